@@ -1,0 +1,87 @@
+"""kuiper: a deep-learning inference engine in Python and Cython.
+
+>>> import kuiper, numpy as np
+>>> from kuiper.models import bundled
+>>> model = kuiper.load(bundled("cifar_resnet20"))
+>>> y = model(np.zeros((1, 3, 32, 32), np.float32))
+>>> y.shape
+(1, 10)
+"""
+
+from __future__ import annotations
+
+from os import PathLike
+
+from kuiper.build_info import build_info, check_cpu
+
+check_cpu()  # before any module is imported that the CPU might not be able to run
+
+from kuiper import expression as expression  # registers pnnx.Expression
+from kuiper import layers as layers
+from kuiper.errors import (
+    CsvFormatError,
+    DataTypeError,
+    ExecutionError,
+    ExpressionError,
+    GraphStateError,
+    ImageError,
+    KuiperError,
+    ModelFormatError,
+    ParameterError,
+    ShapeError,
+    TensorIndexError,
+    UnsupportedOperatorError,
+)
+from kuiper.graph import RuntimeGraph
+from kuiper.layers import registry
+from kuiper.tensor import Tensor
+from kuiper.threads import get_num_threads, set_num_threads
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CsvFormatError",
+    "DataTypeError",
+    "ExecutionError",
+    "ExpressionError",
+    "GraphStateError",
+    "ImageError",
+    "KuiperError",
+    "ModelFormatError",
+    "ParameterError",
+    "RuntimeGraph",
+    "ShapeError",
+    "Tensor",
+    "TensorIndexError",
+    "UnsupportedOperatorError",
+    "build_info",
+    "get_num_threads",
+    "load",
+    "set_num_threads",
+]
+
+
+def load(
+    param: str | PathLike[str],
+    bin: str | PathLike[str] | None = None,  # noqa: A002 (the public name)
+    *,
+    optimize: bool = True,
+) -> RuntimeGraph:
+    """The model in these files, ready to be called.
+
+    Parameters
+    ----------
+    param : path of the ``.pnnx.param`` file
+    bin : path of the ``.pnnx.bin`` file; by default the sibling of ``param``
+    optimize : False keeps every operator as it stands in the file
+
+    Raises
+    ------
+    ModelFormatError
+        If a file is missing or does not follow the PNNX format; the message gives file and line.
+    UnsupportedOperatorError
+        If the graph needs operators that kuiper lacks; the message lists all of them.
+    """
+    graph = RuntimeGraph(param, bin)
+    graph.build(registry, optimize)
+    return graph

@@ -1,0 +1,7 @@
+"""``python -m kuiper`` is the program ``kuiper``."""
+
+import sys
+
+from kuiper.cli import main
+
+sys.exit(main())

@@ -1,0 +1,70 @@
+"""The program ``kuiper``: one module per command, each with ``add_arguments`` and ``execute``.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted. A failure is one line on stderr, never a traceback.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from importlib import metadata
+
+from kuiper.errors import KuiperError
+
+# Modules are imported only when their command is asked for: ``kuiper --help`` must not wait for NumPy.
+COMMANDS = {
+    "classify": "name what is on photos",
+    "run": "run a model on arrays from .npy files",
+    "show": "print a model's operators, and those that kuiper lacks",
+    "draw": "draw a model as an SVG picture or as Mermaid text",
+    "profile": "time each operator of a model",
+    "bench": "time a model as a whole",
+    "doctor": "check compiler, CPU, threads and build, and run a self-test",
+}
+
+
+def build_parser(command: str | None) -> argparse.ArgumentParser:
+    """The parser for all commands; only ``command`` gets its arguments, so only its module is imported."""
+    parser = argparse.ArgumentParser(
+        prog="kuiper",
+        description="Run PyTorch models, exported with pnnx, on the CPU.",
+        epilog="kuiper COMMAND --help describes one command.",
+    )
+    parser.add_argument("--version", action="version", version=f"kuiper {metadata.version('kuiper')}")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, summary in COMMANDS.items():
+        subparser = subparsers.add_parser(name, help=summary, description=f"{summary.capitalize()}.")
+        if name == command:
+            importlib.import_module(f"kuiper.cli.{name}").add_arguments(subparser)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return the exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    command = next((word for word in words if word in COMMANDS), None)
+    where = f"kuiper {command}" if command else "kuiper"
+    try:
+        arguments = build_parser(command).parse_args(words)
+        code: int = importlib.import_module(f"kuiper.cli.{command}").execute(arguments)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # the reader has gone: ``kuiper show ... | head``
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (KuiperError, OSError, ImportError, MemoryError) as error:
+        print(f"{where}: {_one_line(error)}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(f"{where}: interrupted", file=sys.stderr)
+        return 130
+
+
+def _one_line(error: BaseException) -> str:
+    text = str(error) or type(error).__name__
+    if isinstance(error, OSError) and not isinstance(error, KuiperError) and error.filename is not None:
+        text = f"{error.filename}: {error.strerror}"
+    return " ".join(text.split())

@@ -1,0 +1,56 @@
+"""Time a model as a whole: load, then many runs on made-up inputs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+from time import perf_counter
+
+import kuiper
+from kuiper.cli.model_arguments import add_model_arguments, add_timing_arguments, make_inputs, open_model
+from kuiper.graph.report import format_flops
+from kuiper.graph.summary import Summary
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_model_arguments(parser)
+    add_timing_arguments(parser)
+    parser.add_argument("--runs", type=int, default=30, help="timed runs after the warm-up (default: %(default)s)")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    started = perf_counter()
+    model = open_model(arguments)
+    load_seconds = perf_counter() - started
+    inputs = make_inputs(model, arguments)
+    flops = Summary.of(model, inputs).flops  # also the first warm-up run
+    model(*inputs)
+    times = []
+    for _ in range(max(arguments.runs, 1)):
+        started = perf_counter()
+        model(*inputs)
+        times.append(perf_counter() - started)
+    median = statistics.median(times)
+    figures = {
+        "model": model.name,
+        "inputs": [list(array.shape) for array in inputs],
+        "threads": kuiper.get_num_threads(),
+        "runs": len(times),
+        "load_ms": load_seconds * 1e3,
+        "min_ms": min(times) * 1e3,
+        "median_ms": median * 1e3,
+        "max_ms": max(times) * 1e3,
+        "gflops_per_second": flops / median / 1e9,
+    }
+    if arguments.json:
+        print(json.dumps(figures, indent=2))
+    else:
+        print(f"{model.name}  input {', '.join(str(array.shape) for array in inputs)}  {figures['threads']} threads")
+        print(f"load {figures['load_ms']:.1f} ms")
+        print(
+            f"run  min {figures['min_ms']:.2f}  median {figures['median_ms']:.2f}  max {figures['max_ms']:.2f} ms"
+            f"  ({len(times)} runs, {format_flops(flops)}FLOPs, {figures['gflops_per_second']:.1f} GFLOP/s)"
+        )
+    return 0

@@ -1,0 +1,88 @@
+"""Check compiler, CPU, threads and build, and run the bundled model as a self-test."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sysconfig
+from collections.abc import Callable
+from time import perf_counter
+
+import numpy as np
+from rich.console import Console
+
+import kuiper
+from kuiper.layers import layer_types
+from kuiper.layers.gemm import matmul
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """``kuiper doctor`` takes none."""
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    console = Console(highlight=False, soft_wrap=True)
+    info = kuiper.build_info()
+    console.print(f"kuiper {kuiper.__version__}, Python {info['python']}, NumPy {info['numpy']}, {info['machine']}")
+    console.print(f"built by   {info['compiler']}, Cython {info['cython']}{', debug' if info['debug'] else ''}")
+    console.print(f"flags      {info['flags']}")
+    features = info["cpu_features"]
+    console.print(f"CPU        {' '.join(features) if features is not None else 'features cannot be asked for here'}")
+    console.print(f"threads    {info['threads']} of {info['cores']} cores; OpenMP {'yes' if info['openmp'] else 'no'}")
+    console.print(f"operators  {len(layer_types())} types")
+    failed = [not _report(console, name, check) for name, check in CHECKS.items()]
+    return 1 if any(failed) else 0
+
+
+def _report(console: Console, name: str, check: Callable[[], str]) -> bool:
+    """Print one check's result; a check fails by raising."""
+    try:
+        console.print(f"[green]ok[/]    {name}: {check()}")
+    except Exception as error:
+        console.print(f"[red]FAIL[/]  {name}: {type(error).__name__}: {error}")
+        return False
+    return True
+
+
+def check_compiler() -> str:
+    """The C compiler that building kuiper, and the course's .pyx exercises, needs."""
+    command = (sysconfig.get_config_var("CC") or "cl").split()[0]
+    path = shutil.which(command)
+    if path is None:
+        raise FileNotFoundError(f"no {command} on the PATH; install gcc, clang or Visual Studio's build tools")
+    return path
+
+
+def check_matrix_product() -> str:
+    """The kernel against float64, with every remainder of the tile; and its speed."""
+    generator = np.random.default_rng(0)
+    for m, k, n in ((1, 1, 1), (7, 300, 49), (17, 13, 97)):
+        a, b = generator.standard_normal((m, k)), generator.standard_normal((k, n))
+        error = np.abs(matmul(a.astype(np.float32), b.astype(np.float32)) - a @ b).max()
+        if not error < 1e-4:
+            raise ArithmeticError(f"({m}, {k}) x ({k}, {n}) is off by {error:.2g}")
+    size = 512
+    a32 = generator.standard_normal((size, size), dtype=np.float32)
+    best = np.inf
+    for _ in range(5):
+        started = perf_counter()
+        matmul(a32, a32)
+        best = min(best, perf_counter() - started)
+    return f"{2 * size**3 / best / 1e9:.0f} GFLOP/s"
+
+
+def check_classifier() -> str:
+    """The bundled network on the bundled photo."""
+    from kuiper.models import Classifier, bundled, bundled_photo
+
+    label, probability = Classifier(bundled("cifar_resnet20"))(bundled_photo())[0]
+    if label != "cat":
+        raise ArithmeticError(f"the bundled photo shows a cat, the network says {label}")
+    return f"{label} {probability:.1%}"
+
+
+CHECKS: dict[str, Callable[[], str]] = {
+    "compiler": check_compiler,
+    "matrix product": check_matrix_product,
+    "bundled classifier": check_classifier,
+}

@@ -1,0 +1,20 @@
+"""Draw a model as an SVG picture or as Mermaid text."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from kuiper.cli.model_arguments import add_model_arguments, open_graph
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_model_arguments(parser)
+    parser.add_argument("--random-weights", action="store_true", help="draw without a .bin")
+    parser.add_argument("-o", "--output", type=Path, required=True, help="a name that ends in .svg or .mmd")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    open_graph(arguments).draw().save(arguments.output)
+    print(f"wrote {arguments.output}")
+    return 0

@@ -1,0 +1,80 @@
+"""What the commands that take a model have in common: where it is, its weights, its inputs, the threads."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+import kuiper
+from kuiper.errors import ParameterError
+from kuiper.graph import RuntimeGraph, pnnx
+from kuiper.graph.random_weights import fill_random_weights
+from kuiper.graph.sample_inputs import sample_inputs
+from kuiper.layers import registry
+
+
+def add_model_arguments(parser: argparse.ArgumentParser) -> None:
+    """MODEL.param, its .bin, and the choice to do without."""
+    parser.add_argument("model", type=Path, metavar="MODEL.param")
+    parser.add_argument("--bin", type=Path, help="the weights (default: the sibling of MODEL.param)")
+    parser.add_argument("--no-optimize", action="store_true", help="run every operator as it stands in the file")
+
+
+def add_timing_arguments(parser: argparse.ArgumentParser) -> None:
+    """Made-up weights and inputs, and the number of threads."""
+    parser.add_argument("--random-weights", action="store_true", help="make weights up; no .bin is read")
+    parser.add_argument(
+        "--shape",
+        type=parse_shape,
+        action="append",
+        metavar="1,3,224,224",
+        help="the shape of an input, once per input (default: what the file declares)",
+    )
+    parser.add_argument("--threads", type=int, help="threads to use (default: all cores)")
+
+
+def parse_shape(text: str) -> tuple[int, ...]:
+    """``1,3,224,224`` as a tuple.
+
+    >>> parse_shape("1,3,224,224")
+    (1, 3, 224, 224)
+    """
+    try:
+        shape = tuple(int(part) for part in text.strip("()[] ").split(",") if part.strip())
+    except ValueError:
+        shape = (-1,)
+    if any(size < 0 for size in shape):
+        raise argparse.ArgumentTypeError(f"expected sizes like 1,3,224,224, got {text!r}")
+    return shape
+
+
+def open_graph(arguments: argparse.Namespace) -> RuntimeGraph:
+    """The model that the arguments name, initialised but not built."""
+    if getattr(arguments, "random_weights", False):
+        file_graph = pnnx.load(arguments.model, weights=False)
+        fill_random_weights(file_graph)
+        graph = RuntimeGraph(file_graph, name=arguments.model.name)
+    else:
+        graph = RuntimeGraph(arguments.model, arguments.bin)
+    graph.init()
+    return graph
+
+
+def open_model(arguments: argparse.Namespace) -> RuntimeGraph:
+    """The model that the arguments name, ready to run, with as many threads as they say."""
+    if getattr(arguments, "threads", None) is not None:
+        kuiper.set_num_threads(arguments.threads)
+    graph = open_graph(arguments)
+    graph.build(registry, optimize=not arguments.no_optimize)
+    return graph
+
+
+def make_inputs(graph: RuntimeGraph, arguments: argparse.Namespace) -> tuple[np.ndarray, ...]:
+    """Seeded inputs of the shapes that the arguments or the file give."""
+    shapes = arguments.shape or []
+    expected = len(graph.input_operators)
+    if shapes and len(shapes) != expected:
+        raise ParameterError(graph.name, f"{expected} times --shape, one per input", len(shapes))
+    return sample_inputs(graph, shapes)

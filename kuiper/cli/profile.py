@@ -1,0 +1,25 @@
+"""Time each operator of a model."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from kuiper.cli.model_arguments import add_model_arguments, add_timing_arguments, make_inputs, open_model
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_model_arguments(parser)
+    add_timing_arguments(parser)
+    parser.add_argument("--runs", type=int, default=10, help="timed runs after one to warm up (default: %(default)s)")
+    parser.add_argument("--trace", type=Path, metavar="OUT.json", help="also write a trace for ui.perfetto.dev")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    model = open_model(arguments)
+    profile = model.profile(*make_inputs(model, arguments), runs=arguments.runs)
+    print(profile)
+    if arguments.trace is not None:
+        profile.save_trace(arguments.trace)
+        print(f"wrote {arguments.trace}")
+    return 0

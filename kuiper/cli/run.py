@@ -1,0 +1,87 @@
+"""Run a model on arrays from .npy files and print, or store, what it returns."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+import kuiper
+from kuiper.cli.model_arguments import add_model_arguments, open_model
+from kuiper.errors import DataTypeError, ParameterError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_model_arguments(parser)
+    parser.add_argument("inputs", type=Path, nargs="*", metavar="INPUT.npy", help="one per pnnx.Input, in file order")
+    parser.add_argument("-o", "--output", type=Path, metavar="OUT.npy", help="store the output; .npz holds several")
+    parser.add_argument("--threads", type=int, help="threads to use (default: all cores)")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    if arguments.output is not None and arguments.output.suffix not in (".npy", ".npz"):
+        raise ParameterError("-o", "a file name that ends in .npy or .npz", arguments.output)
+    inputs = [load_array(path) for path in arguments.inputs]
+    model = open_model(arguments)
+    started = perf_counter()
+    outputs = list(flatten(model(*inputs)))
+    seconds = perf_counter() - started
+    for i, output in enumerate(outputs):
+        print(describe(f"output {i}", output))
+    print(f"{seconds * 1e3:.1f} ms, {kuiper.get_num_threads()} threads")
+    if arguments.output is not None:
+        store(outputs, arguments.output)
+        print(f"wrote {arguments.output}")
+    return 0
+
+
+def load_array(path: Path) -> np.ndarray:
+    """The array in a .npy file.
+
+    Raises
+    ------
+    DataTypeError
+        If the file is not one (object arrays, which could run code, are refused).
+    """
+    if not path.is_file():
+        raise DataTypeError(str(path), "a .npy file", "a directory" if path.is_dir() else "no such file")
+    try:
+        array = np.load(path, allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        raise DataTypeError(str(path), "a .npy file", f"{path.stat().st_size} bytes of something else") from error
+    if not isinstance(array, np.ndarray):
+        raise DataTypeError(str(path), "a .npy file with one array", "an .npz archive")
+    return array
+
+
+def flatten(value: Any) -> Iterator[np.ndarray]:
+    """The arrays of a nested output in order."""
+    if isinstance(value, tuple):
+        for item in value:
+            yield from flatten(item)
+    else:
+        yield np.asarray(value)
+
+
+def describe(name: str, array: np.ndarray) -> str:
+    """One line: shape, type, range, mean, and where the largest value stands."""
+    line = f"{name}: {array.shape} {array.dtype}"
+    if array.size and array.dtype.kind in "fiu":
+        line += f"  min {array.min():.6g}  max {array.max():.6g}  mean {array.mean():.6g}"
+        place = np.unravel_index(int(array.argmax()), array.shape)
+        line += f"  argmax {tuple(int(i) for i in place)}"
+    return line
+
+
+def store(outputs: list[np.ndarray], path: Path) -> None:
+    """One array to .npy, several to .npz as output_0, output_1, ..."""
+    if path.suffix == ".npz":
+        np.savez(path, **{f"output_{i}": output for i, output in enumerate(outputs)})
+    elif len(outputs) == 1:
+        np.save(path, outputs[0])
+    else:
+        raise ParameterError(str(path), "a name that ends in .npz for several outputs", f"{len(outputs)} outputs")

@@ -1,0 +1,3 @@
+NAMES: tuple[str, ...]
+
+def features() -> frozenset[str] | None: ...

@@ -1,0 +1,78 @@
+"""Every error that kuiper raises on purpose, and the one form of their messages.
+
+    <where>: expected <what>, got <value>[; hint]
+
+``except kuiper.KuiperError`` catches all of them; each is also the built-in that Python users would expect
+(``ValueError``, ``IndexError``, ...), so code that knows nothing of kuiper handles them too.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+Self = TypeVar("Self", bound="KuiperError")
+
+
+class KuiperError(Exception):
+    """The base of all errors: a place, an expectation, what came instead, and perhaps a hint.
+
+    >>> str(KuiperError("resnet.param:17", "2 inputs", 3, hint="count the operands"))
+    'resnet.param:17: expected 2 inputs, got 3; count the operands'
+    """
+
+    def __init__(self, where: str, expected: str, got: object, hint: str = "") -> None:
+        self.where, self.expected, self.got, self.hint = where, expected, got, hint
+        super().__init__(where, expected, got, hint)
+
+    def __str__(self) -> str:
+        message = f"{self.where}: expected {self.expected}, got {self.got}"
+        return f"{message}; {self.hint}" if self.hint else message
+
+    def with_hint(self: Self, hint: str) -> Self:
+        """The same error with one more hint behind those it has."""
+        both = f"{self.hint}; {hint}" if self.hint else hint
+        return type(self)(self.where, self.expected, self.got, both)
+
+
+class ModelFormatError(KuiperError, ValueError):
+    """A .param or .bin file does not follow the PNNX format; ``where`` is file and line."""
+
+
+class UnsupportedOperatorError(KuiperError, NotImplementedError):
+    """The graph needs an operator, or a mode of one, that kuiper does not have."""
+
+
+class ParameterError(KuiperError, ValueError):
+    """A parameter or a weight of an operator is missing, of the wrong type or out of range."""
+
+
+class ShapeError(KuiperError, ValueError):
+    """A tensor's shape does not fit where it is used."""
+
+
+class TensorIndexError(KuiperError, IndexError):
+    """An index lies outside a tensor."""
+
+
+class DataTypeError(KuiperError, TypeError):
+    """A value is not of a type that can be used here."""
+
+
+class CsvFormatError(KuiperError, ValueError):
+    """A cell of a CSV file is not a number; ``where`` is file, line and column."""
+
+
+class ExpressionError(KuiperError, ValueError):
+    """An expression cannot be read; the hint shows the place with a caret."""
+
+
+class GraphStateError(KuiperError, RuntimeError):
+    """A RuntimeGraph was asked for something that its state does not allow yet."""
+
+
+class ExecutionError(KuiperError, RuntimeError):
+    """An operator failed while it ran; ``__cause__`` is the original error."""
+
+
+class ImageError(KuiperError, ValueError):
+    """A file is not an image that can be read."""

@@ -1,0 +1,17 @@
+"""Floor 2: from a PNNX file to a graph that can run."""
+
+from kuiper.graph.runtime_graph import GraphState, RuntimeGraph, print_step
+from kuiper.graph.runtime_operator import RuntimeAttribute, RuntimeOperand, RuntimeOperator, RuntimeParameter
+from kuiper.graph.schedule import depth_first_order, queue_order
+
+__all__ = [
+    "GraphState",
+    "RuntimeAttribute",
+    "RuntimeGraph",
+    "RuntimeOperand",
+    "RuntimeOperator",
+    "RuntimeParameter",
+    "depth_first_order",
+    "print_step",
+    "queue_order",
+]

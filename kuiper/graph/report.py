@@ -1,0 +1,81 @@
+"""Tables for people: the same rows as text in a terminal and as HTML in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from io import StringIO
+
+from rich import box
+from rich.console import Console
+from rich.table import Table as RichTable
+
+WIDTH = 160
+"""Columns of a rendered table at most; rich folds longer cells."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A heading, and whether its cells are numbers (which are set flush right)."""
+
+    heading: str
+    numeric: bool = False
+
+
+@dataclass(frozen=True)
+class Report:
+    """A title, columns, rows of ready text, and a last line that sums up."""
+
+    title: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[str]]
+    footer: str
+
+    def __str__(self) -> str:
+        table = RichTable(title=self.title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+        for column in self.columns:
+            table.add_column(column.heading, justify="right" if column.numeric else "left", overflow="fold")
+        for row in self.rows:
+            table.add_row(*(cell.replace("[", r"\[") for cell in row))
+        page = StringIO()
+        Console(file=page, width=WIDTH, highlight=False).print(table)
+        lines = [line.rstrip() for line in page.getvalue().splitlines()]
+        return "\n".join([*lines, self.footer])
+
+    def _repr_html_(self) -> str:
+        align = ["right" if column.numeric else "left" for column in self.columns]
+        head = "".join(f"<th>{escape(column.heading)}</th>" for column in self.columns)
+        body = "".join(
+            "<tr>"
+            + "".join(
+                f'<td style="text-align:{side}">{escape(cell)}</td>' for side, cell in zip(align, row, strict=True)
+            )
+            + "</tr>"
+            for row in self.rows
+        )
+        caption = f"<caption>{escape(self.title)}</caption>"
+        return f"<table>{caption}<tr>{head}</tr>{body}</table><p>{escape(self.footer)}</p>"
+
+
+def format_count(number: int | None) -> str:
+    """A whole number with a thousands separator, "-" for an unknown one and for zero.
+
+    >>> format_count(11689512), format_count(0)
+    ('11,689,512', '-')
+    """
+    return f"{number:,}" if number else "-"
+
+
+def format_flops(flops: int | None) -> str:
+    """Floating-point operations in the unit that leaves one to three digits before the point.
+
+    >>> format_flops(3_628_146_688), format_flops(640), format_flops(None)
+    ('3.63 G', '640', '-')
+    """
+    if not flops:
+        return "-"
+    for unit, size in (("T", 10**12), ("G", 10**9), ("M", 10**6), ("k", 10**3)):
+        if flops >= size:
+            return f"{flops / size:.2f} {unit}"
+    return str(flops)

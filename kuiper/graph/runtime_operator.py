@@ -1,0 +1,201 @@
+"""The nodes and edges of a graph that can run: RuntimeOperator, RuntimeOperand, RuntimeParameter, RuntimeAttribute."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from kuiper.errors import ParameterError
+from kuiper.graph.pnnx.ir import DataType, Dimension, ParameterType
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.graph.runtime_graph import LayerProtocol
+
+T = TypeVar("T")
+
+REQUIRED: Any = object()
+"""The default that means: there is none, the file must give this parameter."""
+
+# The strings that PNNX writes where it means a number.
+_SPELLED_FLOATS = {
+    "inf": float("inf"),
+    "-inf": float("-inf"),
+    "nan": float("nan"),
+    "nan.0": float("nan"),
+    "-nan": float("nan"),
+}
+
+
+@dataclass
+class RuntimeParameter:
+    """A setting of an operator; ``value`` is a plain Python value."""
+
+    type: ParameterType
+    value: Any
+
+
+@dataclass
+class RuntimeAttribute:
+    """A weight of an operator, as a NumPy array (bfloat16 widened to float32)."""
+
+    type: DataType
+    shape: tuple[int, ...]
+    data: np.ndarray
+
+
+@dataclass(eq=False)
+class RuntimeOperand:
+    """A value on an edge. The producer and every consumer hold this same object: outputs are passed on, never copied.
+
+    ``index`` is the operand's place in the table of values of one forward pass. The values themselves are not
+    kept here, so that two threads can run one graph.
+    """
+
+    name: str
+    index: int
+    shape: tuple[Dimension, ...] | None
+    type: DataType
+    producer: RuntimeOperator | None = None
+    consumers: list[RuntimeOperator] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"RuntimeOperand({self.name!r}, shape={self.shape}, type={self.type.name})"
+
+
+@dataclass(eq=False)
+class RuntimeOperator:
+    """A node: what the file says of one operator, its place in the graph, and the layer that runs it.
+
+    The ``*_param`` methods read one setting each, as the type that the layer needs, with torch's default where
+    the file may leave it out; they raise ParameterError with the operator's name.
+    """
+
+    type: str
+    name: str
+    inputs: list[RuntimeOperand] = field(default_factory=list)
+    outputs: list[RuntimeOperand] = field(default_factory=list)
+    input_names: list[str] = field(default_factory=list)
+    params: dict[str, RuntimeParameter] = field(default_factory=dict)
+    attrs: dict[str, RuntimeAttribute] = field(default_factory=dict)
+    layer: LayerProtocol | None = None
+
+    def __repr__(self) -> str:
+        return f"RuntimeOperator({self.type!r}, {self.name!r})"
+
+    @property
+    def where(self) -> str:
+        """How error messages name this operator: ``nn.Conv2d 'layer1.0.conv1'``."""
+        return f"{self.type} '{self.name}'"
+
+    @property
+    def successors(self) -> list[RuntimeOperator]:
+        """The operators that read an output of this one, each once, in the order of the file."""
+        return list(dict.fromkeys(op for operand in self.outputs for op in operand.consumers))
+
+    @property
+    def predecessors(self) -> list[RuntimeOperator]:
+        """The operators whose output this one reads, each once, in the order of the inputs."""
+        return list(dict.fromkeys(operand.producer for operand in self.inputs if operand.producer is not None))
+
+    def has_param(self, key: str) -> bool:
+        """Whether the file gives this parameter a value (an explicit None counts as no value)."""
+        return key in self.params and self.params[key].value is not None
+
+    def int_param(self, key: str, default: Any = REQUIRED) -> int:
+        """A whole number."""
+        return self._read(key, default, "a whole number", _to_int)
+
+    def float_param(self, key: str, default: Any = REQUIRED) -> float:
+        """A number; PNNX's spelled ``inf``, ``-inf`` and ``nan`` are accepted, as are whole numbers."""
+        return self._read(key, default, "a number", _to_float)
+
+    def bool_param(self, key: str, default: Any = REQUIRED) -> bool:
+        """True or False (0 and 1 are accepted)."""
+        return self._read(key, default, "True or False", _to_bool)
+
+    def str_param(self, key: str, default: Any = REQUIRED) -> str:
+        """A word."""
+        return self._read(key, default, "a word", _to_str)
+
+    def ints_param(self, key: str, default: Any = REQUIRED) -> tuple[int, ...]:
+        """A tuple of whole numbers; a single number counts as a tuple of one."""
+        return self._read(key, default, "whole numbers", _to_ints)
+
+    def floats_param(self, key: str, default: Any = REQUIRED) -> tuple[float, ...]:
+        """A tuple of numbers; a single number counts as a tuple of one."""
+        return self._read(key, default, "numbers", _to_floats)
+
+    def pair_param(self, key: str, default: Any = REQUIRED) -> tuple[int, int]:
+        """(vertical, horizontal); a single number stands for both, as in torch."""
+        return self._read(key, default, "one or two whole numbers", _to_pair)
+
+    def attr(self, key: str) -> np.ndarray:
+        """A weight as float32 in C order; other types are converted."""
+        if key not in self.attrs:
+            known = ", ".join(sorted(self.attrs)) or "none"
+            raise ParameterError(self.where, f"a weight '{key}'", f"weights: {known}")
+        return np.ascontiguousarray(self.attrs[key].data, dtype=np.float32)
+
+    def _read(self, key: str, default: Any, expected: str, convert: Any) -> Any:
+        """Convert one parameter; a missing or None value becomes the default."""
+        if not self.has_param(key):
+            if default is REQUIRED:
+                known = ", ".join(sorted(self.params)) or "none"
+                raise ParameterError(self.where, f"a parameter '{key}'", f"parameters: {known}")
+            return default
+        value = self.params[key].value
+        try:
+            return convert(value)
+        except (TypeError, ValueError):
+            raise ParameterError(self.where, f"{key}={expected}", repr(value)) from None
+
+
+def _to_int(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError
+    return int(value)
+
+
+def _to_float(value: Any) -> float:
+    if isinstance(value, str):
+        if value not in _SPELLED_FLOATS:
+            raise ValueError
+        return _SPELLED_FLOATS[value]
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError
+    return float(value)
+
+
+def _to_bool(value: Any) -> bool:
+    if isinstance(value, (bool, np.bool_)) or (isinstance(value, int) and value in (0, 1)):
+        return bool(value)
+    raise TypeError
+
+
+def _to_str(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _as_sequence(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, (list, tuple)) else (value,)
+
+
+def _to_ints(value: Any) -> tuple[int, ...]:
+    return tuple(_to_int(item) for item in _as_sequence(value))
+
+
+def _to_floats(value: Any) -> tuple[float, ...]:
+    return tuple(_to_float(item) for item in _as_sequence(value))
+
+
+def _to_pair(value: Any) -> tuple[int, int]:
+    numbers = _to_ints(value)
+    if len(numbers) not in (1, 2):
+        raise ValueError
+    return numbers[0], numbers[-1]

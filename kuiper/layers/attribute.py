@@ -1,0 +1,32 @@
+"""pnnx.Attribute: a constant that is stored with the weights."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kuiper.errors import ParameterError
+from kuiper.layers.layer import Array, Layer
+from kuiper.layers.registry import register
+
+if TYPE_CHECKING:
+    from kuiper.graph.runtime_operator import RuntimeOperator
+
+
+@register("pnnx.Attribute")
+class Attribute(Layer):
+    """The stored tensor, in its own element type. No inputs.
+
+    Raises
+    ------
+    ParameterError
+        If the file stores no tensor under the key ``data``.
+    """
+
+    def __init__(self, op: RuntimeOperator) -> None:
+        super().__init__(op)
+        if "data" not in op.attrs:
+            raise ParameterError(op.where, "a weight 'data'", ", ".join(op.attrs) or "none")
+        self.data = op.attrs["data"].data
+
+    def forward(self) -> Array:
+        return self.data

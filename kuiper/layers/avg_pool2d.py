@@ -1,0 +1,83 @@
+"""nn.AvgPool2d: the mean of each window."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kuiper.errors import ParameterError
+from kuiper.layers.kernels import average_pooling
+from kuiper.layers.layer import Array, Layer
+from kuiper.layers.planes import as_planes, threads_for
+from kuiper.layers.registry import register
+from kuiper.layers.window import Window, read_window
+
+if TYPE_CHECKING:
+    from kuiper.graph.runtime_operator import RuntimeOperator
+
+
+@register("nn.AvgPool2d", "F.avg_pool2d")
+class AvgPool2d(Layer):
+    """The sum of every window, divided by torch's count of its pixels or by ``divisor_override``.
+
+    Source: torch.nn.functional.avg_pool2d.
+    """
+
+    def __init__(self, op: RuntimeOperator) -> None:
+        super().__init__(op)
+        self.window = read_window(op)
+        self.count_include_pad = op.bool_param("count_include_pad", True)
+        self.divisor_override = op.int_param("divisor_override", None)
+        if self.divisor_override == 0:
+            raise ParameterError(op.where, "a divisor_override other than 0", 0)
+
+    def forward(self, x: Array) -> Array:
+        return avg_pool2d(x, self.window, self.count_include_pad, self.divisor_override)
+
+    def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
+        kernel_h, kernel_w = self.window.kernel
+        return math.prod(outputs[0]) * kernel_h * kernel_w
+
+
+def avg_pool2d(x: Array, window: Window, count_include_pad: bool = True, divisor_override: int | None = None) -> Array:
+    """The means (..., out_h, out_w) of all windows on ``x`` (..., h, w).
+
+    The padding adds zeros. A window's sum is divided by ``divisor_override`` or by the number of its pixels: those of
+    image and padding (not what ``ceil_mode`` lets stick out beyond), or without ``count_include_pad`` the image's only.
+
+    >>> import numpy as np
+    >>> x = np.float32([[[1, 5, 2, 0], [3, 3, 8, 6]]])
+    >>> avg_pool2d(x, Window((2, 2), stride=(2, 2)))
+    array([[[3., 4.]]], dtype=float32)
+
+    Raises
+    ------
+    ShapeError
+        If ``x`` is no image or smaller than the window.
+    """
+    planes = as_planes(x, window.where)
+    count, h, w = planes.shape
+    out_h, out_w = window.output_size((h, w))
+    if divisor_override is None:
+        divisor_h = _pixels(window, 0, h, out_h, count_include_pad)
+        divisor_w = _pixels(window, 1, w, out_w, count_include_pad)
+    else:
+        divisor_h, divisor_w = np.full(out_h, divisor_override, np.float32), np.ones(out_w, np.float32)
+    out = np.empty((count, out_h, out_w), np.float32)
+    num_threads = threads_for(count * out_h * window.kernel[0] * w)
+    lines = np.zeros((num_threads, window.line_length(w, out_w)), np.float32)
+    average_pooling.average_pool(
+        planes, lines, divisor_h, divisor_w, out, *window.kernel, *window.stride, *window.padding, num_threads
+    )
+    return out.reshape(*x.shape[:-2], out_h, out_w)
+
+
+def _pixels(window: Window, axis: int, size: int, outputs: int, include_pad: bool) -> Array:
+    """How many positions of one axis count in each window."""
+    starts = window.starts(axis, outputs)
+    border = window.padding[axis] if include_pad else 0
+    ends = np.minimum(starts + window.kernel[axis], size + border)
+    count: Array = ends - np.maximum(starts, -border)
+    return count.astype(np.float32)

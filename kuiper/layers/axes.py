@@ -1,0 +1,42 @@
+"""Axis numbers as torch counts them: from the front starting at 0, or from the back starting at -1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kuiper.errors import ShapeError
+
+
+def axis(dim: int, rank: int, where: str) -> int:
+    """``dim`` counted from the front; a scalar counts as having one axis.
+
+    >>> axis(-1, 3, "doc")
+    2
+
+    Raises
+    ------
+    ShapeError
+        If an array of that rank has no such axis.
+    """
+    rank = max(rank, 1)
+    if not -rank <= dim < rank:
+        raise ShapeError(where, f"dim within {-rank}..{rank - 1}", dim)
+    return dim % rank
+
+
+def axes(dims: Iterable[int], rank: int, where: str) -> tuple[int, ...]:
+    """Several ``dims`` counted from the front, in the order given.
+
+    >>> axes((-1, 0), 3, "doc")
+    (2, 0)
+
+    Raises
+    ------
+    ShapeError
+        If an array of that rank lacks one of them, or one comes twice.
+    """
+    dims = tuple(dims)
+    counted = tuple(axis(dim, rank, where) for dim in dims)
+    if len(set(counted)) != len(counted):
+        raise ShapeError(where, "each dim once", dims)
+    return counted

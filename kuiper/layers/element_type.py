@@ -1,0 +1,47 @@
+"""Element types by torch's names, as they stand in a file: ``dtype=torch.long``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kuiper.errors import ParameterError
+
+if TYPE_CHECKING:
+    from kuiper.graph.runtime_operator import RuntimeOperator
+
+ELEMENT_TYPES: dict[str, type[np.generic]] = {
+    "torch.float": np.float32,
+    "torch.float32": np.float32,
+    "torch.double": np.float64,
+    "torch.float64": np.float64,
+    "torch.half": np.float16,
+    "torch.float16": np.float16,
+    "torch.long": np.int64,
+    "torch.int64": np.int64,
+    "torch.int": np.int32,
+    "torch.int32": np.int32,
+    "torch.short": np.int16,
+    "torch.int16": np.int16,
+    "torch.char": np.int8,
+    "torch.int8": np.int8,
+    "torch.uint8": np.uint8,
+    "torch.bool": np.bool_,
+}
+
+
+def dtype_param(op: RuntimeOperator, key: str = "dtype") -> np.dtype | None:
+    """The element type that the operator asks for; None where the file names none.
+
+    Raises
+    ------
+    ParameterError
+        If it is not one that NumPy has.
+    """
+    if not op.has_param(key):
+        return None
+    name = op.str_param(key)
+    if name not in ELEMENT_TYPES:
+        raise ParameterError(op.where, f"{key} among {', '.join(sorted(ELEMENT_TYPES))}", name)
+    return np.dtype(ELEMENT_TYPES[name])

@@ -1,0 +1,73 @@
+"""Tensor.expand: axes of size one stand for many."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kuiper.errors import ShapeError
+from kuiper.layers.baked_batch import declared_batch, with_actual_batch
+from kuiper.layers.layer import Array, Layer
+from kuiper.layers.registry import register
+
+if TYPE_CHECKING:
+    from kuiper.graph.runtime_operator import RuntimeOperator
+
+
+@register("Tensor.expand")
+class Expand(Layer):
+    """Repeat axes of size one up to ``sizes``, without copying; -1 keeps an axis, new axes come in front.
+
+    A first entry that only repeats the declared batch size keeps the batch that comes.
+
+    Source: torch.Tensor.expand.
+    """
+
+    def __init__(self, op: RuntimeOperator) -> None:
+        super().__init__(op)
+        self.sizes = op.ints_param("sizes", ())
+        self.batch = declared_batch(op)
+
+    def forward(self, x: Array) -> Array:
+        adds_no_axis = len(self.sizes) == x.ndim  # otherwise the first entry is a new axis, not the batch
+        sizes = with_actual_batch(self.sizes, self.batch, x.shape) if adds_no_axis else self.sizes
+        return expand(x, sizes, self.op.where)
+
+
+@register("Tensor.expand_as")
+class ExpandAs(Layer):
+    """The first input, expanded to the shape of the second.
+
+    Source: torch.Tensor.expand_as.
+    """
+
+    data_inputs = ("input", "self", "other")
+
+    def forward(self, x: Array, other: Array) -> Array:
+        return expand(x, other.shape, self.op.where)
+
+
+def expand(x: Array, sizes: tuple[int, ...], where: str = "expand") -> Array:
+    """A read-only view of ``x`` in which axes of size one repeat.
+
+    >>> import numpy as np
+    >>> expand(np.array([[1], [2]]), (2, -1, 3))
+    array([[[1, 1, 1],
+            [2, 2, 2]],
+    <BLANKLINE>
+           [[1, 1, 1],
+            [2, 2, 2]]])
+
+    Raises
+    ------
+    ShapeError
+        If an axis is neither kept nor of size one, or a new axis has no size.
+    """
+    new = len(sizes) - x.ndim
+    padded = (-1,) * new + x.shape
+    target = tuple(old if size == -1 else size for old, size in zip(padded, sizes, strict=False))
+    fits = all(old in (1, size) if i >= new else size >= 0 for i, (old, size) in enumerate(zip(padded, target, strict=False)))
+    if new < 0 or not fits:
+        raise ShapeError(where, f"sizes that input {x.shape} can expand to", sizes)
+    return np.broadcast_to(x, target)

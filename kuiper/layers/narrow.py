@@ -1,0 +1,35 @@
+"""torch.narrow: a stretch of one axis."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kuiper.layers.axes import axis
+from kuiper.layers.layer import Array, Layer
+from kuiper.layers.registry import register
+
+if TYPE_CHECKING:
+    from kuiper.graph.runtime_operator import RuntimeOperator
+
+
+@register("torch.narrow", "Tensor.narrow")
+class Narrow(Layer):
+    """The ``length`` entries of axis ``dim`` from ``start`` on; always a view. Unlike a slice it must fit.
+
+    Source: torch.narrow.
+    """
+
+    def __init__(self, op: RuntimeOperator) -> None:
+        super().__init__(op)
+        self.dim = op.int_param("dim")
+        self.start = op.int_param("start")
+        self.length = op.int_param("length")
+
+    def forward(self, x: Array) -> Array:
+        self.expect(x.ndim > 0, "input with axes", x.shape)
+        dim = axis(self.dim, x.ndim, self.op.where)
+        size = x.shape[dim]
+        start = self.start + size if self.start < 0 else self.start
+        inside = 0 <= start and 0 <= self.length <= size - start
+        self.expect(inside, f"start and length within {size} entries", (self.start, self.length))
+        return x[(*(slice(None),) * dim, slice(start, start + self.length))]

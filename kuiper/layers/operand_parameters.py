@@ -1,0 +1,72 @@
+"""Parameters that the graph computes.
+
+A graph exported with free sizes may pass a parameter as an operand, ``Tensor.reshape ... $input=0 $shape=21``, where operand
+21 is ``[size(@0,0),-1]``. No layer knows about that: this one stands in front, and makes the real layer anew whenever such
+a value changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kuiper.graph.pnnx.ir import ParameterType
+from kuiper.graph.runtime_operator import RuntimeParameter
+from kuiper.layers.layer import Layer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kuiper.graph.runtime_operator import RuntimeOperator
+
+
+def operand_parameters(op: RuntimeOperator, data_inputs: tuple[str, ...]) -> dict[int, str]:
+    """Position and name of the inputs that are parameters: those with a name that is not one of the data inputs."""
+    return {i: name for i, name in enumerate(op.input_names) if name and name not in data_inputs}
+
+
+class WithOperandParameters(Layer):
+    """Stands for a layer some of whose parameters arrive as operands.
+
+    The last layer made is kept, so a parameter that does not change costs nothing.
+    """
+
+    def __init__(self, op: RuntimeOperator, factory: Callable[[RuntimeOperator], Layer], names: dict[int, str]) -> None:
+        super().__init__(op)
+        self._factory = factory
+        self._names = names
+        self._data = [i for i in range(len(op.inputs)) if i not in names]
+        self._made: tuple[list[Any], Layer] | None = None
+
+    def forward(self, *inputs: Any) -> Any:
+        values = [_plain(inputs[i]) for i in self._names]
+        made = self._made  # one read: another thread may replace it at any time
+        if made is None or made[0] != values:
+            made = self._made = (values, self._factory(self._with(values)))
+        return made[1].forward(*(inputs[i] for i in self._data))
+
+    def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
+        made = self._made
+        return made[1].flops(inputs, outputs) if made else 0
+
+    def _with(self, values: list[Any]) -> RuntimeOperator:
+        """The operator as the file would describe it with these parameters."""
+        computed = zip(self._names.values(), values, strict=True)
+        params = {name: RuntimeParameter(ParameterType.OTHER, value) for name, value in computed}
+        return replace(
+            self.op,
+            inputs=[self.op.inputs[i] for i in self._data],
+            input_names=[self.op.input_names[i] for i in self._data],
+            params={**self.op.params, **params},
+        )
+
+
+def _plain(value: Any) -> Any:
+    """A computed value as a parameter would come from the file: Python numbers and lists, no arrays."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value

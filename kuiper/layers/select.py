@@ -1,0 +1,61 @@
+"""Tensor.select: one index of one axis, which is then gone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kuiper.errors import TensorIndexError
+from kuiper.layers.axes import axis
+from kuiper.layers.layer import Array, Layer
+from kuiper.layers.registry import register
+
+if TYPE_CHECKING:
+    from kuiper.graph.runtime_operator import RuntimeOperator
+
+
+@register("Tensor.select", "torch.select")
+class Select(Layer):
+    """``x[:, :, index]`` with ``index`` on axis ``dim``; always a view.
+
+    Source: torch.select.
+    """
+
+    def __init__(self, op: RuntimeOperator) -> None:
+        super().__init__(op)
+        self.dim = op.int_param("dim")
+        self.index = op.int_param("index")
+
+    def forward(self, x: Array) -> Array:
+        self.expect(x.ndim > 0, "input with axes", x.shape)
+        return select(x, self.dim, self.index, self.op.where)
+
+
+def select(x: Array, dim: int, index: int, where: str = "select") -> Array:
+    """A view of ``x`` at one index of axis ``dim``.
+
+    >>> import numpy as np
+    >>> select(np.array([[1, 2, 3], [4, 5, 6]]), -1, 1)
+    array([2, 5])
+
+    Raises
+    ------
+    ShapeError
+        If there is no such axis.
+    TensorIndexError
+        If the axis has no such index.
+    """
+    dim = axis(dim, x.ndim, where)
+    return x[(*(slice(None),) * dim, position(index, x.shape[dim], where), ...)]
+
+
+def position(index: int, size: int, where: str) -> int:
+    """``index``, which may count from the end, as a position from the start.
+
+    Raises
+    ------
+    TensorIndexError
+        If it lies outside.
+    """
+    if not -size <= index < size:
+        raise TensorIndexError(where, f"an index within {-size}..{size - 1}", index)
+    return index % size

@@ -1,0 +1,67 @@
+"""torch.split: pieces of given sizes."""
+
+from __future__ import annotations
+
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING
+
+from kuiper.errors import ParameterError, ShapeError
+from kuiper.layers.axes import axis
+from kuiper.layers.layer import Array, Layer
+from kuiper.layers.pieces import cut, for_outputs
+from kuiper.layers.registry import register
+
+if TYPE_CHECKING:
+    from kuiper.graph.runtime_operator import RuntimeOperator
+
+
+@register("torch.split", "Tensor.split")
+class Split(Layer):
+    """Cut axis ``dim`` into pieces of ``split_size_or_sections`` entries; views.
+
+    A number is the size of every piece (the last may be smaller), a list gives each size.
+
+    Source: torch.split.
+    """
+
+    def __init__(self, op: RuntimeOperator) -> None:
+        super().__init__(op)
+        self.dim = op.int_param("dim", 0)
+        sizes = op.params["split_size_or_sections"].value if op.has_param("split_size_or_sections") else None
+        self.size = None if isinstance(sizes, (list, tuple)) else op.int_param("split_size_or_sections")
+        self.sizes = op.ints_param("split_size_or_sections")
+        if any(size < 0 for size in self.sizes) or self.size == 0:
+            raise ParameterError(op.where, "split_size_or_sections of positive sizes", sizes)
+
+    def forward(self, x: Array) -> Array | tuple[Array, ...]:
+        self.expect(x.ndim > 0, "input with axes", x.shape)
+        dim = axis(self.dim, x.ndim, self.op.where)
+        sizes = self.sizes if self.size is None else equal_sizes(x.shape[dim], self.size)
+        return for_outputs(self.op, split(x, sizes, dim, self.op.where))
+
+
+def split(x: Array, sizes: tuple[int, ...], dim: int = 0, where: str = "split") -> tuple[Array, ...]:
+    """Views of ``x``: the first ``sizes[0]`` entries of axis ``dim``, the next ``sizes[1]``, and so on.
+
+    >>> import numpy as np
+    >>> split(np.array([1, 2, 3, 4]), (1, 3))
+    (array([1]), array([2, 3, 4]))
+
+    Raises
+    ------
+    ShapeError
+        If there is no such axis, or the sizes do not add up to it.
+    """
+    dim = axis(dim, x.ndim, where)
+    if sum(sizes) != x.shape[dim]:
+        raise ShapeError(where, f"sizes that add up to {x.shape[dim]}", sizes)
+    return cut(x, dim, pairwise(accumulate(sizes, initial=0)))
+
+
+def equal_sizes(total: int, size: int) -> tuple[int, ...]:
+    """As many pieces of ``size`` as fit, and one of what is left; one empty piece of nothing.
+
+    >>> equal_sizes(7, 3)
+    (3, 3, 1)
+    """
+    return tuple(min(size, total - start) for start in range(0, total, size)) or (0,)

@@ -1,0 +1,1 @@
+"""Network architectures, written after their papers, with the parameter names of the official weights."""

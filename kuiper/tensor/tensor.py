@@ -1,0 +1,281 @@
+"""Tensor: an n-dimensional array of float32 over one piece of memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from kuiper.errors import DataTypeError, ShapeError
+from kuiper.tensor import elementwise, layout
+from kuiper.tensor.broadcasting import Operand, combine
+from kuiper.tensor.formatting import format_tensor
+from kuiper.tensor.layout import Order, Shape, checked_shape, memory_order
+from kuiper.tensor.shared_memory import SharedMemory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+Self = TypeVar("Self", bound="Tensor")
+
+
+class Tensor(SharedMemory):
+    """Float32 values with a shape; ``Tensor(values)`` copies them from numbers, nested lists or any array.
+
+    ``array`` is the same memory as an ndarray; ``np.asarray(t)``, ``memoryview(t)`` and ``torch.from_dlpack(t)`` share
+    it, too. Slices, ``permute``, ``channel``, and where the strides allow it ``reshape`` and ``flatten``, are views:
+    writing to them writes to the tensor. Arithmetic, ``padding``, ``transform`` and ``copy`` give memory of their own.
+
+    ``order`` is "C" or "row" (row-major, the default) or "F" or "column" (column-major): where it is given to a
+    constructor it says how the values lie in memory, elsewhere in which sequence they are read and written.
+
+    >>> t = Tensor([[1, 2, 3], [4, 5, 6]])
+    >>> t * 2 + Tensor([[10], [20]])
+    Tensor(shape=(2, 3))
+       12  14  16
+       28  30  32
+    >>> t.strides, Tensor(t, order="F").strides
+    ((3, 1), (1, 2))
+
+    Raises
+    ------
+    ShapeError
+        If nested lists are ragged.
+    DataTypeError
+        If a value is not a real number.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, values: object, order: str = "C") -> None:
+        given = layout.numeric_array(values, "Tensor")
+        super().__init__(np.array(given, np.float32, order=memory_order(order, "Tensor")))
+
+    @classmethod
+    def full(cls: type[Self], shape: Shape, value: float, order: str = "C") -> Self:
+        """A tensor whose values are all ``value``."""
+        lengths = checked_shape(shape, "Tensor.full")
+        return cls.wrap(np.full(lengths, value, np.float32, order=memory_order(order, "Tensor.full")))
+
+    @classmethod
+    def zeros(cls: type[Self], shape: Shape, order: str = "C") -> Self:
+        """A tensor of zeros."""
+        return cls.full(shape, 0.0, order)
+
+    @classmethod
+    def ones(cls: type[Self], shape: Shape, order: str = "C") -> Self:
+        """A tensor of ones."""
+        return cls.full(shape, 1.0, order)
+
+    @classmethod
+    def normal(
+        cls: type[Self], shape: Shape, mean: float = 0, std: float = 1, *, seed: int | None = None, order: str = "C"
+    ) -> Self:
+        """Random values from a normal distribution; the same ones for the same seed, whatever the order."""
+        values = np.random.default_rng(seed).standard_normal(checked_shape(shape, "Tensor.normal"), np.float32)
+        return cls(values * np.float32(std) + np.float32(mean), order)
+
+    @classmethod
+    def uniform(
+        cls: type[Self], shape: Shape, low: float = 0, high: float = 1, *, seed: int | None = None, order: str = "C"
+    ) -> Self:
+        """Random values spread evenly from ``low`` to ``high``; the same ones for the same seed, whatever the order."""
+        values = np.random.default_rng(seed).random(checked_shape(shape, "Tensor.uniform"), np.float32)
+        return cls(values * np.float32(high - low) + np.float32(low), order)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each axis."""
+        return self.array.shape
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """How many elements lie between neighbours along each axis: index (i, j) is at i*strides[0] + j*strides[1]."""
+        return layout.element_strides(self.array)
+
+    @property
+    def order(self) -> Order | None:
+        """How memory holds the values: "C" in row-major order, "F" in column-major; None for other views."""
+        return layout.order_of(self.array)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the values: float32, unless the tensor wraps an array of another type."""
+        return self.array.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return self.array.ndim
+
+    @property
+    def size(self) -> int:
+        """The number of values."""
+        return self.array.size
+
+    def at(self, *index: int) -> float:
+        """The number at an index; TensorIndexError outside the tensor."""
+        value: float = self.array[layout.checked_index(index, self.shape, "Tensor.at")].item()
+        return value
+
+    def set(self, *index: int, value: float) -> None:
+        """Put a number at an index: ``t.set(0, 2, 1, value=7)``; TensorIndexError outside the tensor."""
+        place = layout.checked_index(index, self.shape, "Tensor.set")
+        self._writable("Tensor.set")[place] = value
+
+    def item(self) -> float:
+        """The only value of a tensor with one value."""
+        if self.size != 1:
+            raise ShapeError("Tensor.item", "a tensor with one value", f"shape {self.shape}")
+        value: float = self.array.item()
+        return value
+
+    def values(self, order: str = "C") -> np.ndarray:
+        """A copy of all values in a row, in row-major or column-major order."""
+        return self.array.flatten(memory_order(order, "Tensor.values"))
+
+    def tolist(self) -> Any:
+        """The values as nested lists."""
+        return self.array.tolist()
+
+    def fill(self, values: Operand | Sequence[float], order: str = "C") -> None:
+        """Overwrite all values: with one number, or with as many as there are, given in this order.
+
+        >>> t = Tensor.zeros((2, 3))
+        >>> t.fill([1, 2, 3, 4, 5, 6], order="column")
+        >>> t
+        Tensor(shape=(2, 3))
+           1  3  5
+           2  4  6
+        """
+        given = layout.numeric_array(values, "Tensor.fill")
+        if given.ndim and given.shape != (self.size,):
+            expected = f"one number, or a row of {self.size} for shape {self.shape}"
+            raise ShapeError("Tensor.fill", expected, f"shape {given.shape}")
+        target = self._writable("Tensor.fill")
+        target[...] = given.reshape(self.shape, order=memory_order(order, "Tensor.fill")) if given.ndim else given
+
+    def channel(self, i: int) -> Tensor:
+        """Channel ``i`` as a view: (h, w) of a tensor (c, h, w), (n, h, w) of a tensor (n, c, h, w)."""
+        if self.ndim not in (3, 4):
+            raise ShapeError("Tensor.channel", "a tensor (c, h, w) or (n, c, h, w)", f"shape {self.shape}")
+        (number,) = layout.checked_index((i,), self.shape[-3:-2], "Tensor.channel")
+        return Tensor.wrap(self.array[..., number, :, :])
+
+    def padding(self, pads: Sequence[int], value: float = 0) -> Tensor:
+        """A copy with a border of ``value``; ``pads`` is (up, bottom, left, right) for the last two axes, (h, w)."""
+        return Tensor.wrap(layout.padded(self.array, pads, value, "Tensor.padding"))
+
+    def reshape(self, *shape: int | Sequence[int], order: str = "C") -> Tensor:
+        """The values under a new shape, in row-major or column-major order; one length may be -1."""
+        lengths = layout.whole_numbers(shape, "Tensor.reshape", "shape")
+        reading = memory_order(order, "Tensor.reshape")
+        return Tensor.wrap(layout.reshaped(self.array, lengths, reading, "Tensor.reshape"))
+
+    def flatten(self, start: int = 0, end: int = -1) -> Tensor:
+        """The axes from ``start`` to ``end``, both included, merged into one.
+
+        >>> Tensor.zeros((2, 3, 4, 5)).flatten(1, 2).shape
+        (2, 12, 5)
+        """
+        return Tensor.wrap(layout.flattened(self.array, start, end, "Tensor.flatten"))
+
+    def permute(self, *axes: int | Sequence[int]) -> Tensor:
+        """A view with the axes in another order: ``permute(1, 2, 0)`` makes (c, h, w) an (h, w, c)."""
+        numbers = layout.whole_numbers(axes, "Tensor.permute", "axes")
+        return Tensor.wrap(layout.permuted(self.array, numbers, "Tensor.permute"))
+
+    def transform(self, fn: Callable[[float], float]) -> Tensor:
+        """A tensor of ``fn(value)`` for every value, called in row-major order."""
+        results = np.array([fn(value) for value in self.array.ravel().tolist()], np.float32)
+        return Tensor.wrap(np.asarray(results.reshape(self.shape), order="F" if self.order == "F" else "C"))
+
+    def copy(self, order: str | None = None) -> Tensor:
+        """The same values in memory of their own, in this order (default: as the tensor has it)."""
+        return Tensor.wrap(self.array.copy("K" if order is None else memory_order(order, "Tensor.copy")))
+
+    def allclose(self, other: Operand, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
+        """Whether both have one shape and |self - other| <= atol + rtol |other| everywhere."""
+        array = layout.numeric_array(other, "Tensor.allclose")
+        return self.shape == array.shape and bool(np.allclose(self.array, array, rtol, atol, equal_nan))
+
+    def __getitem__(self, key: Any) -> Tensor:
+        """The part that a NumPy index selects; a view, unless the index holds a mask or a list of positions."""
+        parts = layout.index_parts(key)
+        if not any(part is Ellipsis for part in parts):
+            parts += (Ellipsis,)  # so that a single value is a view, too
+        try:
+            return Tensor.wrap(self.array[parts])
+        except IndexError as error:
+            raise layout.index_error(key, self.shape, error) from error
+
+    def __setitem__(self, key: Any, value: Operand | Sequence[float]) -> None:
+        """Overwrite what a NumPy index selects; the value is broadcast to it."""
+        target = self._writable("Tensor[...]")
+        given = layout.numeric_array(value, "Tensor[...]")
+        try:
+            target[layout.index_parts(key)] = given
+        except IndexError as error:
+            raise layout.index_error(key, self.shape, error) from error
+        except ValueError as error:
+            expected = f"a value that broadcasts to {self[key].shape}"
+            raise ShapeError("Tensor[...]", expected, f"shape {given.shape}") from error
+
+    def _writable(self, where: str) -> np.ndarray:
+        if not self.array.flags.writeable:
+            raise DataTypeError(where, "memory that may be written", "a read-only view", "copy() is writable")
+        return self.array
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise DataTypeError("len(Tensor)", "at least one axis", "shape ()")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        """Views along the first axis."""
+        return (self[i] for i in range(len(self)))
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __bool__(self) -> bool:
+        """Whether the only value is not zero; for more than one value the question has no answer."""
+        return bool(self.item())
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both have one shape and the same values (one bool, as for lists); NaN equals nothing.
+
+        The memory order and the type of the values do not matter. See ``allclose`` for a tolerance.
+        """
+        if not isinstance(other, (Tensor, np.ndarray)):
+            return NotImplemented
+        return np.array_equal(self.array, np.asarray(other))
+
+    __hash__ = None  # type: ignore[assignment]  # values may change
+
+    def __add__(self, other: Operand) -> Tensor:
+        return Tensor.wrap(combine(elementwise.add, self, other, "addition"))
+
+    def __radd__(self, other: Operand) -> Tensor:
+        return Tensor.wrap(combine(elementwise.add, other, self, "addition"))
+
+    def __sub__(self, other: Operand) -> Tensor:
+        return Tensor.wrap(combine(elementwise.sub, self, other, "subtraction"))
+
+    def __rsub__(self, other: Operand) -> Tensor:
+        return Tensor.wrap(combine(elementwise.sub, other, self, "subtraction"))
+
+    def __mul__(self, other: Operand) -> Tensor:
+        return Tensor.wrap(combine(elementwise.mul, self, other, "multiplication"))
+
+    def __rmul__(self, other: Operand) -> Tensor:
+        return Tensor.wrap(combine(elementwise.mul, other, self, "multiplication"))
+
+    def __truediv__(self, other: Operand) -> Tensor:
+        return Tensor.wrap(combine(elementwise.div, self, other, "division"))
+
+    def __rtruediv__(self, other: Operand) -> Tensor:
+        return Tensor.wrap(combine(elementwise.div, other, self, "division"))
+
+    def __repr__(self) -> str:
+        return format_tensor(self.array)

@@ -1,0 +1,36 @@
+"""How many threads a kernel may use: one number for the whole process."""
+
+from __future__ import annotations
+
+import os
+
+from kuiper.errors import ParameterError
+
+
+def available_cores() -> int:
+    """The cores that this process may run on (a container or ``taskset`` may allow fewer than the machine has)."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+_num_threads = available_cores()
+
+
+def get_num_threads() -> int:
+    """The number of threads that kernels may use; at first all cores that this process may run on."""
+    return _num_threads
+
+
+def set_num_threads(n: int) -> None:
+    """Let kernels use ``n`` threads from the next call on.
+
+    Raises
+    ------
+    ParameterError
+        If ``n`` is not a whole number of at least 1.
+    """
+    global _num_threads
+    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+        raise ParameterError("set_num_threads", "a whole number of at least 1", repr(n))
+    _num_threads = n

@@ -1,0 +1,329 @@
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kuiper
+from kuiper.errors import (
+    DataTypeError,
+    ExecutionError,
+    GraphStateError,
+    ParameterError,
+    ShapeError,
+    UnsupportedOperatorError,
+)
+from kuiper.graph import GraphState, RuntimeGraph, RuntimeOperator, pnnx, print_step
+from kuiper.layers import Layer, override, registry
+from tests.graph.graphs import DIAMOND, graph_of
+
+X = np.array([[-1, 2, -3], [4, -5, 6]], np.float32)
+
+
+def built(text: str, optimize: bool = False) -> RuntimeGraph:
+    graph = graph_of(text)
+    graph.build(registry, optimize)
+    return graph
+
+
+def test_states_run_from_need_init_to_complete() -> None:
+    graph = RuntimeGraph(pnnx.parse_param(DIAMOND, "test.param"))
+    assert graph.state is GraphState.NEED_INIT
+    graph.init()
+    assert graph.state is GraphState.NEED_BUILD
+    graph.build(registry)
+    assert graph.state is GraphState.COMPLETE
+
+
+def test_build_does_init_and_both_do_nothing_twice() -> None:
+    graph = RuntimeGraph(pnnx.parse_param(DIAMOND, "test.param"))
+    graph.build(registry)
+    layers = [op.layer for op in graph.operators]
+    graph.init()
+    graph.build(registry)
+    assert [op.layer for op in graph.operators] == layers
+
+
+def test_forward_before_build_says_what_is_missing() -> None:
+    with pytest.raises(GraphStateError, match=r"graph: expected a built graph, got needs build\(\)"):
+        graph_of(DIAMOND).forward(X)
+
+
+def test_init_shares_one_operand_between_producer_and_consumers() -> None:
+    graph = graph_of(DIAMOND)
+    source, left, right, join, out = graph.operators
+    assert left.inputs[0] is source.outputs[0]
+    assert right.inputs[0] is source.outputs[0]
+    assert join.inputs == [left.outputs[0], right.outputs[0]]
+    assert source.outputs[0].consumers == [left, right]
+    assert out.inputs[0].producer is join
+    assert graph.input_operators == [source]
+    assert graph.output_operators == [out]
+
+
+def test_forward_passes_outputs_on_without_copies() -> None:
+    seen: list[Any] = []
+
+    class Remember(Layer):
+        def forward(self, x: np.ndarray) -> np.ndarray:
+            seen.append(x)
+            return x
+
+    with override("nn.ReLU", Remember):
+        graph = built(DIAMOND)
+    graph.forward(X)
+    assert all(x is seen[0] for x in seen)
+    assert np.shares_memory(seen[0], X)
+
+
+def test_forward_computes_the_diamond() -> None:
+    expected = [[0, 2, 0, 0, 2, 0], [4, 0, 6, 4, 0, 6]]
+    np.testing.assert_array_equal(built(DIAMOND).forward(X), expected)
+
+
+def test_call_returns_a_tensor_on_the_same_memory() -> None:
+    y = built(DIAMOND)(X)
+    assert isinstance(y, kuiper.Tensor)
+    assert np.shares_memory(np.asarray(y), np.asarray(y))
+
+
+def test_call_takes_lists_tensors_and_other_float_types() -> None:
+    graph = built(DIAMOND)
+    expected = np.asarray(graph(X))
+    for same in (X.tolist(), X.astype(np.float64), X.astype(np.float16), X.astype(int), kuiper.Tensor.wrap(X)):
+        np.testing.assert_array_equal(np.asarray(graph(same)), expected)
+
+
+def test_call_leaves_batch_and_sizes_free() -> None:
+    assert built(DIAMOND)(np.ones((7, 5), np.float32)).shape == (7, 10)
+
+
+def test_same_operand_may_be_read_twice_by_one_operator() -> None:
+    text = """7767517
+3 2
+pnnx.Input in 0 1 0
+torch.cat twice 2 1 0 0 1 dim=0
+pnnx.Output out 1 0 1
+"""
+    graph = built(text)
+    assert graph.operators[0].outputs[0].consumers == [graph.operators[1]]
+    np.testing.assert_array_equal(graph.forward(X), np.concatenate([X, X]))
+
+
+def test_several_inputs_and_outputs_keep_the_order_of_the_file() -> None:
+    text = """7767517
+4 2
+pnnx.Input a 0 1 0
+pnnx.Input b 0 1 1
+pnnx.Output first 1 0 1
+pnnx.Output second 1 0 0
+"""
+    y = built(text)(X, 2 * X)
+    assert isinstance(y, tuple)
+    np.testing.assert_array_equal(np.asarray(y[0]), 2 * X)
+    np.testing.assert_array_equal(np.asarray(y[1]), X)
+
+
+def test_nested_tuples_come_back_nested() -> None:
+    text = """7767517
+4 3
+pnnx.Input in 0 1 0
+prim::TupleConstruct inner 2 1 0 0 1
+prim::TupleConstruct outer 2 1 1 0 2
+pnnx.Output out 1 0 2
+"""
+    (a, b), c = built(text)(X)
+    for tensor in (a, b, c):
+        np.testing.assert_array_equal(np.asarray(tensor), X)
+
+
+def test_operator_with_several_outputs_feeds_each_to_its_reader() -> None:
+    text = """7767517
+4 4
+pnnx.Input in 0 1 0
+torch.chunk cut 1 2 0 1 2 chunks=2 dim=0
+torch.cat join 2 1 2 1 3 dim=0
+pnnx.Output out 1 0 3
+"""
+    np.testing.assert_array_equal(built(text).forward(X), X[::-1])
+
+
+def test_wrong_number_of_inputs_names_those_expected() -> None:
+    with pytest.raises(ShapeError, match=r"graph: expected 1 inputs \('in'\), got 2"):
+        built(DIAMOND)(X, X)
+
+
+@pytest.mark.parametrize("value", ["text", [[1, 2], [3]], None, np.array([object()])])
+def test_input_that_is_no_array_of_numbers_is_refused(value: object) -> None:
+    with pytest.raises(DataTypeError, match="pnnx.Input 'in'"):
+        built(DIAMOND)(value)
+
+
+def test_input_with_another_number_of_axes_is_refused() -> None:
+    with pytest.raises(ShapeError, match=r"pnnx.Input 'in': expected 2 axes as in \(2, 3\), got \(3,\)"):
+        built(DIAMOND)(X[0])
+
+
+def test_failure_of_an_operator_names_it_its_type_and_its_inputs() -> None:
+    class Broken(Layer):
+        def forward(self, x: np.ndarray) -> np.ndarray:
+            raise ZeroDivisionError("oh")
+
+    with override("nn.ReLU", Broken):
+        graph = built(DIAMOND)
+    with pytest.raises(ExecutionError) as caught:
+        graph(X)
+    assert str(caught.value) == "nn.ReLU 'left': expected a result, got ZeroDivisionError: oh; inputs: (2, 3)"
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+def test_shape_error_of_a_layer_gets_the_shapes_of_all_inputs() -> None:
+    text = """7767517
+4 3
+pnnx.Input a 0 1 0
+pnnx.Input b 0 1 1
+torch.cat join 2 1 0 1 2 dim=0
+pnnx.Output out 1 0 2
+"""
+    with pytest.raises(ShapeError, match=r"torch.cat 'join'.*inputs: \(2, 3\), \(1, 4\)$"):
+        built(text)(X, np.ones((1, 4)))
+
+
+def test_wrong_number_of_outputs_from_a_layer_is_an_error() -> None:
+    class One(Layer):
+        def forward(self, x: np.ndarray) -> np.ndarray:
+            return x
+
+    text = """7767517
+3 3
+pnnx.Input in 0 1 0
+torch.chunk cut 1 2 0 1 2 chunks=2 dim=0
+pnnx.Output out 1 0 2
+"""
+    with override("torch.chunk", One):
+        graph = built(text)
+    with pytest.raises(ExecutionError, match=r"torch.chunk 'cut': expected 2 outputs, got ndarray"):
+        graph(X)
+
+
+def test_unknown_operators_are_all_listed_at_once() -> None:
+    text = """7767517
+5 4
+pnnx.Input in 0 1 0
+nn.Relu a 1 1 0 1
+nn.Relu b 1 1 1 2
+my.Thing c 1 1 2 3
+pnnx.Output out 1 0 3
+"""
+    with pytest.raises(UnsupportedOperatorError) as caught:
+        built(text)
+    message = str(caught.value)
+    assert "nn.Relu 'a' and 1 more (similar: nn.ReLU" in message
+    assert "my.Thing 'c'" in message
+    assert message.endswith("see docs/add-a-layer.md")
+
+
+def test_missing_parameter_names_operator_and_parameter() -> None:
+    text = """7767517
+3 2
+pnnx.Input in 0 1 0
+torch.permute turn 1 1 0 1
+pnnx.Output out 1 0 1
+"""
+    with pytest.raises(ParameterError, match="torch.permute 'turn'"):
+        built(text)
+
+
+def test_parameter_from_an_operand_follows_the_input() -> None:
+    text = """7767517
+4 3
+pnnx.Input in 0 1 0
+pnnx.Expression sizes 1 1 0 1 expr=[size(@0,1),-1]
+Tensor.reshape turn 2 1 0 1 2 $input=0 $shape=1
+pnnx.Output out 1 0 2
+"""
+    graph = built(text)
+    assert graph(X).shape == (3, 2)
+    assert graph(np.ones((4, 6))).shape == (6, 4)
+
+
+def test_observer_sees_every_operator_in_order(capsys: pytest.CaptureFixture[str]) -> None:
+    seen: list[str] = []
+
+    def observe(op: RuntimeOperator, outputs: tuple[Any, ...], seconds: float) -> None:
+        assert seconds >= 0
+        seen.append(f"{op.name} {outputs[0].shape}")
+
+    graph = built(DIAMOND)
+    graph.forward(X, observer=observe)
+    assert seen == ["left (2, 3)", "right (2, 3)", "join (2, 6)"]
+    graph.forward(X, observer=print_step)
+    assert capsys.readouterr().out.count("(2, 3)") == 2
+
+
+def test_optimize_takes_operators_out_that_do_nothing() -> None:
+    text = """7767517
+5 4
+pnnx.Input in 0 1 0
+nn.Identity same 1 1 0 1
+nn.Dropout drop 1 1 1 2 p=0.5
+nn.ReLU relu 1 1 2 3
+pnnx.Output out 1 0 3
+"""
+    plain, optimized = built(text), built(text, optimize=True)
+    assert [op.name for op in optimized.order] == ["in", "relu", "out"]
+    np.testing.assert_array_equal(plain.forward(X), optimized.forward(X))
+
+
+def test_one_model_serves_two_threads() -> None:
+    graph = built(DIAMOND)
+    wrong: list[int] = []
+
+    def work(value: int) -> None:
+        x = np.full((2, 3), value, np.float32)
+        for _ in range(50):
+            if not (graph.forward(x) == value).all():
+                wrong.append(value)
+
+    threads = [threading.Thread(target=work, args=(value,)) for value in (1, 2, 3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_division_by_zero_is_silent_as_in_torch() -> None:
+    text = """7767517
+3 2
+pnnx.Input in 0 1 0
+pnnx.Expression e 1 1 0 1 expr=div(@0,0)
+pnnx.Output out 1 0 1
+"""
+    np.testing.assert_array_equal(
+        built(text).forward(np.array([1.0, 0.0, -1.0], np.float32)), [np.inf, np.nan, -np.inf]
+    )
+
+
+def test_random_weights_run_a_param_file_alone(tmp_path: Path) -> None:
+    from kuiper.graph.random_weights import fill_random_weights
+    from kuiper.graph.sample_inputs import sample_inputs
+
+    text = """7767517
+3 2
+pnnx.Input in 0 1 0 #0=(2,8)f32
+nn.Linear fc 1 1 0 1 bias=True in_features=8 out_features=4 @bias=(4)f32 @weight=(4,8)f32 #0=(2,8)f32 #1=(2,4)f32
+pnnx.Output out 1 0 1
+"""
+    path = tmp_path / "alone.pnnx.param"
+    path.write_text(text)
+    file_graph = pnnx.load(path, weights=False)
+    fill_random_weights(file_graph)
+    graph = RuntimeGraph(file_graph)
+    graph.build(registry)
+    y = graph.forward(*sample_inputs(graph))
+    assert y.shape == (2, 4)
+    assert 0.01 < np.abs(y).max() < 100

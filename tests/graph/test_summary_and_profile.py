@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from kuiper.graph import RuntimeGraph
+from kuiper.graph.report import Column, Report
+from kuiper.graph.summary import Summary
+from kuiper.layers import registry
+from tests.graph.graphs import DIAMOND, graph_of
+
+LINEAR = """7767517
+4 3
+pnnx.Input   in    0 1 0 #0=(2,8)f32
+nn.ReLU      relu  1 1 0 1 #0=(2,8)f32 #1=(2,8)f32
+nn.Linear    fc    1 1 1 2 bias=True in_features=8 out_features=4 @bias=(4)f32 @weight=(4,8)f32 #1=(2,8)f32 #2=(2,4)f32
+pnnx.Output  out   1 0 2
+"""
+
+
+def linear() -> RuntimeGraph:
+    from kuiper.graph import pnnx
+    from kuiper.graph.random_weights import fill_random_weights
+
+    file_graph = pnnx.parse_param(LINEAR, "linear.param")
+    fill_random_weights(file_graph)
+    graph = RuntimeGraph(file_graph, name="linear")
+    graph.build(registry)
+    return graph
+
+
+def test_summary_counts_parameters_and_flops() -> None:
+    summary = linear().summary()
+    fc = next(row for row in summary.rows if row.name == "fc")
+    assert fc.outputs == [(2, 4)]
+    assert fc.parameters == 4 * 8 + 4
+    assert fc.flops == 2 * 2 * 4 * 8 + 2 * 4
+    assert summary.parameters == 36
+    text = str(summary)
+    assert "nn.Linear" in text
+    assert "4 operators, 36 parameters" in text
+
+
+def test_summary_of_a_run_shows_the_shapes_of_that_run() -> None:
+    summary = Summary.of(linear(), (np.ones((5, 8), np.float32),))
+    assert [row.outputs for row in summary.rows] == [[(5, 8)], [(5, 8)], [(5, 4)], []]
+
+
+def test_summary_of_open_sizes_says_at_least() -> None:
+    graph = graph_of(DIAMOND.replace("(2,3)", "(?,3)").replace("(2,6)", "(?,6)"))
+    graph.build(registry)
+    assert "(?, 6)" in str(graph.summary())
+
+
+def test_summary_works_before_build() -> None:
+    assert "5 operators, 0 parameters" in str(graph_of(DIAMOND).summary())
+
+
+def test_profile_times_each_operator_once_per_run() -> None:
+    profile = linear().profile(np.ones((2, 8), np.float32), runs=3)
+    assert [row.name for row in profile.rows] == ["relu", "fc"]
+    assert all(row.microseconds > 0 for row in profile.rows)
+    assert profile.total_microseconds >= max(row.last_microseconds for row in profile.rows)
+    assert "median of 3 runs" in str(profile)
+
+
+def test_chrome_trace_has_one_event_per_operator_in_order(tmp_path: Path) -> None:
+    profile = linear().profile(np.ones((2, 8), np.float32), runs=1)
+    profile.save_trace(tmp_path / "trace.json")
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    assert [event["name"] for event in events] == ["relu", "fc"]
+    assert all(event["ph"] == "X" for event in events)
+    assert 0 <= events[0]["ts"] <= events[0]["ts"] + events[0]["dur"] <= events[1]["ts"] + 1
+
+
+def test_report_escapes_in_text_and_html() -> None:
+    report = Report("a<b", [Column("x"), Column("n", numeric=True)], [("[bold]<i>", "1")], "end")
+    assert "[bold]<i>" in str(report)
+    assert "&lt;i&gt;" in report._repr_html_()
+    assert 'text-align:right">1' in report._repr_html_()

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import importlib
+from types import SimpleNamespace
+
+import pytest
+
+import kuiper
+from kuiper import build_info as build_info_function
+from kuiper.errors import KuiperError, ParameterError
+
+module = importlib.import_module("kuiper.build_info")
+
+
+def test_build_info_says_how_it_was_built() -> None:
+    info = build_info_function()
+    assert info["threads"] == kuiper.get_num_threads()
+    assert info["compiler"]
+    assert isinstance(info["flags"], str)
+    assert info["openmp"] in (True, False)
+
+
+def test_check_cpu_names_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_cpu", lambda: SimpleNamespace(features=lambda: frozenset({"avx"})))
+    monkeypatch.setattr(module, "_build_config", lambda: SimpleNamespace(REQUIRES=["avx", "avx512f"]))
+    with pytest.raises(ImportError, match=r"kuiper: expected a CPU with avx512f .* rebuild with"):
+        module.check_cpu()
+
+
+def test_check_cpu_passes_where_nothing_can_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_cpu", lambda: SimpleNamespace(features=lambda: None))
+    module.check_cpu()
+
+
+def test_missing_compiled_module_says_how_to_build() -> None:
+    with pytest.raises(ImportError, match=r"expected the compiled module kuiper\.nowhere"):
+        module._compiled("kuiper.nowhere")
+
+
+@pytest.mark.parametrize("n", [0, -1, 1.5, "2", True, None])
+def test_set_num_threads_refuses_what_is_no_count(n: object) -> None:
+    with pytest.raises(ParameterError, match="set_num_threads: expected a whole number of at least 1"):
+        kuiper.set_num_threads(n)  # type: ignore[arg-type]
+
+
+def test_set_num_threads_is_what_get_returns() -> None:
+    before = kuiper.get_num_threads()
+    try:
+        kuiper.set_num_threads(3)
+        assert kuiper.get_num_threads() == 3
+    finally:
+        kuiper.set_num_threads(before)
+
+
+def test_errors_read_as_the_conventions_say() -> None:
+    error = KuiperError("file.param:3", "2 inputs", 5)
+    assert str(error) == "file.param:3: expected 2 inputs, got 5"
+    assert str(error.with_hint("a").with_hint("b")) == "file.param:3: expected 2 inputs, got 5; a; b"
