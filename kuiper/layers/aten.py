@@ -1,4 +1,4 @@
-"""Operators that pnnx left in TorchScript's spelling, ``aten::avg_pool2d``: all settings are operands, in a fixed order.
+"""Operators that pnnx left in TorchScript's spelling, ``aten::avg_pool2d``: all settings are operands in a fixed order.
 
 Naming those operands is all it takes: named ones that are no data become parameters of the layer.
 """

@@ -75,29 +75,31 @@ def pad(x: Array, amounts: tuple[int, ...], mode: str = "constant", value: float
         If ``x`` has too few or too small axes for this padding.
     """
     axes = len(amounts) // 2
-    ranks = range(axes, 33) if mode == "constant" else range(axes + 1, axes + 3)
-    if x.ndim not in ranks or (mode != "constant" and axes not in (1, 2, 3)):
-        expected = f"{ranks[0]} axes or more" if mode == "constant" else f"{ranks[0]} or {ranks[1]} axes"
-        raise ShapeError(where, f"input with {expected} for {mode} padding {amounts}", x.shape)
     borders = [(x.ndim - 1 - i, amounts[2 * i], amounts[2 * i + 1]) for i in range(axes)]
-    smallest = 1 if mode in ("reflect", "replicate") else 0
-    if any(x.shape[axis] + before + after < smallest for axis, before, after in borders):
-        raise ShapeError(where, f"input that is larger than the padding {amounts} cuts off", x.shape)
     if mode == "constant":
-        return _pad_constant(x, borders, value)
+        _check(x.ndim >= axes, where, f"input with at least {axes} axes", x.shape)
+        return _pad_constant(x, borders, value, where)
+    _check(axes in (1, 2, 3), where, f"2, 4 or 6 amounts for mode {mode}", amounts)
+    _check(x.ndim in (axes + 1, axes + 2), where, f"input with {axes + 1} or {axes + 2} axes", x.shape)
     for axis, before, after in borders:
         if before or after:
             x = x.take(_positions(x.shape, axis, before, after, mode, where), axis)
     return x
 
 
-def _pad_constant(x: Array, borders: list[tuple[int, int, int]], value: float) -> Array:
+def _check(condition: bool, where: str, expected: str, got: object) -> None:
+    if not condition:
+        raise ShapeError(where, expected, got)
+
+
+def _pad_constant(x: Array, borders: list[tuple[int, int, int]], value: float, where: str) -> Array:
     shape, inner, kept = list(x.shape), [slice(None)] * x.ndim, [slice(None)] * x.ndim
     for axis, before, after in borders:
-        size = x.shape[axis]
-        shape[axis] = size + before + after
+        first, end = max(-before, 0), x.shape[axis] - max(-after, 0)
+        _check(first <= end, where, f"input with more values along axis {axis} than {before, after} cuts off", x.shape)
+        kept[axis] = slice(first, end)
+        shape[axis] += before + after
         inner[axis] = slice(max(before, 0), shape[axis] - max(after, 0))
-        kept[axis] = slice(max(-before, 0), size - max(-after, 0))
     out = np.full(shape, value, x.dtype)
     out[tuple(inner)] = x[tuple(kept)]
     return out
@@ -107,14 +109,13 @@ def _positions(shape: tuple[int, ...], axis: int, before: int, after: int, mode:
     """For each place along the padded axis the place of the input that it repeats."""
     size, most = shape[axis], max(before, after)
     i = np.arange(-before, size + after)
+    if mode == "circular":  # what is cut off does not come again
+        first, kept = max(-before, 0), size + min(before, 0) + min(after, 0)
+        _check(0 <= kept >= most, where, f"input with enough values along axis {axis} to repeat {most}", shape)
+        return first + np.mod(i - first, kept)
+    _check(len(i) > 0 < size, where, f"input with more values along axis {axis} than {before, after} cuts off", shape)
     if mode == "replicate":
         return np.clip(i, 0, size - 1)
-    if mode == "reflect":
-        if most >= size:
-            raise ShapeError(where, f"input with more than {most} values along axis {axis} to reflect", shape)
-        mirrored: Array = (size - 1) - np.abs((size - 1) - np.abs(i))
-        return mirrored
-    first, kept = max(-before, 0), size + min(before, 0) + min(after, 0)  # what is cut off does not come again
-    if most > kept:
-        raise ShapeError(where, f"input with at least {most} values along axis {axis} to repeat", shape)
-    return first + np.mod(i - first, kept)
+    _check(most < size, where, f"input with more than {most} values along axis {axis} to reflect", shape)
+    mirrored: Array = (size - 1) - np.abs((size - 1) - np.abs(i))
+    return mirrored

@@ -9,25 +9,31 @@ import numpy as np
 from kuiper.layers.layer import Array
 
 _LEVELS = {"b": 0, "u": 1, "i": 1, "f": 2}
-"""NumPy's kinds of numbers, by what they give way to."""
+"""NumPy's kinds of numbers, by what gives way to what."""
 
 
-def promoted(arrays: Iterable[Array]) -> np.dtype:
-    """The element type that torch gives to a result of these arrays.
+def promoted(values: Iterable[Array | float]) -> np.dtype:
+    """The element type that torch gives to a result of these arrays and plain numbers.
 
-    The highest kind among them decides (bool, then whole numbers, then floats), and within it the widest type. So
-    float32 and int64 make float32 (NumPy: float64). Arrays without axes decide only where no others are of as high a kind.
+    The highest kind among them decides (bools, whole numbers, floats), and within it the widest type: float32 and int64 make
+    float32, where NumPy makes float64. Arrays without axes count only if they are of a higher kind than those with axes,
+    plain numbers only if they are of a higher kind than all arrays; a plain float is then float32.
 
     >>> promoted([np.zeros(2, np.float32), np.zeros(2, np.int64)])
     dtype('float32')
-    >>> promoted([np.zeros(2, np.int32), np.array(1, np.int64)])
+    >>> promoted([np.zeros(2, np.int32), np.array(1, np.int64), 5])
     dtype('int32')
+    >>> promoted([np.zeros(2, np.int32), 0.5])
+    dtype('float32')
     """
-    arrays = list(arrays)
-    with_axes = [array.dtype for array in arrays if array.ndim]
-    without = [array.dtype for array in arrays if not array.ndim]
-    candidates = [_widest(dtypes) for dtypes in (with_axes, without) if dtypes]
-    return max(candidates, key=lambda dtype: _LEVELS[dtype.kind])  # on a tie the first: arrays with axes
+    with_axes, without_axes, numbers = [], [], []
+    for value in values:
+        if isinstance(value, (np.ndarray, np.generic)):
+            (with_axes if value.ndim else without_axes).append(value.dtype)
+        else:
+            numbers.append(np.dtype(np.float32 if isinstance(value, float) else type(value)))
+    widest = [_widest(dtypes) for dtypes in (with_axes, without_axes, numbers) if dtypes]
+    return max(widest, key=lambda dtype: _LEVELS[dtype.kind])  # the first of the highest kind
 
 
 def _widest(dtypes: list[np.dtype]) -> np.dtype:

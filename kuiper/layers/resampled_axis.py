@@ -6,7 +6,7 @@ output  |0 |1 | 2 | 3 |4 |            -0.2  0.4  1.0  1.6  2.2
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -25,13 +25,14 @@ class Axis:
     """The sizes of one axis before and after, and how an output's place becomes a place in the input.
 
     Without ``scale`` the ratio of the sizes counts. ``align_corners`` makes the centres of the corner pixels coincide,
-    otherwise their outer edges do. All coordinates are float32, as torch computes them.
+    otherwise their outer edges do. All coordinates are float32, rounded where torch rounds them.
     """
 
     size_in: int
     size_out: int
     scale: float | None = None
     align_corners: bool = False
+    of_small_image: bool = False
 
     def step(self) -> float:
         """The distance in the input between two neighbours of the output, rounded to float32."""
@@ -49,9 +50,10 @@ class Axis:
         >>> Axis(3, 5, align_corners=True).places().tolist()
         [0.0, 0.5, 1.0, 1.5, 2.0]
         """
-        i = np.arange(self.size_out, dtype=np.float32)
-        places: Array = i * self.step() if self.align_corners else (i + _HALF) * self.step() - _HALF
-        return places
+        i = np.arange(self.size_out)
+        # float64, rounded at the end, is what a fused multiply-add gives: torch's kernels are compiled to use it
+        places: Array = i * self.step() if self.align_corners else (i + 0.5) * self.step() - 0.5
+        return places.astype(np.float32)
 
 
 def exact_scale(scale: float) -> float:
@@ -74,8 +76,15 @@ def nearest_table(axis: Axis, exact: bool = False) -> Array:
     ([0, 0, 1, 1, 2], [0, 0, 1, 2, 2])
     """
     i = np.arange(axis.size_out, dtype=np.float32)
-    pixel = np.floor((i + _HALF) * axis.step() if exact else i * axis.step())
-    table: Array = np.minimum(pixel.astype(np.intp), axis.size_in - 1)
+    # torch's kernel for small images fuses nothing, and takes a scale that keeps or doubles the size for exactly 1 or 2
+    if not exact:
+        unscaled = axis.of_small_image and axis.size_out in (axis.size_in, 2 * axis.size_in)
+        place = i * (replace(axis, scale=None) if unscaled else axis).step()
+    elif axis.of_small_image:
+        place = (i + _HALF) * axis.step()
+    else:
+        place = axis.places() + _HALF
+    table: Array = np.minimum(np.floor(place).astype(np.intp), axis.size_in - 1)
     return table
 
 

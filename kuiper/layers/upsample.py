@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 # How many neighbours each mode looks at on one axis, and how many axes the input must have (else 3 or 4).
 _TAPS = {"nearest": 1, "nearest-exact": 1, "linear": 2, "bilinear": 2, "bicubic": 4, "area": 0}
 _RANKS = {"linear": (3,), "bilinear": (4,), "bicubic": (4,)}
+_SMALL_IMAGE = 128  # torch takes another kernel for nearest up to this height plus width
 _LETTERS = {3: "(n, c, w)", 4: "(n, c, h, w)"}
 
 # Operators that say in their type what others say in their parameters: mode and align_corners.
@@ -76,7 +78,8 @@ class Upsample(Layer):
         else:
             axes = [self._scaled(size, scale) for size, scale in zip(sizes, self.scales * repeat, strict=True)]
         self.expect(all(axis.size_out >= 1 for axis in axes), "input that makes an output of at least one pixel", sizes)
-        return axes
+        small = len(axes) == 2 and axes[0].size_out + axes[1].size_out <= _SMALL_IMAGE
+        return [replace(axis, of_small_image=small) for axis in axes]
 
     def _scaled(self, size: int, scale: float) -> Axis:
         return Axis(size, int(size * scale), None if self.recompute else scale, self.align_corners)

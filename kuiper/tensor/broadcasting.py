@@ -36,11 +36,11 @@ def combine(kernel: Kernel, x: Operand, y: Operand, where: str) -> np.ndarray:
     The result is column-major where both operands are, else row-major.
     """
     a, b = float_array(x, where), float_array(y, where)
-    shape = broadcast_shape(a.shape, b.shape, where)
+    shape = a.shape if a.shape == b.shape else broadcast_shape(a.shape, b.shape, where)
     out = np.empty(shape, np.float32, order=common_order(a, b))
     if out.size == 0:
         return out
-    a, b = np.broadcast_to(a, shape), np.broadcast_to(b, shape)
+    a, b = stretched(a, shape), stretched(b, shape)
     if out.flags.c_contiguous:
         run(kernel, a, b, out)
     else:  # transposed, column-major is row-major
@@ -72,9 +72,9 @@ def exp_negative(x: Operand, where: str) -> np.ndarray:
 
 def float_array(value: Operand, where: str) -> np.ndarray:
     """The float32 array of an operand; a number becomes an array without axes."""
-    if isinstance(value, Real):
-        return np.array(value, np.float32)
     array = value.array if isinstance(value, Exporter) else value
+    if isinstance(array, Real):
+        return np.array(array, np.float32)
     if not isinstance(array, np.ndarray):
         raise DataTypeError(where, "a Tensor, an ndarray or a number", type(value).__name__)
     if array.dtype != np.float32:
@@ -94,6 +94,11 @@ def broadcast_shape(a: tuple[int, ...], b: tuple[int, ...], where: str) -> tuple
     except ValueError as error:
         expected = "shapes whose axes, counted from the last, are equal or 1"
         raise ShapeError(where, expected, f"{a} and {b}") from error
+
+
+def stretched(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """A view of this shape: stride 0 along the axes that are repeated."""
+    return array if array.shape == shape else np.broadcast_to(array, shape)
 
 
 def common_order(a: np.ndarray, b: np.ndarray) -> Order:

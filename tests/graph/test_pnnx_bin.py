@@ -174,9 +174,11 @@ def test_save_of_the_same_graph_gives_the_same_bytes(tmp_path: Path) -> None:
     ],
 )
 def test_save_refuses_data_that_is_not_what_the_shape_says(attr: Attribute, message: str, tmp_path: Path) -> None:
+    (tmp_path / "m.bin").write_bytes(b"an older file")
     with pytest.raises(ModelFormatError) as caught:
         pnnx.save(Graph([Operator("A", "op", attrs={"w": attr})]), tmp_path / "m.param")
     assert str(caught.value) == f"{tmp_path / 'm.bin'} entry 'op.w': {message}"
+    assert (tmp_path / "m.bin").read_bytes() == b"an older file"
 
 
 def test_save_refuses_two_weights_of_one_name(tmp_path: Path) -> None:

@@ -207,6 +207,7 @@ def test_format_param_writes_a_graph_made_in_code() -> None:
         Operator("", "name"),
         Operator("A", "two words"),
         Operator("A", "line\nbreak"),
+        Operator("A", "half_\ud800"),
         Operator("A", "n", outputs=[Operand("a=b")]),
         Operator("A", "n", params={"@k": Parameter(ParameterType.INT, 1)}),
         Operator("A", "n", params={"k=": Parameter(ParameterType.INT, 1)}),
@@ -216,3 +217,11 @@ def test_format_param_writes_a_graph_made_in_code() -> None:
 def test_format_param_refuses_names_that_break_the_line(op: Operator) -> None:
     with pytest.raises(ModelFormatError, match="expected a name that fits in a line"):
         format_param(Graph([op]))
+
+
+def test_the_example_of_the_documentation_is_a_file_that_pnnx_could_have_written() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "pnnx-format.md").read_text(encoding="utf-8")
+    example = page.partition("```pnnx\n")[2].partition("```")[0]
+    graph = parse_param(example, "docs/pnnx-format.md")
+    assert [op.name for op in graph.operators][1:4] == ["stem.conv", "torch.cat_0", "pnnx_expr_0"]
+    assert format_param(graph) == example

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -14,6 +14,9 @@ from PIL import Image
 from kuiper.errors import ImageError, ModelFormatError, ParameterError, ShapeError
 from kuiper.models import Classifier, bundled, bundled_photo
 from kuiper.models.classification import largest, softmax
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture(scope="module")
@@ -97,12 +100,16 @@ def test_classifier_of_several_images_at_once_agrees_with_one_by_one(classifier:
 
 def test_classifier_refuses_a_card_for_another_model(tmp_path: Path) -> None:
     model = Classifier(copy_model(tmp_path, labels=["yes", "no"]))
-    with pytest.raises(ShapeError, match=re.escape("expected one output of shape (1, 2), as its card says, got (1, 10)")):
+    with pytest.raises(
+        ShapeError, match=re.escape("expected one output of shape (1, 2), as its card says, got (1, 10)")
+    ):
         model(bundled_photo())
 
 
 def test_classifier_needs_a_card(tmp_path: Path) -> None:
     param = copy_model(tmp_path)
     (tmp_path / "cifar_resnet20.json").unlink()
-    with pytest.raises(ModelFormatError, match="expected a model card, got nothing there; a classifier needs its labels"):
+    with pytest.raises(
+        ModelFormatError, match="expected a model card, got nothing there; a classifier needs its labels"
+    ):
         Classifier(param)

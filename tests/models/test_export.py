@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,6 +12,9 @@ import pytest
 import kuiper
 from kuiper.errors import ParameterError
 from kuiper.models.zoo.export import ARCHITECTURES, create, main
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_list_names_every_architecture(capsys: pytest.CaptureFixture[str]) -> None:
@@ -41,7 +44,7 @@ def test_wrong_use_is_answered_with_exit_code_2(
 
 
 def test_create_names_the_architectures_there_are() -> None:
-    with pytest.raises(ParameterError, match="zoo: expected one of cifar_resnet20, mobilenet_v2, .*, got alexnet"):
+    with pytest.raises(ParameterError, match=r"zoo: expected one of cifar_resnet20, mobilenet_v2, .*, got alexnet"):
         create("alexnet")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,6 +12,9 @@ from PIL import Image
 
 from kuiper.errors import ImageError, ParameterError, ShapeError
 from kuiper.models.preprocess import centre_crop, normalise, read_image, resize, resize_shorter, to_rgb
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ORIENTATION = 0x0112
 # 2 rows, 3 columns, every pixel different: any wrong turn shows.
@@ -124,7 +127,9 @@ def test_read_image_takes_arrays(shape: tuple[int, ...]) -> None:
     ],
 )
 def test_read_image_refuses_other_arrays(array: np.ndarray, got: str) -> None:
-    with pytest.raises(ImageError, match=re.escape(f"expected uint8 of shape (h, w), (h, w, 3) or (h, w, 4), got {got}")):
+    with pytest.raises(
+        ImageError, match=re.escape(f"expected uint8 of shape (h, w), (h, w, 3) or (h, w, 4), got {got}")
+    ):
         read_image(array)
 
 

@@ -56,8 +56,9 @@ def test_writing_through_any_door_reaches_the_same_memory() -> None:
     memoryview(t)[0, 1] = 2
     t.set(0, 2, value=3)
     t.__array__()[1, 0] = 4
-    np.from_dlpack(t)[1, 1:] = 5
+    np.asarray(t[1, 1:])[:] = 5
     assert array.tolist() == [[1, 2, 3], [4, 5, 5]]
+    assert np.shares_memory(np.from_dlpack(t), array)
 
 
 def test_memory_outlives_the_tensor() -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from kuiper.errors import ModelFormatError
 from kuiper.graph.pnnx.bin_reader import read_weights
-from kuiper.graph.pnnx.bin_writer import write_weights
+from kuiper.graph.pnnx.bin_writer import check_weights, write_weights
 from kuiper.graph.pnnx.ir import DataType, Graph
 from kuiper.graph.pnnx.param_reader import LONGEST_TEXT, parse_param
 from kuiper.graph.pnnx.param_writer import format_param
@@ -57,10 +57,11 @@ def save(graph: Graph, param_path: FilePath, bin_path: FilePath | None = None) -
         If the graph holds something that the format cannot express, or an attribute has no data.
     """
     bin_path = sibling_bin(param_path) if bin_path is None else bin_path
-    text = format_param(graph, str(param_path))
+    text = format_param(graph, str(param_path)).encode()
+    check_weights(graph, str(bin_path))
     with open(bin_path, "wb") as file:
-        write_weights(graph, file, str(bin_path))
-    Path(param_path).write_bytes(text.encode())
+        write_weights(graph, file)
+    Path(param_path).write_bytes(text)
 
 
 def sibling_bin(param_path: FilePath) -> Path:

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from kuiper.graph.pnnx.ir import Graph, Operator
 
 _COLUMN = 24
-_NAME = re.compile(r"[^\x00-\x20\x7f]+")
-_KEY = re.compile(r"[^\x00-\x20\x7f=]+")
-_PARAMETER_KEY = re.compile(r"[^\x00-\x20\x7f=@$#][^\x00-\x20\x7f=]*")
+_NAME = re.compile(r"[^\x00-\x20\x7f\ud800-\udfff]+")
+_KEY = re.compile(r"[^\x00-\x20\x7f\ud800-\udfff=]+")
+_PARAMETER_KEY = re.compile(r"[^\x00-\x20\x7f\ud800-\udfff=@$#][^\x00-\x20\x7f\ud800-\udfff=]*")
 
 
 def format_param(graph: Graph, where: str = "graph") -> str:

@@ -29,7 +29,9 @@ _FLOAT = re.compile(r"-?[0-9]+(\.[0-9]*)?(e[+-]?[0-9]+)?")
 # pnnx puts a plus sign even before a negative imaginary part: 1.000000e+00+-2.000000e+00j.
 _COMPLEX = re.compile(rf"({_FLOAT.pattern})(?:\+|(?=-))({_FLOAT.pattern})j")
 # A value with single blanks inside is read as one as long as no word of it looks like a field.
-_WORDS = re.compile("[^\x00-\x20\x7f]*( [^\x00-\x20\x7f@$#=][^\x00-\x20\x7f=]*)*")
+_WORDS = re.compile(
+    "[^\x00-\x20\x7f\ud800-\udfff]*( [^\x00-\x20\x7f\ud800-\udfff@$#=][^\x00-\x20\x7f\ud800-\udfff=]*)*"
+)
 _SPELLED = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan, "-nan": math.nan, "nan.0": math.nan}
 _CLOSING = {"(": ")", "[": "]"}
 

@@ -1,16 +1,15 @@
 """The image as columns: what turns a convolution into one matrix product.
 
-Every output pixel looks at one window of the image. im2col writes that window down as a column, so the kernels (one per
-row of a matrix) meet all windows in a single product:
+Every output pixel looks at one window of the image. im2col writes that window down as a column, so that the kernels, one in
+each row of a matrix, meet all windows in a single product:
 
-    image 1x3x3        columns for a 2x2 kernel            output 2x2
+    image 3x3         columns for a 2x2 kernel
 
-     a b c              y,x  0,0 0,1 1,0 1,1                           (the windows
-     d e f     ->       ky,kx                       [w0 w1 w2 w3]  @    of the four
-     g h i              0,0   a   b   d   e                             output pixels)
-                        0,1   b   c   e   f
-                        1,0   d   e   g   h
-                        1,1   e   f   h   i
+     a b c            output pixel   0,0 0,1 1,0 1,1
+     d e f     ->     tap 0,0         a   b   d   e
+     g h i            tap 0,1         b   c   e   f          output = [w00 w01 w10 w11] @ columns
+                      tap 1,0         d   e   g   h
+                      tap 1,1         e   f   h   i
 
     columns[(c * kernel_h + ky) * kernel_w + kx, y, x] =
         image[c, y * stride_h - pad_top + ky * dilation_h, x * stride_w - pad_left + kx * dilation_w]     (0 outside)

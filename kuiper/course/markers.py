@@ -1,0 +1,91 @@
+"""From the author's solution to the student's skeleton: each marked region becomes a hole.
+
+    def offset(index, strides):                 def offset(index, strides):
+        # BEGIN SOLUTION                            raise NotImplementedError("exercise 1.1: offset")
+        return sum(...)                 ->
+        # END SOLUTION
+
+A region outside of any function (a helper that the student may invent) leaves nothing but a comment. Text after
+``# BEGIN SOLUTION:`` stands in the hole instead of the ``raise``, ``# BEGIN SOLUTION: pass``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from kuiper.errors import CourseError
+
+BEGIN = re.compile(r"^(\s*)# BEGIN SOLUTION(?:: (.*))?$")
+END = re.compile(r"^\s*# END SOLUTION$")
+MENTION = re.compile(r"#\s*(BEGIN|END)\s*SOLUTION", re.IGNORECASE)
+FUNCTION = re.compile(r"^(\s*)(?:async )?(?:def|cdef|cpdef)\s[^(=]*?(\w+)\s*\(")
+CLASS = re.compile(r"^(\s*)(?:cdef )?class\s+(\w+)")
+
+
+@dataclass(frozen=True)
+class Region:
+    """A marked region: its lines, where it begins (counted from 1), and what stands in its place."""
+
+    begin: int
+    lines: tuple[str, ...]
+    hole: str
+
+
+def skeleton(text: str, exercise_id: str, where: str) -> str:
+    """The student's text.
+
+    Raises
+    ------
+    CourseError
+        If markers are unbalanced, misspelt or absent.
+    """
+    lines = text.splitlines()
+    out: list[str] = []
+    done = 0
+    for region in regions(text, exercise_id, where):
+        out += [*lines[done : region.begin - 1], region.hole]
+        done = region.begin + len(region.lines) + 1
+    return "\n".join([*out, *lines[done:]]) + "\n"
+
+
+def regions(text: str, exercise_id: str, where: str) -> list[Region]:
+    """The marked regions in order."""
+    lines = text.splitlines()
+    found: list[Region] = []
+    begin: tuple[int, str] | None = None
+    for number, line in enumerate(lines, start=1):
+        opening = BEGIN.match(line)
+        if opening:
+            if begin:
+                raise CourseError(f"{where}:{number}", f"END SOLUTION for line {begin[0]}", "another BEGIN SOLUTION")
+            hole = opening[2] or _hole(lines[: number - 1], len(opening[1]), exercise_id)
+            begin = (number, opening[1] + hole)
+        elif END.match(line):
+            if not begin:
+                raise CourseError(f"{where}:{number}", "BEGIN SOLUTION first", "END SOLUTION")
+            found.append(Region(begin[0], tuple(lines[begin[0] : number - 1]), begin[1]))
+            begin = None
+        elif MENTION.search(line):
+            raise CourseError(f"{where}:{number}", "# BEGIN SOLUTION or # END SOLUTION alone on its line", line.strip())
+    if begin:
+        raise CourseError(f"{where}:{begin[0]}", "END SOLUTION below", "the end of the file")
+    if not found:
+        raise CourseError(where, "a region between # BEGIN SOLUTION and # END SOLUTION", "none")
+    return found
+
+
+def _hole(above: list[str], indent: int, exercise_id: str) -> str:
+    """What replaces a region: the function that encloses it raises in the exercise's name."""
+    names: list[str] = []
+    for line in reversed(above):
+        function, cls = FUNCTION.match(line), CLASS.match(line)
+        opening = function or cls
+        if opening and len(opening[1]) < indent:
+            indent = len(opening[1])
+            names.insert(0, opening[2])
+        if indent == 0:
+            break
+    if not names:
+        return f"# exercise {exercise_id}: your own helpers may stand here"
+    return f'raise NotImplementedError("exercise {exercise_id}: {".".join(names)}")'

@@ -1,0 +1,65 @@
+"""Where the classroom keeps what it makes: ``.kuiper/`` beside the courses, or the user's cache when that is read-only."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import time
+from functools import cache
+from pathlib import Path
+
+from kuiper.course.manifest import find_root
+from kuiper.errors import CourseError
+
+
+@cache
+def state_folder(root: Path) -> Path:
+    """The writable folder for one root; created when asked for."""
+    own = root / ".kuiper"
+    name = hashlib.sha256(str(root).encode()).hexdigest()[:12]
+    for folder in (own, user_cache() / name):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            probe = folder / f"probe-{os.getpid()}"
+            probe.touch()
+            probe.unlink()
+        except OSError:
+            continue
+        return folder
+    raise CourseError(str(own), "a folder that can be written, or KUIPER_CACHE to name one", "none")
+
+
+def user_cache() -> Path:
+    """The user's cache folder: $KUIPER_CACHE, or what the platform uses."""
+    if os.environ.get("KUIPER_CACHE"):
+        return Path(os.environ["KUIPER_CACHE"])
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "kuiper"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kuiper"
+
+
+def folder(root: Path, *names: str) -> Path:
+    """A folder below the state folder; created when asked for."""
+    path = state_folder(root).joinpath(*names)
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def backup_file(root: Path, name: str) -> Path:
+    """A new file name for a copy of what is about to be overwritten."""
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    path = folder(root, "backups") / f"{stamp}-{name}"
+    number = 1
+    while path.exists():
+        number += 1
+        path = path.with_name(f"{stamp}-{number}-{name}")
+    return path
+
+
+def root_here() -> Path:
+    """The root of the courses: above the working directory, else the checkout that this package belongs to."""
+    here = find_root(Path.cwd().resolve()) or find_root(Path(__file__).resolve().parent)
+    if here is None:
+        raise CourseError(str(Path.cwd()), "a folder inside a checkout with courses", "none", hint="cd into the repo")
+    return here

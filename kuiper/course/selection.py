@@ -1,0 +1,79 @@
+"""Which file stands for each exercise: the student's, the solution, the skeleton, or some other one.
+
+One selection is active in a process; ``load_exercise`` asks it. So a student's conv2d finds the student's im2col, and
+under ``--ref 3.4`` the reference's, without a change in either file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
+from kuiper.course.places import folder, root_here
+from kuiper.course.sync import generated_text
+
+Kind = Literal["student", "solution", "skeleton"]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The files of one root's exercises: one kind for all, other kinds for some, or any path for single ones."""
+
+    syllabus: Syllabus
+    kind: Kind = "student"
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    paths: Mapping[str, Path] = field(default_factory=dict)
+
+    def kind_of(self, exercise: Exercise) -> Kind:
+        """Whose file stands for an exercise."""
+        return self.kinds.get(exercise.id, self.kind)
+
+    def path(self, exercise: Exercise) -> Path:
+        """The file that stands for an exercise."""
+        if exercise.id in self.paths:
+            return self.paths[exercise.id]
+        kind = self.kind_of(exercise)
+        if kind == "solution":
+            return exercise.solution_file
+        return exercise.student_file if kind == "student" else skeleton_file(exercise)
+
+    def with_path(self, exercise: Exercise, path: Path) -> Selection:
+        """The same selection with another file for one exercise."""
+        return replace(self, paths={**self.paths, exercise.id: path})
+
+    def all_paths(self) -> dict[str, str]:
+        """Every exercise's file, for a process that has no selection of its own."""
+        return {exercise.id: str(self.path(exercise)) for exercise in self.syllabus}
+
+
+def skeleton_file(exercise: Exercise) -> Path:
+    """The generated text in a file of its own, whatever the student has made of the one in ``exercises/``."""
+    path = folder(exercise.course.parent, "skeletons", exercise.course.name) / exercise.file
+    text = generated_text(exercise)
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    return path
+
+
+_active: list[Selection] = []
+
+
+def active() -> Selection:
+    """The selection of this process; at first the student's files of the courses around the working directory."""
+    if not _active:
+        _active.append(Selection(read_syllabus(root_here())))
+    return _active[-1]
+
+
+@contextmanager
+def selected(selection: Selection) -> Iterator[Selection]:
+    """Within this block, exercises are loaded by this selection."""
+    _active.append(selection)
+    try:
+        yield selection
+    finally:
+        _active.pop()

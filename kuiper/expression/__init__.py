@@ -1,0 +1,30 @@
+"""Floor 4: expressions, the little language of pnnx.Expression.
+
+    text --tokenize--> tokens --parse--> tree --reverse_polish--> steps --evaluate--> value
+
+>>> from kuiper.expression import evaluate
+>>> evaluate("add(mul(2,3),4)", [])
+10
+"""
+
+from kuiper.expression.evaluation import Program, compile_expression, evaluate
+from kuiper.expression.expression_layer import Expression
+from kuiper.expression.lexer import Token, TokenType, tokenize
+from kuiper.expression.parser import Node, NodeKind, format_tree, parse, reverse_polish
+from kuiper.expression.prefix import evaluate_prefix
+
+__all__ = [
+    "Expression",
+    "Node",
+    "NodeKind",
+    "Program",
+    "Token",
+    "TokenType",
+    "compile_expression",
+    "evaluate",
+    "evaluate_prefix",
+    "format_tree",
+    "parse",
+    "reverse_polish",
+    "tokenize",
+]

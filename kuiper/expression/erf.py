@@ -1,0 +1,39 @@
+"""The error function, which NumPy lacks: the doorway to ``kernels/erf.pyx``, and its naive twin."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from kuiper.expression.kernels import erf as kernel
+from kuiper.layers.layer import Array
+from kuiper.threads import get_num_threads
+
+# Below this many numbers, waking a second thread costs more than it saves.
+_PARALLEL_FROM = 1 << 15
+
+_erf_of_number = np.frompyfunc(math.erf, 1, 1)
+
+
+def erf(x: Any) -> Array:
+    """2 / sqrt(pi) times the integral of e**(-t**2) from 0 to x, for each x; float16 and float32 with an error below 1e-7.
+
+    Source: torch.erf.
+
+    >>> erf(np.array([0, 0.5, -np.inf], np.float32))
+    array([ 0.       ,  0.5204999, -1.       ], dtype=float32)
+    """
+    x = np.asarray(x)
+    if x.dtype not in (np.float16, np.float32):
+        return naive_erf(x)
+    row = np.ascontiguousarray(x, np.float32).reshape(-1)
+    y = np.empty_like(row)
+    kernel.erf(row, y, get_num_threads() if row.size >= _PARALLEL_FROM else 1)
+    return y.reshape(x.shape).astype(x.dtype, copy=False)
+
+
+def naive_erf(x: Array) -> Array:
+    """The specification of ``erf``, and what does the rare other element types: the C library's, number by number."""
+    return np.asarray(_erf_of_number(x.astype(np.float64)), np.float64).astype(x.dtype, copy=False)

@@ -1,0 +1,239 @@
+"""The functions of expressions: one table per number of arguments, from the name in the text to what computes it.
+
+To add a function, add a line. What stands in a line says how torch treats the types:
+
+    floating(f)      float32 comes out of whole numbers: sin, sqrt, div
+    exact(f, g)      whole numbers stay whole: add, neg; g does plain Python numbers
+    rounding(f, g)   whole numbers are left alone; of a plain Python number comes an int, for sizes
+
+Tensors are NumPy arrays. Sizes and settings are plain Python numbers, and stay so: ``mul(size(@0,2),2)`` is an int.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kuiper.expression.erf import erf
+from kuiper.expression.lexer import Token
+from kuiper.expression.promotion import is_tensor, operands, result_type
+from kuiper.expression.source import Source
+from kuiper.layers.element_type import ELEMENT_TYPES
+from kuiper.layers.layer import Array
+
+Function = Callable[..., Any]
+
+
+def floating(compute: Function) -> Function:
+    """A function whose results are floats (or complex numbers) whatever comes in."""
+
+    def apply(*values: Any) -> Any:
+        if any(is_tensor(value) for value in values):
+            return np.asarray(compute(*operands(values, floating=True)))
+        return compute(*(value if isinstance(value, complex) else float(value) for value in values)).item()
+
+    return apply
+
+
+def exact(compute: Function, compute_numbers: Function) -> Function:
+    """A function that keeps whole numbers whole; ``compute_numbers`` does the work when no tensor comes in."""
+
+    def apply(*values: Any) -> Any:
+        if any(is_tensor(value) for value in values):
+            return np.asarray(compute(*operands(values)))
+        if any(isinstance(value, (list, str)) for value in values):
+            raise TypeError("a list or a word is neither a tensor nor a number")  # Python would add and repeat them
+        return compute_numbers(*values)
+
+    return apply
+
+
+def rounding(compute: Function, compute_number: Function) -> Function:
+    """A function that rounds floats. A plain number becomes an int, as Python's math has it: it is to be a size."""
+
+    def apply(x: Any) -> Any:
+        if is_tensor(x):
+            return np.asarray(compute(x)) if x.dtype.kind == "f" else x
+        return compute_number(x) if math.isfinite(x) else x
+
+    return apply
+
+
+def cast(dtype: type[np.generic]) -> Function:
+    """The conversion to an element type; a plain number stays one, rounded as that type would."""
+
+    def apply(x: Any) -> Any:
+        converted = np.asarray(x).astype(dtype, copy=False)
+        return converted if is_tensor(x) else converted.item()
+
+    return apply
+
+
+def reciprocal(x: Array) -> Array:
+    """1 / x, in the element type of x."""
+    x = np.asarray(x)
+    return np.asarray(np.divide(x.dtype.type(1), x))
+
+
+def rsqrt(x: Array) -> Array:
+    """1 / sqrt(x)."""
+    return reciprocal(np.sqrt(x))
+
+
+def sign(x: Array) -> Array:
+    """-1, 0 or 1; 0 for NaN, as in torch (NumPy: NaN)."""
+    return np.greater(x, 0).astype(x.dtype) - np.less(x, 0).astype(x.dtype)
+
+
+_SHORT_POWERS: dict[float, Callable[[Array], Array]] = {
+    -1: reciprocal,
+    -0.5: rsqrt,
+    0.5: np.sqrt,
+    2: lambda x: x * x,
+    3: lambda x: x * x * x,
+}
+"""Powers that torch computes without ``pow``: much faster, and sqrt(-inf) is NaN where pow(-inf, 0.5) is inf."""
+
+
+def power(base: Any, exponent: Any) -> Any:
+    """base ** exponent. Of plain real numbers comes a real number or NaN, never a complex one."""
+    if is_tensor(base) and not is_tensor(exponent) and exponent in _SHORT_POWERS:
+        dtype = result_type(base, exponent)
+        if dtype.kind == "f":
+            return np.asarray(_SHORT_POWERS[exponent](np.asarray(base, dtype)))
+    value = _power(base, exponent)
+    if isinstance(value, complex) and not isinstance(base, complex) and not isinstance(exponent, complex):
+        return math.nan
+    return value
+
+
+_power = exact(np.power, operator.pow)
+
+
+def division(compute: Function, compute_numbers: Function) -> Function:
+    """A division in whole numbers or floats; whole numbers by zero are an error, as in torch (NumPy gives 0)."""
+
+    def divide(x: Array, y: Array) -> Array:
+        if y.dtype.kind in "iu" and not y.all():
+            raise ZeroDivisionError("whole numbers divided by zero")
+        return np.asarray(compute(x, y))
+
+    return exact(divide, compute_numbers)
+
+
+def fmod(x: float, y: float) -> float:
+    """The remainder with the sign of x, C's ``%``; an int for ints."""
+    rest = math.fmod(x, y)
+    return int(rest) if isinstance(x, int) and isinstance(y, int) else rest
+
+
+def to_int(x: Any) -> int:
+    """The whole part of a plain number or of a tensor of one element, as a plain int."""
+    return int(x.item() if is_tensor(x) else x)
+
+
+def sizes(x: Array) -> list[int]:
+    """The shape, as a list."""
+    return [size(x, axis) for axis in range(x.ndim)]
+
+
+def size(x: Array, axis: int) -> int:
+    """The size of one axis."""
+    return int(x.shape[axis])
+
+
+CASTS: dict[str, Function] = {
+    "int": to_int,
+    **{name: cast(dtype) for name, dtype in ELEMENT_TYPES.items()},
+    "torch.cfloat": cast(np.complex64),
+    "torch.complex64": cast(np.complex64),
+    "torch.cdouble": cast(np.complex128),
+    "torch.complex128": cast(np.complex128),
+}
+
+UNARY: dict[str, Function] = {
+    "abs": exact(np.abs, abs),
+    "acos": floating(np.arccos),
+    "acosh": floating(np.arccosh),
+    "asin": floating(np.arcsin),
+    "asinh": floating(np.arcsinh),
+    "atan": floating(np.arctan),
+    "atanh": floating(np.arctanh),
+    "ceil": rounding(np.ceil, math.ceil),
+    "cos": floating(np.cos),
+    "cosh": floating(np.cosh),
+    "erf": floating(erf),
+    "exp": floating(np.exp),
+    "expm1": floating(np.expm1),
+    "floor": rounding(np.floor, math.floor),
+    "log": floating(np.log),
+    "log10": floating(np.log10),
+    "log1p": floating(np.log1p),
+    "neg": exact(np.negative, operator.neg),
+    "reciprocal": floating(reciprocal),
+    "round": rounding(np.rint, round),  # half to even, both of them
+    "rsqrt": floating(rsqrt),
+    "sign": exact(sign, lambda x: (x > 0) - (x < 0)),
+    "sin": floating(np.sin),
+    "sinh": floating(np.sinh),
+    "size": sizes,
+    "sqrt": floating(np.sqrt),
+    "square": lambda x: power(x, 2),
+    "tan": floating(np.tan),
+    "tanh": floating(np.tanh),
+    "trunc": rounding(np.trunc, math.trunc),
+    **CASTS,
+}
+
+BINARY: dict[str, Function] = {
+    "add": exact(np.add, operator.add),
+    "and": exact(np.bitwise_and, operator.and_),
+    "atan2": floating(np.arctan2),
+    "div": floating(np.divide),
+    "floor_divide": division(np.floor_divide, operator.floordiv),
+    "fmod": division(np.fmod, fmod),
+    "logaddexp": floating(np.logaddexp),
+    "lshift": exact(np.left_shift, operator.lshift),
+    "max": exact(np.maximum, max),
+    "maximum": exact(np.maximum, max),
+    "min": exact(np.minimum, min),
+    "minimum": exact(np.minimum, min),
+    "mul": exact(np.multiply, operator.mul),
+    "or": exact(np.bitwise_or, operator.or_),
+    "pow": power,
+    "remainder": division(np.remainder, operator.mod),
+    "rshift": exact(np.right_shift, operator.rshift),
+    "size": size,
+    "sub": exact(np.subtract, operator.sub),
+    "xor": exact(np.bitwise_xor, operator.xor),
+}
+
+TABLES = {1: UNARY, 2: BINARY}
+
+
+def find_function(name: Token, count: int, source: Source) -> Function:
+    """The function of this name that takes ``count`` arguments.
+
+    Raises
+    ------
+    ExpressionError
+        If there is none; the message lists names that are alike.
+    """
+    if count in TABLES and name.text in TABLES[count]:
+        return TABLES[count][name.text]
+    counts = [str(n) for n, table in TABLES.items() if name.text in table]
+    if counts:
+        expected = f"{name.text} with {' or '.join(counts)} argument{'' if counts == ['1'] else 's'}"
+        raise source.error(name.position, expected, count)
+    raise source.error(name.position, "a function", f"'{name.text}'", alike(name.text))
+
+
+def alike(name: str) -> str:
+    """Advice for an unknown name: the functions whose names are like it."""
+    near = difflib.get_close_matches(name, sorted({*UNARY, *BINARY}), n=3, cutoff=0.5)
+    return f"similar: {', '.join(near)}" if near else "here"

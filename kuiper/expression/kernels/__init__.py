@@ -1,0 +1,1 @@
+"""The loops of floor 4, compiled with Cython."""

@@ -1,0 +1,83 @@
+"""Where tensors and numbers meet: torch's rule for the type of the result.
+
+    1. The highest kind decides: bool < whole number < float < complex.
+    2. A Python number gives its kind only, not its width: float32 times 2.5 stays float32, int64 times 2.5 is float32.
+    3. Of the tensors of that kind, those with axes decide the width; those without count only where there are no others.
+
+NumPy differs: it makes float64 of int64 and float32. Source: torch.result_type.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kuiper.layers.layer import Array
+from kuiper.layers.promotion import promoted
+
+_LEVELS = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
+"""NumPy's kinds of numbers, by what they give way to."""
+
+_DEFAULTS = (np.dtype(np.bool_), np.dtype(np.int64), np.dtype(np.float32), np.dtype(np.complex64))
+"""What torch makes of a Python number of each level."""
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether this is an array, or the single number of one that NumPy took out of its array."""
+    return isinstance(value, (np.ndarray, np.generic))
+
+
+def is_number(value: Any) -> bool:
+    """Whether this is a plain Python number (True and False are)."""
+    return isinstance(value, (int, float, complex)) and not isinstance(value, np.generic)
+
+
+def result_type(*values: Any) -> np.dtype:
+    """The element type of a result of these tensors and numbers, at least one of them a tensor.
+
+    >>> result_type(np.zeros(2, np.float32), 0.1), result_type(np.zeros(2, np.int64), 0.1), result_type(np.zeros(2), 2j)
+    (dtype('float32'), dtype('float32'), dtype('complex128'))
+    """
+    tensors = [value for value in values if is_tensor(value)]
+    dtype = tensors[0].dtype if len(tensors) == 1 else _type_of_tensors(tensors)
+    level = max((_level(value) for value in values if not is_tensor(value)), default=0)
+    if level <= _LEVELS[dtype.kind]:
+        return dtype
+    return _complex_for([dtype]) if level == _LEVELS["c"] else _DEFAULTS[level]
+
+
+def operands(values: tuple[Any, ...], floating: bool = False) -> list[Array]:
+    """The values as arrays of their common element type; ``floating`` makes float32 of whole numbers and bools.
+
+    Raises
+    ------
+    TypeError
+        If one is neither a tensor nor a number.
+    """
+    for value in values:
+        if not is_tensor(value) and not is_number(value):
+            raise TypeError(f"a {type(value).__name__} is neither a tensor nor a number")
+    dtype = result_type(*values)
+    if floating and _LEVELS[dtype.kind] < _LEVELS["f"]:
+        dtype = np.dtype(np.float32)
+    return [np.asarray(value, dtype) for value in values]
+
+
+def _type_of_tensors(tensors: list[Array]) -> np.dtype:
+    dtypes = [tensor.dtype for tensor in tensors]
+    if all(dtype == dtypes[0] for dtype in dtypes):
+        return dtypes[0]
+    return _complex_for(dtypes) if any(dtype.kind == "c" for dtype in dtypes) else promoted(tensors)
+
+
+def _complex_for(dtypes: list[np.dtype]) -> np.dtype:
+    """The complex type as wide as the floats among these; whole numbers have no say."""
+    return np.result_type(np.complex64, *(dtype for dtype in dtypes if _LEVELS[dtype.kind] >= _LEVELS["f"]))
+
+
+def _level(number: Any) -> int:
+    """The level of a Python number: 0 bool, 1 whole, 2 float, 3 complex."""
+    if isinstance(number, bool):
+        return 0
+    return 1 if isinstance(number, int) else 2 if isinstance(number, float) else 3

@@ -1,0 +1,47 @@
+"""What the normalisations share: ``eps``, and weights that are in the file (nn.LayerNorm) or arrive as operands (F.layer_norm)."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, ClassVar
+
+from kuiper.layers.layer import Array, Layer
+
+if TYPE_CHECKING:
+    from kuiper.graph.runtime_operator import RuntimeOperator
+
+
+class Normalisation(Layer):
+    """The base of the normalisations.
+
+    A subclass names its operands in torch's order, says which of them the file holds, and computes in ``normalise``,
+    which gets them by name; what the model does not have is left out.
+    """
+
+    operands: ClassVar[tuple[str, ...]] = ("weight", "bias")
+    data_inputs = ("input", "running_mean", "running_var", "weight", "bias")
+    flops_per_number: ClassVar[int] = 8
+    """x - mean, its square, two sums, times 1 / deviation, times weight, plus bias; and about one for the rest."""
+
+    def __init__(self, op: RuntimeOperator) -> None:
+        super().__init__(op)
+        self.eps = op.float_param("eps", 1e-5)
+        self.weights: dict[str, Array] = {}
+        given = op.input_names[1 : len(op.inputs)]
+        self._names = [name or default for name, default in zip(given, self.operands, strict=False)]
+
+    def read_weights(self, names: tuple[str, ...], shape: tuple[int, ...]) -> None:
+        """Take these weights from the file."""
+        for name in names:
+            self.weights[name] = self.op.attr(name)
+            self.expect(self.weights[name].shape == shape, f"{name} of shape {shape}", self.weights[name].shape)
+
+    def forward(self, x: Array, *operands: Array) -> Array:
+        return self.normalise(x, **self.weights, **dict(zip(self._names, operands, strict=True)))
+
+    def normalise(self, x: Array, **weights: Array) -> Array:
+        """Compute the output; the keywords are some of ``operands``."""
+        raise NotImplementedError
+
+    def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
+        return self.flops_per_number * math.prod(outputs[0])

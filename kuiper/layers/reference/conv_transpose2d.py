@@ -1,0 +1,34 @@
+"""The transposed convolution as seven nested loops, in double precision. The twin of a product with col2im."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from kuiper.layers.convolution import Stencil
+
+
+def conv_transpose2d(
+    x: np.ndarray,
+    weight: np.ndarray,
+    bias: np.ndarray | None,
+    stencil: Stencil,
+    size: tuple[int, int],
+    groups: int = 1,
+) -> np.ndarray:
+    """The images ``x`` (n, c, h, w) stamped by ``weight`` (c, o / groups, kernel_h, kernel_w) on outputs of this size."""
+    n, c, h, w = x.shape
+    depth = weight.shape[1]
+    out = np.zeros((n, depth * groups, *size))
+    if bias is not None:
+        out += bias[:, None, None]
+    for i, k, iy, ix in np.ndindex(n, c, h, w):
+        first = k // (c // groups) * depth  # the first output channel of k's group
+        for o, ky, kx in np.ndindex(depth, *stencil.kernel):
+            oy = iy * stencil.stride[0] - stencil.before[0] + ky * stencil.dilation[0]
+            ox = ix * stencil.stride[1] - stencil.before[1] + kx * stencil.dilation[1]
+            if 0 <= oy < size[0] and 0 <= ox < size[1]:
+                out[i, first + o, oy, ox] += float(weight[k, o, ky, kx]) * float(x[i, k, iy, ix])
+    return out.astype(np.float32)

@@ -1,0 +1,33 @@
+"""nn.SiLU: a number times its sigmoid, also called Swish."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kuiper.layers.elementwise import Elementwise, elementwise
+from kuiper.layers.kernels import activations
+from kuiper.layers.registry import register
+
+if TYPE_CHECKING:
+    from kuiper.layers.layer import Array
+
+
+@register("nn.SiLU", "F.silu")
+class SiLU(Elementwise):
+    """``x * sigmoid(x)``.
+
+    Source: torch.nn.functional.silu; Elfwing, Uchibe and Doya, Sigmoid-Weighted Linear Units, 2017.
+    """
+
+    def forward(self, x: Array) -> Array:
+        return silu(x, self.op.where)
+
+
+def silu(x: Array, where: str = "silu") -> Array:
+    """``x * sigmoid(x)`` of each number; NaN at -inf, as in torch.
+
+    >>> import numpy as np
+    >>> silu(np.float32([-1, 0, 2]))
+    array([-0.26894143,  0.        ,  1.7615942 ], dtype=float32)
+    """
+    return elementwise(activations.silu, x, where=where)
