@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from kuiper.errors import CourseError
+from kuiper.course.errors import CourseError
 
 if sys.version_info >= (3, 11):
     import tomllib

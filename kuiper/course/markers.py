@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from kuiper.errors import CourseError
+from kuiper.course.errors import CourseError
 
 BEGIN = re.compile(r"^(\s*)# BEGIN SOLUTION(?:: (.*))?$")
 END = re.compile(r"^\s*# END SOLUTION$")

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from kuiper.course.manifest import find_root
-from kuiper.errors import CourseError
+from kuiper.course.errors import CourseError
 
 
 @cache

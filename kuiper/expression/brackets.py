@@ -1,7 +1,7 @@
 """Brackets that pnnx lost.
 
-pnnx keeps an expression as a row of words and writes the brackets anew, by a list of the functions it knows. That list lacks
-``expm1``, ``log1p`` and the casts, so a file may say
+pnnx keeps an expression as a row of words and writes the brackets anew, by a list of the functions it knows. That list
+lacks ``expm1``, ``log1p`` and the casts, so a file may say
 
     mul(log1p,abs(@0)),2        where      mul(log1p(abs(@0)),2)      is meant.
 

@@ -12,9 +12,8 @@ The text is read once, into a Program; running it looks up no name and reads no 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,10 +23,13 @@ from kuiper.expression.parser import Node, NodeKind, parse, reverse_polish
 from kuiper.expression.source import Source
 from kuiper.graph.boundary import shapes_of
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One move: push an input, push a constant, or take ``arity`` values from the stack and push ``function`` of them."""
+    """One move: push an input or a constant, or take ``arity`` values from the stack and push ``function`` of them."""
 
     label: str
     function: Function | None = None

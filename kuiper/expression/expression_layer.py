@@ -23,8 +23,8 @@ class _AnyName(tuple[str, ...]):
 class Expression(Layer):
     """The value of ``expr``, where ``@k`` is the k-th input: ``add(mul(@0,2),@1)`` is ``2 * input_0 + input_1``.
 
-    The text is read once, when the layer is made. The output is an array, a plain number (``size(@0,2)``), or a list of such
-    (``[@0,@1]``), as the text has it.
+    The text is read once, when the layer is made. The output is an array, a plain number (``size(@0,2)``), or a list of
+    such (``[@0,@1]``), as the text has it.
 
     Source: pnnx's Expression; each function does what torch does with tensors and Python with plain numbers.
     """

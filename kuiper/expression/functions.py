@@ -15,16 +15,18 @@ import difflib
 import math
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kuiper.expression.erf import erf
-from kuiper.expression.lexer import Token
 from kuiper.expression.promotion import is_tensor, operands, result_type
-from kuiper.expression.source import Source
 from kuiper.layers.element_type import ELEMENT_TYPES
-from kuiper.layers.layer import Array
+
+if TYPE_CHECKING:
+    from kuiper.expression.lexer import Token
+    from kuiper.expression.source import Source
+    from kuiper.layers.layer import Array
 
 Function = Callable[..., Any]
 

@@ -101,8 +101,8 @@ def format_tree(node: Node) -> str:
     `-- @1
     """
     lines = [node.label]
-    for child in node.children:
-        last = child is node.children[-1]
+    for i, child in enumerate(node.children):
+        last = i == len(node.children) - 1
         first, *others = format_tree(child).splitlines()
         lines.append(("`-- " if last else "|-- ") + first)
         lines.extend(("    " if last else "|   ") + line for line in others)

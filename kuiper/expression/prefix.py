@@ -12,14 +12,13 @@ wait on a stack until their function comes and takes them all, down to the mark 
             ^                     add takes x, 1        push x + 1             ) y x+1
     ^                             mul takes x+1, y      push (x + 1) y         (x+1)y
 
-No tree, no second list, no recursion: a text of any depth will do. Commas and opening brackets are passed over, so
-this trusts the text more than the parser does; the layer uses the parser's program, and a test holds both to the same values.
+No tree, no second list, no recursion: a text of any depth will do. Commas and opening brackets are passed over, so this
+trusts the text more than the parser does; the layer uses the parser's program, and a test holds both to the same values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +26,9 @@ from kuiper.expression.brackets import restore_brackets
 from kuiper.expression.functions import find_function
 from kuiper.expression.lexer import Token, TokenType, tokenize
 from kuiper.expression.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _SILENT = (TokenType.COMMA, TokenType.OPEN)
 
@@ -40,7 +42,7 @@ def evaluate_prefix(text: str, inputs: Sequence[Any], where: str = "expression")
     Raises
     ------
     ExpressionError
-        If a function is unknown or has a wrong number of arguments, a bracket lacks its partner, or an input is missing.
+        If a function is unknown or has a wrong number of arguments, a bracket lacks its partner or an input does.
     """
     source = Source(text, where)
     tokens = restore_brackets(tokenize(text, where))

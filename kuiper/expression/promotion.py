@@ -2,19 +2,21 @@
 
     1. The highest kind decides: bool < whole number < float < complex.
     2. A Python number gives its kind only, not its width: float32 times 2.5 stays float32, int64 times 2.5 is float32.
-    3. Of the tensors of that kind, those with axes decide the width; those without count only where there are no others.
+    3. Of the tensors of that kind, those with axes decide the width; those without do only where there are no others.
 
 NumPy differs: it makes float64 of int64 and float32. Source: torch.result_type.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kuiper.layers.layer import Array
 from kuiper.layers.promotion import promoted
+
+if TYPE_CHECKING:
+    from kuiper.layers.layer import Array
 
 _LEVELS = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 """NumPy's kinds of numbers, by what they give way to."""

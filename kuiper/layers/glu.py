@@ -47,4 +47,5 @@ def glu(x: Array, dim: int = -1, where: str = "glu") -> Array:
     if x.ndim == 0 or x.shape[along] % 2:
         raise ShapeError(where, f"an even size along dim={dim}", x.shape)
     value, gate = np.split(x, 2, axis=along)
-    return value * sigmoid(gate, where)
+    gated: Array = value * sigmoid(gate, where)
+    return gated

@@ -38,5 +38,6 @@ def hardtanh(x: Array, min_val: float = -1.0, max_val: float = 1.0, where: str =
     array([-1. ,  0.5,  1. ], dtype=float32)
     """
     if x.dtype.kind == "i":
-        return np.clip(x, int(min_val), int(max_val))
+        clipped: Array = np.clip(x, int(min_val), int(max_val))
+        return clipped
     return elementwise(activations.hardtanh, x, min_val, max_val, where=where)

@@ -39,9 +39,11 @@ class InstanceNorm(Normalisation):
     def normalise(self, x: Array, **weights: Array) -> Array:
         ranks, letters = _RANKS[self.op.type]
         self.expect_rank(x, ranks, letters)
+        shape = x.shape
         if x.ndim < ranks[-1] and self.op.type != "F.instance_norm":
-            return instance_norm(x[None], **weights, eps=self.eps, where=self.op.where)[0]
-        return instance_norm(x, **weights, eps=self.eps, where=self.op.where)
+            x = x[None]
+        y = instance_norm(x, **weights, eps=self.eps, where=self.op.where)
+        return y.reshape(shape)
 
 
 @register("aten::instance_norm")

@@ -44,8 +44,8 @@ def local_response_norm(
 ) -> Array:
     """``x`` (n, c, ...) divided by ``(k + alpha * mean)**beta``.
 
-    The mean is that of the squares in ``size`` channels, from ``size // 2`` before to ``(size - 1) // 2`` behind; channels
-    that do not exist count as 0.
+    The mean is that of the squares in ``size`` channels, from ``size // 2`` before to ``(size - 1) // 2`` behind;
+    channels that do not exist count as 0.
 
     >>> local_response_norm(np.float32([[1, 2, 3]]), 2, alpha=2.0, beta=1.0, k=0.0)
     array([[1.        , 0.4       , 0.23076923]], dtype=float32)
@@ -60,4 +60,5 @@ def local_response_norm(
     border = [(0, 0)] * x.ndim
     border[1] = (size // 2, (size - 1) // 2)
     squares = np.lib.stride_tricks.sliding_window_view(np.pad(x * x, border), size, axis=1)
-    return x / (k + alpha * squares.mean(-1)) ** beta
+    damped: Array = x / (k + alpha * squares.mean(-1)) ** beta
+    return damped

@@ -1,4 +1,4 @@
-"""What the normalisations share: ``eps``, and weights that are in the file (nn.LayerNorm) or arrive as operands (F.layer_norm)."""
+"""What the normalisations share: ``eps``, and weights that the file holds (nn.X) or that arrive as operands (F.x)."""
 
 from __future__ import annotations
 

@@ -49,4 +49,5 @@ def normalize(x: Array, p: float = 2.0, dim: int = 1, eps: float = 1e-12, where:
         If there is no such axis.
     """
     length = np.linalg.norm(x.astype(np.float64), p, axis(dim, x.ndim, where), keepdims=True)
-    return (x / np.maximum(length, eps)).astype(x.dtype)
+    normalized: Array = (x / np.maximum(length, eps)).astype(np.float32)
+    return normalized

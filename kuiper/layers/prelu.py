@@ -30,10 +30,11 @@ class PReLU(Elementwise):
 
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
-        self.weight = op.attr("weight") if op.type == "nn.PReLU" else None
+        self.weights = (op.attr("weight"),) if op.type == "nn.PReLU" else ()
 
-    def forward(self, x: Array, weight: Array | None = None) -> Array:
-        return prelu(x, self.weight if weight is None else weight, self.op.where)
+    def forward(self, x: Array, *operands: Array) -> Array:
+        (weight,) = operands or self.weights
+        return prelu(x, weight, self.op.where)
 
 
 def prelu(x: Array, weight: Array, where: str = "prelu") -> Array:

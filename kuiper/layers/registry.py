@@ -93,11 +93,20 @@ def is_supported(type_name: str) -> bool:
 
 
 def near_matches(type_name: str) -> list[str]:
-    """Up to three known types whose names are like this one, the likeliest first."""
+    """Up to three known types whose names are like this one, the likeliest first.
+
+    >>> near_matches("nn.Relu")[0]
+    'nn.ReLU'
+    """
     known = layer_types()
-    same_word = [name for name in known if name.split(".")[-1].lower() == type_name.split(".")[-1].lower()]
+    last_word = type_name.split(".")[-1].lower()
+    same_word = [name for name in known if name.split(".")[-1].lower() == last_word]
     close = difflib.get_close_matches(type_name, known, n=3, cutoff=0.6)
-    return list(dict.fromkeys(same_word + close))[:3]
+
+    def likeness(name: str) -> float:
+        return difflib.SequenceMatcher(None, type_name.lower(), name.lower()).ratio()
+
+    return sorted(dict.fromkeys(same_word + close), key=likeness, reverse=True)[:3]
 
 
 def create(op: RuntimeOperator) -> Layer:

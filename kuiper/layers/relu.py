@@ -32,5 +32,6 @@ def relu(x: Array, where: str = "relu") -> Array:
     array([0., 0., 3.], dtype=float32)
     """
     if x.dtype.kind in "iu":
-        return np.maximum(x, 0)
+        positive: Array = np.maximum(x, 0)
+        return positive
     return elementwise(activations.relu, x, where=where)

@@ -24,7 +24,9 @@ def test_max_pool1d_indices_are_places_in_the_row() -> None:
 
 
 def test_max_pool1d_needs_a_sequence() -> None:
-    with pytest.raises(ShapeError, match=r"^nn.MaxPool1d 'it': expected input \(n, c, w\) or \(c, w\), got \(1, 1, 1, 7\)$"):
+    with pytest.raises(
+        ShapeError, match=r"^nn.MaxPool1d 'it': expected input \(n, c, w\) or \(c, w\), got \(1, 1, 1, 7\)$"
+    ):
         run("nn.MaxPool1d", X[None, None], kernel_size=3)
 
 

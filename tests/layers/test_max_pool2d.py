@@ -76,7 +76,9 @@ def test_max_pool2d_does_not_care_for_memory_order() -> None:
 def test_max_pool2d_kernel_equals_its_twin(size: tuple[int, int], ceil_mode: bool) -> None:
     x = np.random.default_rng(size[1]).integers(-9, 9, (2, *size)).astype(np.float32)
     x[np.random.default_rng(1).random(x.shape) < 0.05] = NAN
-    for kernel, stride, dilation in itertools.product([(1, 1), (2, 5), (4, 3)], [(1, 1), (2, 2), (1, 3)], [(1, 1), (2, 3)]):
+    for kernel, stride, dilation in itertools.product(
+        [(1, 1), (2, 5), (4, 3)], [(1, 1), (2, 2), (1, 3)], [(1, 1), (2, 3)]
+    ):
         for padding in {(0, 0), (kernel[0] // 2, kernel[1] // 2)}:
             window = Window(kernel, stride, padding, dilation, ceil_mode)
             if any(size[i] + 2 * padding[i] <= dilation[i] * (kernel[i] - 1) for i in (0, 1)):
@@ -109,7 +111,9 @@ def test_max_pool2d_flops_count_the_window() -> None:
 def test_max_pool2d_errors_name_the_operator() -> None:
     with pytest.raises(ShapeError, match=r"^nn.MaxPool2d 'it': expected input of at least 3x3, got 2x5$"):
         run("nn.MaxPool2d", np.zeros((1, 2, 5), np.float32), kernel_size=3)
-    with pytest.raises(ShapeError, match=r"^nn.MaxPool2d 'it': expected input \(n, c, h, w\) or \(c, h, w\), got \(2, 5\)$"):
+    with pytest.raises(
+        ShapeError, match=r"^nn.MaxPool2d 'it': expected input \(n, c, h, w\) or \(c, h, w\), got \(2, 5\)$"
+    ):
         run("nn.MaxPool2d", np.zeros((2, 5), np.float32), kernel_size=3)
     with pytest.raises(DataTypeError, match=r"^nn.MaxPool2d 'it': expected float32 input, got float64$"):
         run("nn.MaxPool2d", np.zeros((1, 2, 5)), kernel_size=1)

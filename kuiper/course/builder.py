@@ -1,0 +1,217 @@
+"""From a .pyx to a module: compiled when its text changes, kept under a name that is a hash of all that went in.
+
+The safe build checks every index and is for tests; the fast one is for the race. Modules are never reloaded: another
+text has another hash, so it is another module, and a stale one cannot be met.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.machinery
+import importlib.util
+import io
+import os
+import platform
+import shlex
+import shutil
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+from types import ModuleType
+from typing import Literal
+
+from kuiper.course.compile_errors import translate
+from kuiper.course.errors import BuildError, ExerciseSyntaxError
+
+Mode = Literal["safe", "fast"]
+
+SUFFIX: str = sysconfig.get_config_var("EXT_SUFFIX")
+DIRECTIVES = {"language_level": 3, "wraparound": False, "embedsignature": True, "freethreading_compatible": True}
+CHECKS = ("boundscheck", "initializedcheck")
+
+
+def load_pyx(path: Path, cache: Path, mode: Mode = "safe") -> ModuleType:
+    """The module that a .pyx makes, compiled if this text has not been compiled before.
+
+    Raises
+    ------
+    ExerciseSyntaxError
+        If it does not compile.
+    BuildError
+        If Cython or a C compiler is missing.
+    """
+    name = module_name(path, mode)
+    if name in sys.modules:
+        return sys.modules[name]
+    _load_utility(cache)
+    binary = cache / f"{name}{SUFFIX}"
+    if not binary.exists():
+        _build(path, name, binary, mode)
+    return _load_binary(name, binary)
+
+
+def module_name(path: Path, mode: Mode) -> str:
+    """``im2col_safe_`` and the hash of the text, the files beside it, the tools and the flags."""
+    digest = hashlib.sha256(path.read_bytes())
+    for neighbour in sorted([*path.parent.glob("*.pxd"), *path.parent.glob("*.h")]):
+        digest.update(neighbour.name.encode() + neighbour.read_bytes())
+    digest.update(repr((path.name, _cython_version(), compile_flags(mode), DIRECTIVES, _compiler(), SUFFIX)).encode())
+    return f"{path.stem}_{mode}_{digest.hexdigest()[:16]}"
+
+
+def compile_flags(mode: Mode) -> list[str]:
+    """Quick to compile for tests; for the race what the engine's own kernels were compiled with."""
+    if sys.platform == "win32":
+        return ["/Od"] if mode == "safe" else ["/O2", "/fp:precise", "/openmp"]
+    if mode == "safe":
+        return ["-O0", "-g0", "-w"]
+    try:
+        from kuiper import _build_config
+    except ImportError:
+        return ["-O3", "-g0", "-w"]
+    return [*_build_config.FLAGS, "-w"]
+
+
+def annotate(path: Path, folder: Path) -> Path:
+    """Cython's HTML view of a .pyx: the yellower a line, the more Python it still needs."""
+    _require_tools()
+    from Cython.Compiler.Main import CompilationOptions, compile_single
+
+    options = CompilationOptions(
+        output_file=str(folder / f"{path.stem}.c"), annotate="default", compiler_directives=_directives("fast")
+    )
+    with _messages() as messages:
+        result = compile_single(str(path), options, path.stem)
+    if result.num_errors:
+        raise ExerciseSyntaxError(translate(messages.getvalue(), path))
+    return folder / f"{path.stem}.html"
+
+
+def _build(path: Path, name: str, binary: Path, mode: Mode) -> None:
+    _require_tools()
+    from Cython.Compiler.Main import CompilationOptions, compile_single
+
+    with tempfile.TemporaryDirectory(dir=binary.parent) as folder:
+        c_file = Path(folder, f"{name}.c")
+        options = CompilationOptions(
+            output_file=str(c_file),
+            compiler_directives=_directives(mode),
+            shared_utility_qualified_name=_utility_name(),
+            include_path=[str(path.parent)],
+        )
+        with _messages() as messages:
+            result = compile_single(str(path), options, name)
+        if result.num_errors:
+            raise ExerciseSyntaxError(translate(messages.getvalue(), path))
+        _compile_c(c_file, name, binary, mode, path)
+
+
+def _load_utility(cache: Path) -> None:
+    """Make the module that all of Cython's modules here share: without it each would compile its own memoryviews."""
+    name = _utility_name()
+    if name in sys.modules:
+        return
+    binary = cache / f"{name}{SUFFIX}"
+    if not binary.exists():
+        _require_tools()
+        from Cython.Build.SharedModule import generate_shared_module
+        from Cython.Compiler.Main import CompilationOptions
+
+        with tempfile.TemporaryDirectory(dir=cache) as folder:
+            c_file = Path(folder, f"{name}.c")
+            generate_shared_module(
+                CompilationOptions(shared_c_file_path=str(c_file), shared_utility_qualified_name=name)
+            )
+            _compile_c(c_file, name, binary, "fast", c_file)
+    _load_binary(name, binary)
+
+
+def _compile_c(c_file: Path, name: str, binary: Path, mode: Mode, source: Path) -> None:
+    from setuptools import Distribution, Extension
+    from setuptools.command.build_ext import build_ext
+
+    folder = c_file.parent
+    flags = compile_flags(mode)
+    link = [flag for flag in flags if "openmp" in flag and flag.startswith("-f")]
+    extension = Extension(name, [str(c_file)], extra_compile_args=flags, extra_link_args=link)
+    command = build_ext(Distribution({"name": name, "ext_modules": [extension]}))
+    command.build_lib, command.build_temp = str(folder), str(folder)
+    with _output_to_file(folder / "compiler.txt"):
+        try:
+            command.ensure_finalized()
+            command.run()
+        except Exception as error:  # each platform's compiler class has errors of its own
+            text = (folder / "compiler.txt").read_text(encoding="utf-8", errors="replace")
+            raise ExerciseSyntaxError(translate(text or str(error), source)) from None
+    os.replace(folder / f"{name}{SUFFIX}", binary)  # atomic: two processes may build the same text at once
+
+
+def _load_binary(name: str, binary: Path) -> ModuleType:
+    loader = importlib.machinery.ExtensionFileLoader(name, str(binary))
+    spec = importlib.util.spec_from_file_location(name, binary, loader=loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _directives(mode: Mode) -> dict[str, object]:
+    return {**DIRECTIVES, **{check: mode == "safe" for check in CHECKS}}
+
+
+def _utility_name() -> str:
+    """Named by version: utility and users must come from the same Cython."""
+    return f"kuiper_exercise_utility_{_cython_version().replace('.', '_')}"
+
+
+def _cython_version() -> str:
+    try:
+        import Cython
+    except ImportError:
+        raise BuildError("exercise", "Cython", "none", hint="pip install 'kuiper[course]'") from None
+    version: str = Cython.__version__
+    return version
+
+
+def _compiler() -> str:
+    return str(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cl")
+
+
+def _require_tools() -> None:
+    """One line that says what to install, rather than a traceback out of setuptools."""
+    _cython_version()
+    command = shlex.split(_compiler())[0]
+    if platform.system() != "Windows" and shutil.which(command) is None:
+        how = "xcode-select --install" if sys.platform == "darwin" else "apt install gcc, or your system's like"
+        raise BuildError("exercise", f"the C compiler {command}", "none on the PATH", hint=how)
+
+
+@contextmanager
+def _messages() -> Iterator[io.StringIO]:
+    """What Cython prints."""
+    text = io.StringIO()
+    with redirect_stderr(text), redirect_stdout(text):
+        yield text
+
+
+@contextmanager
+def _output_to_file(path: Path) -> Iterator[None]:
+    """The C compiler writes to the file descriptors, which sys.stdout and sys.stderr know nothing of."""
+    saved = [os.dup(1), os.dup(2)]
+    with path.open("w") as file:
+        try:
+            os.dup2(file.fileno(), 1)
+            os.dup2(file.fileno(), 2)
+            yield
+        finally:
+            for number, descriptor in enumerate(saved, start=1):
+                os.dup2(descriptor, number)
+                os.close(descriptor)

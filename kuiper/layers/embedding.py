@@ -1,0 +1,52 @@
+"""nn.Embedding: rows of a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kuiper.errors import DataTypeError, TensorIndexError
+from kuiper.layers.layer import Array, Layer
+from kuiper.layers.registry import register
+
+if TYPE_CHECKING:
+    from kuiper.graph.runtime_operator import RuntimeOperator
+
+
+@register("nn.Embedding")
+class Embedding(Layer):
+    """Row ``i`` of the weight for each entry ``i`` of the input: (...) -> (..., embedding_dim).
+
+    Source: torch.nn.Embedding.
+    """
+
+    def __init__(self, op: RuntimeOperator) -> None:
+        super().__init__(op)
+        self.weight = op.attr("weight")
+        shape = (op.int_param("num_embeddings"), op.int_param("embedding_dim"))
+        self.expect(self.weight.shape == shape, f"weight of shape {shape}", self.weight.shape)
+        if op.has_param("max_norm"):
+            raise self.unsupported("no max_norm", op.params["max_norm"].value)
+
+    def forward(self, x: Array) -> Array:
+        check_indices(x, len(self.weight), self.op.where, from_end=False)
+        return self.weight[x]
+
+
+def check_indices(indices: Array, size: int, where: str, from_end: bool) -> None:
+    """Raise unless these are whole numbers that index an axis of this size; ``from_end`` allows negative ones.
+
+    Raises
+    ------
+    DataTypeError
+        If they are not whole numbers.
+    TensorIndexError
+        If one lies outside.
+    """
+    if indices.dtype.kind not in "iu":
+        raise DataTypeError(where, "indices that are whole numbers", indices.dtype)
+    lowest = -size if from_end else 0
+    outside = (indices < lowest) | (indices >= size)
+    if np.any(outside):
+        raise TensorIndexError(where, f"indices within {lowest}..{size - 1}", indices[outside][0])
