@@ -122,10 +122,8 @@ def _load_utility(cache: Path) -> None:
 
         with tempfile.TemporaryDirectory(dir=cache) as folder:
             c_file = Path(folder, f"{name}.c")
-            generate_shared_module(
-                CompilationOptions(shared_c_file_path=str(c_file), shared_utility_qualified_name=name)
-            )
-            _compile_c(c_file, name, binary, "fast", c_file)
+            generate_shared_module(CompilationOptions(shared_c_file_path=str(c_file)))
+            _compile_c(c_file, name, binary, "safe", c_file)
     _load_binary(name, binary)
 
 

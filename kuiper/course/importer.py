@@ -11,15 +11,16 @@ from types import ModuleType
 from kuiper.course.builder import Mode, load_pyx
 from kuiper.course.compile_errors import shown
 from kuiper.course.errors import CourseError, ExerciseSyntaxError
+from kuiper.course.manifest import Exercise
 from kuiper.course.places import folder
-from kuiper.course.selection import active
+from kuiper.course.selection import Selection, active
 
 
 def load_exercise(id_: str, mode: Mode = "safe") -> ModuleType:
     """The module of an exercise: the student's, or the reference where the selection says so.
 
-    It is loaded anew whenever its text has changed, so a notebook's cell only has to run again. ``mode`` is for .pyx:
-    "safe" checks every index, "fast" does not.
+    It is loaded anew whenever its text, or the text of what it stands on, has changed: a notebook's cell only has to run
+    again. ``mode`` is for .pyx: "safe" checks every index, "fast" does not.
 
     Raises
     ------
@@ -29,33 +30,37 @@ def load_exercise(id_: str, mode: Mode = "safe") -> ModuleType:
         If its file does not compile.
     """
     selection = active()
-    return load_file(selection.path(selection.syllabus.exercise(id_)), selection.syllabus.root, mode)
+    return load(selection, selection.syllabus.exercise(id_), mode)
 
 
-def load_file(path: Path, root: Path, mode: Mode = "safe") -> ModuleType:
-    """The module that a .py or .pyx makes; one text is loaded once."""
+def load(selection: Selection, exercise: Exercise, mode: Mode = "safe") -> ModuleType:
+    """The module that stands for an exercise in a selection; it must be the active one."""
+    path = selection.path(exercise)
     if not path.is_file():
         raise CourseError(str(path), "an exercise file", "no such file", hint="kuiper course sync writes it anew")
     if path.suffix == ".pyx":
-        return load_pyx(path, folder(root, "build"), mode)
-    text = path.read_bytes()
-    digest = hashlib.sha256(text + str(path).encode() + repr(active().paths).encode()).hexdigest()[:16]
-    name = f"{path.stem}_{digest}"
-    if name in sys.modules:
-        return sys.modules[name]
-    return _load_python(name, path, text)
+        return load_pyx(path, folder(selection.syllabus.root, "build"), mode)
+    name = _module_name(selection, exercise, path, mode)
+    return sys.modules.get(name) or _load_python(name, path)
 
 
-def _load_python(name: str, path: Path, text: bytes) -> ModuleType:
+def _module_name(selection: Selection, exercise: Exercise, path: Path, mode: Mode) -> str:
+    """The file's name and a hash of its text and of all the files that stand for what it stands on."""
+    digest = hashlib.sha256(f"{path} {mode}".encode() + path.read_bytes())
+    for needed in selection.syllabus.needed_by(exercise):
+        other = selection.path(needed)
+        digest.update(f"{other}".encode() + (other.read_bytes() if other.is_file() else b""))
+    return f"{path.stem}_{digest.hexdigest()[:16]}"
+
+
+def _load_python(name: str, path: Path) -> ModuleType:
     try:
-        code = compile(text, str(path), "exec")
+        code = compile(path.read_bytes(), str(path), "exec")
     except SyntaxError as error:
         raise ExerciseSyntaxError(_syntax_error(error, path)) from None
-    spec = importlib.util.spec_from_loader(name, loader=None, origin=str(path))
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
+    module = ModuleType(name)
     module.__file__ = str(path)
-    sys.modules[name] = module
+    sys.modules[name] = module  # before it runs: dataclasses look their own module up
     try:
         exec(code, module.__dict__)
     except BaseException:

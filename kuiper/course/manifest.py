@@ -35,7 +35,7 @@ class Exercise:
     depends_on: tuple[str, ...] = ()
     source: str | None = None
     timeout: float = 10.0
-    provides: dict[str, str] = field(default_factory=dict)
+    provides: dict[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def label(self) -> str:

@@ -49,6 +49,8 @@ class Program:
     def run(self, inputs: Sequence[Any]) -> Any:
         """The value for these inputs: an array, a plain number, True, False, None, a word, or a list of such.
 
+        NumPy's warnings about 1/0 and the like are up to the caller: a graph silences them for all its operators at once.
+
         Raises
         ------
         ShapeError
@@ -57,20 +59,19 @@ class Program:
             If a function cannot take its arguments.
         """
         stack: list[Any] = []
-        with np.errstate(all="ignore"):  # as in torch, 1/0 is inf and asin(2) is NaN without a word
-            for step in self.steps:
-                if step.function is not None:
-                    first = len(stack) - step.arity
-                    arguments = stack[first:]
-                    del stack[first:]
-                    try:
-                        stack.append(step.function(*arguments))
-                    except Exception as error:
-                        raise self._explained(error, step, arguments) from error
-                elif step.input is not None:
-                    stack.append(inputs[step.input])
-                else:
-                    stack.append(step.constant)
+        for step in self.steps:
+            if step.function is not None:
+                first = len(stack) - step.arity
+                arguments = stack[first:]
+                del stack[first:]
+                try:
+                    stack.append(step.function(*arguments))
+                except Exception as error:
+                    raise self._explained(error, step, arguments) from error
+            elif step.input is not None:
+                stack.append(inputs[step.input])
+            else:
+                stack.append(step.constant)
         return stack.pop()
 
     def flops(self, shapes: Sequence[tuple[int, ...]]) -> int:
@@ -129,7 +130,8 @@ def evaluate(expression: str | Program, inputs: Sequence[Any]) -> Any:
     """
     if isinstance(expression, str):
         expression = compile_expression(expression, len(inputs))
-    return expression.run(inputs)
+    with np.errstate(all="ignore"):  # as in torch, 1/0 is inf and asin(2) is NaN without a word
+        return expression.run(inputs)
 
 
 def _step(node: Node, input_count: int, source: Source) -> Step:

@@ -35,9 +35,10 @@ def floating(compute: Function) -> Function:
     """A function whose results are floats (or complex numbers) whatever comes in."""
 
     def apply(*values: Any) -> Any:
-        if any(is_tensor(value) for value in values):
-            return np.asarray(compute(*operands(values, floating=True)))
-        return compute(*(value if isinstance(value, complex) else float(value) for value in values)).item()
+        arrays = operands(values, floating=True)
+        if arrays is None:
+            return compute(*(value if isinstance(value, complex) else float(value) for value in values)).item()
+        return np.asarray(compute(*arrays))
 
     return apply
 
@@ -46,11 +47,8 @@ def exact(compute: Function, compute_numbers: Function) -> Function:
     """A function that keeps whole numbers whole; ``compute_numbers`` does the work when no tensor comes in."""
 
     def apply(*values: Any) -> Any:
-        if any(is_tensor(value) for value in values):
-            return np.asarray(compute(*operands(values)))
-        if any(isinstance(value, (list, str)) for value in values):
-            raise TypeError("a list or a word is neither a tensor nor a number")  # Python would add and repeat them
-        return compute_numbers(*values)
+        arrays = operands(values)
+        return compute_numbers(*values) if arrays is None else np.asarray(compute(*arrays))
 
     return apply
 
@@ -89,7 +87,7 @@ def rsqrt(x: Array) -> Array:
 
 def sign(x: Array) -> Array:
     """-1, 0 or 1; 0 for NaN, as in torch (NumPy: NaN)."""
-    return np.greater(x, 0).astype(x.dtype) - np.less(x, 0).astype(x.dtype)
+    return np.asarray(np.greater(x, 0).astype(x.dtype) - np.less(x, 0).astype(x.dtype))
 
 
 _SHORT_POWERS: dict[float, Callable[[Array], Array]] = {

@@ -1,7 +1,7 @@
 """From text to tokens: ``add(@0,-1.5)`` is ``add`` ``(`` ``@0`` ``,`` ``-1.5`` ``)``.
 
-A token is the smallest piece that means something. What belongs together is decided here, so that the parser never looks
-at characters: ``-1.5`` and ``0e+00+2e+00j`` are one number each, ``torch.int`` is one word.
+A token is the smallest piece that means something. What belongs together is decided here, so that the parser never
+looks at characters: ``-1.5`` and ``0e+00+2e+00j`` are one number each, ``torch.int`` is one word.
 """
 
 from __future__ import annotations

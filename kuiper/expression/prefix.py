@@ -13,7 +13,7 @@ wait on a stack until their function comes and takes them all, down to the mark 
     ^                             mul takes x+1, y      push (x + 1) y         (x+1)y
 
 No tree, no second list, no recursion: a text of any depth will do. Commas and opening brackets are passed over, so this
-trusts the text more than the parser does; the layer uses the parser's program, and a test holds both to the same values.
+trusts the text more than the parser does. The layer uses the parser's program; tests hold both to the same values.
 """
 
 from __future__ import annotations

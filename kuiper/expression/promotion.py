@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _LEVELS = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 """NumPy's kinds of numbers, by what they give way to."""
 
+_LEVELS_OF_NUMBERS = {bool: 0, int: 1, float: 2, complex: 3}
+"""The same for plain Python numbers."""
+
 _DEFAULTS = (np.dtype(np.bool_), np.dtype(np.int64), np.dtype(np.float32), np.dtype(np.complex64))
 """What torch makes of a Python number of each level."""
 
@@ -30,9 +33,27 @@ def is_tensor(value: Any) -> bool:
     return isinstance(value, (np.ndarray, np.generic))
 
 
-def is_number(value: Any) -> bool:
-    """Whether this is a plain Python number (True and False are)."""
-    return isinstance(value, (int, float, complex)) and not isinstance(value, np.generic)
+def operands(values: tuple[Any, ...], floating: bool = False) -> list[Array] | None:
+    """The values as arrays of their common element type; None if all of them are plain Python numbers.
+
+    ``floating`` makes float32 of whole numbers and bools.
+
+    Raises
+    ------
+    TypeError
+        If one is neither a tensor nor a number.
+    """
+    dtypes = [getattr(value, "dtype", None) for value in values]
+    dtype = dtypes[0]
+    if dtypes.count(dtype) < len(dtypes):
+        dtype = result_type(*values)
+    elif dtype is None:
+        for value in values:
+            _level(value)
+        return None
+    if floating and _LEVELS[dtype.kind] < _LEVELS["f"]:
+        dtype = np.dtype(np.float32)
+    return [np.asarray(value, dtype) for value in values]
 
 
 def result_type(*values: Any) -> np.dtype:
@@ -40,36 +61,26 @@ def result_type(*values: Any) -> np.dtype:
 
     >>> result_type(np.zeros(2, np.float32), 0.1), result_type(np.zeros(2, np.int64), 0.1), result_type(np.zeros(2), 2j)
     (dtype('float32'), dtype('float32'), dtype('complex128'))
-    """
-    tensors = [value for value in values if is_tensor(value)]
-    dtype = tensors[0].dtype if len(tensors) == 1 else _type_of_tensors(tensors)
-    level = max((_level(value) for value in values if not is_tensor(value)), default=0)
-    if level <= _LEVELS[dtype.kind]:
-        return dtype
-    return _complex_for([dtype]) if level == _LEVELS["c"] else _DEFAULTS[level]
-
-
-def operands(values: tuple[Any, ...], floating: bool = False) -> list[Array]:
-    """The values as arrays of their common element type; ``floating`` makes float32 of whole numbers and bools.
 
     Raises
     ------
     TypeError
         If one is neither a tensor nor a number.
     """
+    tensors, level = [], 0
     for value in values:
-        if not is_tensor(value) and not is_number(value):
-            raise TypeError(f"a {type(value).__name__} is neither a tensor nor a number")
-    dtype = result_type(*values)
-    if floating and _LEVELS[dtype.kind] < _LEVELS["f"]:
-        dtype = np.dtype(np.float32)
-    return [np.asarray(value, dtype) for value in values]
+        if is_tensor(value):
+            tensors.append(value)
+        else:
+            level = max(level, _level(value))
+    dtype = tensors[0].dtype if len(tensors) == 1 else _type_of_tensors(tensors)
+    if level <= _LEVELS[dtype.kind]:
+        return dtype
+    return _complex_for([dtype]) if level == _LEVELS["c"] else _DEFAULTS[level]
 
 
 def _type_of_tensors(tensors: list[Array]) -> np.dtype:
     dtypes = [tensor.dtype for tensor in tensors]
-    if all(dtype == dtypes[0] for dtype in dtypes):
-        return dtypes[0]
     return _complex_for(dtypes) if any(dtype.kind == "c" for dtype in dtypes) else promoted(tensors)
 
 
@@ -78,8 +89,9 @@ def _complex_for(dtypes: list[np.dtype]) -> np.dtype:
     return np.result_type(np.complex64, *(dtype for dtype in dtypes if _LEVELS[dtype.kind] >= _LEVELS["f"]))
 
 
-def _level(number: Any) -> int:
-    """The level of a Python number: 0 bool, 1 whole, 2 float, 3 complex."""
-    if isinstance(number, bool):
-        return 0
-    return 1 if isinstance(number, int) else 2 if isinstance(number, float) else 3
+def _level(value: Any) -> int:
+    """The level of a plain Python number."""
+    level = _LEVELS_OF_NUMBERS.get(type(value))
+    if level is None:
+        raise TypeError(f"{value!r} is neither a tensor nor a number")
+    return level

@@ -72,9 +72,8 @@ def adaptive_avg_pool2d(x: Array, output_size: OutputSize, where: str = "adaptiv
 def adaptive_bounds(size: int, outputs: int) -> Array:
     """Rows ``first`` and ``end`` (2, outputs): floor(i * size / outputs) and ceil((i + 1) * size / outputs).
 
-    >>> adaptive_bounds(7, 3)
-    array([[0, 2, 4],
-           [3, 5, 7]])
+    >>> adaptive_bounds(7, 3).tolist()
+    [[0, 2, 4], [3, 5, 7]]
     """
     i = np.arange(outputs, dtype=np.intp)
     return np.stack([i * size // outputs, -(-(i + 1) * size // outputs)])

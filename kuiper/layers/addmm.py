@@ -44,7 +44,7 @@ class AddMm(Layer):
             x = np.broadcast_to(x, product.shape)
         except ValueError:
             raise ShapeError(self.op.where, f"an input that broadcasts to {product.shape}", x.shape) from None
-        return product + x * product.dtype.type(self.beta)
+        return np.asarray(product + x * product.dtype.type(self.beta))
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
         return 2 * (inputs[1][-1] + 1) * math.prod(outputs[0])

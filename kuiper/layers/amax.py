@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from kuiper.layers.layer import Array
 from kuiper.layers.reduction import Reduction, expect_elements, reduced_axes
 from kuiper.layers.registry import register
+
+if TYPE_CHECKING:
+    from kuiper.layers.layer import Array
 
 
 @register("torch.amax", "torch.amin", "Tensor.amax", "Tensor.amin")
@@ -34,11 +38,11 @@ def amax(x: Array, dims: tuple[int, ...] = (), keepdim: bool = False, where: str
     """
     reduced = reduced_axes(x, dims, where)
     expect_elements(x, reduced, where)
-    return np.asarray(np.maximum.reduce(x, axis=reduced, keepdims=keepdim))
+    return np.asarray(np.max(x, axis=reduced, keepdims=keepdim))
 
 
 def amin(x: Array, dims: tuple[int, ...] = (), keepdim: bool = False, where: str = "amin") -> Array:
     """The smallest entry over the axes ``dims``, all if empty; raises as ``amax`` does."""
     reduced = reduced_axes(x, dims, where)
     expect_elements(x, reduced, where)
-    return np.asarray(np.minimum.reduce(x, axis=reduced, keepdims=keepdim))
+    return np.asarray(np.min(x, axis=reduced, keepdims=keepdim))

@@ -28,10 +28,13 @@ class Arange(Layer):
 
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
-        defaults = {"start": 0, "end": None, "step": 1}
-        start, end, step = (default if (n := number_param(op, key)) is None else n for key, default in defaults.items())
-        if end is None or step == 0 or not all(map(math.isfinite, (start, end, step))) or (end - start) / step < 0:
-            raise ParameterError(op.where, "an end that start reaches in steps", f"{start}..{end} in steps of {step}")
+        start, end, step = (number_param(op, key) for key in ("start", "end", "step"))
+        if end is None:
+            raise ParameterError(op.where, "a parameter 'end'", "none")
+        start, step = 0 if start is None else start, 1 if step is None else step
+        if not all(map(math.isfinite, (start, end, step))) or step == 0 or (end - start) / step < 0:
+            expected = "an end that start reaches in steps"
+            raise ParameterError(op.where, expected, f"{start} to {end} in steps of {step}")
         self.numbers = arange(start, end, step, dtype_param(op))
 
     def forward(self) -> Array:
@@ -46,5 +49,5 @@ def arange(start: float, end: float, step: float = 1, dtype: np.dtype | None = N
     """
     is_float = any(isinstance(number, float) for number in (start, end, step))
     count = math.ceil((end - start) / step)
-    numbers = start + step * np.arange(count, dtype=np.float64 if is_float else np.int64)
-    return numbers.astype(dtype or (np.float32 if is_float else np.int64))
+    counted: Array = np.arange(count, dtype=np.float64 if is_float else np.int64)
+    return np.asarray(start + counted * step, dtype or (np.float32 if is_float else np.int64))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from kuiper.layers.axes import axis
-from kuiper.layers.layer import Array
 from kuiper.layers.reduction import Reduction, expect_elements
 from kuiper.layers.registry import register
+
+if TYPE_CHECKING:
+    from kuiper.layers.layer import Array
 
 
 @register("torch.argmax", "torch.argmin", "Tensor.argmax", "Tensor.argmin")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from kuiper.errors import ShapeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def axis(dim: int, rank: int, where: str) -> int:
@@ -22,6 +25,15 @@ def axis(dim: int, rank: int, where: str) -> int:
     if not -rank <= dim < rank:
         raise ShapeError(where, f"dim within {-rank}..{rank - 1}", dim)
     return dim % rank
+
+
+def along(dim: int, item: int | slice) -> tuple[Any, ...]:
+    """The index that applies ``item`` to axis ``dim``, counted from the front, and keeps the others; it makes a view.
+
+    >>> along(1, slice(2, 3))
+    (slice(None, None, None), slice(2, 3, None), Ellipsis)
+    """
+    return (*(slice(None),) * dim, item, ...)
 
 
 def axes(dims: Iterable[int], rank: int, where: str) -> tuple[int, ...]:

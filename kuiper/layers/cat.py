@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +13,8 @@ from kuiper.layers.promotion import promoted
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kuiper.graph.runtime_operator import RuntimeOperator
 
 

@@ -57,6 +57,6 @@ def clamp(x: Array, lower: Number | None = None, upper: Number | None = None) ->
 
 
 def number_param(op: RuntimeOperator, key: str) -> int | float | None:
-    """A number in the kind that the file gives it, whole or not, which matters for promotion; None where it gives none."""
+    """A number, whole or not as the file spells it, which matters for promotion; None where it gives none."""
     number = op.float_param(key, None)
     return op.int_param(key) if number is not None and isinstance(op.params[key].value, int) else number

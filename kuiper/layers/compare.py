@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.errors import ParameterError
 from kuiper.layers.clamp import number_param
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.registry import register
@@ -36,10 +37,13 @@ class Compare(Layer):
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.relation = RELATIONS[op.type]
-        self.other = number_param(op, "other") if len(op.inputs) == 1 else None
+        self.other = number_param(op, "other")
 
-    def forward(self, x: Array, other: Array | float | None = None) -> Array:
-        return np.asarray(self.relation(x, self.other if other is None else other))
+    def forward(self, x: Array, *tensors: Any) -> Array:
+        other = tensors[0] if tensors else self.other
+        if other is None:
+            raise ParameterError(self.op.where, "something to compare with, other", "none")
+        return np.asarray(self.relation(x, other))
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
         return math.prod(outputs[0])

@@ -115,11 +115,13 @@ def conv_transpose2d(
     Raises
     ------
     ShapeError
-        If the padding leaves nothing of the output.
+        If the padding is more than the output.
     """
     n, in_c, h, w = x.shape
     out = np.empty((n, stamps.out_channels, *_output_size((h, w), stencil, output_padding, where)), np.float32)
     out[...] = 0 if bias is None else bias[:, None, None]
+    if out.size == 0:  # no images, or as much padding as output: torch takes both
+        return out
     geometry = (*stencil.kernel, *stencil.stride, *stencil.before, *stencil.dilation)
     sources = x.reshape(n, stamps.groups, in_c // stamps.groups, h * w)
     results = out.reshape(n, stamps.groups, stamps.out_channels // stamps.groups, *out.shape[2:])
@@ -140,9 +142,9 @@ def _output_size(size: Pair, stencil: Stencil, output_padding: Pair, where: str)
         + output_padding[axis]
         for axis in (0, 1)
     )
-    if min(*size, out_h, out_w) < 1:
+    if min(size) < 1 or min(out_h, out_w) < 0:
         got = f"{out_h}x{out_w} from {size[0]}x{size[1]}"
-        raise ShapeError(where, "an image, and padding that leaves an output, of at least 1x1", got)
+        raise ShapeError(where, "an image of at least 1x1, and no more padding than it has output", got)
     return out_h, out_w
 
 

@@ -31,7 +31,7 @@ class Embedding(Layer):
 
     def forward(self, x: Array) -> Array:
         check_indices(x, len(self.weight), self.op.where, from_end=False)
-        return self.weight[x]
+        return np.asarray(self.weight[x])
 
 
 def check_indices(indices: Array, size: int, where: str, from_end: bool) -> None:

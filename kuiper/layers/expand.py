@@ -67,7 +67,7 @@ def expand(x: Array, sizes: tuple[int, ...], where: str = "expand") -> Array:
     new = len(sizes) - x.ndim
     padded = (-1,) * new + x.shape
     target = tuple(old if size == -1 else size for old, size in zip(padded, sizes, strict=False))
-    fits = all(old in (1, size) if i >= new else size >= 0 for i, (old, size) in enumerate(zip(padded, target, strict=False)))
-    if new < 0 or not fits:
+    fits = all(old in (1, size) for old, size in zip(x.shape, target[max(new, 0) :], strict=False))
+    if new < 0 or not fits or min(target, default=0) < 0:
         raise ShapeError(where, f"sizes that input {x.shape} can expand to", sizes)
     return np.broadcast_to(x, target)

@@ -15,8 +15,8 @@ from kuiper.layers.registry import register
 class Index(Layer):
     """Entries picked by tensors of whole numbers, or by masks; None in their list keeps an axis.
 
-    Several tensors broadcast against each other. Their axes come where the first of them stood if they stood side by side,
-    else in front, as in NumPy.
+    Several tensors broadcast against each other. The axes of the result come where the tensors stood if they stood side
+    by side, else in front, as in NumPy.
 
     Source: torch.Tensor indexing.
     """
@@ -51,5 +51,7 @@ def index(x: Array, indices: tuple[Array | None, ...], where: str = "index") -> 
         return np.asarray(x[picked])
     except IndexError as error:
         if "broadcast" in str(error):
-            raise ShapeError(where, "indices that broadcast", [np.shape(tensor) for tensor in indices]) from None
+            raise ShapeError(
+                where, "indices that broadcast", [getattr(tensor, "shape", None) for tensor in indices]
+            ) from None
         raise TensorIndexError(where, f"indices within {x.shape}", str(error)) from None

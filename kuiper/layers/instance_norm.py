@@ -74,9 +74,9 @@ def instance_norm(
     """``x`` (n, c, ...) with mean 0 and variance 1 in each channel of each sample, or by running statistics.
 
     >>> import numpy as np
-    >>> instance_norm(np.float32([[[1, 3], [5, 5]]]), eps=0.25)
-    array([[[-0.8944272,  0.8944272],
-            [ 0.       ,  0.       ]]], dtype=float32)
+    >>> instance_norm(np.float32([[[1, 3], [5, 5]]]), eps=3.0)
+    array([[[-0.5,  0.5],
+            [ 0. ,  0. ]]], dtype=float32)
 
     Raises
     ------

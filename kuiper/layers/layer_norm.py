@@ -48,9 +48,9 @@ def layer_norm(
 
     The variance is the mean square deviation (divided by the count, not by one less).
 
-    >>> layer_norm(np.float32([[1, 3], [10, 10]]), (2,), eps=0.25)
-    array([[-0.8944272,  0.8944272],
-           [ 0.       ,  0.       ]], dtype=float32)
+    >>> layer_norm(np.float32([[1, 3], [10, 10]]), (2,), eps=3.0)
+    array([[-0.5,  0.5],
+           [ 0. ,  0. ]], dtype=float32)
 
     Raises
     ------

@@ -39,7 +39,9 @@ class Linear(ParamLayer):
 
 @register("F.linear")
 class FunctionalLinear(Layer):
-    """A linear layer whose weight, and bias if any, are operands; a weight (in_features,) drops the last axis.
+    """A linear layer whose weight, and bias if any, are operands.
+
+    A bias of one number serves all outputs. A weight (in_features,) drops the last axis, and takes no bias.
 
     Source: torch.nn.functional.linear.
     """
@@ -48,14 +50,12 @@ class FunctionalLinear(Layer):
 
     def forward(self, x: Array, weight: Array, bias: Array | None = None) -> Array:
         self.expect(weight.ndim in (1, 2), "weight (out_features, in_features) or (in_features,)", weight.shape)
-        if weight.ndim == 2:
+        if weight.ndim == 1:
+            self.expect(bias is None, "no bias with a weight (in_features,)", "one")
+            return linear(x, np.ascontiguousarray(weight[:, None]), None, self.op.where)[..., 0]
+        if bias is not None and bias.size != 1:
             check_bias(bias, len(weight), self.op.where)
-            return linear(x, np.ascontiguousarray(weight.T), bias, self.op.where)
-        self.expect(
-            bias is None or bias.shape == (), "bias () with a weight (in_features,)", getattr(bias, "shape", None)
-        )
-        sums = linear(x, np.ascontiguousarray(weight[:, None]), None, self.op.where)[..., 0]
-        return sums if bias is None else sums + bias
+        return linear(x, np.ascontiguousarray(weight.T), bias, self.op.where)
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
         return linear_flops(outputs[0], inputs[1], len(inputs) == 3)

@@ -47,8 +47,8 @@ def local_response_norm(
     The mean is that of the squares in ``size`` channels, from ``size // 2`` before to ``(size - 1) // 2`` behind;
     channels that do not exist count as 0.
 
-    >>> local_response_norm(np.float32([[1, 2, 3]]), 2, alpha=2.0, beta=1.0, k=0.0)
-    array([[1.        , 0.4       , 0.23076923]], dtype=float32)
+    >>> local_response_norm(np.float32([[1, 2, 3]]), 2, alpha=2.0, beta=1.0, k=0.0).round(3)
+    array([[1.   , 0.4  , 0.231]], dtype=float32)
 
     Raises
     ------

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from kuiper.layers.layer import Array
 from kuiper.layers.reduction import Reduction, expect_elements, reduced_axes
 from kuiper.layers.registry import register
+
+if TYPE_CHECKING:
+    from kuiper.layers.layer import Array
 
 
 @register("torch.logsumexp", "Tensor.logsumexp")
@@ -22,6 +26,6 @@ class LogSumExp(Reduction):
         top = np.max(x, axis=reduced, keepdims=True)
         top = np.where(np.isfinite(top), top, 0)  # inf - inf would be NaN
         with np.errstate(all="ignore"):
-            total = np.add.reduce(np.exp(x - top), axis=reduced, dtype=np.float64, keepdims=True)
+            total = np.sum(np.exp(x - top), axis=reduced, dtype=np.float64, keepdims=True)
             result = np.log(total) + top
         return np.asarray(result if self.keepdim else result.squeeze(reduced), x.dtype)

@@ -68,8 +68,9 @@ def max_pool2d_with_indices(x: Array, window: Window) -> tuple[Array, Array]:
     """What ``max_pool2d`` gives, and for each maximum its flat index ``y * w + x`` in the plane, int64.
 
     >>> import numpy as np
-    >>> max_pool2d_with_indices(np.float32([[[1, 5, 2], [3, 4, 8]]]), Window((2, 2), stride=(1, 1)))[1]
-    array([[[1, 5]]])
+    >>> values, indices = max_pool2d_with_indices(np.float32([[[1, 5, 2], [3, 4, 8]]]), Window((2, 2), stride=(1, 1)))
+    >>> indices.tolist()
+    [[[1, 5]]]
     """
     planes = as_planes(x, window.where)
     h, w = planes.shape[1:]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kuiper.errors import DataTypeError
-from kuiper.layers.layer import Array
 from kuiper.layers.reduction import Reduction, reduced_axes
 from kuiper.layers.registry import register
+
+if TYPE_CHECKING:
+    from kuiper.layers.layer import Array
 
 
 @register("torch.mean", "Tensor.mean")
@@ -40,6 +43,6 @@ def mean(x: Array, dims: tuple[int, ...] = (), keepdim: bool = False, where: str
         raise DataTypeError(where, "floats", x.dtype)
     reduced = reduced_axes(x, dims, where)
     count = math.prod(x.shape[dim] for dim in reduced)
-    total = np.add.reduce(x, axis=reduced, dtype=np.float64, keepdims=keepdim)
+    total = np.sum(x, axis=reduced, dtype=np.float64, keepdims=keepdim)
     with np.errstate(all="ignore"):
         return np.asarray(np.divide(total, count), x.dtype)

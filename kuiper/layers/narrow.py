@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kuiper.layers.axes import axis
 from kuiper.layers.layer import Array, Layer
+from kuiper.layers.pieces import cut
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
@@ -30,6 +31,6 @@ class Narrow(Layer):
         dim = axis(self.dim, x.ndim, self.op.where)
         size = x.shape[dim]
         start = self.start + size if self.start < 0 else self.start
-        inside = 0 <= start and 0 <= self.length <= size - start
+        inside = start >= 0 and 0 <= self.length <= size - start
         self.expect(inside, f"start and length within {size} entries", (self.start, self.length))
-        return x[(*(slice(None),) * dim, slice(start, start + self.length))]
+        return cut(x, dim, [(start, start + self.length)])[0]

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kuiper.layers.layer import Array
 from kuiper.layers.reduction import Reduction, reduced_axes
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
+    from kuiper.layers.layer import Array
 
 
 @register("torch.norm", "Tensor.norm")

@@ -39,7 +39,7 @@ class Normalize(Layer):
 def normalize(x: Array, p: float = 2.0, dim: int = 1, eps: float = 1e-12, where: str = "normalize") -> Array:
     """``x`` divided by its p-norm along ``dim``, or by ``eps`` where the norm is smaller.
 
-    >>> normalize(np.float32([[3, 4], [0, 0]]))
+    >>> normalize(np.float32([[3, 4], [0, 0]])).round(3)
     array([[0.6, 0.8],
            [0. , 0. ]], dtype=float32)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from kuiper.errors import ShapeError
 from kuiper.layers.axes import axes
 from kuiper.layers.layer import Array, Layer
@@ -42,4 +44,4 @@ def permute(x: Array, dims: tuple[int, ...], where: str = "permute") -> Array:
     """
     if len(dims) != x.ndim:
         raise ShapeError(where, f"{x.ndim} dims for input {x.shape}", dims)
-    return x.transpose(axes(dims, x.ndim, where))
+    return np.transpose(x, axes(dims, x.ndim, where))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from kuiper.errors import ShapeError
-from kuiper.layers.layer import Array
+from kuiper.layers.axes import along
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kuiper.graph.runtime_operator import RuntimeOperator
+    from kuiper.layers.layer import Array
 
 UNPACKERS = ("prim::ListUnpack", "prim::TupleUnpack")
 
@@ -21,7 +23,7 @@ def cut(x: Array, dim: int, bounds: Iterable[tuple[int | None, int | None]]) -> 
     >>> cut(np.array([1, 2, 3]), 0, [(0, 1), (1, 3)])
     (array([1]), array([2, 3]))
     """
-    return tuple(x[(*(slice(None),) * dim, slice(start, end))] for start, end in bounds)
+    return tuple(x[along(dim, slice(start, end))] for start, end in bounds)
 
 
 def for_outputs(op: RuntimeOperator, pieces: tuple[Array, ...]) -> Array | tuple[Array, ...]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kuiper.layers.layer import Array
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kuiper.layers.layer import Array
 
 _LEVELS = {"b": 0, "u": 1, "i": 1, "f": 2}
 """NumPy's kinds of numbers, by what gives way to what."""
@@ -15,9 +18,9 @@ _LEVELS = {"b": 0, "u": 1, "i": 1, "f": 2}
 def promoted(values: Iterable[Array | float]) -> np.dtype:
     """The element type that torch gives to a result of these arrays and plain numbers.
 
-    The highest kind among them decides (bools, whole numbers, floats), and within it the widest type: float32 and int64 make
-    float32, where NumPy makes float64. Arrays without axes count only if they are of a higher kind than those with axes,
-    plain numbers only if they are of a higher kind than all arrays; a plain float is then float32.
+    The highest kind among them decides (bools, whole numbers, floats), and within it the widest type: float32 and int64
+    make float32, where NumPy makes float64. Arrays without axes count only if they are of a higher kind than those with
+    axes, plain numbers only if they are of a higher kind than all arrays; a plain float is then float32.
 
     >>> promoted([np.zeros(2, np.float32), np.zeros(2, np.int64)])
     dtype('float32')
@@ -26,7 +29,9 @@ def promoted(values: Iterable[Array | float]) -> np.dtype:
     >>> promoted([np.zeros(2, np.int32), 0.5])
     dtype('float32')
     """
-    with_axes, without_axes, numbers = [], [], []
+    with_axes: list[np.dtype] = []
+    without_axes: list[np.dtype] = []
+    numbers: list[np.dtype] = []
     for value in values:
         if isinstance(value, (np.ndarray, np.generic)):
             (with_axes if value.ndim else without_axes).append(value.dtype)

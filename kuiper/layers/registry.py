@@ -48,17 +48,23 @@ def register(*types: str) -> Callable[[F], F]:
 
     def decorator(factory: F) -> F:
         for type_name in types:
-            if type_name in _factories:
+            known = _factories.get(type_name)
+            # The same definition again (a notebook cell that is run twice) replaces the old one.
+            if known is not None and _definition(known) != _definition(factory):
                 raise ParameterError(
                     f"register('{type_name}')",
                     "a type without a layer",
-                    _factories[type_name],
+                    known,
                     hint="use kuiper.layers.override(...) to replace a layer for one block",
                 )
             _factories[type_name] = factory
         return factory
 
     return decorator
+
+
+def _definition(factory: LayerFactory) -> tuple[str, str]:
+    return factory.__module__, getattr(factory, "__qualname__", repr(factory))
 
 
 @contextmanager

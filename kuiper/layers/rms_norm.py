@@ -50,9 +50,9 @@ def rms_norm(
 ) -> Array:
     """``x`` (..., *normalized_shape) divided by its root mean square over these axes, then times ``weight``.
 
-    >>> rms_norm(np.float32([[3, 4], [-5, 5]]), (2,), np.float32([5, 50]))
-    array([[ 4.2426405, 56.56854  ],
-           [-5.       , 50.       ]], dtype=float32)
+    >>> rms_norm(np.float32([[1, 7], [-3, 3]]), (2,), np.float32([5, 10]), eps=0.0)
+    array([[ 1., 14.],
+           [-5., 10.]], dtype=float32)
 
     Raises
     ------

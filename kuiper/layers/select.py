@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from kuiper.errors import TensorIndexError
-from kuiper.layers.axes import axis
+from kuiper.layers.axes import along, axis
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.registry import register
 
@@ -45,7 +47,7 @@ def select(x: Array, dim: int, index: int, where: str = "select") -> Array:
         If the axis has no such index.
     """
     dim = axis(dim, x.ndim, where)
-    return x[(*(slice(None),) * dim, position(index, x.shape[dim], where), ...)]
+    return np.asarray(x[along(dim, position(index, x.shape[dim], where))])
 
 
 def position(index: int, size: int, where: str) -> int:

@@ -25,7 +25,7 @@ class Slice(Layer):
 
     PNNX has two spellings: ``dim start end step`` for one axis, and lists ``dims starts ends steps selects`` for a
     whole ``x[:, 1, ::2]``. There an entry of ``selects`` that is not the largest int32 picks an index, and the axis is
-    gone; the numbers in ``dims`` are those of the input all the same. As in Python, what lies beyond an end is cut to it.
+    gone; ``dims`` counts the axes of the input all the same. As in Python, bounds may lie beyond the ends.
 
     Source: torch.Tensor indexing.
     """
@@ -44,7 +44,7 @@ class Slice(Layer):
         self.expect(x.ndim > 0, "input with axes", x.shape)
         for dim, cut in zip(axes(self.dims, x.ndim, self.op.where), self.cuts, strict=True):
             index[dim] = cut if isinstance(cut, slice) else position(cut, x.shape[dim], self.op.where)
-        return x[(*index, ...)]
+        return x[tuple(index)][...]
 
 
 def single_cut(op: RuntimeOperator) -> slice:

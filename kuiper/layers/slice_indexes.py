@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @register("pnnx.SliceIndexes")
 class SliceIndexes(Layer):
-    """The list ``indexes`` with each ``@k`` replaced by input ``k``: ``(@0,@1,0)`` becomes ``[3, 5, 0]``.
+    """The list ``indexes`` with each ``@k`` replaced by input ``k``: the text ``(@0,@1,0)`` becomes ``[3, 5, 0]``.
 
     Raises
     ------
@@ -26,8 +26,8 @@ class SliceIndexes(Layer):
 
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
-        entries = op.params["indexes"].value if op.has_param("indexes") else []
-        self.entries = [self.parsed(str(entry)) for entry in entries]
+        text = op.str_param("indexes").strip("()[] ")
+        self.entries = [self.parsed(entry.strip()) for entry in text.split(",")]
 
     def forward(self, *inputs: Any) -> list[int]:
         return [int(np.asarray(inputs[n]).item()) if is_input else n for is_input, n in self.entries]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from kuiper.layers.layer import Array
 from kuiper.layers.reduction import Reduction, reduced_axes
 from kuiper.layers.registry import register
+
+if TYPE_CHECKING:
+    from kuiper.layers.layer import Array
 
 
 @register("torch.sum", "Tensor.sum")
@@ -41,8 +45,7 @@ def sum_over(
         If ``x`` lacks one of the axes.
     """
     is_float = x.dtype.kind == "f"
-    total = np.add.reduce(
-        x, axis=reduced_axes(x, dims, where), dtype=np.float64 if is_float else np.int64, keepdims=keepdim
-    )
+    reduced, wide = reduced_axes(x, dims, where), np.float64 if is_float else np.int64
+    total = np.sum(x, axis=reduced, dtype=wide, keepdims=keepdim)
     with np.errstate(all="ignore"):  # beyond float32 is inf
         return np.asarray(total, dtype or (x.dtype if is_float else np.int64))

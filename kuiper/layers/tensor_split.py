@@ -28,9 +28,9 @@ class TensorSplit(Layer):
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.dim = op.int_param("dim", 0)
-        self.indices = op.ints_param("indices", None)
-        self.sections = op.int_param("sections") if self.indices is None else 0
-        if self.indices is None and self.sections < 1:
+        self.indices: tuple[int, ...] | None = op.ints_param("indices", None)
+        self.sections = op.int_param("sections") if self.indices is None else 1
+        if self.sections < 1:
             raise ParameterError(op.where, "sections >= 1", self.sections)
 
     def forward(self, x: Array) -> Array | tuple[Array, ...]:

@@ -43,7 +43,7 @@ class TypeAs(Layer):
 
 
 def cast(x: Array, dtype: np.dtype) -> Array:
-    """``x`` in another element type; floats lose their fraction on the way to whole numbers. Itself if it has that type.
+    """``x`` in another element type; floats lose their fraction on the way to whole numbers.
 
     >>> cast(np.array([-1.7, 2.7], np.float32), np.dtype(np.int64))
     array([-1,  2])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from kuiper.layers.axes import axis
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.registry import register
@@ -53,4 +55,4 @@ def transpose(x: Array, dim0: int, dim1: int, where: str = "transpose") -> Array
         If ``x`` lacks one of the axes.
     """
     first, second = axis(dim0, x.ndim, where), axis(dim1, x.ndim, where)
-    return x.swapaxes(first, second) if x.ndim else x
+    return np.asarray(np.swapaxes(x, first, second)) if x.ndim else x

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kuiper.layers.layer import Array
 from kuiper.layers.reduction import Reduction, reduced_axes
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
+    from kuiper.layers.layer import Array
 
 
 @register("torch.var", "torch.std", "Tensor.var", "Tensor.std")
@@ -52,6 +52,6 @@ def var(
     reduced = reduced_axes(x, dims, where)
     count = math.prod(x.shape[dim] for dim in reduced)
     with np.errstate(all="ignore"):
-        total = np.add.reduce(x, axis=reduced, dtype=np.float64, keepdims=True)
-        squares = np.add.reduce((x - np.divide(total, count)) ** 2, axis=reduced, keepdims=keepdim)
+        total = np.sum(x, axis=reduced, dtype=np.float64, keepdims=True)
+        squares = np.sum((x - np.divide(total, count)) ** 2, axis=reduced, keepdims=keepdim)
         return np.asarray(np.divide(squares, max(count - correction, 0)), x.dtype)

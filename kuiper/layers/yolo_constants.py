@@ -1,7 +1,7 @@
 """The strides and anchors of a YOLO head, found in the file by what they look like.
 
-An export names these tensors ``pnnx_0``, ``pnnx_1`` ... in an order that changes from one export to the next. Their shapes
-and contents tell them apart. With three levels and three anchors each:
+An export names these tensors ``pnnx_0``, ``pnnx_1`` ... in an order that changes from one export to the next. Their
+shapes and contents tell them apart. With three levels and three anchors each:
 
     (3)                 strides, pixels per cell
     (3, 1, 3, 1, 1, 2)  anchors of all levels, in pixels                          YOLOv7
@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.errors import ParameterError, UnsupportedOperatorError
-from kuiper.layers.layer import Array
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
+    from kuiper.layers.layer import Array
 
 GRID_STARTS = ((0.0, 0.0), (-0.5, -0.5))
 
@@ -52,7 +52,7 @@ def anchors_of(op: RuntimeOperator, strides: Array) -> Array:
         if box.ndim == 6 and box.shape[0] == len(strides):
             return box[:, 0, :, 0, 0, :]
         if box.ndim == 3 and box.shape[0] == len(strides):
-            return box * strides[:, None, None]
+            return np.asarray(box * strides[:, None, None])
     spread = sorted((box for box in boxes if box.ndim == 5), key=fineness)
     if len(spread) != len(strides) or len({box.shape[1] for box in spread}) != 1:
         raise ParameterError(op.where, f"anchors of {len(strides)} levels, (1, anchors, h, w, 2) each", shapes(op))

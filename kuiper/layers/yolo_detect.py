@@ -12,6 +12,7 @@ from kuiper.errors import ParameterError
 from kuiper.layers import gemm
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.registry import register
+from kuiper.layers.sigmoid import sigmoid
 from kuiper.layers.yolo_constants import anchors_of, check_grids, strides_of
 
 if TYPE_CHECKING:
@@ -49,9 +50,9 @@ class YoloDetect(Layer):
         w, h = (2 s)^2 anchor                          pixels
         rest = s                                       objectness, classes
 
-    Since YOLOv5 6.2 the stored grids start at -0.5, before they started at 0 and the formula subtracted 0.5: the same sum.
-    So the stored grids are not needed, and feature maps may have another size than at export. Exports from training code
-    return the maps before the sigmoid as further outputs.
+    Since YOLOv5 6.2 the stored grids start at -0.5, before they started at 0 and the formula subtracted 0.5: the same
+    sum. So the stored grids are not needed, and feature maps may have another size than at export. Exports from
+    training code return the maps before the sigmoid as further outputs.
 
     Source: Jocher et al., YOLOv5, 2020; Wang et al., YOLOv7, 2022.
     """
@@ -71,7 +72,9 @@ class YoloDetect(Layer):
     def forward(self, *maps: Array) -> Array | tuple[Array, ...]:
         n = maps[0].shape[0]
         for level, x in zip(self.levels, maps, strict=True):
-            self.expect(x.ndim == 4 and x.shape[:2] == (n, level.channels), f"map ({n}, {level.channels}, h, w)", x.shape)
+            self.expect(
+                x.ndim == 4 and x.shape[:2] == (n, level.channels), f"map ({n}, {level.channels}, h, w)", x.shape
+            )
         convolved = [convolve(x, level) for level, x in zip(self.levels, maps, strict=True)]
         counts = [math.prod(z.shape[1:4]) for z in convolved]
         boxes = np.empty((n, sum(counts), self.levels[0].values), np.float32)
@@ -86,7 +89,9 @@ class YoloDetect(Layer):
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
         cells = [n * h * w for n, _, h, w in inputs]
-        return sum(2 * count * level.channels * len(level.bias) for count, level in zip(cells, self.levels, strict=True))
+        return sum(
+            2 * count * level.channels * len(level.bias) for count, level in zip(cells, self.levels, strict=True)
+        )
 
 
 def level_of(op: RuntimeOperator, index: int, anchors: Array, stride: float) -> Level:
@@ -120,10 +125,7 @@ def decode(z: Array, level: Level, out: Array) -> None:
     """Fill ``out`` (n, a h w, v) with the boxes of one level, anchor by anchor and there row by row."""
     n, h, w, a, v = z.shape
     boxes = out.reshape(n, a, h, w, v)  # splits an axis, so it is a view
-    with np.errstate(over="ignore"):  # exp(100) is inf, and 1 / inf the right answer
-        np.exp(-z.transpose(0, 3, 1, 2, 4), out=boxes)
-    boxes += 1
-    np.reciprocal(boxes, out=boxes)
+    boxes[...] = sigmoid(z).transpose(0, 3, 1, 2, 4)
     centre, size = boxes[..., 0:2], boxes[..., 2:4]
     centre *= 2
     centre += cell_corners(h, w)
@@ -149,4 +151,6 @@ def cell_corners(h: int, w: int) -> Array:
 def as_map(z: Array, rank: int) -> Array:
     """The convolved map (n, h, w, a, v) as the file returns it: (n, a v, h, w) or (n, a, h, w, v)."""
     n, h, w, a, v = z.shape
-    return z.reshape(n, h, w, a * v).transpose(0, 3, 1, 2) if rank == 4 else z.transpose(0, 3, 1, 2, 4)
+    if rank == 4:
+        return np.transpose(z.reshape(n, h, w, a * v), (0, 3, 1, 2))
+    return np.transpose(z, (0, 3, 1, 2, 4))

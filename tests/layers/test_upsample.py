@@ -61,7 +61,7 @@ def test_upsample_of_sequences() -> None:
 
 
 def test_upsample_area_is_adaptive_average() -> None:
-    np.testing.assert_array_equal(run("F.interpolate", X, size=[1, 1], mode="area"), [[[[26 / 6]]]] * np.float32(1))
+    np.testing.assert_array_equal(run("F.interpolate", X, size=[1, 1], mode="area"), np.float32([[[[26 / 6]]]]))
 
 
 def test_upsample_a_rounded_third_is_a_third() -> None:

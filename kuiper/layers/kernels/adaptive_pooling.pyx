@@ -1,16 +1,17 @@
 """Adaptive average pooling: the caller says how many windows, the plane is shared out among them.
 
-The idea. Output i of n looks at the rows from floor(i * h / n) up to ceil((i + 1) * h / n): windows of almost equal size that
-cover everything and overlap by at most one row. Seven rows for three outputs:
+The idea. Output i of n looks at the rows from floor(i * h / n) up to ceil((i + 1) * h / n): windows of almost equal
+size that cover everything and overlap by at most one row. Seven rows for three outputs:
 
     row      0   1   2   3   4   5   6
     out 0    [=======]                     0 .. 3
     out 1            [=======]             2 .. 5
     out 2                    [=======]     4 .. 7
 
-The bounds come in tables (first, end), one for rows and one for columns. Every pixel is read about once, so windows have
-nothing to share; what counts is the precision of long sums. A run of neighbours is added up in eight double-precision sums
-at once: as exact as a float64 sum, and no chain of additions where each waits for the one before.
+The bounds come in tables (first, end), one for rows and one for columns. Every pixel is read about once, so windows
+have nothing to share; what counts is the precision of long sums. A run of neighbours is added up in eight
+double-precision sums at once: as exact as a float64 sum, and no chain of additions where each waits for the one
+before.
 
 Source: torch.nn.functional.adaptive_avg_pool2d.
 """
@@ -42,7 +43,7 @@ def adaptive_average(
     const float[:, :, ::1] x, const Py_ssize_t[:, ::1] rows, const Py_ssize_t[:, ::1] columns,
     float[:, :, ::1] out, int num_threads,
 ):
-    """Fill ``out`` (planes, out_h, out_w) with means; ``rows`` (2, out_h) and ``columns`` (2, out_w) hold first and end."""
+    """Fill ``out`` (planes, out_h, out_w) with means; ``rows`` and ``columns`` (2, outputs) hold first and end."""
     cdef Py_ssize_t plane, oy, ox
     for plane in prange(x.shape[0], nogil=True, num_threads=num_threads, schedule="static"):
         for oy in range(out.shape[1]):

@@ -1,8 +1,8 @@
 """Average pooling in two moves: add down the rows, then across the columns, then divide.
 
-The idea. The sum over a box is the sum of its columns' sums: about kh + kw additions per output instead of kh * kw. Going
-down adds whole rows of the image: contiguous memory, vectorised at any stride. Two short chains of additions also round less
-than one long one.
+The idea. The sum over a box is the sum of its columns' sums: about kh + kw additions per output instead of kh * kw.
+Going down adds whole rows of the image: contiguous memory, vectorised at any stride. Two short chains of additions
+also round less than one long one.
 
      plane (h, w)             line (as wide as the padded plane)          out row
     +-------------+
@@ -14,8 +14,8 @@ than one long one.
     s[ix] = sum over ky of x[oy * stride_h - padding_h + ky, ix]                  (rows outside the plane do not count)
     o[ox] = (sum over kx of line[ox * stride_w + kx]) / (divisor_h[oy] * divisor_w[ox])
 
-What to divide by is the caller's question: both of torch's counts, with and without padding, are a height times a width.
-Source: torch.nn.functional.avg_pool2d.
+What to divide by is the caller's question: both of torch's counts, with and without padding, are a height times a
+width. Source: torch.nn.functional.avg_pool2d.
 """
 
 from cython.parallel cimport prange, threadid
@@ -60,7 +60,8 @@ cdef void add_down(
 
 
 cdef inline void average_across(
-    const float* line, Py_ssize_t kernel_w, Py_ssize_t stride_w, float divisor_h, const float[::1] divisor_w, float* out,
+    const float* line, Py_ssize_t kernel_w, Py_ssize_t stride_w,
+    float divisor_h, const float[::1] divisor_w, float* out,
 ) noexcept nogil:
     """out[ox] = the sum of the line's entries under the window at ox, divided."""
     cdef Py_ssize_t kx, ox, out_w = divisor_w.shape[0]

@@ -1,7 +1,8 @@
 """Max pooling in two moves: down the rows, then across the columns.
 
-The idea. The maximum of a box is the maximum of its columns' maxima, so a window of kh x kw costs about kh + kw comparisons
-per output instead of kh * kw. Going down compares whole rows of the image: contiguous memory, vectorised at any stride.
+The idea. The maximum of a box is the maximum of its columns' maxima, so a window of kh x kw costs about kh + kw
+comparisons per output instead of kh * kw. Going down compares whole rows of the image: contiguous memory, vectorised
+at any stride.
 
      plane (h, w)             line (as wide as the padded plane)          out row
     +-------------+
@@ -13,8 +14,8 @@ per output instead of kh * kw. Going down compares whole rows of the image: cont
     m[ix] = max over ky of x[oy * stride_h - padding_h + ky * dilation_h, ix]     (rows outside the plane do not count)
     o[ox] = max over kx of line[ox * stride_w + kx * dilation_w]
 
-The line carries the horizontal padding, -inf, at both ends; nothing ever writes there, so going across has no edge cases.
-A NaN wins every comparison, as in torch. Source: torch.nn.functional.max_pool2d.
+The line carries the horizontal padding, -inf, at both ends; nothing ever writes there, so going across has no edge
+cases. A NaN wins every comparison, as in torch. Source: torch.nn.functional.max_pool2d.
 """
 
 from cython.parallel cimport prange, threadid

@@ -1,7 +1,8 @@
 """Resampling by tables: where to look and what each neighbour counts is known before the first pixel is read.
 
-The idea. An output row needs the same few input rows at every column, an output column the same few input columns at every
-row. So the coordinates are worked out once per axis, as tables; the loops only look up, multiply and add: down, then across.
+The idea. An output row needs the same few input rows at every column, an output column the same few input columns at
+every row. So the coordinates are worked out once per axis, as tables; the loops only look up, multiply and add: down,
+then across.
 
      plane (h, w)                   line (w)                            out row (out_w)
     +-------------+
@@ -15,8 +16,8 @@ row. So the coordinates are worked out once per axis, as tables; the loops only 
 
 Two neighbours t make linear interpolation, four make cubic. Nearest is one neighbour of weight 1: only a copy.
 
-Source: torch.nn.functional.interpolate; R. Keys, "Cubic Convolution Interpolation for Digital Image Processing", IEEE Trans.
-ASSP 1981.
+Source: torch.nn.functional.interpolate; R. Keys, "Cubic Convolution Interpolation for Digital Image Processing", IEEE
+Trans. ASSP 1981.
 """
 
 from cython.parallel cimport prange, threadid

@@ -6,9 +6,9 @@ Without the maximum, e**89 would be inf already; with it the largest term is e**
 Two loops, since memory has two cases:
 
     inner == 1: a softmax lies in one row.          inner > 1: neighbours belong to different softmaxes.
-      [x x x x x x x x x x x]                         [x x x x|x x]     LANES columns at a time: each keeps
-       0 1 2 3 0 1 2 3 0 1 2  <- LANES partial        [x x x x|x x]     its own m and s, and the loops
-                                 maxima and sums      [x x x x|x x]     run along the rows.
+      [x x x x x x x x x x x]                         [x x x x|x x]     COLUMNS of them at a time: each keeps
+       0 1 2 3 0 1 2 3 0 1 2  <- LANES partial        [x x x x|x x]     its own m and s, and the loops run
+                                 maxima and sums      [x x x x|x x]     along the rows.
 
 Both ways the innermost loop walks over neighbours without one step waiting for the last: vector code. Sums are double.
 A row with NaN or +inf in it, or with nothing but -inf, becomes NaN throughout, as in torch.
@@ -21,6 +21,9 @@ from libc.math cimport INFINITY, log
 
 from kuiper.layers.kernels.row_sums cimport LANES, sum_of
 from kuiper.layers.kernels.vector_math cimport exp
+
+cdef enum:
+    COLUMNS = 64
 
 
 cdef inline float largest(const float* x, Py_ssize_t size) noexcept nogil:
@@ -61,10 +64,10 @@ cdef void row(const float* x, float* y, Py_ssize_t size, bint logarithm) noexcep
 cdef void columns(
     const float* x, float* y, Py_ssize_t size, Py_ssize_t inner, Py_ssize_t width, bint logarithm
 ) noexcept nogil:
-    """``width`` <= LANES softmaxes side by side; the numbers of each lie ``inner`` apart."""
-    cdef float top[LANES]
-    cdef float last[LANES]
-    cdef double added[LANES]
+    """``width`` <= COLUMNS softmaxes side by side; the numbers of each lie ``inner`` apart."""
+    cdef float top[COLUMNS]
+    cdef float last[COLUMNS]
+    cdef double added[COLUMNS]
     cdef Py_ssize_t k, lane
     for lane in range(width):
         top[lane] = -INFINITY
@@ -91,15 +94,15 @@ cdef void columns(
 cdef void every(const float[:, :, ::1] x, float[:, :, ::1] y, bint logarithm, int num_threads) noexcept:
     """All softmaxes of x (IN) into y (OUT), both (outer, size, inner)."""
     cdef Py_ssize_t outer = x.shape[0], size = x.shape[1], inner = x.shape[2]
-    cdef Py_ssize_t strips = (inner + LANES - 1) // LANES
+    cdef Py_ssize_t strips = (inner + COLUMNS - 1) // COLUMNS
     cdef Py_ssize_t task, o, start
     for task in prange(outer * strips, nogil=True, schedule="static", num_threads=num_threads):
         if inner == 1:
             row(&x[task, 0, 0], &y[task, 0, 0], size, logarithm)
         else:
             o = task // strips
-            start = (task - o * strips) * LANES
-            columns(&x[o, 0, start], &y[o, 0, start], size, inner, min(<Py_ssize_t> LANES, inner - start), logarithm)
+            start = (task - o * strips) * COLUMNS
+            columns(&x[o, 0, start], &y[o, 0, start], size, inner, min(<Py_ssize_t> COLUMNS, inner - start), logarithm)
 
 
 def softmax(const float[:, :, ::1] x, float[:, :, ::1] y, int num_threads):

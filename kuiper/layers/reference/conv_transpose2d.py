@@ -18,7 +18,7 @@ def conv_transpose2d(
     size: tuple[int, int],
     groups: int = 1,
 ) -> np.ndarray:
-    """The images ``x`` (n, c, h, w) stamped by ``weight`` (c, o / groups, kernel_h, kernel_w) on outputs of this size."""
+    """The outputs (n, o, *size) of ``x`` (n, c, h, w) and ``weight`` (c, o / groups, kernel_h, kernel_w)."""
     n, c, h, w = x.shape
     depth = weight.shape[1]
     out = np.zeros((n, depth * groups, *size))

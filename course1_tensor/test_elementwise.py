@@ -1,0 +1,65 @@
+"""Exercise 1.6."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kuiper.course import calling
+
+
+def floats(*values):
+    return np.array(values, np.float32)
+
+
+def test_axpy(impl):
+    out = np.zeros(3, np.float32)
+    calling(impl.axpy, 2, floats(1, 2, 3), floats(10, 20, 30), out).fills(out, [12, 24, 36])
+
+
+def test_axpy_negative_factor(impl):
+    out = np.zeros(4, np.float32)
+    calling(impl.axpy, -3, floats(1, -2, 0, 4), floats(5, 7, 9, 11), out).fills(out, [2, 13, 9, -1])
+
+
+def test_axpy_overwrites_what_was_there(impl):
+    out = floats(100, 200)
+    calling(impl.axpy, 2, floats(3, 4), floats(1, 0), out).fills(out, [7, 8])
+
+
+def test_axpy_keeps_fractions(impl):
+    out = np.zeros(2, np.float32)
+    calling(impl.axpy, 0.5, floats(1, 3), floats(0.25, 0), out).fills(out, [0.75, 1.5])
+
+
+def test_axpy_with_gaps_in_memory(impl):
+    x = np.arange(8, dtype=np.float32)[::2]
+    out = np.zeros(4, np.float32)
+    calling(impl.axpy, 10, x, floats(1, 2, 3, 4), out).fills(out, [1, 22, 43, 64])
+
+
+@pytest.mark.parametrize("length", [0, 1, 17])
+def test_axpy_of_length(impl, length):
+    x = np.arange(length, dtype=np.float32)
+    y = x[::-1].copy()
+    out = np.full(length, -1, np.float32)
+    calling(impl.axpy, 3, x, y, out).fills(out, 3 * x + y)
+
+
+def test_exp_negative(impl):
+    out = np.zeros(3, np.float32)
+    calling(impl.exp_negative, floats(0, 1, -2), out).fills(out, [1, 0.36787944, 7.3890561], tolerance=1e-6)
+
+
+def test_exp_negative_at_the_ends(impl):
+    out = np.zeros(4, np.float32)
+    calling(impl.exp_negative, floats(np.inf, -np.inf, np.nan, 200), out).fills(out, [0, np.inf, np.nan, 0])
+
+
+@given(values=st.lists(st.integers(-20, 20), max_size=20))
+def test_exp_negative_as_in_numpy(impl, values):
+    x = np.array(values, np.float32)
+    out = np.zeros(len(x), np.float32)
+    calling(impl.exp_negative, x, out).fills(out, np.exp(-x.astype(np.float64)).astype(np.float32), tolerance=1e-6)

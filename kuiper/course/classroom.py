@@ -1,0 +1,122 @@
+"""One test run over the exercises of one root: whose file is tested, what blocks what, and how each test ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from kuiper.course.compile_errors import shown
+from kuiper.course.implementation import Implementation, StudentError
+from kuiper.course.manifest import Exercise, Syllabus
+from kuiper.course.observation import Raised
+from kuiper.course.progress import Progress, is_started
+from kuiper.course.remote import Worker
+from kuiper.course.selection import Selection
+from kuiper.course.testing import Mismatch
+
+
+class Undone(Exception):
+    """A test that there is no point in running; ``verdict`` says why."""
+
+    def __init__(self, verdict: str, text: str) -> None:
+        super().__init__(text)
+        self.verdict = verdict
+
+
+@dataclass
+class Outcome:
+    """How one test ended: "passed", "wrong", "unfinished", "not started", "blocked" or "skipped", and what to show."""
+
+    exercise: str
+    test: str
+    verdict: str
+    lines: list[str] = field(default_factory=list)
+    diagnosis: str = ""
+    blocker: str = ""
+
+
+class Classroom:
+    """The state of a run. ``isolated``: a student's code runs in a process of its own, the reference's never does."""
+
+    def __init__(self, selection: Selection, isolated: bool = True) -> None:
+        self.selection, self.isolated = selection, isolated
+        self.progress = Progress(selection.syllabus.root)
+        self.failed: set[str] = set()
+        self._worker: Worker | None = None
+
+    @property
+    def syllabus(self) -> Syllabus:
+        return self.selection.syllabus
+
+    def implementation(self, exercise: Exercise, selection: Selection | None = None) -> Implementation:
+        """What a test gets as ``impl``."""
+        chosen = selection or self.selection
+        parts = [exercise, *self.syllabus.needed_by(exercise)]
+        foreign = any(chosen.kind_of(part) == "student" or part.id in chosen.paths for part in parts)
+        if foreign and self.isolated and self._worker is None:
+            self._worker = Worker()
+        return Implementation(exercise, chosen, self._worker if foreign and self.isolated else None)
+
+    def check_ready(self, exercise: Exercise) -> None:
+        """Raise Undone if the student has not begun, or what the exercise stands on is not solved."""
+        for needed in self.syllabus.needed_by(exercise):
+            if self.selection.kind_of(needed) == "student" and self._is_unsolved(needed):
+                raise Undone("blocked", needed.id)
+        if self.selection.kind_of(exercise) == "student" and not is_started(exercise):
+            raise Undone("not started", f"{exercise.label} - not started: {hole(exercise)}")
+
+    def _is_unsolved(self, needed: Exercise) -> bool:
+        """Unknown is not unsolved: a dependency that was never tested does not block."""
+        return needed.id in self.failed or self.progress.status(needed) in ("not started", "failing")
+
+    def judge(self, exercise: Exercise, test: str, error: BaseException | None) -> Outcome:
+        """Turn what a test raised into an outcome."""
+        if error is None:
+            return Outcome(exercise.id, test, "passed")
+        if isinstance(error, Undone):
+            if error.verdict == "blocked":
+                return Outcome(exercise.id, test, "blocked", [f"{exercise.label} - blocked by {error}"], blocker=str(error))
+            return Outcome(exercise.id, test, error.verdict, [str(error)])
+        raised = _raised(error)
+        if raised and raised.type == "NotImplementedError" and raised.message.startswith("exercise "):
+            owner = raised.message.removeprefix("exercise ").split(":")[0]
+            if owner != exercise.id:
+                return Outcome(exercise.id, test, "blocked", [f"{exercise.label} - blocked by {owner}"], blocker=owner)
+            self.failed.add(exercise.id)
+            return Outcome(exercise.id, test, "unfinished", [f"not written yet: {raised.place or raised.message}"])
+        self.failed.add(exercise.id)
+        return Outcome(exercise.id, test, "wrong", _lines(error, raised))
+
+    def close(self) -> None:
+        """End the worker."""
+        if self._worker:
+            self._worker.stop()
+
+
+def hole(exercise: Exercise) -> str:
+    """Where the student is to write: file and line of the first hole."""
+    path = exercise.student_file
+    if not path.is_file():
+        return f"{shown(path)} is missing (kuiper course sync)"
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    number = next((i for i, line in enumerate(lines, 1) if f'"exercise {exercise.id}:' in line), 1)
+    return f"{shown(path)}:{number}"
+
+
+def _raised(error: BaseException) -> Raised | None:
+    if isinstance(error, StudentError):
+        return error.raised
+    if isinstance(error, Mismatch) and isinstance(error.got, Raised):
+        return error.got
+    return None
+
+
+def _lines(error: BaseException, raised: Raised | None) -> list[str]:
+    """What to show of a failure: a mismatch draws itself, a compile error is shown as it is."""
+    if raised and raised.type == "ExerciseSyntaxError":
+        return ["the file does not compile", *raised.message.splitlines()]
+    if raised and raised.type == "BuildError":
+        return [raised.message]
+    if isinstance(error, Mismatch):
+        return error.lines()
+    return (str(error) or type(error).__name__).splitlines()
+

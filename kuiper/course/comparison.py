@@ -1,0 +1,73 @@
+"""Whether a plain value is what was expected: strict about types and shapes, tolerant only where the test says so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def difference(got: Any, expected: Any, tolerance: float = 0.0) -> str | None:
+    """What is different, in a few words; None if nothing is.
+
+    A list of numbers may stand for an array that is expected. ``tolerance`` is relative to the largest expected number.
+
+    >>> difference((2, 3), (3, 2))
+    'another value'
+    >>> difference([1.0], [1])
+    'float where int is expected'
+    """
+    if isinstance(got, np.ndarray) or isinstance(expected, np.ndarray):
+        return _array_difference(got, expected, tolerance)
+    if isinstance(expected, (list, tuple)) and isinstance(got, (list, tuple)):
+        return _sequence_difference(got, expected, tolerance)
+    if isinstance(expected, dict) and isinstance(got, dict):
+        if got.keys() != expected.keys():
+            return "other keys"
+        parts = ((key, difference(got[key], expected[key], tolerance)) for key in expected)
+        return next((f"{words} at key {key!r}" for key, words in parts if words), None)
+    if _kind(got) != _kind(expected) and (_kind(got), _kind(expected)) != ("int", "float"):
+        return f"{_kind(got)} where {_kind(expected)} is expected"
+    if _kind(expected) in ("int", "float", "complex"):
+        return None if _close(np.asarray(got), np.asarray(expected), tolerance) else "another value"
+    return None if got == expected else "another value"
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, np.generic):
+        value = value.item()
+    return type(value).__name__
+
+
+def _sequence_difference(got: Any, expected: Any, tolerance: float) -> str | None:
+    if type(got) is not type(expected):
+        return f"{_kind(got)} where {_kind(expected)} is expected"
+    if len(got) != len(expected):
+        return f"length {len(got)} where {len(expected)} is expected"
+    parts = (difference(a, b, tolerance) for a, b in zip(got, expected, strict=True))
+    return next((words for words in parts if words), None)
+
+
+def _array_difference(got: Any, expected: Any, tolerance: float) -> str | None:
+    if not isinstance(got, np.ndarray):
+        return f"{_kind(got)} where an array is expected"
+    wanted = np.asarray(expected)
+    if isinstance(expected, np.ndarray) and got.dtype != wanted.dtype:
+        return f"dtype {got.dtype} where {wanted.dtype} is expected"
+    if got.shape != wanted.shape:
+        return f"shape {got.shape} where {wanted.shape} is expected"
+    if got.dtype.kind not in "biufc" or wanted.dtype.kind not in "biufc":
+        return None if np.array_equal(got, wanted) else "other values"
+    close = _close(got, wanted, tolerance)
+    return None if close.all() else f"{int((~close).sum())} of {close.size} values differ"
+
+
+def _close(got: np.ndarray, expected: np.ndarray, tolerance: float) -> np.ndarray:
+    """Element by element; NaN equals NaN, an infinity only itself."""
+    equal: np.ndarray = (got == expected) | ((got != got) & (expected != expected))
+    if tolerance and got.size:
+        finite = np.isfinite(expected)
+        scale = float(np.abs(np.where(finite, expected, 0)).max(initial=0.0)) or 1.0
+        with np.errstate(invalid="ignore", over="ignore"):
+            equal = equal | (finite & (np.abs(got.astype(np.float64) - expected) <= tolerance * scale))
+    return equal

@@ -1,0 +1,84 @@
+"""What a test gets as ``impl``: the functions of one exercise's file, in this process or in a worker."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from kuiper.course.importer import load
+from kuiper.course.manifest import Exercise
+from kuiper.course.observation import Observation, Raised, observe
+from kuiper.course.remote import Worker
+from kuiper.course.selection import Selection, selected
+from kuiper.course.worker import member
+
+
+class StudentError(Exception):
+    """A student's function raised; ``raised`` says what and where."""
+
+    def __init__(self, raised: Raised) -> None:
+        super().__init__(str(raised))
+        self.raised = raised
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of the implementation: call it, or hand it to ``calling``."""
+
+    implementation: Implementation
+    name: str
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        seen = self.implementation.observe(self.name, args, kwargs)
+        if seen.raised:
+            raise StudentError(seen.raised)
+        return seen.value
+
+
+class Implementation:
+    """The file that stands for an exercise. ``impl.im2col`` is its function im2col, wherever that runs."""
+
+    def __init__(self, exercise: Exercise, selection: Selection, worker: Worker | None = None) -> None:
+        self._exercise, self._selection, self._worker = exercise, selection, worker
+
+    def __getattr__(self, name: str) -> Function:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Function(self, name)
+
+    def observe(self, function: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Observation:
+        """Call a function of the exercise."""
+        if self._worker:
+            return self._remote(function, "", args, kwargs)
+        return self._local(lambda module: member(module, function), args, kwargs)
+
+    def observe_probe(self, probe: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Observation:
+        """Call a test's own function beside the student's code: the exercise's module is its first argument."""
+        if self._worker:
+            source = textwrap.dedent(inspect.getsource(probe))
+            return self._remote(probe.__name__, source, args, kwargs)
+        return self._local(lambda module: lambda *rest, **named: probe(module, *rest, **named), args, kwargs)
+
+    def _local(self, find: Callable[[Any], Callable[..., Any]], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Observation:
+        with selected(self._selection):
+            try:
+                function = find(load(self._selection, self._exercise))
+            except (Exception, SystemExit) as error:
+                return Observation(raised=Raised.of(error))
+            return observe(function, args, kwargs)
+
+    def _remote(self, function: str, probe: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Observation:
+        assert self._worker is not None
+        request = {
+            "root": str(self._selection.syllabus.root),
+            "paths": self._selection.all_paths(),
+            "exercise": self._exercise.id,
+            "function": function,
+            "probe": probe,
+            "args": args,
+            "kwargs": kwargs,
+        }
+        return self._worker.call(request, self._exercise.timeout)

@@ -1,0 +1,128 @@
+"""One call of a student's function, and all that a test may want to know of it."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import linecache
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kuiper.course.compile_errors import shown
+from kuiper.course.errors import BuildError, CourseError, ExerciseSyntaxError
+from kuiper.course.wire import plain
+
+
+@dataclass(frozen=True)
+class Raised:
+    """An exception: its class and that class's bases by name, what it says, and the student's line that raised it."""
+
+    type: str
+    bases: tuple[str, ...]
+    message: str
+    place: str = ""
+    trace: str = ""
+
+    def __str__(self) -> str:
+        place = f"   at {self.place}" if self.place else ""
+        return f"{self.type}: {self.message}{place}"
+
+    @classmethod
+    def of(cls, error: BaseException) -> Raised:
+        """What a test may know of an exception."""
+        kinds = tuple(kind.__name__ for kind in type(error).__mro__)
+        trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+        return cls(type(error).__name__, kinds, str(error), _place(error), trace)
+
+
+@dataclass
+class Observation:
+    """What a call returned or raised, the arguments it changed (by position or name), and what it printed."""
+
+    value: Any = None
+    raised: Raised | None = None
+    changed: dict[int | str, Any] = field(default_factory=dict)
+    printed: str = ""
+
+
+def observe(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Observation:
+    """Call a function on copies of the arguments."""
+    own: dict[int | str, Any] = {**dict(enumerate(args)), **kwargs}
+    given = {key: copied(value) for key, value in own.items()}
+    positional = [given[i] for i in range(len(args))]
+    seen = Observation()
+    with _unraisable() as swallowed, _printed() as text:
+        try:
+            seen.value = function(*positional, **{key: given[key] for key in kwargs})
+        except (Exception, SystemExit) as error:
+            seen.raised = Raised.of(error)
+    if swallowed and seen.raised is None:
+        seen.raised = Raised.of(swallowed[0])
+    seen.printed = text.getvalue()
+    seen.changed = {key: given[key] for key, value in own.items() if not _same(value, given[key])}
+    try:
+        seen.value, seen.changed = plain((seen.value, seen.changed))
+    except CourseError as error:
+        seen.value, seen.changed, seen.raised = None, {}, seen.raised or Raised.of(error)
+    return seen
+
+
+def copied(value: Any) -> Any:
+    """A copy that shares no memory; arrays keep their order, and gaps if they have some."""
+    try:
+        return plain(value)
+    except CourseError:
+        return copy.copy(value) if isinstance(value, (list, dict, set)) else value
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray):
+        return np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(_same(x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
+    return not isinstance(a, (str, bytes, int, float, set)) or a == b or a != a
+
+
+@contextlib.contextmanager
+def _unraisable() -> Iterator[list[BaseException]]:
+    """Errors in ``noexcept`` functions, which Cython can only print: here they count."""
+    found: list[BaseException] = []
+    before = sys.unraisablehook
+
+    def keep(unraisable: Any) -> None:
+        found.append(unraisable.exc_value or RuntimeError(str(unraisable.err_msg)))
+
+    sys.unraisablehook = keep
+    try:
+        yield found
+    finally:
+        sys.unraisablehook = before
+
+
+@contextlib.contextmanager
+def _printed() -> Iterator[io.StringIO]:
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        yield text
+
+
+def _place(error: BaseException) -> str:
+    """The innermost line that belongs to an exercise."""
+    if isinstance(error, (ExerciseSyntaxError, BuildError)):
+        return ""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        path = Path(frame.filename)
+        if path.suffix == ".pyx" or {"exercises", "solutions", "skeletons", "bug-bank"} & set(path.parts):
+            line = (frame.line or linecache.getline(frame.filename, frame.lineno or 0)).strip()
+            place = f"{shown(path)}:{frame.lineno}"
+            return f"{place}: {line}" if line else place
+    return ""

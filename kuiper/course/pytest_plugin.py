@@ -1,0 +1,234 @@
+"""pytest for exercises: the student's files by default, failures in words, progress at the end.
+
+Loaded by the ``conftest.py`` at the root (and not as an entry point too: pytest refuses to load one plugin twice).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kuiper.course.classroom import Classroom, Outcome, Undone
+from kuiper.course.errors import CourseError
+from kuiper.course.implementation import Implementation
+from kuiper.course.manifest import Exercise, find_root, read_syllabus
+from kuiper.course.selection import Kind, Selection
+from kuiper.course.summary import counts, ending, miscounted, report, verdicts
+
+EXERCISE = pytest.StashKey[Exercise]()
+GENERATED = ("exercises", "solutions", "bugs", "data")
+LETTERS = {"wrong": "F", "unfinished": "u", "not started": "-", "blocked": "b"}
+EXAMPLES = 25
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("kuiper", "exercises")
+    group.addoption("--impl", choices=("student", "solution", "skeleton"), default="student", help="whose files to test")
+    group.addoption("--ref", action="append", default=[], metavar="ID", help="use the reference for this exercise")
+    group.addoption("--use-solutions", action="store_true", help="use the reference for what is not selected or untouched")
+    group.addoption("--exercise", action="append", default=[], metavar="ID", help="only this exercise, or all of a course")
+    group.addoption("--hint", nargs="?", type=int, const=2, default=1, metavar="N", help="show hint N: write --hint=2")
+    group.addoption("--in-process", action="store_true", help="run your code in pytest's own process, for --pdb and -s")
+    group.addoption("--outcomes", metavar="JSON", help="write how each test ended")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--hint") < 1:
+        raise pytest.UsageError(f"--hint: expected a number from 1 on, got {config.getoption('--hint')}")
+    config.pluginmanager.register(ClassroomPlugin(config), "kuiper-classroom")
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """In a course folder only the tests are tests: exercises, solutions and adapters are not imported by pytest."""
+    if collection_path.name in GENERATED and (collection_path.parent / "course.toml").is_file():
+        return True
+    is_module = collection_path.suffix == ".py" and (collection_path.parent / "course.toml").is_file()
+    return True if is_module and not collection_path.name.startswith(("test_", "conftest")) else None
+
+
+@pytest.fixture
+def impl(request: pytest.FixtureRequest) -> Implementation:
+    """The functions of the exercise that this test belongs to: the student's, or with --impl=solution the reference's."""
+    plugin: ClassroomPlugin = request.config.pluginmanager.get_plugin("kuiper-classroom")
+    exercise = request.node.stash.get(EXERCISE, None)
+    if exercise is None:
+        raise CourseError(request.node.nodeid, "a test that course.toml lists for an exercise", "none")
+    return plugin.classroom(exercise).implementation(exercise)
+
+
+class ClassroomPlugin:
+    """The hooks, and what they know of the run: a classroom for each root, and the outcomes."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.classrooms: dict[Path, Classroom] = {}
+        self.outcomes: dict[Path, list[Outcome]] = {}
+
+    def classroom(self, exercise: Exercise) -> Classroom:
+        return self.classrooms[exercise.course.parent]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        wanted = self._wanted(items)
+        places: dict[str, int] = {}
+        for item in items:
+            root = find_root(item.path.parent)
+            if root is None or not (item.path.parent / "course.toml").is_file():
+                continue
+            classroom = self._open(root)
+            exercise = classroom.syllabus.owner(item.path, getattr(item, "originalname", item.name))
+            if exercise is None:
+                continue
+            item.stash[EXERCISE] = exercise
+            places[item.nodeid] = list(classroom.syllabus).index(exercise)
+            _settle_hypothesis(item)
+        if wanted is not None:
+            dropped = [item for item in items if _id(item) not in wanted]
+            items[:] = [item for item in items if _id(item) in wanted]
+            config.hook.pytest_deselected(items=dropped)
+        items.sort(key=lambda item: places.get(item.nodeid, -1))
+        self._use_solutions({_id(item) for item in items})
+
+    def _wanted(self, items: list[pytest.Item]) -> set[str] | None:
+        """The numbers that --exercise stands for; a number that nothing has is a usage error."""
+        parts = self.config.getoption("--exercise")
+        if not parts:
+            return None
+        roots = {root for item in items if (root := find_root(item.path.parent))}
+        try:
+            return {found.id for root in roots for part in parts for found in self._open(root).syllabus.matching(part)}
+        except CourseError as error:
+            raise pytest.UsageError(f"--exercise: {error}") from None
+
+    def _open(self, root: Path) -> Classroom:
+        if root not in self.classrooms:
+            try:
+                syllabus = read_syllabus(root)
+                kind: Kind = self.config.getoption("--impl")
+                refs = {found.id for part in self.config.getoption("--ref") for found in syllabus.matching(part)}
+            except CourseError as error:
+                raise pytest.UsageError(str(error)) from None
+            in_process = self.config.getoption("--in-process") or self.config.getoption("usepdb")
+            selection = Selection(syllabus, kind, dict.fromkeys(sorted(refs), "solution"))
+            self.classrooms[root] = Classroom(selection, isolated=not in_process)
+        return self.classrooms[root]
+
+    def _use_solutions(self, selected: set[str]) -> None:
+        """--use-solutions: what the selected tests stand on, and the student has not solved, is the reference's."""
+        if not self.config.getoption("--use-solutions"):
+            return
+        for classroom in self.classrooms.values():
+            syllabus, status = classroom.syllabus, classroom.progress.status
+            needed = {part.id for ex in syllabus if ex.id in selected for part in syllabus.needed_by(ex)}
+            borrowed = [part.id for part in syllabus if part.id in needed and status(part) in ("not started", "failing")]
+            kinds: dict[str, Kind] = {**classroom.selection.kinds, **dict.fromkeys(borrowed, "solution")}
+            classroom.selection = dataclasses.replace(classroom.selection, kinds=kinds)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        if item.path.name.startswith("test_") and (item.path.parent / "course.toml").is_file() and not _id(item):
+            pytest.fail(f"{item.nodeid}: course.toml lists this test for no exercise", pytrace=False)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+        exercise = pyfuncitem.stash.get(EXERCISE, None)
+        if exercise is not None:
+            self.classroom(exercise).check_ready(exercise)
+        return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        made = yield
+        exercise = item.stash.get(EXERCISE, None)
+        if exercise is None or (call.when != "call" and made.passed):
+            return made
+        error = call.excinfo.value if call.excinfo else None
+        outcome = self.classroom(exercise).judge(exercise, item.name, error)
+        if made.skipped:
+            outcome = Outcome(exercise.id, item.name, "skipped", ["skipped: an exercise's tests may not be"])
+            made.outcome = "failed"
+        made.kuiper = {"root": str(exercise.course.parent), **dataclasses.asdict(outcome)}
+        if made.failed and (self.config.get_verbosity() < 2 or isinstance(error, Undone)):
+            made.longrepr = "\n".join([*outcome.lines, *([f"likely: {outcome.diagnosis}"] if outcome.diagnosis else [])])
+        return made
+
+    def pytest_report_teststatus(self, report: pytest.TestReport, config: pytest.Config) -> Any:
+        verdict = getattr(report, "kuiper", {}).get("verdict")
+        if verdict not in LETTERS or (config.get_verbosity() >= 2 and verdict == "wrong"):
+            return None
+        return verdict, LETTERS[verdict], (verdict.upper(), {"red": verdict == "wrong", "yellow": verdict != "wrong"})
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        record = dict(getattr(report, "kuiper", {}))
+        if record:
+            root = Path(record.pop("root"))
+            self.outcomes.setdefault(root, []).append(Outcome(**record))
+
+    def pytest_sessionfinish(self) -> None:
+        for classroom in self.classrooms.values():
+            classroom.close()
+        if hasattr(self.config, "workerinput"):
+            return
+        for root, outcomes in self.outcomes.items():
+            self._record(self._open(root), outcomes)
+        if self.config.getoption("--outcomes"):
+            table = [dataclasses.asdict(outcome) for outcomes in self.outcomes.values() for outcome in outcomes]
+            Path(self.config.getoption("--outcomes")).write_text(json.dumps(table, indent=1), encoding="utf-8")
+
+    def _record(self, classroom: Classroom, outcomes: list[Outcome]) -> None:
+        """Keep what a full run of an exercise on the student's own file has shown."""
+        full = {}
+        for verdict in verdicts(classroom, outcomes):
+            exercise = verdict.exercise
+            parts = [exercise, *classroom.syllabus.needed_by(exercise)]
+            own = classroom.selection.kind_of(exercise) == "student" and classroom.selection.kind != "skeleton"
+            if own and len(verdict.outcomes) >= exercise.test_count and verdict.worst.verdict != "blocked" and parts:
+                full[exercise] = verdict.passed
+        if full:
+            classroom.progress.record(full)
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        hint = self.config.getoption("--hint")
+        for root, outcomes in self.outcomes.items():
+            classroom = self._open(root)
+            found = verdicts(classroom, outcomes)
+            terminalreporter.section("exercises")
+            for line in report(classroom, found, hint):
+                terminalreporter.write_line(line)
+            for line in miscounted(found):
+                terminalreporter.write_line(line, red=True)
+            if classroom.selection.kind == "student":
+                for line in ending(classroom, found):
+                    terminalreporter.write_line(line)
+            else:
+                words = ", ".join(f"{count} {verdict}" for verdict, count in counts(found).items())
+                terminalreporter.write_line(f"{classroom.selection.kind}s of {len(found)} exercises: {words}")
+
+
+def _id(item: pytest.Item) -> str:
+    exercise = item.stash.get(EXERCISE, None)
+    return exercise.id if exercise else ""
+
+
+def _settle_hypothesis(item: pytest.Item) -> None:
+    """Property tests of exercises give the same answer each time, and ``impl`` may serve all their examples."""
+    function = getattr(item, "obj", None)
+    if not hasattr(function, "hypothesis") or getattr(function, "_hypothesis_internal_settings_applied", False):
+        return
+    from hypothesis import HealthCheck, settings
+
+    settings(
+        derandomize=True,
+        database=None,
+        deadline=None,
+        max_examples=EXAMPLES,
+        suppress_health_check=list(HealthCheck),
+        print_blob=False,
+    )(function)

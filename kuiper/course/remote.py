@@ -1,0 +1,143 @@
+"""The other end of ``worker.py``: calls with a time limit, and a new process where the last one died."""
+
+from __future__ import annotations
+
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from kuiper.course.errors import CourseError
+from kuiper.course.observation import Observation, Raised
+from kuiper.course.wire import dumps, loads
+
+START_SECONDS = 60.0
+BUILD_SECONDS = 60.0
+LONGEST_ANSWER = 64 * 1024 * 1024
+
+
+class Worker:
+    """A process that runs students' code; started when first needed, and again after it died.
+
+    ``command`` is what starts it: the grader puts a sandbox in front.
+    """
+
+    def __init__(self, command: Sequence[str] = (), env: dict[str, str] | None = None, cwd: Path | None = None) -> None:
+        self.command = list(command) or [sys.executable, "-m", "kuiper.course.worker"]
+        self.env, self.cwd = env, cwd
+        self._process: subprocess.Popen[str] | None = None
+        self._answers: queue.Queue[str | None] = queue.Queue()
+        self._number = 0
+        self._met: set[str] = set()
+
+    def call(self, request: dict[str, Any], timeout: float) -> Observation:
+        """Make one call. A crash and an endless loop are observations like any other."""
+        path = request["paths"][request["exercise"]]
+        if not self._alive():
+            raised = self._start()
+            if raised:
+                return Observation(raised=raised)
+        self._number += 1
+        line = dumps({**request, "number": self._number})
+        patience = timeout if path in self._met else timeout + BUILD_SECONDS
+        assert self._process is not None
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(line + "\n")
+            self._process.stdin.flush()
+            text = self._answers.get(timeout=patience)
+        except queue.Empty:
+            self.stop()
+            return Observation(raised=_died("EndlessLoop", f"no answer within {timeout:.0f} seconds"))
+        except OSError:
+            text = None
+        if text is None:
+            return Observation(raised=self._post_mortem())
+        self._met.add(path)
+        return self._read(text)
+
+    def stop(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            for pipe in (self._process.stdin, self._process.stdout):
+                if pipe:
+                    pipe.close()
+            self._process = None
+
+    def _alive(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def _start(self) -> Raised | None:
+        self.stop()
+        self._answers = queue.Queue()
+        self._process = subprocess.Popen(
+            self.command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            env=self.env,
+            cwd=self.cwd,
+        )
+        threading.Thread(target=_listen, args=(self._process, self._answers), daemon=True).start()
+        try:
+            ready = self._answers.get(timeout=START_SECONDS)
+        except queue.Empty:
+            ready = None
+        return None if ready is not None and ready.strip() == "ready" else self._post_mortem()
+
+    def _post_mortem(self) -> Raised:
+        code = None
+        if self._process is not None:
+            try:
+                code = self._process.wait(timeout=2.0)
+            except subprocess.TimeoutExpired:
+                pass
+        self.stop()
+        if code is not None and code < 0:
+            name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+            what = "segmentation fault: memory was touched that is not yours" if name == "SIGSEGV" else name
+            return _died("Crash", f"the process that ran your code died ({what})")
+        return _died("Crash", f"the process that ran your code ended in the middle of the call (exit code {code})")
+
+    def _read(self, text: str) -> Observation:
+        """What an answer says; the line may come from hostile code, so every part of it is checked."""
+        try:
+            number, value, raised, changed, printed = loads(text)
+            if number != self._number or not isinstance(changed, dict):
+                raise CourseError("answer", f"call {self._number}", number)
+            error = None if raised is None else Raised(*_strings(raised))
+        except (CourseError, TypeError, ValueError) as error_:
+            self.stop()
+            return Observation(raised=_died("Crash", f"the answer could not be read ({error_})"))
+        return Observation(value, error, changed, str(printed))
+
+
+def _strings(parts: tuple[Any, ...]) -> tuple[Any, ...]:
+    name, bases, *texts = parts
+    return (str(name), tuple(str(base) for base in bases), *(str(text) for text in texts))
+
+
+def _died(kind: str, message: str) -> Raised:
+    return Raised(kind, (kind,), message)
+
+
+def _listen(process: subprocess.Popen[str], answers: queue.Queue[str | None]) -> None:
+    """Pass the lines of a process on; None when it ends, or sends more than anyone should."""
+    assert process.stdout is not None
+    try:
+        while line := process.stdout.readline(LONGEST_ANSWER):
+            answers.put(line)
+            if not line.endswith("\n"):
+                break
+    except (OSError, ValueError):
+        pass
+    answers.put(None)

@@ -1,0 +1,125 @@
+"""The end of a test run as a student reads it: at most fifteen lines for each exercise, one where there is nothing to say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from kuiper.course.classroom import Classroom, Outcome, hole
+from kuiper.course.compile_errors import shown
+from kuiper.course.hints import ladder
+from kuiper.course.manifest import Exercise
+from kuiper.course.progress import bars, next_exercise
+
+MOST_LINES = 15
+WORST_FIRST = ("wrong", "unfinished", "skipped", "blocked", "not started", "passed")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """All outcomes of one exercise."""
+
+    exercise: Exercise
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def worst(self) -> Outcome:
+        """The outcome that is shown: the first of the worst kind."""
+        return min(self.outcomes, key=lambda outcome: WORST_FIRST.index(outcome.verdict))
+
+    @property
+    def passed(self) -> int:
+        return sum(outcome.verdict == "passed" for outcome in self.outcomes)
+
+
+def verdicts(classroom: Classroom, outcomes: Iterable[Outcome]) -> list[Verdict]:
+    """The outcomes of a run by exercise, in teaching order; failures that have their cause below count as blocked."""
+    of: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        of.setdefault(outcome.exercise, []).append(outcome)
+    return [Verdict(exercise, tuple(of[exercise.id])) for exercise in classroom.syllabus if exercise.id in of]
+
+
+def report(classroom: Classroom, found: Sequence[Verdict], hint: int) -> list[str]:
+    """The lines for all exercises that are not solved."""
+    broken = {verdict.exercise.id for verdict in found if verdict.worst.verdict in ("wrong", "unfinished")}
+    lines: list[str] = []
+    for verdict in found:
+        if verdict.worst.verdict == "passed":
+            continue
+        needed = [part.id for part in classroom.syllabus.needed_by(verdict.exercise) if part.id in broken]
+        if needed and verdict.exercise.id in broken:
+            lines.append(f"{verdict.exercise.label} - blocked by {' '.join(needed)}")
+        elif verdict.worst.verdict in ("blocked", "not started"):
+            lines.append(verdict.worst.lines[0])
+        else:
+            lines += ["", *block(classroom, verdict, hint), ""]
+    return lines
+
+
+def block(classroom: Classroom, verdict: Verdict, hint: int) -> list[str]:
+    """One failing exercise: the call, what was expected and what came, the diagnosis, a hint, what waits for it."""
+    exercise, worst = verdict.exercise, verdict.worst
+    head = f"{exercise.label} - {verdict.passed} of {len(verdict.outcomes)} tests pass: {_place(classroom, exercise)}"
+    tail = []
+    if worst.diagnosis:
+        tail.append(f"    likely: this is what you get when {worst.diagnosis}")
+    kinds = ("wrong", "unfinished")
+    others = [outcome.test for outcome in verdict.outcomes if outcome.verdict in kinds and outcome is not worst]
+    if others:
+        tail.append(f"    also failing: {_some(others)}")
+    tail.append(f"    hint {hint}: {_hint(exercise, hint)}")
+    waiting = [other.id for other in classroom.syllabus.blocked_by(exercise)]
+    if waiting:
+        tail.append(f"    blocks: {' '.join(waiting)}")
+    room = MOST_LINES - 2 - len(tail)
+    body = worst.lines if len(worst.lines) <= room else [*worst.lines[: room - 1], "..."]
+    return [head, f"  {worst.test}", *(f"    {line}" for line in body), *tail]
+
+
+def ending(classroom: Classroom, found: Sequence[Verdict]) -> list[str]:
+    """Whose work was tested, a bar for each course of the run, and the next step."""
+    folders = {verdict.exercise.course for verdict in found}
+    courses = tuple(course for course in classroom.syllabus.courses if course.folder in folders)
+    lines = ["", *bars(courses, classroom.progress)]
+    reference = [part.id for part in classroom.syllabus if classroom.selection.kind_of(part) == "solution"]
+    if reference:
+        yours = [v.exercise.id for v in found if v.exercise.id not in reference and v.worst.verdict == "passed"]
+        lines.append(f"yours: {' '.join(yours) or 'none'}; reference: {' '.join(reference)}")
+    step = next_exercise(classroom.syllabus, classroom.progress, courses)
+    if step is None:
+        lines.append("all exercises are solved: kuiper race resnet20 runs a network on your layers")
+    else:
+        lines.append(f"next: {step.label} ({step.minutes} minutes), {hole(step)}")
+    return lines
+
+
+def miscounted(found: Sequence[Verdict]) -> list[str]:
+    """Exercises that seem green but were not tested in full: green means that all tests of the manifest passed."""
+    lines = []
+    for verdict in found:
+        count, wanted = len(verdict.outcomes), verdict.exercise.test_count
+        if verdict.passed == count and count > wanted:
+            lines.append(f"{verdict.exercise.label}: {count} tests, the manifest counts {wanted}")
+    return lines
+
+
+def counts(found: Sequence[Verdict]) -> Counter[str]:
+    """How many exercises ended in each way."""
+    return Counter(verdict.worst.verdict for verdict in found)
+
+
+def _place(classroom: Classroom, exercise: Exercise) -> str:
+    return shown(classroom.selection.path(exercise))
+
+
+def _hint(exercise: Exercise, level: int) -> str:
+    rungs = ladder(exercise)
+    text = rungs[min(level, len(rungs)) - 1] if level <= len(exercise.hints) else f"kuiper hint {exercise.id} --level {level}"
+    return " ".join(text.split())
+
+
+def _some(names: Sequence[str]) -> str:
+    shown_names = ", ".join(names[:3])
+    return shown_names + (f" and {len(names) - 3} more" if len(names) > 3 else "")

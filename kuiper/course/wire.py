@@ -1,0 +1,124 @@
+"""Plain values as one line of JSON: what may cross between a test and the process that runs a student's code.
+
+Numbers, strings, bytes, None, lists, tuples, sets, dicts, arrays; whatever turns into an array (``kuiper.Tensor``) arrives
+as one, a NamedTuple as a tuple, a dataclass as a dict, an Enum as its name. Nothing that is read can run code, so the
+grader may read what a hostile submission writes.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import enum
+import json
+import math
+from typing import Any
+
+import numpy as np
+
+from kuiper.course.errors import CourseError
+
+KINDS = "biufc"
+DEEPEST = 60
+
+
+def dumps(value: object) -> str:
+    """One line of text.
+
+    >>> dumps({"size": (2, 3)})
+    '{"dict": [["size", {"tuple": [2, 3]}]]}'
+
+    Raises
+    ------
+    CourseError
+        If the value is not plain.
+    """
+    return json.dumps(_encode(value, 0))
+
+
+def loads(line: str) -> Any:
+    """The value of a line.
+
+    Raises
+    ------
+    CourseError
+        If the line is not one that ``dumps`` writes.
+    """
+    try:
+        return _decode(json.loads(line))
+    except (ValueError, TypeError, KeyError, IndexError, RecursionError, MemoryError) as error:
+        raise CourseError("answer", "a plain value", f"{type(error).__name__}: {error}") from None
+
+
+def plain(value: object) -> Any:
+    """The value as it would arrive."""
+    return loads(dumps(value))
+
+
+def _encode(value: Any, depth: int) -> Any:
+    if depth > DEEPEST:
+        raise CourseError("value", f"at most {DEEPEST} levels of nesting", "more")
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if isinstance(value, enum.Enum):
+        return value.name
+    if isinstance(value, np.generic) and value.dtype.kind in KINDS:
+        return {"scalar": _array(np.asarray(value))}
+    if isinstance(value, np.ndarray):
+        return {"array": _array(value)}
+    if isinstance(value, bytes):
+        return {"bytes": base64.b64encode(value).decode()}
+    if isinstance(value, list):
+        return [_encode(item, depth + 1) for item in value]
+    if isinstance(value, (tuple, set, frozenset)):
+        tag = "tuple" if isinstance(value, tuple) else "set"
+        return {tag: [_encode(item, depth + 1) for item in value]}
+    if isinstance(value, dict):
+        return {"dict": [[_encode(key, depth + 1), _encode(item, depth + 1)] for key, item in value.items()]}
+    if isinstance(value, (bool, int, float, str)):  # a subclass: only its value crosses
+        return next(kind(value) for kind in (int, float, str) if isinstance(value, kind))
+    if hasattr(value, "__array__"):
+        return {"array": _array(np.asarray(value))}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return _encode({item.name: getattr(value, item.name) for item in dataclasses.fields(value)}, depth)
+    raise CourseError("value", "a plain value (numbers, strings, arrays, lists, dicts ...)", type(value).__name__)
+
+
+def _array(array: np.ndarray) -> list[Any]:
+    if array.dtype.kind not in KINDS:
+        raise CourseError("value", "an array of numbers", f"dtype {array.dtype}")
+    order = "C" if array.flags.c_contiguous else "F" if array.flags.f_contiguous else "gaps"
+    data = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
+    return [array.dtype.str, list(array.shape), order, data]
+
+
+def _decode(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_decode(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    ((tag, content),) = value.items()
+    if tag in ("array", "scalar"):
+        array = _decode_array(*content)
+        return array if tag == "array" else array[()]
+    if tag == "bytes":
+        return base64.b64decode(content)
+    if tag == "dict":
+        return {_decode(key): _decode(item) for key, item in content}
+    return {"tuple": tuple, "set": set}[tag](_decode(item) for item in content)
+
+
+def _decode_array(dtype: str, shape: list[int], order: str, data: str) -> np.ndarray:
+    kind = np.dtype(dtype)
+    if kind.kind not in KINDS:
+        raise ValueError(f"dtype {dtype}")
+    raw = base64.b64decode(data)
+    if min(shape, default=0) < 0 or math.prod(shape) * kind.itemsize != len(raw):
+        raise ValueError(f"{len(raw)} bytes for shape {shape}")
+    array = np.frombuffer(raw, kind).reshape(shape)
+    if order == "gaps":  # not these gaps, but gaps: whoever assumes contiguous memory is found out
+        wide = np.zeros([2 * length for length in shape], kind)
+        view = wide[(slice(None, None, 2),) * len(shape)]
+        view[...] = array
+        return view
+    return array.copy(order="F" if order == "F" else "C")

@@ -1,0 +1,93 @@
+"""The process that runs a student's code: it reads a call per line, and answers each with what happened.
+
+It knows neither the tests nor what they expect. Whatever it says is taken for a value and compared elsewhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+import kuiper
+from kuiper.course.importer import load
+from kuiper.course.manifest import read_syllabus
+from kuiper.course.observation import Observation, Raised, observe
+from kuiper.course.selection import Selection, selected
+from kuiper.course.wire import dumps, loads
+
+READY = "ready"
+
+
+def main() -> int:
+    """Serve until the other side closes. The pipes are moved aside first: a student's print must not disturb them."""
+    requests = os.fdopen(os.dup(0), "r", encoding="utf-8")
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    with open(os.devnull) as nothing:
+        os.dup2(nothing.fileno(), 0)
+    serve(requests, answers)
+    return 0
+
+
+def serve(requests: TextIO, answers: TextIO) -> None:
+    """Answer each line of ``requests`` with a line."""
+    syllabuses: dict[str, Any] = {}
+    print(READY, file=answers, flush=True)
+    for line in requests:
+        request = loads(line)
+        root = request["root"]
+        if root not in syllabuses:
+            syllabuses[root] = read_syllabus(Path(root))
+        selection = Selection(syllabuses[root], paths={id_: Path(path) for id_, path in request["paths"].items()})
+        seen = answer(selection, request)
+        raised = seen.raised and tuple(vars(seen.raised).values())
+        reply = (request["number"], seen.value, raised, seen.changed, seen.printed)
+        print(dumps(reply), file=answers, flush=True)
+
+
+def answer(selection: Selection, request: dict[str, Any]) -> Observation:
+    """Load the exercise and make the call."""
+    try:
+        with selected(selection):
+            exercise = selection.syllabus.exercise(request["exercise"])
+            module = load(selection, exercise)
+            if request["probe"]:
+                function = probe(request["probe"], request["function"])
+                return observe(lambda *args, **kwargs: function(module, *args, **kwargs), request["args"], request["kwargs"])
+            return observe(member(module, request["function"]), request["args"], request["kwargs"])
+    except (Exception, SystemExit) as error:
+        return Observation(raised=Raised.of(error))
+
+
+def member(module: object, name: str) -> Callable[..., Any]:
+    """A function of a module.
+
+    Raises
+    ------
+    AttributeError
+        In the student's words, if it is not there.
+    """
+    function = getattr(module, name, None)
+    if not callable(function):
+        raise AttributeError(f"there is no function {name} in your file")
+    return function
+
+
+def probe(source: str, name: str) -> Callable[..., Any]:
+    """A test's own function, to run beside the student's code; it may use ``np``, ``kuiper`` and what it imports."""
+    namespace: dict[str, Any] = {"np": np, "kuiper": kuiper}
+    exec(compile(inspect.cleandoc(source), "<test>", "exec"), namespace)
+    function: Callable[..., Any] = namespace[name]
+    return function
+
+
+if __name__ == "__main__":
+    with contextlib.suppress(KeyboardInterrupt):
+        sys.exit(main())
