@@ -25,7 +25,7 @@ def restore_brackets(tokens: list[Token]) -> list[Token]:
 
     >>> from kuiper.expression.lexer import tokenize
     >>> "".join(token.text for token in restore_brackets(tokenize("mul(log1p,abs(@0)),2")))
-    'mul(log1p(abs(@0),),2,),'
+    'mul(log1p(abs(@0)),2),'
 
     (The parser does not mind a comma too many.)
     """

@@ -49,7 +49,7 @@ class Program:
     def run(self, inputs: Sequence[Any]) -> Any:
         """The value for these inputs: an array, a plain number, True, False, None, a word, or a list of such.
 
-        NumPy's warnings about 1/0 and the like are up to the caller: a graph silences them for all its operators at once.
+        NumPy's warnings about 1/0 and the like are up to the caller: a graph silences them for all its operators.
 
         Raises
         ------

@@ -9,10 +9,10 @@ its operands in the order in which it reads them.
            |    |    |    |  |  k           (the last panel is filled up with zeros)
            +----+----+----+--+
     A      C
-    +---+  +----+----+----+--+              for each panel of B, for each block of KC steps along k,
-    |   |  |tile|    |    |  |  MR rows         for each panel of A:  tile += A panel * B panel
+    +---+  +----+----+----+--+              for each block of KC steps along k, for each panel of A,
+    |   |  |tile|    |    |  |  MR rows         for each panel of B:  tile += A panel * B panel
     +---+  +----+----+----+--+
-    |   |  |    |    |    |  |              KC * NR floats of B stay in the L2 cache, KC * MR of A in L1.
+    |   |  |    |    |    |  |              KC * MR floats of A stay in the L1 cache, KC * NR of B in L2.
     +---+  +----+----+----+--+
       k
 
@@ -40,47 +40,54 @@ cdef extern from *:
     #if defined(__GNUC__)
     typedef float kuiper_vec __attribute__((vector_size(4 * LANES), aligned(4)));
 
-    /* rows is a constant at each call, so the loops over i and v unroll and the sums live in registers */
+    /* rows and vectors are constants at each call, so the inner loops unroll and the sums live in registers */
     static inline __attribute__((always_inline)) void
-    kuiper_tile_rows(const int rows, Py_ssize_t k, const float *a, const float *b, float *sums) {
+    kuiper_tile_of(const int rows, const int vectors, Py_ssize_t k, const float *a, const float *b, float *sums) {
         kuiper_vec s[MR][VECTORS] = {{{0}}};
         for (Py_ssize_t p = 0; p < k; p++, a += MR, b += NR) {
             _Pragma("GCC unroll 8")
             for (int i = 0; i < rows; i++)
                 _Pragma("GCC unroll 4")
-                for (int v = 0; v < VECTORS; v++)
+                for (int v = 0; v < vectors; v++)
                     s[i][v] += a[i] * *(const kuiper_vec *)(b + v * LANES);
         }
         for (int i = 0; i < rows; i++)
-            for (int v = 0; v < VECTORS; v++)
+            for (int v = 0; v < vectors; v++)
                 *(kuiper_vec *)(sums + i * NR + v * LANES) = s[i][v];
     }
     #else
-    static void kuiper_tile_rows(const int rows, Py_ssize_t k, const float *a, const float *b, float *sums) {
+    static void
+    kuiper_tile_of(const int rows, const int vectors, Py_ssize_t k, const float *a, const float *b, float *sums) {
         for (int i = 0; i < MR * NR; i++) sums[i] = 0;
         for (Py_ssize_t p = 0; p < k; p++, a += MR, b += NR)
             for (int i = 0; i < rows; i++)
-                for (int j = 0; j < NR; j++)
+                for (int j = 0; j < vectors * LANES; j++)
                     sums[i * NR + j] += a[i] * b[j];
     }
     #endif
 
-    static void kuiper_tile(Py_ssize_t k, const float *a, const float *b, float *sums) {
-        kuiper_tile_rows(MR, k, a, b, sums);
-    }
-    static void kuiper_tile_one_row(Py_ssize_t k, const float *a, const float *b, float *sums) {
-        kuiper_tile_rows(1, k, a, b, sums);
+    /* The whole tile, and cheaper ones for a last panel that is mostly empty: a single row, a single vector. */
+    static void
+    kuiper_tile(Py_ssize_t rows, Py_ssize_t columns, Py_ssize_t k, const float *a, const float *b, float *sums) {
+        if (rows == 1)
+            kuiper_tile_of(1, VECTORS, k, a, b, sums);
+        else if (columns <= LANES)
+            kuiper_tile_of(MR, 1, k, a, b, sums);
+        else
+            kuiper_tile_of(MR, VECTORS, k, a, b, sums);
     }
     """
     enum:
         MR
         NR
-    void kuiper_tile(Py_ssize_t k, const float *a, const float *b, float *sums) noexcept nogil
-    void kuiper_tile_one_row(Py_ssize_t k, const float *a, const float *b, float *sums) noexcept nogil
+    void kuiper_tile(
+        Py_ssize_t rows, Py_ssize_t columns, Py_ssize_t k, const float *a, const float *b, float *sums
+    ) noexcept nogil
 
 cdef enum:
     KC = 256  # steps along k in one go
-    PANELS = 16  # panels of A in one task: enough work for a thread, and all of them fit L2
+    ROW_PANELS = 16  # panels of A in one task,
+    COLUMN_PANELS = 4  # and of B: enough work for a thread, and KC steps of all of them fit L2
 
 TILE_ROWS = MR
 TILE_COLUMNS = NR
@@ -123,39 +130,48 @@ cdef void pack_right_panel(const float[:, :] b, float[:, :, ::1] packed, Py_ssiz
 
 def multiply(const float[:, :, ::1] left, const float[:, :, ::1] right, float[:, :] out, int num_threads):
     """out (m, n) = A B from packed operands; the rows of ``out`` must be contiguous."""
-    cdef Py_ssize_t k = left.shape[1], blocks = (left.shape[0] + PANELS - 1) // PANELS
+    cdef Py_ssize_t row_blocks = (left.shape[0] + ROW_PANELS - 1) // ROW_PANELS
+    cdef Py_ssize_t column_blocks = (right.shape[0] + COLUMN_PANELS - 1) // COLUMN_PANELS
     cdef Py_ssize_t task
-    for task in prange(blocks * right.shape[0], nogil=True, num_threads=num_threads, schedule="static"):
-        multiply_panel(left, right, out, k, task % blocks, task // blocks)
+    for task in prange(row_blocks * column_blocks, nogil=True, num_threads=num_threads, schedule="static"):
+        multiply_block(left, right, out, task % row_blocks, task // row_blocks)
 
 
-cdef void multiply_panel(
+cdef void multiply_block(
     const float[:, :, ::1] left, const float[:, :, ::1] right, float[:, :] out,
-    Py_ssize_t k, Py_ssize_t block, Py_ssize_t column_panel,
+    Py_ssize_t row_block, Py_ssize_t column_block,
 ) noexcept nogil:
-    """One panel of columns of C, PANELS panels of rows; the sums along k are always added in the same order."""
-    cdef float[MR * NR] sums
-    cdef Py_ssize_t m = out.shape[0], first_column = column_panel * NR
-    cdef Py_ssize_t columns = min(<Py_ssize_t>NR, out.shape[1] - first_column)
-    cdef Py_ssize_t first_panel = block * PANELS, last_panel = min(first_panel + PANELS, left.shape[0])
-    cdef Py_ssize_t step_block, start, steps, panel, rows, i, j
-    cdef const float* b
-    cdef float* c
+    """A few panels of rows times a few panels of columns; the sums along k are always added in the same order."""
+    cdef Py_ssize_t k = left.shape[1], step_block, start, steps, row_panel, column_panel
+    cdef Py_ssize_t last_row_panel = min((row_block + 1) * ROW_PANELS, left.shape[0])
+    cdef Py_ssize_t last_column_panel = min((column_block + 1) * COLUMN_PANELS, right.shape[0])
     for step_block in range((k + KC - 1) // KC):
         start = step_block * KC
         steps = min(<Py_ssize_t>KC, k - start)
-        b = &right[column_panel, start, 0]
-        for panel in range(first_panel, last_panel):
-            rows = min(<Py_ssize_t>MR, m - panel * MR)
-            if rows == 1:
-                kuiper_tile_one_row(steps, &left[panel, start, 0], b, sums)
-            else:
-                kuiper_tile(steps, &left[panel, start, 0], b, sums)
-            for i in range(rows):
-                c = &out[panel * MR + i, first_column]
-                if start == 0:
-                    for j in range(columns):
-                        c[j] = sums[i * NR + j]
-                else:
-                    for j in range(columns):
-                        c[j] += sums[i * NR + j]
+        for row_panel in range(row_block * ROW_PANELS, last_row_panel):
+            for column_panel in range(column_block * COLUMN_PANELS, last_column_panel):
+                multiply_tile(
+                    &left[row_panel, start, 0], &right[column_panel, start, 0], out,
+                    row_panel * MR, column_panel * NR, steps, start == 0,
+                )
+
+
+cdef inline void multiply_tile(
+    const float* a, const float* b, float[:, :] out,
+    Py_ssize_t first_row, Py_ssize_t first_column, Py_ssize_t steps, bint fresh,
+) noexcept nogil:
+    """One tile over a block of k: stored if it is the first block, else added to what is there."""
+    cdef float[MR * NR] sums
+    cdef Py_ssize_t rows = min(<Py_ssize_t>MR, out.shape[0] - first_row)
+    cdef Py_ssize_t columns = min(<Py_ssize_t>NR, out.shape[1] - first_column)
+    cdef Py_ssize_t i, j
+    cdef float* c
+    kuiper_tile(rows, columns, steps, a, b, sums)
+    for i in range(rows):
+        c = &out[first_row + i, first_column]
+        if fresh:
+            for j in range(columns):
+                c[j] = sums[i * NR + j]
+        else:
+            for j in range(columns):
+                c[j] += sums[i * NR + j]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _erf = np.vectorize(math.erf, otypes=[np.float64])
 
@@ -28,5 +31,5 @@ FUNCTIONS: dict[str, Callable[..., np.ndarray]] = {
     "tanhshrink": lambda x: x - np.tanh(x),
     "hardshrink": lambda x, lambd: np.where(np.abs(x) <= lambd, 0, x),
     "softshrink": lambda x, lambd: np.where(np.abs(x) <= lambd, 0, x - np.copysign(lambd, x)),
-    "threshold": lambda x, limit, value: np.where(x <= limit, value, x),
+    "threshold": lambda x, limit, value: np.select([x <= limit], [value], x),
 }
