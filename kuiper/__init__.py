@@ -10,11 +10,11 @@
 
 from __future__ import annotations
 
-from os import PathLike
-
 from kuiper.build_info import build_info, check_cpu
 
 check_cpu()  # before any module is imported that the CPU might not be able to run
+
+from typing import TYPE_CHECKING
 
 from kuiper import expression as expression  # registers pnnx.Expression
 from kuiper import layers as layers
@@ -36,6 +36,9 @@ from kuiper.graph import RuntimeGraph
 from kuiper.layers import registry
 from kuiper.tensor import Tensor
 from kuiper.threads import get_num_threads, set_num_threads
+
+if TYPE_CHECKING:
+    from os import PathLike
 
 __version__ = "0.1.0"
 

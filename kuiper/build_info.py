@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib
 import platform
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kuiper.threads import available_cores, get_num_threads
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 REBUILD = "rebuild with: pip install --force-reinstall --no-deps . (in a checkout: pip install -e .)"
 
@@ -44,9 +46,8 @@ def check_cpu() -> None:
     features = _cpu().features()
     missing = [] if features is None else [name for name in _build_config().REQUIRES if name not in features]
     if missing:
-        raise ImportError(
-            f"kuiper: expected a CPU with {', '.join(missing)} (what this copy was built for), got one without; {REBUILD}"
-        )
+        needed = ", ".join(missing)
+        raise ImportError(f"kuiper: expected a CPU with {needed}, for which it was built, got one without; {REBUILD}")
 
 
 def _build_config() -> ModuleType:

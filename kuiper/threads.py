@@ -14,6 +14,9 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
+# Below this many steps of an inner loop, waking a second thread costs more than it saves.
+_PARALLEL_FROM = 1 << 16
+
 _num_threads = available_cores()
 
 
@@ -34,3 +37,8 @@ def set_num_threads(n: int) -> None:
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
         raise ParameterError("set_num_threads", "a whole number of at least 1", repr(n))
     _num_threads = n
+
+
+def threads_for(steps: int) -> int:
+    """How many threads a kernel gets for so many steps of its inner loop: one for small work, else all."""
+    return _num_threads if steps >= _PARALLEL_FROM else 1

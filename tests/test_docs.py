@@ -14,7 +14,9 @@ from kuiper.graph import RuntimeGraph, pnnx
 from kuiper.layers import registry
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("course*/README.md"), *ROOT.glob("notebooks/*.md")])
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("course*/README.md"), *ROOT.glob("notebooks/*.md")]
+)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -47,5 +49,7 @@ def test_add_a_layer_example_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     graph.build(registry)
     x = np.ones((2, 8, 3, 5), np.float32)
     np.testing.assert_array_equal(graph.forward(x)[1, :, 2, 4], 2.5 * np.arange(8))
-    with pytest.raises(kuiper.ShapeError, match=r"my.Scale 'scale_1': expected input \(n, 8, \.\.\.\), got \(1, 3, 4, 4\)"):
+    with pytest.raises(
+        kuiper.ShapeError, match=r"my.Scale 'scale_1': expected input \(n, 8, \.\.\.\), got \(1, 3, 4, 4\)"
+    ):
         graph.forward(np.ones((1, 3, 4, 4), np.float32))

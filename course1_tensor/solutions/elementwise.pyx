@@ -1,7 +1,7 @@
 """Exercise 1.6: a loop that runs at the speed of C.
 
-    axpy:           out[i] = a * x[i] + y[i]
-    exp_negative:   out[i] = exp(-x[i])              the heart of sigmoid, 1 / (1 + exp(-x))
+    axpy           a times x, plus y        the name is from the BLAS: "a x plus y"
+    exp_negative   e to the power of -x     the heart of sigmoid, 1 / (1 + exp(-x))
 
 The three memoryviews have the same length; whoever calls has seen to that. ``out`` is there already and is to be filled:
 a kernel allocates nothing. ``const`` means that the compiler stops you from writing to an input.

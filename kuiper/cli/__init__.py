@@ -9,10 +9,13 @@ import argparse
 import importlib
 import os
 import sys
-from collections.abc import Sequence
-from importlib import metadata
+from typing import TYPE_CHECKING
 
+import kuiper
 from kuiper.errors import KuiperError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # Modules are imported only when their command is asked for: ``kuiper --help`` must not wait for NumPy.
 COMMANDS = {
@@ -23,6 +26,16 @@ COMMANDS = {
     "profile": "time each operator of a model",
     "bench": "time a model as a whole",
     "doctor": "check compiler, CPU, threads and build, and run a self-test",
+    "progress": "show which exercises are solved, and which comes next",
+    "check": "test one exercise",
+    "hint": "show a hint for an exercise, one rung of the ladder at a time",
+    "watch": "test the exercise that is being edited, at every save",
+    "race": "run a real network on your own layers, against the reference",
+    "annotate": "show which lines of a .pyx exercise still run Python",
+    "solution": "show the reference solution of an exercise",
+    "reset": "write an exercise's skeleton anew; your version is kept as a backup",
+    "grade": "run the pristine tests on submissions, in a sandbox",
+    "course": "for authors: sync exercises, run the gates",
 }
 
 
@@ -33,7 +46,7 @@ def build_parser(command: str | None) -> argparse.ArgumentParser:
         description="Run PyTorch models, exported with pnnx, on the CPU.",
         epilog="kuiper COMMAND --help describes one command.",
     )
-    parser.add_argument("--version", action="version", version=f"kuiper {metadata.version('kuiper')}")
+    parser.add_argument("--version", action="version", version=f"kuiper {kuiper.__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, summary in COMMANDS.items():
         subparser = subparsers.add_parser(name, help=summary, description=f"{summary.capitalize()}.")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import kuiper
 from kuiper.cli.model_arguments import add_model_arguments, add_timing_arguments, make_inputs, open_model
 from kuiper.graph.report import format_flops
 from kuiper.graph.summary import Summary
+
+if TYPE_CHECKING:
+    import argparse
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import kuiper
 from kuiper.errors import KuiperError
 from kuiper.models import Classifier, bundled
+
+if TYPE_CHECKING:
+    import argparse
 
 _BAR = 30  # characters of a full bar
 

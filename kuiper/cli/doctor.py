@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import sysconfig
-from collections.abc import Callable
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
@@ -14,6 +13,10 @@ from rich.console import Console
 import kuiper
 from kuiper.layers import layer_types
 from kuiper.layers.gemm import matmul
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 import kuiper
 from kuiper.errors import ParameterError
@@ -13,6 +12,9 @@ from kuiper.graph import RuntimeGraph, pnnx
 from kuiper.graph.random_weights import fill_random_weights
 from kuiper.graph.sample_inputs import sample_inputs
 from kuiper.layers import registry
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 def add_model_arguments(parser: argparse.ArgumentParser) -> None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import kuiper
 from kuiper.cli.model_arguments import add_model_arguments, open_model
 from kuiper.errors import DataTypeError, ParameterError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -80,7 +82,8 @@ def describe(name: str, array: np.ndarray) -> str:
 def store(outputs: list[np.ndarray], path: Path) -> None:
     """One array to .npy, several to .npz as output_0, output_1, ..."""
     if path.suffix == ".npz":
-        np.savez(path, **{f"output_{i}": output for i, output in enumerate(outputs)})
+        named: dict[str, Any] = {f"output_{i}": output for i, output in enumerate(outputs)}
+        np.savez(path, **named)
     elif len(outputs) == 1:
         np.save(path, outputs[0])
     else:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
+from typing import TYPE_CHECKING
 
 from kuiper.cli.model_arguments import add_model_arguments, add_timing_arguments, make_inputs, open_graph
 from kuiper.graph.summary import Summary
 from kuiper.layers import registry
+
+if TYPE_CHECKING:
+    import argparse
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -30,15 +30,18 @@ class Outcome:
     test: str
     verdict: str
     lines: list[str] = field(default_factory=list)
-    diagnosis: str = ""
-    blocker: str = ""
+    diagnosis: list[str] = field(default_factory=list)
 
 
 class Classroom:
-    """The state of a run. ``isolated``: a student's code runs in a process of its own, the reference's never does."""
+    """The state of a run.
 
-    def __init__(self, selection: Selection, isolated: bool = True) -> None:
-        self.selection, self.isolated = selection, isolated
+    ``isolated``: what may crash (a student's code, a bug) runs in a process of its own. ``alone``: each exercise meets the
+    solutions of what it stands on, and skeletons else.
+    """
+
+    def __init__(self, selection: Selection, isolated: bool = True, alone: bool = False) -> None:
+        self.selection, self.isolated, self.alone = selection, isolated, alone
         self.progress = Progress(selection.syllabus.root)
         self.failed: set[str] = set()
         self._worker: Worker | None = None
@@ -49,12 +52,18 @@ class Classroom:
 
     def implementation(self, exercise: Exercise, selection: Selection | None = None) -> Implementation:
         """What a test gets as ``impl``."""
-        chosen = selection or self.selection
+        chosen = selection or self.selection_for(exercise)
         parts = [exercise, *self.syllabus.needed_by(exercise)]
         foreign = any(chosen.kind_of(part) == "student" or part.id in chosen.paths for part in parts)
         if foreign and self.isolated and self._worker is None:
             self._worker = Worker()
         return Implementation(exercise, chosen, self._worker if foreign and self.isolated else None)
+
+    def selection_for(self, exercise: Exercise) -> Selection:
+        """Whose files an exercise's tests meet."""
+        if self.alone:
+            return self.selection.alone(exercise)
+        return self.selection.hollow(exercise) if self.selection.kind == "skeleton" else self.selection
 
     def check_ready(self, exercise: Exercise) -> None:
         """Raise Undone if the student has not begun, or what the exercise stands on is not solved."""
@@ -74,13 +83,13 @@ class Classroom:
             return Outcome(exercise.id, test, "passed")
         if isinstance(error, Undone):
             if error.verdict == "blocked":
-                return Outcome(exercise.id, test, "blocked", [f"{exercise.label} - blocked by {error}"], blocker=str(error))
+                return Outcome(exercise.id, test, "blocked", [f"{exercise.label} - blocked by {error}"])
             return Outcome(exercise.id, test, error.verdict, [str(error)])
         raised = _raised(error)
         if raised and raised.type == "NotImplementedError" and raised.message.startswith("exercise "):
             owner = raised.message.removeprefix("exercise ").split(":")[0]
             if owner != exercise.id:
-                return Outcome(exercise.id, test, "blocked", [f"{exercise.label} - blocked by {owner}"], blocker=owner)
+                return Outcome(exercise.id, test, "blocked", [f"{exercise.label} - blocked by {owner}"])
             self.failed.add(exercise.id)
             return Outcome(exercise.id, test, "unfinished", [f"not written yet: {raised.place or raised.message}"])
         self.failed.add(exercise.id)

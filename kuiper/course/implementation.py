@@ -45,7 +45,7 @@ class Implementation:
         self._exercise, self._selection, self._worker = exercise, selection, worker
 
     def __getattr__(self, name: str) -> Function:
-        if name.startswith("__"):
+        if name.startswith("_"):
             raise AttributeError(name)
         return Function(self, name)
 

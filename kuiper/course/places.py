@@ -57,6 +57,13 @@ def backup_file(root: Path, name: str) -> Path:
     return path
 
 
+def python_environment() -> dict[str, str]:
+    """The environment for a process that is to find this very package, installed or not."""
+    package = str(Path(__file__).resolve().parents[2])
+    before = os.environ.get("PYTHONPATH")
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([package, before] if before else [package])}
+
+
 def root_here() -> Path:
     """The root of the courses: above the working directory, else the checkout that this package belongs to."""
     here = find_root(Path.cwd().resolve()) or find_root(Path(__file__).resolve().parent)

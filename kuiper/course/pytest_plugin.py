@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections import Counter
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kuiper.course.bugs import read_bugs
 from kuiper.course.classroom import Classroom, Outcome, Undone
+from kuiper.course.diagnosis import MOST_TESTS, diagnose, run_on
 from kuiper.course.errors import CourseError
 from kuiper.course.implementation import Implementation
 from kuiper.course.manifest import Exercise, find_root, read_syllabus
@@ -24,16 +27,18 @@ EXERCISE = pytest.StashKey[Exercise]()
 GENERATED = ("exercises", "solutions", "bugs", "data")
 LETTERS = {"wrong": "F", "unfinished": "u", "not started": "-", "blocked": "b"}
 EXAMPLES = 25
+IMPL = "whose files to test; alone: each solution with no more than what it depends on; skeleton: each with all others solved"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("kuiper", "exercises")
-    group.addoption("--impl", choices=("student", "solution", "skeleton"), default="student", help="whose files to test")
+    group.addoption("--impl", choices=("student", "solution", "skeleton", "alone"), default="student", help=IMPL)
     group.addoption("--ref", action="append", default=[], metavar="ID", help="use the reference for this exercise")
     group.addoption("--use-solutions", action="store_true", help="use the reference for what is not selected or untouched")
     group.addoption("--exercise", action="append", default=[], metavar="ID", help="only this exercise, or all of a course")
     group.addoption("--hint", nargs="?", type=int, const=2, default=1, metavar="N", help="show hint N: write --hint=2")
     group.addoption("--in-process", action="store_true", help="run your code in pytest's own process, for --pdb and -s")
+    group.addoption("--bugs", metavar="JSON", help="run every test on every bug of its exercise too; write who catches whom")
     group.addoption("--outcomes", metavar="JSON", help="write how each test ended")
 
 
@@ -68,6 +73,8 @@ class ClassroomPlugin:
         self.config = config
         self.classrooms: dict[Path, Classroom] = {}
         self.outcomes: dict[Path, list[Outcome]] = {}
+        self.diagnosed: Counter[str] = Counter()
+        self.catches: list[tuple[str, str, str]] = []
 
     def classroom(self, exercise: Exercise) -> Classroom:
         return self.classrooms[exercise.course.parent]
@@ -86,7 +93,7 @@ class ClassroomPlugin:
                 continue
             item.stash[EXERCISE] = exercise
             places[item.nodeid] = list(classroom.syllabus).index(exercise)
-            _settle_hypothesis(item)
+            _settle_hypothesis(item, shrink=config.getoption("--impl") == "student")
         if wanted is not None:
             dropped = [item for item in items if _id(item) not in wanted]
             items[:] = [item for item in items if _id(item) in wanted]
@@ -109,13 +116,14 @@ class ClassroomPlugin:
         if root not in self.classrooms:
             try:
                 syllabus = read_syllabus(root)
-                kind: Kind = self.config.getoption("--impl")
+                impl = self.config.getoption("--impl")
+                kind: Kind = "solution" if impl == "alone" else impl
                 refs = {found.id for part in self.config.getoption("--ref") for found in syllabus.matching(part)}
             except CourseError as error:
                 raise pytest.UsageError(str(error)) from None
             in_process = self.config.getoption("--in-process") or self.config.getoption("usepdb")
             selection = Selection(syllabus, kind, dict.fromkeys(sorted(refs), "solution"))
-            self.classrooms[root] = Classroom(selection, isolated=not in_process)
+            self.classrooms[root] = Classroom(selection, not in_process, alone=impl == "alone")
         return self.classrooms[root]
 
     def _use_solutions(self, selected: set[str]) -> None:
@@ -139,7 +147,25 @@ class ClassroomPlugin:
         exercise = pyfuncitem.stash.get(EXERCISE, None)
         if exercise is not None:
             self.classroom(exercise).check_ready(exercise)
-        return (yield)
+        result = yield
+        if exercise is not None and self.config.getoption("--bugs") and "impl" in pyfuncitem.funcargs:
+            self._run_bugs(exercise, pyfuncitem)
+        return result
+
+    def _run_bugs(self, exercise: Exercise, item: pytest.Function) -> None:
+        """Property tests, which take long to fail, only meet the bugs that nothing else has caught."""
+        caught = {(id_, name) for id_, name, _ in self.catches} if hasattr(item.obj, "hypothesis") else set()
+        for bug in read_bugs(exercise):
+            if (exercise.id, bug.name) not in caught and run_on(self.classroom(exercise), exercise, bug, item):
+                self.catches.append((exercise.id, bug.name, item.name))
+
+    def _diagnose(self, exercise: Exercise, item: pytest.Item, error: BaseException) -> list[str]:
+        """Ask the bug bank about the first failures of an exercise; property tests only where nothing else failed."""
+        slow = hasattr(getattr(item, "obj", None), "hypothesis")
+        if not isinstance(item, pytest.Function) or self.diagnosed[exercise.id] >= (1 if slow else MOST_TESTS):
+            return []
+        self.diagnosed[exercise.id] += 1
+        return diagnose(self.classroom(exercise), exercise, item, error)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -151,12 +177,14 @@ class ClassroomPlugin:
             return made
         error = call.excinfo.value if call.excinfo else None
         outcome = self.classroom(exercise).judge(exercise, item.name, error)
+        if outcome.verdict == "wrong" and error is not None and self.config.getoption("--impl") == "student":
+            outcome.diagnosis = self._diagnose(exercise, item, error)
         if made.skipped:
             outcome = Outcome(exercise.id, item.name, "skipped", ["skipped: an exercise's tests may not be"])
             made.outcome = "failed"
         made.kuiper = {"root": str(exercise.course.parent), **dataclasses.asdict(outcome)}
         if made.failed and (self.config.get_verbosity() < 2 or isinstance(error, Undone)):
-            made.longrepr = "\n".join([*outcome.lines, *([f"likely: {outcome.diagnosis}"] if outcome.diagnosis else [])])
+            made.longrepr = "\n".join([*outcome.lines, *(f"likely: {when}" for when in outcome.diagnosis)])
         return made
 
     def pytest_report_teststatus(self, report: pytest.TestReport, config: pytest.Config) -> Any:
@@ -181,6 +209,9 @@ class ClassroomPlugin:
         if self.config.getoption("--outcomes"):
             table = [dataclasses.asdict(outcome) for outcomes in self.outcomes.values() for outcome in outcomes]
             Path(self.config.getoption("--outcomes")).write_text(json.dumps(table, indent=1), encoding="utf-8")
+
+        if self.config.getoption("--bugs"):
+            Path(self.config.getoption("--bugs")).write_text(json.dumps(self.catches, indent=1), encoding="utf-8")
 
     def _record(self, classroom: Classroom, outcomes: list[Outcome]) -> None:
         """Keep what a full run of an exercise on the student's own file has shown."""
@@ -217,14 +248,15 @@ def _id(item: pytest.Item) -> str:
     return exercise.id if exercise else ""
 
 
-def _settle_hypothesis(item: pytest.Item) -> None:
+def _settle_hypothesis(item: pytest.Item, shrink: bool) -> None:
     """Property tests of exercises give the same answer each time, and ``impl`` may serve all their examples."""
     function = getattr(item, "obj", None)
     if not hasattr(function, "hypothesis") or getattr(function, "_hypothesis_internal_settings_applied", False):
         return
-    from hypothesis import HealthCheck, settings
+    from hypothesis import HealthCheck, Phase, settings
 
     settings(
+        phases=[Phase.explicit, Phase.generate, *([Phase.shrink] if shrink else [])],
         derandomize=True,
         database=None,
         deadline=None,

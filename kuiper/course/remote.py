@@ -13,10 +13,12 @@ from typing import Any
 
 from kuiper.course.errors import CourseError
 from kuiper.course.observation import Observation, Raised
+from kuiper.course.places import python_environment
 from kuiper.course.wire import dumps, loads
 
 START_SECONDS = 60.0
 BUILD_SECONDS = 60.0
+DEATHS = ("EndlessLoop", "Crash")
 LONGEST_ANSWER = 64 * 1024 * 1024
 
 
@@ -28,15 +30,29 @@ class Worker:
 
     def __init__(self, command: Sequence[str] = (), env: dict[str, str] | None = None, cwd: Path | None = None) -> None:
         self.command = list(command) or [sys.executable, "-m", "kuiper.course.worker"]
-        self.env, self.cwd = env, cwd
+        self.env, self.cwd = env or python_environment(), cwd
         self._process: subprocess.Popen[str] | None = None
         self._answers: queue.Queue[str | None] = queue.Queue()
         self._number = 0
         self._met: set[str] = set()
+        self._deadly: dict[tuple[str, bytes], Raised] = {}
 
     def call(self, request: dict[str, Any], timeout: float) -> Observation:
-        """Make one call. A crash and an endless loop are observations like any other."""
+        """Make one call. A crash and an endless loop are observations like any other.
+
+        A function that has killed a process once is not called again until its file has changed: property tests would
+        otherwise wait for every one of their examples.
+        """
         path = request["paths"][request["exercise"]]
+        key = (request["probe"] or request["function"], Path(path).read_bytes() if Path(path).is_file() else b"")
+        if key not in self._deadly:
+            seen = self._call(request, path, timeout)
+            if not (seen.raised and seen.raised.type in DEATHS):
+                return seen
+            self._deadly[key] = seen.raised
+        return Observation(raised=self._deadly[key])
+
+    def _call(self, request: dict[str, Any], path: str, timeout: float) -> Observation:
         if not self._alive():
             raised = self._start()
             if raised:

@@ -45,6 +45,15 @@ class Selection:
         """The same selection with another file for one exercise."""
         return replace(self, paths={**self.paths, exercise.id: path})
 
+    def alone(self, exercise: Exercise) -> Selection:
+        """The solutions of one exercise and of what it stands on; everything else is a skeleton."""
+        solved = [exercise, *self.syllabus.needed_by(exercise)]
+        return Selection(self.syllabus, "skeleton", {part.id: "solution" for part in solved})
+
+    def hollow(self, exercise: Exercise) -> Selection:
+        """The skeleton of one exercise; everything else is the solution."""
+        return Selection(self.syllabus, "solution", {exercise.id: "skeleton"})
+
     def all_paths(self) -> dict[str, str]:
         """Every exercise's file, for a process that has no selection of its own."""
         return {exercise.id: str(self.path(exercise)) for exercise in self.syllabus}

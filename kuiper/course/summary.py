@@ -63,8 +63,9 @@ def block(classroom: Classroom, verdict: Verdict, hint: int) -> list[str]:
     exercise, worst = verdict.exercise, verdict.worst
     head = f"{exercise.label} - {verdict.passed} of {len(verdict.outcomes)} tests pass: {_place(classroom, exercise)}"
     tail = []
-    if worst.diagnosis:
-        tail.append(f"    likely: this is what you get when {worst.diagnosis}")
+    diagnosis = likely(verdict)
+    if diagnosis:
+        tail.append(f"    likely: this is what you get when {diagnosis}")
     kinds = ("wrong", "unfinished")
     others = [outcome.test for outcome in verdict.outcomes if outcome.verdict in kinds and outcome is not worst]
     if others:
@@ -76,6 +77,14 @@ def block(classroom: Classroom, verdict: Verdict, hint: int) -> list[str]:
     room = MOST_LINES - 2 - len(tail)
     body = worst.lines if len(worst.lines) <= room else [*worst.lines[: room - 1], "..."]
     return [head, f"  {worst.test}", *(f"    {line}" for line in body), *tail]
+
+
+def likely(verdict: Verdict) -> str:
+    """The mistakes that explain the failure shown, and of these the ones that explain most of the others too."""
+    votes = Counter(when for outcome in verdict.outcomes for when in outcome.diagnosis)
+    candidates = verdict.worst.diagnosis
+    most = max((votes[when] for when in candidates), default=0)
+    return ", or when ".join([when for when in candidates if votes[when] == most][:2])
 
 
 def ending(classroom: Classroom, found: Sequence[Verdict]) -> list[str]:

@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.expression.kernels import erf as kernel
-from kuiper.threads import get_num_threads
+from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
     from kuiper.layers.layer import Array
-
-# Below this many numbers, waking a second thread costs more than it saves.
-_PARALLEL_FROM = 1 << 15
 
 _erf_of_number = np.frompyfunc(math.erf, 1, 1)
 
@@ -32,7 +29,7 @@ def erf(x: Array | float) -> Array:
         return naive_erf(x)
     row = np.ascontiguousarray(x, np.float32).reshape(-1)
     y = np.empty_like(row)
-    kernel.erf(row, y, get_num_threads() if row.size >= _PARALLEL_FROM else 1)
+    kernel.erf(row, y, threads_for(row.size))
     return y.reshape(x.shape).astype(x.dtype, copy=False)
 
 

@@ -12,6 +12,7 @@ The text is read once, into a Program; running it looks up no name and reads no 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ import numpy as np
 from kuiper.errors import ExecutionError, KuiperError, ShapeError
 from kuiper.expression.functions import CASTS, Function, find_function
 from kuiper.expression.parser import Node, NodeKind, parse, reverse_polish
+from kuiper.expression.promotion import unwrapped
 from kuiper.expression.source import Source
 from kuiper.graph.boundary import shapes_of
 
@@ -87,10 +89,17 @@ class Program:
             elif step.label in ("size", "int", "[]") or not tensors:
                 stack.append(None)
             else:
-                shape = np.broadcast_shapes(*tensors)
-                total += 0 if step.label in CASTS else int(np.prod(shape))
+                shape = self._broadcast(tensors)
+                total += 0 if step.label in CASTS else math.prod(shape)
                 stack.append(shape)
         return total
+
+    def _broadcast(self, shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
+        try:
+            return np.broadcast_shapes(*shapes)
+        except ValueError:
+            got = " and ".join(map(str, shapes))
+            raise ShapeError(self.where, "shapes that broadcast", got, hint=f"in {self.text}") from None
 
     def _explained(self, error: Exception, step: Step, arguments: list[Any]) -> KuiperError:
         """The error of a function, with the function and its arguments."""
@@ -131,7 +140,7 @@ def evaluate(expression: str | Program, inputs: Sequence[Any]) -> Any:
     if isinstance(expression, str):
         expression = compile_expression(expression, len(inputs))
     with np.errstate(all="ignore"):  # as in torch, 1/0 is inf and asin(2) is NaN without a word
-        return expression.run(inputs)
+        return expression.run(unwrapped(inputs))
 
 
 def _step(node: Node, input_count: int, source: Source) -> Step:

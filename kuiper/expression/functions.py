@@ -87,6 +87,8 @@ def rsqrt(x: Array) -> Array:
 
 def sign(x: Array) -> Array:
     """-1, 0 or 1; 0 for NaN, as in torch (NumPy: NaN)."""
+    if x.dtype.kind == "b":
+        return x
     return np.asarray(np.greater(x, 0).astype(x.dtype) - np.less(x, 0).astype(x.dtype))
 
 
@@ -97,14 +99,25 @@ _SHORT_POWERS: dict[float, Callable[[Array], Array]] = {
     2: lambda x: x * x,
     3: lambda x: x * x * x,
 }
-"""Powers that torch computes without ``pow``: much faster, and sqrt(-inf) is NaN where pow(-inf, 0.5) is inf."""
+"""Powers that torch computes without ``pow``: faster, and sqrt(-inf) is NaN where pow(-inf, 0.5) is inf."""
+
+
+def whole_power(base: Array, exponent: Array) -> Array:
+    """base ** exponent; of whole numbers with a negative exponent the whole part, which is 0 but for bases 1 and -1."""
+    if exponent.dtype.kind != "i" or not (exponent < 0).any():
+        return np.asarray(np.power(base, exponent)).astype(base.dtype, copy=False)  # NumPy makes int8 of bools
+    sign_of_one = np.where(exponent % 2 == 0, 1, base)
+    below_one = np.where(np.abs(base) == 1, sign_of_one, 0)
+    return np.where(exponent < 0, below_one, np.power(base, np.maximum(exponent, 0))).astype(base.dtype)
 
 
 def power(base: Any, exponent: Any) -> Any:
     """base ** exponent. Of plain real numbers comes a real number or NaN, never a complex one."""
-    if is_tensor(base) and not is_tensor(exponent) and exponent in _SHORT_POWERS:
+    if is_tensor(base) and not is_tensor(exponent):
         dtype = result_type(base, exponent)
-        if dtype.kind == "f":
+        if dtype.kind in "iu" and exponent < 0:
+            raise ValueError("whole numbers to a negative power")  # torch refuses it, too
+        if exponent in _SHORT_POWERS and dtype.kind == "f" and dtype != np.float16:  # for float16 torch does call pow
             return np.asarray(_SHORT_POWERS[exponent](np.asarray(base, dtype)))
     value = _power(base, exponent)
     if isinstance(value, complex) and not isinstance(base, complex) and not isinstance(exponent, complex):
@@ -112,7 +125,7 @@ def power(base: Any, exponent: Any) -> Any:
     return value
 
 
-_power = exact(np.power, operator.pow)
+_power = exact(whole_power, operator.pow)
 
 
 def division(compute: Function, compute_numbers: Function) -> Function:

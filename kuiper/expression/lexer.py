@@ -29,11 +29,12 @@ class TokenType(Enum):
 
 # Nothing that could continue a number or a word may follow: "2x" is no number, and "info" does not start with one.
 _BREAK = r"(?![\w.])"
-_REAL = r"(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|nan(?:\.0)?)"
+_REAL = r"(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|nan(?:\.0)?)"
+_IMAGINARY = rf"(?:(?:[+-]|\+-){_REAL}j|j)"  # "+-2j" is how C++ spells "-2j"
 _PATTERN = re.compile(
     rf"""
     (?P<INPUT>      @[0-9]{{1,9}}{_BREAK}                   )  # @0
-  | (?P<NUMBER>     [+-]?{_REAL}(?:[+-]{_REAL}j|j)?{_BREAK} )  # 2  -0.5  1e-5  -inf  nan.0  1+2j
+  | (?P<NUMBER>     [+-]?{_REAL}{_IMAGINARY}?{_BREAK}       )  # 2  -0.5  1e-5  -inf  nan.0  1+2j
   | (?P<WORD>       [A-Za-z_][\w.:]*                        )  # add  torch.int  None  ij
   | (?P<OPEN>       \(                                      )
   | (?P<CLOSE>      \)                                      )
@@ -105,7 +106,7 @@ def _skip_blanks(text: str, position: int) -> int:
 def _number(text: str) -> int | float | complex:
     """An int where the text is one, else a float or a complex number."""
     if text.endswith("j"):
-        return complex(text)
+        return complex(text.replace("+-", "-"))
     try:
         return int(text)
     except ValueError:

@@ -25,6 +25,7 @@ import numpy as np
 from kuiper.expression.brackets import restore_brackets
 from kuiper.expression.functions import find_function
 from kuiper.expression.lexer import Token, TokenType, tokenize
+from kuiper.expression.promotion import unwrapped
 from kuiper.expression.source import Source
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def evaluate_prefix(text: str, inputs: Sequence[Any], where: str = "expression")
     ExpressionError
         If a function is unknown or has a wrong number of arguments, a bracket lacks its partner or an input does.
     """
-    source = Source(text, where)
+    source, inputs = Source(text, where), unwrapped(inputs)
     tokens = restore_brackets(tokenize(text, where))
     stack: list[Any] = []
     with np.errstate(all="ignore"):

@@ -16,6 +16,8 @@ import numpy as np
 from kuiper.layers.promotion import promoted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kuiper.layers.layer import Array
 
 _LEVELS = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
@@ -33,6 +35,11 @@ def is_tensor(value: Any) -> bool:
     return isinstance(value, (np.ndarray, np.generic))
 
 
+def unwrapped(inputs: Iterable[Any]) -> list[Any]:
+    """Anything that is an array inside (a kuiper.Tensor) as that array; arrays, numbers and lists as they are."""
+    return [np.asarray(x) if hasattr(x, "__array__") and not is_tensor(x) else x for x in inputs]
+
+
 def operands(values: tuple[Any, ...], floating: bool = False) -> list[Array] | None:
     """The values as arrays of their common element type; None if all of them are plain Python numbers.
 
@@ -43,9 +50,8 @@ def operands(values: tuple[Any, ...], floating: bool = False) -> list[Array] | N
     TypeError
         If one is neither a tensor nor a number.
     """
-    dtypes = [getattr(value, "dtype", None) for value in values]
-    dtype = dtypes[0]
-    if dtypes.count(dtype) < len(dtypes):
+    dtype = getattr(values[0], "dtype", None)
+    if any(getattr(value, "dtype", None) is not dtype for value in values[1:]):
         dtype = result_type(*values)
     elif dtype is None:
         for value in values:
@@ -53,7 +59,8 @@ def operands(values: tuple[Any, ...], floating: bool = False) -> list[Array] | N
         return None
     if floating and _LEVELS[dtype.kind] < _LEVELS["f"]:
         dtype = np.dtype(np.float32)
-    return [np.asarray(value, dtype) for value in values]
+    # astype, because a number that does not fit wraps around: -1 among uint8 is 255
+    return [np.asarray(value).astype(dtype, copy=False) for value in values]
 
 
 def result_type(*values: Any) -> np.dtype:
@@ -81,6 +88,8 @@ def result_type(*values: Any) -> np.dtype:
 
 def _type_of_tensors(tensors: list[Array]) -> np.dtype:
     dtypes = [tensor.dtype for tensor in tensors]
+    if dtypes.count(dtypes[0]) == len(dtypes):
+        return dtypes[0]
     return _complex_for(dtypes) if any(dtype.kind == "c" for dtype in dtypes) else promoted(tensors)
 
 

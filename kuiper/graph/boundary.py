@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kuiper.errors import DataTypeError, ShapeError
 from kuiper.graph.pnnx import DataType
-from kuiper.graph.runtime_operator import RuntimeOperand
 from kuiper.tensor import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kuiper.graph.runtime_operator import RuntimeOperand
 
 # Element types that an input may be declared as, and what arrays of it look like inside the graph.
 _DTYPES = {

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
-from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +12,9 @@ from kuiper.graph.layout import Node, layered_layout
 from kuiper.graph.summary import format_shape
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator
+    from os import PathLike
+
     from kuiper.graph.runtime_graph import RuntimeGraph
     from kuiper.graph.runtime_operator import RuntimeOperator
 
@@ -72,8 +73,8 @@ class Drawing:
 
     def svg(self) -> str:
         """The picture as SVG text."""
-        widths = {op: _LETTER * max(len(op.type), len(op.name), 8) + 20 for op in self.operators}
-        layout = layered_layout(dict(widths), [(edge.source, edge.target) for edge in self.edges])
+        widths: dict[Hashable, float] = {op: _LETTER * max(len(op.type), len(op.name), 8) + 20 for op in self.operators}
+        layout = layered_layout(widths, [(edge.source, edge.target) for edge in self.edges])
         width = layout.width + 2 * _MARGIN
         height = len(layout.rows) * _ROW_HEIGHT - (_ROW_HEIGHT - _BOX_HEIGHT) + 2 * _MARGIN
         lines = [

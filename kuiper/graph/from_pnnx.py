@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from kuiper.errors import ModelFormatError
-from kuiper.graph import pnnx
 from kuiper.graph.pnnx import DataType
 from kuiper.graph.runtime_operator import RuntimeAttribute, RuntimeOperand, RuntimeOperator, RuntimeParameter
+
+if TYPE_CHECKING:
+    from kuiper.graph import pnnx
 
 
 def runtime_operators(graph: pnnx.Graph, name: str) -> tuple[list[RuntimeOperator], list[RuntimeOperand]]:

@@ -1,15 +1,19 @@
 """Where the boxes of a drawn graph stand: the layered layout of Sugiyama, Tagawa and Toda (1981).
 
-    1. rank       a node stands one row below the lowest node that it reads from
-    2. bend       an edge that skips rows gets an invisible node in each row that it passes, so it runs around the boxes
-    3. order      within a row, nodes go to the average place of their neighbours, a few sweeps down and up
-    4. place      the same averages give x; nodes of a row keep their order and their distance
+1. rank       a node stands one row below the lowest node that it reads from
+2. bend       an edge that skips rows gets an invisible node in each row that it passes, so it runs around the boxes
+3. order      within a row, nodes go to the average place of their neighbours, a few sweeps down and up
+4. place      the same averages give x; nodes of a row keep their order and their distance
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import itertools
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
 
 SWEEPS = 12
 
@@ -36,7 +40,10 @@ class Layout:
 
 
 def layered_layout(
-    widths: dict[Hashable, float], edges: Sequence[tuple[Hashable, Hashable]], gap: float = 24.0, bend_width: float = 8.0
+    widths: dict[Hashable, float],
+    edges: Sequence[tuple[Hashable, Hashable]],
+    gap: float = 24.0,
+    bend_width: float = 8.0,
 ) -> Layout:
     """Lay out an acyclic graph whose nodes come in topological order.
 
@@ -49,26 +56,6 @@ def layered_layout(
         sources[target].append(nodes[source])
     for key, node in nodes.items():
         node.row = max((source.row for source in sources[key]), default=-1) + 1
-    rows: list[list[Node]]
-    routes: list[list[Node]]
-    width: float
-
-
-def layered_layout(
-    widths: dict[Hashable, float], edges: Sequence[tuple[Hashable, Hashable]], gap: float = 24.0, bend_width: float = 8.0
-) -> Layout:
-    """Lay out an acyclic graph whose nodes come in topological order.
-
-    ``widths`` gives each node's width. The routes are in the order of ``edges``, each from its source over its bends
-    to its target.
-    """
-    nodes = {key: Node(key, width) for key, width in widths.items()}
-    for key, node in nodes.items():
-        sources = [nodes[source].row for source, target in edges if target == key] if len(edges) < 64 else None
-        if sources is not None:
-            node.row = max(sources, default=-1) + 1
-    if len(edges) >= 64:
-        _rank(nodes, edges)
     rows: list[list[Node]] = [[] for _ in range(max((node.row for node in nodes.values()), default=-1) + 1)]
     for node in nodes.values():
         rows[node.row].append(node)
@@ -91,7 +78,7 @@ def _route(source: Node, target: Node, rows: list[list[Node]], bend_width: float
         rows[row].append(bend)
         route.append(bend)
     route.append(target)
-    for upper, lower in zip(route, route[1:], strict=False):
+    for upper, lower in itertools.pairwise(route):
         upper.below.append(lower)
         lower.above.append(upper)
     return route

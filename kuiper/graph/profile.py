@@ -6,7 +6,6 @@ import json
 import statistics
 from collections import defaultdict
 from dataclasses import dataclass
-from os import PathLike
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,8 @@ from kuiper.graph.boundary import shapes_of
 from kuiper.graph.report import Column, Report
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from kuiper.graph.runtime_graph import RuntimeGraph
     from kuiper.graph.runtime_operator import RuntimeOperator
 

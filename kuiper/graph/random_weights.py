@@ -27,8 +27,8 @@ _DTYPES = {
 def fill_random_weights(graph: Graph, seed: int = 0) -> None:
     """Give every attribute without data seeded values that keep activations of about size one.
 
-    Weights are normal with variance 2 / fan-in (He et al., 2015), variances and scales are one, whole numbers zero (they may
-    be indices).
+    Weights are normal with variance 2 / fan-in (He et al., 2015), variances and scales are one, whole numbers zero
+    (they may be indices).
     """
     generator = np.random.default_rng(seed)
     for op in graph.operators:

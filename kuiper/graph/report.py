@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from io import StringIO
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Console
 from rich.table import Table as RichTable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 WIDTH = 160
 """Columns of a rendered table at most; rich folds longer cells."""

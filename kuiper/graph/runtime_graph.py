@@ -2,8 +2,8 @@
 
     NEED_INIT --init()--> NEED_BUILD --build(registry)--> COMPLETE --forward(x)--> outputs
 
-``init`` turns the nouns of the file into runtime objects and wires them, ``build`` makes one layer for each operator and
-fixes the order, ``forward`` walks that order. The graph does not know any layer: it is handed the registry that
+``init`` turns the nouns of the file into runtime objects and wires them, ``build`` makes one layer for each operator
+and fixes the order, ``forward`` walks that order. The graph does not know any layer: it is handed the registry that
 makes them, which is also how a student's own layers get into a real model.
 """
 
@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from os import PathLike
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
@@ -28,6 +27,8 @@ from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
 from kuiper.graph.schedule import last_uses, queue_order
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from kuiper.graph.draw import Drawing
     from kuiper.graph.profile import Profile
     from kuiper.graph.summary import Summary
@@ -183,7 +184,7 @@ class RuntimeGraph:
                 results = self._run_step(step, values)
                 if observer:
                     observer(step.op, results, perf_counter() - started)
-                for index, result in zip(step.outputs, results):
+                for index, result in zip(step.outputs, results, strict=True):
                     values[index] = result
                 for index in step.dropped:
                     values[index] = None

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from kuiper.errors import ParameterError
-from kuiper.graph.pnnx.ir import DataType, Dimension, ParameterType
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from kuiper.graph.pnnx.ir import DataType, Dimension, ParameterType
     from kuiper.graph.runtime_graph import LayerProtocol
 
 T = TypeVar("T")
@@ -140,7 +140,7 @@ class RuntimeOperator:
             raise ParameterError(self.where, f"a weight '{key}'", f"weights: {known}")
         return np.ascontiguousarray(self.attrs[key].data, dtype=np.float32)
 
-    def _read(self, key: str, default: Any, expected: str, convert: Any) -> Any:
+    def _read(self, key: str, default: Any, expected: str, convert: Callable[[Any], T]) -> T:
         """Convert one parameter; a missing or None value becomes the default."""
         if not self.has_param(key):
             if default is REQUIRED:

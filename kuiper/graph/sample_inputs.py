@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +10,8 @@ from kuiper.errors import ShapeError
 from kuiper.graph.boundary import input_dtype
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kuiper.graph.runtime_graph import RuntimeGraph
 
 
@@ -30,7 +31,9 @@ def sample_inputs(graph: RuntimeGraph, shapes: Sequence[tuple[int, ...]] = (), s
         operand = op.outputs[0]
         shape = shapes[i] if i < len(shapes) else operand.shape
         if shape is None or not all(isinstance(size, int) for size in shape):
-            raise ShapeError(op.where, "a shape with all sizes", shape, hint="give one for each input: --shape 1,3,224,224")
+            raise ShapeError(
+                op.where, "a shape with all sizes", shape, hint="give one for each input: --shape 1,3,224,224"
+            )
         sizes = tuple(size for size in shape if isinstance(size, int))
         dtype = input_dtype(operand)
         floats = dtype.kind == "f"

@@ -78,7 +78,9 @@ class Summary:
         footer = f"{len(rows)} operators, {self.parameters:,} parameters"
         if self.flops:
             unknown = any(row.flops is None for row in self.rows)
-            footer += f", {'at least ' if unknown else ''}{format_flops(self.flops)}FLOPs (a multiply-add counts as two)"
+            footer += (
+                f", {'at least ' if unknown else ''}{format_flops(self.flops)}FLOPs (a multiply-add counts as two)"
+            )
         return Report(self.name, columns, rows, footer)
 
     def __str__(self) -> str:

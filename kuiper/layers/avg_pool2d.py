@@ -10,9 +10,10 @@ import numpy as np
 from kuiper.errors import ParameterError
 from kuiper.layers.kernels import average_pooling
 from kuiper.layers.layer import Array, Layer
-from kuiper.layers.planes import as_planes, threads_for
+from kuiper.layers.planes import as_planes
 from kuiper.layers.registry import register
 from kuiper.layers.window import Window, read_window
+from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator

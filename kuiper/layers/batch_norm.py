@@ -10,8 +10,8 @@ from kuiper.errors import ShapeError
 from kuiper.layers.blocks import as_blocks, weights_like
 from kuiper.layers.kernels import channelwise
 from kuiper.layers.normalisation import Normalisation
-from kuiper.layers.planes import threads_for
 from kuiper.layers.registry import register
+from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from kuiper.errors import ParameterError
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.promotion import promoted
-from kuiper.layers.registry import register
+from kuiper.layers.registry import create, register
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
@@ -39,6 +40,12 @@ class Clamp(Layer):
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
         return math.prod(outputs[0])
+
+
+@register("aten::clamp_min", "aten::clamp_max")
+def clamp_of_operands(op: RuntimeOperator) -> Layer:
+    """The same in TorchScript's spelling, where the one bound is an operand without a name."""
+    return create(replace(op, type="torch.clamp", input_names=["input", op.type.removeprefix("aten::clamp_")]))
 
 
 def clamp(x: Array, lower: Number | None = None, upper: Number | None = None) -> Array:

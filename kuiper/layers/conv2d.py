@@ -14,8 +14,8 @@ from kuiper.layers.kernels.depthwise import depthwise
 from kuiper.layers.kernels.im2col import im2col
 from kuiper.layers.layer import Array, Layer, ParamLayer
 from kuiper.layers.pad import pad
-from kuiper.layers.planes import threads_for
 from kuiper.layers.registry import register
+from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator

@@ -12,8 +12,8 @@ from kuiper.layers.convolution import ConvolutionParameters, Pair, Stencil, chec
 from kuiper.layers.gemm import matmul, pack_left
 from kuiper.layers.kernels.col2im import col2im
 from kuiper.layers.layer import Array, Layer, ParamLayer
-from kuiper.layers.planes import threads_for
 from kuiper.layers.registry import register
+from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator

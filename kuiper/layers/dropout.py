@@ -33,6 +33,8 @@ class Dropout(Layer):
         If the graph was exported in training mode.
     """
 
+    is_no_op = True
+
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         if op.bool_param("training", False):

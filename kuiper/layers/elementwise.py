@@ -9,7 +9,7 @@ import numpy as np
 
 from kuiper.errors import DataTypeError
 from kuiper.layers.layer import Layer
-from kuiper.layers.planes import threads_for
+from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -26,7 +26,8 @@ class Expand(Layer):
 
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
-        self.sizes = op.ints_param("sizes", ())
+        key = "sizes" if op.has_param("sizes") else "shape"  # what older files call it
+        self.sizes = op.ints_param(key, ())
         self.batch = declared_batch(op)
 
     def forward(self, x: Array) -> Array:

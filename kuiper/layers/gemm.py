@@ -6,16 +6,16 @@ An operand that never changes (a weight) is packed once, when the layer is made;
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kuiper.errors import ShapeError
 from kuiper.layers.kernels import gemm
-from kuiper.layers.layer import Array
-from kuiper.threads import get_num_threads
+from kuiper.threads import threads_for
 
-# Below this many multiply-adds, waking a second thread costs more than it saves.
-_PARALLEL_FROM = 1 << 17
+if TYPE_CHECKING:
+    from kuiper.layers.layer import Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def pack_left(a: Array) -> PackedLeft:
     """``a`` (m, k), float32, in the order in which the kernel reads a left operand."""
     m, k = a.shape
     panels = np.empty((-(-m // gemm.TILE_ROWS), k, gemm.TILE_ROWS), np.float32)
-    gemm.pack_left(a, panels, _threads(m * k))
+    gemm.pack_left(a, panels, threads_for(m * k))
     return PackedLeft((m, k), panels)
 
 
@@ -46,14 +46,14 @@ def pack_right(b: Array) -> PackedRight:
     """``b`` (k, n), float32, in the order in which the kernel reads a right operand."""
     k, n = b.shape
     panels = np.empty((-(-n // gemm.TILE_COLUMNS), k, gemm.TILE_COLUMNS), np.float32)
-    gemm.pack_right(b, panels, _threads(k * n))
+    gemm.pack_right(b, panels, threads_for(k * n))
     return PackedRight((k, n), panels)
 
 
 def matmul(left: Array | PackedLeft, right: Array | PackedRight, out: Array | None = None) -> Array:
     """The matrix product (m, k) (k, n) -> (m, n) in float32.
 
-    ``out``, if given, is filled and returned; its rows must be contiguous, so a slice of columns of a larger array will do.
+    ``out``, if given, is filled and returned; its rows must be contiguous, as are those of a slice of columns.
     The result does not depend on the number of threads, to the last bit.
 
     >>> import numpy as np
@@ -78,9 +78,5 @@ def matmul(left: Array | PackedLeft, right: Array | PackedRight, out: Array | No
     elif m and n:
         left = left if isinstance(left, PackedLeft) else pack_left(left)
         right = right if isinstance(right, PackedRight) else pack_right(right)
-        gemm.multiply(left.panels, right.panels, out, _threads(m * n * k))
+        gemm.multiply(left.panels, right.panels, out, threads_for(m * n * k))
     return out
-
-
-def _threads(work: int) -> int:
-    return get_num_threads() if work >= _PARALLEL_FROM else 1

@@ -18,8 +18,8 @@ class Layer:
     """The base of all layers.
 
     A subclass reads and checks its parameters in ``__init__`` and computes in ``forward``. Arrays are float32 unless
-    the graph says otherwise, in torch's axis order, (n, c, h, w) for images. ``forward`` never writes to its inputs; it may
-    return a view of them.
+    the graph says otherwise, in torch's axis order, (n, c, h, w) for images. ``forward`` never writes to its inputs;
+    it may return a view of them.
 
     ``data_inputs`` names the inputs that ``forward`` takes. An input of any other name (``$size=7``) is a parameter
     that the graph computes: the engine makes the layer anew with that value, so no layer needs code for it.
@@ -27,13 +27,11 @@ class Layer:
 
     data_inputs: ClassVar[tuple[str, ...]] = ("input", "self", "tensor", "tensors")
 
+    #: Whether the one output is always the one input, as for dropout at inference.
+    is_no_op: bool = False
+
     def __init__(self, op: RuntimeOperator) -> None:
         self.op = op
-
-    @property
-    def is_no_op(self) -> bool:
-        """Whether the one output is always the one input, as for dropout at inference."""
-        return False
 
     def forward(self, *inputs: Any) -> Any:
         """Compute the outputs: one array, or a tuple with one entry for each output of the operator."""

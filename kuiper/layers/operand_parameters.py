@@ -1,8 +1,8 @@
 """Parameters that the graph computes.
 
-A graph exported with free sizes may pass a parameter as an operand, ``Tensor.reshape ... $input=0 $shape=21``, where operand
-21 is ``[size(@0,0),-1]``. No layer knows about that: this one stands in front, and makes the real layer anew whenever such
-a value changes.
+A graph exported with free sizes may pass a parameter as an operand, ``Tensor.reshape ... $input=0 $shape=21``, where
+operand 21 is ``[size(@0,0),-1]``. No layer knows about that: this one stands in front, and makes the real layer anew
+whenever such a value changes.
 """
 
 from __future__ import annotations

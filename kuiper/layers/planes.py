@@ -8,13 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.errors import DataTypeError, ShapeError
-from kuiper.threads import get_num_threads
 
 if TYPE_CHECKING:
     from kuiper.layers.layer import Array
-
-# Below this many steps of an inner loop, waking a second thread costs more than it saves.
-_PARALLEL_FROM = 1 << 16
 
 
 def as_planes(x: Array, where: str) -> Array:
@@ -51,8 +47,3 @@ def as_rows(x: Array, where: str) -> Array:
     if x.ndim not in (2, 3):
         raise ShapeError(where, "input (n, c, w) or (c, w)", x.shape)
     return x[..., None, :]
-
-
-def threads_for(work: int) -> int:
-    """How many threads a kernel gets for so many steps of its inner loop."""
-    return get_num_threads() if work >= _PARALLEL_FROM else 1

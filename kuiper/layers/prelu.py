@@ -11,8 +11,8 @@ from kuiper.layers.blocks import as_blocks
 from kuiper.layers.elementwise import Elementwise
 from kuiper.layers.kernels import channelwise
 from kuiper.layers.leaky_relu import leaky_relu
-from kuiper.layers.planes import threads_for
 from kuiper.layers.registry import register
+from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator

@@ -11,8 +11,8 @@ from kuiper.layers.axes import axis
 from kuiper.layers.blocks import as_blocks
 from kuiper.layers.kernels import softmax as kernels
 from kuiper.layers.layer import Layer
-from kuiper.layers.planes import threads_for
 from kuiper.layers.registry import register
+from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -39,7 +39,7 @@ class MatrixTranspose(Layer):
 
     def forward(self, x: Array) -> Array:
         self.expect_rank(x, (0, 1, 2), "with at most two axes")
-        return x.T
+        return np.transpose(x)
 
 
 def transpose(x: Array, dim0: int, dim1: int, where: str = "transpose") -> Array:
@@ -55,4 +55,4 @@ def transpose(x: Array, dim0: int, dim1: int, where: str = "transpose") -> Array
         If ``x`` lacks one of the axes.
     """
     first, second = axis(dim0, x.ndim, where), axis(dim1, x.ndim, where)
-    return np.asarray(np.swapaxes(x, first, second)) if x.ndim else x
+    return np.swapaxes(x, first, second) if x.ndim else x

@@ -12,9 +12,10 @@ from kuiper.errors import ParameterError
 from kuiper.layers.adaptive_avg_pool2d import adaptive_avg_pool2d
 from kuiper.layers.kernels import resample
 from kuiper.layers.layer import Array, Layer
-from kuiper.layers.planes import as_planes, threads_for
+from kuiper.layers.planes import as_planes
 from kuiper.layers.registry import register
 from kuiper.layers.resampled_axis import Axis, cubic_table, exact_scale, linear_table, nearest_table
+from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator

@@ -66,15 +66,16 @@ class YoloDetect(Layer):
         if len({level.values for level in self.levels}) != 1:
             raise ParameterError(op.where, "levels of one box size", [level.values for level in self.levels])
         self.ranks = tuple(len(operand.shape or ()) for operand in op.outputs)
-        if len(self.ranks) > 1 and (self.ranks.count(3) != 1 or set(self.ranks) - {3, 4, 5}):
-            raise self.unsupported("one output with 3 axes, and maps with 4 or 5", [out.shape for out in op.outputs])
+        maps = [rank for rank in self.ranks if rank in (4, 5)]
+        if len(self.ranks) > 1 and (self.ranks.count(3) != 1 or not len(maps) == len(strides) == len(self.ranks) - 1):
+            expected = f"one output with 3 axes, and {len(strides)} maps with 4 or 5"
+            raise self.unsupported(expected, [operand.shape for operand in op.outputs])
 
     def forward(self, *maps: Array) -> Array | tuple[Array, ...]:
         n = maps[0].shape[0]
         for level, x in zip(self.levels, maps, strict=True):
-            self.expect(
-                x.ndim == 4 and x.shape[:2] == (n, level.channels), f"map ({n}, {level.channels}, h, w)", x.shape
-            )
+            fits = x.ndim == 4 and x.shape[:2] == (n, level.channels)
+            self.expect(fits, f"map ({n}, {level.channels}, h, w)", x.shape)
         convolved = [convolve(x, level) for level, x in zip(self.levels, maps, strict=True)]
         counts = [math.prod(z.shape[1:4]) for z in convolved]
         boxes = np.empty((n, sum(counts), self.levels[0].values), np.float32)
@@ -89,9 +90,8 @@ class YoloDetect(Layer):
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
         cells = [n * h * w for n, _, h, w in inputs]
-        return sum(
-            2 * count * level.channels * len(level.bias) for count, level in zip(cells, self.levels, strict=True)
-        )
+        per_cell = [2 * level.channels * len(level.bias) for level in self.levels]
+        return sum(count * work for count, work in zip(cells, per_cell, strict=True))
 
 
 def level_of(op: RuntimeOperator, index: int, anchors: Array, stride: float) -> Level:

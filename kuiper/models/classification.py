@@ -72,7 +72,8 @@ def softmax(logits: Array) -> npt.NDArray[np.float64]:
     [0.5, 0.5, 0.0]
     """
     powers: npt.NDArray[np.float64] = np.exp(logits.astype(np.float64) - logits.max())
-    return powers / powers.sum()
+    powers /= powers.sum()
+    return powers
 
 
 def largest(values: npt.NDArray[np.float64], count: int) -> list[int]:

@@ -18,7 +18,7 @@ import numpy as np
 from kuiper.errors import DataTypeError, ShapeError
 from kuiper.tensor import elementwise
 from kuiper.tensor.buffer import Exporter
-from kuiper.threads import get_num_threads
+from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
     from kuiper.tensor.layout import Order
@@ -27,7 +27,6 @@ Operand = Exporter | np.ndarray | Real | float
 Kernel = Callable[[np.ndarray, np.ndarray, np.ndarray, int], None]
 
 KERNEL_RANK = 4
-SERIAL_SIZE = 1 << 16  # below this, waking a second thread costs more than it saves
 
 
 def combine(kernel: Kernel, x: Operand, y: Operand, where: str) -> np.ndarray:
@@ -136,8 +135,3 @@ def merged_shape(shape: tuple[int, ...], a: tuple[int, ...], b: tuple[int, ...])
             length *= merged.pop()[0]
         merged.append((length, a_stride, b_stride))
     return tuple(length for length, _, _ in merged)
-
-
-def threads_for(size: int) -> int:
-    """How many threads this many values are worth."""
-    return 1 if size < SERIAL_SIZE else get_num_threads()

@@ -4,13 +4,16 @@ import json
 import shutil
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from kuiper.cli import COMMANDS, main
 from kuiper.models import bundled, bundled_photo
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MODEL = bundled("cifar_resnet20")
 
@@ -61,7 +64,9 @@ def test_run_stores_what_the_model_returns(tmp_path: Path, capsys: pytest.Captur
 
 
 @pytest.mark.parametrize("content", [b"", b"not numpy", b"\x93NUMPY\x01\x00"])
-def test_run_refuses_a_file_that_is_no_array(content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_refuses_a_file_that_is_no_array(
+    content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "x.npy"
     path.write_bytes(content)
     assert run("run", MODEL, path) == 1

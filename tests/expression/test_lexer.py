@@ -53,6 +53,7 @@ def test_tokenize_of_nothing_is_empty() -> None:
         ("2j", 2j),
         ("0.000000e+00+2.000000e+00j", 2j),
         ("-1.5-2j", -1.5 - 2j),
+        ("1.000000e+00+-2.000000e+00j", 1 - 2j),
         ("True", True),
         ("False", False),
         ("None", None),
@@ -85,6 +86,13 @@ def test_tokenize_points_at_what_starts_no_token(text: str, position: int) -> No
     first, shown, caret = str(error.value).splitlines()
     assert first.startswith("somewhere: expected an input such as @0, a number, a word, ',' or a bracket, got")
     assert (shown, caret) == ("    " + text, "    " + " " * position + "^")
+
+
+def test_tokenize_is_quick_with_long_digits() -> None:
+    with pytest.raises(ExpressionError):
+        tokenize("1" * 100_000 + "x")
+    (token,) = tokenize("1" * 100_000)
+    assert token.value == math.inf
 
 
 def test_a_long_text_is_shown_around_the_place() -> None:

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import itertools
 import xml.etree.ElementTree as ElementTree
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from kuiper.errors import ParameterError
 from kuiper.graph.layout import layered_layout
 from tests.graph.graphs import DIAMOND, graph_of, random_graph
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -50,11 +54,11 @@ def test_empty_edges_draw_nothing_but_boxes() -> None:
 def test_layered_layout_points_down_and_keeps_boxes_apart(seed: int) -> None:
     operators = random_graph(seed, size=30).operators
     edges = [(op, successor) for op in operators for successor in op.successors]
-    layout = layered_layout({op: 100.0 for op in operators}, edges, gap=20)
+    layout = layered_layout(dict.fromkeys(operators, 100.0), edges, gap=20)
     for route in layout.routes:
         assert [node.row for node in route] == list(range(route[0].row, route[-1].row + 1))
     for row in layout.rows:
-        for left, right in zip(row, row[1:], strict=False):
+        for left, right in itertools.pairwise(row):
             assert right.x - left.x >= left.width / 2 + 20 + right.width / 2 - 1e-6
         assert all(node.width / 2 - 1e-6 <= node.x <= layout.width - node.width / 2 + 1e-6 for node in row)
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from kuiper.graph.report import Column, Report
 from kuiper.graph.summary import Summary
 from kuiper.layers import registry
 from tests.graph.graphs import DIAMOND, graph_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LINEAR = """7767517
 4 3

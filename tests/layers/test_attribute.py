@@ -17,5 +17,5 @@ def test_attribute_keeps_its_element_type() -> None:
 
 
 def test_attribute_refuses_a_file_without_data() -> None:
-    with pytest.raises(ParameterError, match="pnnx.Attribute 'it': expected a weight 'data', got none"):
+    with pytest.raises(ParameterError, match=r"pnnx.Attribute 'it': expected a weight 'data', got none"):
         create(wired("pnnx.Attribute", inputs=0))

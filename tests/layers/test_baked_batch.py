@@ -7,7 +7,8 @@ from tests.layers.wired_operator import wired
 
 
 @pytest.mark.parametrize(
-    ("declared", "batch"), [((1, 3, 4), 1), ((5,), 5), ((None, 3), None), (("batch", 3), None), ((), None), (None, None)]
+    ("declared", "batch"),
+    [((1, 3, 4), 1), ((5,), 5), ((None, 3), None), (("batch", 3), None), ((), None), (None, None)],
 )
 def test_declared_batch_is_the_first_size_of_the_first_input(declared: object, batch: int | None) -> None:
     assert declared_batch(wired("Tensor.reshape", declared=declared)) == batch  # type: ignore[arg-type]

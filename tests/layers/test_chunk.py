@@ -23,5 +23,5 @@ def test_chunk_cuts_an_axis() -> None:
 
 
 def test_chunk_refuses_no_chunks() -> None:
-    with pytest.raises(ParameterError, match="torch.chunk 'it': expected chunks >= 1, got 0"):
+    with pytest.raises(ParameterError, match=r"torch.chunk 'it': expected chunks >= 1, got 0"):
         run_wired("torch.chunk", np.arange(3), chunks=0)

@@ -16,5 +16,5 @@ def test_dtype_param_reads_torch_names(name: str | None, dtype: type | None) -> 
 
 
 def test_dtype_param_refuses_types_that_numpy_lacks() -> None:
-    with pytest.raises(ParameterError, match="Tensor.to 'it': expected dtype among torch.bool, .* got torch.bfloat16"):
+    with pytest.raises(ParameterError, match=r"Tensor.to 'it': expected dtype among torch.bool, .* got torch.bfloat16"):
         dtype_param(operator("Tensor.to", dtype="torch.bfloat16"))

@@ -39,6 +39,10 @@ def test_expand_frees_a_batch_that_the_export_has_baked_in() -> None:
     assert layer.forward(X[:1]).tolist() == [[1, 1, 1]]
 
 
+def test_expand_reads_the_older_name_of_its_sizes() -> None:
+    assert run("Tensor.expand", X, shape=[-1, 2]).tolist() == [[1, 1], [2, 2]]
+
+
 def test_expand_does_not_take_a_new_axis_for_the_batch() -> None:
     layer = create(wired("Tensor.expand", declared=(2, 1), sizes=[2, 3, 1]))
     assert layer.forward(np.float32([[1], [2], [3]])).shape == (2, 3, 1)

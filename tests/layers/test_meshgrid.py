@@ -22,7 +22,7 @@ def test_meshgrid_xy_swaps_the_first_two_axes() -> None:
 
 
 def test_meshgrid_refuses_other_words_and_matrices() -> None:
-    with pytest.raises(UnsupportedOperatorError, match='expected indexing "ij" or "xy", got ji'):
+    with pytest.raises(UnsupportedOperatorError, match=r'expected indexing "ij" or "xy", got ji'):
         run_wired("aten::meshgrid", [A, B], "ji", outputs=2)
     with pytest.raises(ShapeError, match=r"expected vectors, got \[\(3,\), \(1, 2\)\]"):
         run_wired("aten::meshgrid", [A, B[None]], "ij", outputs=2)

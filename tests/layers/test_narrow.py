@@ -19,5 +19,5 @@ def test_narrow_takes_a_stretch(dim: int, start: int, length: int, expected: lis
 
 @pytest.mark.parametrize(("start", "length"), [(3, 2), (-5, 1), (0, -1)])
 def test_narrow_refuses_what_does_not_fit(start: int, length: int) -> None:
-    with pytest.raises(ShapeError, match="torch.narrow 'it': expected start and length within 4 entries, got"):
+    with pytest.raises(ShapeError, match=r"torch.narrow 'it': expected start and length within 4 entries, got"):
         run("torch.narrow", X, dim=1, start=start, length=length)

@@ -31,5 +31,5 @@ def test_for_outputs_gives_all_pieces_to_an_output_that_is_unpacked() -> None:
 
 
 def test_for_outputs_refuses_another_number_of_pieces() -> None:
-    with pytest.raises(ShapeError, match="torch.split 'it': expected 3 pieces, one for each output, got 2"):
+    with pytest.raises(ShapeError, match=r"torch.split 'it': expected 3 pieces, one for each output, got 2"):
         for_outputs(wired("torch.split", outputs=3), (X, X))

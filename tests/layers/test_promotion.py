@@ -34,6 +34,10 @@ def test_promoted_equals_torch_result_type(second: str) -> None:
     for a in names:
         for b in names if second != "number" else ["float", "int", "bool"]:
             x = np.zeros(1, a)
-            y = {"float": 1.5, "int": 2, "bool": True}[b] if second == "number" else np.zeros([1][: second == "axes"], b)
+            y = (
+                {"float": 1.5, "int": 2, "bool": True}[b]
+                if second == "number"
+                else np.zeros([1][: second == "axes"], b)
+            )
             expected = torch.result_type(torch.from_numpy(x), y if second == "number" else torch.from_numpy(y))
             assert str(expected) == f"torch.{promoted([x, y])}"

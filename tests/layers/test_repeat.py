@@ -24,5 +24,5 @@ def test_repeat_refuses_fewer_sizes_than_axes_and_tile_does_not() -> None:
 
 
 def test_repeat_refuses_negative_sizes() -> None:
-    with pytest.raises(ParameterError, match="expected sizes >= 0"):
+    with pytest.raises(ParameterError, match=r"expected sizes >= 0"):
         run("Tensor.repeat", X, sizes=[1, -1])

@@ -24,5 +24,5 @@ def test_repeat_interleave_takes_a_number_for_each_entry() -> None:
 def test_repeat_interleave_refuses_wrong_numbers() -> None:
     with pytest.raises(ShapeError, match=r"expected one or 2 repeats, got \(1, 2, 3\)"):
         run("torch.repeat_interleave", X, repeats=[1, 2, 3], dim=0)
-    with pytest.raises(ParameterError, match="expected repeats >= 0"):
+    with pytest.raises(ParameterError, match=r"expected repeats >= 0"):
         run("torch.repeat_interleave", X, repeats=-1, dim=0)

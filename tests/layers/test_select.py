@@ -30,5 +30,5 @@ def test_select_refuses_an_index_outside(index: int) -> None:
 
 
 def test_select_refuses_a_scalar() -> None:
-    with pytest.raises(ShapeError, match="expected input with axes"):
+    with pytest.raises(ShapeError, match=r"expected input with axes"):
         run("Tensor.select", np.array(3), dim=0, index=0)

@@ -72,5 +72,5 @@ def test_slice_refuses_a_missing_axis_and_one_that_comes_twice() -> None:
 
 
 def test_slice_refuses_a_scalar() -> None:
-    with pytest.raises(ShapeError, match="expected input with axes"):
+    with pytest.raises(ShapeError, match=r"expected input with axes"):
         run("Tensor.slice", np.array(3), dim=0, start=0, end=1)

@@ -37,10 +37,10 @@ def test_split_into_a_list_of_one_keeps_its_size() -> None:
 
 @pytest.mark.parametrize("sizes", [0, -1, [3, -1, 5]])
 def test_split_refuses_sizes_below_one(sizes: object) -> None:
-    with pytest.raises(ParameterError, match="expected split_size_or_sections of positive sizes"):
+    with pytest.raises(ParameterError, match=r"expected split_size_or_sections of positive sizes"):
         run_wired("torch.split", X, split_size_or_sections=sizes)
 
 
 def test_split_refuses_an_input_with_more_pieces_than_the_file_has_outputs() -> None:
-    with pytest.raises(ShapeError, match="expected 2 pieces, one for each output, got 4"):
+    with pytest.raises(ShapeError, match=r"expected 2 pieces, one for each output, got 4"):
         run_wired("torch.split", X, outputs=2, split_size_or_sections=2)

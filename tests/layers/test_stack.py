@@ -29,7 +29,7 @@ def test_stack_refuses_different_shapes() -> None:
 
 
 def test_stack_refuses_nothing_and_a_missing_axis() -> None:
-    with pytest.raises(ShapeError, match="expected inputs of one shape, got none"):
+    with pytest.raises(ShapeError, match=r"expected inputs of one shape, got none"):
         run_wired("torch.stack", [], names=("tensors",))
-    with pytest.raises(ShapeError, match="expected dim within -2..1, got 2"):
+    with pytest.raises(ShapeError, match=r"expected dim within -2..1, got 2"):
         run_wired("torch.stack", A, B, dim=2)

@@ -32,5 +32,5 @@ def test_tensor_split_reads_indices_as_python_does(indices: list[int], expected:
 
 
 def test_tensor_split_refuses_no_sections() -> None:
-    with pytest.raises(ParameterError, match="torch.tensor_split 'it': expected sections >= 1, got 0"):
+    with pytest.raises(ParameterError, match=r"torch.tensor_split 'it': expected sections >= 1, got 0"):
         run_wired("torch.tensor_split", X, sections=0)

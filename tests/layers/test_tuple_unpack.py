@@ -14,10 +14,10 @@ def test_tuple_unpack_gives_one_output_for_each_entry(type_name: str) -> None:
 
 
 def test_tuple_unpack_refuses_another_number_of_entries() -> None:
-    with pytest.raises(ShapeError, match="prim::TupleUnpack 'it': expected 2 entries, got 3"):
+    with pytest.raises(ShapeError, match=r"prim::TupleUnpack 'it': expected 2 entries, got 3"):
         run_wired("prim::TupleUnpack", (1, 2, 3), outputs=2)
 
 
 def test_tuple_unpack_refuses_what_is_not_packed() -> None:
-    with pytest.raises(DataTypeError, match="prim::ListUnpack 'it': expected a tuple or a list, got ndarray"):
+    with pytest.raises(DataTypeError, match=r"prim::ListUnpack 'it': expected a tuple or a list, got ndarray"):
         run_wired("prim::ListUnpack", np.zeros(2), outputs=2)

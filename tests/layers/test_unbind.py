@@ -21,5 +21,5 @@ def test_unbind_of_a_vector_gives_arrays_without_axes() -> None:
 
 
 def test_unbind_refuses_an_axis_of_another_size_than_at_export() -> None:
-    with pytest.raises(ShapeError, match="torch.unbind 'it': expected 2 pieces, one for each output, got 3"):
+    with pytest.raises(ShapeError, match=r"torch.unbind 'it': expected 2 pieces, one for each output, got 3"):
         run_wired("torch.unbind", X, outputs=2, dim=1)

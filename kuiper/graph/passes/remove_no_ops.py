@@ -1,6 +1,6 @@
 """Take operators that do nothing at inference out of the graph.
 
-    before   conv -> dropout -> relu          after   conv -> relu
+before   conv -> dropout -> relu          after   conv -> relu
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ cut into blocks, which threads share out; within a block the compiler turns the 
     x   [ 4096 numbers | 4096 | 4096 | ... | the rest ]
           thread 0       0      1            1            each: y[i] = f(x[i]) for 16 numbers at once
 
-A block is always the same stretch of the row, however many threads there are: so the answer is the same to the last bit.
-The formulas stand in ``activation_formulas.pxd`` and ``vector_math.pxd``; a call to one through a pointer for each number would
-keep the loop scalar, which is why each function has a loop of its own.
+A block is always the same stretch of the row, however many threads there are: the answer is the same to the last bit.
+The formulas stand in ``activation_formulas.pxd`` and ``vector_math.pxd``. A call through a pointer for each number would
+keep the loop scalar: that is why each function has a loop of its own.
 """
 
 from cython.parallel cimport prange

@@ -3,8 +3,8 @@
     scale_shift:  y[n, c, i] = scale[c] x[n, c, i] + shift[c]
     prelu:        y[n, c, i] = x[n, c, i]  where that is > 0,  else slope[c] x[n, c, i]
 
-An image has inner = h w neighbours under one weight; a batch of feature vectors has inner = 1, and the weights change from
-number to number. So there are two loops, and each runs over neighbours:
+An image has inner = h w neighbours under one weight; a batch of feature vectors has inner = 1, and the weights change
+from number to number. So there are two loops, and each runs over neighbours:
 
     inner > 1:  for each (n, c): over i, one weight         inner == 1:  for each n: over c, weights beside the numbers
 """

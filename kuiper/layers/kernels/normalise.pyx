@@ -1,6 +1,6 @@
 """Normalisation by the statistics of the input itself: layer norm, group norm (and so instance norm), RMS norm.
 
-    y = (x - mean) / sqrt(variance + eps) * weight + bias       variance = mean of (x - mean)**2, divided by N, not N - 1
+    y = (x - mean) / sqrt(variance + eps) * weight + bias       variance = mean of (x - mean)**2, over N, not N - 1
 
 What they differ in is which numbers share a mean and which share a weight:
 
@@ -11,11 +11,11 @@ What they differ in is which numbers share a mean and which share a weight:
     x:  [ channel 0 | channel 1 | channel 2 | channel 3 ]     groups = 2
          '------ mean 0 ------'  '------ mean 1 ------'
 
-Two passes, the mean first: mean(x**2) - mean(x)**2 in one pass subtracts two large, nearly equal numbers when x is far from
-0. ``row_sums.pxd`` adds in double.
+Two passes, the mean first: mean(x**2) - mean(x)**2 in one pass subtracts two large, nearly equal numbers when x is far
+from 0. ``row_sums.pxd`` adds in double.
 
-Source: Ba, Kiros and Hinton, Layer Normalization, 2016; Wu and He, Group Normalization, 2018, equations 1 to 7; Zhang and
-Sennrich, Root Mean Square Layer Normalization, 2019, equation 4.
+Source: Ba, Kiros and Hinton, Layer Normalization, 2016; Wu and He, Group Normalization, 2018, equations 1 to 7; Zhang
+and Sennrich, Root Mean Square Layer Normalization, 2019, equation 4.
 """
 
 from cython.parallel cimport prange

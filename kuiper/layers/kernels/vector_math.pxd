@@ -121,8 +121,8 @@ cdef inline float softplus(float x) noexcept nogil:
 cdef inline float erf(float x) noexcept nogil:
     """The error function: x P(x**2) / Q(x**2) up to |x| = 3.925, where a float cannot tell it from 1.
 
-    The coefficients were fitted for this file (least squares at 4000 Chebyshev nodes, reweighted until the largest relative
-    error was smallest: 2e-8). All are positive: nothing cancels.
+    The coefficients were fitted for this file (least squares at 4000 Chebyshev nodes, reweighted until the largest
+    relative error was smallest: 2e-8). All are positive: nothing cancels.
     """
     cdef float one = 1, bounded = clamped(x, -3.925, 3.925)
     cdef float square = bounded * bounded

@@ -1,0 +1,33 @@
+"""Show which lines of a .pyx exercise still run Python: Cython's HTML view, the yellower the slower."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import webbrowser
+
+from kuiper.course.builder import annotate
+from kuiper.course.errors import CourseError, ExerciseSyntaxError
+from kuiper.course.manifest import read_syllabus
+from kuiper.course.places import folder, root_here
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", metavar="ID", help="a .pyx exercise (3.4)")
+    parser.add_argument("--no-open", action="store_true", help="only write the file and print its path")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    syllabus = read_syllabus(root_here())
+    exercise = syllabus.exercise(arguments.id)
+    if not exercise.is_cython:
+        raise CourseError(exercise.label, "a .pyx exercise", exercise.file)
+    try:
+        page = annotate(exercise.student_file, folder(syllabus.root, "annotate"))
+    except ExerciseSyntaxError as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(page)
+    if not arguments.no_open:
+        webbrowser.open(page.as_uri())
+    return 0

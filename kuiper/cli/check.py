@@ -1,0 +1,31 @@
+"""Test one exercise, or all of a course: pytest with the right words."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+
+from kuiper.course.manifest import Syllabus, read_syllabus
+from kuiper.course.places import python_environment, root_here
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", metavar="ID", help="an exercise (3.4), or a course (3)")
+    parser.add_argument("--hint", type=int, default=1, metavar="N", help="which hint to show with a failure")
+    parser.add_argument("--ref", action="append", default=[], metavar="ID", help="use the reference for this exercise")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    syllabus = read_syllabus(root_here())
+    words = [f"--hint={arguments.hint}", *(f"--ref={id_}" for id_ in arguments.ref)]
+    return run_tests(syllabus, arguments.id, words)
+
+
+def run_tests(syllabus: Syllabus, part: str, words: list[str]) -> int:
+    """pytest over the tests of one exercise or course; 0 if all pass, else 1."""
+    exercises = syllabus.matching(part)
+    files = sorted({str(ex.course / name.split("::")[0]) for ex in exercises for name in ex.tests})
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "kuiper.course.pytest_plugin", f"--exercise={part}", *words]
+    done = subprocess.run([*command, *files], cwd=syllabus.root, env=python_environment())
+    return 0 if done.returncode == 0 else 1

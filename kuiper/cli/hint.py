@@ -1,0 +1,41 @@
+"""Show a hint for an exercise: the first time the first rung of the ladder, then the next one."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+
+from rich.console import Console
+
+from kuiper.course.errors import CourseError
+from kuiper.course.hints import ladder
+from kuiper.course.manifest import read_syllabus
+from kuiper.course.places import root_here, state_folder
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", metavar="ID", help="an exercise (3.4)")
+    parser.add_argument("-l", "--level", type=int, metavar="N", help="this rung (default: the one after the last shown)")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    syllabus = read_syllabus(root_here())
+    exercise = syllabus.exercise(arguments.id)
+    path = state_folder(syllabus.root) / "hints.json"
+    shown: dict[str, int] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    last_hint = len(exercise.hints)
+    level = arguments.level or min(shown.get(exercise.id, 0) + 1, last_hint)
+    rungs = ladder(exercise)
+    if not 1 <= level <= len(rungs):
+        raise CourseError("--level", f"a rung from 1 to {len(rungs)}", level)
+    console = Console(highlight=False, markup=False)
+    console.print(f"{exercise.label}, hint {level} of {len(rungs)}")
+    console.print(rungs[level - 1])
+    if level == last_hint:
+        console.print(f"(the last rung is the reference itself: kuiper hint {exercise.id} --level {len(rungs)})")
+    shown[exercise.id] = max(level, shown.get(exercise.id, 0))
+    beside = path.with_suffix(f".{os.getpid()}")
+    beside.write_text(json.dumps(shown), encoding="utf-8")
+    os.replace(beside, path)
+    return 0

@@ -1,0 +1,23 @@
+"""Write an exercise's skeleton anew; what stood there is kept as a backup."""
+
+from __future__ import annotations
+
+import argparse
+
+from kuiper.course import sync
+from kuiper.course.compile_errors import shown
+from kuiper.course.manifest import read_syllabus
+from kuiper.course.places import root_here
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", metavar="ID", help="an exercise (3.4)")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    exercise = read_syllabus(root_here()).exercise(arguments.id)
+    backup = sync.reset(exercise)
+    print(f"{shown(exercise.student_file)} is the skeleton again")
+    if backup:
+        print(f"your version: {shown(backup)}")
+    return 0

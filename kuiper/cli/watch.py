@@ -1,0 +1,50 @@
+"""Test the exercise that is being edited, at every save. Ctrl-C ends it."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from rich.console import Console
+
+from kuiper.cli.check import run_tests
+from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
+from kuiper.course.places import root_here
+from kuiper.course.progress import Progress, next_exercise
+
+PAUSE = 0.3
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", nargs="?", metavar="ID", help="begin with this one (default: the next unsolved one)")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    syllabus = read_syllabus(root_here())
+    console = Console(highlight=False)
+    first = syllabus.exercise(arguments.id) if arguments.id else next_exercise(syllabus, Progress(syllabus.root))
+    if first is None:
+        console.print("all exercises are solved")
+        return 0
+    before = saves(syllabus)
+    run_tests(syllabus, first.id, [])
+    while True:
+        console.print("[dim]waiting for a save in exercises/ (Ctrl-C ends)[/]")
+        changed, before = wait_for_save(syllabus, before)
+        console.rule(changed.label)
+        run_tests(syllabus, changed.id, [])
+
+
+def wait_for_save(syllabus: Syllabus, before: dict[str, float]) -> tuple[Exercise, dict[str, float]]:
+    """The exercise whose file was saved first after ``before``, and the times as they are now."""
+    while True:
+        now = saves(syllabus)
+        for exercise in syllabus:
+            if now.get(exercise.id) != before.get(exercise.id):
+                return exercise, now
+        time.sleep(PAUSE)
+
+
+def saves(syllabus: Syllabus) -> dict[str, float]:
+    """When each student file was last written."""
+    return {ex.id: ex.student_file.stat().st_mtime for ex in syllabus if ex.student_file.is_file()}

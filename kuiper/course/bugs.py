@@ -1,0 +1,84 @@
+"""The bug bank: wrong implementations that students really write, as small patches on the solutions."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kuiper.course.errors import CourseError
+from kuiper.course.manifest import Exercise
+from kuiper.course.places import folder
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+@dataclass(frozen=True)
+class Bug:
+    """A named mistake. ``when`` completes "this is what you get when ..."; ``edits`` turn the solution into it."""
+
+    name: str
+    when: str
+    edits: tuple[tuple[str, str], ...]
+
+
+def read_bugs(exercise: Exercise) -> list[Bug]:
+    """The bugs of an exercise; none where it has no file.
+
+    Raises
+    ------
+    CourseError
+        If the file cannot be read, a bug lacks a key, or two share a name.
+    """
+    path = exercise.bugs_file
+    if not path.is_file():
+        return []
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise CourseError(str(path), "a TOML file", str(error)) from error
+    bugs = [_bug(path, entry) for entry in table.get("bug", [])]
+    names = [bug.name for bug in bugs]
+    for name in names:
+        if names.count(name) > 1:
+            raise CourseError(str(path), "bugs with names of their own", f"{name} twice")
+    return bugs
+
+
+def bug_file(exercise: Exercise, bug: Bug) -> Path:
+    """The solution with the bug in it, as a file."""
+    text = patched(exercise.solution_file.read_text(encoding="utf-8"), bug, str(exercise.bugs_file))
+    path = folder(exercise.course.parent, "bug-bank", exercise.course.name, bug.name) / exercise.file
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    return path
+
+
+def patched(text: str, bug: Bug, where: str) -> str:
+    """The text with the bug's edits made.
+
+    Raises
+    ------
+    CourseError
+        If what is to be replaced does not occur exactly once: a patch that does not fit any more.
+    """
+    for before, after in bug.edits:
+        if text.count(before) != 1:
+            found = f"{text.count(before)} times {before.splitlines()[0] if before else before!r}"
+            raise CourseError(f"{where} bug {bug.name}", "text that occurs exactly once in the solution", found)
+        text = text.replace(before, after)
+    return text
+
+
+def _bug(path: Path, entry: dict[str, Any]) -> Bug:
+    where = f"{path} bug {entry.get('name', '(without name)')}"
+    edits = entry.get("edits", [entry])
+    if not all(isinstance(entry.get(key), str) for key in ("name", "when")):
+        raise CourseError(where, "a name, and what students did, as 'when'", sorted(entry))
+    if not edits or not all("replace" in edit and "with" in edit for edit in edits):
+        raise CourseError(where, "'replace' and 'with', or a list of them as 'edits'", sorted(entry))
+    return Bug(entry["name"], entry["when"], tuple((edit["replace"], edit["with"]) for edit in edits))

@@ -1,0 +1,232 @@
+"""What must hold of every exercise before a class may have it. Each gate is a function that lists what is wrong.
+
+The two-way gates need one thing of an exercise to know the rest: its tests depend on its own file and on those that it
+stands on, and on nothing else. So "solving exercise i alone turns exactly i's tests green" is two runs for all: each with
+its own solution on no more than it declares (all green), and each hollow with everything else solved (all red).
+"""
+
+from __future__ import annotations
+
+import doctest
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kuiper.course.bugs import patched, read_bugs
+from kuiper.course.classroom import Outcome
+from kuiper.course.errors import CourseError
+from kuiper.course.importer import load
+from kuiper.course.manifest import HINTS_AT_LEAST, Exercise, Syllabus
+from kuiper.course.markers import regions
+from kuiper.course.places import python_environment
+from kuiper.course.selection import Selection, selected
+from kuiper.course.sync import generated_text, state
+
+BUGS_AT_LEAST = 5
+SHORTEST_LEAK = 16  # shorter lines (return out, i += 1) say nothing
+
+
+@dataclass(frozen=True)
+class Run:
+    """How all tests ended, and which test caught which bug: (exercise, bug, test)."""
+
+    outcomes: tuple[Outcome, ...]
+    catches: tuple[tuple[str, str, str], ...] = ()
+    output: str = ""
+
+    def of(self, exercise: Exercise) -> list[Outcome]:
+        """The outcomes of one exercise."""
+        return [outcome for outcome in self.outcomes if outcome.exercise == exercise.id]
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The two runs that the two-way gates and the bug gate look at."""
+
+    alone: Run
+    hollow: Run = field(default_factory=lambda: Run(()))
+
+
+def run_all(exercises: Sequence[Exercise]) -> Runs:
+    """Run every test on the solutions (and on every bug), and on the skeletons."""
+    return Runs(run_tests(exercises, "alone", bugs=True), run_tests(exercises, "skeleton"))
+
+
+def run_tests(exercises: Sequence[Exercise], impl: str, bugs: bool = False) -> Run:
+    """One pytest session, in a process of its own, over the tests of these exercises."""
+    root = exercises[0].course.parent
+    files = sorted({str(ex.course / name.split("::")[0]) for ex in exercises for name in ex.tests})
+    with tempfile.TemporaryDirectory() as folder:
+        table, catches = Path(folder, "outcomes.json"), Path(folder, "catches.json")
+        words = [sys.executable, "-m", "pytest", "-q", "-p", "kuiper.course.pytest_plugin", "-p", "no:cacheprovider"]
+        words += [f"--rootdir={root}", "--import-mode=importlib", f"--impl={impl}", f"--outcomes={table}"]
+        words += [f"--exercise={exercise.id}" for exercise in exercises]
+        words += [f"--bugs={catches}"] if bugs else []
+        env = {key: value for key, value in python_environment().items() if not key.startswith("PYTEST_")}
+        done = subprocess.run([*words, *files], cwd=root, env=env, capture_output=True, text=True)
+        if not table.is_file():
+            return Run((), (), (done.stdout + done.stderr)[-2000:])
+        outcomes = tuple(Outcome(**entry) for entry in json.loads(table.read_text(encoding="utf-8")))
+        found = json.loads(catches.read_text(encoding="utf-8")) if bugs else []
+        return Run(outcomes, tuple((a, b, c) for a, b, c in found), done.stdout)
+
+
+def manifest_is_complete(syllabus: Syllabus, exercise: Exercise) -> list[str]:
+    """Files, points, minutes, hints and bugs are there, and dependencies come earlier."""
+    problems = []
+    for path in [exercise.solution_file, *(exercise.course / name.split("::")[0] for name in exercise.tests)]:
+        if not path.is_file():
+            problems.append(f"there is no {path.name}")
+    if len(exercise.hints) < HINTS_AT_LEAST:
+        problems.append(f"{len(exercise.hints)} hints, expected at least {HINTS_AT_LEAST}")
+    for name in ("points", "minutes", "test_count"):
+        if getattr(exercise, name) < 1:
+            problems.append(f"{name} is {getattr(exercise, name)}")
+    if not exercise.symbols or not exercise.tests:
+        problems.append("symbols and tests must not be empty")
+    bugs = read_bugs(exercise)
+    if len(bugs) < BUGS_AT_LEAST:
+        problems.append(f"{len(bugs)} bugs, expected at least {BUGS_AT_LEAST}")
+    order = [other.id for other in syllabus]
+    for id_ in exercise.depends_on:
+        if id_ not in order or order.index(id_) >= order.index(exercise.id):
+            problems.append(f"depends on {id_}, which does not come before it")
+    return problems
+
+
+def skeleton_is_in_sync(exercise: Exercise) -> list[str]:
+    """``exercises/`` is what sync writes. A student's own edits count only in CI, where nobody is a student."""
+    found = state(exercise)
+    if found == "current" or (found == "changed" and not os.environ.get("CI")):
+        return []
+    return [f"exercises/{exercise.file} is {found}; run: kuiper course sync"]
+
+
+def solution_passes(exercise: Exercise, runs: Runs) -> list[str]:
+    """With its solution, on no more than what it declares, exactly as many tests pass as the manifest counts."""
+    outcomes = runs.alone.of(exercise)
+    problems = [f"{o.test} is {o.verdict} with the solution: {' | '.join(o.lines[:4])}" for o in outcomes if o.verdict != "passed"]
+    if len(outcomes) != exercise.test_count:
+        problems.append(f"{len(outcomes)} tests ran, test_count is {exercise.test_count} {runs.alone.output[-300:] if not outcomes else ''}")
+    return problems
+
+
+def skeleton_fails(exercise: Exercise, runs: Runs) -> list[str]:
+    """On the skeleton each test fails, with the exercise's own NotImplementedError."""
+    outcomes = runs.hollow.of(exercise)
+    problems = [f"{o.test} is {o.verdict} on the skeleton: {' | '.join(o.lines[:4])}" for o in outcomes if o.verdict != "unfinished"]
+    return problems if outcomes else ["no test ran on the skeleton"]
+
+
+def bugs_are_caught(exercise: Exercise, runs: Runs) -> list[str]:
+    """Every bug applies, and at least one test fails on it."""
+    text = exercise.solution_file.read_text(encoding="utf-8")
+    problems = []
+    caught = {name for id_, name, _ in runs.alone.catches if id_ == exercise.id}
+    for bug in read_bugs(exercise):
+        try:
+            patched(text, bug, exercise.bugs_file.name)
+        except CourseError as error:
+            problems.append(str(error))
+            continue
+        if bug.name not in caught:
+            problems.append(f"bug {bug.name} passes all tests")
+    return problems
+
+
+def nothing_leaks(exercise: Exercise, pages: Sequence[tuple[str, str]]) -> list[str]:
+    """No line of the solution stands in a skeleton, a hint, or one of the pages (name, text)."""
+    text = exercise.solution_file.read_text(encoding="utf-8")
+    secrets = {line.strip() for region in regions(text, exercise.id, exercise.file) for line in region.lines}
+    secrets = {line for line in secrets if len(line) >= SHORTEST_LEAK and not line.startswith("#")}
+    public = [("its skeleton", generated_text(exercise)), *(("a hint", hint) for hint in exercise.hints), *pages]
+    return [
+        f"{name} has the solution's line: {line}"
+        for name, content in public
+        for line in sorted(secrets)
+        if line in content
+    ]
+
+
+def examples_hold(syllabus: Syllabus, exercise: Exercise) -> list[str]:
+    """The docstrings' examples are true of the solution."""
+    selection = Selection(syllabus, "solution")
+    with selected(selection):
+        module = load(selection, exercise)
+    problems = []
+    parser = doctest.DocTestParser()
+    runner = doctest.DocTestRunner(verbose=False)
+    for name, text in _docstrings(module):
+        test = parser.get_doctest(text, dict(vars(module)), name, str(exercise.solution_file), 0)
+        lines: list[str] = []
+        if runner.run(test, out=lines.append).failed:
+            got = " ".join("".join(lines).split())
+            problems.append(f"the example of {name} does not hold: {got[-200:]}")
+    return problems
+
+
+def symbols_are_defined(exercise: Exercise) -> list[str]:
+    """Every symbol of the manifest is defined in the skeleton, and at least one hole raises."""
+    text = generated_text(exercise)
+    missing = [name for name in exercise.symbols if not re.search(rf"\b{re.escape(name.split('.')[-1])}\b", text)]
+    problems = [f"symbol {name} is not in {exercise.file}" for name in missing]
+    if f'raise NotImplementedError("exercise {exercise.id}: ' not in text:
+        problems.append("no hole raises NotImplementedError")
+    return problems
+
+
+def published_pages(root: Path) -> list[tuple[str, str]]:
+    """The READMEs of the courses and the cells of the notebooks, by name."""
+    pages = [(str(path.relative_to(root)), path.read_text(encoding="utf-8")) for path in root.glob("course*/README.md")]
+    for path in sorted(root.glob("notebooks/*.ipynb")):
+        cells = json.loads(path.read_text(encoding="utf-8")).get("cells", [])
+        pages.append((str(path.relative_to(root)), "\n".join("".join(cell.get("source", "")) for cell in cells)))
+    return pages
+
+
+def problems_of(syllabus: Syllabus, exercises: Sequence[Exercise], runs: Runs | None = None) -> dict[str, list[str]]:
+    """All gates on these exercises: what is wrong, by number; empty if nothing is."""
+    runs = runs or run_all(exercises)
+    pages = published_pages(syllabus.root)
+    found: dict[str, list[str]] = {}
+    for exercise in exercises:
+        gates: list[Any] = [
+            lambda ex: manifest_is_complete(syllabus, ex),
+            symbols_are_defined,
+            skeleton_is_in_sync,
+            lambda ex: solution_passes(ex, runs),
+            lambda ex: skeleton_fails(ex, runs),
+            lambda ex: bugs_are_caught(ex, runs),
+            lambda ex: nothing_leaks(ex, pages),
+            lambda ex: examples_hold(syllabus, ex),
+        ]
+        problems: list[str] = []
+        for gate in gates:
+            try:
+                problems += gate(exercise)
+            except (CourseError, OSError) as error:
+                problems.append(str(error))
+            except Exception as error:
+                problems.append(f"{type(error).__name__}: {error}")
+        if problems:
+            found[exercise.label] = problems
+    return found
+
+
+def _docstrings(module: Any) -> list[tuple[str, str]]:
+    """The docstrings of a module, its functions, classes and their methods."""
+    found = {module.__name__: module.__doc__ or ""}
+    for name, value in vars(module).items():
+        if getattr(value, "__module__", None) != module.__name__:
+            continue
+        found[name] = getattr(value, "__doc__", None) or ""
+        if isinstance(value, type):
+            found.update({f"{name}.{key}": getattr(part, "__doc__", None) or "" for key, part in vars(value).items() if callable(part)})
+    return [(name, text) for name, text in found.items() if ">>>" in text]
