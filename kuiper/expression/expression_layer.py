@@ -12,13 +12,6 @@ if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
 
 
-class _AnyName(tuple[str, ...]):
-    """A set of input names that has every name in it."""
-
-    def __contains__(self, name: object) -> bool:
-        return True
-
-
 @register("pnnx.Expression")
 class Expression(Layer):
     """The value of ``expr``, where ``@k`` is the k-th input: ``add(mul(@0,2),@1)`` is ``2 * input_0 + input_1``.
@@ -29,7 +22,7 @@ class Expression(Layer):
     Source: pnnx's Expression; each function does what torch does with tensors and Python with plain numbers.
     """
 
-    data_inputs = _AnyName()  # an Expression that replaced another operator keeps that operator's names for its inputs
+    data_inputs = None  # an Expression that replaced another operator keeps that operator's names for its inputs
 
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -146,7 +146,7 @@ class RuntimeOperator:
             if default is REQUIRED:
                 known = ", ".join(sorted(self.params)) or "none"
                 raise ParameterError(self.where, f"a parameter '{key}'", f"parameters: {known}")
-            return default
+            return cast("T", default)
         value = self.params[key].value
         try:
             return convert(value)

@@ -22,10 +22,11 @@ class Layer:
     it may return a view of them.
 
     ``data_inputs`` names the inputs that ``forward`` takes. An input of any other name (``$size=7``) is a parameter
-    that the graph computes: the engine makes the layer anew with that value, so no layer needs code for it.
+    that the graph computes: the engine makes the layer anew with that value, so no layer needs code for it. None says
+    that all inputs are data, whatever their names.
     """
 
-    data_inputs: ClassVar[tuple[str, ...]] = ("input", "self", "tensor", "tensors")
+    data_inputs: ClassVar[tuple[str, ...] | None] = ("input", "self", "tensor", "tensors")
 
     #: Whether the one output is always the one input, as for dropout at inference.
     is_no_op: bool = False

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
 
 
-def operand_parameters(op: RuntimeOperator, data_inputs: tuple[str, ...]) -> dict[int, str]:
+def operand_parameters(op: RuntimeOperator, data_inputs: tuple[str, ...] | None) -> dict[int, str]:
     """Position and name of the inputs that are parameters: those with a name that is not one of the data inputs."""
+    if data_inputs is None:
+        return {}
     return {i: name for i, name in enumerate(op.input_names) if name and name not in data_inputs}
 
 
