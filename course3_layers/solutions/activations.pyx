@@ -1,10 +1,8 @@
 """Exercise 3.2: activations, one number at a time.
 
-    relu       out[i] = x[i] if it is positive, else 0          __/     what is negative is gone
-                                                                        __
-    sigmoid    out[i] = 1 / (1 + exp(-x[i]))                    __/     squeezes everything between 0 and 1
-
-    silu       out[i] = x[i] * sigmoid(x[i])                    \\_/     like relu, but smooth (also called swish)
+    relu      out[i] = x[i] if that is positive, else 0
+    sigmoid   out[i] = 1 / (1 + exp(-x[i]))              squeezes every number between 0 and 1
+    silu      out[i] = x[i] * sigmoid(x[i])              like relu, but smooth; also called swish
 
 A worked example:       x        -2        0        3
                         relu      0        0        3

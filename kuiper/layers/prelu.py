@@ -26,7 +26,7 @@ class PReLU(Elementwise):
     Source: torch.nn.functional.prelu; He et al., Delving Deep into Rectifiers, 2015.
     """
 
-    data_inputs = (*Elementwise.data_inputs, "weight")
+    data_inputs = ("input", "self", "weight")
 
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)

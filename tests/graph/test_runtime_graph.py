@@ -330,3 +330,15 @@ pnnx.Output out 1 0 1
     y = graph.forward(*sample_inputs(graph))
     assert y.shape == (2, 4)
     assert 0.01 < np.abs(y).max() < 100
+
+
+def test_read_only_output_is_copied_for_the_caller() -> None:
+    text = """7767517
+3 2
+pnnx.Input in 0 1 0
+Tensor.expand wide 1 1 0 1 sizes=(4,2,3)
+pnnx.Output out 1 0 1
+"""
+    y = np.asarray(built(text)(X))
+    assert y.flags.writeable
+    np.testing.assert_array_equal(y[3], X)

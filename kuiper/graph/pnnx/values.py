@@ -53,9 +53,13 @@ def quote(text: str) -> str:
     return _short.repr(text)
 
 
+# Parameters that are text whatever they look like: the rules would make lists of ``[@0,2]`` and of ``(@0,1)``.
+_ALWAYS_TEXT = {("pnnx.Expression", "expr"), ("pnnx.SliceIndexes", "indexes")}
+
+
 def is_always_text(op_type: str, key: str) -> bool:
-    """Whether a parameter is text whatever it looks like: the rules would make a list of the expression ``[@0,2]``."""
-    return op_type == "pnnx.Expression" and key == "expr"
+    """Whether a parameter is an expression over the operator's inputs, to be read by the layer."""
+    return (op_type, key) in _ALWAYS_TEXT
 
 
 def parse_value(text: str, where: str, *, as_text: bool = False) -> Parameter:
