@@ -73,7 +73,7 @@ class Implementation:
     def _remote(self, function: str, probe: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Observation:
         assert self._worker is not None
         request = {
-            "root": str(self._selection.syllabus.root),
+            "root": str(self._selection.worker_root),
             "paths": self._selection.all_paths(),
             "exercise": self._exercise.id,
             "function": function,

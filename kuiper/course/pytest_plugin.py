@@ -21,6 +21,7 @@ from kuiper.course.errors import CourseError
 from kuiper.course.implementation import Implementation
 from kuiper.course.manifest import Exercise, find_root, read_syllabus
 from kuiper.course.selection import Kind, Selection
+from kuiper.course.submission import SubmissionRoom
 from kuiper.course.summary import counts, ending, miscounted, report, verdicts
 
 EXERCISE = pytest.StashKey[Exercise]()
@@ -39,6 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--hint", nargs="?", type=int, const=2, default=1, metavar="N", help="show hint N: write --hint=2")
     group.addoption("--in-process", action="store_true", help="run your code in pytest's own process, for --pdb and -s")
     group.addoption("--bugs", metavar="JSON", help="run every test on every bug of its exercise too; write who catches whom")
+    group.addoption("--submission", type=Path, metavar="DIR", help="test a submission that kuiper grade has taken in")
     group.addoption("--outcomes", metavar="JSON", help="write how each test ended")
 
 
@@ -121,6 +123,9 @@ class ClassroomPlugin:
                 refs = {found.id for part in self.config.getoption("--ref") for found in syllabus.matching(part)}
             except CourseError as error:
                 raise pytest.UsageError(str(error)) from None
+            if self.config.getoption("--submission"):
+                self.classrooms[root] = SubmissionRoom(syllabus, self.config.getoption("--submission"))
+                return self.classrooms[root]
             in_process = self.config.getoption("--in-process") or self.config.getoption("usepdb")
             selection = Selection(syllabus, kind, dict.fromkeys(sorted(refs), "solution"))
             self.classrooms[root] = Classroom(selection, not in_process, alone=impl == "alone")
@@ -159,6 +164,10 @@ class ClassroomPlugin:
             if (exercise.id, bug.name) not in caught and run_on(self.classroom(exercise), exercise, bug, item):
                 self.catches.append((exercise.id, bug.name, item.name))
 
+    @property
+    def _may_diagnose(self) -> bool:
+        return self.config.getoption("--impl") == "student" and not self.config.getoption("--submission")
+
     def _diagnose(self, exercise: Exercise, item: pytest.Item, error: BaseException) -> list[str]:
         """Ask the bug bank about the first failures of an exercise; property tests only where nothing else failed."""
         slow = hasattr(getattr(item, "obj", None), "hypothesis")
@@ -177,7 +186,7 @@ class ClassroomPlugin:
             return made
         error = call.excinfo.value if call.excinfo else None
         outcome = self.classroom(exercise).judge(exercise, item.name, error)
-        if outcome.verdict == "wrong" and error is not None and self.config.getoption("--impl") == "student":
+        if outcome.verdict == "wrong" and error is not None and self._may_diagnose:
             outcome.diagnosis = self._diagnose(exercise, item, error)
         if made.skipped:
             outcome = Outcome(exercise.id, item.name, "skipped", ["skipped: an exercise's tests may not be"])
@@ -219,7 +228,7 @@ class ClassroomPlugin:
         for verdict in verdicts(classroom, outcomes):
             exercise = verdict.exercise
             parts = [exercise, *classroom.syllabus.needed_by(exercise)]
-            own = classroom.selection.kind_of(exercise) == "student" and classroom.selection.kind != "skeleton"
+            own = not classroom.selection.home and classroom.selection.kind_of(exercise) == "student" and classroom.selection.kind != "skeleton"
             if own and len(verdict.outcomes) >= exercise.test_count and verdict.worst.verdict != "blocked" and parts:
                 full[exercise] = verdict.passed
         if full:

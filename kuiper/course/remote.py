@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from kuiper.course.wire import dumps, loads
 
 START_SECONDS = 60.0
 BUILD_SECONDS = 60.0
+FLOOD = 4  # answers nobody has asked for are not piled up
 DEATHS = ("EndlessLoop", "Crash")
 LONGEST_ANSWER = 64 * 1024 * 1024
 
@@ -25,14 +26,20 @@ LONGEST_ANSWER = 64 * 1024 * 1024
 class Worker:
     """A process that runs students' code; started when first needed, and again after it died.
 
-    ``command`` is what starts it: the grader puts a sandbox in front.
+    ``command`` is what starts it, and ``limit`` what it does to itself before: the grader puts a sandbox in front.
     """
 
-    def __init__(self, command: Sequence[str] = (), env: dict[str, str] | None = None, cwd: Path | None = None) -> None:
+    def __init__(
+        self,
+        command: Sequence[str] = (),
+        env: dict[str, str] | None = None,
+        cwd: Path | None = None,
+        limit: Callable[[], None] | None = None,
+    ) -> None:
         self.command = list(command) or [sys.executable, "-m", "kuiper.course.worker"]
-        self.env, self.cwd = env or python_environment(), cwd
+        self.env, self.cwd, self.limit = env or python_environment(), cwd, limit
         self._process: subprocess.Popen[str] | None = None
-        self._answers: queue.Queue[str | None] = queue.Queue()
+        self._answers: queue.Queue[str | None] = queue.Queue(FLOOD)
         self._number = 0
         self._met: set[str] = set()
         self._deadly: dict[tuple[str, bytes], Raised] = {}
@@ -91,7 +98,7 @@ class Worker:
 
     def _start(self) -> Raised | None:
         self.stop()
-        self._answers = queue.Queue()
+        self._answers = queue.Queue(FLOOD)
         self._process = subprocess.Popen(
             self.command,
             stdin=subprocess.PIPE,
@@ -102,6 +109,7 @@ class Worker:
             errors="replace",
             env=self.env,
             cwd=self.cwd,
+            preexec_fn=self.limit,
         )
         threading.Thread(target=_listen, args=(self._process, self._answers), daemon=True).start()
         try:

@@ -27,6 +27,12 @@ class Selection:
     kind: Kind = "student"
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     paths: Mapping[str, Path] = field(default_factory=dict)
+    home: Path | None = None
+
+    @property
+    def worker_root(self) -> Path:
+        """The root that a worker is told of: a submission has one of its own, without solutions."""
+        return self.home or self.syllabus.root
 
     def kind_of(self, exercise: Exercise) -> Kind:
         """Whose file stands for an exercise."""

@@ -37,5 +37,7 @@ class Meshgrid(Layer):
             raise self.unsupported('indexing "ij" or "xy"', indexing)
         vectors = listed(tuple(item for item in inputs if not isinstance(item, str)))
         self.expect(all(vector.ndim < 2 for vector in vectors), "vectors", [vector.shape for vector in vectors])
-        grids = np.broadcast_arrays(*np.ix_(*(vector.reshape(-1) for vector in vectors)))
+        open_grids = np.ix_(*(vector.reshape(-1) for vector in vectors))
+        shape = np.broadcast_shapes(*(grid.shape for grid in open_grids))
+        grids = tuple(np.broadcast_to(grid, shape) for grid in open_grids)
         return for_outputs(self.op, tuple(g.swapaxes(0, 1) if indexing == "xy" and g.ndim > 1 else g for g in grids))
