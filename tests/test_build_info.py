@@ -8,6 +8,7 @@ import pytest
 import kuiper
 from kuiper import build_info as build_info_function
 from kuiper.errors import KuiperError, ParameterError
+from kuiper.threads import threads_for
 
 module = importlib.import_module("kuiper.build_info")
 
@@ -43,11 +44,12 @@ def test_set_num_threads_refuses_what_is_no_count(n: object) -> None:
         kuiper.set_num_threads(n)  # type: ignore[arg-type]
 
 
-def test_set_num_threads_is_what_get_returns() -> None:
+def test_set_num_threads_holds_for_work_that_is_worth_it() -> None:
     before = kuiper.get_num_threads()
     try:
         kuiper.set_num_threads(3)
         assert kuiper.get_num_threads() == 3
+        assert (threads_for(10), threads_for(10_000_000)) == (1, 3)
     finally:
         kuiper.set_num_threads(before)
 

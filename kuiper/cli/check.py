@@ -6,7 +6,7 @@ import argparse
 import subprocess
 import sys
 
-from kuiper.course.manifest import Syllabus, read_syllabus
+from kuiper.course.manifest import Syllabus, read_syllabus, test_files
 from kuiper.course.places import python_environment, root_here
 
 
@@ -25,7 +25,7 @@ def execute(arguments: argparse.Namespace) -> int:
 def run_tests(syllabus: Syllabus, part: str, words: list[str]) -> int:
     """pytest over the tests of one exercise or course; 0 if all pass, else 1."""
     exercises = syllabus.matching(part)
-    files = sorted({str(ex.course / name.split("::")[0]) for ex in exercises for name in ex.tests})
+    files = [str(path) for path in test_files(exercises)]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "kuiper.course.pytest_plugin", f"--exercise={part}", *words]
     done = subprocess.run([*command, *files], cwd=syllabus.root, env=python_environment())
     return 0 if done.returncode == 0 else 1

@@ -23,7 +23,7 @@ from kuiper.course.bugs import patched, read_bugs
 from kuiper.course.classroom import Outcome
 from kuiper.course.errors import CourseError
 from kuiper.course.importer import load
-from kuiper.course.manifest import HINTS_AT_LEAST, Exercise, Syllabus
+from kuiper.course.manifest import HINTS_AT_LEAST, Exercise, Syllabus, test_files
 from kuiper.course.markers import regions
 from kuiper.course.places import python_environment
 from kuiper.course.selection import Selection, selected
@@ -62,7 +62,7 @@ def run_all(exercises: Sequence[Exercise]) -> Runs:
 def run_tests(exercises: Sequence[Exercise], impl: str, bugs: bool = False) -> Run:
     """One pytest session, in a process of its own, over the tests of these exercises."""
     root = exercises[0].course.parent
-    files = sorted({str(ex.course / name.split("::")[0]) for ex in exercises for name in ex.tests})
+    files = [str(path) for path in test_files(exercises)]
     with tempfile.TemporaryDirectory() as folder:
         table, catches = Path(folder, "outcomes.json"), Path(folder, "catches.json")
         words = [sys.executable, "-m", "pytest", "-q", "-p", "kuiper.course.pytest_plugin", "-p", "no:cacheprovider"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -126,6 +126,12 @@ class Syllabus:
     def blocked_by(self, exercise: Exercise) -> list[Exercise]:
         """What waits for an exercise, direct and indirect."""
         return [other for other in self if exercise in self.needed_by(other)]
+
+
+def test_files(exercises: Iterable[Exercise]) -> list[Path]:
+    """The files that hold the tests of some exercises, as far as they exist."""
+    files = {exercise.course / name.split("::")[0] for exercise in exercises for name in exercise.tests}
+    return sorted(path for path in files if path.is_file())
 
 
 def find_root(start: Path) -> Path | None:

@@ -9,8 +9,8 @@ import time
 from functools import cache
 from pathlib import Path
 
-from kuiper.course.manifest import find_root
 from kuiper.course.errors import CourseError
+from kuiper.course.manifest import find_root
 
 
 @cache

@@ -6,7 +6,6 @@ It knows neither the tests nor what they expect. Whatever it says is taken for a
 from __future__ import annotations
 
 import contextlib
-import inspect
 import os
 import sys
 from collections.abc import Callable
@@ -83,7 +82,7 @@ def member(module: object, name: str) -> Callable[..., Any]:
 def probe(source: str, name: str) -> Callable[..., Any]:
     """A test's own function, to run beside the student's code; it may use ``np``, ``kuiper`` and what it imports."""
     namespace: dict[str, Any] = {"np": np, "kuiper": kuiper}
-    exec(compile(inspect.cleandoc(source), "<test>", "exec"), namespace)
+    exec(compile(source, "<test>", "exec"), namespace)
     function: Callable[..., Any] = namespace[name]
     return function
 

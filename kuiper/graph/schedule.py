@@ -32,6 +32,7 @@ def queue_order(operators: Sequence[RuntimeOperator]) -> list[RuntimeOperator]:
 
     Source: A. B. Kahn, "Topological sorting of large networks", CACM 1962.
     """
+    # BEGIN SOLUTION
     waiting = {op: len(op.predecessors) for op in operators}
     ready = deque(op for op in operators if waiting[op] == 0)
     order: list[RuntimeOperator] = []
@@ -45,6 +46,7 @@ def queue_order(operators: Sequence[RuntimeOperator]) -> list[RuntimeOperator]:
     if len(order) < len(operators):
         raise _circle(next(op for op in operators if waiting[op] > 0))
     return order
+    # END SOLUTION
 
 
 def depth_first_order(operators: Sequence[RuntimeOperator]) -> list[RuntimeOperator]:
@@ -63,6 +65,7 @@ def depth_first_order(operators: Sequence[RuntimeOperator]) -> list[RuntimeOpera
     sources = [op for op in operators if not op.predecessors]
     # Backwards, as are the successors below: the reversal at the end restores the order of the file. What no source
     # leads to is part of a circle, which the last roots find.
+    # BEGIN SOLUTION
     for root in (*reversed(sources), *operators):
         stack = [(root, iter(reversed(root.successors)))] if root not in state else []
         state.setdefault(root, visiting)
@@ -79,6 +82,7 @@ def depth_first_order(operators: Sequence[RuntimeOperator]) -> list[RuntimeOpera
             elif state[successor] == visiting:
                 raise _circle(successor)
     return finished[::-1]
+    # END SOLUTION
 
 
 def last_uses(order: Sequence[RuntimeOperator]) -> list[list[int]]:

@@ -1,14 +1,14 @@
-"""Floor 3: the layers, one operator (or one tight family) per file, and the registry that knows them all."""
+"""Floor 3: the layers, and the registry that knows them all. One operator per file stands in ``operators``."""
 
 import importlib
 import pkgutil
 
+from kuiper.layers import operators
 from kuiper.layers.layer import Layer, ParamLayer
 from kuiper.layers.registry import create, is_supported, layer_types, near_matches, override, register
 
-# The directory listing is the operator list: importing a module is what registers its layers.
-for _module in pkgutil.iter_modules(__path__):
-    importlib.import_module(f"{__name__}.{_module.name}")
+for _module in pkgutil.iter_modules(operators.__path__):
+    importlib.import_module(f"{operators.__name__}.{_module.name}")
 
 __all__ = [
     "Layer",

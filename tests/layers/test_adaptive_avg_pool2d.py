@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from kuiper.errors import ParameterError, ShapeError
-from kuiper.layers.adaptive_avg_pool2d import adaptive_avg_pool2d
+from kuiper.layers.operators.adaptive_avg_pool2d import adaptive_avg_pool2d
 from kuiper.layers.reference import adaptive_pooling
 from tests.layers.one_operator import layer, run
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kuiper.errors import ParameterError, ShapeError
-from kuiper.layers.avg_pool2d import avg_pool2d
+from kuiper.layers.operators.avg_pool2d import avg_pool2d
 from kuiper.layers.reference import average_pooling
 from kuiper.layers.window import Window
 from tests.layers.one_operator import layer, run

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from kuiper.errors import DataTypeError, ParameterError, ShapeError
-from kuiper.layers.batch_norm import batch_norm
 from kuiper.layers.kernels import channelwise
+from kuiper.layers.operators.batch_norm import batch_norm
 from kuiper.layers.reference import channelwise as twins
 from tests.layers.one_operator import layer
 

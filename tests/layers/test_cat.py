@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kuiper.errors import ShapeError
-from kuiper.layers.cat import cat
+from kuiper.layers.operators.cat import cat
 from tests.layers.wired_operator import run_wired
 
 A = np.array([[1, 2], [3, 4]])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kuiper.errors import ParameterError
-from kuiper.layers.chunk import chunk_sizes
+from kuiper.layers.operators.chunk import chunk_sizes
 from tests.layers.wired_operator import run_wired
 
 

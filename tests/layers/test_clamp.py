@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kuiper.errors import ParameterError
-from kuiper.layers.clamp import clamp
+from kuiper.layers.operators.clamp import clamp
 from tests.layers.one_operator import layer, run
 from tests.layers.wired_operator import run_wired
 

@@ -3,11 +3,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import kuiper.layers.conv2d as module
+import kuiper.layers.operators.conv2d as module
 from kuiper.errors import DataTypeError, ParameterError, ShapeError, UnsupportedOperatorError
-from kuiper.layers.conv2d import Kernels, conv2d
 from kuiper.layers.convolution import Stencil
 from kuiper.layers.kernels.depthwise import depthwise
+from kuiper.layers.operators.conv2d import Kernels, conv2d
 from kuiper.layers.reference import conv2d as reference
 from tests.layers.one_operator import layer, operator, run
 

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from kuiper.errors import ParameterError, ShapeError, UnsupportedOperatorError
 from kuiper.layers import Layer
-from kuiper.layers.conv_transpose2d import Stamps, conv_transpose2d
 from kuiper.layers.convolution import Stencil
+from kuiper.layers.operators.conv_transpose2d import Stamps, conv_transpose2d
 from kuiper.layers.reference import conv_transpose2d as reference
 from tests.layers.one_operator import layer, run
 

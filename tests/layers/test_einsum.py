@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kuiper.errors import ShapeError
-from kuiper.layers.einsum import einsum, is_matrix_product
+from kuiper.layers.operators.einsum import einsum, is_matrix_product
 from tests.layers.wired_operator import run_wired
 
 

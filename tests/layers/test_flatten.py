@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kuiper.errors import ShapeError
-from kuiper.layers.flatten import flatten
+from kuiper.layers.operators.flatten import flatten
 from tests.layers.one_operator import run
 
 X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from kuiper.errors import ShapeError
-from kuiper.layers.group_norm import group_norm
 from kuiper.layers.kernels import normalise
+from kuiper.layers.operators.group_norm import group_norm
 from kuiper.layers.reference import normalise as twins
 from tests.layers.one_operator import layer, run
 

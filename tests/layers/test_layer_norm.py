@@ -8,7 +8,7 @@ import pytest
 from kuiper.errors import ParameterError, ShapeError
 from kuiper.layers import create
 from kuiper.layers.kernels import normalise
-from kuiper.layers.layer_norm import layer_norm
+from kuiper.layers.operators.layer_norm import layer_norm
 from kuiper.layers.reference import normalise as twins
 from tests.layers.one_operator import layer, operator, run
 

@@ -3,7 +3,7 @@ import pytest
 
 from kuiper.errors import DataTypeError, ParameterError, ShapeError
 from kuiper.layers import Layer
-from kuiper.layers.linear import linear
+from kuiper.layers.operators.linear import linear
 from kuiper.layers.reference import linear as reference
 from tests.layers.one_operator import layer, run
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kuiper.errors import DataTypeError, ShapeError
-from kuiper.layers.matmul import matmul
+from kuiper.layers.operators.matmul import matmul
 from tests.layers.one_operator import layer
 from tests.layers.wired_operator import run_wired
 

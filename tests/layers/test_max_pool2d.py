@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kuiper.errors import DataTypeError, ParameterError, ShapeError
-from kuiper.layers.max_pool2d import max_pool2d, max_pool2d_with_indices
+from kuiper.layers.operators.max_pool2d import max_pool2d, max_pool2d_with_indices
 from kuiper.layers.reference import max_pooling
 from kuiper.layers.window import Window
 from kuiper.threads import get_num_threads, set_num_threads

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kuiper.errors import DataTypeError
-from kuiper.layers.mean import mean
+from kuiper.layers.operators.mean import mean
 from tests.layers.one_operator import run
 
 X = np.float32([[1, 2, 6], [4, 5, 0]])

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kuiper.errors import ParameterError, ShapeError, UnsupportedOperatorError
-from kuiper.layers.pad import pad
+from kuiper.layers.operators.pad import pad
 from tests.layers.one_operator import layer, run
 
 X = np.float32([[[1, 2, 3], [4, 5, 6]]])

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from kuiper.errors import DataTypeError, ShapeError
-from kuiper.layers.planes import as_planes, as_rows, threads_for
-from kuiper.threads import get_num_threads, set_num_threads
+from kuiper.layers.planes import as_planes, as_rows
 
 
 def test_as_planes_is_a_view_of_contiguous_images() -> None:
@@ -43,12 +42,3 @@ def test_as_rows_are_images_of_height_one() -> None:
     assert as_rows(np.zeros((2, 3, 4), np.float32), "doc").shape == (2, 3, 1, 4)
     with pytest.raises(ShapeError, match=r"expected input \(n, c, w\) or \(c, w\), got \(4,\)"):
         as_rows(np.zeros(4, np.float32), "doc")
-
-
-def test_threads_for_small_work_is_one() -> None:
-    before = get_num_threads()
-    set_num_threads(3)
-    try:
-        assert (threads_for(10), threads_for(10_000_000)) == (1, 3)
-    finally:
-        set_num_threads(before)

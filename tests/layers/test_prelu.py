@@ -5,7 +5,7 @@ import pytest
 
 from kuiper.errors import ParameterError, ShapeError
 from kuiper.layers.kernels import channelwise
-from kuiper.layers.prelu import prelu
+from kuiper.layers.operators.prelu import prelu
 from kuiper.layers.reference import channelwise as twins
 from tests.layers.one_operator import layer, run
 

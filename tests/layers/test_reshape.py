@@ -5,7 +5,7 @@ import pytest
 
 from kuiper.errors import ShapeError
 from kuiper.layers import create
-from kuiper.layers.reshape import reshape
+from kuiper.layers.operators.reshape import reshape
 from tests.layers.one_operator import run
 from tests.layers.wired_operator import run_wired, wired
 

@@ -7,8 +7,8 @@ import pytest
 
 from kuiper.errors import DataTypeError, ShapeError, UnsupportedOperatorError
 from kuiper.layers.kernels import softmax as kernels
+from kuiper.layers.operators.softmax import log_softmax, softmax
 from kuiper.layers.reference import softmax as twins
-from kuiper.layers.softmax import log_softmax, softmax
 from tests.layers.one_operator import layer, run
 
 LN2, LN3 = math.log(2), math.log(3)

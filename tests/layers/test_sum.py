@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kuiper.layers.sum import sum_over
+from kuiper.layers.operators.sum import sum_over
 from tests.layers.one_operator import run
 
 X = np.float32([[1, 2, 6], [4, 5, 0]])

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from kuiper.errors import ParameterError, ShapeError, UnsupportedOperatorError
+from kuiper.layers.operators.upsample import interpolate
 from kuiper.layers.reference import resample
 from kuiper.layers.resampled_axis import Axis, cubic_table, linear_table, nearest_table
-from kuiper.layers.upsample import interpolate
 from tests.layers.one_operator import layer, run
 
 X = np.float32([[[[1, 2, 4], [8, 6, 5]]]])

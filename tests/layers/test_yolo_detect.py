@@ -10,7 +10,7 @@ from kuiper.errors import ParameterError, ShapeError, UnsupportedOperatorError
 from kuiper.graph.pnnx.ir import DataType
 from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
 from kuiper.layers import create
-from kuiper.layers.yolo_detect import cell_corners
+from kuiper.layers.operators.yolo_detect import cell_corners
 from tests.layers.one_operator import operator
 
 TYPE = "models.yolo.Detect"

@@ -1,0 +1,83 @@
+"""Run the pristine tests of this checkout on submissions, in a sandbox."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from kuiper.cli.course import chosen
+from kuiper.course.grade import Report, as_dict, grade_all, gradescope, submissions_in
+from kuiper.course.manifest import read_syllabus
+from kuiper.course.places import root_here
+from kuiper.course.sandbox import STATEMENTS, best_mode
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", type=Path, metavar="DIR", help="a submission, or a folder of them")
+    parser.add_argument("--exercise", action="append", default=[], metavar="ID", help="only this exercise or course")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all reports")
+    parser.add_argument("--gradescope", type=Path, metavar="PATH", help="results.json, or a folder for several of them")
+    parser.add_argument("--seconds", type=float, default=60.0, help="for each exercise of a submission (default: 60)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="submissions at once (default: all cores)")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    syllabus = read_syllabus(root_here())
+    exercises = chosen(syllabus, arguments.exercise)
+    submissions = submissions_in(syllabus, arguments.folder.resolve())
+    console = Console(highlight=False)
+    console.print(STATEMENTS[best_mode()], style="dim", markup=False)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("grading", total=len(submissions))
+        reports = grade_all(
+            syllabus, exercises, submissions, arguments.seconds, arguments.jobs, lambda report: bar.advance(task)
+        )
+    console.print(table_of(reports) if len(reports) > 1 else details(reports[0]))
+    for report in reports:
+        for words in report.odd:
+            console.print(f"look at {report.name} {words}", markup=False, soft_wrap=True)
+    store(reports, arguments.json, arguments.gradescope)
+    return 0
+
+
+def details(report: Report) -> Table:
+    """One submission, one line for each exercise."""
+    table = Table(title=f"{report.name}: {report.points} of {report.full} points", box=None, title_justify="left")
+    for heading in ("", "exercise", "points", "tests", "verdict"):
+        table.add_column(heading)
+    for grade in report.grades:
+        words = (grade.id, grade.title, f"{grade.points}/{grade.full}", f"{grade.passed}/{grade.tests}", grade.verdict)
+        table.add_row(*words, style="green" if grade.points else "red")
+    return table
+
+
+def table_of(reports: list[Report]) -> Table:
+    """Many submissions, one line for each."""
+    table = Table(box=None)
+    for heading in ("submission", "points", "solved", "not solved"):
+        table.add_column(heading)
+    for report in reports:
+        solved = [grade.id for grade in report.grades if grade.points]
+        others = [f"{grade.id} ({grade.verdict})" for grade in report.grades if not grade.points]
+        table.add_row(report.name, f"{report.points}/{report.full}", " ".join(solved), ", ".join(others))
+    return table
+
+
+def store(reports: list[Report], everything: Path | None, scores: Path | None) -> None:
+    """Write the files that were asked for."""
+    if everything:
+        everything.write_text(json.dumps([as_dict(report) for report in reports], indent=1), encoding="utf-8")
+    if scores and len(reports) == 1 and scores.suffix == ".json":
+        scores.write_text(json.dumps(gradescope(reports[0]), indent=1), encoding="utf-8")
+    elif scores:
+        scores.mkdir(parents=True, exist_ok=True)
+        for report in reports:
+            path = scores / f"{report.name}.json"
+            path.write_text(json.dumps(gradescope(report), indent=1), encoding="utf-8")

@@ -1,0 +1,122 @@
+"""nn.Upsample and F.interpolate: an image at another size."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kuiper.errors import ParameterError
+from kuiper.layers.kernels import resample
+from kuiper.layers.layer import Array, Layer
+from kuiper.layers.operators.adaptive_avg_pool2d import adaptive_avg_pool2d
+from kuiper.layers.planes import as_planes
+from kuiper.layers.registry import register
+from kuiper.layers.resampled_axis import Axis, cubic_table, exact_scale, linear_table, nearest_table
+from kuiper.threads import threads_for
+
+if TYPE_CHECKING:
+    from kuiper.graph.runtime_operator import RuntimeOperator
+
+# How many neighbours each mode looks at on one axis, and how many axes the input must have (else 3 or 4).
+_TAPS = {"nearest": 1, "nearest-exact": 1, "linear": 2, "bilinear": 2, "bicubic": 4, "area": 0}
+_RANKS = {"linear": (3,), "bilinear": (4,), "bicubic": (4,)}
+_SMALL_IMAGE = 128  # torch takes another kernel for nearest up to this height plus width
+_LETTERS = {3: "(n, c, w)", 4: "(n, c, h, w)"}
+
+# Operators that say in their type what others say in their parameters: mode and align_corners.
+_FIXED = {
+    "nn.UpsamplingNearest2d": ("nearest", False),
+    "nn.UpsamplingBilinear2d": ("bilinear", True),
+    "F.upsample_nearest": ("nearest", False),
+    "F.upsample_bilinear": ("bilinear", True),
+}
+
+
+@register("nn.Upsample", "F.upsample", "F.interpolate", *_FIXED)
+class Upsample(Layer):
+    """The image (n, c, h, w), or the sequence (n, c, w), at ``size`` or at ``scale_factor`` times its own size.
+
+    Modes: nearest, nearest-exact, linear, bilinear, bicubic, area. Source: torch.nn.functional.interpolate.
+    """
+
+    def __init__(self, op: RuntimeOperator) -> None:
+        super().__init__(op)
+        mode, corners = _FIXED.get(op.type, (op.str_param("mode", "nearest"), op.bool_param("align_corners", False)))
+        if mode not in _TAPS:
+            raise self.unsupported(f"mode {', '.join(_TAPS)}", mode)
+        if op.bool_param("antialias", False):
+            raise self.unsupported("antialias=False", True)
+        if corners and _TAPS[mode] < 2:
+            raise ParameterError(op.where, f"align_corners=None for mode {mode}", corners)
+        self.mode, self.align_corners = mode, corners
+        self.recompute = op.bool_param("recompute_scale_factor", False)
+        self.size = op.ints_param("size", ())
+        scales = op.floats_param("scale_factor", ())
+        if bool(self.size) == bool(scales):
+            raise ParameterError(op.where, "either size or scale_factor", f"size={self.size}, scale_factor={scales}")
+        if not all(0 < scale < math.inf for scale in scales):
+            raise ParameterError(op.where, "scale_factor above 0", scales)
+        self.scales = tuple(exact_scale(scale) for scale in scales)
+
+    def forward(self, x: Array) -> Array:
+        ranks = _RANKS.get(self.mode, (3, 4))
+        self.expect_rank(x, ranks, " or ".join(_LETTERS[rank] for rank in ranks))
+        axes = self._axes(x.shape[2:])
+        if x.ndim == 4:
+            return interpolate(x, axes[0], axes[1], self.mode, self.op.where)
+        return interpolate(x[:, :, None, :], Axis(1, 1), axes[0], self.mode, self.op.where)[:, :, 0, :]
+
+    def _axes(self, sizes: tuple[int, ...]) -> list[Axis]:
+        """How each axis of an image of these sizes is resampled."""
+        given = self.size or self.scales
+        self.expect(len(given) in (1, len(sizes)), f"input with {len(given)} axes behind (n, c)", sizes)
+        repeat = len(sizes) // len(given)
+        if self.size:
+            axes = [Axis(i, o, None, self.align_corners) for i, o in zip(sizes, self.size * repeat, strict=True)]
+        else:
+            axes = [self._scaled(size, scale) for size, scale in zip(sizes, self.scales * repeat, strict=True)]
+        self.expect(all(axis.size_out >= 1 for axis in axes), "input that makes an output of at least one pixel", sizes)
+        small = len(axes) == 2 and axes[0].size_out + axes[1].size_out <= _SMALL_IMAGE
+        return [replace(axis, of_small_image=small) for axis in axes]
+
+    def _scaled(self, size: int, scale: float) -> Axis:
+        return Axis(size, int(size * scale), None if self.recompute else scale, self.align_corners)
+
+    def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
+        if self.mode == "area":
+            return math.prod(inputs[0])
+        taps = _TAPS[self.mode] ** (len(inputs[0]) - 2)
+        return math.prod(outputs[0]) * (2 * taps if taps > 1 else 0)
+
+
+def interpolate(x: Array, axis_h: Axis, axis_w: Axis, mode: str, where: str = "interpolate") -> Array:
+    """``x`` (n, c, h, w) resampled to (n, c, axis_h.size_out, axis_w.size_out).
+
+    >>> import numpy as np
+    >>> x = np.float32([[[[1, 2]]]])
+    >>> interpolate(x, Axis(1, 1), Axis(2, 4), "nearest")
+    array([[[[1., 1., 2., 2.]]]], dtype=float32)
+    >>> interpolate(x, Axis(1, 1), Axis(2, 4), "bilinear")
+    array([[[[1.  , 1.25, 1.75, 2.  ]]]], dtype=float32)
+
+    Raises
+    ------
+    ShapeError
+        If ``x`` is no image.
+    """
+    if mode == "area":
+        return adaptive_avg_pool2d(x, (axis_h.size_out, axis_w.size_out), where)
+    planes = as_planes(x, where)
+    out = np.empty((len(planes), axis_h.size_out, axis_w.size_out), np.float32)
+    if _TAPS[mode] == 1:
+        rows, columns = (nearest_table(axis, mode == "nearest-exact") for axis in (axis_h, axis_w))
+        resample.take_nearest(planes, rows, columns, out, threads_for(out.size))
+    else:
+        table = cubic_table if mode == "bicubic" else linear_table
+        num_threads = threads_for(out.size * _TAPS[mode])
+        lines = np.empty((num_threads, axis_w.size_in), np.float32)
+        resample.blend(planes, lines, *table(axis_h), *table(axis_w), out, num_threads)
+    return out.reshape(*x.shape[:2], *out.shape[1:])
