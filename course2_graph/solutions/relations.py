@@ -26,14 +26,11 @@ The nouns come from ``kuiper.graph.pnnx``, start like this, and may be changed:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from kuiper.course import load_exercise
 from kuiper.graph.pnnx import DataType, Graph, Operand, Operator
 
-if TYPE_CHECKING:
-    from course2_graph.solutions.operator_line import OperatorLine
-
+OperatorLine = load_exercise("2.1").OperatorLine  # what one line says
 parse_shape = load_exercise("2.1").parse_shape  # "(1,4)f32" -> ((1, 4), "f32")
 
 
@@ -44,9 +41,9 @@ def connect(lines: Sequence[OperatorLine]) -> Graph:
 
     - ``graph.operators`` has an Operator for each line, ``graph.operands`` an Operand for each output, in the order of the
       file. An operator's inputs, outputs and input names are in the order of its line.
-    - An operand stands once among the consumers of its operand, however often it reads it: ``torch.cat cat 2 1 a a b``.
+    - An operator stands once among the consumers of an operand, even if it reads it twice: ``torch.cat cat 2 1 a a b``.
       Consumers are in the order of the file.
-    - Shape and type of an operand are set where a line of its producer or a consumer gives them
+    - Shape and type of an operand are set where a line gives them: its producer's, or only a consumer's
       (``DataType["F32"]`` finds a type by its name, in capitals).
     - Parameters and weights are left empty here.
 

@@ -26,6 +26,8 @@ def translate(output: str, source: Path) -> str:
     lines: list[str] = []
     for error in errors[:MOST_ERRORS]:
         number, column = int(error["line"]), int(error["column"])
+        if code and number > len(code):  # something is open until the end of the file
+            number, column = len(code), len(code[-1])
         lines.append(f"{shown(source)}:{number}:{column + 1}: {error['message']}")
         if 0 < number <= len(code):
             text = code[number - 1]

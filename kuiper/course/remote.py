@@ -17,7 +17,7 @@ from kuiper.course.places import python_environment
 from kuiper.course.wire import dumps, loads
 
 START_SECONDS = 60.0
-BUILD_SECONDS = 60.0
+LOAD_SECONDS = 60.0
 FLOOD = 4  # answers nobody has asked for are not piled up
 DEATHS = ("EndlessLoop", "Crash")
 LONGEST_ANSWER = 64 * 1024 * 1024
@@ -41,7 +41,7 @@ class Worker:
         self._process: subprocess.Popen[str] | None = None
         self._answers: queue.Queue[str | None] = queue.Queue(FLOOD)
         self._number = 0
-        self._met: set[str] = set()
+        self._loaded: set[str] = set()
         self._deadly: dict[tuple[str, bytes], Raised] = {}
 
     def call(self, request: dict[str, Any], timeout: float) -> Observation:
@@ -60,28 +60,33 @@ class Worker:
         return Observation(raised=self._deadly[key])
 
     def _call(self, request: dict[str, Any], path: str, timeout: float) -> Observation:
+        """Compile and load first, which may take its time; then the call itself."""
         if not self._alive():
             raised = self._start()
             if raised:
                 return Observation(raised=raised)
+        if path not in self._loaded:
+            loaded = self._send({**request, "function": "", "probe": ""}, LOAD_SECONDS)
+            if loaded.raised:
+                return loaded
+            self._loaded.add(path)
+        return self._send(request, timeout)
+
+    def _send(self, request: dict[str, Any], timeout: float) -> Observation:
         self._number += 1
         line = dumps({**request, "number": self._number})
-        patience = timeout if path in self._met else timeout + BUILD_SECONDS
         assert self._process is not None
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(line + "\n")
             self._process.stdin.flush()
-            text = self._answers.get(timeout=patience)
+            text = self._answers.get(timeout=timeout)
         except queue.Empty:
             self.stop()
             return Observation(raised=_died("EndlessLoop", f"no answer within {timeout:.0f} seconds"))
         except OSError:
             text = None
-        if text is None:
-            return Observation(raised=self._post_mortem())
-        self._met.add(path)
-        return self._read(text)
+        return Observation(raised=self._post_mortem()) if text is None else self._read(text)
 
     def stop(self) -> None:
         """End the process."""
@@ -98,6 +103,7 @@ class Worker:
 
     def _start(self) -> Raised | None:
         self.stop()
+        self._loaded.clear()
         self._answers = queue.Queue(FLOOD)
         self._process = subprocess.Popen(
             self.command,

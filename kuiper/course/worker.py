@@ -57,6 +57,8 @@ def answer(selection: Selection, request: dict[str, Any]) -> Observation:
         with selected(selection):
             exercise = selection.syllabus.exercise(request["exercise"])
             module = load(selection, exercise)
+            if not request["function"]:
+                return Observation()
             if request["probe"]:
                 function = probe(request["probe"], request["function"])
                 return observe(lambda *args, **kwargs: function(module, *args, **kwargs), request["args"], request["kwargs"])

@@ -21,6 +21,7 @@ _SIGNATURES = {
     ),
     "aten::channel_shuffle": ("F.channel_shuffle", ("input", "groups")),
     "aten::max_pool2d": ("F.max_pool2d", ("input", "kernel_size", "stride", "padding", "dilation", "ceil_mode")),
+    "aten::new_full": ("Tensor.new_full", ("input", "size", "fill_value", "dtype", "layout", "device", "pin_memory")),
 }
 
 

@@ -1,0 +1,254 @@
+"""Exercise 5.6."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kuiper.course import calling
+
+PLAIN = """\
+pnnx.Input  in    0 1 0
+nn.Conv2d   conv  1 1 0 1 stride=(2,1) groups=1
+nn.ReLU     relu  1 1 1 2
+pnnx.Output out   1 0 2
+"""
+
+TWO = """\
+pnnx.Input  in     0 1 0
+nn.Conv2d   conv1  1 1 0 1
+nn.ReLU     relu1  1 1 1 2
+nn.Conv2d   conv2  1 1 2 3
+nn.SiLU     silu2  1 1 3 4
+pnnx.Output out    1 0 4
+"""
+
+RESIDUAL = """\
+pnnx.Input       in    0 1 0
+nn.Conv2d        conv  1 1 0 1
+nn.ReLU          relu  1 1 1 2
+pnnx.Expression  add   2 1 2 1 3 expr=add(@0,@1)
+pnnx.Output      out   1 0 3
+"""
+
+RETURNED = """\
+pnnx.Input  in    0 1 0
+nn.Conv2d   conv  1 1 0 1
+nn.ReLU     relu  1 1 1 2
+pnnx.Output out1  1 0 1
+pnnx.Output out2  1 0 2
+"""
+
+SIDE_BY_SIDE = """\
+pnnx.Input       in     0 1 0
+nn.Conv2d        conv1  1 1 0 1
+nn.Conv2d        conv2  1 1 0 2
+nn.Sigmoid       sig1   1 1 1 3
+nn.ReLU          relu2  1 1 2 4
+pnnx.Expression  add    2 1 3 4 5 expr=add(@0,@1)
+pnnx.Output      out    1 0 5
+"""
+
+CHAIN = """\
+pnnx.Input  in    0 1 0
+nn.Conv2d   conv  1 1 0 1
+nn.SiLU     silu  1 1 1 2
+nn.ReLU     relu  1 1 2 3
+pnnx.Output out   1 0 3
+"""
+
+READ_BY_MANY = """\
+pnnx.Input       in    0 1 0
+nn.Conv2d        conv  1 1 0 1
+nn.ReLU          relu  1 1 1 2
+nn.Conv2d        left  1 1 2 3
+pnnx.Expression  add   2 1 3 2 4 expr=add(@0,@1)
+pnnx.Output      out   1 0 4
+"""
+
+NOTHING = """\
+pnnx.Input  in     0 1 0
+nn.ReLU     relu0  1 1 0 1
+nn.Conv2d   conv1  1 1 1 2
+nn.Tanh     tanh1  1 1 2 3
+nn.Linear   fc     1 1 3 4
+nn.ReLU     relu2  1 1 4 5
+nn.Conv2d   conv2  1 1 5 6
+nn.MaxPool2d pool  1 1 6 7
+nn.ReLU     relu3  1 1 7 8
+pnnx.Output out    1 0 8
+"""
+
+
+def fused(impl, text):
+    """How many were fused, and each operator left: name, inputs, outputs, activation."""
+    from kuiper.graph import pnnx
+
+    lines = text.splitlines()
+    graph = pnnx.parse_param("\n".join(["7767517", f"{len(lines)} 0", *lines]) + "\n", "test")
+    count = impl.fuse(graph)
+    operators = []
+    for op in graph.operators:
+        reads, makes = ",".join(operand.name for operand in op.inputs), ",".join(operand.name for operand in op.outputs)
+        activation = f" {op.params['activation'].value}" if "activation" in op.params else ""
+        operators.append(f"{op.name}: {reads} > {makes}{activation}")
+    return count, operators
+
+
+def wires(impl, text):
+    """Each operand left: producer > operand > consumers."""
+    from kuiper.graph import pnnx
+
+    lines = text.splitlines()
+    graph = pnnx.parse_param("\n".join(["7767517", f"{len(lines)} 0", *lines]) + "\n", "test")
+    impl.fuse(graph)
+    ends = [(operand, ",".join(op.name for op in operand.consumers)) for operand in graph.operands]
+    return [f"{operand.producer.name} > {operand.name} > {consumers}" for operand, consumers in ends]
+
+
+def test_fuse(impl):
+    calling(fused, impl, PLAIN).gives((1, ["in:  > 0", "conv: 0 > 2 relu", "out: 2 > "]))
+
+
+def test_fuse_rewires_the_operands(impl):
+    calling(wires, impl, PLAIN).gives(["in > 0 > conv", "conv > 2 > out"])
+
+
+def parameters(impl, text):
+    from kuiper.graph import pnnx
+
+    lines = text.splitlines()
+    graph = pnnx.parse_param("\n".join(["7767517", f"{len(lines)} 0", *lines]) + "\n", "test")
+    impl.fuse(graph)
+    return {key: (param.type.name, param.value) for key, param in graph.operator("conv").params.items()}
+
+
+def test_fuse_adds_one_parameter(impl):
+    wanted = {"stride": ("INT_LIST", [2, 1]), "groups": ("INT", 1), "activation": ("STRING", "relu")}
+    calling(parameters, impl, PLAIN).gives(wanted)
+
+
+def test_fuse_two(impl):
+    calling(fused, impl, TWO).gives((2, ["in:  > 0", "conv1: 0 > 2 relu", "conv2: 2 > 4 silu", "out: 4 > "]))
+
+
+def test_fuse_two_rewires_the_operands(impl):
+    calling(wires, impl, TWO).gives(["in > 0 > conv1", "conv1 > 2 > conv2", "conv2 > 4 > out"])
+
+
+def test_fuse_not_what_somebody_else_reads(impl):
+    wanted = ["in:  > 0", "conv: 0 > 1", "relu: 1 > 2", "add: 2,1 > 3", "out: 3 > "]
+    calling(fused, impl, RESIDUAL).gives((0, wanted))
+
+
+def test_fuse_not_what_the_graph_returns(impl):
+    wanted = ["in:  > 0", "conv: 0 > 1", "relu: 1 > 2", "out1: 1 > ", "out2: 2 > "]
+    calling(fused, impl, RETURNED).gives((0, wanted))
+
+
+def test_fuse_the_activation_that_reads_it(impl):
+    wanted = ["in:  > 0", "conv1: 0 > 3 sigmoid", "conv2: 0 > 4 relu", "add: 3,4 > 5", "out: 5 > "]
+    calling(fused, impl, SIDE_BY_SIDE).gives((2, wanted))
+
+
+def test_fuse_side_by_side_rewires_the_operands(impl):
+    wanted = ["in > 0 > conv1,conv2", "conv1 > 3 > add", "conv2 > 4 > add", "add > 5 > out"]
+    calling(wires, impl, SIDE_BY_SIDE).gives(wanted)
+
+
+def test_fuse_only_one_activation(impl):
+    calling(fused, impl, CHAIN).gives((1, ["in:  > 0", "conv: 0 > 2 silu", "relu: 2 > 3", "out: 3 > "]))
+
+
+def test_fuse_though_many_read_the_activation(impl):
+    wanted = ["in:  > 0", "conv: 0 > 2 relu", "left: 2 > 3", "add: 3,2 > 4", "out: 4 > "]
+    calling(fused, impl, READ_BY_MANY).gives((1, wanted))
+
+
+def test_fuse_nothing_else(impl):
+    wanted = ["relu0: 0 > 1", "conv1: 1 > 2", "tanh1: 2 > 3", "fc: 3 > 4", "relu2: 4 > 5", "conv2: 5 > 6", "pool: 6 > 7"]
+    calling(fused, impl, NOTHING).gives((0, ["in:  > 0", *wanted, "relu3: 7 > 8", "out: 8 > "]))
+
+
+def fused_twice(impl, text):
+    from kuiper.graph import pnnx
+
+    lines = text.splitlines()
+    graph = pnnx.parse_param("\n".join(["7767517", f"{len(lines)} 0", *lines]) + "\n", "test")
+    counts = impl.fuse(graph), impl.fuse(graph)
+    return counts, graph.operator("conv").params["activation"].value, [op.name for op in graph.operators]
+
+
+def test_fuse_leaves_what_is_fused(impl):
+    calling(fused_twice, impl, CHAIN).gives(((1, 0), "silu", ["in", "conv", "relu", "out"]))
+
+
+def same_operand(impl, text):
+    """Whether the objects are the old ones, not copies."""
+    from kuiper.graph import pnnx
+
+    lines = text.splitlines()
+    graph = pnnx.parse_param("\n".join(["7767517", f"{len(lines)} 0", *lines]) + "\n", "test")
+    conv, operand, out = graph.operator("conv"), graph.operand("2"), graph.operator("out")
+    impl.fuse(graph)
+    return graph.operator("conv") is conv, conv.outputs[0] is operand, out.inputs[0] is operand, operand.producer is conv
+
+
+def test_fuse_keeps_the_objects(impl):
+    calling(same_operand, impl, PLAIN).gives((True,) * 4)
+
+
+def run_layer(impl, activation, x):
+    """FusedConv2d with one 1 x 1 kernel that doubles, and a bias of -1."""
+    from kuiper.graph.pnnx import DataType, ParameterType
+    from kuiper.graph.runtime_operator import RuntimeAttribute, RuntimeOperator, RuntimeParameter
+
+    numbers = {"in_channels": 1, "out_channels": 1, "groups": 1}
+    params = {key: RuntimeParameter(ParameterType.INT, value) for key, value in numbers.items()}
+    pairs = {"kernel_size": [1, 1], "stride": [1, 1], "padding": [0, 0], "dilation": [1, 1]}
+    params |= {key: RuntimeParameter(ParameterType.INT_LIST, value) for key, value in pairs.items()}
+    params["bias"] = RuntimeParameter(ParameterType.BOOL, True)
+    if activation is not None:
+        params["activation"] = RuntimeParameter(ParameterType.STRING, activation)
+    weight, bias = np.full((1, 1, 1, 1), 2, np.float32), np.full(1, -1, np.float32)
+    attrs = {name: RuntimeAttribute(DataType.F32, a.shape, a) for name, a in (("weight", weight), ("bias", bias))}
+    return impl.FusedConv2d(RuntimeOperator("nn.Conv2d", "conv", params=params, attrs=attrs)).forward(x)
+
+
+@pytest.mark.parametrize(
+    ("activation", "wanted"),
+    [
+        (None, [-3, -1, 3]),
+        ("relu", [0, 0, 3]),
+        ("sigmoid", [0.0474259, 0.2689414, 0.9525741]),
+        ("silu", [-0.1422776, -0.2689414, 2.8577224]),
+    ],
+)
+def test_layer(impl, activation, wanted):
+    x = np.float32([-1, 0, 2]).reshape(1, 1, 1, 3)
+    calling(run_layer, impl, activation, x).gives(np.float32(wanted).reshape(1, 1, 1, 3), tolerance=1e-6)
+
+
+def test_layer_with_an_unknown_activation(impl):
+    calling(run_layer, impl, "swoosh", np.zeros((1, 1, 1, 1), np.float32)).raises(ValueError, "swoosh")
+
+
+def fused_resnet20(impl):
+    """Fuse the real network: how many, how many operators are left, and whether the answer is the same."""
+    from kuiper.graph import RuntimeGraph, pnnx
+    from kuiper.layers import override, registry
+    from kuiper.models import bundled
+
+    plain, graph = pnnx.load(bundled("cifar_resnet20")), pnnx.load(bundled("cifar_resnet20"))
+    before, count = len(graph.operators), impl.fuse(graph)
+    reference, model = RuntimeGraph(plain), RuntimeGraph(graph)
+    reference.build(registry)
+    with override("nn.Conv2d", impl.FusedConv2d):
+        model.build(registry)
+    x = np.random.default_rng(5).standard_normal((1, 3, 32, 32)).astype(np.float32)
+    agree = np.allclose(np.asarray(model(x)), np.asarray(reference(x)), rtol=0, atol=1e-4)
+    return count, before - len(graph.operators), bool(agree)
+
+
+def test_fuse_resnet20(impl):
+    calling(fused_resnet20, impl).gives((10, 10, True))

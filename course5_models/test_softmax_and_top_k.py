@@ -1,0 +1,134 @@
+"""Exercise 5.2."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from kuiper.course import calling
+from kuiper.layers import reference
+
+LOGITS = arrays.arrays(np.float32, st.tuples(*[st.integers(1, 4)] * 3), elements=st.integers(-60, 60).map(float))
+ROWS = arrays.arrays(np.float32, st.tuples(st.integers(1, 3), st.integers(1, 9)), elements=st.integers(-3, 3).map(float))
+TWO, THREE, FOUR = (float(np.log(value)) for value in (2, 3, 4))
+
+
+def test_softmax(impl):
+    calling(impl.softmax, np.float32([0, 0, TWO])).gives(np.float32([0.25, 0.25, 0.5]), tolerance=1e-6)
+
+
+def test_softmax_of_negative_logits(impl):
+    calling(impl.softmax, np.float32([-5, -5 - TWO, -5 - TWO])).gives(np.float32([0.5, 0.25, 0.25]), tolerance=1e-6)
+
+
+def test_softmax_of_each_row(impl):
+    x = np.float32([[0, 0, TWO], [THREE, 0, 0]])
+    calling(impl.softmax, x).gives(np.float32([[0.25, 0.25, 0.5], [0.6, 0.2, 0.2]]), tolerance=1e-6)
+
+
+def test_softmax_of_a_square(impl):
+    x = np.float32([[0, THREE], [FOUR, 0]])
+    calling(impl.softmax, x).gives(np.float32([[0.25, 0.75], [0.8, 0.2]]), tolerance=1e-6)
+
+
+def test_softmax_down_the_columns(impl):
+    x = np.float32([[0, THREE], [FOUR, 0]])
+    calling(impl.softmax, x, 0).gives(np.float32([[0.2, 0.75], [0.8, 0.25]]), tolerance=1e-6)
+
+
+def test_softmax_along_the_middle_axis(impl):
+    x = np.float32([[[0, 0], [THREE, 0]], [[0, TWO], [0, 0]]])
+    wanted = np.float32([[[0.25, 0.5], [0.75, 0.5]], [[0.5, 2 / 3], [0.5, 1 / 3]]])
+    calling(impl.softmax, x, axis=1).gives(wanted, tolerance=1e-6)
+
+
+def test_softmax_of_large_logits(impl):
+    calling(impl.softmax, np.float32([1000, 1000])).gives(np.float32([0.5, 0.5]))
+
+
+def test_softmax_of_rows_far_apart(impl):
+    x = np.float32([[1000, 1000 - 20], [-1000, -1000]])
+    calling(impl.softmax, x).gives(np.float32([[1, 0], [0.5, 0.5]]), tolerance=1e-6)
+
+
+def test_softmax_of_minus_infinity(impl):
+    calling(impl.softmax, np.float32([-np.inf, 1, 1])).gives(np.float32([0, 0.5, 0.5]))
+
+
+def test_softmax_of_one_class(impl):
+    calling(impl.softmax, np.float32([[7], [-300]])).gives(np.float32([[1], [1]]))
+
+
+@given(x=LOGITS)
+def test_softmax_as_in_the_engine(impl, x):
+    calling(impl.softmax, x, 1).gives(reference.softmax.softmax(x.astype(np.float64)).astype(np.float32), tolerance=1e-5)
+
+
+def test_log_softmax(impl):
+    wanted = np.log([0.25, 0.25, 0.5]).astype(np.float32)
+    calling(impl.log_softmax, np.float32([0, 0, TWO])).gives(wanted, tolerance=1e-6)
+
+
+def test_log_softmax_where_softmax_is_zero(impl):
+    calling(impl.log_softmax, np.float32([[0, 200], [-150, 0]])).gives(np.float32([[-200, 0], [-150, 0]]))
+
+
+def test_log_softmax_of_large_logits(impl):
+    wanted = np.full((2, 2), -TWO, np.float32)
+    calling(impl.log_softmax, np.float32([[5000, 5000], [-5000, -5000]])).gives(wanted, tolerance=1e-6)
+
+
+def test_log_softmax_down_the_columns(impl):
+    x = np.float32([[0, THREE], [FOUR, 0]])
+    wanted = np.log([[0.2, 0.75], [0.8, 0.25]]).astype(np.float32)
+    calling(impl.log_softmax, x, 0).gives(wanted, tolerance=1e-6)
+
+
+@given(x=LOGITS)
+def test_log_softmax_as_in_the_engine(impl, x):
+    wanted = reference.softmax.log_softmax(x.astype(np.float64)).astype(np.float32)
+    calling(impl.log_softmax, x, 1).gives(wanted, tolerance=1e-5)
+
+
+def test_top_k(impl):
+    calling(impl.top_k, np.float32([[1, 5, 2, 4]]), 3).gives((np.float32([[5, 4, 2]]), np.array([[1, 3, 2]])))
+
+
+def test_top_k_of_each_row(impl):
+    scores = np.float32([[1, 5, 2], [9, 7, 8]])
+    calling(impl.top_k, scores, 2).gives((np.float32([[5, 2], [9, 8]]), np.array([[1, 2], [0, 2]])))
+
+
+def test_top_k_of_negative_scores(impl):
+    calling(impl.top_k, np.float32([[-3, -1, -2]]), 2).gives((np.float32([[-1, -2]]), np.array([[1, 2]])))
+
+
+def test_top_k_of_equal_scores(impl):
+    scores = np.float32([[7, 8, 7, 8, 7, 8]])
+    calling(impl.top_k, scores, 5).gives((np.float32([[8, 8, 8, 7, 7]]), np.array([[1, 3, 5, 0, 2]])))
+
+
+def test_top_k_of_many_equal_scores(impl):
+    scores = np.tile(np.float32([1, 0]), 20)[None]
+    calling(impl.top_k, scores, 20).gives((np.ones((1, 20), np.float32), np.arange(0, 40, 2)[None]))
+
+
+def test_top_k_of_all(impl):
+    calling(impl.top_k, np.float64([[1, 3, 2]]), 3).gives((np.float64([[3, 2, 1]]), np.array([[1, 2, 0]])))
+
+
+@pytest.mark.parametrize("k", [0, -2, 4])
+def test_top_k_of_too_few_or_too_many(impl, k):
+    calling(impl.top_k, np.float32([[1, 3, 2], [4, 5, 6]]), k).raises(ValueError, f"{k}")
+
+
+@given(scores=ROWS, data=st.data())
+def test_top_k_as_sorted_by_python(impl, scores, data):
+    k = data.draw(st.integers(1, scores.shape[1]))
+    pairs = [sorted((-value, column) for column, value in enumerate(row))[:k] for row in scores.tolist()]
+    values = np.array([[-value for value, _ in row] for row in pairs], np.float32)
+    columns = np.array([[column for _, column in row] for row in pairs])
+    calling(impl.top_k, scores, k).gives((values, columns))

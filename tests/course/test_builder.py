@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kuiper.course import builder
+from kuiper.course.builder import annotate, load_pyx, module_name
+from kuiper.course.errors import BuildError, ExerciseSyntaxError
+
+GOOD = "def twice(float[::1] x):\n    cdef Py_ssize_t i\n    for i in range(x.shape[0]):\n        x[i] *= 2\n"
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("build")
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "twice.pyx"
+    path.write_text(text)
+    return path
+
+
+def test_load_pyx_compiles_once_for_each_text(tmp_path: Path, cache: Path) -> None:
+    path = write(tmp_path, GOOD)
+    x = np.ones(3, np.float32)
+    module = load_pyx(path, cache)
+    module.twice(x)
+    assert x.tolist() == [2, 2, 2]
+    assert load_pyx(path, cache) is module
+    write(tmp_path, GOOD.replace("*= 2", "*= 3"))
+    other = load_pyx(path, cache)
+    assert other is not module
+    other.twice(x)
+    assert x.tolist() == [6, 6, 6]
+
+
+def test_safe_mode_checks_every_index(tmp_path: Path, cache: Path) -> None:
+    path = write(tmp_path, GOOD.replace("x.shape[0])", "x.shape[0] + 1)"))
+    with pytest.raises(IndexError, match="Out of bounds"):
+        load_pyx(path, cache).twice(np.ones(3, np.float32))
+
+
+def test_module_name_knows_mode_text_and_neighbours(tmp_path: Path) -> None:
+    path = write(tmp_path, GOOD)
+    names = {module_name(path, "safe"), module_name(path, "fast")}
+    (tmp_path / "twice.h").write_text("int x;")
+    names.add(module_name(path, "safe"))
+    write(tmp_path, GOOD + "\n")
+    names.add(module_name(path, "safe"))
+    assert len(names) == 4
+
+
+def test_a_compile_error_is_short_and_has_a_caret(tmp_path: Path, cache: Path) -> None:
+    path = write(tmp_path, GOOD.replace("*= 2", "*= (2"))
+    with pytest.raises(ExerciseSyntaxError) as caught:
+        load_pyx(path, cache)
+    lines = str(caught.value).splitlines()
+    assert len(lines) <= 10
+    assert "twice.pyx:" in lines[0]
+    assert lines[2].strip() == "^"
+
+
+def test_an_undeclared_name_is_a_compile_error(tmp_path: Path, cache: Path) -> None:
+    with pytest.raises(ExerciseSyntaxError, match="undeclared name not builtin: stepp"):
+        load_pyx(write(tmp_path, GOOD.replace("*= 2", "*= stepp")), cache)
+
+
+def test_without_a_compiler_one_line_says_what_to_install(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CC", "no-such-compiler")
+    with pytest.raises(BuildError, match=r"expected the C compiler no-such-compiler, got none on the PATH; .+"):
+        builder._build(write(tmp_path, GOOD), "x", cache / "x.so", "safe")
+
+
+def test_annotate_writes_html(tmp_path: Path) -> None:
+    page = annotate(write(tmp_path, GOOD), tmp_path)
+    assert page.suffix == ".html"
+    assert "Cython" in page.read_text()

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kuiper.course.errors import CourseError
+from kuiper.course.manifest import find_root, read_syllabus
+from tests.course.made_up import MANIFEST, made_up
+
+
+def write(root: Path, text: str) -> Path:
+    path = root / "course1_x" / "course.toml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    return root
+
+
+def numbered(*ids: str) -> str:
+    """A manifest with the first exercise of the made-up course under these numbers."""
+    entry = MANIFEST.split("[[exercise]]")[1]
+    return "".join("[[exercise]]" + entry.replace('"1.1"', f'"{id_}"') for id_ in ids)
+
+
+def test_matching_is_by_component(tmp_path: Path) -> None:
+    syllabus = read_syllabus(write(tmp_path, numbered("3.1", "3.10", "3.2")))
+    assert [exercise.id for exercise in syllabus.matching("3.1")] == ["3.1"]
+    assert [exercise.id for exercise in syllabus.matching("3")] == ["3.1", "3.10", "3.2"]
+    with pytest.raises(CourseError, match=r"exercise: expected one of 3.1 3.10 3.2, got '3.3'"):
+        syllabus.matching("3.3")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (numbered("1.1", "1.1"), "got 1.1 twice"),
+        (numbered("1.1").replace("points = 2", "pionts = 2"), "got pionts"),
+        (numbered("1.1").replace("points = 2", ""), "expected the keys points"),
+        (numbered("1.1").replace('["double"]', '"double"'), "expected a list as symbols"),
+        ("[[exercise]", "expected a TOML file"),
+    ],
+)
+def test_read_syllabus_refuses(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(CourseError, match=words):
+        read_syllabus(write(tmp_path, text))
+
+
+def test_dependencies_are_followed_both_ways(tmp_path: Path) -> None:
+    syllabus = made_up(tmp_path)
+    double, fourfold = syllabus
+    assert syllabus.needed_by(fourfold) == [double]
+    assert syllabus.blocked_by(double) == [fourfold]
+
+
+def test_find_root_looks_upwards(tmp_path: Path) -> None:
+    made_up(tmp_path)
+    assert find_root(tmp_path / "course1_made_up" / "exercises") == tmp_path
+    assert find_root(tmp_path.parent / "elsewhere") is None

@@ -1,0 +1,127 @@
+"""The plugin as a student meets it: pytest in a process of its own, over the made-up course."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kuiper.course.manifest import Syllabus
+from kuiper.course.places import python_environment
+from tests.course.made_up import made_up, solve
+
+
+@pytest.fixture
+def syllabus(tmp_path: Path) -> Syllabus:
+    return made_up(tmp_path)
+
+
+def student_runs(syllabus: Syllabus, *words: str, cwd: str = ".") -> tuple[int, str]:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib", *words]
+    folder = syllabus.root / cwd
+    done = subprocess.run(command, cwd=folder, env=python_environment(), capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_an_untouched_course_is_a_line_for_each_exercise(syllabus: Syllabus) -> None:
+    code, text = student_runs(syllabus, "course1_made_up")
+    assert code == 1
+    assert text.count("1.1 double - not started: course1_made_up/exercises/double.py:12") == 1
+    assert text.count("1.2 fourfold - blocked by 1.1") == 1
+    assert "0/2 solved, 0/5 points" in text
+    assert "next: 1.1 double (5 minutes)" in text
+    assert "Traceback" not in text
+
+
+def test_a_wrong_answer_is_drawn_diagnosed_and_blocks(syllabus: Syllabus) -> None:
+    solve(syllabus, "1.1", ("x * 2", "x*x"))
+    solve(syllabus, "1.2")
+    code, text = student_runs(syllabus, "course1_made_up")
+    assert code == 1
+    block = text.split("1.1 double - ")[1].split("\n\n")[0].splitlines()
+    assert len(block) <= 15
+    assert block[:4] == ["0 of 2 tests pass: course1_made_up/exercises/double.py", "  test_double", "    double(3)", "    expected 6"]
+    assert "    got      9" in block
+    assert "    likely: this is what you get when x is squared" in block
+    assert "    also failing: test_double_negative" in block
+    assert "    hint 1: what is twice?" in block
+    assert "    blocks: 1.2" in block
+    assert "1.2 fourfold - blocked by 1.1" in text
+
+
+def test_very_verbose_shows_the_trace(syllabus: Syllabus) -> None:
+    solve(syllabus, "1.1", ("x * 2", "x * 7"))
+    _, text = student_runs(syllabus, "-vv", "course1_made_up/test_double.py")
+    assert "calling(impl.double, 3).gives(6)" in text
+    assert "FAILURES" in text
+
+
+def test_solved_is_green_and_remembered(syllabus: Syllabus) -> None:
+    solve(syllabus, "1.1")
+    code, text = student_runs(syllabus, "--exercise", "1.1", "course1_made_up")
+    assert code == 0, text
+    assert "1/2 solved, 2/5 points" in text
+    code, text = student_runs(syllabus, ".", cwd="course1_made_up")
+    assert code == 1
+    assert "1.2 fourfold - not started: exercises/fourfold.py:9" in text
+    solve(syllabus, "1.2")
+    code, text = student_runs(syllabus, ".", cwd="course1_made_up")
+    assert code == 0, text
+    assert "all exercises are solved" in text
+
+
+def test_a_reference_lets_a_latecomer_go_on(syllabus: Syllabus) -> None:
+    solve(syllabus, "1.2")
+    for words in (["--ref", "1.1"], ["--use-solutions"]):
+        code, text = student_runs(syllabus, *words, "--exercise", "1.2", "course1_made_up")
+        assert code == 0, text
+        assert "yours: 1.2; reference: 1.1" in text
+
+
+def test_hint_levels(syllabus: Syllabus) -> None:
+    solve(syllabus, "1.1", ("x * 2", "x * 7"))
+    assert "hint 3: multiply" in student_runs(syllabus, "--hint=3", "course1_made_up")[1]
+    assert "kuiper hint 1.1 --level 4" in student_runs(syllabus, "--hint=4", "course1_made_up")[1]
+
+
+def test_an_unknown_exercise_is_a_usage_error(syllabus: Syllabus) -> None:
+    code, text = student_runs(syllabus, "--exercise", "7.7", "course1_made_up")
+    assert code == 4
+    assert "expected one of 1.1 1.2, got '7.7'" in text
+
+
+def test_a_file_that_does_not_compile_leaves_the_others_alone(syllabus: Syllabus) -> None:
+    solve(syllabus, "1.1")
+    solve(syllabus, "1.2", ("def fourfold(x):", "def fourfold(x:"))
+    code, text = student_runs(syllabus, "course1_made_up")
+    assert code == 1
+    assert "1/2 solved" in text
+    assert "the file does not compile" in text
+    assert "course1_made_up/exercises/fourfold.py:8" in text
+
+
+def test_solutions_pass_and_leave_no_progress(syllabus: Syllabus) -> None:
+    code, text = student_runs(syllabus, "--impl=solution", "course1_made_up")
+    assert code == 0, text
+    assert "solutions of 2 exercises: 2 passed" in text
+    assert "0/2 solved" in student_runs(syllabus, "course1_made_up")[1]
+
+
+def test_a_skip_is_not_green(syllabus: Syllabus) -> None:
+    path = syllabus.root / "course1_made_up" / "test_double.py"
+    path.write_text(path.read_text().replace("    calling(impl.double, 3).gives(6)", "    __import__('pytest').skip('no')"))
+    solve(syllabus, "1.1")
+    code, text = student_runs(syllabus, "--exercise", "1.1", "course1_made_up")
+    assert code == 1
+    assert "0/2 solved" in text
+
+
+def test_workers_in_parallel(syllabus: Syllabus) -> None:
+    pytest.importorskip("xdist")
+    solve(syllabus, "1.1")
+    code, text = student_runs(syllabus, "-n2", "course1_made_up")
+    assert code == 1
+    assert "1/2 solved" in text
+    assert "1.2 fourfold - not started" in text

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kuiper.course.implementation import Implementation, StudentError
+from kuiper.course.remote import Worker
+from kuiper.course.selection import Selection
+from kuiper.course.testing import Mismatch, calling
+from tests.course.made_up import made_up
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[Worker]:
+    worker = Worker()
+    yield worker
+    worker.stop()
+
+
+def implementation(root: Path, worker: Worker | None, code: str) -> Implementation:
+    syllabus = made_up(root)
+    exercise = syllabus.exercise("1.1")
+    exercise.student_file.write_text(code)
+    return Implementation(exercise, Selection(syllabus), worker)
+
+
+def double_twice(impl, x):  # type: ignore[no-untyped-def]
+    return impl.double(impl.double(x))
+
+
+@pytest.mark.parametrize("where", ["here", "worker"])
+def test_calls_give_values_wherever_they_run(tmp_path: Path, worker: Worker, where: str) -> None:
+    code = "def double(x):\n    return x * 2\n\ndef spoil(x):\n    x[0] = 7\n\ndef count():\n    return (i for i in 'ab')\n"
+    impl = implementation(tmp_path, worker if where == "worker" else None, code)
+    assert impl.double(3) == 6
+    calling(impl.double, np.ones((2, 3))).gives(2 * np.ones((2, 3)))
+    calling(double_twice, impl, 2).gives(8)
+    out = np.zeros(2)
+    calling(impl.spoil, out).fills(out, [7, 0])
+    assert out.tolist() == [0, 0]
+    with pytest.raises(Mismatch, match="argument 1 overwritten"):
+        calling(impl.spoil, np.zeros(2)).gives(None)
+    with pytest.raises(StudentError, match="there is no function missing in your file"):
+        impl.missing(1)
+    with pytest.raises(StudentError, match="expected a plain value"):
+        impl.count()
+
+
+@pytest.mark.parametrize("where", ["here", "worker"])
+def test_errors_carry_the_students_line(tmp_path: Path, worker: Worker, where: str) -> None:
+    impl = implementation(tmp_path, worker if where == "worker" else None, "def double(x):\n    return x / 0\n")
+    calling(impl.double, 3).raises(ZeroDivisionError, "division")
+    calling(impl.double, 3).raises(ArithmeticError)
+    with pytest.raises(Mismatch, match=r"double.py:2: return x / 0"):
+        calling(impl.double, 3).gives(6)
+    with pytest.raises(Mismatch, match="expected ValueError"):
+        calling(impl.double, 3).raises(ValueError)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("import os; os._exit(0)", "ended in the middle of the call"),
+        ("import ctypes; ctypes.string_at(0)", "segmentation fault"),
+        ("while True: pass", "no answer within 2 seconds"),
+        ("raise SystemExit", "SystemExit"),
+        ("import sys; sys.setrecursionlimit(10**9); return double(x)", "segmentation fault|recursion|memory|Crash"),
+    ],
+)
+def test_a_death_is_one_failure_and_the_next_call_works(tmp_path: Path, worker: Worker, body: str, words: str) -> None:
+    impl = implementation(tmp_path, worker, f"def double(x):\n    {body}\n\ndef fine(x):\n    return x + 1\n")
+    with pytest.raises(StudentError, match=words):
+        impl.double(1)
+    started = time.perf_counter()
+    with pytest.raises(StudentError, match=words):
+        impl.double(2)
+    assert time.perf_counter() - started < 1.0, "a deadly function is not called again"
+    assert impl.fine(1) == 2
+
+
+def test_what_a_student_prints_does_not_disturb(tmp_path: Path, worker: Worker, capsys: pytest.CaptureFixture[str]) -> None:
+    code = "import os\ndef double(x):\n    print('here', x)\n    os.write(1, b'there')\n    return 2 * x\n"
+    calling(implementation(tmp_path, worker, code).double, 3).gives(6)
+    assert capsys.readouterr().out == "here 3\n"
+
+
+def test_an_object_equal_to_everything_does_not_cross(tmp_path: Path, worker: Worker) -> None:
+    code = "class Yes:\n    def __eq__(self, other): return True\n    __hash__ = None\n\ndef double(x):\n    return Yes()\n"
+    with pytest.raises(Mismatch, match="plain value"):
+        calling(implementation(tmp_path, worker, code).double, 3).gives(6)
+
+
+def test_a_forged_answer_is_only_a_value(tmp_path: Path, worker: Worker) -> None:
+    code = (
+        "import os\ndef double(x):\n"
+        "    for fd in range(3, 30):\n        try:\n            os.write(fd, b'[1, 2, 3]\\n')\n        except OSError:\n            pass\n"
+        "    return 0\n"
+    )
+    with pytest.raises(Mismatch):
+        calling(implementation(tmp_path, worker, code).double, 3).gives(6)

@@ -1,0 +1,99 @@
+"""What the stored graphs and the layers do with parameters: the facts that docs/operators.md must agree with."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kuiper.graph import RuntimeGraph, pnnx
+from kuiper.graph.runtime_operator import REQUIRED, RuntimeOperator
+from kuiper.layers import Layer, registry
+
+FOLDER = Path(__file__).parent / "fixtures" / "operators"
+PATHS = sorted(FOLDER.glob("*.pnnx.param"))
+
+Sets = defaultdict[str, set[str]]
+sets: Callable[[], Sets] = partial(defaultdict, set)
+
+
+@dataclass
+class Usage:
+    """By operator type: parameters, names of inputs and weights in files; parameters that layers read.
+
+    ``built`` has the types that a layer was made for, which includes those that aten:: operators stand for.
+    ``defaults`` has the last default that a layer gave when it read a parameter, ``REQUIRED`` if it never gave one.
+    """
+
+    files: dict[str, list[Path]] = field(default_factory=partial(defaultdict, list))
+    params: Sets = field(default_factory=sets)
+    operands: Sets = field(default_factory=sets)
+    weights: Sets = field(default_factory=sets)
+    built: set[str] = field(default_factory=set)
+    reads: Sets = field(default_factory=sets)
+    defaults: dict[tuple[str, str], Any] = field(default_factory=dict)
+
+    def add_file(self, path: Path, graph: pnnx.Graph) -> None:
+        for op in graph.operators:
+            if path not in self.files[op.type]:
+                self.files[op.type].append(path)
+            self.params[op.type] |= set(op.params)
+            self.operands[op.type] |= {name for name in op.input_names if name}
+            self.weights[op.type] |= set(op.attrs)
+
+
+@contextmanager
+def recording(usage: Usage) -> Iterator[None]:
+    """Within this block, what layers read is noted in ``usage``."""
+    init, read, has_param = Layer.__init__, RuntimeOperator._read, RuntimeOperator.has_param
+
+    def noting_init(self: Layer, op: RuntimeOperator) -> None:
+        usage.built.add(op.type)
+        init(self, op)
+
+    def noting_read(self: RuntimeOperator, key: str, default: Any, expected: str, convert: Any) -> Any:
+        place = self.type, key
+        if default is not REQUIRED or place not in usage.defaults:
+            usage.defaults[place] = default
+        usage.reads[self.type].add(key)
+        before = usage.defaults[place]
+        value = read(self, key, default, expected, convert)
+        usage.defaults[place] = before  # _read asks has_param itself: that says nothing about a default
+        return value
+
+    def noting_has(self: RuntimeOperator, key: str) -> bool:
+        usage.reads[self.type].add(key)
+        if usage.defaults.get((self.type, key), REQUIRED) is REQUIRED:
+            usage.defaults[self.type, key] = None  # who asks first can do without
+        return has_param(self, key)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Layer, "__init__", noting_init)
+        patch.setattr(RuntimeOperator, "_read", noting_read)
+        patch.setattr(RuntimeOperator, "has_param", noting_has)
+        yield
+
+
+def run(path: Path, respell: dict[str, str]) -> tuple[pnnx.Graph, list[np.ndarray], list[np.ndarray]]:
+    """Run a stored graph in which some types are spelled otherwise; the graph, its outputs, and torch's."""
+    graph = pnnx.load(path)
+    for op in graph.operators:
+        op.type = respell.get(op.type, op.type)
+    model = RuntimeGraph(graph)
+    model.build(registry)
+    stored = np.load(path.with_name(path.name.replace(".pnnx.param", ".npz")))
+    outputs = model.forward(*(stored[key] for key in stored if key.startswith("input_")))
+    return graph, _flat(outputs), [stored[key] for key in stored if key.startswith("output_")]
+
+
+def _flat(value: Any) -> list[np.ndarray]:
+    if isinstance(value, (list, tuple)):
+        return [array for item in value for array in _flat(item)]
+    return [np.asarray(value)]
