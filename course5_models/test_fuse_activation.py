@@ -7,39 +7,46 @@ import pytest
 
 from kuiper.course import calling
 
-PLAIN = """\
+
+def model(lines):
+    """A .param file: the magic number, how many operators and operands, the operators."""
+    operands = {word for line in lines.splitlines() for word in line.split()[4:] if word.isdigit()}
+    return f"7767517\n{lines.count(chr(10))} {len(operands)}\n{lines}"
+
+
+PLAIN = model("""\
 pnnx.Input  in    0 1 0
 nn.Conv2d   conv  1 1 0 1 stride=(2,1) groups=1
 nn.ReLU     relu  1 1 1 2
 pnnx.Output out   1 0 2
-"""
+""")
 
-TWO = """\
+TWO = model("""\
 pnnx.Input  in     0 1 0
 nn.Conv2d   conv1  1 1 0 1
 nn.ReLU     relu1  1 1 1 2
 nn.Conv2d   conv2  1 1 2 3
 nn.SiLU     silu2  1 1 3 4
 pnnx.Output out    1 0 4
-"""
+""")
 
-RESIDUAL = """\
+RESIDUAL = model("""\
 pnnx.Input       in    0 1 0
 nn.Conv2d        conv  1 1 0 1
 nn.ReLU          relu  1 1 1 2
 pnnx.Expression  add   2 1 2 1 3 expr=add(@0,@1)
 pnnx.Output      out   1 0 3
-"""
+""")
 
-RETURNED = """\
+RETURNED = model("""\
 pnnx.Input  in    0 1 0
 nn.Conv2d   conv  1 1 0 1
 nn.ReLU     relu  1 1 1 2
 pnnx.Output out1  1 0 1
 pnnx.Output out2  1 0 2
-"""
+""")
 
-SIDE_BY_SIDE = """\
+SIDE_BY_SIDE = model("""\
 pnnx.Input       in     0 1 0
 nn.Conv2d        conv1  1 1 0 1
 nn.Conv2d        conv2  1 1 0 2
@@ -47,26 +54,26 @@ nn.Sigmoid       sig1   1 1 1 3
 nn.ReLU          relu2  1 1 2 4
 pnnx.Expression  add    2 1 3 4 5 expr=add(@0,@1)
 pnnx.Output      out    1 0 5
-"""
+""")
 
-CHAIN = """\
+CHAIN = model("""\
 pnnx.Input  in    0 1 0
 nn.Conv2d   conv  1 1 0 1
 nn.SiLU     silu  1 1 1 2
 nn.ReLU     relu  1 1 2 3
 pnnx.Output out   1 0 3
-"""
+""")
 
-READ_BY_MANY = """\
+READ_BY_MANY = model("""\
 pnnx.Input       in    0 1 0
 nn.Conv2d        conv  1 1 0 1
 nn.ReLU          relu  1 1 1 2
 nn.Conv2d        left  1 1 2 3
 pnnx.Expression  add   2 1 3 2 4 expr=add(@0,@1)
 pnnx.Output      out   1 0 4
-"""
+""")
 
-NOTHING = """\
+NOTHING = model("""\
 pnnx.Input  in     0 1 0
 nn.ReLU     relu0  1 1 0 1
 nn.Conv2d   conv1  1 1 1 2
@@ -77,15 +84,14 @@ nn.Conv2d   conv2  1 1 5 6
 nn.MaxPool2d pool  1 1 6 7
 nn.ReLU     relu3  1 1 7 8
 pnnx.Output out    1 0 8
-"""
+""")
 
 
 def fused(impl, text):
     """How many were fused, and each operator left: name, inputs, outputs, activation."""
     from kuiper.graph import pnnx
 
-    lines = text.splitlines()
-    graph = pnnx.parse_param("\n".join(["7767517", f"{len(lines)} 0", *lines]) + "\n", "test")
+    graph = pnnx.parse_param(text, "test")
     count = impl.fuse(graph)
     operators = []
     for op in graph.operators:
@@ -99,8 +105,7 @@ def wires(impl, text):
     """Each operand left: producer > operand > consumers."""
     from kuiper.graph import pnnx
 
-    lines = text.splitlines()
-    graph = pnnx.parse_param("\n".join(["7767517", f"{len(lines)} 0", *lines]) + "\n", "test")
+    graph = pnnx.parse_param(text, "test")
     impl.fuse(graph)
     ends = [(operand, ",".join(op.name for op in operand.consumers)) for operand in graph.operands]
     return [f"{operand.producer.name} > {operand.name} > {consumers}" for operand, consumers in ends]
@@ -117,8 +122,7 @@ def test_fuse_rewires_the_operands(impl):
 def parameters(impl, text):
     from kuiper.graph import pnnx
 
-    lines = text.splitlines()
-    graph = pnnx.parse_param("\n".join(["7767517", f"{len(lines)} 0", *lines]) + "\n", "test")
+    graph = pnnx.parse_param(text, "test")
     impl.fuse(graph)
     return {key: (param.type.name, param.value) for key, param in graph.operator("conv").params.items()}
 
@@ -173,8 +177,7 @@ def test_fuse_nothing_else(impl):
 def fused_twice(impl, text):
     from kuiper.graph import pnnx
 
-    lines = text.splitlines()
-    graph = pnnx.parse_param("\n".join(["7767517", f"{len(lines)} 0", *lines]) + "\n", "test")
+    graph = pnnx.parse_param(text, "test")
     counts = impl.fuse(graph), impl.fuse(graph)
     return counts, graph.operator("conv").params["activation"].value, [op.name for op in graph.operators]
 
@@ -187,8 +190,7 @@ def same_operand(impl, text):
     """Whether the objects are the old ones, not copies."""
     from kuiper.graph import pnnx
 
-    lines = text.splitlines()
-    graph = pnnx.parse_param("\n".join(["7767517", f"{len(lines)} 0", *lines]) + "\n", "test")
+    graph = pnnx.parse_param(text, "test")
     conv, operand, out = graph.operator("conv"), graph.operand("2"), graph.operator("out")
     impl.fuse(graph)
     return graph.operator("conv") is conv, conv.outputs[0] is operand, out.inputs[0] is operand, operand.producer is conv

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -16,6 +15,9 @@ import pytest
 from kuiper.graph import RuntimeGraph, pnnx
 from kuiper.graph.runtime_operator import REQUIRED, RuntimeOperator
 from kuiper.layers import Layer, registry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 FOLDER = Path(__file__).parent / "fixtures" / "operators"
 PATHS = sorted(FOLDER.glob("*.pnnx.param"))

@@ -17,7 +17,7 @@ from kuiper.errors import KuiperError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Modules are imported only when their command is asked for: ``kuiper --help`` must not wait for NumPy.
+# A module is imported only when its command is asked for, so that no command pays for the others.
 COMMANDS = {
     "classify": "name what is on photos",
     "run": "run a model on arrays from .npy files",
