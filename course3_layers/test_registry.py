@@ -123,10 +123,10 @@ def overrides(impl, known_before):
             return "unknown"
 
     seen = [now()]
-    with known.override("nn.ReLU", lambda op: "new"):
+    with known.override("nn.ReLU", lambda op: "new " + op.name):
         seen.append(now())
         with known.override("nn.ReLU", lambda op: "newest"):
-            seen.append(now())
+            seen += [now(), known.types()]
         seen.append(now())
     seen.append(now())
     try:
@@ -138,13 +138,27 @@ def overrides(impl, known_before):
 
 
 def test_override_of_a_known_type(impl):
-    seen = ["old", "new", "newest", "new", "old", "the block fails", "old"]
+    seen = ["old", "new a", "newest", ["nn.ReLU", "nn.SiLU"], "new a", "old", "the block fails", "old"]
     calling(overrides, impl, True).gives((seen, ["nn.ReLU", "nn.SiLU"]))
 
 
 def test_override_of_an_unknown_type(impl):
-    seen = ["unknown", "new", "newest", "new", "unknown", "the block fails", "unknown"]
+    seen = ["unknown", "new a", "newest", ["nn.ReLU", "nn.SiLU"], "new a", "unknown", "the block fails", "unknown"]
     calling(overrides, impl, False).gives((seen, ["nn.SiLU"]))
+
+
+def neighbours(impl):
+    """An override changes one type, in one registry."""
+    known, other = impl.Registry(), impl.Registry()
+    for registry in (known, other):
+        registry.register("nn.ReLU", "F.relu")(lambda op: "old")
+    with known.override("nn.ReLU", lambda op: "new"):
+        places = (known, "nn.ReLU"), (known, "F.relu"), (other, "nn.ReLU")
+        return [registry.create(impl.Operator("a", type_name)) for registry, type_name in places]
+
+
+def test_override_leaves_the_others_alone(impl):
+    calling(neighbours, impl).gives(["new", "old", "old"])
 
 
 def your_sigmoid(impl, type_name, x):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kuiper.course import calling
-from kuiper.layers import yolo_detect
+from kuiper.layers.operators import yolo_detect
 
 THREE = float(np.log(3))  # sigmoid(log 3) = 3/4, so 2 s = 1.5 and its square is 2.25; sigmoid(-log 3) = 1/4
 

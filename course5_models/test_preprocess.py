@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kuiper.course import calling
 from kuiper.layers.resampled_axis import Axis
-from kuiper.layers.upsample import interpolate
+from kuiper.layers.operators.upsample import interpolate
 
 
 def picture(height, width, channels=1):

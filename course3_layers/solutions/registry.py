@@ -49,7 +49,7 @@ class Registry:
         Raises
         ------
         ValueError
-            When it is put on something, if a type has a layer already; the message names the type. The old one stays.
+            If a type has a layer already; the message names the type. The old layer stays.
         """
         # BEGIN SOLUTION
         def decorator(factory: Any) -> Any:
@@ -87,8 +87,8 @@ class Registry:
     def override(self, type_name: str, factory: Callable[[Operator], Any]) -> Iterator[None]:
         """Within a ``with`` block, ``factory`` makes the layers of this type; afterwards all is as it was before.
 
-        "As before" holds also if an error leaves the block (it is passed on), if the type had no layer before, and for
-        an override inside an override. This is how your own layers will run in real networks.
+        "As before" holds also if an error leaves the block (the error goes on its way), if the type had no layer
+        before, and for an override inside an override. This is how your own layers will run in real networks.
 
         In words: remember what is there; put the new one in; ``yield`` runs the block; at last, whatever happened in
         the block, undo it.
@@ -116,8 +116,9 @@ class Registry:
 
 layers = Registry()
 
-# Now a layer: a class Sigmoid, registered in ``layers`` for the types nn.Sigmoid and F.sigmoid. It is made with an operator,
-# which it keeps as ``self.op``; ``forward(x)`` gives an array like x, of the same dtype, with 1 / (1 + exp(-x)) of every number:
+# Now a layer: a class Sigmoid, registered in ``layers`` for the types nn.Sigmoid and F.sigmoid. It is made with an
+# operator, which it keeps as ``self.op``; ``forward(x)`` gives a new array of the shape and dtype of x (float32), with
+# 1 / (1 + exp(-x)) of every number:
 #
 #     x = -1  0  1     ->     0.269  0.5  0.731          (np.exp takes whole arrays)
 

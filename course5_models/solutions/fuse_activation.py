@@ -20,10 +20,10 @@ from __future__ import annotations
 import numpy as np
 
 from kuiper.graph.pnnx import Graph, Parameter, ParameterType
-from kuiper.layers.conv2d import Conv2d
-from kuiper.layers.relu import relu
-from kuiper.layers.sigmoid import sigmoid
-from kuiper.layers.silu import silu
+from kuiper.layers.operators.conv2d import Conv2d
+from kuiper.layers.operators.relu import relu
+from kuiper.layers.operators.sigmoid import sigmoid
+from kuiper.layers.operators.silu import silu
 
 ACTIVATIONS = {"nn.ReLU": "relu", "nn.Sigmoid": "sigmoid", "nn.SiLU": "silu"}
 """The activations that can be fused, by their type, and how the convolution's new parameter calls them."""

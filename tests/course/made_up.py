@@ -108,6 +108,7 @@ def made_up(root: Path) -> Syllabus:
     """Write the course and its skeletons."""
     files = {
         "conftest.py": CONFTEST,
+        "pytest.ini": "[pytest]\n",
         "course1_made_up/course.toml": MANIFEST,
         "course1_made_up/solutions/double.py": DOUBLE,
         "course1_made_up/solutions/fourfold.py": FOURFOLD,

@@ -68,7 +68,7 @@ def test_errors_carry_the_students_line(tmp_path: Path, worker: Worker, where: s
         ("import ctypes; ctypes.string_at(0)", "segmentation fault"),
         ("while True: pass", "no answer within 2 seconds"),
         ("raise SystemExit", "SystemExit"),
-        ("import sys; sys.setrecursionlimit(10**9); return double(x)", "segmentation fault|recursion|memory|Crash"),
+        ("import sys; sys.setrecursionlimit(10**9); return double(x)", "segmentation fault|recursion|Memory|Crash|EndlessLoop"),
     ],
 )
 def test_a_death_is_one_failure_and_the_next_call_works(tmp_path: Path, worker: Worker, body: str, words: str) -> None:

@@ -1,0 +1,112 @@
+"""Exercise 3.10: the student's cases meet broken convolutions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kuiper.course import same
+
+MOST_CASES, MOST_NUMBERS = 6, 60
+
+# Each broken convolution asks for other channels, another kernel, or another bias. For output channel k, which is kernel j of
+# group g: ``source`` says which input channel its weight c meets, ``kernel`` whose weights it uses, ``bias`` what is added.
+RIGHT = {
+    "image": lambda i: i,
+    "group": lambda g, s: g,
+    "source": lambda g, c, s: g * s.depth + c,
+    "kernel": lambda g, j, s: g * s.part + j,
+    "target": lambda g, j, s: g * s.part + j,
+    "factor": lambda g, c, s: 1,
+    "bias": lambda k, bias, s: bias[k],
+}
+BROKEN = {
+    "every group sees the channels of the first": {"source": lambda g, c, s: c},
+    "the channels of the groups alternate": {"source": lambda g, c, s: c * s.groups + g},
+    "the channels within a group are reversed": {"source": lambda g, c, s: (g + 1) * s.depth - 1 - c},
+    "a group's channels begin where its kernels begin": {"source": lambda g, c, s: (g * s.part + c) % s.in_c},
+    "every group uses the kernels of the first": {"kernel": lambda g, j, s: j},
+    "the kernels within a group are reversed": {"kernel": lambda g, j, s: (g + 1) * s.part - 1 - j},
+    "the outputs of the groups alternate": {"target": lambda g, j, s: j * s.groups + g},
+    "the groups come out in reversed order": {"target": lambda g, j, s: (s.groups - 1 - g) * s.part + j},
+    "only the first channel of each group counts": {"factor": lambda g, c, s: int(c == 0)},
+    "the last group is left out": {"factor": lambda g, c, s: int(g < s.groups - 1)},
+    "there are at most two groups": {"group": lambda g, s: min(g, 1)},
+    "the bias is forgotten": {"bias": lambda k, bias, s: 0},
+    "every group gets the bias of the first": {"bias": lambda k, bias, s: bias[k % s.part]},
+    "the bias is added once for each group": {"bias": lambda k, bias, s: bias[k] * s.groups},
+    "every result comes from the first image": {"image": lambda i: 0},
+}
+
+
+class Sizes:
+    """What the rules above need to know of a case."""
+
+    def __init__(self, x, weight, groups):
+        self.groups, self.in_c, self.depth, self.part = groups, x.shape[1], weight.shape[1], len(weight) // groups
+
+
+def convolve(case, **broken):
+    """The convolution by its definition, except for what is broken."""
+    x, weight, bias, groups, _ = case
+    rule, sizes = {**RIGHT, **broken}, Sizes(x, weight, groups)
+    kernel_h, kernel_w = weight.shape[2:]
+    out = np.zeros((len(x), len(weight), x.shape[2] - kernel_h + 1, x.shape[3] - kernel_w + 1))
+    for i, g, j in np.ndindex(len(x), groups, sizes.part):
+        seen = rule["group"](g, sizes)
+        kernel, target = rule["kernel"](seen, j, sizes), rule["target"](g, j, sizes)
+        for c, y, column in np.ndindex(sizes.depth, *out.shape[2:]):
+            window = x[rule["image"](i), rule["source"](seen, c, sizes), y : y + kernel_h, column : column + kernel_w]
+            out[i, target, y, column] += rule["factor"](seen, c, sizes) * (window * weight[kernel, c]).sum()
+        if bias is not None:
+            out[i, target] += rule["bias"](target, bias, sizes)
+    return out
+
+
+def cases_of(impl):
+    """The cases with arrays in them."""
+    return [(as_array(x), as_array(w), None if b is None else as_array(b), groups, as_array(y)) for x, w, b, groups, y in impl.cases()]
+
+
+def as_array(numbers):
+    return np.asarray(numbers, np.float64)
+
+
+def is_sound(case):
+    """The shapes fit together, and there are groups at all."""
+    x, weight, bias, groups, _ = case
+    if x.ndim != 4 or weight.ndim != 4 or groups < 2 or x.shape[1] != weight.shape[1] * groups or len(weight) % groups:
+        return False
+    fits = x.shape[2] >= weight.shape[2] and x.shape[3] >= weight.shape[3]
+    return fits and (bias is None or bias.shape == weight.shape[:1]) and 0 not in (*x.shape, *weight.shape)
+
+
+def is_right(case):
+    return is_sound(case) and np.array_equal(case[4], convolve(case))
+
+
+def test_one_to_six_cases(impl):
+    same("between one and six cases", 1 <= len(impl.cases()) <= MOST_CASES, True)
+
+
+def test_shapes(impl):
+    same("cases whose shapes do not fit, or without groups", [i for i, case in enumerate(cases_of(impl)) if not is_sound(case)], [])
+
+
+def test_small_arrays(impl):
+    sizes = [max(array.size for array in case if isinstance(array, np.ndarray)) for case in cases_of(impl)]
+    same(f"cases with more than {MOST_NUMBERS} numbers in an array", [i for i, size in enumerate(sizes) if size > MOST_NUMBERS], [])
+
+
+@pytest.mark.parametrize("index", range(2))
+def test_expected_is_right(impl, index):
+    """Every second case: a student with one mistake sees one failure."""
+    for i, case in list(enumerate(cases_of(impl)))[index::2]:
+        if is_sound(case):
+            same(f"what case {i} expects (left: what is right)", case[4], convolve(case))
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_finds_out_that(impl, name):
+    found = [i for i, case in enumerate(cases_of(impl)) if is_right(case) and not np.array_equal(case[4], convolve(case, **BROKEN[name]))]
+    same(f"a right case notices that {name}", bool(found), True)
