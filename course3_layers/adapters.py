@@ -1,8 +1,8 @@
 """Your functions as layers of the engine: what ``kuiper race`` puts into a real network in place of kuiper's own.
 
-The exercises are the inner loops. Around each the engine wants a layer: a class that is made from an operator of the model
-file, reads its settings, and turns an input array into an output array. Nothing here needs to be edited; it is worth
-reading, though, because this is how exercise 3.1 looks in earnest.
+The exercises are the inner loops. Around each the engine wants a layer: a class that is made from an operator of the
+model file, reads its settings, and turns an input array into an output array. Nothing here needs to be edited; it is
+worth reading, though, because this is how exercise 3.1 looks in earnest.
 
 ``load_exercise`` finds your file, or the reference where that was asked for; "fast" compiles a .pyx without the checks
 that its tests run with. A setting that an exercise does not cover is refused, never computed wrongly.
@@ -81,7 +81,10 @@ class MaxPool2d(Layer):
     def forward(self, x: Array) -> Array:
         self.expect_rank(x, (4,), "(n, c, h, w)")
         check_float32(x, self.op.where)
-        sizes = [self.output_size(x.shape[2 + axis], self.kernel[axis], self.stride[axis], self.padding[axis]) for axis in (0, 1)]
+        sizes = [
+            self.output_size(x.shape[2 + axis], self.kernel[axis], self.stride[axis], self.padding[axis])
+            for axis in (0, 1)
+        ]
         out = np.empty((*x.shape[:2], *sizes), np.float32)
         self.max_pool(x, out, *self.kernel, *self.stride, *self.padding)
         return out

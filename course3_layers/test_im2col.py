@@ -118,5 +118,6 @@ def test_as_the_definition(impl, data):
     stencil = Stencil(kernel, stride, padding, padding, dilation)
     h, w = (max(1, stencil.span[axis] - 2 * padding[axis]) + spare[axis] for axis in (0, 1))
     x = np.arange(-4, c * h * w - 4, dtype=np.float32).reshape(c, h, w) + np.float32(0.5)
-    expected = twin.im2col(x, stencil)
-    calling(columns_of, impl, x, expected.shape[1:], kernel, stride, padding, dilation).gives(expected.reshape(len(expected), -1))
+    columns = twin.im2col(x, stencil)
+    expected = columns.reshape(len(columns), -1)
+    calling(columns_of, impl, x, columns.shape[1:], kernel, stride, padding, dilation).gives(expected)

@@ -14,7 +14,16 @@ from kuiper.layers.window import Window
 
 @pytest.mark.parametrize(
     ("length", "kernel", "stride", "padding", "windows"),
-    [(5, 2, 2, 0, 2), (6, 2, 2, 0, 3), (7, 3, 1, 0, 5), (7, 3, 3, 0, 2), (5, 3, 2, 1, 3), (6, 3, 4, 1, 2), (4, 4, 3, 0, 1), (2, 4, 1, 1, 1)],
+    [
+        (5, 2, 2, 0, 2),
+        (6, 2, 2, 0, 3),
+        (7, 3, 1, 0, 5),
+        (7, 3, 3, 0, 2),
+        (5, 3, 2, 1, 3),
+        (6, 3, 4, 1, 2),
+        (4, 4, 3, 0, 1),
+        (2, 4, 1, 1, 1),
+    ],
 )
 def test_output_size(impl, length, kernel, stride, padding, windows):
     calling(impl.output_size, length, kernel, stride, padding).gives(windows)
@@ -81,8 +90,10 @@ def test_padding_per_axis(impl):
 
 
 def test_images_and_channels(impl):
-    x = np.array([[[[1, -2], [-3, -4]], [[5, 6], [7, 8]]], [[[-9, -8], [-7, -6]], [[4, 3], [2, 1]]], [[[0, 1], [2, 3]], [[9, 8], [7, 6]]]], np.float32)
-    calling(pool, impl, x, (3, 2, 1, 1), (2, 2), (1, 1), (0, 0)).gives([[[[1]], [[8]]], [[[-6]], [[4]]], [[[3]], [[9]]]])
+    first, second = [[[1, -2], [-3, -4]], [[5, 6], [7, 8]]], [[[-9, -8], [-7, -6]], [[4, 3], [2, 1]]]
+    x = np.array([first, second, [[[0, 1], [2, 3]], [[9, 8], [7, 6]]]], np.float32)
+    expected = [[[[1]], [[8]]], [[[-6]], [[4]]], [[[3]], [[9]]]]
+    calling(pool, impl, x, (3, 2, 1, 1), (2, 2), (1, 1), (0, 0)).gives(expected)
 
 
 def test_nan_wins(impl):
@@ -116,11 +127,13 @@ def test_gaps_in_memory(impl):
 
 @given(data=st.data())
 def test_as_the_definition(impl, data):
-    n, c, h, w = data.draw(st.tuples(st.integers(1, 2), st.integers(1, 3), st.integers(3, 7), st.integers(3, 7)), label="shape")
+    n, c = data.draw(st.tuples(st.integers(1, 2), st.integers(1, 3)), label="n, c")
+    h, w = data.draw(st.tuples(st.integers(3, 7), st.integers(3, 7)), label="h, w")
     kernel = data.draw(st.tuples(st.integers(1, 3), st.integers(1, 3)), label="kernel")
     stride = data.draw(st.tuples(st.integers(1, 3), st.integers(1, 3)), label="stride")
     padding = tuple(data.draw(st.integers(0, size // 2), label="padding") for size in kernel)
-    x = np.random.default_rng(data.draw(st.integers(0, 99), label="seed")).integers(-50, -1, (n, c, h, w)).astype(np.float32) / 2
+    random = np.random.default_rng(data.draw(st.integers(0, 99), label="seed"))
+    x = random.integers(-50, -1, (n, c, h, w)).astype(np.float32) / 2
     expected, _ = twin.max_pool(x.reshape(n * c, h, w), Window(kernel, stride, padding))
     shape = (n, c, *expected.shape[1:])
     calling(pool, impl, x, shape, kernel, stride, padding).gives(expected.reshape(shape))

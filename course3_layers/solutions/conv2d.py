@@ -22,7 +22,8 @@ import numpy as np
 
 from kuiper.course import load_exercise
 
-im2col = load_exercise("3.4").im2col  # im2col(image, columns, kernel, stride, padding, dilation), a height and a width each
+# im2col(image, columns, kernel_h, kernel_w, stride_h, stride_w, padding_h, padding_w, dilation_h, dilation_w)
+im2col = load_exercise("3.4").im2col
 
 Pair = tuple[int, int]
 
@@ -43,10 +44,10 @@ def conv2d(
         bias     (out_c,) or None                             added to every pixel of its output channel
         stride, padding, dilation                             (vertical, horizontal) each
 
-    A dilated kernel spans ``dilation * (kernel - 1) + 1`` pixels. As in 3.3, the outputs along an axis are all the places
-    where the whole span fits on the padded image (padding stands on both sides, and is 0).
+    A dilated kernel spans ``dilation * (kernel - 1) + 1`` pixels. As in 3.3, the outputs along an axis are all the
+    places where the whole span fits on the padded image (the padding stands on both sides, and is 0).
 
-    As in all of deep learning the kernel is not turned round: output (0, 0) is weight (0, 0) times pixel (0, 0) plus ...
+    As in all of deep learning the kernel is not turned round: weight (0, 0) meets the window's top left pixel.
 
     >>> image = np.array([[[[1, 2, 3], [4, 5, 6]]]], np.float32)
     >>> kernel = np.array([[[[10, 1]]]], np.float32)
@@ -56,9 +57,9 @@ def conv2d(
     Raises
     ------
     ValueError
-        If the channels of ``x`` are not groups times those of ``weight`` (the message has "channels"), if out_c cannot be
-        cut into ``groups`` equal parts ("groups"), if ``bias`` has another shape ("bias"), or if the kernel's span is
-        larger than the padded image ("kernel").
+        If ``x`` has not ``groups`` times the channels of ``weight`` (the message has the word "channels"), if out_c
+        cannot be cut into ``groups`` equal parts ("groups"), if ``bias`` has another shape ("bias"), or if the kernel's
+        span is larger than the padded image along an axis ("kernel").
     """
     # BEGIN SOLUTION
     n, in_c, h, w = x.shape

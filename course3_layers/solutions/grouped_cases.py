@@ -1,11 +1,12 @@
 """Exercise 3.10: you write the tests.
 
-Somebody hands you a ``conv2d`` with groups and says that it works. Write cases that prove it, or the opposite: a case is a
-call and the answer that you are certain of, because you worked it out with pen and paper.
+Somebody hands you a ``conv2d`` with groups and says that it works. Write cases that prove it, or the opposite: a case
+is a call and the answer that you are certain of, because you worked it out with pen and paper.
 
-A case that catches nothing is worth nothing. With all weights 1 it does not matter which kernel was used; with one image
-nobody notices that the second is ignored. Your cases will meet fifteen broken convolutions, and have to find out each of them:
-for each there must be a case that it answers wrongly. Two or three small cases can do it, if their numbers are well chosen.
+A case that catches nothing is worth nothing. With all weights 1 it does not matter which kernel was used; with one
+image nobody notices that the second is ignored. Your cases will meet fifteen broken convolutions (they are listed in
+``test_grouped_cases.py``), and for each there must be a case that it answers wrongly. Two or three small cases can do
+it, if their numbers are well chosen.
 
 An example that is right, and catches little:
 

@@ -1,7 +1,7 @@
 """Exercise 3.3: max pooling, the largest number in every window.
 
-A window of kernel_h x kernel_w numbers slides over each picture, stride_h rows or stride_w columns at a time, and keeps only
-the largest number it sees. Each of the n images and each of their c channels is a picture of its own.
+A window of kernel_h x kernel_w numbers slides over each picture, stride_h rows or stride_w columns at a time, and keeps
+only the largest number it sees. Each of the n images and each of their c channels is a picture of its own.
 
     x (h = 3, w = 5)         kernel 2 x 2, stride 1 x 2          out (2 x 2)
 

@@ -1,7 +1,8 @@
 """Exercise 3.1: from a name in a file to an object that computes.
 
-A model file says "here runs an nn.ReLU". Somebody has to know which class that is. A chain of ``if`` in the middle of the
-engine would know, and would have to be edited for every new layer. A registry turns it round: each layer announces itself.
+A model file says "here runs an nn.ReLU". Somebody has to know which class that is. A chain of ``if`` in the middle of
+the engine would know, and would have to be edited for every new layer. A registry turns it round: each layer announces
+itself.
 
     @layers.register("nn.ReLU", "F.relu")        announces:   "nn.ReLU" -> ReLU,  "F.relu" -> ReLU
     class ReLU: ...
@@ -51,6 +52,7 @@ class Registry:
         ValueError
             If a type has a layer already; the message names the type. The old layer stays.
         """
+
         # BEGIN SOLUTION
         def decorator(factory: Any) -> Any:
             for type_name in types:

@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
-from kuiper.errors import ParameterError, ShapeError
+from kuiper.errors import ParameterError, ShapeError, UnsupportedOperatorError
 from kuiper.layers.operators.avg_pool2d import avg_pool2d
 from kuiper.layers.reference import average_pooling
 from kuiper.layers.window import Window
@@ -78,3 +78,8 @@ def test_avg_pool2d_errors_name_the_operator() -> None:
         layer("F.avg_pool2d", kernel_size=2, divisor_override=0)
     with pytest.raises(ShapeError, match=r"^F.avg_pool2d 'it': expected input of at least 4x4, got 3x4$"):
         run("F.avg_pool2d", X, kernel_size=4)
+
+
+def test_avg_pool2d_refuses_a_dilated_window() -> None:
+    with pytest.raises(UnsupportedOperatorError, match=r"nn\.AvgPool2d 'it': expected dilation 1, got \(2, 2\)"):
+        run("nn.AvgPool2d", np.ones((1, 1, 6, 6), np.float32), kernel_size=2, dilation=2)

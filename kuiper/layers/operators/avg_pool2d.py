@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kuiper.errors import ParameterError
+from kuiper.errors import ParameterError, UnsupportedOperatorError
 from kuiper.layers.kernels import average_pooling
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.planes import as_planes
@@ -57,7 +57,11 @@ def avg_pool2d(x: Array, window: Window, count_include_pad: bool = True, divisor
     ------
     ShapeError
         If ``x`` is no image or smaller than the window.
+    UnsupportedOperatorError
+        If the window is dilated, which torch's average pooling does not know.
     """
+    if window.dilation != (1, 1):
+        raise UnsupportedOperatorError(window.where, "dilation 1", window.dilation)
     planes = as_planes(x, window.where)
     count, h, w = planes.shape
     out_h, out_w = window.output_size((h, w))
