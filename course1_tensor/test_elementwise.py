@@ -34,10 +34,14 @@ def test_axpy_keeps_fractions(impl):
     calling(impl.axpy, 0.5, floats(1, 3), floats(0.25, 0), out).fills(out, [0.75, 1.5])
 
 
+def test_axpy_keeps_nan_and_infinity(impl):
+    out = np.zeros(3, np.float32)
+    calling(impl.axpy, 0, floats(np.nan, 1, 2), floats(1, np.inf, 3), out).fills(out, [np.nan, np.inf, 3])
+
+
 def test_axpy_with_gaps_in_memory(impl):
-    x = np.arange(8, dtype=np.float32)[::2]
-    out = np.zeros(4, np.float32)
-    calling(impl.axpy, 10, x, floats(1, 2, 3, 4), out).fills(out, [1, 22, 43, 64])
+    x, y, out = (np.arange(start, start + 8, dtype=np.float32)[::2] for start in (0, 1, 5))
+    calling(impl.axpy, 10, x, y, out).fills(out, [1, 23, 45, 67])
 
 
 @pytest.mark.parametrize("length", [0, 1, 17])
@@ -51,6 +55,16 @@ def test_axpy_of_length(impl, length):
 def test_exp_negative(impl):
     out = np.zeros(3, np.float32)
     calling(impl.exp_negative, floats(0, 1, -2), out).fills(out, [1, 0.36787944, 7.3890561], tolerance=1e-6)
+
+
+def test_exp_negative_overwrites_what_was_there(impl):
+    out = floats(100, 200)
+    calling(impl.exp_negative, floats(0, -1), out).fills(out, [1, 2.7182818], tolerance=1e-6)
+
+
+def test_exp_negative_with_gaps_in_memory(impl):
+    x, out = floats(0, 9, 1, 9)[::2], floats(5, 5, 5, 5)[::2]
+    calling(impl.exp_negative, x, out).fills(out, [1, 0.36787944], tolerance=1e-6)
 
 
 def test_exp_negative_at_the_ends(impl):

@@ -117,15 +117,14 @@ def test_tensor_flatten_keeps_the_dtype(impl, dtype):
     calling(impl.flatten, np.array([[1, 0], [0, 1]], dtype)).gives(np.array([1, 0, 0, 1], dtype))
 
 
-def x_after_writing_to_the_result(impl, x, start, end):
-    shape = x.shape
-    impl.flatten(x, start, end)[...] = 8
-    return x, x.shape == shape
+def is_another_view(impl, x, start, end):
+    flat = impl.flatten(x, start, end)
+    return np.shares_memory(flat, x)
 
 
 @pytest.mark.parametrize(("start", "end"), [(0, 1), (0, 0), (0, -1), (1, 1)])
 def test_tensor_flatten_copies_nothing(impl, start, end):
-    calling(x_after_writing_to_the_result, impl, numbered(2, 2), start, end).gives(([[8, 8], [8, 8]], True))
+    calling(is_another_view, impl, numbered(2, 2), start, end).gives(True)
 
 
 @pytest.mark.parametrize(("start", "end"), OUTSIDE + BACKWARDS)

@@ -32,8 +32,9 @@ def test_strides_of_no_axes(impl):
     calling(impl.strides, ()).gives(())
 
 
-def test_strides_unknown_order(impl):
-    calling(impl.strides, (2, 3), "K").raises(ValueError, "K")
+@pytest.mark.parametrize("order", ["K", "f", "CF"])
+def test_strides_unknown_order(impl, order):
+    calling(impl.strides, (2, 3), order).raises(ValueError, order)
 
 
 def test_offset_row_major(impl):
@@ -48,7 +49,23 @@ def test_offset_negative_index(impl):
     calling(impl.offset, (-1, 0, -3), (2, 3, 4), (12, 4, 1)).gives(13)
 
 
-@pytest.mark.parametrize("index", [(0, 3), (-3, 0)])
+def test_offset_of_the_first_counted_from_the_end(impl):
+    calling(impl.offset, (-2, -3, -4), (2, 3, 4), (12, 4, 1)).gives(0)
+
+
+def test_offset_with_gaps(impl):
+    calling(impl.offset, (2, -1), (3, 4), (100, 10)).gives(230)
+
+
+def test_offset_of_a_repeated_row(impl):
+    calling(impl.offset, (2, 1), (3, 4), (0, 1)).gives(1)
+
+
+def test_offset_of_no_axes(impl):
+    calling(impl.offset, (), (), ()).gives(0)
+
+
+@pytest.mark.parametrize("index", [(0, 3), (-3, 0), (2, 0), (0, -4), (17, 0), (0, -15)])
 def test_offset_outside(impl, index):
     outside = next(str(i) for i in index if i)
     calling(impl.offset, index, (2, 3), (3, 1)).raises(IndexError, outside)

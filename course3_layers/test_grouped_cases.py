@@ -10,8 +10,8 @@ from kuiper.course import same
 MOST_CASES, MOST_NUMBERS = 6, 60
 
 # What the convolution of image i does for kernel j of group g (s has the sizes): which ``image`` it reads, as which
-# ``group`` it acts, which ``source`` channel its weight c meets, by which ``factor``, whose ``kernel`` it uses, to which
-# ``target`` channel it writes, and what ``bias`` that channel k gets. Each broken one does one of these wrongly.
+# ``group`` it acts, which ``source`` channel its weight c meets, by which ``factor``, whose ``kernel`` it uses, to
+# which ``target`` channel it writes, and what ``bias`` that channel k gets. Each broken one does one of them wrongly.
 RIGHT = {
     "image": lambda i: i,
     "group": lambda g, s: g,

@@ -49,6 +49,10 @@ def test_numbers_in_a_row(impl):
     calling(impl.tokenize, "-1.5,2e-3,-7").gives(tokens)
 
 
+def test_tokens_that_touch(impl):
+    calling(impl.tokenize, "@0-1+2").gives([("input", "@0", 0), ("number", "-1", 2), ("number", "+2", 4)])
+
+
 def test_blanks_are_skipped_but_counted(impl):
     calling(impl.tokenize, "  neg\t( @0\n)  ").gives([("word", "neg", 2), ("(", "(", 6), ("input", "@0", 8), (")", ")", 11)])
 
@@ -75,6 +79,9 @@ def test_brackets_need_not_match(impl):
         ("sub(- 2,1)", "'-' at 4"),
         ("@0+@1", "'+' at 2"),
         ("neg(@0) $ ;", "'$' at 8"),
+        ("neg(@", "'@' at 4"),
+        ("2,-", "'-' at 2"),
+        ("--5", "'-' at 0"),
     ],
 )
 def test_where_no_token_starts(impl, text, words):

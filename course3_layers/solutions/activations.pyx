@@ -9,9 +9,9 @@ A worked example:       x        -2        0        3
                         sigmoid   0.119    0.5      0.953
                         silu     -0.238    0        2.858
 
-For all three: ``x`` and ``out`` have the same length; ``out`` is there already and is to be filled. ``out`` may be ``x``
-itself: then the numbers are replaced in place. As in PyTorch, NaN gives NaN, and large numbers do no harm: sigmoid(200)
-is 1, sigmoid(-200) is 0. (C's expf does not complain: expf(200) is infinity, and 1 / infinity is 0.)
+For all three: ``x`` and ``out`` have the same length; ``out`` is there already and is to be filled. ``out`` may be
+``x`` itself: then the numbers are replaced in place. As in PyTorch, NaN gives NaN, and large numbers do no harm:
+sigmoid(200) is 1, sigmoid(-200) is 0. (C's expf does not complain: expf(200) is infinity, and 1 / infinity is 0.)
 """
 
 from libc.math cimport expf

@@ -22,7 +22,7 @@ import numpy as np
 
 from kuiper.course import load_exercise
 
-# im2col(image, columns, kernel_h, kernel_w, stride_h, stride_w, padding_h, padding_w, dilation_h, dilation_w)
+# Its arguments: image, columns, kernel_h, kernel_w, stride_h, stride_w, padding_h, padding_w, dilation_h, dilation_w.
 im2col = load_exercise("3.4").im2col
 
 Pair = tuple[int, int]

@@ -11,7 +11,7 @@ computers do best.
       g h i                                              weight (1, 0) sees      d    e    g    h
                                                          weight (1, 1) sees      e    f    h    i
 
-There is one row for each weight of a kernel: channel by channel, in it row by row. So the weight (c, ky, kx) has the row
+There is one row for each weight of a kernel: channel by channel, within it row by row. Weight (c, ky, kx) has row
 
     row = (c * kernel_h + ky) * kernel_w + kx
 

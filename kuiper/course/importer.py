@@ -16,11 +16,11 @@ from kuiper.course.places import folder
 from kuiper.course.selection import Selection, active
 
 
-def load_exercise(id_: str, mode: Mode = "safe") -> ModuleType:
+def load_exercise(id_: str, mode: Mode | None = None) -> ModuleType:
     """The module of an exercise: the student's, or the reference where the selection says so.
 
     It is loaded anew whenever its text, or the text of what it stands on, has changed: a notebook's cell only has to run
-    again. ``mode`` is for .pyx: "safe" checks every index, "fast" does not.
+    again. ``mode`` is for .pyx: "safe" checks every index, "fast" does not; by default safe, and fast in the race.
 
     Raises
     ------
@@ -30,7 +30,7 @@ def load_exercise(id_: str, mode: Mode = "safe") -> ModuleType:
         If its file does not compile.
     """
     selection = active()
-    return load(selection, selection.syllabus.exercise(id_), mode)
+    return load(selection, selection.syllabus.exercise(id_), mode or selection.mode)
 
 
 def load(selection: Selection, exercise: Exercise, mode: Mode = "safe") -> ModuleType:

@@ -28,6 +28,7 @@ class Selection:
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     paths: Mapping[str, Path] = field(default_factory=dict)
     home: Path | None = None
+    mode: Literal["safe", "fast"] = "safe"
 
     @property
     def worker_root(self) -> Path:

@@ -28,7 +28,7 @@ def student_runs(syllabus: Syllabus, *words: str, cwd: str = ".") -> tuple[int, 
 def test_an_untouched_course_is_a_line_for_each_exercise(syllabus: Syllabus) -> None:
     code, text = student_runs(syllabus, "course1_made_up")
     assert code == 1
-    assert text.count("1.1 double - not started: course1_made_up/exercises/double.py:12") == 1
+    assert text.count("1.1 double - not started: course1_made_up/exercises/double.py:11") == 1
     assert text.count("1.2 fourfold - blocked by 1.1") == 1
     assert "0/2 solved, 0/5 points" in text
     assert "next: 1.1 double (5 minutes)" in text
@@ -65,7 +65,7 @@ def test_solved_is_green_and_remembered(syllabus: Syllabus) -> None:
     assert "1/2 solved, 2/5 points" in text
     code, text = student_runs(syllabus, ".", cwd="course1_made_up")
     assert code == 1
-    assert "1.2 fourfold - not started: exercises/fourfold.py:9" in text
+    assert "1.2 fourfold - not started: exercises/fourfold.py:10" in text
     solve(syllabus, "1.2")
     code, text = student_runs(syllabus, ".", cwd="course1_made_up")
     assert code == 0, text
