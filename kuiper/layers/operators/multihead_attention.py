@@ -85,16 +85,20 @@ class MultiheadAttention(Layer):
         self.expect(x.shape[-1] == weight.shape[0], f"{name} of {weight.shape[0]} numbers each", x.shape)
         batched = x[None] if x.ndim == 2 else x if self.batch_first else x.swapaxes(0, 1)
         n, length = batched.shape[:2]
-        y = matmul(np.ascontiguousarray(batched, np.float32).reshape(n * length, -1), weight) + bias
-        return y.reshape(n, length, self.heads, -1).swapaxes(1, 2)
+        y: Array = matmul(np.ascontiguousarray(batched, np.float32).reshape(n * length, -1), weight) + bias
+        heads: Array = y.reshape(n, length, self.heads, -1).swapaxes(1, 2)
+        return heads
 
     def _as_given(self, y: Array, query: Array) -> Array:
         """(n, l, e) in the layout of the query."""
         if query.ndim == 2:
-            return y[0]
-        return y if self.batch_first else y.swapaxes(0, 1)
+            y = y[0]
+        elif not self.batch_first:
+            y = y.swapaxes(0, 1)
+        return y
 
     @staticmethod
     def _mask(mask: Array) -> Array:
         """torch hides where this mask is True; ``attention`` shows where its mask is True."""
-        return ~mask if mask.dtype == np.bool_ else mask
+        shown: Array = ~mask if mask.dtype == np.bool_ else mask
+        return shown
