@@ -104,6 +104,10 @@ def test_table_with_tabs(impl):
     calling(impl.parse_table, "1\t\t3\n\t5\t\n\t\t\n   \n", "\t", 9).gives(floats([1, 9, 3], [9, 5, 9], [9, 9, 9]))
 
 
+def test_table_that_begins_and_ends_with_a_tab(impl):
+    calling(impl.parse_table, "\t1\n2\t3\t\n", "\t", 9).gives(floats([9, 1, 9], [2, 3, 9]))
+
+
 def test_table_with_the_line_ends_of_windows(impl):
     calling(impl.parse_table, "1,2\r\n\r\n3,\r\n,4\r\n", missing=6).gives(floats([1, 2], [3, 6], [6, 4]))
 
@@ -132,6 +136,7 @@ def test_table_has_two_axes(impl, text, expected):
         ("1,2\n3,abc\n", "line 2, column 2"),
         ("1,2\n\n \n3,,abc,5\n", "line 4, column 3"),
         ("1\r\n\r\nabc\r\n", "line 3, column 1"),
+        ("\n \n1,abc\n", "line 3, column 2"),
         ("1,2\n,,,abc", "line 2, column 4"),
         ("1,2\n3,4,abc\nabc", "line 2, column 3"),
     ],

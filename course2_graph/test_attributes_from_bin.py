@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from kuiper.course import calling
 
 DTYPES = {"f32": "<f4", "f64": "<f8", "f16": "<f2", "i32": "<i4", "i64": "<i8", "i16": "<i2", "i8": "i1", "u8": "u1"}
+DTYPES |= {"bool": "?", "c64": "<c8", "c128": "<c16"}
 
 
 def archive(folder, entries):
@@ -142,6 +143,12 @@ def test_widen_bfloat16_keeps_the_shape(impl):
     bits = np.array([[0x4040, 0x3F80, 0x4000]], np.uint16)
     calling(impl.widen_bfloat16, bits).gives(np.array([[3, 1, 2]], np.float32))
     calling(impl.widen_bfloat16, np.zeros((2, 0), np.uint16)).gives(np.zeros((2, 0), np.float32))
+
+
+def test_widen_bfloat16_with_gaps_in_memory(impl):
+    bits = np.array([[0x4040, 1, 0x3F80, 2], [0xC000, 3, 0x4000, 4]], np.uint16)[:, ::2]
+    calling(impl.widen_bfloat16, bits).gives(np.array([[3, 1], [-2, 2]], np.float32))
+    calling(impl.widen_bfloat16, np.asfortranarray(bits)).gives(np.array([[3, 1], [-2, 2]], np.float32))
 
 
 def test_widen_bfloat16_infinity_and_nan(impl):

@@ -62,6 +62,17 @@ def test_init_type(impl, key):
     calling(init, impl, only(key)).gives(only(key))
 
 
+def test_init_complex(impl):
+    calling(complex_numbers, impl).gives([("COMPLEX", "(1-2j)"), ("COMPLEX_LIST", "[3j]")])
+
+
+def complex_numbers(impl):
+    from kuiper.graph.pnnx import Parameter, ParameterType
+
+    params = {"a": Parameter(ParameterType.COMPLEX, 1 - 2j), "b": Parameter(ParameterType.COMPLEX_LIST, [3j])}
+    return [(param.type.name, str(param.value)) for param in impl.init_graph_params(params).values()]
+
+
 def test_init_all_in_order(impl):
     params = {key: PARAMS[key] for key in ("stride", "none", "bias", "mode")}
     calling(in_order, impl, params).gives(["stride", "none", "bias", "mode"])

@@ -102,6 +102,12 @@ def test_buffers_of_a_residual_network(impl):
     calling(impl.share_buffers, sizes, alive).gives(({"a": 0, "b": 1, "c": 2, "d": 1, "e": 0}, [6, 6, 6]))
 
 
+def test_operands_come_in_the_order_of_their_lives(impl):
+    sizes = {"c": 3, "b": 3, "unused": 9, "a": 3}
+    alive = {"a": (0, 1), "b": (1, 2), "c": (2, 3)}
+    calling(impl.share_buffers, sizes, alive).gives(({"a": 0, "b": 1, "c": 0}, [3, 3]))
+
+
 def test_no_buffers(impl):
     calling(impl.share_buffers, {}, {}).gives(({}, []))
 

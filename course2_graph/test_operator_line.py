@@ -38,6 +38,13 @@ def test_inputs_and_outputs(impl):
     calling(pieces, impl, "torch.cat c 3 1 9 2 7 x.1", "inputs", "outputs").gives([["9", "2", "7"], ["x.1"]])
 
 
+def test_counts_of_two_digits(impl):
+    line = "torch.cat c 11 1 9 8 7 6 5 4 3 2 1 0 10 11 dim=1"
+    calling(pieces, impl, line, "inputs", "outputs", "params").gives(
+        [["9", "8", "7", "6", "5", "4", "3", "2", "1", "0", "10"], ["11"], {"dim": "1"}]
+    )
+
+
 def test_no_inputs_or_no_outputs(impl):
     calling(pieces, impl, "pnnx.Input in 0 1 5", "inputs", "outputs", "input_names").gives([[], ["5"], []])
     calling(pieces, impl, "pnnx.Output out 1 0 5", "inputs", "outputs", "input_names").gives([["5"], [], [""]])

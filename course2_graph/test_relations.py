@@ -139,6 +139,33 @@ def argument_names(impl, texts):
     return [op.input_names for op in graph.operators]
 
 
+def test_params_and_weights_are_left_empty(impl):
+    calling(settings, impl, ["x.Y y 0 1 a stride=2 @weight=(3)f32"]).gives([({}, {})])
+
+
+def settings(impl, texts):
+    from kuiper.course import load_exercise
+
+    graph = impl.connect([load_exercise("2.1").parse_line(text) for text in texts])
+    return [(op.params, op.attrs) for op in graph.operators]
+
+
+def test_lines_are_left_as_they_are(impl):
+    calling(lines_afterwards, impl, SUM).gives(True)
+
+
+def lines_afterwards(impl, texts):
+    """Change the graph; the lines that it was made from must not change."""
+    from kuiper.course import load_exercise
+
+    lines, fresh = ([load_exercise("2.1").parse_line(text) for text in texts] for _ in range(2))
+    for op in impl.connect(lines).operators:
+        op.inputs.clear()
+        op.outputs.clear()
+        op.input_names.append("new")
+    return lines == fresh
+
+
 def test_producer_and_consumers_share_the_operand(impl):
     calling(identities, impl, SUM).gives(True)
 

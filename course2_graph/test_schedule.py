@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kuiper.course import calling
+from kuiper.errors import ModelFormatError
 
 # A graph is a list of (operator, what it reads), in the order of the file; "split:1" is the second output of split.
 CHAIN = [("in", []), ("conv", ["in"]), ("relu", ["conv"]), ("out", ["relu"])]
@@ -110,7 +111,7 @@ def test_nothing(impl, function):
 @pytest.mark.parametrize("function", ["queue_order", "depth_first_order"])
 @pytest.mark.parametrize("nodes", CIRCLES, ids=["pure", "with ends", "beside", "one"])
 def test_circle(impl, function, nodes):
-    calling(order, impl, function, nodes).raises(ValueError, "circle")
+    calling(order, impl, function, nodes).raises(ModelFormatError, "circle")
 
 
 @pytest.mark.parametrize("function", ["queue_order", "depth_first_order"])

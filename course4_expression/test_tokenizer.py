@@ -40,8 +40,8 @@ def test_a_word_is_one_token(impl, text):
     calling(impl.tokenize, text).gives([("word", text, 0)])
 
 
-def test_inputs_of_two_digits(impl):
-    calling(impl.tokenize, "@12,@3").gives([("input", "@12", 0), (",", ",", 3), ("input", "@3", 4)])
+def test_inputs_of_many_digits(impl):
+    calling(impl.tokenize, "@12,@345").gives([("input", "@12", 0), (",", ",", 3), ("input", "@345", 4)])
 
 
 def test_numbers_in_a_row(impl):

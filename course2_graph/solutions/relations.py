@@ -45,7 +45,7 @@ def connect(lines: Sequence[OperatorLine]) -> Graph:
       Consumers are in the order of the file.
     - Shape and type of an operand are set where a line gives them: its producer's, or only a consumer's
       (``DataType["F32"]`` finds a type by its name, in capitals).
-    - Parameters and weights are left empty here.
+    - Parameters and weights are left empty here. The lines stay as they are, whatever is done to the graph later.
 
     Raises
     ------

@@ -30,7 +30,7 @@ TOLERANCE = 1e-4
 SECONDS = 1.0
 
 EXPRESSIONS = """7767517
-7 7
+7 6
 pnnx.Input x 0 1 0 #0=(2,3,32,32)f32
 pnnx.Input y 0 1 1 #1=(2,3,32,32)f32
 pnnx.Expression gate 2 1 0 1 2 expr=mul(@0,sigmoid(@1))

@@ -11,7 +11,7 @@ package's own model is replaced.
 
 ``--data`` takes an .npz of JPEG bytes (keys ``train_jpeg``, ``train_offset``, ``train_label`` and the same for
 ``test``; image i is ``jpeg[offset[i]:offset[i + 1]]``), or a folder that torchvision's ``CIFAR10`` fills or downloads
-into. Thirty epochs take about 20 minutes on two idle cores. The seed fixes the initial weights, the order of the images
+into. Sixty-four epochs take about 35 minutes on two idle cores. The seed fixes the initial weights, the order of the images
 and their augmentation; the last digits of the accuracy still depend on the machine's kernels.
 """
 
@@ -41,8 +41,7 @@ LABELS = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse
 # Per-channel mean and standard deviation of CIFAR-10's training pixels, as fractions of 255.
 MEAN = (0.4914, 0.4822, 0.4465)
 STD = (0.2470, 0.2435, 0.2616)
-PEAK_RATE = 0.3
-LABEL_SMOOTHING = 0.05
+PEAK_RATE = 0.25
 
 Split = tuple[torch.Tensor, torch.Tensor]
 Labels = npt.NDArray[np.int64]
@@ -117,7 +116,7 @@ def train(split: Split, epochs: int, seed: int, batch_size: int = 128) -> nn.Mod
     images, labels = split
     torch.manual_seed(seed)
     generator = torch.Generator().manual_seed(seed)
-    model = cifar_resnet20().to(memory_format=torch.channels_last)
+    model = cifar_resnet20()
     steps = len(images) // batch_size
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=5e-4, nesterov=True)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
@@ -129,9 +128,9 @@ def train(split: Split, epochs: int, seed: int, batch_size: int = 128) -> nn.Mod
         order = torch.randperm(len(images), generator=generator)
         for step in range(steps):
             picked = order[step * batch_size : (step + 1) * batch_size]
-            x = normalise(augment(images[picked], generator)).contiguous(memory_format=torch.channels_last)
+            x = normalise(augment(images[picked], generator))
             with torch.autocast("cpu", dtype=torch.bfloat16):
-                loss = functional.cross_entropy(model(x), labels[picked], label_smoothing=LABEL_SMOOTHING)
+                loss = functional.cross_entropy(model(x), labels[picked])
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
             optimizer.step()
@@ -139,7 +138,7 @@ def train(split: Split, epochs: int, seed: int, batch_size: int = 128) -> nn.Mod
             total += loss.item()
         seconds = time.perf_counter() - started
         print(f"epoch {epoch + 1}/{epochs}  loss {total / steps:.3f}  {seconds:.0f} s", flush=True)
-    return model.to(memory_format=torch.contiguous_format)
+    return model
 
 
 def write(model: nn.Module, out: Path, test_accuracy: float, epochs: int, seed: int) -> None:
@@ -166,7 +165,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=Path(__file__).parent, help=f"where {NAME}.* is written")
     parser.add_argument("--checkpoint", type=Path, default=Path(f"{NAME}.pt"), help="where torch's weights are kept")
     parser.add_argument("--seed", type=int, default=20)
-    parser.add_argument("--epochs", type=int, default=30)
+    parser.add_argument("--epochs", type=int, default=64)
     only = parser.add_mutually_exclusive_group()
     only.add_argument("--export-only", action="store_true", help="take the weights from the checkpoint")
     only.add_argument("--evaluate", action="store_true", help="only run what is in --out")

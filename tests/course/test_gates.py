@@ -1,0 +1,133 @@
+"""Every gate must be able to fail: the made-up course is broken in one way after another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kuiper.course import gates
+from kuiper.course.bug_table import bug_table
+from kuiper.course.bugs import patched, read_bugs
+from kuiper.course.errors import CourseError
+from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
+from tests.course.made_up import made_up, solve
+
+
+@pytest.fixture
+def syllabus(tmp_path: Path) -> Syllabus:
+    return made_up(tmp_path)
+
+
+def edit(path: Path, before: str, after: str) -> None:
+    text = path.read_text()
+    assert before in text
+    path.write_text(text.replace(before, after))
+
+
+def manifest(exercise: Exercise) -> Path:
+    return exercise.course / "course.toml"
+
+
+def test_a_sound_course_passes_all_gates(syllabus: Syllabus) -> None:
+    assert gates.problems_of(syllabus, list(syllabus)) == {}
+
+
+def test_runs_tell_what_is_wrong(syllabus: Syllabus) -> None:
+    """One run for all the gates that need one."""
+    double, fourfold = syllabus
+    edit(double.course / "test_double.py", "gives(-8)", "gives(8)")
+    edit(fourfold.course / "test_fourfold.py", "gives(12)", "gives(12)\n\n\ndef test_nothing(impl):\n    assert True")
+    edit(double.bugs_file, 'with = "x * 3"', 'with = "2 * x"')
+    edit(double.bugs_file, 'replace = "x * 2"\nwith = "x * x"', 'replace = "y * 2"\nwith = "x * x"')
+    edit(manifest(double), 'depends_on = ["1.1"]', "")
+    syllabus = read_syllabus(syllabus.root)
+    double, fourfold = syllabus
+    runs = gates.run_all(list(syllabus))
+    assert ["test_double_negative is wrong" in line for line in gates.solution_passes(double, runs)] == [True]
+    undeclared, count = gates.solution_passes(fourfold, runs)
+    assert "test_fourfold is blocked" in undeclared
+    assert "2 tests ran, test_count is 1" in count
+    (toothless,) = gates.skeleton_fails(fourfold, runs)
+    assert "test_nothing is passed on the skeleton" in toothless
+    assert gates.skeleton_fails(double, runs) == []
+    uncaught = gates.bugs_are_caught(double, runs)
+    assert "bug tripled passes all tests" in uncaught
+    assert any("bug squared: expected text that occurs exactly once in the solution, got 0 times" in line for line in uncaught)
+
+
+def test_a_skipped_test_is_no_pass(syllabus: Syllabus) -> None:
+    double = syllabus.exercise("1.1")
+    edit(double.course / "test_double.py", "    calling(impl.double, 3).gives(6)", "    __import__('pytest').skip('later')")
+    problems = gates.solution_passes(double, gates.Runs(gates.run_tests([double], "alone")))
+    assert ["test_double is skipped" in line for line in problems] == [True]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ("points = 2", "points = 0", "points is 0"),
+        ('hints = ["what is twice?", "see the lecture", "multiply"]', 'hints = ["no"]', "1 hints, expected at least 3"),
+        ('tests = ["test_double.py"]', 'tests = ["test_other.py"]', "there is no test_other.py"),
+        ('symbols = ["double"]', "symbols = []", "symbols and tests must not be empty"),
+        ("minutes = 5\ntimeout = 2.0\nhints", 'minutes = 5\ndepends_on = ["1.2"]\nhints', "depends on 1.2, which does not come before"),
+    ],
+)
+def test_an_incomplete_manifest(syllabus: Syllabus, before: str, after: str, words: str) -> None:
+    edit(manifest(syllabus.exercise("1.1")), before, after)
+    syllabus = read_syllabus(syllabus.root)
+    assert any(words in line for line in gates.manifest_is_complete(syllabus, syllabus.exercise("1.1")))
+
+
+def test_too_few_bugs(syllabus: Syllabus) -> None:
+    double = syllabus.exercise("1.1")
+    double.bugs_file.write_text(double.bugs_file.read_text().split("[[bug]]\nname = \"minus\"")[0])
+    assert gates.manifest_is_complete(syllabus, double) == ["4 bugs, expected at least 5"]
+
+
+def test_a_symbol_that_is_not_there(syllabus: Syllabus) -> None:
+    edit(manifest(syllabus.exercise("1.1")), 'symbols = ["double"]', 'symbols = ["treble"]')
+    double = read_syllabus(syllabus.root).exercise("1.1")
+    assert gates.symbols_are_defined(double) == ["symbol treble is not in double.py"]
+
+
+def test_a_stale_skeleton(syllabus: Syllabus, monkeypatch: pytest.MonkeyPatch) -> None:
+    double = syllabus.exercise("1.1")
+    monkeypatch.delenv("CI", raising=False)
+    solve(syllabus, "1.1")
+    assert gates.skeleton_is_in_sync(double) == []
+    monkeypatch.setenv("CI", "true")
+    assert gates.skeleton_is_in_sync(double) == ["exercises/double.py is changed; run: kuiper course sync"]
+    double.student_file.unlink()
+    assert gates.skeleton_is_in_sync(double) == ["exercises/double.py is missing; run: kuiper course sync"]
+
+
+def test_a_leak(syllabus: Syllabus) -> None:
+    double = syllabus.exercise("1.1")
+    assert gates.nothing_leaks(double, []) == []
+    leaks = gates.nothing_leaks(double, [("README.md", "try result = x * 2 + 0")])
+    assert leaks == ["README.md has the solution's line: result = x * 2 + 0"]
+    edit(double.solution_file, "Twice x.", "result = x * 2 + 0")
+    assert gates.nothing_leaks(double, []) == ["its skeleton has the solution's line: result = x * 2 + 0"]
+
+
+def test_a_false_example(syllabus: Syllabus) -> None:
+    double = syllabus.exercise("1.1")
+    edit(double.solution_file, "    6\n", "    7\n")
+    (problem,) = gates.examples_hold(syllabus, double)
+    assert "the example of double does not hold" in problem
+
+
+def test_patched_replaces_once_only(syllabus: Syllabus) -> None:
+    bug = read_bugs(syllabus.exercise("1.1"))[0]
+    assert patched("a = x * 2", bug, "here") == "a = x * 3"
+    with pytest.raises(CourseError, match="here bug tripled: expected text that occurs exactly once in the solution, got 2 times"):
+        patched("x * 2, x * 2", bug, "here")
+
+
+def test_bug_table_names_who_catches_whom(syllabus: Syllabus) -> None:
+    run = gates.Run((), (("1.1", "tripled", "test_double"),))
+    page = bug_table(list(syllabus), run)
+    assert "| tripled | three is taken for two | `test_double` |" in page
+    assert "| squared | x is squared | **nothing** |" in page
+    assert "10 bugs." in page

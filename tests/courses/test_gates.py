@@ -1,0 +1,61 @@
+"""The gates on every course of this repository: what docs/write-an-exercise.md promises of each exercise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kuiper.course import gates
+from kuiper.course.gates import Runs
+from kuiper.course.manifest import Exercise, read_syllabus
+
+SYLLABUS = read_syllabus(Path(__file__).parents[2])
+every_exercise = pytest.mark.parametrize("exercise", list(SYLLABUS), ids=lambda exercise: exercise.label.replace(" ", "-"))
+pytestmark = pytest.mark.timeout(1200)  # the first test compiles every .pyx and each of its bugs; later runs find them
+
+
+@pytest.fixture(scope="module")
+def runs() -> Runs:
+    return gates.run_all(list(SYLLABUS))
+
+
+@pytest.fixture(scope="module")
+def pages() -> list[tuple[str, str]]:
+    return gates.published_pages(SYLLABUS.root)
+
+
+@every_exercise
+def test_manifest_is_complete(exercise: Exercise) -> None:
+    assert gates.manifest_is_complete(SYLLABUS, exercise) == []
+    assert gates.symbols_are_defined(exercise) == []
+
+
+@every_exercise
+def test_skeleton_is_in_sync(exercise: Exercise) -> None:
+    assert gates.skeleton_is_in_sync(exercise) == []
+
+
+@every_exercise
+def test_nothing_leaks(exercise: Exercise, pages: list[tuple[str, str]]) -> None:
+    assert gates.nothing_leaks(exercise, pages) == []
+
+
+@every_exercise
+def test_examples_hold(exercise: Exercise) -> None:
+    assert gates.examples_hold(SYLLABUS, exercise) == []
+
+
+@every_exercise
+def test_solution_passes_alone(exercise: Exercise, runs: Runs) -> None:
+    assert gates.solution_passes(exercise, runs) == []
+
+
+@every_exercise
+def test_skeleton_fails_in_its_own_name(exercise: Exercise, runs: Runs) -> None:
+    assert gates.skeleton_fails(exercise, runs) == []
+
+
+@every_exercise
+def test_bugs_are_caught(exercise: Exercise, runs: Runs) -> None:
+    assert gates.bugs_are_caught(exercise, runs) == []
