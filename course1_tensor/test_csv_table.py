@@ -124,7 +124,9 @@ def test_table_with_fractions_for_what_is_missing(impl):
     calling(impl.parse_table, "1,\n2\n", missing=-0.5).gives(floats([1, -0.5], [2, -0.5]))
 
 
-@pytest.mark.parametrize(("text", "expected"), [("7", [[7]]), ("1,2,3", [[1, 2, 3]]), ("1\n2\n", [[1], [2]]), (",", [[0, 0]])])
+@pytest.mark.parametrize(
+    ("text", "expected"), [("7", [[7]]), ("1,2,3", [[1, 2, 3]]), ("1\n2\n", [[1], [2]]), (",", [[0, 0]])]
+)
 def test_table_has_two_axes(impl, text, expected):
     calling(impl.parse_table, text).gives(floats(*expected))
 

@@ -82,7 +82,9 @@ def test_tensor_padding_of_nothing_at_all(impl):
     calling(impl.padding, numbered(2, 1, 2), (0, 0, 0, 0), 8).gives(numbered(2, 1, 2))
 
 
-@pytest.mark.parametrize("pads", [(-1, 0, 0, 0), (0, -2, 0, 0), (0, 0, -3, 5), (5, 5, 5, -4), (1, 1), (1, 2, 3), (1, 2, 3, 4, 5), ()])
+@pytest.mark.parametrize(
+    "pads", [(-1, 0, 0, 0), (0, -2, 0, 0), (0, 0, -3, 5), (5, 5, 5, -4), (1, 1), (1, 2, 3), (1, 2, 3, 4, 5), ()]
+)
 def test_tensor_padding_that_makes_no_sense(impl, pads):
     calling(impl.padding, numbered(1, 6, 7), pads).raises(ValueError, str(pads))
 

@@ -49,10 +49,11 @@ def hunt(impl, percent):
                 return True
             return False
 
-    if dies(selection):
-        return "a right conv2d is turned down"
     bugs = read_bugs(exercise)
+    before = dies(selection)
     alive = [bug.when for bug in bugs if not dies(selection.with_path(exercise, bug_file(exercise, bug)))]
+    if before or dies(selection):
+        return "a right conv2d is turned down"
     dead = len(bugs) - len(alive)
     if dead * 100 >= percent * len(bugs):
         return f"at least {percent} % of the bugs are dead"

@@ -6,9 +6,9 @@ walks over it with a stride of 0: one step to the right, and it still stands on 
     [[[10]],   +   [[[1, 2, 3]],   =   [[[11, 12, 13]],         shapes   (2, 1, 1)  and  (2, 1, 3)
      [[20]]]        [[4, 5, 6]]]        [[24, 25, 26]]]         strides  (1, 0, 0)  and  (3, 3, 1)
 
-Begin with shapes of the same number of axes, as here. Then the whole rule, which NumPy and PyTorch share: write the shapes
-one below the other so that their LAST axes stand in one column; a missing length counts as 1; in each column the lengths
-must be equal, or one of them is 1 and gives way to the other.
+Begin with shapes of the same number of axes, as here. Then the whole rule, which NumPy and PyTorch share: write the
+shapes one below the other so that their LAST axes stand in one column; a missing length counts as 1; in each column the
+lengths must be equal, or one of them is 1 and gives way to the other.
 
     (2, 3, 1, 5)
           (4, 1)      ->      (2, 3, 4, 5)
@@ -56,8 +56,8 @@ def broadcast_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
 def stretched_strides(shape: tuple[int, ...], steps: tuple[int, ...], target: tuple[int, ...]) -> tuple[int, ...]:
     """The strides that walk through ``target`` over a tensor of this shape and these strides.
 
-    One stride for each axis of ``target``: 0 where the tensor is repeated (it has the length 1 there and the target another,
-    or it lacks the axis), its own stride everywhere else. You may trust that the shapes fit.
+    One stride for each axis of ``target``: 0 where the tensor is repeated (it has the length 1 there and the target
+    another, or it lacks the axis), its own stride everywhere else. You may trust that the shapes fit.
 
     >>> stretched_strides((2, 1, 1), (1, 1, 1), (2, 4, 3))
     (1, 0, 0)
@@ -90,8 +90,9 @@ def combine(fn: Callable[[float, float], float], x: np.ndarray, y: np.ndarray) -
 def add(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """``x + y`` for two arrays of float32: a new array of float32 with the shape in which both fit.
 
-    For every index of the new shape (np.ndindex counts them for you) find the place of the number in x and the place of the
-    number in y: multiply index and stretched strides, add up. x.ravel() is a row of the values of x in row-major order.
+    For every index of the new shape (np.ndindex counts them for you) find the place of the number in x and the place of
+    the number in y: multiply index and stretched strides, add up. x.ravel() is a row of the values of x in row-major
+    order.
 
     >>> add(np.array([[[10]], [[20]]], np.float32), np.array([[[1, 2, 3]], [[4, 5, 6]]], np.float32)).tolist()
     [[[11.0, 12.0, 13.0]], [[24.0, 25.0, 26.0]]]

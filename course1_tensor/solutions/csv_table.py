@@ -1,8 +1,8 @@
 """Exercise 1.7: numbers from a text file.
 
-The C++ course keeps small weights in CSV files: a row of numbers per line, a separator between two cells. Files written by
-hand are never tidy: a cell is empty, a row is too short, a blank line stands in between, somebody typed a word. Gaps get a
-value; words get an error that says where.
+The C++ course keeps small weights in CSV files: a row of numbers per line, a separator between two cells. Files written
+by hand are never tidy: a cell is empty, a row is too short, a blank line stands in between, somebody typed a word. Gaps
+get a value; words get an error that says where.
 
     1, 2.5, -3
                           1.0   2.5  -3.0
@@ -48,9 +48,9 @@ def parse_row(line: str, separator: str = ",", missing: float = 0.0) -> list[flo
 def parse_table(text: str, separator: str = ",", missing: float = 0.0) -> np.ndarray:
     """All numbers of a text: an array (rows, columns) of float32.
 
-    There are as many columns as the longest row has cells; ``missing`` fills up the shorter ones. A blank line (nothing, or
-    nothing but white space and no separator) is skipped; a line of separators alone is a row without numbers. Lines end
-    with "\\n" or "\\r\\n"; the last one may lack its end.
+    There are as many columns as the longest row has cells; ``missing`` fills up the shorter ones. A blank line
+    (nothing, or nothing but white space and no separator) is skipped; a line of separators alone is a row without
+    numbers. Lines end with "\\n" or "\\r\\n"; the last one may lack its end.
 
     >>> parse_table("1,2.5,-3\\n\\n4,,6\\n7\\n").tolist()
     [[1.0, 2.5, -3.0], [4.0, 0.0, 6.0], [7.0, 0.0, 0.0]]
@@ -58,8 +58,8 @@ def parse_table(text: str, separator: str = ",", missing: float = 0.0) -> np.nda
     Raises
     ------
     ValueError
-        If a cell is not a number; the message says line and column, both counted from 1 (blank lines count), and the cell:
-        line 3, column 2: ... 'abc'. If there are no rows at all; the message speaks of rows.
+        If a cell is not a number; the message says line and column, both counted from 1 (blank lines count), and the
+        cell: line 3, column 2: ... 'abc'. If there are no rows at all; the message speaks of rows.
     """
     # BEGIN SOLUTION
     rows = []

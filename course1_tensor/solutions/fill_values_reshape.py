@@ -1,15 +1,15 @@
 """Exercise 1.2: in which order the values are read and written.
 
-Two orders are at work, and they have nothing to do with each other. The strides say where in memory a value LIES (exercise
-1.1). The reading order says in which sequence we VISIT the indexes: "C" is row-major, the last index runs fastest; "F" is
-column-major, the first one does.
+Two orders are at work, and they have nothing to do with each other. The strides say where in memory a value LIES
+(exercise 1.1). The reading order says in which sequence we VISIT the indexes: "C" is row-major, the last index runs
+fastest; "F" is column-major, the first one does.
 
                              read "C"          read "F"
     [[1, 2, 3],
      [4, 5, 6]]              1 2 3 4 5 6       1 4 2 5 3 6         wherever the six values lie
 
-A tensor is three things here: ``memory``, an array of float32 with one axis; ``shape``; ``steps``, the strides. Memory may
-be larger than the tensor: a tensor can be a part of another, with gaps. What lies in the gaps is not ours.
+A tensor is three things here: ``memory``, an array of float32 with one axis; ``shape``; ``steps``, the strides. Memory
+may be larger than the tensor: a tensor can be a part of another, with gaps. What lies in the gaps is not ours.
 
 Write the four functions from top to bottom: each is short once you have those above it. NumPy's reshape and ravel would
 hide what you came for; one loop over ``indexes`` and your ``offset`` is all it takes. Each raises ValueError for an
@@ -36,8 +36,8 @@ def indexes(shape: tuple[int, ...], order: str = "C") -> list[tuple[int, ...]]:
     >>> indexes((2, 3), "F")
     [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2)]
 
-    Like the wheels of a mileage counter: when the fastest has gone round, its neighbour moves by one. A tensor without axes
-    has the one index (); one with an axis of length 0 has none.
+    Like the wheels of a mileage counter: when the fastest has gone round, its neighbour moves by one. A tensor without
+    axes has the one index (); one with an axis of length 0 has none.
     """
     # BEGIN SOLUTION
     if order not in ("C", "F"):
@@ -121,7 +121,8 @@ def reshape(
     Raises
     ------
     ValueError
-        If the new shape holds another number of values, more than one -1 or another negative length; the message names it.
+        If the new shape holds another number of values, more than one -1 or another negative length; the message names
+        it.
     """
     # BEGIN SOLUTION
     size = math.prod(shape)

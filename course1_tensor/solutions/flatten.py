@@ -1,8 +1,8 @@
 """Exercise 1.4: merging axes.
 
-Between the last convolution (n, c, h, w) and the first linear layer (n, features) stands a flatten: the axes 1 to 3 become
-one, and not a single number moves. In row-major order the values of the last axes already lie behind one another; only the
-shape is told anew.
+Between the last convolution (n, c, h, w) and the first linear layer (n, features) stands a flatten: the axes 1 to 3
+become one, and not a single number moves. In row-major order the values of the last axes already lie behind one
+another; only the shape is told anew.
 
     (2, 3, 4, 5)   from axis 1 to axis 2   ->   (2, 12, 5)          12 = 3 * 4
 """
@@ -17,7 +17,8 @@ import numpy as np
 def flattened_shape(shape: tuple[int, ...], start: int = 0, end: int = -1) -> tuple[int, ...]:
     """The shape after the axes from ``start`` to ``end``, both included, are merged into one.
 
-    Negative axes count from the end. One axis alone stays as it is; a shape without axes counts as (1,). Lengths may be 0.
+    Negative axes count from the end. One axis alone stays as it is; a shape without axes counts as (1,). Lengths may be
+    0.
 
     >>> flattened_shape((2, 3, 4, 5), 1, 2)
     (2, 12, 5)
@@ -31,7 +32,8 @@ def flattened_shape(shape: tuple[int, ...], start: int = 0, end: int = -1) -> tu
     Raises
     ------
     ValueError
-        If ``start`` or ``end`` is not an axis, or ``start`` lies behind ``end``; the message names both as they were given.
+        If ``start`` or ``end`` is not an axis, or ``start`` lies behind ``end``; the message names both as they were
+        given.
     """
     # BEGIN SOLUTION
     shape = shape or (1,)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import webbrowser
+from typing import TYPE_CHECKING
 
 from kuiper.course.builder import annotate
 from kuiper.course.errors import CourseError, ExerciseSyntaxError
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.places import folder, root_here
+
+if TYPE_CHECKING:
+    import argparse
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 from kuiper.course.manifest import Syllabus, read_syllabus, test_files
 from kuiper.course.places import python_environment, root_here
+
+if TYPE_CHECKING:
+    import argparse
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -11,13 +11,18 @@ from kuiper.course.errors import CourseError
 from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
 from kuiper.course.places import root_here
 
+if TYPE_CHECKING:
+    import argparse
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     sync = actions.add_parser("sync", help="write exercises/ from solutions/; a changed file is left alone")
     sync.add_argument("ids", nargs="*", metavar="ID", help="an exercise, or a course (default: all)")
     sync.add_argument("--check", action="store_true", help="write nothing; exit code 1 if a byte would differ")
-    sync.add_argument("--reset", action="append", default=[], metavar="ID", help="write this one anew, keeping a backup")
+    sync.add_argument(
+        "--reset", action="append", default=[], metavar="ID", help="write this one anew, keeping a backup"
+    )
     gates = actions.add_parser("gates", help="check exercises: both ways, bugs, leaks, sync, manifest")
     gates.add_argument("ids", nargs="*", metavar="ID", help="an exercise, or a course (default: all)")
     bugs = actions.add_parser("bugs", help="write docs/bug-bank.md")

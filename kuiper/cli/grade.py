@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -17,6 +17,9 @@ from kuiper.course.manifest import read_syllabus
 from kuiper.course.places import root_here
 from kuiper.course.sandbox import STATEMENTS, best_mode
 
+if TYPE_CHECKING:
+    import argparse
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", type=Path, metavar="DIR", help="a submission, or a folder of them")
@@ -24,7 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all reports")
     parser.add_argument("--gradescope", type=Path, metavar="PATH", help="results.json, or a folder for several of them")
     parser.add_argument("--seconds", type=float, default=60.0, help="for each exercise of a submission (default: 60)")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="submissions at once (default: all cores)")
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count() or 1, help="submissions at once (default: all cores)"
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:

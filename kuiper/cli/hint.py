@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -13,10 +13,15 @@ from kuiper.course.hints import ladder
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.places import root_here, state_folder
 
+if TYPE_CHECKING:
+    import argparse
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", metavar="ID", help="an exercise (3.4)")
-    parser.add_argument("-l", "--level", type=int, metavar="N", help="this rung (default: the one after the last shown)")
+    parser.add_argument(
+        "-l", "--level", type=int, metavar="N", help="this rung (default: the one after the last shown)"
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:

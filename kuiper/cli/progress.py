@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import json
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -13,6 +13,9 @@ from kuiper.course.classroom import hole
 from kuiper.course.manifest import Exercise, read_syllabus
 from kuiper.course.places import root_here
 from kuiper.course.progress import Progress, bars, next_exercise
+
+if TYPE_CHECKING:
+    import argparse
 
 COLOURS = {"solved": "green", "failing": "red", "started": "yellow", "not started": "dim"}
 
@@ -38,7 +41,15 @@ def execute(arguments: argparse.Namespace) -> int:
         result = progress.result(exercise)
         waits = [part.id for part in syllabus.needed_by(exercise) if progress.status(part) != "solved"]
         tests = f"{result.passed}/{result.total}" if result and status != "not started" else ""
-        words = (exercise.id, exercise.title, str(exercise.points), str(exercise.minutes), status, tests, " ".join(waits))
+        words = (
+            exercise.id,
+            exercise.title,
+            str(exercise.points),
+            str(exercise.minutes),
+            status,
+            tests,
+            " ".join(waits),
+        )
         table.add_row(*words, style=COLOURS[status])
     console.print(table)
     for line in ["", *bars(syllabus.courses, progress)]:

@@ -8,10 +8,9 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
@@ -20,6 +19,9 @@ from kuiper.course.manifest import read_syllabus
 from kuiper.course.places import python_environment, root_here
 from kuiper.course.race import Divergence, Result, contestant, race, remember
 from kuiper.course.selection import Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 BAR = 30
 
@@ -93,7 +95,9 @@ def show(result: Result, earlier: list[dict[str, Any]], console: Console) -> Non
         console.print(f"failed, replaced by the reference: {failure}")
     if result.divergence:
         first = result.divergence
-        console.print(f"first divergence: {first.operator} -> {first.exercise} ({first.type}, off by {first.error:.2g})")
+        console.print(
+            f"first divergence: {first.operator} -> {first.exercise} ({first.type}, off by {first.error:.2g})"
+        )
     elif result.yours:
         console.print("all outputs agree with the reference")
     else:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
+from typing import TYPE_CHECKING
 
 from kuiper.course import sync
 from kuiper.course.compile_errors import shown
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.places import root_here
+
+if TYPE_CHECKING:
+    import argparse
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

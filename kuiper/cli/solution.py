@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.syntax import Syntax
@@ -12,6 +12,9 @@ from kuiper.course.hints import solution_text
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.places import root_here
 from kuiper.course.progress import Progress
+
+if TYPE_CHECKING:
+    import argparse
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,10 +26,14 @@ def execute(arguments: argparse.Namespace) -> int:
     syllabus = read_syllabus(root_here())
     exercise = syllabus.exercise(arguments.id)
     solved = Progress(syllabus.root).status(exercise) == "solved"
-    if not (arguments.yes or solved or confirmed(f"{exercise.label} is not solved yet. Show the reference all the same?")):
+    if not (
+        arguments.yes or solved or confirmed(f"{exercise.label} is not solved yet. Show the reference all the same?")
+    ):
         print(f"kuiper hint {exercise.id} may be enough")
         return 1
-    Console().print(Syntax(solution_text(exercise), "cython" if exercise.is_cython else "python", background_color="default"))
+    Console().print(
+        Syntax(solution_text(exercise), "cython" if exercise.is_cython else "python", background_color="default")
+    )
     return 0
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import time
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -11,6 +11,9 @@ from kuiper.cli.check import run_tests
 from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
 from kuiper.course.places import root_here
 from kuiper.course.progress import Progress, next_exercise
+
+if TYPE_CHECKING:
+    import argparse
 
 PAUSE = 0.3
 

@@ -1,7 +1,7 @@
 """The classroom: exercises generated from their solutions, and everything that runs around them.
 
-Nothing in the engine imports it. Students meet three names: ``load_exercise`` in notebooks and in exercises that stand on
-earlier ones, ``calling`` and ``same`` in tests.
+Nothing in the engine imports it. Students meet three names: ``load_exercise`` in notebooks and in exercises that stand
+on earlier ones, ``calling`` and ``same`` in tests.
 """
 
 from kuiper.course.importer import load_exercise

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from kuiper.course.bugs import read_bugs
-from kuiper.course.gates import Run
-from kuiper.course.manifest import Exercise
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.course.gates import Run
+    from kuiper.course.manifest import Exercise
 
 HEAD = """# The bug bank
 

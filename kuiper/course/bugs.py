@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kuiper.course.errors import CourseError
-from kuiper.course.manifest import Exercise
 from kuiper.course.places import folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kuiper.course.manifest import Exercise
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -17,14 +17,16 @@ import shutil
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
-from types import ModuleType
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from kuiper.course.compile_errors import translate
 from kuiper.course.errors import BuildError, ExerciseSyntaxError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
 
 Mode = Literal["safe", "fast"]
 
@@ -162,7 +164,7 @@ def _load_binary(name: str, binary: Path) -> ModuleType:
 
 
 def _directives(mode: Mode) -> dict[str, object]:
-    return {**DIRECTIVES, **{check: mode == "safe" for check in CHECKS}}
+    return {**DIRECTIVES, **dict.fromkeys(CHECKS, mode == "safe")}
 
 
 def _utility_name() -> str:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from kuiper.course.compile_errors import shown
 from kuiper.course.implementation import Implementation, StudentError
-from kuiper.course.manifest import Exercise, Syllabus
 from kuiper.course.observation import Raised
 from kuiper.course.progress import Progress, is_started
 from kuiper.course.remote import Worker
-from kuiper.course.selection import Selection
 from kuiper.course.testing import Mismatch
 
+if TYPE_CHECKING:
+    from kuiper.course.manifest import Exercise, Syllabus
+    from kuiper.course.selection import Selection
 
-class Undone(Exception):
+
+class UndoneError(Exception):
     """A test that there is no point in running; ``verdict`` says why."""
 
     def __init__(self, verdict: str, text: str) -> None:
@@ -66,12 +69,12 @@ class Classroom:
         return self.selection.hollow(exercise) if self.selection.kind == "skeleton" else self.selection
 
     def check_ready(self, exercise: Exercise) -> None:
-        """Raise Undone if the student has not begun, or what the exercise stands on is not solved."""
+        """Raise UndoneError if the student has not begun, or what the exercise stands on is not solved."""
         for needed in self.syllabus.needed_by(exercise):
             if self.selection.kind_of(needed) == "student" and self._is_unsolved(needed):
-                raise Undone("blocked", needed.id)
+                raise UndoneError("blocked", needed.id)
         if self.selection.kind_of(exercise) == "student" and not is_started(exercise):
-            raise Undone("not started", f"{exercise.label} - not started: {hole(exercise)}")
+            raise UndoneError("not started", f"{exercise.label} - not started: {hole(exercise)}")
 
     def _is_unsolved(self, needed: Exercise) -> bool:
         """Unknown is not unsolved: a dependency that was never tested does not block."""
@@ -81,7 +84,7 @@ class Classroom:
         """Turn what a test raised into an outcome."""
         if error is None:
             return Outcome(exercise.id, test, "passed")
-        if isinstance(error, Undone):
+        if isinstance(error, UndoneError):
             if error.verdict == "blocked":
                 return Outcome(exercise.id, test, "blocked", [f"{exercise.label} - blocked by {error}"])
             return Outcome(exercise.id, test, error.verdict, [str(error)])
@@ -128,4 +131,3 @@ def _lines(error: BaseException, raised: Raised | None) -> list[str]:
     if isinstance(error, Mismatch):
         return error.lines()
     return (str(error) or type(error).__name__).splitlines()
-

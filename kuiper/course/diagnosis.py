@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from kuiper.course.bugs import Bug, bug_file, read_bugs
-from kuiper.course.classroom import Classroom
 from kuiper.course.comparison import difference
 from kuiper.course.errors import CourseError
-from kuiper.course.implementation import Implementation
-from kuiper.course.manifest import Exercise
 from kuiper.course.observation import Raised
 from kuiper.course.testing import Mismatch
+
+if TYPE_CHECKING:
+    from kuiper.course.classroom import Classroom
+    from kuiper.course.implementation import Implementation
+    from kuiper.course.manifest import Exercise
 
 MOST_TESTS = 5  # failing tests of one exercise that are looked into: enough to tell bugs apart, soon done
 

@@ -14,10 +14,9 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kuiper.course.bugs import patched, read_bugs
 from kuiper.course.classroom import Outcome
@@ -28,6 +27,9 @@ from kuiper.course.markers import regions
 from kuiper.course.places import python_environment
 from kuiper.course.selection import Selection, selected
 from kuiper.course.sync import generated_text, state
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 BUGS_AT_LEAST = 5
 SHORTEST_LEAK = 16  # shorter lines (return out, i += 1) say nothing
@@ -112,16 +114,26 @@ def skeleton_is_in_sync(exercise: Exercise) -> list[str]:
 def solution_passes(exercise: Exercise, runs: Runs) -> list[str]:
     """With its solution, on no more than what it declares, exactly as many tests pass as the manifest counts."""
     outcomes = runs.alone.of(exercise)
-    problems = [f"{o.test} is {o.verdict} with the solution: {' | '.join(o.lines[:4])}" for o in outcomes if o.verdict != "passed"]
+    problems = [
+        f"{o.test} is {o.verdict} with the solution: {' | '.join(o.lines[:4])}"
+        for o in outcomes
+        if o.verdict != "passed"
+    ]
     if len(outcomes) != exercise.test_count:
-        problems.append(f"{len(outcomes)} tests ran, test_count is {exercise.test_count} {runs.alone.output[-300:] if not outcomes else ''}")
+        problems.append(
+            f"{len(outcomes)} tests ran, test_count is {exercise.test_count} {runs.alone.output[-300:] if not outcomes else ''}"
+        )
     return problems
 
 
 def skeleton_fails(exercise: Exercise, runs: Runs) -> list[str]:
     """On the skeleton each test fails, with the exercise's own NotImplementedError."""
     outcomes = runs.hollow.of(exercise)
-    problems = [f"{o.test} is {o.verdict} on the skeleton: {' | '.join(o.lines[:4])}" for o in outcomes if o.verdict != "unfinished"]
+    problems = [
+        f"{o.test} is {o.verdict} on the skeleton: {' | '.join(o.lines[:4])}"
+        for o in outcomes
+        if o.verdict != "unfinished"
+    ]
     return problems if outcomes else ["no test ran on the skeleton"]
 
 
@@ -228,5 +240,11 @@ def _docstrings(module: Any) -> list[tuple[str, str]]:
             continue
         found[name] = getattr(value, "__doc__", None) or ""
         if isinstance(value, type):
-            found.update({f"{name}.{key}": getattr(part, "__doc__", None) or "" for key, part in vars(value).items() if callable(part)})
+            found.update(
+                {
+                    f"{name}.{key}": getattr(part, "__doc__", None) or ""
+                    for key, part in vars(value).items()
+                    if callable(part)
+                }
+            )
     return [(name, text) for name, text in found.items() if ">>>" in text]

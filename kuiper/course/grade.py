@@ -8,16 +8,18 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kuiper.course.errors import CourseError
 from kuiper.course.manifest import Exercise, Syllabus, test_files
 from kuiper.course.places import python_environment
 from kuiper.course.submission import find, take_in
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,12 @@ def _run(exercises: Sequence[Exercise], root: Path, home: Path, table: Path, sec
     words += [f"--exercise={exercise.id}" for exercise in exercises]
     env = {key: value for key, value in python_environment().items() if not key.startswith("PYTEST_")}
     process = subprocess.Popen(
-        [*words, *files], cwd=root, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        [*words, *files],
+        cwd=root,
+        env=env,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
     )
     try:
         process.wait(timeout=seconds)

@@ -36,10 +36,11 @@ def grid(array: np.ndarray, mark: np.ndarray | None = None, corner: tuple[int, i
         return [f"(empty, shape {array.shape})"]
     marks = np.zeros(plane.shape, bool) if mark is None else np.atleast_2d(mark)
     top, left = corner
-    plane, marks = (
-        part[top : top + MOST_ROWS, left : left + MOST_COLUMNS] for part in (plane, marks)
-    )
-    cells = [[f"[{number(v)}]" if m else f" {number(v)} " for v, m in zip(*row, strict=True)] for row in zip(plane, marks, strict=True)]
+    plane, marks = (part[top : top + MOST_ROWS, left : left + MOST_COLUMNS] for part in (plane, marks))
+    cells = [
+        [f"[{number(v)}]" if m else f" {number(v)} " for v, m in zip(*row, strict=True)]
+        for row in zip(plane, marks, strict=True)
+    ]
     width = max(len(cell) for row in cells for cell in row)
     return ["".join(cell.rjust(width) for cell in row).rstrip() for row in cells]
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import difflib
+from typing import TYPE_CHECKING
 
-from kuiper.course.manifest import Exercise
 from kuiper.course.markers import BEGIN, END
 from kuiper.course.sync import generated_text
+
+if TYPE_CHECKING:
+    from kuiper.course.manifest import Exercise
 
 
 def ladder(exercise: Exercise) -> list[str]:

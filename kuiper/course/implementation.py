@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kuiper.course.importer import load
-from kuiper.course.manifest import Exercise
 from kuiper.course.observation import Observation, Raised, observe
-from kuiper.course.remote import Worker
 from kuiper.course.selection import Selection, selected
 from kuiper.course.worker import member
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kuiper.course.manifest import Exercise
+    from kuiper.course.remote import Worker
 
 
 class StudentError(Exception):
@@ -62,7 +65,9 @@ class Implementation:
             return self._remote(probe.__name__, source, args, kwargs)
         return self._local(lambda module: lambda *rest, **named: probe(module, *rest, **named), args, kwargs)
 
-    def _local(self, find: Callable[[Any], Callable[..., Any]], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Observation:
+    def _local(
+        self, find: Callable[[Any], Callable[..., Any]], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Observation:
         with selected(self._selection):
             try:
                 function = find(load(self._selection, self._exercise))

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import sys
-from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from kuiper.course.builder import Mode, load_pyx
 from kuiper.course.compile_errors import shown
 from kuiper.course.errors import CourseError, ExerciseSyntaxError
-from kuiper.course.manifest import Exercise
 from kuiper.course.places import folder
 from kuiper.course.selection import Selection, active
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kuiper.course.manifest import Exercise
 
 
 def load_exercise(id_: str, mode: Mode | None = None) -> ModuleType:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kuiper.course.errors import CourseError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
-    import tomli as tomllib
+    import tomli as tomllib  # Python 3.10 has none of its own
 
 HINTS_AT_LEAST = 3
 
@@ -181,7 +183,7 @@ def _exercise(path: Path, entry: dict[str, Any]) -> Exercise:
     missing = [key for key in known if key not in entry and key not in optional]
     if missing:
         raise CourseError(where, f"the keys {', '.join(missing)}", "none of them")
-    values = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
+    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
     for key in ("symbols", "tests", "hints", "depends_on"):
         if not isinstance(values.get(key, ()), tuple):
             raise CourseError(where, f"a list as {key}", repr(values[key]))

@@ -8,16 +8,18 @@ import io
 import linecache
 import sys
 import traceback
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kuiper.course.compile_errors import shown
 from kuiper.course.errors import BuildError, CourseError, ExerciseSyntaxError
 from kuiper.course.wire import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class Observation:
 
 def observe(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Observation:
     """Call a function on copies of the arguments."""
-    own: dict[int | str, Any] = {**dict(enumerate(args)), **kwargs}
+    own: dict[int | str, Any] = dict([*enumerate(args), *kwargs.items()])
     given = {key: copied(value) for key, value in own.items()}
     positional = [given[i] for i in range(len(args))]
     seen = Observation()

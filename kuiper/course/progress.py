@@ -6,14 +6,17 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from kuiper.course.manifest import Course, Exercise, Syllabus
 from kuiper.course.places import state_folder
 from kuiper.course.sync import is_untouched
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from kuiper.course.manifest import Course, Exercise, Syllabus
 
 Status = Literal["solved", "failing", "started", "not started"]
 BAR = 24
@@ -90,13 +93,17 @@ def bars(courses: tuple[Course, ...], progress: Progress) -> list[str]:
         full = sum(exercise.points for exercise in course.exercises)
         filled = BAR * points // full if full else 0
         bar = "█" * filled + "░" * (BAR - filled)
-        lines.append(f"{course.name.ljust(width)}  {bar}  {len(solved)}/{len(course.exercises)} solved, {points}/{full} points")
+        lines.append(
+            f"{course.name.ljust(width)}  {bar}  {len(solved)}/{len(course.exercises)} solved, {points}/{full} points"
+        )
     return lines
 
 
 def next_exercise(syllabus: Syllabus, progress: Progress, among: tuple[Course, ...] = ()) -> Exercise | None:
     """The first unsolved exercise whose foundations are solved: in these courses, else anywhere."""
     unsolved = [exercise for exercise in syllabus if progress.status(exercise) != "solved"]
-    ready = [exercise for exercise in unsolved if not any(needed in unsolved for needed in syllabus.needed_by(exercise))]
+    ready = [
+        exercise for exercise in unsolved if not any(needed in unsolved for needed in syllabus.needed_by(exercise))
+    ]
     folders = {course.folder for course in among}
     return next((exercise for exercise in ready if exercise.course in folders), next(iter(ready), None))

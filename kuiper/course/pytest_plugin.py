@@ -8,21 +8,24 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Generator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from kuiper.course.bugs import read_bugs
-from kuiper.course.classroom import Classroom, Outcome, Undone
+from kuiper.course.classroom import Classroom, Outcome, UndoneError
 from kuiper.course.diagnosis import MOST_TESTS, diagnose, run_on
 from kuiper.course.errors import CourseError
-from kuiper.course.implementation import Implementation
 from kuiper.course.manifest import Exercise, find_root, read_syllabus
 from kuiper.course.selection import Kind, Selection
 from kuiper.course.submission import SubmissionRoom
 from kuiper.course.summary import counts, ending, miscounted, report, verdicts
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from kuiper.course.implementation import Implementation
 
 EXERCISE = pytest.StashKey[Exercise]()
 GENERATED = ("exercises", "solutions", "bugs", "data")
@@ -35,11 +38,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("kuiper", "exercises")
     group.addoption("--impl", choices=("student", "solution", "skeleton", "alone"), default="student", help=IMPL)
     group.addoption("--ref", action="append", default=[], metavar="ID", help="use the reference for this exercise")
-    group.addoption("--use-solutions", action="store_true", help="use the reference for what is not selected or untouched")
-    group.addoption("--exercise", action="append", default=[], metavar="ID", help="only this exercise, or all of a course")
+    group.addoption(
+        "--use-solutions", action="store_true", help="use the reference for what is not selected or untouched"
+    )
+    group.addoption(
+        "--exercise", action="append", default=[], metavar="ID", help="only this exercise, or all of a course"
+    )
     group.addoption("--hint", nargs="?", type=int, const=2, default=1, metavar="N", help="show hint N: write --hint=2")
     group.addoption("--in-process", action="store_true", help="run your code in pytest's own process, for --pdb and -s")
-    group.addoption("--bugs", metavar="JSON", help="run every test on every bug of its exercise too; write who catches whom")
+    group.addoption(
+        "--bugs", metavar="JSON", help="run every test on every bug of its exercise too; write who catches whom"
+    )
     group.addoption("--submission", type=Path, metavar="DIR", help="test a submission that kuiper grade has taken in")
     group.addoption("--outcomes", metavar="JSON", help="write how each test ended")
 
@@ -138,7 +147,9 @@ class ClassroomPlugin:
         for classroom in self.classrooms.values():
             syllabus, status = classroom.syllabus, classroom.progress.status
             needed = {part.id for ex in syllabus if ex.id in selected for part in syllabus.needed_by(ex)}
-            borrowed = [part.id for part in syllabus if part.id in needed and status(part) in ("not started", "failing")]
+            borrowed = [
+                part.id for part in syllabus if part.id in needed and status(part) in ("not started", "failing")
+            ]
             kinds: dict[str, Kind] = {**classroom.selection.kinds, **dict.fromkeys(borrowed, "solution")}
             classroom.selection = dataclasses.replace(classroom.selection, kinds=kinds)
 
@@ -161,8 +172,11 @@ class ClassroomPlugin:
         """Property tests, which take long to fail, only meet the bugs that nothing else has caught."""
         caught = {(id_, name) for id_, name, _ in self.catches} if hasattr(item.obj, "hypothesis") else set()
         for bug in read_bugs(exercise):
-            if (exercise.id, bug.name) not in caught and run_on(self.classroom(exercise), exercise, bug, item):
-                self.catches.append((exercise.id, bug.name, item.name))
+            try:
+                if (exercise.id, bug.name) not in caught and run_on(self.classroom(exercise), exercise, bug, item):
+                    self.catches.append((exercise.id, bug.name, item.name))
+            except CourseError:  # a patch that does not fit; the bug gate reports it
+                continue
 
     @property
     def _may_diagnose(self) -> bool:
@@ -192,7 +206,7 @@ class ClassroomPlugin:
             outcome = Outcome(exercise.id, item.name, "skipped", ["skipped: an exercise's tests may not be"])
             made.outcome = "failed"
         made.kuiper = {"root": str(exercise.course.parent), **dataclasses.asdict(outcome)}
-        if made.failed and (self.config.get_verbosity() < 2 or isinstance(error, Undone)):
+        if made.failed and (self.config.get_verbosity() < 2 or isinstance(error, UndoneError)):
             made.longrepr = "\n".join([*outcome.lines, *(f"likely: {when}" for when in outcome.diagnosis)])
         return made
 
@@ -228,7 +242,11 @@ class ClassroomPlugin:
         for verdict in verdicts(classroom, outcomes):
             exercise = verdict.exercise
             parts = [exercise, *classroom.syllabus.needed_by(exercise)]
-            own = not classroom.selection.home and classroom.selection.kind_of(exercise) == "student" and classroom.selection.kind != "skeleton"
+            own = (
+                not classroom.selection.home
+                and classroom.selection.kind_of(exercise) == "student"
+                and classroom.selection.kind != "skeleton"
+            )
             if own and len(verdict.outcomes) >= exercise.test_count and verdict.worst.verdict != "blocked" and parts:
                 full[exercise] = verdict.passed
         if full:

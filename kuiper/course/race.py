@@ -9,22 +9,25 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import kuiper
-from kuiper.course.manifest import Exercise
 from kuiper.course.places import state_folder
 from kuiper.course.progress import Progress
 from kuiper.course.selection import Selection, selected
 from kuiper.graph import RuntimeGraph, pnnx
 from kuiper.layers import Layer, override, registry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from kuiper.course.manifest import Exercise
 
 TOLERANCE = 1e-4
 SECONDS = 1.0
@@ -105,7 +108,10 @@ def providers(selection: Selection, types: set[str]) -> dict[str, Exercise]:
 
 
 def race(
-    selection: Selection, name: str, load: Callable[[bool], RuntimeGraph], inputs: tuple[np.ndarray, ...],
+    selection: Selection,
+    name: str,
+    load: Callable[[bool], RuntimeGraph],
+    inputs: tuple[np.ndarray, ...],
     entered: Callable[[str], None] = lambda place: None,
 ) -> Result:
     """Run a model on the student's layers; a layer that raises is replaced by the reference's, and named."""
@@ -135,7 +141,10 @@ def race(
 
 
 def build(
-    selection: Selection, load: Callable[[bool], RuntimeGraph], own: Mapping[str, Exercise], entered: Callable[[str], None]
+    selection: Selection,
+    load: Callable[[bool], RuntimeGraph],
+    own: Mapping[str, Exercise],
+    entered: Callable[[str], None],
 ) -> RuntimeGraph:
     """The model with the student's layers where there are some."""
     with selected(selection), ExitStack() as stack:

@@ -7,14 +7,16 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kuiper.course.errors import CourseError
 from kuiper.course.observation import Observation, Raised
 from kuiper.course.places import python_environment
 from kuiper.course.wire import dumps, loads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 START_SECONDS = 60.0
 LOAD_SECONDS = 60.0

@@ -6,15 +6,17 @@ under ``--ref 3.4`` the reference's, without a change in either file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
 from kuiper.course.places import folder, root_here
 from kuiper.course.sync import generated_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
 Kind = Literal["student", "solution", "skeleton"]
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from kuiper.course.classroom import Classroom, Undone
+from kuiper.course.classroom import Classroom, UndoneError
 from kuiper.course.implementation import Implementation
-from kuiper.course.manifest import Exercise, Syllabus
 from kuiper.course.remote import Worker
 from kuiper.course.sandbox import Limits, apply, best_mode, environment, worker_command
 from kuiper.course.selection import Selection
 from kuiper.course.sync import is_untouched
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kuiper.course.manifest import Exercise, Syllabus
 
 LARGEST_FILE = 1024 * 1024
 
@@ -48,7 +52,7 @@ class SubmissionRoom(Classroom):
     def check_ready(self, exercise: Exercise) -> None:
         if not _is_written(submitted(self.home, exercise)):
             self.failed.add(exercise.id)
-            raise Undone("not started", f"{exercise.label} - not handed in")
+            raise UndoneError("not started", f"{exercise.label} - not handed in")
 
     def _reference(self, exercise: Exercise) -> Path:
         path = self.home / "reference" / exercise.id / exercise.file
@@ -92,7 +96,7 @@ def find(submission: Path, exercise: Exercise) -> Path | None:
 
 def suspicious(text: str) -> list[str]:
     """Words that an exercise has no need for: no proof of anything, but worth a look by a human."""
-    words = ("kuiper.layers", "kuiper.graph", "kuiper.expression", "kuiper.tensor", "kuiper.models", "solutions")
+    words = ["kuiper.layers", "kuiper.graph", "kuiper.expression", "kuiper.tensor", "kuiper.models", "solutions"]
     words += ("ctypes", "subprocess", "importlib", "__import__", "inspect", "socket", "_getframe", "sys.modules")
     return [f"mentions {word}" for word in words if word in text]
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kuiper.course.classroom import Classroom, Outcome, hole
 from kuiper.course.compile_errors import shown
 from kuiper.course.hints import ladder
-from kuiper.course.manifest import Exercise
 from kuiper.course.progress import bars, next_exercise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kuiper.course.manifest import Exercise
 
 MOST_LINES = 15
 WORST_FIRST = ("wrong", "unfinished", "skipped", "blocked", "not started", "passed")
@@ -125,7 +129,11 @@ def _place(classroom: Classroom, exercise: Exercise) -> str:
 
 def _hint(exercise: Exercise, level: int) -> str:
     rungs = ladder(exercise)
-    text = rungs[min(level, len(rungs)) - 1] if level <= len(exercise.hints) else f"kuiper hint {exercise.id} --level {level}"
+    text = (
+        rungs[min(level, len(rungs)) - 1]
+        if level <= len(exercise.hints)
+        else f"kuiper hint {exercise.id} --level {level}"
+    )
     return " ".join(text.split())
 
 

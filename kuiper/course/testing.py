@@ -7,8 +7,7 @@ answers like that.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +15,9 @@ from kuiper.course.comparison import difference
 from kuiper.course.grids import grid, inline, side_by_side
 from kuiper.course.implementation import Function, Implementation, StudentError
 from kuiper.course.observation import Observation, Raised, observe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MOST_SHOWN = 5
 
@@ -97,7 +99,7 @@ class Call:
         return seen
 
     def _arguments(self) -> dict[int | str, Any]:
-        return {**dict(enumerate(self.args)), **self.kwargs}
+        return dict([*enumerate(self.args), *self.kwargs.items()])
 
     def _name(self, key: int | str) -> str:
         return f"argument {key + 1}" if isinstance(key, int) else key

@@ -115,7 +115,7 @@ def _decode_array(dtype: str, shape: list[int], order: str, data: str) -> np.nda
     raw = base64.b64decode(data)
     if min(shape, default=0) < 0 or math.prod(shape) * kind.itemsize != len(raw):
         raise ValueError(f"{len(raw)} bytes for shape {shape}")
-    array = np.frombuffer(raw, kind).reshape(shape)
+    array: np.ndarray = np.frombuffer(raw, kind).reshape(shape)
     if order == "gaps":  # not these gaps, but gaps: whoever assumes contiguous memory is found out
         wide = np.zeros([2 * length for length in shape], kind)
         view = wide[(slice(None, None, 2),) * len(shape)]

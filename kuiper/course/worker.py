@@ -8,9 +8,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
@@ -20,6 +19,9 @@ from kuiper.course.manifest import read_syllabus
 from kuiper.course.observation import Observation, Raised, observe
 from kuiper.course.selection import Selection, selected
 from kuiper.course.wire import dumps, loads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 READY = "ready"
 
@@ -61,7 +63,9 @@ def answer(selection: Selection, request: dict[str, Any]) -> Observation:
                 return Observation()
             if request["probe"]:
                 function = probe(request["probe"], request["function"])
-                return observe(lambda *args, **kwargs: function(module, *args, **kwargs), request["args"], request["kwargs"])
+                return observe(
+                    lambda *args, **kwargs: function(module, *args, **kwargs), request["args"], request["kwargs"]
+                )
             return observe(member(module, request["function"]), request["args"], request["kwargs"])
     except (Exception, SystemExit) as error:
         return Observation(raised=Raised.of(error))
@@ -75,8 +79,8 @@ def member(module: object, name: str) -> Callable[..., Any]:
     AttributeError
         In the student's words, if it is not there.
     """
-    function = getattr(module, name, None)
-    if not callable(function):
+    function: Callable[..., Any] | None = getattr(module, name, None)
+    if function is None or not callable(function):
         raise AttributeError(f"there is no function {name} in your file")
     return function
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kuiper.course import sync
 from kuiper.course.manifest import Syllabus, read_syllabus
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MANIFEST = """
 title = "Made up"
@@ -99,7 +102,13 @@ BUGS_DOUBLE = "\n".join(
 )
 BUGS_FOURFOLD = "\n".join(
     f'[[bug]]\nname = "{name}"\nwhen = "{name}"\nreplace = "double(double(x))"\nwith = "{code}"\n'
-    for name, code in (("once", "double(x)"), ("none", "x"), ("thrice", "double(double(double(x)))"), ("float", "4.0 * x"), ("sum", "double(x) + x"))
+    for name, code in (
+        ("once", "double(x)"),
+        ("none", "x"),
+        ("thrice", "double(double(double(x)))"),
+        ("float", "4.0 * x"),
+        ("sum", "double(x) + x"),
+    )
 )
 CONFTEST = 'pytest_plugins = ["kuiper.course.pytest_plugin"]\n'
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -8,6 +8,9 @@ import pytest
 from kuiper.course import builder
 from kuiper.course.builder import annotate, load_pyx, module_name
 from kuiper.course.errors import BuildError, ExerciseSyntaxError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 GOOD = "def twice(float[::1] x):\n    cdef Py_ssize_t i\n    for i in range(x.shape[0]):\n        x[i] *= 2\n"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,6 +12,9 @@ from kuiper.course.bugs import patched, read_bugs
 from kuiper.course.errors import CourseError
 from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
 from tests.course.made_up import made_up, solve
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture
@@ -53,12 +56,18 @@ def test_runs_tell_what_is_wrong(syllabus: Syllabus) -> None:
     assert gates.skeleton_fails(double, runs) == []
     uncaught = gates.bugs_are_caught(double, runs)
     assert "bug tripled passes all tests" in uncaught
-    assert any("bug squared: expected text that occurs exactly once in the solution, got 0 times" in line for line in uncaught)
+    assert any(
+        "bug squared: expected text that occurs exactly once in the solution, got 0 times" in line for line in uncaught
+    )
 
 
 def test_a_skipped_test_is_no_pass(syllabus: Syllabus) -> None:
     double = syllabus.exercise("1.1")
-    edit(double.course / "test_double.py", "    calling(impl.double, 3).gives(6)", "    __import__('pytest').skip('later')")
+    edit(
+        double.course / "test_double.py",
+        "    calling(impl.double, 3).gives(6)",
+        "    __import__('pytest').skip('later')",
+    )
     problems = gates.solution_passes(double, gates.Runs(gates.run_tests([double], "alone")))
     assert ["test_double is skipped" in line for line in problems] == [True]
 
@@ -70,7 +79,11 @@ def test_a_skipped_test_is_no_pass(syllabus: Syllabus) -> None:
         ('hints = ["what is twice?", "see the lecture", "multiply"]', 'hints = ["no"]', "1 hints, expected at least 3"),
         ('tests = ["test_double.py"]', 'tests = ["test_other.py"]', "there is no test_other.py"),
         ('symbols = ["double"]', "symbols = []", "symbols and tests must not be empty"),
-        ("minutes = 5\ntimeout = 2.0\nhints", 'minutes = 5\ndepends_on = ["1.2"]\nhints', "depends on 1.2, which does not come before"),
+        (
+            "minutes = 5\ntimeout = 2.0\nhints",
+            'minutes = 5\ndepends_on = ["1.2"]\nhints',
+            "depends on 1.2, which does not come before",
+        ),
     ],
 )
 def test_an_incomplete_manifest(syllabus: Syllabus, before: str, after: str, words: str) -> None:
@@ -81,7 +94,7 @@ def test_an_incomplete_manifest(syllabus: Syllabus, before: str, after: str, wor
 
 def test_too_few_bugs(syllabus: Syllabus) -> None:
     double = syllabus.exercise("1.1")
-    double.bugs_file.write_text(double.bugs_file.read_text().split("[[bug]]\nname = \"minus\"")[0])
+    double.bugs_file.write_text(double.bugs_file.read_text().split('[[bug]]\nname = "minus"')[0])
     assert gates.manifest_is_complete(syllabus, double) == ["4 bugs, expected at least 5"]
 
 
@@ -121,7 +134,9 @@ def test_a_false_example(syllabus: Syllabus) -> None:
 def test_patched_replaces_once_only(syllabus: Syllabus) -> None:
     bug = read_bugs(syllabus.exercise("1.1"))[0]
     assert patched("a = x * 2", bug, "here") == "a = x * 3"
-    with pytest.raises(CourseError, match="here bug tripled: expected text that occurs exactly once in the solution, got 2 times"):
+    with pytest.raises(
+        CourseError, match="here bug tripled: expected text that occurs exactly once in the solution, got 2 times"
+    ):
         patched("x * 2, x * 2", bug, "here")
 
 

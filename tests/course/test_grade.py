@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from kuiper.course.errors import CourseError
 from kuiper.course.grade import grade_all, grade_one, gradescope, submissions_in
-from kuiper.course.manifest import Syllabus
 from kuiper.course.sandbox import best_mode
 from tests.course.made_up import made_up
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kuiper.course.manifest import Syllabus
 
 HONEST = "def double(x):\n    return x + x\n"
 CHEATS = {
@@ -32,7 +36,7 @@ CHEATS = {
     "conftest": "open('conftest.py', 'w').write('import pytest')\ndef double(x):\n    return 0\n",
     "forged answers": (
         "import os\ndef double(x):\n    for fd in range(1, 64):\n        try:\n"
-        "            os.write(fd, b'{\"tuple\": [2, 6, null, {\"dict\": []}, \"\"]}\\n' * 9)\n"
+        '            os.write(fd, b\'{"tuple": [2, 6, null, {"dict": []}, ""]}\\n\' * 9)\n'
         "        except OSError:\n            pass\n    return 0\n"
     ),
     "endless": "def double(x):\n    while True:\n        pass\n",

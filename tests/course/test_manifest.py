@@ -1,12 +1,15 @@
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from kuiper.course.errors import CourseError
 from kuiper.course.manifest import find_root, read_syllabus
 from tests.course.made_up import MANIFEST, made_up
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def write(root: Path, text: str) -> Path:

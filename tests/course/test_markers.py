@@ -24,7 +24,13 @@ def test_region_in_a_function_raises_in_its_name() -> None:
 
 
 @pytest.mark.parametrize(
-    "head", ["cdef void g(float[::1] x) noexcept nogil:", "cpdef int g(int x):", "cdef inline float g(float x) nogil:", "async def g(x):"]
+    "head",
+    [
+        "cdef void g(float[::1] x) noexcept nogil:",
+        "cpdef int g(int x):",
+        "cdef inline float g(float x) nogil:",
+        "async def g(x):",
+    ],
 )
 def test_region_in_a_cython_function_raises_in_its_name(head: str) -> None:
     text = made(f"{head}\n    # BEGIN SOLUTION\n    pass\n    # END SOLUTION\n")

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from kuiper.course.manifest import Syllabus
 from kuiper.course.places import python_environment
 from tests.course.made_up import made_up, solve
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kuiper.course.manifest import Syllabus
 
 
 @pytest.fixture
@@ -42,7 +46,12 @@ def test_a_wrong_answer_is_drawn_diagnosed_and_blocks(syllabus: Syllabus) -> Non
     assert code == 1
     block = text.split("1.1 double - ")[1].split("\n\n")[0].splitlines()
     assert len(block) <= 15
-    assert block[:4] == ["0 of 2 tests pass: course1_made_up/exercises/double.py", "  test_double", "    double(3)", "    expected 6"]
+    assert block[:4] == [
+        "0 of 2 tests pass: course1_made_up/exercises/double.py",
+        "  test_double",
+        "    double(3)",
+        "    expected 6",
+    ]
     assert "    got      9" in block
     assert "    likely: this is what you get when x is squared" in block
     assert "    also failing: test_double_negative" in block
@@ -111,7 +120,9 @@ def test_solutions_pass_and_leave_no_progress(syllabus: Syllabus) -> None:
 
 def test_a_skip_is_not_green(syllabus: Syllabus) -> None:
     path = syllabus.root / "course1_made_up" / "test_double.py"
-    path.write_text(path.read_text().replace("    calling(impl.double, 3).gives(6)", "    __import__('pytest').skip('no')"))
+    path.write_text(
+        path.read_text().replace("    calling(impl.double, 3).gives(6)", "    __import__('pytest').skip('no')")
+    )
     solve(syllabus, "1.1")
     code, text = student_runs(syllabus, "--exercise", "1.1", "course1_made_up")
     assert code == 1

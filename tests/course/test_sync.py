@@ -1,9 +1,12 @@
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kuiper.course import sync
 from tests.course.made_up import made_up, solve
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_write_makes_what_is_missing_and_is_done(tmp_path: Path) -> None:

@@ -29,7 +29,21 @@ class Colour(enum.Enum):
 
 @pytest.mark.parametrize(
     "value",
-    [None, True, 3, -2.5, float("inf"), "ü\n", b"\x00\xff", [1, [2]], (1, (2,)), {1, 2}, {"a": 1, 2: (3,)}, {"array": 1}, ()],
+    [
+        None,
+        True,
+        3,
+        -2.5,
+        float("inf"),
+        "ü\n",
+        b"\x00\xff",
+        [1, [2]],
+        (1, (2,)),
+        {1, 2},
+        {"a": 1, 2: (3,)},
+        {"array": 1},
+        (),
+    ],
 )
 def test_plain_values_come_back(value: Any) -> None:
     back = plain(value)

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,6 +11,10 @@ from kuiper.course.remote import Worker
 from kuiper.course.selection import Selection
 from kuiper.course.testing import Mismatch, calling
 from tests.course.made_up import made_up
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +71,10 @@ def test_errors_carry_the_students_line(tmp_path: Path, worker: Worker, where: s
         ("import ctypes; ctypes.string_at(0)", "segmentation fault"),
         ("while True: pass", "no answer within 2 seconds"),
         ("raise SystemExit", "SystemExit"),
-        ("import sys; sys.setrecursionlimit(10**9); return double(x)", "segmentation fault|recursion|Memory|Crash|EndlessLoop"),
+        (
+            "import sys; sys.setrecursionlimit(10**9); return double(x)",
+            "segmentation fault|recursion|Memory|Crash|EndlessLoop",
+        ),
     ],
 )
 def test_a_death_is_one_failure_and_the_next_call_works(tmp_path: Path, worker: Worker, body: str, words: str) -> None:
@@ -82,7 +88,9 @@ def test_a_death_is_one_failure_and_the_next_call_works(tmp_path: Path, worker: 
     assert impl.fine(1) == 2
 
 
-def test_what_a_student_prints_does_not_disturb(tmp_path: Path, worker: Worker, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_a_student_prints_does_not_disturb(
+    tmp_path: Path, worker: Worker, capsys: pytest.CaptureFixture[str]
+) -> None:
     code = "import os\ndef double(x):\n    print('here', x)\n    os.write(1, b'there')\n    return 2 * x\n"
     calling(implementation(tmp_path, worker, code).double, 3).gives(6)
     assert capsys.readouterr().out == "here 3\n"

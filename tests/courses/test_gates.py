@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from kuiper.course import gates
-from kuiper.course.gates import Runs
 from kuiper.course.manifest import Exercise, read_syllabus
 
+if TYPE_CHECKING:
+    from kuiper.course.gates import Runs
+
 SYLLABUS = read_syllabus(Path(__file__).parents[2])
-every_exercise = pytest.mark.parametrize("exercise", list(SYLLABUS), ids=lambda exercise: exercise.label.replace(" ", "-"))
+every_exercise = pytest.mark.parametrize(
+    "exercise", list(SYLLABUS), ids=lambda exercise: exercise.label.replace(" ", "-")
+)
 pytestmark = pytest.mark.timeout(1200)  # the first test compiles every .pyx and each of its bugs; later runs find them
 
 

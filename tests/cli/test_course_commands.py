@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kuiper.cli import main
+from kuiper.cli import watch as watch_module
+from tests.course.made_up import made_up, solve
+
+if TYPE_CHECKING:
+    from kuiper.course.manifest import Syllabus
+
+
+@pytest.fixture
+def syllabus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Syllabus:
+    monkeypatch.chdir(tmp_path)
+    return made_up(tmp_path)
+
+
+def test_progress(syllabus: Syllabus, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["progress"]) == 0
+    text = capsys.readouterr().out
+    assert "next: 1.1 double (5 minutes), course1_made_up/exercises/double.py:11" in text
+    assert main(["progress", "--json", "1.2"]) == 0
+    (entry,) = json.loads(capsys.readouterr().out)
+    assert entry == {"id": "1.2", "title": "fourfold", "points": 3, "status": "not started", "passed": 0, "tests": 1}
+
+
+def test_hint_climbs_the_ladder_but_not_to_the_reference(
+    syllabus: Syllabus, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = []
+    for _ in range(4):
+        assert main(["hint", "1.1"]) == 0
+        texts.append(capsys.readouterr().out.splitlines()[1])
+    assert texts == ["what is twice?", "see the lecture", "multiply", "multiply"]
+    assert main(["hint", "1.1", "--level", "4"]) == 0
+    assert "+    result = x * 2 + 0" in capsys.readouterr().out
+    assert main(["hint", "1.1", "--level", "5"]) == 1
+    assert capsys.readouterr().err == "kuiper hint: --level: expected a rung from 1 to 4, got 5\n"
+
+
+def test_solution_asks_first(
+    syllabus: Syllabus, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import io
+
+    for answer, code in (("", 1), ("n\n", 1), ("y\n", 0)):
+        monkeypatch.setattr("sys.stdin", io.StringIO(answer))
+        assert main(["solution", "1.1"]) == code
+        text = capsys.readouterr().out
+        assert ("result = x * 2 + 0" in text) == (code == 0)
+        assert "BEGIN SOLUTION" not in text
+
+
+def test_reset_keeps_a_backup(syllabus: Syllabus, capsys: pytest.CaptureFixture[str]) -> None:
+    solve(syllabus, "1.1")
+    mine = syllabus.exercise("1.1").student_file.read_text()
+    assert main(["reset", "1.1"]) == 0
+    backup = Path(capsys.readouterr().out.splitlines()[1].removeprefix("your version: "))
+    assert backup.read_text() == mine
+    assert main(["course", "sync", "--check"]) == 0
+
+
+def test_course_sync_and_its_check(syllabus: Syllabus, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["course", "sync", "--check"]) == 0
+    solve(syllabus, "1.1")
+    syllabus.exercise("1.2").student_file.unlink()
+    assert main(["course", "sync", "--check"]) == 1
+    assert "1.2 fourfold: missing" in capsys.readouterr().out
+    assert main(["course", "sync"]) == 0
+    text = capsys.readouterr().out
+    assert "wrote course1_made_up/exercises/fourfold.py" in text
+    assert "1.1 double: changed by hand, left alone" in text
+    assert main(["course", "sync", "--reset", "1.1"]) == 0
+    assert main(["course", "sync", "--check"]) == 0
+
+
+def test_annotate_refuses_python(syllabus: Syllabus, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["annotate", "1.1"]) == 1
+    assert capsys.readouterr().err == "kuiper annotate: 1.1 double: expected a .pyx exercise, got double.py\n"
+
+
+def test_check_is_red_until_solved(syllabus: Syllabus, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "1.1"]) == 1
+    solve(syllabus, "1.1")
+    assert main(["check", "1.1"]) == 0
+    assert "1/2 solved" in capfd.readouterr().out
+
+
+def test_watch_waits_for_the_next_save(syllabus: Syllabus) -> None:
+    before = watch_module.saves(syllabus)
+    solve(syllabus, "1.2")
+    changed, now = watch_module.wait_for_save(syllabus, {**before, "1.2": 0.0})
+    assert changed.id == "1.2"
+    assert now == watch_module.saves(syllabus)
+    assert main(["check", "1"]) == 1
+
+
+def test_an_unknown_number_is_one_line(syllabus: Syllabus, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["hint", "9.9"]) == 1
+    assert capsys.readouterr().err == "kuiper hint: exercise: expected one of 1.1 1.2, got '9.9'\n"
