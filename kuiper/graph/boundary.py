@@ -63,7 +63,7 @@ def as_input(value: Any, operand: RuntimeOperand, where: str) -> np.ndarray:
 def as_output(value: Any) -> Any:
     """Arrays as Tensors on the same memory, lists and tuples as tuples, numbers as they are.
 
-    A view that may not be written to (an expanded axis, a weight that is returned) is copied: the caller owns the output.
+    A view that may not be written to (an expanded axis, say) is copied: the caller owns the output.
     """
     if isinstance(value, np.ndarray):
         return Tensor.wrap(value if value.flags.writeable else value.copy())

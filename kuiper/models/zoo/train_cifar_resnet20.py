@@ -11,8 +11,8 @@ package's own model is replaced.
 
 ``--data`` takes an .npz of JPEG bytes (keys ``train_jpeg``, ``train_offset``, ``train_label`` and the same for
 ``test``; image i is ``jpeg[offset[i]:offset[i + 1]]``), or a folder that torchvision's ``CIFAR10`` fills or downloads
-into. Sixty-four epochs take about 35 minutes on two idle cores. The seed fixes the initial weights, the order of the images
-and their augmentation; the last digits of the accuracy still depend on the machine's kernels.
+into. Sixty-four epochs take about 35 minutes on two idle cores. The seed fixes the initial weights, the order of the
+images and their augmentation; the last digits of the accuracy still depend on the machine's kernels.
 """
 
 from __future__ import annotations
