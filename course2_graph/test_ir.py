@@ -1,7 +1,7 @@
 """Your own reader on a real file: the tests of the lecture that this course grew from, under their names.
 
-``data/test_linear.pnnx.param`` and ``.bin`` are ``sigmoid(linear(x))`` with 32 numbers in and 128 out, exported by PyTorch and
-pnnx (``data/make_test_linear.py``).
+``data/test_linear.pnnx.param`` and ``.bin`` are ``sigmoid(linear(x))`` with 32 numbers in and 128 out, exported by
+PyTorch and pnnx (``data/make_test_linear.py``).
 """
 
 from __future__ import annotations
@@ -47,7 +47,11 @@ def test_pnnx_graph_operands_and_params(impl):
     calling(params_and_weights, impl, PARAM, BIN).gives(
         [
             ("pnnx_input_0", {}, {}),
-            ("linear", {"bias": 1, "in_features": 2, "out_features": 2}, {"bias": "128 type 1", "weight": "128 x 32 type 1"}),
+            (
+                "linear",
+                {"bias": 1, "in_features": 2, "out_features": 2},
+                {"bias": "128 type 1", "weight": "128 x 32 type 1"},
+            ),
             ("F.sigmoid_0", {}, {}),
             ("pnnx_output_0", {}, {}),
         ]

@@ -18,9 +18,7 @@ def test_lifetimes_of_a_chain(impl):
 
 
 def test_lifetimes_last_reader_counts(impl):
-    calling(impl.lifetimes, RESIDUAL, ["e"]).gives(
-        {"a": (0, 3), "b": (1, 2), "c": (2, 3), "d": (3, 4), "e": (4, 5)}
-    )
+    calling(impl.lifetimes, RESIDUAL, ["e"]).gives({"a": (0, 3), "b": (1, 2), "c": (2, 3), "d": (3, 4), "e": (4, 5)})
 
 
 def test_lifetimes_without_a_reader(impl):
@@ -44,22 +42,24 @@ def test_lifetimes_read_twice_by_one_step(impl):
 
 
 def test_lifetimes_in_the_order_of_writing(impl):
-    calling(in_order, impl, [(["x"], ["d", "b"]), (["b"], ["c"]), (["d"], ["a"])], ["a", "d"]).gives(["d", "b", "c", "a"])
+    calling(in_order, impl, [(["x"], ["d", "b"]), (["b"], ["c"]), (["d"], ["a"])], ["a", "d"]).gives(
+        ["d", "b", "c", "a"]
+    )
 
 
 def in_order(impl, steps, returned):
     return list(impl.lifetimes(steps, returned))
 
 
+def test_buffer_is_not_free_in_its_last_step(impl):
+    calling(impl.share_buffers, {"a": 3, "b": 3}, {"a": (0, 1), "b": (1, 1)}).gives(({"a": 0, "b": 1}, [3, 3]))
+    calling(impl.share_buffers, {"a": 3, "b": 3}, {"a": (0, 1), "b": (2, 2)}).gives(({"a": 0, "b": 0}, [3]))
+
+
 def test_buffers_of_a_chain(impl):
     sizes = {"a": 8, "b": 8, "c": 2, "d": 4}
     alive = {"a": (0, 1), "b": (1, 2), "c": (2, 3), "d": (3, 4)}
     calling(impl.share_buffers, sizes, alive).gives(({"a": 0, "b": 1, "c": 0, "d": 1}, [8, 8]))
-
-
-def test_buffer_is_not_free_in_its_last_step(impl):
-    calling(impl.share_buffers, {"a": 3, "b": 3}, {"a": (0, 1), "b": (1, 1)}).gives(({"a": 0, "b": 1}, [3, 3]))
-    calling(impl.share_buffers, {"a": 3, "b": 3}, {"a": (0, 1), "b": (2, 2)}).gives(({"a": 0, "b": 0}, [3]))
 
 
 def test_buffers_of_one_step_differ(impl):
@@ -204,7 +204,9 @@ def plan(sizes, alive):
 def test_any_network(impl, reads, amounts):
     """Step i writes operand i and reads some that were written shortly before."""
     steps = [([f"n{i - j}" for j in back if j <= i], [f"n{i}"]) for i, back in enumerate(reads)]
-    last = {f"n{i}": max([i, *(k for k, (names, _) in enumerate(steps) if f"n{i}" in names)]) for i in range(len(steps))}
+    last = {
+        f"n{i}": max([i, *(k for k, (names, _) in enumerate(steps) if f"n{i}" in names)]) for i in range(len(steps))
+    }
     alive = {name: (i, last[name]) for i, name in enumerate(last)}
     alive[f"n{len(steps) - 1}"] = (len(steps) - 1, len(steps))
     sizes = {name: amounts[i] for i, name in enumerate(alive)}

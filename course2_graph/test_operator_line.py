@@ -200,8 +200,11 @@ def test_read_operators_wrong_number_on_top(impl, before, after):
     order=st.randoms(use_true_random=False),
 )
 def test_any_line(impl, inputs, outputs, params, attrs, shapes, order):
-    fields = [f"{mark}{key}={value}" for mark, part in zip(("", "@", "#"), (params, attrs, shapes), strict=True)
-              for key, value in part.items()]
+    fields = [
+        f"{mark}{key}={value}"
+        for mark, part in zip(("", "@", "#"), (params, attrs, shapes), strict=True)
+        for key, value in part.items()
+    ]
     order.shuffle(fields)
     line = " ".join(["x.Y", "y", str(len(inputs)), str(len(outputs)), *inputs, *outputs, *fields])
     calling(pieces, impl, line, "inputs", "outputs", "params", "attrs", "shapes").gives(

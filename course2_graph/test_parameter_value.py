@@ -28,7 +28,15 @@ def test_whole_number(impl, text, value):
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("0.5", 0.5), ("-2.25", -2.25), ("1.000000e-05", 1e-5), ("1e3", 1000.0), ("-4e-1", -0.4), ("3.", 3.0), ("2.0", 2.0)],
+    [
+        ("0.5", 0.5),
+        ("-2.25", -2.25),
+        ("1.000000e-05", 1e-5),
+        ("1e3", 1000.0),
+        ("-4e-1", -0.4),
+        ("3.", 3.0),
+        ("2.0", 2.0),
+    ],
 )
 def test_float(impl, text, value):
     calling(typed, impl, text).gives(("FLOAT", value))
@@ -45,7 +53,24 @@ def test_null(impl, text):
 
 
 @pytest.mark.parametrize(
-    "text", ["zeros", "torch.float", "same", "inf", "-inf", "nan", "-", "-x1", "--3", ".5", "+3", "-.5", "true", "NoneType", "e5"]
+    "text",
+    [
+        "zeros",
+        "torch.float",
+        "same",
+        "inf",
+        "-inf",
+        "nan",
+        "-",
+        "-x1",
+        "--3",
+        ".5",
+        "+3",
+        "-.5",
+        "true",
+        "NoneType",
+        "e5",
+    ],
 )
 def test_word(impl, text):
     calling(typed, impl, text).gives(("STRING", text))

@@ -121,11 +121,13 @@ def test_long_chain(impl, function):
 
 def long_chain(impl, function, length):
     """Whether a chain of so many operators comes back in order."""
+    from itertools import pairwise
+
     from kuiper.graph.pnnx import DataType
     from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
 
     operators = [RuntimeOperator("x.Y", str(i)) for i in range(length)]
-    for op, following in zip(operators, operators[1:], strict=False):
+    for op, following in pairwise(operators):
         operand = RuntimeOperand(op.name, 0, None, DataType.F32, op, [following])
         op.outputs, following.inputs = [operand], [operand]
     return getattr(impl, function)(operators) == operators
@@ -180,7 +182,10 @@ def reverse_post_order(nodes):
     return finished[::-1]
 
 
-@given(reads=st.lists(st.sets(st.integers(0, 9), max_size=3), min_size=1, max_size=10), shuffle=st.randoms(use_true_random=False))
+@given(
+    reads=st.lists(st.sets(st.integers(0, 9), max_size=3), min_size=1, max_size=10),
+    shuffle=st.randoms(use_true_random=False),
+)
 def test_any_graph(impl, reads, shuffle):
     nodes = [(f"n{i}", [f"n{j % i}" for j in sorted(numbers)] if i else []) for i, numbers in enumerate(reads)]
     shuffle.shuffle(nodes)

@@ -8,11 +8,12 @@ The .param file says that there is a weight and how large it is, the .bin file h
     fc.weight   00 00 80 ...    24 bytes = 2 x 3 numbers x 4 bytes
 
 An entry of the archive is called ``<name of the operator>.<key of the weight>``. Both may have dots of their own
-(``layer1.0.conv`` and ``out_proj.weight``), so the name of an entry can be built, but not be taken apart. The bytes are the
-numbers in row-major order, the lowest byte of each first.
+(``layer1.0.conv`` and ``out_proj.weight``), so the name of an entry can be built, but not be taken apart. The bytes are
+the numbers in row-major order, the lowest byte of each first.
 
-``zipfile.ZipFile(path)`` opens an archive: ``namelist()`` has the names of its entries, ``read(name)`` the bytes of one.
-``np.frombuffer(data, dtype)`` takes bytes for numbers; what it returns still belongs to the bytes and cannot be written to.
+``zipfile.ZipFile(path)`` opens an archive: ``namelist()`` has the names of its entries, ``read(name)`` the bytes of
+one. ``np.frombuffer(data, dtype)`` takes bytes for numbers; what it returns still belongs to the bytes and cannot be
+written to.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from kuiper.graph.pnnx import Attribute, DataType
 
 parse_shape = load_exercise("2.1").parse_shape  # "(2,3)f32" -> ((2, 3), "f32")
 
-# What NumPy calls the types of the files; "<" means: the lowest byte first. NumPy has no bfloat16, so its 16 bits are kept
-# as they are, in a number without sign.
+# What NumPy calls the types of the files; "<" means: the lowest byte first. NumPy has no bfloat16, so its 16 bits are
+# kept as they are, in a number without sign.
 DTYPES = {
     "f32": "<f4",
     "f64": "<f8",
@@ -53,11 +54,12 @@ def read_attributes(bin_path: str, operator: str, texts: Mapping[str, str]) -> d
     ----------
     bin_path : the .bin file
     operator : the name of the operator, ``fc``
-    texts : for each weight its shape and type as the .param file writes them, ``{"bias": "(2)f32", "weight": "(2,3)f32"}``
+    texts : for each weight its shape and type as the .param file writes them, ``{"bias": "(2)f32", "weight":
+    "(2,3)f32"}``
 
-    An Attribute has three fields: ``type`` is a DataType (``DataType["F32"]`` finds one by its name, in capitals), ``shape``
-    the tuple of sizes, and ``data`` an array of that shape and of the dtype in DTYPES. The array is in row-major order, has
-    memory of its own, and can be written to.
+    An Attribute has three fields: ``type`` is a DataType (``DataType["F32"]`` finds one by its name, in capitals),
+    ``shape`` the tuple of sizes, and ``data`` an array of that shape and of the dtype in DTYPES. The array is in
+    row-major order, has memory of its own, and can be written to.
 
     For ``read_attributes("model.bin", "fc", {"bias": "(2)f32"})`` the result is
     ``{"bias": Attribute(DataType.F32, (2,), np.array([0.5, -1], np.float32))}``.
@@ -65,8 +67,8 @@ def read_attributes(bin_path: str, operator: str, texts: Mapping[str, str]) -> d
     Raises
     ------
     ValueError
-        If the archive has no such entry, its bytes are more or less than the shape needs, or a size of the shape is not a
-        number. The message has the name of the entry.
+        If the archive has no such entry, its bytes are more or less than the shape needs, or a size of the shape is not
+        a number. The message has the name of the entry.
     """
     # BEGIN SOLUTION
     attrs = {}

@@ -1,8 +1,8 @@
 """Exercise 2.4: from the parameters of the file to those of the running graph.
 
-The nouns of a file (``pnnx.Parameter``) describe it; the graph that runs has nouns of its own (``RuntimeParameter``), which
-the layers may ask. In between stands one function for each noun. This is the one for parameters, the homework of the
-lecture from which this course grew (there it is called ``RuntimeGraph::InitGraphParams``).
+The nouns of a file (``pnnx.Parameter``) describe it; the graph that runs has nouns of its own (``RuntimeParameter``),
+which the layers may ask. In between stands one function for each noun. This is the one for parameters, the homework of
+the lecture from which this course grew (there it is called ``RuntimeGraph::InitGraphParams``).
 
     Parameter(type=INT_LIST, value=[2, 2], text="(2,2)")      ->      RuntimeParameter(type=INT_LIST, value=[2, 2])
 
@@ -48,8 +48,8 @@ def pair_param(
 ) -> tuple[int, int]:
     """(vertical, horizontal), as the layers want strides, paddings and kernel sizes.
 
-    The parameter may be an INT, or an INT_LIST of one: the number then stands for both. Or an INT_LIST of two. Where the
-    parameter is missing, or its type is NULL, the default is returned.
+    The parameter may be an INT, or an INT_LIST of one: the number then stands for both. Or an INT_LIST of two. Where
+    the parameter is missing, or its type is NULL, the default is returned.
 
     >>> pair_param({"stride": RuntimeParameter(ParameterType.INT, 2)}, "stride")
     (2, 2)

@@ -12,10 +12,10 @@ fits the text decides:
     contains . or e                            FLOAT                         0.1     -2e3
     anything else                              INT                           -1      64
 
-A list ends with the bracket that closes the one it begins with, and a comma stands between its items. The last three rules
-say what each item is. All items are of one type, which makes the list an INT_LIST, FLOAT_LIST or STRING_LIST. One
-exception: among floats, the words inf, -inf and nan are floats too, ``(0.5,inf)``. (Where nothing but such words stands in
-a list, it is a list of strings.)
+A list ends with the bracket that closes the one it begins with, and a comma stands between its items. The last three
+rules say what each item is. All items are of one type, which makes the list an INT_LIST, FLOAT_LIST or STRING_LIST. One
+exception: among floats, the words inf, -inf and nan are floats too, ``(0.5,inf)``. (Where nothing but such words stands
+in a list, it is a list of strings.)
 """
 
 from __future__ import annotations
@@ -55,6 +55,8 @@ def parse_list(text: str) -> Parameter:
     if len({kind for kind, _ in items}) > 1:
         raise ValueError(f"expected items of one type, got {text!r}")
     return Parameter(LIST_TYPES[items[0][0]], [value for _, value in items], text)
+
+
 # END SOLUTION
 
 
@@ -71,8 +73,8 @@ def parse_value(text: str) -> Parameter:
     Raises
     ------
     ValueError
-        For a list that its bracket does not close or whose items are of several types (the message quotes the text), and
-        for a text that starts like a number but is none, ``12abc``.
+        For a list that its bracket does not close or whose items are of several types (the message quotes the text),
+        and for a text that starts like a number but is none, ``12abc``.
     """
     # BEGIN SOLUTION
     if "%" in text:
@@ -91,8 +93,8 @@ def parse_value(text: str) -> Parameter:
 def parse_params(type_name: str, texts: Mapping[str, str]) -> dict[str, Parameter]:
     """All parameters of an operator of this type, in the order of ``texts``.
 
-    The rules above have one exception: the ``expr`` of a ``pnnx.Expression`` is a STRING, whatever it looks like. It is a
-    formula such as ``[@0,2]``, which course 4 will read.
+    The rules above have one exception: the ``expr`` of a ``pnnx.Expression`` is a STRING, whatever it looks like. It is
+    a formula such as ``[@0,2]``, which course 4 will read.
 
     >>> parse_params("pnnx.Expression", {"expr": "[@0,2]"})["expr"].value
     '[@0,2]'

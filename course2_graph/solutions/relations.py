@@ -37,10 +37,11 @@ parse_shape = load_exercise("2.1").parse_shape  # "(1,4)f32" -> ((1, 4), "f32")
 def connect(lines: Sequence[OperatorLine]) -> Graph:
     """The graph that the operators of a file make, wired by the operands that they share.
 
-    ``lines`` are what exercise 2.1 returns: ``line.type``, ``.name``, ``.inputs``, ``.outputs``, ``.input_names``, ``.shapes``.
+    ``lines`` are what exercise 2.1 returns: ``line.type``, ``.name``, ``.inputs``, ``.outputs``, ``.input_names``,
+    ``.shapes``.
 
-    - ``graph.operators`` has an Operator for each line, ``graph.operands`` an Operand for each output, in the order of the
-      file. An operator's inputs, outputs and input names are in the order of its line.
+    - ``graph.operators`` has an Operator for each line, ``graph.operands`` an Operand for each output, in the order of
+      the file. An operator's inputs, outputs and input names are in the order of its line.
     - An operator stands once among the consumers of an operand, even if it reads it twice: ``torch.cat cat 2 1 a a b``.
       Consumers are in the order of the file.
     - Shape and type of an operand are set where a line gives them: its producer's, or only a consumer's
@@ -50,8 +51,8 @@ def connect(lines: Sequence[OperatorLine]) -> Graph:
     Raises
     ------
     ValueError
-        If a line reads an operand that no line above has produced, or produces one that has a producer already. The message
-        has the name of the operand.
+        If a line reads an operand that no line above has produced, or produces one that has a producer already. The
+        message has the name of the operand.
     """
     # BEGIN SOLUTION
     graph = Graph()

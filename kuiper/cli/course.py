@@ -57,17 +57,18 @@ def _sync(syllabus: Syllabus, arguments: argparse.Namespace, console: Console) -
         return 0
     failed = 0
     for exercise in chosen(syllabus, arguments.ids):
+        found: str = "broken"
+        written = False
         try:
             found = sync.state(exercise)
             written = not arguments.check and sync.write(exercise)
         except CourseError as error:
-            found, written = "broken", False
             console.print(f"{exercise.label}: {error}")
         if written:
             console.print(f"wrote {exercise.student_file.relative_to(syllabus.root)}")
         elif found == "changed":
             console.print(f"{exercise.label}: changed by hand, left alone (kuiper course sync --reset {exercise.id})")
-        elif found != "current":
+        elif found not in ("current", "broken"):
             console.print(f"{exercise.label}: {found}")
         failed += found == "broken" or (arguments.check and found != "current")
     return 1 if failed else 0

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 HEAD = """# The bug bank
 
-Wrong implementations that students really write. The tests of each exercise must catch all of its bugs, and when a student's
-wrong answer equals a bug's, the failure says so. Written by `kuiper course bugs`; do not edit.
+Wrong implementations that students really write. The tests of each exercise must catch all of its bugs, and when a
+student's wrong answer equals a bug's, the failure says so. Written by `kuiper course bugs`; do not edit.
 """
 SHOWN = 3
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kuiper.course.errors import CourseError
 from kuiper.course.places import folder
+from kuiper.course.toml import read_toml
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from kuiper.course.manifest import Exercise
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 
 @dataclass(frozen=True)
@@ -40,11 +35,7 @@ def read_bugs(exercise: Exercise) -> list[Bug]:
     path = exercise.bugs_file
     if not path.is_file():
         return []
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise CourseError(str(path), "a TOML file", str(error)) from error
-    bugs = [_bug(path, entry) for entry in table.get("bug", [])]
+    bugs = [_bug(path, entry) for entry in read_toml(path).get("bug", [])]
     names = [bug.name for bug in bugs]
     for name in names:
         if names.count(name) > 1:

@@ -39,8 +39,8 @@ class Outcome:
 class Classroom:
     """The state of a run.
 
-    ``isolated``: what may crash (a student's code, a bug) runs in a process of its own. ``alone``: each exercise meets the
-    solutions of what it stands on, and skeletons else.
+    ``isolated``: what may crash (a student's code, a bug) runs in a process of its own. ``alone``: each exercise meets
+    the solutions of what it stands on, and skeletons else.
     """
 
     def __init__(self, selection: Selection, isolated: bool = True, alone: bool = False) -> None:

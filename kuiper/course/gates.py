@@ -1,8 +1,8 @@
 """What must hold of every exercise before a class may have it. Each gate is a function that lists what is wrong.
 
-The two-way gates need one thing of an exercise to know the rest: its tests depend on its own file and on those that it
-stands on, and on nothing else. So "solving exercise i alone turns exactly i's tests green" is two runs for all: each with
-its own solution on no more than it declares (all green), and each hollow with everything else solved (all red).
+The two-way gates need one thing of an exercise to know the rest: its tests depend on its own file and on those that
+it stands on, and on nothing else. So "solving exercise i alone turns exactly i's tests green" is two runs for all: each
+with its own solution on no more than it declares (all green), and each hollow with everything else solved (all red).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from kuiper.course.selection import Selection, selected
 from kuiper.course.sync import generated_text, state
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 BUGS_AT_LEAST = 5
 SHORTEST_LEAK = 16  # shorter lines (return out, i += 1) say nothing
@@ -82,25 +82,21 @@ def run_tests(exercises: Sequence[Exercise], impl: str, bugs: bool = False) -> R
 
 def manifest_is_complete(syllabus: Syllabus, exercise: Exercise) -> list[str]:
     """Files, points, minutes, hints and bugs are there, and dependencies come earlier."""
-    problems = []
-    for path in [exercise.solution_file, *(exercise.course / name.split("::")[0] for name in exercise.tests)]:
-        if not path.is_file():
-            problems.append(f"there is no {path.name}")
+    files = [exercise.solution_file, *(exercise.course / name.split("::")[0] for name in exercise.tests)]
+    problems = [f"there is no {path.name}" for path in files if not path.is_file()]
     if len(exercise.hints) < HINTS_AT_LEAST:
         problems.append(f"{len(exercise.hints)} hints, expected at least {HINTS_AT_LEAST}")
-    for name in ("points", "minutes", "test_count"):
-        if getattr(exercise, name) < 1:
-            problems.append(f"{name} is {getattr(exercise, name)}")
+    numbers = {name: getattr(exercise, name) for name in ("points", "minutes", "test_count")}
+    problems += [f"{name} is {number}" for name, number in numbers.items() if number < 1]
     if not exercise.symbols or not exercise.tests:
         problems.append("symbols and tests must not be empty")
     bugs = read_bugs(exercise)
     if len(bugs) < BUGS_AT_LEAST:
         problems.append(f"{len(bugs)} bugs, expected at least {BUGS_AT_LEAST}")
     order = [other.id for other in syllabus]
-    for id_ in exercise.depends_on:
-        if id_ not in order or order.index(id_) >= order.index(exercise.id):
-            problems.append(f"depends on {id_}, which does not come before it")
-    return problems
+    earlier = order[: order.index(exercise.id)]
+    late = [id_ for id_ in exercise.depends_on if id_ not in earlier]
+    return problems + [f"depends on {id_}, which does not come before it" for id_ in late]
 
 
 def skeleton_is_in_sync(exercise: Exercise) -> list[str]:
@@ -120,9 +116,8 @@ def solution_passes(exercise: Exercise, runs: Runs) -> list[str]:
         if o.verdict != "passed"
     ]
     if len(outcomes) != exercise.test_count:
-        problems.append(
-            f"{len(outcomes)} tests ran, test_count is {exercise.test_count} {runs.alone.output[-300:] if not outcomes else ''}"
-        )
+        why = "" if outcomes else runs.alone.output[-300:]
+        problems.append(f"{len(outcomes)} tests ran, test_count is {exercise.test_count} {why}")
     return problems
 
 
@@ -221,15 +216,20 @@ def problems_of(syllabus: Syllabus, exercises: Sequence[Exercise], runs: Runs | 
         ]
         problems: list[str] = []
         for gate in gates:
-            try:
-                problems += gate(exercise)
-            except (CourseError, OSError) as error:
-                problems.append(str(error))
-            except Exception as error:
-                problems.append(f"{type(error).__name__}: {error}")
+            problems += _guarded(gate, exercise)
         if problems:
             found[exercise.label] = problems
     return found
+
+
+def _guarded(gate: Callable[[Exercise], list[str]], exercise: Exercise) -> list[str]:
+    """What a gate finds; a gate that cannot even be asked has found something too."""
+    try:
+        return gate(exercise)
+    except (CourseError, OSError) as error:
+        return [str(error)]
+    except Exception as error:
+        return [f"{type(error).__name__}: {error}"]
 
 
 def _docstrings(module: Any) -> list[tuple[str, str]]:

@@ -1,7 +1,8 @@
-"""Grading: each submission in a pytest of its own, whose tests are this checkout's and whose student code is behind walls."""
+"""Grading: each submission in a pytest of its own, with this checkout's tests, and the student's code behind walls."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -151,10 +152,8 @@ def _run(exercises: Sequence[Exercise], root: Path, home: Path, table: Path, sec
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
     """End pytest and all that it started."""
     if hasattr(os, "killpg"):
-        try:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            pass
     process.kill()
     process.wait()
 

@@ -1,4 +1,4 @@
-"""The hint ladder: a question, a pointer into the lecture, pseudo-code (all from the manifest), and last the reference."""
+"""The hint ladder: a question, a pointer into the lecture, pseudo-code, all from the manifest; last the reference."""
 
 from __future__ import annotations
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def load_exercise(id_: str, mode: Mode | None = None) -> ModuleType:
     """The module of an exercise: the student's, or the reference where the selection says so.
 
-    It is loaded anew whenever its text, or the text of what it stands on, has changed: a notebook's cell only has to run
-    again. ``mode`` is for .pyx: "safe" checks every index, "fast" does not; by default safe, and fast in the race.
+    It is loaded anew whenever its text, or the text of what it stands on, has changed: a notebook's cell only has to
+    run again. ``mode`` is for .pyx: "safe" checks every index, "fast" does not; by default safe, and fast in the race.
 
     Raises
     ------

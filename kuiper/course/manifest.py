@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kuiper.course.errors import CourseError
+from kuiper.course.toml import read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib  # Python 3.10 has none of its own
 
 HINTS_AT_LEAST = 3
 
@@ -165,10 +160,7 @@ def read_syllabus(root: Path) -> Syllabus:
 
 def read_course(path: Path) -> Course:
     """One manifest."""
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise CourseError(str(path), "a TOML file", str(error)) from error
+    table = read_toml(path)
     exercises = tuple(_exercise(path, entry) for entry in table.get("exercise", []))
     return Course(path.parent, str(table.get("title", path.parent.name)), exercises)
 

@@ -1,4 +1,4 @@
-"""Where the classroom keeps what it makes: ``.kuiper/`` beside the courses, or the user's cache when that is read-only."""
+"""Where the classroom keeps what it makes: ``.kuiper/`` beside the courses, or, if read-only, the user's cache."""
 
 from __future__ import annotations
 

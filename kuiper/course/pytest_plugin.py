@@ -31,7 +31,7 @@ EXERCISE = pytest.StashKey[Exercise]()
 GENERATED = ("exercises", "solutions", "bugs", "data")
 LETTERS = {"wrong": "F", "unfinished": "u", "not started": "-", "blocked": "b"}
 EXAMPLES = 25
-IMPL = "whose files to test; alone: each solution with no more than what it depends on; skeleton: each with all others solved"
+IMPL = "whose files; alone: each solution with no more than what it depends on; skeleton: each with all others solved"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -69,12 +69,13 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 @pytest.fixture
 def impl(request: pytest.FixtureRequest) -> Implementation:
-    """The functions of the exercise that this test belongs to: the student's, or with --impl=solution the reference's."""
-    plugin: ClassroomPlugin = request.config.pluginmanager.get_plugin("kuiper-classroom")
+    """The functions of the exercise that this test belongs to: the student's, or the reference's."""
+    plugin: Any = request.config.pluginmanager.get_plugin("kuiper-classroom")
     exercise = request.node.stash.get(EXERCISE, None)
     if exercise is None:
         raise CourseError(request.node.nodeid, "a test that course.toml lists for an exercise", "none")
-    return plugin.classroom(exercise).implementation(exercise)
+    found: Implementation = plugin.classroom(exercise).implementation(exercise)
+    return found
 
 
 class ClassroomPlugin:
@@ -205,7 +206,7 @@ class ClassroomPlugin:
         if made.skipped:
             outcome = Outcome(exercise.id, item.name, "skipped", ["skipped: an exercise's tests may not be"])
             made.outcome = "failed"
-        made.kuiper = {"root": str(exercise.course.parent), **dataclasses.asdict(outcome)}
+        made.__dict__["kuiper"] = {"root": str(exercise.course.parent), **dataclasses.asdict(outcome)}
         if made.failed and (self.config.get_verbosity() < 2 or isinstance(error, UndoneError)):
             made.longrepr = "\n".join([*outcome.lines, *(f"likely: {when}" for when in outcome.diagnosis)])
         return made

@@ -1,8 +1,8 @@
 """The race: a real network on the student's own layers, compared with the reference operator by operator, and timed.
 
-The homework plugs into the engine where everything plugs in: ``kuiper.layers.override`` replaces the layers of an operator
-type while the graph is built. The manifest says which exercise provides which types, the course's ``adapters.py`` has the
-classes that turn the student's functions into layers.
+The homework plugs into the engine where everything plugs in: ``kuiper.layers.override`` replaces the layers of an
+operator type while the graph is built. The manifest says which exercise provides which types, the course's
+``adapters.py`` has the classes that turn the student's functions into layers.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import kuiper
 from kuiper.course.places import state_folder
 from kuiper.course.progress import Progress
 from kuiper.course.selection import Selection, selected
+from kuiper.errors import ExecutionError
 from kuiper.graph import RuntimeGraph, pnnx
 from kuiper.layers import Layer, override, registry
 
@@ -36,7 +37,7 @@ EXPRESSIONS = """7767517
 7 6
 pnnx.Input x 0 1 0 #0=(2,3,32,32)f32
 pnnx.Input y 0 1 1 #1=(2,3,32,32)f32
-pnnx.Expression gate 2 1 0 1 2 expr=mul(@0,sigmoid(@1))
+pnnx.Expression gate 2 1 0 1 2 expr=mul(@0,tanh(@1))
 pnnx.Expression mix 2 1 2 0 3 expr=add(mul(@0,2.0),mul(@1,@1))
 pnnx.Expression wave 2 1 3 1 4 expr=sub(sin(@0),div(@1,add(exp(@1),1.0)))
 pnnx.Expression norm 3 1 4 2 3 5 expr=sqrt(add(mul(@0,@0),add(mul(@1,@1),mul(@2,@2))))
@@ -126,9 +127,10 @@ def race(
             graph = build(fast, load, own, entered)
             divergence = first_divergence(reference, graph, inputs, own) if own else None
             break
-        except OwnLayerError as error:
-            failures.append(str(error))
-            own = {type_name: exercise for type_name, exercise in own.items() if exercise.id != error.exercise.id}
+        except (OwnLayerError, ExecutionError) as error:
+            culprit = _culprit(error)
+            failures.append(str(culprit))
+            own = {type_name: exercise for type_name, exercise in own.items() if exercise.id != culprit.exercise.id}
     yours = sorted({exercise.id for exercise in own.values()})
     others = sorted({exercise.id for exercise in known.values()} - set(yours))
     ladder = {}
@@ -219,6 +221,16 @@ def remember(root: Path, result: Result) -> list[dict[str, Any]]:
     history.append({"time": time.strftime("%Y-%m-%dT%H:%M:%S"), **asdict(result)})
     path.write_text(json.dumps(history, indent=1), encoding="utf-8")
     return history
+
+
+def _culprit(error: BaseException) -> OwnLayerError:
+    """The student's layer behind an error of the engine; an error that has none is raised again."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OwnLayerError):
+            return cause
+        cause = cause.__cause__
+    raise error
 
 
 def _load_expressions(optimize: bool) -> RuntimeGraph:

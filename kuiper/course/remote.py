@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import signal
 import subprocess
@@ -129,10 +130,8 @@ class Worker:
     def _post_mortem(self) -> Raised:
         code = None
         if self._process is not None:
-            try:
+            with contextlib.suppress(subprocess.TimeoutExpired):
                 code = self._process.wait(timeout=2.0)
-            except subprocess.TimeoutExpired:
-                pass
         self.stop()
         if code is not None and code < 0:
             name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"

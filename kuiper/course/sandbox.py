@@ -1,7 +1,7 @@
 """The walls around a submission's process: bubblewrap where present, else namespaces and limits.
 
-What the code inside can do to the result is nothing in either case: it only ever answers with values, which are compared
-elsewhere. The walls protect the machine, the other submissions and the solutions.
+What the code inside can do to the result is nothing in either case: it only ever answers with values, which are
+compared elsewhere. The walls protect the machine, the other submissions and the solutions.
 """
 
 from __future__ import annotations
@@ -25,14 +25,17 @@ GIGABYTE = 1024**3
 NOBODY = 65534
 SYSTEM = ("/usr", "/bin", "/lib", "/lib64", "/etc/alternatives", "/etc/ld.so.cache", "/opt")
 STATEMENTS: dict[Mode, str] = {
-    "bubblewrap": "bubblewrap: no network, no other processes, a file system without solutions, tests and other submissions",
+    "bubblewrap": (
+        "bubblewrap: no network, no other processes, a file system without solutions, tests and other submissions"
+    ),
     "namespaces": (
-        "light mode (no bubblewrap): no network, solutions and tests are hidden, other processes are not reached; but the "
-        "rest of the file system can be read, and what you may write can be written. Install bubblewrap for real walls"
+        "light mode (no bubblewrap): no network, solutions and tests are hidden, other processes are not reached; but "
+        "the rest of the file system can be read, and what you may write can be written. Install bubblewrap for real "
+        "walls"
     ),
     "limits": (
-        "limits only (neither bubblewrap nor user namespaces here): submissions can use the network, read every file that "
-        "you can, the solutions among them, and write yours. Grade only code that you have read, or use a container"
+        "limits only (neither bubblewrap nor user namespaces here): submissions can use the network, read every file "
+        "that you can, the solutions among them, and write yours. Read the code first, or use a container"
     ),
 }
 

@@ -1,4 +1,4 @@
-"""The end of a test run as a student reads it: at most fifteen lines for each exercise, one where there is nothing to say."""
+"""The end of a test run as a student reads it: at most fifteen lines per exercise, one where one says it all."""
 
 from __future__ import annotations
 

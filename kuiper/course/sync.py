@@ -62,7 +62,7 @@ def write(exercise: Exercise) -> bool:
 
 
 def reset(exercise: Exercise) -> Path | None:
-    """Write the skeleton anew, whatever stands there; the path of the backup, or None where there was nothing to lose."""
+    """Write the skeleton anew, whatever stands there; the backup's path, or None where there was nothing to lose."""
     path = exercise.student_file
     backup = None
     if path.is_file() and not is_untouched(path):

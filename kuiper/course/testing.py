@@ -136,8 +136,8 @@ class Words(str):
 def calling(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Call:
     """A call to be judged: ``calling(impl.im2col, x, 3).gives([[...]])``.
 
-    ``function`` is a function of ``impl``, or one of the test's own whose first argument is ``impl``: that one runs beside
-    the student's code, gets the exercise's module, and returns plain values.
+    ``function`` is a function of ``impl``, or one of the test's own whose first argument is ``impl``: that one runs
+    beside the student's code, gets the exercise's module, and returns plain values.
     """
     return Call(function, args, kwargs)
 

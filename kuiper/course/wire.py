@@ -1,8 +1,8 @@
 """Plain values as one line of JSON: what may cross between a test and the process that runs a student's code.
 
-Numbers, strings, bytes, None, lists, tuples, sets, dicts, arrays; whatever turns into an array (``kuiper.Tensor``) arrives
-as one, a NamedTuple as a tuple, a dataclass as a dict, an Enum as its name. Nothing that is read can run code, so the
-grader may read what a hostile submission writes.
+Numbers, strings, bytes, None, lists, tuples, sets, dicts, arrays; whatever turns into an array (``kuiper.Tensor``)
+arrives as one, a NamedTuple as a tuple, a dataclass as a dict, an Enum as its name. Nothing that is read can run code,
+so the grader may read what a hostile submission writes.
 """
 
 from __future__ import annotations
@@ -121,4 +121,5 @@ def _decode_array(dtype: str, shape: list[int], order: str, data: str) -> np.nda
         view = wide[(slice(None, None, 2),) * len(shape)]
         view[...] = array
         return view
-    return array.copy(order="F" if order == "F" else "C")
+    in_order: np.ndarray = array.copy(order="F" if order == "F" else "C")
+    return in_order

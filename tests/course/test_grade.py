@@ -23,12 +23,18 @@ HONEST = "def double(x):\n    return x + x\n"
 CHEATS = {
     "exit": "import os\nos._exit(0)\n",
     "exit in the call": "import os\ndef double(x):\n    os._exit(0)\n",
-    "always equal": "class Yes(int):\n    def __eq__(self, other): return True\n    __hash__ = None\ndef double(x):\n    return Yes()\n",
+    "always equal": (
+        "class Yes(int):\n    def __eq__(self, other): return True\n    __hash__ = None\n"
+        "def double(x):\n    return Yes()\n"
+    ),
     "array always equal": (
         "import numpy as np\nclass Yes(np.ndarray):\n    def __eq__(self, other): return True\n    __hash__ = None\n"
         "def double(x):\n    return np.zeros(()).view(Yes)\n"
     ),
-    "patched pytest": "import pytest, _pytest.runner\npytest.raises = _pytest.runner.call_and_report = print\ndef double(x):\n    return 0\n",
+    "patched pytest": (
+        "import pytest, _pytest.runner\npytest.raises = _pytest.runner.call_and_report = print\n"
+        "def double(x):\n    return 0\n"
+    ),
     "patched comparison": (
         "import kuiper.course.comparison as c, kuiper.course.testing as t\n"
         "c.difference = t.difference = lambda *a, **k: None\ndef double(x):\n    return 0\n"
@@ -41,7 +47,10 @@ CHEATS = {
     ),
     "endless": "def double(x):\n    while True:\n        pass\n",
     "endless import": "while True:\n    pass\n",
-    "fork bomb": "import os\ndef double(x):\n    while True:\n        try:\n            os.fork()\n        except OSError:\n            pass\n",
+    "fork bomb": (
+        "import os\ndef double(x):\n    while True:\n        try:\n            os.fork()\n"
+        "        except OSError:\n            pass\n"
+    ),
     "memory": "def double(x):\n    return len(bytearray(100 * 1024**3)) and 2 * x\n",
     "walks the stack": (
         "import sys, gc\ndef double(x):\n    frame = sys._getframe()\n    while frame:\n"

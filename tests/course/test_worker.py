@@ -37,7 +37,10 @@ def double_twice(impl, x):  # type: ignore[no-untyped-def]
 
 @pytest.mark.parametrize("where", ["here", "worker"])
 def test_calls_give_values_wherever_they_run(tmp_path: Path, worker: Worker, where: str) -> None:
-    code = "def double(x):\n    return x * 2\n\ndef spoil(x):\n    x[0] = 7\n\ndef count():\n    return (i for i in 'ab')\n"
+    code = (
+        "def double(x):\n    return x * 2\n\ndef spoil(x):\n    x[0] = 7\n\n"
+        "def count():\n    return (i for i in 'ab')\n"
+    )
     impl = implementation(tmp_path, worker if where == "worker" else None, code)
     assert impl.double(3) == 6
     calling(impl.double, np.ones((2, 3))).gives(2 * np.ones((2, 3)))
@@ -97,7 +100,10 @@ def test_what_a_student_prints_does_not_disturb(
 
 
 def test_an_object_equal_to_everything_does_not_cross(tmp_path: Path, worker: Worker) -> None:
-    code = "class Yes:\n    def __eq__(self, other): return True\n    __hash__ = None\n\ndef double(x):\n    return Yes()\n"
+    code = (
+        "class Yes:\n    def __eq__(self, other): return True\n    __hash__ = None\n\n"
+        "def double(x):\n    return Yes()\n"
+    )
     with pytest.raises(Mismatch, match="plain value"):
         calling(implementation(tmp_path, worker, code).double, 3).gives(6)
 
@@ -105,7 +111,8 @@ def test_an_object_equal_to_everything_does_not_cross(tmp_path: Path, worker: Wo
 def test_a_forged_answer_is_only_a_value(tmp_path: Path, worker: Worker) -> None:
     code = (
         "import os\ndef double(x):\n"
-        "    for fd in range(3, 30):\n        try:\n            os.write(fd, b'[1, 2, 3]\\n')\n        except OSError:\n            pass\n"
+        "    for fd in range(3, 30):\n        try:\n            os.write(fd, b'[1, 2, 3]\\n')\n"
+        "        except OSError:\n            pass\n"
         "    return 0\n"
     )
     with pytest.raises(Mismatch):

@@ -1,0 +1,153 @@
+"""Exercise 5.8. Your cases meet the right conv2d, then the bug bank of exercise 3.5, then bugs that are in no bank.
+
+Only the cases come from your file; they are tried out here.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kuiper.course import calling, same
+from kuiper.course.bugs import bug_file, read_bugs
+from kuiper.course.comparison import difference
+from kuiper.course.importer import load
+from kuiper.course.manifest import read_syllabus
+from kuiper.course.selection import Selection, selected
+
+LARGEST = 20
+
+
+@cache
+def solution():
+    """Solutions everywhere, and exercise 3.5 among them."""
+    selection = Selection(read_syllabus(Path(__file__).parents[1]), "solution")
+    return selection, selection.syllabus.exercise("3.5")
+
+
+def loaded(selection, exercise):
+    with selected(selection):
+        return load(selection, exercise).conv2d
+
+
+@cache
+def right():
+    return loaded(*solution())
+
+
+@cache
+def bank():
+    """The bugs of 3.5: what is wrong, and the conv2d."""
+    selection, exercise = solution()
+    return [(bug.when, loaded(selection.with_path(exercise, bug_file(exercise, bug)), exercise)) for bug in read_bugs(exercise)]
+
+
+def array(value, limit=10_000):
+    """A student's array, made float32; None if it is none or too large."""
+    try:
+        made = np.asarray(value, np.float32)
+    except (TypeError, ValueError):
+        return None
+    return made if 0 < made.size <= limit else None
+
+
+def pair(value, least):
+    is_pair = isinstance(value, (tuple, list)) and len(value) == 2
+    return is_pair and all(type(number) is int and least <= number <= LARGEST for number in value)
+
+
+def complaint(case):
+    """What is wrong with the form of a case, "" if nothing is."""
+    if not isinstance(case, (tuple, list)) or len(case) != 8:
+        return "is no Case"
+    x, weight, bias, stride, padding, dilation, groups, expected = case
+    for name, value, ranks in (("x", x, (4,)), ("weight", weight, (4,)), ("bias", bias, (1, 2)), ("expected", expected, (4,))):
+        optional = name in ("bias", "expected") and value is None
+        if not optional and (array(value) is None or array(value).ndim not in ranks):
+            return f"has no array of at most 10000 numbers with {ranks[0]} axes as {name}"
+    if not (pair(stride, 1) and pair(padding, 0) and pair(dilation, 1)):
+        return f"has a stride, padding or dilation that is no pair of numbers up to {LARGEST}"
+    return "" if type(groups) is int and 1 <= groups <= LARGEST else f"has groups {groups!r}"
+
+
+def ready(impl):
+    """The student's cases with arrays in them; a test that gets a list without form fails here."""
+    found = impl.cases()
+    is_list = isinstance(found, (list, tuple)) and 1 <= len(found) <= 50
+    same("cases()", "1 to 50 cases" if is_list else "something else", "1 to 50 cases")
+    for number, case in enumerate(found):
+        same(f"cases()[{number}]", complaint(case) or "is a Case", "is a Case")
+    return [tuple(array(part) if name in (0, 1, 2, 7) and part is not None else part for name, part in enumerate(case)) for case in found]
+
+
+def answer(conv2d, case):
+    """What a conv2d makes of a case: an array, or the name of its error."""
+    x, weight, bias, stride, padding, dilation, groups, _ = case
+    try:
+        return conv2d(x.copy(), weight.copy(), bias if bias is None else bias.copy(), tuple(stride), tuple(padding), tuple(dilation), groups)
+    except Exception as error:  # a bug may fail in any way
+        return type(error).__name__
+
+
+def is_exposed(conv2d, cases):
+    """Whether one of the cases shows that this conv2d is wrong."""
+    expectations = ((case, "ValueError" if case[-1] is None else case[-1]) for case in cases)
+    return any(difference(answer(conv2d, case), expected, 1e-6) is not None for case, expected in expectations)
+
+
+def agree(cases):
+    """Fail unless the right conv2d gives what every case expects."""
+    for number, case in enumerate(cases):
+        expected = "ValueError" if case[-1] is None else case[-1]
+        same(f"cases()[{number}]: 'got' is what you expect, 'expected' is what is right", expected, answer(right(), case), 1e-6)
+
+
+def test_cases_are_right(impl):
+    agree(ready(impl))
+
+
+@pytest.mark.parametrize("percent", [25, 50, 70, 80, 90, 100])
+def test_bugs_are_dead(impl, percent):
+    cases = ready(impl)
+    agree(cases)
+    alive = [when for when, conv2d in bank() if not is_exposed(conv2d, cases)]
+    dead = len(bank()) - len(alive)
+    wanted = f"at least {percent} % of the bugs are dead"
+    enough = dead * 100 >= percent * len(bank())
+    same("cases() against the bank of 3.5", wanted if enough else f"{dead} of {len(bank())}; alive: {'; '.join(alive[:2])}", wanted)
+
+
+OTHERS = {
+    "the answer is 0 everywhere": lambda y: np.zeros_like(y),
+    "the output channels stand in reversed order": lambda y: y[:, ::-1],
+    "negative sums become 0": lambda y: np.maximum(y, 0),
+    "height and width of the answer are swapped": lambda y: y.swapaxes(2, 3),
+    "every image's answer is that of the last one": lambda y: y[[-1] * len(y)],
+    "the last row of the answer is missing": lambda y: y[:, :, :-1],
+    "the last column of the answer is 0": lambda y: y * (np.arange(y.shape[3]) < y.shape[3] - 1).astype(np.float32),
+}
+
+
+@pytest.mark.parametrize("when", OTHERS)
+def test_bugs_in_no_bank_are_dead(impl, when):
+    cases = ready(impl)
+    agree(cases)
+    dead = is_exposed(lambda *args: OTHERS[when](right()(*args)), cases)
+    same("cases() against a bug in no bank", "dead" if dead else f"alive: {when}", "dead")
+
+
+def test_a_right_one_survives(impl):
+    cases = ready(impl)
+    same("cases() against a right conv2d", "alive" if not is_exposed(right(), cases) else "dead", "alive")
+
+
+def test_cases_come_out_the_same_each_time(impl):
+    calling(count, impl).gives(len(ready(impl)))
+
+
+def count(impl):
+    first, second = impl.cases(), impl.cases()
+    return len(first) if len(first) == len(second) else "not the same number of cases each time"

@@ -1,0 +1,77 @@
+"""The layers that put course 3's exercises into real graphs, with the solutions in them, against torch's outputs."""
+
+from __future__ import annotations
+
+import importlib.util
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import kuiper
+from kuiper.course.manifest import read_course, read_syllabus
+from kuiper.course.selection import Selection, selected
+from kuiper.layers import override
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+ROOT = Path(__file__).parents[2]
+FIXTURES = ROOT / "tests" / "fixtures" / "operators"
+COURSE = ROOT / "course3_layers"
+COVERED = [
+    "nn_relu",
+    "f_relu",
+    "nn_sigmoid",
+    "f_sigmoid",
+    "nn_silu",
+    "f_silu",
+    "max_pool2d_asymmetric",
+    "max_pool2d_function_default",
+    "max_pool2d_resnet_stem",
+    "max_pool2d_yolo_spp",
+    "conv2d_depthwise_strided",
+    "conv2d_dilated",
+    "conv2d_groups",
+    "conv2d_no_bias",
+    "conv2d_padding_beyond_kernel",
+    "conv2d_per_axis",
+    "conv2d_stem",
+]
+REFUSED = ["conv2d_reflect", "conv2d_same", "max_pool2d_ceil_padding", "max_pool2d_dilation", "max_pool2d_indices"]
+
+
+@pytest.fixture(scope="module")
+def adapters() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("course3_adapters", COURSE / "adapters.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def run(adapters: ModuleType, name: str) -> np.ndarray:
+    """The output of an exported operator, computed by the course's solutions."""
+    with selected(Selection(read_syllabus(ROOT), "solution")), ExitStack() as stack:
+        for exercise in read_course(COURSE / "course.toml").exercises:
+            for type_name, class_name in exercise.provides.items():
+                stack.enter_context(override(type_name, getattr(adapters, class_name)))
+        model = kuiper.load(FIXTURES / f"{name}.pnnx.param", optimize=False)
+        assert any(type(op.layer).__module__ == adapters.__name__ for op in model.operators)
+        return np.asarray(model(np.load(FIXTURES / f"{name}.npz")["input_0"]))
+
+
+@pytest.mark.parametrize("name", COVERED)
+def test_adapter_equals_torch(adapters: ModuleType, name: str) -> None:
+    expected = np.load(FIXTURES / f"{name}.npz")["output_0"]
+    scale = np.abs(expected[np.isfinite(expected)]).max()
+    np.testing.assert_allclose(run(adapters, name), expected, rtol=0, atol=1e-5 * scale)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_adapter_refuses_what_no_exercise_covers(adapters: ModuleType, name: str) -> None:
+    with pytest.raises(kuiper.UnsupportedOperatorError, match=r"exercise 3\.[35]"):
+        run(adapters, name)
