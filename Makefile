@@ -1,7 +1,7 @@
 # make demo     set up on first use, then classify the bundled photo
 # make test     set up on first use, then run all tests that need no PyTorch
 # make lint     ruff and mypy
-# make debug    rebuild with bounds checks and run the tests on that build
+# make debug    run the engine's tests on a build with bounds checks, then build as usual again
 # make export   install PyTorch and pnnx too, and run the tests that need them
 
 VENV := .venv
@@ -26,8 +26,8 @@ lint: $(VENV)/built
 
 debug: $(VENV)/installed
 	KUIPER_DEBUG=1 $(BIN)/python setup.py -q build_ext --inplace --force
-	$(BIN)/python -m pytest -m "not torch"
-	rm -f $(VENV)/built
+	$(BIN)/python -m pytest -m "not torch" --ignore tests/courses; status=$$?; \
+	$(BIN)/python setup.py -q build_ext --inplace --force; exit $$status
 
 export: $(VENV)/built
 	$(BIN)/pip install --quiet torch==2.13.0

@@ -179,7 +179,7 @@ setup(
         extensions(),
         compiler_directives=DIRECTIVES,
         shared_utility_qualified_name=SHARED_UTILITY,
-        build_dir="build/cython",
+        build_dir="build/cython-debug" if DEBUG else "build/cython",  # cythonize looks at dates, not at directives
         quiet=True,
     ),
     cmdclass={"build_ext": BuildExt},

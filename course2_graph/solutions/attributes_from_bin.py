@@ -4,8 +4,8 @@ The .param file says that there is a weight and how large it is, the .bin file h
 
     nn.Linear  fc  1 1 0 1 bias=True @bias=(2)f32 @weight=(2,3)f32          in the .param file
 
-    fc.bias     08 00 00 ...     8 bytes = 2 numbers x 4 bytes              in the .bin file, which is a zip archive
-    fc.weight   00 00 80 ...    24 bytes = 2 x 3 numbers x 4 bytes
+    fc.bias     00 00 00 3f ...     8 bytes = 2 numbers x 4 bytes           in the .bin file, which is a zip archive
+    fc.weight   00 00 80 3f ...    24 bytes = 2 x 3 numbers x 4 bytes
 
 An entry of the archive is called ``<name of the operator>.<key of the weight>``. Both may have dots of their own
 (``layer1.0.conv`` and ``out_proj.weight``), so the name of an entry can be built, but not be taken apart. The bytes are
@@ -54,8 +54,8 @@ def read_attributes(bin_path: str, operator: str, texts: Mapping[str, str]) -> d
     ----------
     bin_path : the .bin file
     operator : the name of the operator, ``fc``
-    texts : for each weight its shape and type as the .param file writes them, ``{"bias": "(2)f32", "weight":
-    "(2,3)f32"}``
+    texts : for each weight its shape and type as the .param file writes them,
+        ``{"bias": "(2)f32", "weight": "(2,3)f32"}``
 
     An Attribute has three fields: ``type`` is a DataType (``DataType["F32"]`` finds one by its name, in capitals),
     ``shape`` the tuple of sizes, and ``data`` an array of that shape and of the dtype in DTYPES. The array is in
