@@ -18,6 +18,7 @@ import numpy as np
 from kuiper.course import load_exercise
 from kuiper.errors import DataTypeError
 from kuiper.layers import Layer
+from kuiper.layers.operators.adaptive_avg_pool2d import read_output_size
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
@@ -117,6 +118,44 @@ class Conv2d(Layer):
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
         multiply_adds = math.prod(outputs[0]) * math.prod(self.weight.shape[1:])
         return 2 * multiply_adds + (math.prod(outputs[0]) if self.bias is not None else 0)
+
+
+class BatchNorm2d(Layer):
+    """nn.BatchNorm2d with your function from exercise 3.6."""
+
+    def __init__(self, op: RuntimeOperator) -> None:
+        super().__init__(op)
+        self.batch_norm = load_exercise("3.6", "fast").batch_norm
+        self.mean, self.var = op.attr("running_mean"), op.attr("running_var")
+        self.gamma, self.beta = (op.attr(name) if name in op.attrs else None for name in ("weight", "bias"))
+        self.eps = op.float_param("eps", 1e-5)
+
+    def forward(self, x: Array) -> Array:
+        self.expect_rank(x, (4,), "(n, c, h, w)")
+        check_float32(x, self.op.where)
+        result: Array = self.batch_norm(x, self.mean, self.var, self.gamma, self.beta, self.eps)
+        return result
+
+    def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
+        return 2 * math.prod(outputs[0])
+
+
+class AdaptiveAvgPool2d(Layer):
+    """nn.AdaptiveAvgPool2d with your function from exercise 3.7."""
+
+    def __init__(self, op: RuntimeOperator) -> None:
+        super().__init__(op)
+        self.adaptive_avg_pool2d = load_exercise("3.7", "fast").adaptive_avg_pool2d
+        self.output_size = read_output_size(op)
+
+    def forward(self, x: Array) -> Array:
+        self.expect_rank(x, (4,), "(n, c, h, w)")
+        check_float32(x, self.op.where)
+        result: Array = self.adaptive_avg_pool2d(x, self.output_size)
+        return result
+
+    def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
+        return math.prod(inputs[0])
 
 
 def check_float32(x: Array, where: str) -> None:

@@ -146,6 +146,11 @@ def test_candidates_take_the_first_of_equal_classes(impl):
     calling(impl.candidates, boxes, 0.25).gives((np.float32([[0, 0, 2, 2]]), np.float32([0.5]), np.array([1])))
 
 
+def test_candidates_may_reach_outside(impl):
+    boxes = np.float32([[1, 2, 8, 6, 1, 0.5]])
+    calling(impl.candidates, boxes, 0).gives((np.float32([[-3, -1, 5, 5]]), np.float32([0.5]), np.array([0])))
+
+
 def test_candidates_may_be_none(impl):
     boxes = np.float32([[1, 1, 2, 2, 0.5, 0.25, 0.5]])
     calling(impl.candidates, boxes, 0.5).gives((zeros(0, 4), zeros(0), np.zeros(0, np.int64)))

@@ -153,5 +153,11 @@ def test_preprocess_cuts_off_what_is_behind_the_point(impl):
     calling(impl.preprocess, image, 2, 2, (0, 0, 0), (1, 1, 1)).gives(wanted, tolerance=1e-6)
 
 
+def test_preprocess_does_not_round_up(impl):
+    image = np.arange(0, 250, 50, np.uint8)[:, None, None] + np.zeros((1, 3, 3), np.uint8)
+    wanted = np.full((1, 3, 1, 1), 100 / 255, np.float32)  # 5 / 3 is 1.67, so 1
+    calling(impl.preprocess, image, 1, 1, (0, 0, 0), (1, 1, 1)).gives(wanted, tolerance=1e-6)
+
+
 def test_preprocess_crop_larger_than_the_picture(impl):
     calling(impl.preprocess, np.zeros((4, 8, 3), np.uint8), 2, 3, (0, 0, 0), (1, 1, 1)).raises(ValueError, "2x4")

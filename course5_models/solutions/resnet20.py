@@ -57,8 +57,8 @@ class MyConv2d(Layer):
         Raises
         ------
         UnsupportedOperatorError
-            If padding_mode is another than zeros, which conv2d cannot do:
-            ``raise self.unsupported("padding_mode zeros", mode)``. Better no answer than a wrong one.
+            If padding_mode is another than zeros, which conv2d cannot do. Better no answer than a wrong one. Every layer has
+            a method that makes this error, ``self.unsupported(expected, got)``; the message must name the mode.
         """
         super().__init__(op)
         # BEGIN SOLUTION

@@ -1,4 +1,4 @@
-"""For authors: bring exercises up to date, run the gates, write the table of bugs."""
+"""For authors: bring exercises up to date, run the gates, write the tables of tasks and of bugs."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     gates = actions.add_parser("gates", help="check exercises: both ways, bugs, leaks, sync, manifest")
     gates.add_argument("ids", nargs="*", metavar="ID", help="an exercise, or a course (default: all)")
+    tasks = actions.add_parser("tasks", help="write the table of tasks into each course's README")
+    tasks.add_argument("--check", action="store_true", help="write nothing; exit code 1 if a table would differ")
     bugs = actions.add_parser("bugs", help="write docs/bug-bank.md")
     bugs.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: docs/bug-bank.md")
 
@@ -36,6 +38,8 @@ def execute(arguments: argparse.Namespace) -> int:
         return _sync(syllabus, arguments, console)
     if arguments.action == "gates":
         return _gates(syllabus, arguments.ids, console)
+    if arguments.action == "tasks":
+        return _tasks(syllabus, arguments.check, console)
     return _bugs(syllabus, arguments.output or syllabus.root / "docs" / "bug-bank.md", console)
 
 
@@ -87,6 +91,21 @@ def _gates(syllabus: Syllabus, ids: list[str], console: Console) -> int:
             console.print(f"  {line}")
     console.print(f"{len(exercises) - len(problems)} of {len(exercises)} exercises pass all gates")
     return 1 if problems else 0
+
+
+def _tasks(syllabus: Syllabus, check: bool, console: Console) -> int:
+    from kuiper.course.task_table import readme_path, readme_with_table
+
+    stale = 0
+    for course in syllabus.courses:
+        path, text = readme_path(course), readme_with_table(course)
+        if path.read_text(encoding="utf-8") == text:
+            continue
+        stale += 1
+        if not check:
+            path.write_text(text, encoding="utf-8")
+        console.print(f"{path}: {'expected the table of course.toml, got another' if check else 'written'}")
+    return 1 if check and stale else 0
 
 
 def _bugs(syllabus: Syllabus, path: Path, console: Console) -> int:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kuiper.course import gates
-from kuiper.course.manifest import Exercise, read_syllabus
+from kuiper.course.manifest import Course, Exercise, read_syllabus
+from kuiper.course.task_table import readme_path, readme_with_table
 
 if TYPE_CHECKING:
     from kuiper.course.gates import Runs
@@ -64,3 +65,8 @@ def test_skeleton_fails_in_its_own_name(exercise: Exercise, runs: Runs) -> None:
 @every_exercise
 def test_bugs_are_caught(exercise: Exercise, runs: Runs) -> None:
     assert gates.bugs_are_caught(exercise, runs) == []
+
+
+@pytest.mark.parametrize("course", SYLLABUS.courses, ids=lambda course: course.name)
+def test_readme_has_the_tasks_of_the_manifest(course: Course) -> None:
+    assert readme_path(course).read_text(encoding="utf-8") == readme_with_table(course)

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kuiper.course.errors import CourseError
+from kuiper.course.manifest import Course, Exercise
+from kuiper.course.task_table import readme_with_table
+
+HEAD, TAIL = "# A course\n\nText.\n\n", "\n## More\n"
+
+
+def course(folder: Path, readme: str) -> Course:
+    (folder / "README.md").write_text(readme, encoding="utf-8")
+    first = Exercise("7.1", "one", folder, "one.py", ("f",), ("test_one.py",), 3, 2, 50, ("a", "b", "c"))
+    second = Exercise("7.2", "two", folder, "two.pyx", ("g",), ("test_two.py",), 4, 3, 70, ("a", "b", "c"), ("7.1",))
+    return Course(folder, "A course", (first, second))
+
+
+def test_readme_with_table_replaces_what_stands_between_the_markers(tmp_path: Path) -> None:
+    text = readme_with_table(course(tmp_path, f"{HEAD}<!-- tasks -->\nold\n<!-- tasks -->\n{TAIL}"))
+    assert text.startswith(HEAD)
+    assert text.endswith(TAIL)
+    assert "old" not in text
+    assert "| 7.2 | two (needs 7.1) | 70 | 3 | [two.pyx](exercises/two.pyx) |" in text
+    assert "2 exercises, about 2 hours, 5 points." in text
+
+
+def test_readme_with_table_changes_nothing_the_second_time(tmp_path: Path) -> None:
+    text = readme_with_table(course(tmp_path, f"{HEAD}<!-- tasks -->\n<!-- tasks -->\n{TAIL}"))
+    assert readme_with_table(course(tmp_path, text)) == text
+
+
+def test_readme_without_two_markers_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(CourseError, match="expected the line <!-- tasks --> twice, got 1 times"):
+        readme_with_table(course(tmp_path, f"{HEAD}<!-- tasks -->\n{TAIL}"))
