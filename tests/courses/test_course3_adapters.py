@@ -39,8 +39,20 @@ COVERED = [
     "conv2d_padding_beyond_kernel",
     "conv2d_per_axis",
     "conv2d_stem",
+    "nn_batch_norm2d",
+    "nn_batch_norm2d_no_affine",
+    "adaptive_avg_pool2d_pair",
+    "adaptive_avg_pool2d_global",
+    "adaptive_avg_pool2d_keeps_axis",
 ]
-REFUSED = ["conv2d_reflect", "conv2d_same", "max_pool2d_ceil_padding", "max_pool2d_dilation", "max_pool2d_indices"]
+REFUSED = [
+    "adaptive_avg_pool2d_unbatched",
+    "conv2d_reflect",
+    "conv2d_same",
+    "max_pool2d_ceil_padding",
+    "max_pool2d_dilation",
+    "max_pool2d_indices",
+]
 
 
 @pytest.fixture(scope="module")
