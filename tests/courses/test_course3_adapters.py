@@ -46,7 +46,6 @@ COVERED = [
     "adaptive_avg_pool2d_keeps_axis",
 ]
 REFUSED = [
-    "adaptive_avg_pool2d_unbatched",
     "conv2d_reflect",
     "conv2d_same",
     "max_pool2d_ceil_padding",
