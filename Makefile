@@ -1,5 +1,6 @@
 # make demo     set up on first use, then classify the bundled photo
 # make test     set up on first use, then run all tests that need no PyTorch
+# make gates    every exercise of every course: solution, skeleton, and the bugs that its tests must catch
 # make lint     ruff and mypy
 # make debug    run the engine's tests on a build with bounds checks, then build as usual again
 # make export   install PyTorch and pnnx too, and run the tests that need them
@@ -11,13 +12,16 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 # What the compiled modules are made from; a newer file means another build.
 SOURCES := setup.py pyproject.toml $(shell find kuiper -name '*.pyx' -o -name '*.pxd')
 
-.PHONY: demo test lint debug export clean
+.PHONY: demo test gates lint debug export clean
 
 demo: $(VENV)/built
 	$(BIN)/kuiper classify kuiper/models/assets/cat.jpg
 
 test: $(VENV)/built
-	$(BIN)/python -m pytest -m "not torch"
+	$(BIN)/python -m pytest -m "not torch and not gates"
+
+gates: $(VENV)/built
+	$(BIN)/python -m pytest -m gates tests/courses
 
 lint: $(VENV)/built
 	$(BIN)/ruff check .

@@ -187,4 +187,6 @@ def test_run_as_the_engine_does(impl, text):
             used += 1
     out = np.zeros(4, np.float32)
     expected = np.broadcast_to(np.asarray(evaluate(text, list(inputs)), np.float32), 4)
-    calling(impl.run, program(*steps), floats([float(c) for c in constants]), inputs, out).fills(out, expected, tolerance=1e-4)
+    calling(impl.run, program(*steps), floats([float(c) for c in constants]), inputs, out).fills(
+        out, expected, tolerance=1e-4
+    )

@@ -80,11 +80,15 @@ def test_an_input_twice(impl):
 
 
 def test_broadcasting(impl):
-    calling(impl.evaluate_prefix, tokens_of("mul(@0,@1)"), [COLUMN, ROW]).gives(floats([[70, 140, 210], [80, 160, 240]]))
+    calling(impl.evaluate_prefix, tokens_of("mul(@0,@1)"), [COLUMN, ROW]).gives(
+        floats([[70, 140, 210], [80, 160, 240]])
+    )
 
 
 def test_no_elements(impl):
-    calling(impl.evaluate_prefix, tokens_of("mul(@0,2)"), [np.zeros((0, 3), np.float32)]).gives(np.zeros((0, 3), np.float32))
+    calling(impl.evaluate_prefix, tokens_of("mul(@0,2)"), [np.zeros((0, 3), np.float32)]).gives(
+        np.zeros((0, 3), np.float32)
+    )
 
 
 def test_numbers_alone(impl):
@@ -123,7 +127,9 @@ def only_twice(impl, tokens, x):
     return impl.evaluate_prefix(tokens, [x], {"twice": (1, lambda x: x + x)})
 
 
-@pytest.mark.parametrize(("text", "name"), [("sub(@0)", "sub"), ("neg()", "neg"), ("mul(add(@0,1))", "mul"), ("1,where(@0)", "where")])
+@pytest.mark.parametrize(
+    ("text", "name"), [("sub(@0)", "sub"), ("neg()", "neg"), ("mul(add(@0,1))", "mul"), ("1,where(@0)", "where")]
+)
 def test_too_few_values(impl, text, name):
     calling(impl.evaluate_prefix, tokens_of(text), [X]).raises(ValueError, name)
 

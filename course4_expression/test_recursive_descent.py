@@ -105,7 +105,9 @@ def test_a_token_that_does_not_fit(impl, text, words):
     calling(impl.parse, tokens_of(text)).raises(ValueError, words)
 
 
-@pytest.mark.parametrize(("text", "words"), [("@0 @7", "@7"), ("neg(@0))", ")"), ("@0,@1", ","), ("add(1,2)neg(3)", "neg")])
+@pytest.mark.parametrize(
+    ("text", "words"), [("@0 @7", "@7"), ("neg(@0))", ")"), ("@0,@1", ","), ("add(1,2)neg(3)", "neg")]
+)
 def test_something_is_left(impl, text, words):
     calling(impl.parse, tokens_of(text)).raises(ValueError, words)
 

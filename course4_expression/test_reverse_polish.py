@@ -46,7 +46,9 @@ def test_reverse_polish_of_a_call_first(impl):
 
 
 def test_reverse_polish_of_a_call_last(impl):
-    calling(impl.reverse_polish, ("mul", "@1", ("sub", "@0", ("neg", "1")))).gives(["@1", "@0", "1", "neg", "sub", "mul"])
+    calling(impl.reverse_polish, ("mul", "@1", ("sub", "@0", ("neg", "1")))).gives(
+        ["@1", "@0", "1", "neg", "sub", "mul"]
+    )
 
 
 def test_reverse_polish_of_many_arguments(impl):
@@ -93,13 +95,16 @@ def test_tree_of_what_is_no_function_here(impl):
 
 
 @pytest.mark.parametrize(
-    ("steps", "name"), [(["@0", "sub"], "sub"), (["neg"], "neg"), (["@0", "@1", "add", "mul"], "mul"), (["add", "1", "2"], "add")]
+    ("steps", "name"),
+    [(["@0", "sub"], "sub"), (["neg"], "neg"), (["@0", "@1", "add", "mul"], "mul"), (["add", "1", "2"], "add")],
 )
 def test_tree_of_too_few(impl, steps, name):
     calling(impl.tree_of, steps).raises(ValueError, name)
 
 
-@pytest.mark.parametrize(("steps", "count"), [([], "0"), (["@0", "@5"], "2"), (["@0", "neg", "@5", "@5", "@5", "add"], "3")])
+@pytest.mark.parametrize(
+    ("steps", "count"), [([], "0"), (["@0", "@5"], "2"), (["@0", "neg", "@5", "@5", "@5", "add"], "3")]
+)
 def test_tree_of_what_is_not_one_tree(impl, steps, count):
     calling(impl.tree_of, steps).raises(ValueError, count)
 

@@ -60,7 +60,9 @@ def test_what_lies_below_stays(impl):
 
 
 def test_inputs_go_by_their_numbers(impl):
-    calling(impl.evaluate, ["@2", "@0", "sub"], [floats([1, 2]), floats([50, 50]), floats([9, 8])]).gives(floats([8, 6]))
+    calling(impl.evaluate, ["@2", "@0", "sub"], [floats([1, 2]), floats([50, 50]), floats([9, 8])]).gives(
+        floats([8, 6])
+    )
 
 
 def test_inputs_beyond_nine(impl):
@@ -77,7 +79,9 @@ def test_broadcasting(impl):
 
 def test_three_axes(impl):
     x = np.arange(12, dtype=np.float32).reshape(2, 3, 2)
-    calling(impl.evaluate, ["@0", "@1", "sub"], [x, floats([[100], [200], [300]])]).gives(x - floats([[100], [200], [300]]))
+    calling(impl.evaluate, ["@0", "@1", "sub"], [x, floats([[100], [200], [300]])]).gives(
+        x - floats([[100], [200], [300]])
+    )
 
 
 def test_no_elements(impl):
@@ -115,13 +119,16 @@ def only_twice(impl, steps, x):
 
 
 @pytest.mark.parametrize(
-    ("steps", "name"), [(["@0", "sub"], "sub"), (["neg"], "neg"), (["@0", "@0", "add", "mul"], "mul"), (["add", "1", "2"], "add")]
+    ("steps", "name"),
+    [(["@0", "sub"], "sub"), (["neg"], "neg"), (["@0", "@0", "add", "mul"], "mul"), (["add", "1", "2"], "add")],
 )
 def test_too_few_values(impl, steps, name):
     calling(impl.evaluate, steps, [X]).raises(ValueError, name)
 
 
-@pytest.mark.parametrize(("steps", "count"), [([], "0"), (["@0", "@0"], "2"), (["7", "@0", "neg", "@0", "@0", "add"], "3")])
+@pytest.mark.parametrize(
+    ("steps", "count"), [([], "0"), (["@0", "@0"], "2"), (["7", "@0", "neg", "@0", "@0", "add"], "3")]
+)
 def test_not_one_value_at_the_end(impl, steps, count):
     calling(impl.evaluate, steps, [X]).raises(ValueError, count)
 

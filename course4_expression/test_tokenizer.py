@@ -54,11 +54,15 @@ def test_tokens_that_touch(impl):
 
 
 def test_blanks_are_skipped_but_counted(impl):
-    calling(impl.tokenize, "  neg\t( @0\n)  ").gives([("word", "neg", 2), ("(", "(", 6), ("input", "@0", 8), (")", ")", 11)])
+    calling(impl.tokenize, "  neg\t( @0\n)  ").gives(
+        [("word", "neg", 2), ("(", "(", 6), ("input", "@0", 8), (")", ")", 11)]
+    )
 
 
 def test_a_blank_ends_a_token(impl):
-    calling(impl.tokenize, "ab c 1 2").gives([("word", "ab", 0), ("word", "c", 3), ("number", "1", 5), ("number", "2", 7)])
+    calling(impl.tokenize, "ab c 1 2").gives(
+        [("word", "ab", 0), ("word", "c", 3), ("number", "1", 5), ("number", "2", 7)]
+    )
 
 
 @pytest.mark.parametrize("text", ["", "  \n"])
@@ -91,10 +95,14 @@ def test_where_no_token_starts(impl, text, words):
 @given(parts=st.lists(st.tuples(PIECES, BLANKS), max_size=12))
 def test_as_the_engine_does(impl, parts):
     text = "".join(piece + blank for piece, blank in parts)
-    calling(impl.tokenize, text).gives([(KINDS[token.type.name], token.text, token.position) for token in reference(text)])
+    calling(impl.tokenize, text).gives(
+        [(KINDS[token.type.name], token.text, token.position) for token in reference(text)]
+    )
 
 
 @given(parts=st.lists(st.sampled_from(["(", ")", ",", "@0,", "add(", "-1e-5)", "@2)"]), max_size=12))
 def test_as_the_engine_does_without_blanks(impl, parts):
     text = "".join(parts)
-    calling(impl.tokenize, text).gives([(KINDS[token.type.name], token.text, token.position) for token in reference(text)])
+    calling(impl.tokenize, text).gives(
+        [(KINDS[token.type.name], token.text, token.position) for token in reference(text)]
+    )

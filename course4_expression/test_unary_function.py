@@ -80,7 +80,14 @@ def test_generate_without_sin(impl):
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("sin(@0,@1)", "sin"), ("sin()", ")"), ("sin", "the end"), ("sin @7", "@7"), ("asin(@0)", "asin"), ("sinh(@0)", "sinh")],
+    [
+        ("sin(@0,@1)", "sin"),
+        ("sin()", ")"),
+        ("sin", "the end"),
+        ("sin @7", "@7"),
+        ("asin(@0)", "asin"),
+        ("sinh(@0)", "sinh"),
+    ],
 )
 def test_generate_refuses(impl, text, words):
     calling(impl.generate, text).raises(ValueError, words)
@@ -98,7 +105,9 @@ def test_complex2(impl):
 
 
 def test_compute_sin_of_sin(impl):
-    calling(impl.compute, "sin(sin(@1))", [floats([9]), floats([1, 2])]).gives(floats([0.74562414, 0.78907234]), tolerance=1e-6)
+    calling(impl.compute, "sin(sin(@1))", [floats([9]), floats([1, 2])]).gives(
+        floats([0.74562414, 0.78907234]), tolerance=1e-6
+    )
 
 
 def test_compute_without_sin(impl):

@@ -147,8 +147,8 @@ def test_candidates_take_the_first_of_equal_classes(impl):
 
 
 def test_candidates_may_reach_outside(impl):
-    boxes = np.float32([[1, 2, 8, 6, 1, 0.5]])
-    calling(impl.candidates, boxes, 0).gives((np.float32([[-3, -1, 5, 5]]), np.float32([0.5]), np.array([0])))
+    boxes = np.float32([[1, 2, 7, 5, 1, 0.5]])
+    calling(impl.candidates, boxes, 0).gives((np.float32([[-2.5, -0.5, 4.5, 4.5]]), np.float32([0.5]), np.array([0])))
 
 
 def test_candidates_may_be_none(impl):

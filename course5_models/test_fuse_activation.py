@@ -73,6 +73,14 @@ pnnx.Expression  add   2 1 3 2 4 expr=add(@0,@1)
 pnnx.Output      out   1 0 4
 """)
 
+FAR_APART = model("""\
+pnnx.Input   in     0 1 0
+nn.Conv2d    conv   1 1 0 1
+nn.MaxPool2d pool   1 1 0 2
+nn.ReLU      relu   1 1 1 3
+pnnx.Output  out    2 0 3 2
+""")
+
 NOTHING = model("""\
 pnnx.Input  in     0 1 0
 nn.ReLU     relu0  1 1 0 1
@@ -167,6 +175,16 @@ def test_fuse_only_one_activation(impl):
 def test_fuse_though_many_read_the_activation(impl):
     wanted = ["in:  > 0", "conv: 0 > 2 relu", "left: 2 > 3", "add: 3,2 > 4", "out: 4 > "]
     calling(fused, impl, READ_BY_MANY).gives((1, wanted))
+
+
+def test_fuse_leaves_all_readers(impl):
+    wanted = ["in > 0 > conv", "conv > 2 > left,add", "left > 3 > add", "add > 4 > out"]
+    calling(wires, impl, READ_BY_MANY).gives(wanted)
+
+
+def test_fuse_in_the_place_of_the_convolution(impl):
+    calling(fused, impl, FAR_APART).gives((1, ["in:  > 0", "conv: 0 > 3 relu", "pool: 0 > 2", "out: 3,2 > "]))
+    calling(wires, impl, FAR_APART).gives(["in > 0 > conv,pool", "pool > 2 > out", "conv > 3 > out"])
 
 
 def test_fuse_nothing_else(impl):

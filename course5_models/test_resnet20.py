@@ -219,6 +219,7 @@ def test_tolerance_is_relative(impl):
 def test_tolerance_that_is_given(impl):
     calling(compare, impl, CHAIN, X, {"first": 2}, 0.25).gives(None)
     calling(compare, impl, CHAIN, X, {"first": -3}, 0.25).gives("first")
+    calling(compare, impl, CHAIN, X, {"first": 3}, 0.25).gives("first")
 
 
 def test_difference_from_zero(impl):
@@ -232,6 +233,7 @@ def test_difference_in_a_large_negative_number(impl):
 
 def test_not_a_number(impl):
     calling(compare, impl, CHAIN, X, {"third": [0, NAN, 0]}).gives("third")
+    calling(compare, impl, CHAIN, 0 * X, {"third": [0, NAN, 0]}).gives("third")
 
 
 def test_not_a_number_in_the_reference_only(impl):
@@ -315,9 +317,9 @@ def test_recognise_goes_by_the_card(impl):
 
 
 def test_recognise_averages_the_photo_first(impl):
-    photo = np.zeros((4, 8, 3), np.uint8)
-    photo[::2, 2:6:2] = 204  # one of four pixels in each of the blocks in the middle
-    given = np.full((1, 3, 2, 2), 0.2, np.float32)
+    photo = np.zeros((6, 12, 3), np.uint8)
+    photo[::3, 3:9:3] = 180  # one of nine pixels in each of the blocks in the middle
+    given = np.full((1, 3, 2, 2), 20 / 255, np.float32)
     wanted = [("red", 1 / 3), ("green", 1 / 3), ("blue", 1 / 3)]
     calling(guess, impl, photo, 3).gives((wanted, [given]), tolerance=1e-5)
 

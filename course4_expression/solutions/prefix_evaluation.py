@@ -1,7 +1,7 @@
 """Exercise 4.5: the value without a tree, reading from the right.
 
-In ``mul(add(@0,1),@1)`` every function stands before its arguments. Seen from the right, the arguments come first. So read
-the tokens from the last to the first, with a stack of values. With @0 = 4 and @1 = 10:
+In ``mul(add(@0,1),@1)`` every function stands before its arguments. Seen from the right, the arguments come first. So
+read the tokens from the last to the first, with a stack of values. With @0 = 4 and @1 = 10:
 
     mul ( add ( @0 , 1 ) , @1 )       token     stack, its top on the left
                            ^          @1        10
@@ -41,11 +41,13 @@ def evaluate_prefix(
 ) -> np.ndarray:
     """The value of an expression: a float32 array, as in 4.4. Tokens come as 4.1 makes them: kind, text, position.
 
-    >>> sub = [("word", "sub", 0), ("(", "(", 3), ("input", "@0", 4), (",", ",", 6), ("number", "1.5", 7), (")", ")", 10)]
+    >>> sub = [("word", "sub", 0), ("(", "(", 3), ("input", "@0", 4)]
+    >>> sub += [(",", ",", 6), ("number", "1.5", 7), (")", ")", 10)]
     >>> evaluate_prefix(sub, [np.float32([4, 5])])
     array([2.5, 3.5], dtype=float32)
 
-    The kinds: "input" (``@0`` is ``inputs[0]``), "number", "word" (a function), and "(" ")" ",", which may be there or not.
+    The kinds: "input" (``@0`` is ``inputs[0]``), "number", "word" (a function), and "(" ")" ",", which may be there or
+    not.
 
     Raises
     ------

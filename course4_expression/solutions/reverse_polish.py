@@ -10,8 +10,8 @@ Write a tree down with every function behind its arguments, and brackets are not
 
 Read it aloud: take @0, take 1, add them, take @1, multiply. It is the order in which a machine works.
 
-A tree is what 4.2 makes: a leaf is its text, a call is a tuple of its name and a tree for each argument. The tree above is
-``("mul", ("add", "@0", "1"), "@1")``. A function may have any number of arguments, one or more.
+A tree is what 4.2 makes: a leaf is its text, a call is a tuple of its name and a tree for each argument. The tree above
+is ``("mul", ("add", "@0", "1"), "@1")``. A function may have any number of arguments, one or more.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def tree_of(steps: list[str], arity: dict[str, int] = ARITY) -> Any:
     >>> tree_of(["@0", "2", "neg", "sub"])
     ('sub', '@0', ('neg', '2'))
 
-    What is in ``arity`` is a function, all else a leaf. In words: keep the trees that are ready in a list. A leaf goes to
-    its end. A function takes as many trees from the end as it has arguments, and puts one in their place:
+    What is in ``arity`` is a function, all else a leaf. In words: keep the trees that are ready in a list. A leaf goes
+    to its end. A function takes as many trees from the end as it has arguments, and puts one in their place:
 
         step        trees that are ready
         @0          @0

@@ -1,6 +1,7 @@
 """Exercise 4.1: from text to tokens.
 
-A token is the smallest piece of a text that means something. Find them here, and nobody later has to look at characters.
+A token is the smallest piece of a text that means something. Find them here, and nobody later has to look at
+characters.
 
     mul(@0,-1.5)    ->    mul    (    @0    ,    -1.5    )
 
@@ -16,9 +17,9 @@ Each token is a tuple: its kind, its text, and the position of its first charact
 A token is as long as it can be: 12 is one number, log10 is one word. Blanks (spaces, tabs, line ends) may stand between
 tokens; they are no tokens. Other spellings of numbers (.5, 2., inf) are left open: do as you like.
 
-A way to do it, in words: stand at position 0. If there is a blank, go one further. Otherwise find out which kind of token
-starts here, and how far it reaches; keep it; go on behind it. If no kind starts here, that is an error. The module ``re``
-can do the looking, and so can a loop over characters.
+A way to do it, in words: stand at position 0. If there is a blank, go one further. Otherwise find out which kind of
+token starts here, and how far it reaches; keep it; go on behind it. If no kind starts here, that is an error.
+The module ``re`` can do the looking, and so can a loop over characters.
 """
 
 from __future__ import annotations
@@ -62,7 +63,9 @@ def tokenize(text: str) -> list[Token]:
             continue
         match = PATTERN.match(text, position)
         if match is None:
-            raise ValueError(f"expected an input, a number, a word, a bracket or ',', got {text[position]!r} at {position}")
+            raise ValueError(
+                f"expected an input, a number, a word, a bracket or ',', got {text[position]!r} at {position}"
+            )
         kind = match.group() if match["mark"] else match.lastgroup
         tokens.append((kind, match.group(), position))
         position = match.end()

@@ -28,8 +28,8 @@ FUNCTIONS = load_exercise("4.4").FUNCTIONS  # name -> (number of arguments, what
 def sin(x: Any) -> Any:
     """The sine of each value (x in radians), with the element type that PyTorch gives it.
 
-    An array of floats (float16, float32, float64) keeps its element type and its shape. An array of whole numbers or bools
-    becomes float32: not float64, as in NumPy. A plain Python number gives a plain float.
+    An array of floats (float16, float32, float64) keeps its element type and its shape. An array of whole numbers or
+    bools becomes float32: not float64, as in NumPy. A plain Python number gives a plain float.
 
     >>> sin(np.array([0, 1])).dtype
     dtype('float32')

@@ -52,16 +52,19 @@ def test_examples_hold(exercise: Exercise) -> None:
     assert gates.examples_hold(SYLLABUS, exercise) == []
 
 
+@pytest.mark.gates
 @every_exercise
 def test_solution_passes_alone(exercise: Exercise, runs: Runs) -> None:
     assert gates.solution_passes(exercise, runs) == []
 
 
+@pytest.mark.gates
 @every_exercise
 def test_skeleton_fails_in_its_own_name(exercise: Exercise, runs: Runs) -> None:
     assert gates.skeleton_fails(exercise, runs) == []
 
 
+@pytest.mark.gates
 @every_exercise
 def test_bugs_are_caught(exercise: Exercise, runs: Runs) -> None:
     assert gates.bugs_are_caught(exercise, runs) == []
