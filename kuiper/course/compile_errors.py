@@ -16,7 +16,7 @@ def translate(output: str, source: Path) -> str:
 
     >>> text = "im2col.pyx:2:4: Expected an identifier or literal"
     >>> print(translate(text, Path("nowhere/im2col.pyx")))
-    im2col.pyx:2:5: Expected an identifier or literal
+    nowhere/im2col.pyx:2:5: Expected an identifier or literal
     """
     errors = [match for line in output.splitlines() if (match := CYTHON.match(line))]
     if not errors:

@@ -28,8 +28,8 @@ def grid(array: np.ndarray, mark: np.ndarray | None = None, corner: tuple[int, i
     """The last two axes as lines, of the first plane; marked numbers stand in brackets.
 
     >>> print("\\n".join(grid(np.array([[1, 10], [-3, 4]]), np.array([[False, False], [True, False]]))))
-      1   10
-    [-3]   4
+      1  10
+    [-3]  4
     """
     plane = array.reshape(-1, *array.shape[-2:])[0] if array.ndim > 2 and array.size else np.atleast_2d(array)
     if plane.size == 0:

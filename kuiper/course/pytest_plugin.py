@@ -85,6 +85,7 @@ class ClassroomPlugin:
         self.config = config
         self.classrooms: dict[Path, Classroom] = {}
         self.outcomes: dict[Path, list[Outcome]] = {}
+        self.errors: dict[str, BaseException] = {}
         self.diagnosed: Counter[str] = Counter()
         self.catches: list[tuple[str, str, str]] = []
 
@@ -162,12 +163,24 @@ class ClassroomPlugin:
     @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
         exercise = pyfuncitem.stash.get(EXERCISE, None)
-        if exercise is not None:
+        if exercise is None:
+            return (yield)
+        try:
             self.classroom(exercise).check_ready(exercise)
-        result = yield
-        if exercise is not None and self.config.getoption("--bugs") and "impl" in pyfuncitem.funcargs:
+            result = yield
+        except Exception as error:
+            if self._shows_traces and not isinstance(error, UndoneError):
+                raise
+            # pytest takes longer to draw a trace than most tests run, and nobody wants this one.
+            self.errors[pyfuncitem.nodeid] = error
+            raise pytest.fail.Exception(str(error), pytrace=False) from None
+        if self.config.getoption("--bugs") and "impl" in pyfuncitem.funcargs:
             self._run_bugs(exercise, pyfuncitem)
         return result
+
+    @property
+    def _shows_traces(self) -> bool:
+        return self.config.getoption("usepdb") or self.config.get_verbosity() >= 2
 
     def _run_bugs(self, exercise: Exercise, item: pytest.Function) -> None:
         """Property tests, which take long to fail, only meet the bugs that nothing else has caught."""
@@ -200,6 +213,7 @@ class ClassroomPlugin:
         if exercise is None or (call.when != "call" and made.passed):
             return made
         error = call.excinfo.value if call.excinfo else None
+        error = self.errors.pop(item.nodeid, error)
         outcome = self.classroom(exercise).judge(exercise, item.name, error)
         if outcome.verdict == "wrong" and error is not None and self._may_diagnose:
             outcome.diagnosis = self._diagnose(exercise, item, error)
@@ -207,7 +221,7 @@ class ClassroomPlugin:
             outcome = Outcome(exercise.id, item.name, "skipped", ["skipped: an exercise's tests may not be"])
             made.outcome = "failed"
         made.__dict__["kuiper"] = {"root": str(exercise.course.parent), **dataclasses.asdict(outcome)}
-        if made.failed and (self.config.get_verbosity() < 2 or isinstance(error, UndoneError)):
+        if made.failed and not (self._shows_traces and outcome.verdict == "wrong"):
             made.longrepr = "\n".join([*outcome.lines, *(f"likely: {when}" for when in outcome.diagnosis)])
         return made
 

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 
 import pytest
 
 from kuiper.course.errors import CourseError
 from kuiper.course.manifest import Course, Exercise
 from kuiper.course.task_table import readme_with_table
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
