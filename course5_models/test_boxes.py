@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from kuiper.course import calling
 
-CORNERS = st.tuples(*[st.integers(-4, 4)] * 4).map(lambda c: (min(c[0], c[2]), min(c[1], c[3]), max(c[0], c[2]), max(c[1], c[3])))
+CORNERS = st.tuples(*[st.integers(-4, 4)] * 4).map(
+    lambda c: (min(c[0], c[2]), min(c[1], c[3]), max(c[0], c[2]), max(c[1], c[3]))
+)
 BOXES = st.lists(st.tuples(CORNERS, st.integers(0, 1)), max_size=8)
 
 

@@ -42,7 +42,10 @@ def right():
 def bank():
     """The bugs of 3.5: what is wrong, and the conv2d."""
     selection, exercise = solution()
-    return [(bug.when, loaded(selection.with_path(exercise, bug_file(exercise, bug)), exercise)) for bug in read_bugs(exercise)]
+    return [
+        (bug.when, loaded(selection.with_path(exercise, bug_file(exercise, bug)), exercise))
+        for bug in read_bugs(exercise)
+    ]
 
 
 def array(value, limit=10_000):
@@ -64,7 +67,12 @@ def complaint(case):
     if not isinstance(case, (tuple, list)) or len(case) != 8:
         return "is no Case"
     x, weight, bias, stride, padding, dilation, groups, expected = case
-    for name, value, ranks in (("x", x, (4,)), ("weight", weight, (4,)), ("bias", bias, (1, 2)), ("expected", expected, (4,))):
+    for name, value, ranks in (
+        ("x", x, (4,)),
+        ("weight", weight, (4,)),
+        ("bias", bias, (1, 2)),
+        ("expected", expected, (4,)),
+    ):
         optional = name in ("bias", "expected") and value is None
         if not optional and (array(value) is None or array(value).ndim not in ranks):
             return f"has no array of at most 10000 numbers with {ranks[0]} axes as {name}"
@@ -80,14 +88,25 @@ def ready(impl):
     same("cases()", "1 to 50 cases" if is_list else "something else", "1 to 50 cases")
     for number, case in enumerate(found):
         same(f"cases()[{number}]", complaint(case) or "is a Case", "is a Case")
-    return [tuple(array(part) if name in (0, 1, 2, 7) and part is not None else part for name, part in enumerate(case)) for case in found]
+    return [
+        tuple(array(part) if name in (0, 1, 2, 7) and part is not None else part for name, part in enumerate(case))
+        for case in found
+    ]
 
 
 def answer(conv2d, case):
     """What a conv2d makes of a case: an array, or the name of its error."""
     x, weight, bias, stride, padding, dilation, groups, _ = case
     try:
-        return conv2d(x.copy(), weight.copy(), bias if bias is None else bias.copy(), tuple(stride), tuple(padding), tuple(dilation), groups)
+        return conv2d(
+            x.copy(),
+            weight.copy(),
+            bias if bias is None else bias.copy(),
+            tuple(stride),
+            tuple(padding),
+            tuple(dilation),
+            groups,
+        )
     except Exception as error:  # a bug may fail in any way
         return type(error).__name__
 
@@ -102,7 +121,12 @@ def agree(cases):
     """Fail unless the right conv2d gives what every case expects."""
     for number, case in enumerate(cases):
         expected = "ValueError" if case[-1] is None else case[-1]
-        same(f"cases()[{number}]: 'got' is what you expect, 'expected' is what is right", expected, answer(right(), case), 1e-6)
+        same(
+            f"cases()[{number}]: 'got' is what you expect, 'expected' is what is right",
+            expected,
+            answer(right(), case),
+            1e-6,
+        )
 
 
 def test_cases_are_right(impl):
@@ -117,7 +141,11 @@ def test_bugs_are_dead(impl, percent):
     dead = len(bank()) - len(alive)
     wanted = f"at least {percent} % of the bugs are dead"
     enough = dead * 100 >= percent * len(bank())
-    same("cases() against the bank of 3.5", wanted if enough else f"{dead} of {len(bank())}; alive: {'; '.join(alive[:2])}", wanted)
+    same(
+        "cases() against the bank of 3.5",
+        wanted if enough else f"{dead} of {len(bank())}; alive: {'; '.join(alive[:2])}",
+        wanted,
+    )
 
 
 OTHERS = {

@@ -59,7 +59,12 @@ def test_decode_a_stride_that_is_no_whole_number(impl):
 
 
 @given(
-    n=st.integers(1, 2), a=st.integers(1, 3), v=st.integers(5, 8), h=st.integers(1, 4), w=st.integers(1, 4), seed=st.integers(0, 99)
+    n=st.integers(1, 2),
+    a=st.integers(1, 3),
+    v=st.integers(5, 8),
+    h=st.integers(1, 4),
+    w=st.integers(1, 4),
+    seed=st.integers(0, 99),
 )
 def test_decode_as_in_the_engine(impl, n, a, v, h, w, seed):
     random = np.random.default_rng(seed)

@@ -188,7 +188,15 @@ def test_fuse_in_the_place_of_the_convolution(impl):
 
 
 def test_fuse_nothing_else(impl):
-    wanted = ["relu0: 0 > 1", "conv1: 1 > 2", "tanh1: 2 > 3", "fc: 3 > 4", "relu2: 4 > 5", "conv2: 5 > 6", "pool: 6 > 7"]
+    wanted = [
+        "relu0: 0 > 1",
+        "conv1: 1 > 2",
+        "tanh1: 2 > 3",
+        "fc: 3 > 4",
+        "relu2: 4 > 5",
+        "conv2: 5 > 6",
+        "pool: 6 > 7",
+    ]
     calling(fused, impl, NOTHING).gives((0, ["in:  > 0", *wanted, "relu3: 7 > 8", "out: 8 > "]))
 
 
@@ -211,7 +219,12 @@ def same_operand(impl, text):
     graph = pnnx.parse_param(text, "test")
     conv, operand, out = graph.operator("conv"), graph.operand("2"), graph.operator("out")
     impl.fuse(graph)
-    return graph.operator("conv") is conv, conv.outputs[0] is operand, out.inputs[0] is operand, operand.producer is conv
+    return (
+        graph.operator("conv") is conv,
+        conv.outputs[0] is operand,
+        out.inputs[0] is operand,
+        operand.producer is conv,
+    )
 
 
 def test_fuse_keeps_the_objects(impl):

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kuiper.course import calling
-from kuiper.layers.resampled_axis import Axis
 from kuiper.layers.operators.upsample import interpolate
+from kuiper.layers.resampled_axis import Axis
 
 
 def picture(height, width, channels=1):

@@ -91,7 +91,9 @@ def test_conv2d_with_setting(impl, name):
     groups = params.get("groups", 1)
     x, weight, bias = counting(2, 4, 7, 9, start=-200), counting(6, 4 // groups, 2, 3, start=-30), counting(6, start=-2)
     padding = tuple(params.get("padding", (0, 0)))
-    stencil = Stencil((2, 3), tuple(params.get("stride", (1, 1))), padding, padding, tuple(params.get("dilation", (1, 1))))
+    stencil = Stencil(
+        (2, 3), tuple(params.get("stride", (1, 1))), padding, padding, tuple(params.get("dilation", (1, 1)))
+    )
     wanted = twin.conv2d(x, weight, bias, stencil, groups)
     calling(run_layer, impl, "MyConv2d", params, {"weight": weight, "bias": bias}, x).gives(wanted)
 
@@ -142,12 +144,12 @@ def test_build_keeps_every_operator(impl, tmp_path):
 
 def layers_afterwards(impl, param, missing):
     """Whose layers the next one gets who loads a model: after build has worked, and after it has not."""
+    import contextlib
+
     found = []
     for path in (param, missing):
-        try:
+        with contextlib.suppress(kuiper.KuiperError):
             impl.build(path)
-        except kuiper.KuiperError:
-            pass
         names = {type(op.layer).__name__ for op in kuiper.load(param).operators if op.layer is not None}
         found.append(sorted(name for name in names if name.startswith("My")))
     return found
@@ -166,6 +168,7 @@ def compare(impl, text, x, wrong, *rest, both=()):
         class Registry:
             is_supported, near_matches = registry.is_supported, registry.near_matches
 
+            @staticmethod
             def create(op):
                 layer = registry.create(op)
                 run, amount = layer.forward, np.float32(amounts.get(op.name, 0))
@@ -345,7 +348,9 @@ def see(impl, param, photo):
     from kuiper.models import ModelCard
 
     card = ModelCard.read(Path(param.replace(".pnnx.param", ".json")))
-    (label, mine), (other, wanted) = (impl.recognise(model, card, photo, 1)[0] for model in (impl.build(param), kuiper.load(param)))
+    (label, mine), (other, wanted) = (
+        impl.recognise(model, card, photo, 1)[0] for model in (impl.build(param), kuiper.load(param))
+    )
     return label, label == other and abs(mine - wanted) < 1e-4
 
 

@@ -12,7 +12,9 @@ from kuiper.course import calling
 from kuiper.layers.reference import softmax as twin
 
 LOGITS = arrays.arrays(np.float32, st.tuples(*[st.integers(1, 4)] * 3), elements=st.integers(-60, 60).map(float))
-ROWS = arrays.arrays(np.float32, st.tuples(st.integers(1, 3), st.integers(1, 9)), elements=st.integers(-3, 3).map(float))
+ROWS = arrays.arrays(
+    np.float32, st.tuples(st.integers(1, 3), st.integers(1, 9)), elements=st.integers(-3, 3).map(float)
+)
 TWO, THREE, FOUR = (float(np.log(value)) for value in (2, 3, 4))
 
 

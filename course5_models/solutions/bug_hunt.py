@@ -1,22 +1,25 @@
 """Exercise 5.8: the test that lets no bug through.
 
-All through these courses you were on one side: you wrote code, and tests that you did not write told you what was wrong. Now
-you write the test. Its opponents are the known wrong answers to exercise 3.5, more than forty of them: a stride that is
-ignored, a bias that only the first image gets, groups in the wrong order ... You know conv2d. What would you have to see
-before you believe that somebody else's is right?
+All through these courses you were on one side: you wrote code, and tests that you did not write told you what was
+wrong. Now you write the test. Its opponents are the known wrong answers to exercise 3.5, more than forty of them: a
+stride that is ignored, a bias that only the first image gets, groups in the wrong order ... You know conv2d. What would
+you have to see before you believe that somebody else's is right?
 
-A test is a list of cases; a case is a call, and what must come of it. A bug is dead when one of your cases shows that it is
-wrong, and your points are the bugs that you kill. In 3.10 there were groups only, and pen and paper. Here is all of conv2d:
+A test is a list of cases; a case is a call, and what must come of it. A bug is dead when one of your cases shows that
+it is wrong, and your points are the bugs that you kill. In 3.10 there were groups only, and pen and paper. Here is all
+of conv2d:
 
     numbers that tell     1 2 3 4 and 1 10 100 1000: the digits of the sum say which number met which.
                           All ones, or a kernel that looks the same from both sides, say nothing.
-    settings that differ  stride (2, 2) cannot tell whether height and width were swapped, stride (2, 3) can. One image, one
-                          channel, one group, square pictures: each hides a whole family of bugs.
+    settings that differ  stride (2, 2) cannot tell whether height and width were swapped, stride (2, 3) can. One image,
+                          one channel, one group, square pictures: each hides a whole family of bugs.
     a second opinion      nobody works out 500 sums by hand. Seven plain loops, straight from the definition, do:
 
         out[n, o, y, x] = bias[o] + sum over c, ky, kx of  weight[o, c, ky, kx] *
             image[n, first channel of o's group + c, y * stride_h - padding_h + ky * dilation_h,
-                                                     x * stride_w - padding_w + kx * dilation_w]     (0 outside of the image)
+                                                     x * stride_w - padding_w + kx * dilation_w]
+
+    and whatever lies outside of the image counts as 0
 
 Do not take your conv2d of 3.5 for the second opinion: whoever is asked about himself has no complaints.
 """
@@ -55,8 +58,8 @@ def cases() -> list[Case]:
 
         Case([[[[1, 2, 3]]]], [[[[10, 1]]]], None, (1, 1), (0, 0), (1, 1), 1, [[[[12, 23]]]])
 
-    A case counts only if a right conv2d gives what it expects (to six digits: whoever adds up in another order gets another
-    last digit). Read the docstring of 3.5 once more; what it refuses is part of what it promises.
+    A case counts only if a right conv2d gives what it expects (to six digits: whoever adds up in another order gets
+    another last digit). Read the docstring of 3.5 once more; what it refuses is part of what it promises.
     """
     # BEGIN SOLUTION
     x = np.arange(-60, 2 * 4 * 7 * 9 - 60).reshape(2, 4, 7, 9)

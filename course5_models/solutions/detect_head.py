@@ -1,7 +1,7 @@
 """Exercise 5.4: the head of YOLO, from feature maps to boxes.
 
-The network's last maps have no picture in them any more: every cell of a map says "around here I see this". One map with
-stride 8 has a cell for every 8 x 8 pixels of the input, the next one with stride 16 sees larger things, and so on.
+The network's last maps have no picture in them any more: every cell of a map says "around here I see this". One map
+with stride 8 has a cell for every 8 x 8 pixels of the input, the next one with stride 16 sees larger things, and so on.
 
 In every cell there are some anchors, typical boxes that were measured on the training data, and for each anchor the map
 has v = 5 + classes channels, one anchor after the other:
@@ -18,8 +18,8 @@ With s = sigmoid(channel) = 1 / (1 + exp(-channel)), in the cell in column i and
     h = (2 s)^2 * height of the anchor
     the others = s                            probabilities
 
-A worked example: all channels 0, so every s is 0.5. The cell in column 3, row 1, stride 8, anchor 10 wide and 20 high gives
-x = (1 - 0.5 + 3) * 8 = 28, the very middle of the cell; y = 12; w = 10; h = 20; all probabilities 0.5.
+A worked example: all channels 0, so every s is 0.5. The cell in column 3, row 1, stride 8, anchor 10 wide and 20 high
+gives x = (1 - 0.5 + 3) * 8 = 28, the very middle of the cell; y = 12; w = 10; h = 20; all probabilities 0.5.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def detect(maps: Sequence[np.ndarray], anchors: Sequence[np.ndarray], strides: S
     Raises
     ------
     ValueError
-        If there are not as many anchors and strides as maps, or if some map's channels cannot be cut into as many equal parts
-        as it has anchors, 5 or more each. The message has "maps" or "channels".
+        If there are not as many anchors and strides as maps, or if some map's channels cannot be cut into as many equal
+        parts as it has anchors, 5 or more each. The message has "maps" or "channels".
     """
     # BEGIN SOLUTION
     if not len(maps) == len(anchors) == len(strides):
@@ -80,10 +80,11 @@ def detect(maps: Sequence[np.ndarray], anchors: Sequence[np.ndarray], strides: S
 def candidates(boxes: np.ndarray, threshold: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The boxes of one picture that are worth a look: (corners, scores, classes).
 
-    ``boxes`` is (m, v), as detect gives it for one picture. The score of a box is the probability that anything is there
-    times that of its likeliest class. Boxes whose score is above ``threshold`` (not equal) stay, in their order; k of them:
+    ``boxes`` is (m, v), as detect gives it for one picture. The score of a box is the probability that anything is
+    there times that of its likeliest class. Boxes whose score is above ``threshold`` (not equal) stay, in their order;
+    k of them:
 
-        corners   (k, 4)   float32    x1, y1, x2, y2: left, upper, right and lower edge, where boxes have centre and size
+        corners   (k, 4)   float32    x1, y1, x2, y2: left, upper, right, lower edge, where boxes have centre and size
         scores    (k,)     float32
         classes   (k,)     int64      the likeliest class; of two that are equal the first
 

@@ -1,7 +1,7 @@
 """Exercise 5.6: two operators become one.
 
-    before    conv1 --1--> relu1 --2--> conv2           three operators, and operand 1 is written to memory and read again
-    after     conv1, activation=relu --2--> conv2       two; the negative numbers are cut off while they are at hand
+    before    conv1 --1--> relu1 --2--> conv2        three operators, and operand 1 is written to memory and read again
+    after     conv1, activation=relu --2--> conv2    two; the negative numbers are cut off while they are at hand
 
 This is the most useful rewrite of a graph there is, and every engine does it. The work is all in the pointers:
 
@@ -9,7 +9,8 @@ This is the most useful rewrite of a graph there is, and every engine does it. T
     Operand      name, producer (the operator that makes it), consumers (all operators that read it)
     Graph        operators and operands, two lists in the order of the file
 
-and in the question when it is allowed. In a residual block, somebody else reads operand 1 too, the number before the ReLU:
+and in the question when it is allowed. In a residual block, somebody else reads operand 1 too, the number before the
+ReLU:
 
     conv1 --1--> relu1 --2--> ...
              +-----------------------> add             here nothing may be fused: 1 is still wanted
@@ -34,8 +35,8 @@ FUNCTIONS = {"relu": relu, "sigmoid": sigmoid, "silu": silu}
 def fuse(graph: Graph) -> int:
     """Fuse each convolution with the activation behind it; the graph is changed in place. How many were fused.
 
-    A convolution (type nn.Conv2d) is fused if it has no parameter "activation" yet, and if its one output has one consumer
-    only, which is an operator of a type in ACTIVATIONS. A pnnx.Output is a consumer as well. Then
+    A convolution (type nn.Conv2d) is fused if it has no parameter "activation" yet, and if its one output has one
+    consumer only, which is an operator of a type in ACTIVATIONS. A pnnx.Output is a consumer as well. Then
 
         - the convolution gets the parameter "activation": Parameter(ParameterType.STRING, "relu"), or what it is
         - the convolution's output is the operand that the activation had as its output, the same object; the
@@ -71,7 +72,7 @@ class FusedConv2d(Conv2d):
     """
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        """What Conv2d gives for x, passed through the function that FUNCTIONS has for the activation; as it is without one.
+        """What Conv2d gives for x, passed through what FUNCTIONS has for the activation; as it is without one.
 
         Raises
         ------

@@ -26,7 +26,8 @@ def fit(height: int, width: int, box_height: int, box_width: int) -> tuple[float
 
         scale         the same for both directions, as large as fits; a small picture is enlarged
         new sizes     rounded with Python's ``round``, but never below 1
-        top, left     half of the rows and columns that are left over; of an odd number the one more goes below, or to the right
+        top, left     half of the rows and columns that are left over; of an odd number the one more goes below, or
+                      to the right
 
     >>> fit(10, 20, 8, 8)
     (0.4, 4, 8, 2, 0)
@@ -67,9 +68,9 @@ def letterbox(
 def to_photo(boxes: np.ndarray, scale: float, top: int, left: int, height: int, width: int) -> np.ndarray:
     """Boxes in the letterbox as boxes on the photo that is height x width: a new array (n, 4), float32.
 
-    A box is x1, y1, x2, y2: its left, upper, right and lower edge, in pixels. Undo what letterbox has done, the last thing
-    first. A network's boxes may reach into the grey: what lies outside the photo is moved to its edge, so that afterwards
-    every x is within 0 .. width and every y within 0 .. height.
+    A box is x1, y1, x2, y2: its left, upper, right and lower edge, in pixels. Undo what letterbox has done, the last
+    thing first. A network's boxes may reach into the grey: what lies outside the photo is moved to its edge, so that
+    afterwards every x is within 0 .. width and every y within 0 .. height.
 
     >>> to_photo(np.float32([[2, 3, 6, 20]]), 0.5, 2, 0, 30, 40).tolist()
     [[4.0, 2.0, 12.0, 30.0]]

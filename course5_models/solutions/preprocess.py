@@ -20,7 +20,8 @@ def neighbours(length: int, new_length: int) -> tuple[np.ndarray, np.ndarray, np
     """For each pixel of a resized axis, the two old pixels it lies between, and how far it is from the first.
 
     A pixel is a little square: pixel 0 reaches from 0 to 1 and has its centre at 0.5. When ``length`` pixels become
-    ``new_length``, each new centre falls on some place of the old axis. With centres counted as 0, 1, 2 ... again, that is
+    ``new_length``, each new centre falls on some place of the old axis. With centres counted as 0, 1, 2 ... again, that
+    is
 
         place = (i + 0.5) * length / new_length - 0.5        but not before 0, and not behind length - 1
 
@@ -48,9 +49,9 @@ def neighbours(length: int, new_length: int) -> tuple[np.ndarray, np.ndarray, np
 def resize(image: np.ndarray, height: int, width: int) -> np.ndarray:
     """The picture (h, w, c) at another size by bilinear interpolation: (height, width, c), float32, not rounded.
 
-    Each new pixel lies between two old rows and two old columns. Mix the two rows by the fraction of the row, then the two
-    columns by the fraction of the column: a + (b - a) * fraction, for each channel by itself. ``image`` may be uint8, and
-    uint8 numbers are a trap: in them 3 - 5 is 254.
+    Each new pixel lies between two old rows and two old columns. Mix the two rows by the fraction of the row, then the
+    two columns by the fraction of the column: a + (b - a) * fraction, for each channel by itself. ``image`` may be
+    uint8, and uint8 numbers are a trap: in them 3 - 5 is 254.
 
     >>> resize(np.array([[[0], [100]]], np.uint8), 1, 4)[0, :, 0].tolist()
     [0.0, 25.0, 75.0, 100.0]
@@ -67,8 +68,8 @@ def resize(image: np.ndarray, height: int, width: int) -> np.ndarray:
 def centre_crop(image: np.ndarray, height: int, width: int) -> np.ndarray:
     """The middle of the picture (h, w, c): (height, width, c), the numbers as they are.
 
-    As much is cut off at the top as at the bottom, and on the left as on the right. Where an odd number of rows or columns
-    has to go, the one more goes from the bottom, or from the right.
+    As much is cut off at the top as at the bottom, and on the left as on the right. Where an odd number of rows or
+    columns has to go, the one more goes from the bottom, or from the right.
 
     >>> centre_crop(np.arange(5).reshape(1, 5, 1), 1, 2).ravel().tolist()
     [1, 2]
@@ -76,7 +77,8 @@ def centre_crop(image: np.ndarray, height: int, width: int) -> np.ndarray:
     Raises
     ------
     ValueError
-        If the picture is smaller in either direction; the message has the picture's size in it, like "3x5" (height first).
+        If the picture is smaller in either direction; the message has the picture's size in it, like "3x5" (height
+        first).
     """
     # BEGIN SOLUTION
     top, left = (image.shape[0] - height) // 2, (image.shape[1] - width) // 2
@@ -90,8 +92,8 @@ def centre_crop(image: np.ndarray, height: int, width: int) -> np.ndarray:
 def normalise(image: np.ndarray, mean: tuple[float, ...], std: tuple[float, ...]) -> np.ndarray:
     """The picture (h, w, c) as a network's input: (1, c, h, w), float32, without gaps in memory.
 
-    Each value, 0 to 255, is brought to 0 to 1; then the mean of its channel is taken away; then what is left is divided by
-    the channel's standard deviation. ``mean`` and ``std`` have one number for each channel.
+    Each value, 0 to 255, is brought to 0 to 1; then the mean of its channel is taken away; then what is left is divided
+    by the channel's standard deviation. ``mean`` and ``std`` have one number for each channel.
 
     One pixel, red 255, green 0, blue 51:
 

@@ -1,13 +1,14 @@
 """Exercise 5.7: a real network, a real photo, your own layers.
 
-ResNet-20 is in the package: 21 convolutions, 19 ReLUs, 9 additions, one pooling and one linear layer, trained on ten kinds
-of small pictures. Your im2col, your conv2d, your relu and your softmax are going to run it:
+ResNet-20 is in the package: 21 convolutions, 19 ReLUs, 9 additions, one pooling and one linear layer, trained on ten
+kinds of small pictures. Your im2col, your conv2d, your relu and your softmax are going to run it:
 
     photo -> average_blocks -> 5.1 preprocess -> ResNet-20 on MyConv2d, MyReLU, MyLinear -> 5.2 softmax, top_k -> "cat"
 
-A layer is a class that the engine makes once for each operator of its type. ``op``, the operator, is a line of the model file:
+A layer is a class that the engine makes once for each operator of its type. ``op``, the operator, is a line of the
+model file:
 
-    op.pair_param("stride", (1, 1))     a parameter: two whole numbers; the second argument counts where the file has none
+    op.pair_param("stride", (1, 1))     a parameter, two whole numbers; (1, 1) counts where the file has none
     op.int_param("groups", 1)           one whole number;   op.str_param("padding_mode", "zeros"): a word
     op.attr("weight")                   a weight, as a float32 array;   "bias" in op.attrs: is there one at all?
 
@@ -57,8 +58,9 @@ class MyConv2d(Layer):
         Raises
         ------
         UnsupportedOperatorError
-            If padding_mode is another than zeros, which conv2d cannot do. Better no answer than a wrong one. Every layer has
-            a method that makes this error, ``self.unsupported(expected, got)``; the message must name the mode.
+            If padding_mode is another than zeros, which conv2d cannot do. Better no answer than a wrong one. Every
+            layer has a method that makes this error, ``self.unsupported(expected, got)``; the message must name the
+            mode.
         """
         super().__init__(op)
         # BEGIN SOLUTION
@@ -100,9 +102,9 @@ MY_LAYERS = {"nn.ReLU": MyReLU, "nn.Conv2d": MyConv2d, "nn.Linear": MyLinear}
 def build(param: str | PathLike[str]) -> kuiper.RuntimeGraph:
     """The model in this file, with MY_LAYERS for the types named there and the engine's own layers for all others.
 
-    Load it inside of ``with override(type_name, layer):``, one inside the other for all of MY_LAYERS (contextlib.ExitStack
-    takes any number). Use ``kuiper.load(param, optimize=False)``, which keeps every operator of the file. When build is done,
-    also by an error, whoever loads a model next gets the engine's layers again.
+    Load it inside of ``with override(type_name, layer):``, one inside the other for all of MY_LAYERS
+    (contextlib.ExitStack takes any number). Use ``kuiper.load(param, optimize=False)``, which keeps every operator of
+    the file. When build is done, also by an error, whoever loads a model next gets the engine's layers again.
     """
     # BEGIN SOLUTION
     from contextlib import ExitStack
@@ -125,9 +127,9 @@ def first_difference(
         model.forward(x, observer=watch)
 
     An output differs if its shape is another one, or if for one of its numbers |model - reference| is above
-    ``tolerance`` times the largest |reference| of that output. NaN (not a number, what comes of 0 / 0) where the reference
-    has none, or the other way round, is a difference too. Careful: each comparison with NaN is False, also NaN > 1. NaN in
-    the same places is none, and does not count for the largest. (Infinity does not occur.)
+    ``tolerance`` times the largest |reference| of that output. NaN (not a number, what comes of 0 / 0) where the
+    reference has none, or the other way round, is a difference too. Careful: each comparison with NaN is False, also
+    NaN > 1. NaN in the same places is none, and does not count for the largest. (Infinity does not occur.)
     """
     # BEGIN SOLUTION
     seen: dict[str, tuple[Any, ...]] = {}
@@ -161,11 +163,12 @@ def alike(got: np.ndarray, wanted: np.ndarray, tolerance: float) -> bool:
 def average_blocks(image: np.ndarray, factor: int) -> np.ndarray:
     """The picture (h, w, c) made ``factor`` times smaller: (h // factor, w // factor, c), float32.
 
-    Each new pixel is the mean of a block of factor x factor old ones. Rows and columns that fill no block are left out, at
-    the bottom and on the right.
+    Each new pixel is the mean of a block of factor x factor old ones. Rows and columns that fill no block are left out,
+    at the bottom and on the right.
 
-    Why? The resize of 5.1 looks at 4 old pixels for each new one. A photo of 300 x 451 that becomes 32 x 48 has 88 for each;
-    84 of them would have no say, and what is left is noise. (Leave this step out, and the network will see a frog.)
+    Why? The resize of 5.1 looks at 4 old pixels for each new one. A photo of 300 x 451 that becomes 32 x 48 has 88 for
+    each; 84 of them would have no say, and what is left is noise. (Leave this step out, and the network will see a
+    frog.)
 
     >>> average_blocks(np.arange(8, dtype=np.uint8).reshape(2, 4, 1), 2).ravel().tolist()
     [2.5, 4.5]
@@ -180,9 +183,9 @@ def average_blocks(image: np.ndarray, factor: int) -> np.ndarray:
 def recognise(model: Any, card: ModelCard, photo: np.ndarray, k: int = 3) -> list[tuple[str, float]]:
     """The ``k`` likeliest labels for a photo (h, w, 3) of uint8, with their probabilities, the likeliest first.
 
-    The card says what the model was trained on: labels, resize (the shorter side), size, mean, std. First make the photo
-    smaller by whole blocks, as far as its shorter side stays at card.resize or above. Then prepare it, run the model
-    (``model(x)``, like an array of shape (1, labels)), and make names with probabilities of what it says.
+    The card says what the model was trained on: labels, resize (the shorter side), size, mean, std. First make the
+    photo smaller by whole blocks, as far as its shorter side stays at card.resize or above. Then prepare it, run the
+    model (``model(x)``, like an array of shape (1, labels)), and make names with probabilities of what it says.
     """
     # BEGIN SOLUTION
     smaller = average_blocks(photo, max(min(photo.shape[:2]) // card.resize, 1))

@@ -5,8 +5,9 @@ probabilities of them: all positive, together 1, the order kept.
 
     softmax(x)[i] = exp(x[i]) / (exp(x[0]) + exp(x[1]) + ...)          0, 0, log 2   ->   0.25, 0.25, 0.5
 
-Typed in like that, it breaks: exp(100) is more than a float32 can hold, and infinity / infinity is no number. But the same
-number may be taken away from all logits without changing the result (the factor exp(-m) stands above and below the line):
+Typed in like that, it breaks: exp(100) is more than a float32 can hold, and infinity / infinity is no number. But the
+same number may be taken away from all logits without changing the result (the factor exp(-m) stands above and below the
+line):
 
     take the largest away first       1000, 1000, 998   ->   0, 0, -2       and no exponential is above 1
 
@@ -36,8 +37,8 @@ def softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
 def log_softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
     """The natural logarithm of softmax, also where softmax itself is too small for a float32.
 
-    exp(-200) is 0 in float32, and the logarithm of 0 is minus infinity. So do not take the logarithm of your softmax: the
-    logarithm of a quotient is a difference, and the logarithm of exp(a) is a.
+    exp(-200) is 0 in float32, and the logarithm of 0 is minus infinity. So do not take the logarithm of your softmax:
+    the logarithm of a quotient is a difference, and the logarithm of exp(a) is a.
 
     >>> log_softmax(np.float32([0, 200])).tolist()
     [-200.0, 0.0]
@@ -51,8 +52,8 @@ def log_softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
 def top_k(scores: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The ``k`` largest numbers of each row of ``scores`` (n, classes), the largest first, and where they stand.
 
-    Two arrays (n, k): the values in the dtype of ``scores``, and their columns as int64. Of equal values the one further
-    left comes first.
+    Two arrays (n, k): the values in the dtype of ``scores``, and their columns as int64. Of equal values the one
+    further left comes first.
 
     >>> values, columns = top_k(np.float32([[1, 3, 2, 3]]), 3)
     >>> values.tolist(), columns.tolist()
