@@ -1,6 +1,7 @@
 # make demo     set up on first use, then classify the bundled photo
 # make test     set up on first use, then run all tests that need no PyTorch
 # make gates    every exercise of every course: solution, skeleton, and the bugs that its tests must catch
+# make nightly  all solutions, twenty times: a test that fails now and then is found here
 # make lint     ruff and mypy
 # make debug    run the engine's tests on a build with bounds checks, then build as usual again
 # make export   install PyTorch and pnnx too, and run the tests that need them
@@ -12,7 +13,7 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 # What the compiled modules are made from; a newer file means another build.
 SOURCES := setup.py pyproject.toml $(shell find kuiper -name '*.pyx' -o -name '*.pxd')
 
-.PHONY: demo test gates lint debug export clean
+.PHONY: demo test gates nightly lint debug export clean
 
 demo: $(VENV)/built
 	$(BIN)/kuiper classify kuiper/models/assets/cat.jpg
@@ -22,6 +23,10 @@ test: $(VENV)/built
 
 gates: $(VENV)/built
 	$(BIN)/python -m pytest -m gates tests/courses
+
+nightly: $(VENV)/built
+	for i in $$(seq 20); do $(BIN)/python -m pytest -q course1_tensor course2_graph course3_layers \
+		course4_expression course5_models --impl=solution || exit 1; done
 
 lint: $(VENV)/built
 	$(BIN)/ruff check .
