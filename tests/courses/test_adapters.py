@@ -1,7 +1,8 @@
-"""The layers that put course 3's exercises into real graphs, with the solutions in them, against torch's outputs."""
+"""The layers that put exercises into real graphs, with the solutions in them, against torch's outputs."""
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "tests" / "fixtures" / "operators"
-COURSE = ROOT / "course3_layers"
+LAYERS, MODELS = "course3_layers", "course5_models"
 COVERED = [
     "nn_relu",
     "f_relu",
@@ -54,9 +55,12 @@ REFUSED = [
 ]
 
 
-@pytest.fixture(scope="module")
-def adapters() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("course3_adapters", COURSE / "adapters.py")
+DETECT = ["yolo_detect_centred", "yolo_detect_corner", "yolo_detect_shared_anchors", "yolo_detect_with_maps"]
+
+
+@functools.cache
+def adapters_of(course: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"{course}_adapters", ROOT / course / "adapters.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -64,25 +68,30 @@ def adapters() -> ModuleType:
     return module
 
 
-def run(adapters: ModuleType, name: str) -> np.ndarray:
-    """The output of an exported operator, computed by the course's solutions."""
+def run(course: str, name: str) -> np.ndarray:
+    """The (first) output of an exported operator, computed by the course's solutions."""
+    adapters = adapters_of(course)
     with selected(Selection(read_syllabus(ROOT), "solution")), ExitStack() as stack:
-        for exercise in read_course(COURSE / "course.toml").exercises:
+        for exercise in read_course(ROOT / course / "course.toml").exercises:
             for type_name, class_name in exercise.provides.items():
                 stack.enter_context(override(type_name, getattr(adapters, class_name)))
         model = kuiper.load(FIXTURES / f"{name}.pnnx.param", optimize=False)
         assert any(type(op.layer).__module__ == adapters.__name__ for op in model.operators)
-        return np.asarray(model(np.load(FIXTURES / f"{name}.npz")["input_0"]))
+        stored = np.load(FIXTURES / f"{name}.npz")
+        y = model(*(stored[key] for key in stored if key.startswith("input_")))
+        return np.asarray(y[0] if isinstance(y, tuple) else y)
 
 
-@pytest.mark.parametrize("name", COVERED)
-def test_adapter_equals_torch(adapters: ModuleType, name: str) -> None:
+@pytest.mark.parametrize(
+    ("course", "name"), [*((LAYERS, name) for name in COVERED), *((MODELS, name) for name in DETECT)]
+)
+def test_adapter_equals_torch(course: str, name: str) -> None:
     expected = np.load(FIXTURES / f"{name}.npz")["output_0"]
     scale = np.abs(expected[np.isfinite(expected)]).max()
-    np.testing.assert_allclose(run(adapters, name), expected, rtol=0, atol=1e-5 * scale)
+    np.testing.assert_allclose(run(course, name), expected, rtol=0, atol=1e-5 * scale)
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_adapter_refuses_what_no_exercise_covers(adapters: ModuleType, name: str) -> None:
+def test_adapter_refuses_what_no_exercise_covers(name: str) -> None:
     with pytest.raises(kuiper.UnsupportedOperatorError, match=r"exercise 3\.[35]"):
-        run(adapters, name)
+        run(LAYERS, name)
