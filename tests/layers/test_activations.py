@@ -76,7 +76,7 @@ BY_HAND: list[tuple[str, dict[str, Any], list[tuple[float, float]]]] = [
 @pytest.mark.parametrize(("type_name", "params", "pairs"), BY_HAND)
 def test_activation_by_hand(type_name: str, params: dict[str, Any], pairs: list[tuple[float, float]]) -> None:
     x, expected = np.array(pairs, np.float32).T
-    # 1 + erf(x) cancels for negative x: what is left carries the rounding of numbers near 1 (2 x 2 ** -24, times |x| = 2)
+    # 1 + erf(x) cancels for negative x: what is left carries the rounding of numbers near 1, 2 x 2 ** -24 times |x|
     atol = 2.4e-7 if type_name == "nn.GELU" else 1e-37
     np.testing.assert_allclose(run(type_name, x, **params), expected, rtol=1e-6, atol=atol)
 
