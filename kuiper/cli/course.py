@@ -113,6 +113,6 @@ def _bugs(syllabus: Syllabus, path: Path, console: Console) -> int:
     from kuiper.course.gates import run_tests
 
     exercises = list(syllabus)
-    path.write_text(bug_table(exercises, run_tests(exercises, "alone", bugs=True)), encoding="utf-8", newline="\n")
+    path.write_text(bug_table(exercises, run_tests(exercises, "alone", "--bugs")), encoding="utf-8", newline="\n")
     console.print(f"wrote {path}")
     return 0

@@ -14,10 +14,11 @@ import re
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kuiper.course import gate_cache
 from kuiper.course.bugs import patched, read_bugs
 from kuiper.course.classroom import Outcome
 from kuiper.course.errors import CourseError
@@ -56,13 +57,37 @@ class Runs:
     hollow: Run = field(default_factory=lambda: Run(()))
 
 
-def run_all(exercises: Sequence[Exercise]) -> Runs:
-    """Run every test on the solutions (and on every bug), and on the skeletons."""
-    return Runs(run_tests(exercises, "alone", bugs=True), run_tests(exercises, "skeleton"))
+def run_all(syllabus: Syllabus, exercises: Sequence[Exercise]) -> Runs:
+    """Run every test on the solutions and on the skeletons, and on each bug until it is caught.
+
+    Exercises that have not changed since the last time are not run again.
+    """
+    kept = {exercise.id: gate_cache.recall(syllabus, exercise) for exercise in exercises}
+    waiting = [exercise for exercise in exercises if kept[exercise.id] is None]
+    output = ""
+    if waiting:
+        alone, hollow = run_tests(waiting, "alone", "--bugs-until-caught"), run_tests(waiting, "skeleton")
+        output = alone.output
+        for exercise in waiting:
+            catches = [catch for catch in alone.catches if catch[0] == exercise.id]
+            parts = {"alone": alone.of(exercise), "hollow": hollow.of(exercise), "catches": catches}
+            if parts["alone"] and parts["hollow"]:
+                gate_cache.keep(syllabus, exercise, **parts)
+            kept[exercise.id] = json.loads(json.dumps(parts, default=asdict))
+    found = [entry for entry in kept.values() if entry]
+    alone = Run(
+        tuple(Outcome(**outcome) for entry in found for outcome in entry["alone"]),
+        tuple((id_, bug, test) for entry in found for id_, bug, test in entry["catches"]),
+        output,
+    )
+    return Runs(alone, Run(tuple(Outcome(**outcome) for entry in found for outcome in entry["hollow"])))
 
 
-def run_tests(exercises: Sequence[Exercise], impl: str, bugs: bool = False) -> Run:
-    """One pytest session, in a process of its own, over the tests of these exercises."""
+def run_tests(exercises: Sequence[Exercise], impl: str, bugs: str = "") -> Run:
+    """One pytest session, in a process of its own, over the tests of these exercises.
+
+    ``bugs`` is the option for the bug bank: "--bugs", every test on every bug, or "--bugs-until-caught".
+    """
     root = exercises[0].course.parent
     files = [str(path) for path in test_files(exercises)]
     with tempfile.TemporaryDirectory() as folder:
@@ -70,7 +95,7 @@ def run_tests(exercises: Sequence[Exercise], impl: str, bugs: bool = False) -> R
         words = [sys.executable, "-m", "pytest", "-q", "-p", "kuiper.course.pytest_plugin", "-p", "no:cacheprovider"]
         words += [f"--rootdir={root}", "--import-mode=importlib", f"--impl={impl}", f"--outcomes={table}"]
         words += [f"--exercise={exercise.id}" for exercise in exercises]
-        words += [f"--bugs={catches}"] if bugs else []
+        words += [f"{bugs}={catches}"] if bugs else []
         env = {key: value for key, value in python_environment().items() if not key.startswith("PYTEST_")}
         done = subprocess.run([*words, *files], cwd=root, env=env, capture_output=True, text=True)
         if not table.is_file():
@@ -200,7 +225,7 @@ def published_pages(root: Path) -> list[tuple[str, str]]:
 
 def problems_of(syllabus: Syllabus, exercises: Sequence[Exercise], runs: Runs | None = None) -> dict[str, list[str]]:
     """All gates on these exercises: what is wrong, by number; empty if nothing is."""
-    runs = runs or run_all(exercises)
+    runs = runs or run_all(syllabus, exercises)
     pages = published_pages(syllabus.root)
     found: dict[str, list[str]] = {}
     for exercise in exercises:

@@ -49,6 +49,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--bugs", metavar="JSON", help="run every test on every bug of its exercise too; write who catches whom"
     )
+    group.addoption("--bugs-until-caught", metavar="JSON", help="the same, but a bug that is caught is left alone")
     group.addoption("--submission", type=Path, metavar="DIR", help="test a submission that kuiper grade has taken in")
     group.addoption("--outcomes", metavar="JSON", help="write how each test ended")
 
@@ -174,9 +175,13 @@ class ClassroomPlugin:
             # pytest takes longer to draw a trace than most tests run, and nobody wants this one.
             self.errors[pyfuncitem.nodeid] = error
             raise pytest.fail.Exception(str(error), pytrace=False) from None
-        if self.config.getoption("--bugs") and "impl" in pyfuncitem.funcargs:
+        if self._catches_file and "impl" in pyfuncitem.funcargs:
             self._run_bugs(exercise, pyfuncitem)
         return result
+
+    @property
+    def _catches_file(self) -> str:
+        return self.config.getoption("--bugs") or self.config.getoption("--bugs-until-caught") or ""
 
     @property
     def _shows_traces(self) -> bool:
@@ -184,7 +189,8 @@ class ClassroomPlugin:
 
     def _run_bugs(self, exercise: Exercise, item: pytest.Function) -> None:
         """Property tests, which take long to fail, only meet the bugs that nothing else has caught."""
-        caught = {(id_, name) for id_, name, _ in self.catches} if hasattr(item.obj, "hypothesis") else set()
+        sparing = self.config.getoption("--bugs-until-caught") or hasattr(item.obj, "hypothesis")
+        caught = {(id_, name) for id_, name, _ in self.catches} if sparing else set()
         for bug in read_bugs(exercise):
             try:
                 if (exercise.id, bug.name) not in caught and run_on(self.classroom(exercise), exercise, bug, item):
@@ -248,8 +254,8 @@ class ClassroomPlugin:
             table = [dataclasses.asdict(outcome) for outcomes in self.outcomes.values() for outcome in outcomes]
             Path(self.config.getoption("--outcomes")).write_text(json.dumps(table, indent=1), encoding="utf-8")
 
-        if self.config.getoption("--bugs"):
-            Path(self.config.getoption("--bugs")).write_text(json.dumps(self.catches, indent=1), encoding="utf-8")
+        if self._catches_file:
+            Path(self._catches_file).write_text(json.dumps(self.catches, indent=1), encoding="utf-8")
 
     def _record(self, classroom: Classroom, outcomes: list[Outcome]) -> None:
         """Keep what a full run of an exercise on the student's own file has shown."""

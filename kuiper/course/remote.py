@@ -29,7 +29,8 @@ LONGEST_ANSWER = 64 * 1024 * 1024
 class Worker:
     """A process that runs students' code; started when first needed, and again after it died.
 
-    ``command`` is what starts it, and ``limit`` what it does to itself before: the grader puts a sandbox in front.
+    The grader has a ``command`` that puts walls around it, a ``limit`` that it sets itself before it starts, and a
+    ``guard`` that watches it.
     """
 
     def __init__(
@@ -38,9 +39,10 @@ class Worker:
         env: dict[str, str] | None = None,
         cwd: Path | None = None,
         limit: Callable[[], None] | None = None,
+        guard: Callable[[subprocess.Popen[str]], None] | None = None,
     ) -> None:
         self.command = list(command) or [sys.executable, "-m", "kuiper.course.worker"]
-        self.env, self.cwd, self.limit = env or python_environment(), cwd, limit
+        self.env, self.cwd, self.limit, self.guard = env or python_environment(), cwd, limit, guard
         self._process: subprocess.Popen[str] | None = None
         self._answers: queue.Queue[str | None] = queue.Queue(FLOOD)
         self._number = 0
@@ -120,6 +122,8 @@ class Worker:
             cwd=self.cwd,
             preexec_fn=self.limit,
         )
+        if self.guard:
+            self.guard(self._process)
         threading.Thread(target=_listen, args=(self._process, self._answers), daemon=True).start()
         try:
             ready = self._answers.get(timeout=START_SECONDS)

@@ -46,7 +46,7 @@ def test_runs_tell_what_is_wrong(syllabus: Syllabus) -> None:
     edit(manifest(double), 'depends_on = ["1.1"]', "")
     syllabus = read_syllabus(syllabus.root)
     double, fourfold = syllabus
-    runs = gates.run_all(list(syllabus))
+    runs = gates.run_all(syllabus, list(syllabus))
     assert ["test_double_negative is wrong" in line for line in gates.solution_passes(double, runs)] == [True]
     undeclared, count = gates.solution_passes(fourfold, runs)
     assert "test_fourfold is blocked" in undeclared
