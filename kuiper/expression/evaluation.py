@@ -94,6 +94,23 @@ class Program:
                 stack.append(shape)
         return total
 
+    def inputs_read(self) -> set[int]:
+        """The inputs whose elements matter; of the others no more than the ``size``.
+
+        >>> compile_expression("mul(@0,size(@1,2))", 2).inputs_read()
+        {0}
+        """
+        stack: list[set[int]] = []
+        for step in self.steps:
+            first = len(stack) - step.arity
+            arguments = stack[first:]
+            del stack[first:]
+            if step.input is not None:
+                stack.append({step.input})
+            else:
+                stack.append(set().union(*arguments) if step.label != "size" else set())
+        return stack.pop()
+
     def _broadcast(self, shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
         try:
             return np.broadcast_shapes(*shapes)

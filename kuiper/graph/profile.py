@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -12,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from kuiper.graph.boundary import shapes_of
 from kuiper.graph.report import Column, Report
+from kuiper.graph.schedule import depth_first_order
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from os import PathLike
 
-    from kuiper.graph.runtime_graph import RuntimeGraph
+    from kuiper.graph.runtime_graph import OperatorTime, RuntimeGraph
     from kuiper.graph.runtime_operator import RuntimeOperator
 
 _BAR = 20  # characters of the longest bar
@@ -45,31 +46,29 @@ class Profile:
 
     @classmethod
     def of(cls, graph: RuntimeGraph, inputs: tuple[Any, ...], runs: int = 10) -> Profile:
-        """Run the graph once to warm up and then ``runs`` times with a clock at each operator."""
-        seconds: dict[RuntimeOperator, list[float]] = defaultdict(list)
-        last: dict[RuntimeOperator, tuple[float, str]] = {}
+        """Run the graph ``runs`` times with a clock at each operator, after a run to warm up.
 
-        def observe(op: RuntimeOperator, outputs: tuple[Any, ...], elapsed: float) -> None:
-            seconds[op].append(elapsed)
-            last[op] = (perf_counter() - elapsed, shapes_of(outputs))
-
+        One more run, by the layers, tells the shapes. On an engine an operator's time is the sum of its steps', which
+        is 0 for one that needs none: a view, or a concatenation whose parts were written to their places.
+        """
+        outputs = dict.fromkeys(graph.output_operators, "")
+        graph.forward(*inputs, observer=lambda op, results, _: outputs.update({op: shapes_of(results)}))
         graph.forward(*inputs)
-        totals = []
+        totals, spans = [], []
         for _ in range(max(runs, 1)):
             started = perf_counter()
-            graph.forward(*inputs, observer=observe)
+            times = graph.time_operators(*inputs)
             totals.append(perf_counter() - started)
-        rows = [
-            ProfileRow(
-                op.type,
-                op.name,
-                microseconds=statistics.median(times) * 1e6,
-                output=last[op][1],
-                last_start=(last[op][0] - started) * 1e6,
-                last_microseconds=times[-1] * 1e6,
-            )
-            for op, times in seconds.items()
-        ]
+            spans.append(_spans(times, started))
+        rows = []
+        end = 0.0
+        for op in depth_first_order(graph.operators):
+            if op in spans[-1] or op.layer is not None:
+                start, last = spans[-1].get(op, (end, 0.0))
+                end = start + last
+                median = statistics.median(span[op][1] if op in span else 0.0 for span in spans)
+                rows.append(ProfileRow(op.type, op.name, median, outputs[op], start, last))
+        rows.sort(key=lambda row: row.last_start)
         return cls(graph.name, max(runs, 1), rows, statistics.median(totals) * 1e6)
 
     def report(self) -> Report:
@@ -81,7 +80,7 @@ class Profile:
                 row.name,
                 row.type,
                 row.output,
-                f"{row.microseconds:,.0f}",
+                f"{row.microseconds:,.1f}",
                 f"{row.microseconds / total:.1%}",
                 "█" * round(_BAR * row.microseconds / longest),
             )
@@ -125,3 +124,16 @@ class Profile:
 
     def _repr_html_(self) -> str:
         return self.report()._repr_html_()
+
+
+def _spans(times: Sequence[OperatorTime], started: float) -> dict[RuntimeOperator, tuple[float, float]]:
+    """When each operator began, after ``started``, and how long all of its steps took, in microseconds.
+
+    A step ended when its time was noted, and before the next one began.
+    """
+    spans: dict[RuntimeOperator, tuple[float, float]] = {}
+    begun = float("inf")
+    for op, seconds, clock in reversed(times):
+        begun = min(clock, begun) - seconds
+        spans[op] = (begun - started) * 1e6, spans.get(op, (0.0, 0.0))[1] + seconds * 1e6
+    return spans

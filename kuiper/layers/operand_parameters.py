@@ -17,7 +17,7 @@ from kuiper.graph.runtime_operator import RuntimeParameter
 from kuiper.layers.layer import Layer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Sequence
 
     from kuiper.graph.runtime_operator import RuntimeOperator
 
@@ -43,11 +43,21 @@ class WithOperandParameters(Layer):
         self._made: tuple[list[Any], Layer] | None = None
 
     def forward(self, *inputs: Any) -> Any:
+        layer, data = self.made_for(inputs)
+        return layer.forward(*data)
+
+    @property
+    def parameter_positions(self) -> Collection[int]:
+        """Which inputs are parameters."""
+        return self._names.keys()
+
+    def made_for(self, inputs: Sequence[Any]) -> tuple[Layer, list[Any]]:
+        """The layer that the parameters among these inputs make, and the other inputs."""
         values = [_plain(inputs[i]) for i in self._names]
         made = self._made  # one read: another thread may replace it at any time
         if made is None or made[0] != values:
             made = self._made = (values, self._factory(self._with(values)))
-        return made[1].forward(*(inputs[i] for i in self._data))
+        return made[1], [inputs[i] for i in self._data]
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
         made = self._made

@@ -98,6 +98,23 @@ def is_supported(type_name: str) -> bool:
     return type_name in _factories or type_name in _overrides.get()
 
 
+def is_built_in(type_name: str) -> bool:
+    """Whether operators of this type run on kuiper's own layer, about which graph passes know what it computes.
+
+    False within an ``override``, whatever class it puts in, and for types that other packages have registered: what
+    such a layer does is its own affair, and it is to be called.
+
+    >>> from kuiper.layers import Layer, override
+    >>> is_built_in("nn.ReLU")
+    True
+    >>> with override("nn.ReLU", Layer):
+    ...     is_built_in("nn.ReLU")
+    False
+    """
+    factory = _factories.get(type_name)
+    return factory is not None and type_name not in _overrides.get() and factory.__module__.startswith("kuiper.")
+
+
 def near_matches(type_name: str) -> list[str]:
     """Up to three known types whose names are like this one, the likeliest first.
 

@@ -1,5 +1,94 @@
-"""Rewrites of a runtime graph that change no number: one small module each."""
+"""Passes: rewrites of a runtime graph that change no number, one small module each.
 
+A pass is a function of the operators and the registry that gives the operators to go on with. It makes new operators
+instead of changing those of the file, wires them in, and leaves alone whatever a layer runs that is not kuiper's own: a
+student's layer is to be called, whatever stands around it. docs/passes.md shows all of them at work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from kuiper.errors import ParameterError
+from kuiper.graph.passes.eliminate_common_subexpressions import eliminate_common_subexpressions
+from kuiper.graph.passes.eliminate_dead_code import eliminate_dead_code
+from kuiper.graph.passes.fold_batch_norm_into_conv import fold_batch_norm_into_conv
+from kuiper.graph.passes.fold_batch_norm_into_linear import fold_batch_norm_into_linear
+from kuiper.graph.passes.fold_constants import fold_constants
+from kuiper.graph.passes.fuse_activation_into_conv import fuse_activation_into_conv
+from kuiper.graph.passes.fuse_activation_into_expression import fuse_activation_into_expression
+from kuiper.graph.passes.fuse_activation_into_linear import fuse_activation_into_linear
+from kuiper.graph.passes.fuse_add_into_conv import fuse_add_into_conv
+from kuiper.graph.passes.fuse_add_into_linear import fuse_add_into_linear
+from kuiper.graph.passes.hoist_activation_above_views import hoist_activation_above_views
+from kuiper.graph.passes.recognise_silu import recognise_silu
 from kuiper.graph.passes.remove_no_ops import remove_no_ops
 
-__all__ = ["remove_no_ops"]
+if TYPE_CHECKING:
+    from kuiper.graph.runtime_graph import RegistryProtocol
+    from kuiper.graph.runtime_operator import RuntimeOperator
+
+__all__ = [
+    "DEFAULT_PASSES",
+    "Pass",
+    "eliminate_common_subexpressions",
+    "eliminate_dead_code",
+    "find_passes",
+    "fold_batch_norm_into_conv",
+    "fold_batch_norm_into_linear",
+    "fold_constants",
+    "fuse_activation_into_conv",
+    "fuse_activation_into_expression",
+    "fuse_activation_into_linear",
+    "fuse_add_into_conv",
+    "fuse_add_into_linear",
+    "hoist_activation_above_views",
+    "recognise_silu",
+    "remove_no_ops",
+]
+
+Pass = Callable[["list[RuntimeOperator]", "RegistryProtocol"], "list[RuntimeOperator]"]
+
+DEFAULT_PASSES: tuple[Pass, ...] = (
+    # What is in the way goes first: dropout between a convolution and its batch norm, a second reader of an output
+    # that computes what the first one does or that nobody needs. Any of them would forbid a fusion.
+    remove_no_ops,
+    fold_constants,
+    eliminate_common_subexpressions,
+    eliminate_dead_code,
+    # A batch norm stands between a convolution and whatever else may be fused into it.
+    fold_batch_norm_into_conv,
+    fold_batch_norm_into_linear,
+    # A fused operator adds before it activates. An addition that came second would find an activation in its place.
+    fuse_add_into_conv,
+    fuse_add_into_linear,
+    # SiLU in two operators makes two readers; as one activation it can be fused.
+    recognise_silu,
+    hoist_activation_above_views,
+    fuse_activation_into_conv,
+    fuse_activation_into_linear,
+    # Expressions take what is left: a convolution in front of the addition is the better place for the activation.
+    fuse_activation_into_expression,
+)
+"""What ``optimize=True`` does, in this order; once is enough, because no pass makes work for one in front of it."""
+
+
+def find_passes(passes: Sequence[Pass | str], where: str = "passes") -> list[Pass]:
+    """These passes, with functions in the place of names.
+
+    >>> [function.__name__ for function in find_passes(["remove_no_ops", fuse_add_into_conv])]
+    ['remove_no_ops', 'fuse_add_into_conv']
+
+    Raises
+    ------
+    ParameterError
+        If there is no pass of a name; the message lists all names.
+    """
+    known = {function.__name__: function for function in DEFAULT_PASSES}
+    found: list[Pass] = []
+    for item in [passes] if isinstance(passes, str) else passes:
+        if isinstance(item, str) and item not in known:
+            raise ParameterError(where, f"passes among {', '.join(known)}", repr(item))
+        found.append(known[item] if isinstance(item, str) else item)
+    return found

@@ -31,14 +31,14 @@ cdef inline float hardtanh(float x, float min_val, float max_val) noexcept nogil
 
 cdef inline float hardsigmoid(float x) noexcept nogil:
     """min(max(x + 3, 0), 6) / 6: the sigmoid as three straight lines."""
-    cdef float three = 3, six = 6
-    return clamped(x + three, 0, six) / six
+    cdef float three = 3, six = 6, sixth = 1.0 / 6
+    return clamped(x + three, 0, six) * sixth
 
 
 cdef inline float hardswish(float x) noexcept nogil:
     """x min(max(x + 3, 0), 6) / 6."""
-    cdef float three = 3, six = 6
-    return x * clamped(x + three, 0, six) / six
+    cdef float three = 3, six = 6, sixth = 1.0 / 6
+    return x * clamped(x + three, 0, six) * sixth
 
 
 cdef inline float silu(float x) noexcept nogil:

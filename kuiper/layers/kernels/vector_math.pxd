@@ -84,10 +84,14 @@ cdef inline float expm1(float x) noexcept nogil:
 
 
 cdef inline float sigmoid(float x) noexcept nogil:
-    """1 / (1 + e**-x), or e**x / (1 + e**x) for x < 0: neither overflows."""
-    cdef float one = 1
-    cdef float e = exp(-fabsf(x))
-    return (e if x < 0 else one) / (one + e)
+    """1 / (1 + e**-x).
+
+    Beyond the bounds the answer is 1, or 0 as e**89 is inf: so the power of two needs no halves, which ``exp`` has for
+    the smallest numbers. NaN stays NaN.
+    """
+    cdef float r, one = 1
+    cdef int n = reduce(-clamped(x, -89, 87), &r)
+    return one / (one + (one + expm1_near_zero(r)) * power_of_two(n))
 
 
 cdef inline float tanh(float x) noexcept nogil:

@@ -65,11 +65,7 @@ def avg_pool2d(x: Array, window: Window, count_include_pad: bool = True, divisor
     planes = as_planes(x, window.where)
     count, h, w = planes.shape
     out_h, out_w = window.output_size((h, w))
-    if divisor_override is None:
-        divisor_h = _pixels(window, 0, h, out_h, count_include_pad)
-        divisor_w = _pixels(window, 1, w, out_w, count_include_pad)
-    else:
-        divisor_h, divisor_w = np.full(out_h, divisor_override, np.float32), np.ones(out_w, np.float32)
+    divisor_h, divisor_w = divisors(window, (h, w), count_include_pad, divisor_override)
     out = np.empty((count, out_h, out_w), np.float32)
     num_threads = threads_for(count * out_h * window.kernel[0] * w)
     lines = np.zeros((num_threads, window.line_length(w, out_w)), np.float32)
@@ -77,6 +73,16 @@ def avg_pool2d(x: Array, window: Window, count_include_pad: bool = True, divisor
         planes, lines, divisor_h, divisor_w, out, *window.kernel, *window.stride, *window.padding, num_threads
     )
     return out.reshape(*x.shape[:-2], out_h, out_w)
+
+
+def divisors(
+    window: Window, size: tuple[int, int], count_include_pad: bool, divisor_override: int | None
+) -> tuple[Array, Array]:
+    """(out_h,) and (out_w,), float32: a window's sum is divided by its row's number times its column's."""
+    out_h, out_w = window.output_size(size)
+    if divisor_override is not None:
+        return np.full(out_h, divisor_override, np.float32), np.ones(out_w, np.float32)
+    return _pixels(window, 0, size[0], out_h, count_include_pad), _pixels(window, 1, size[1], out_w, count_include_pad)
 
 
 def _pixels(window: Window, axis: int, size: int, outputs: int, include_pad: bool) -> Array:

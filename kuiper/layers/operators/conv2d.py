@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -59,7 +60,6 @@ class Conv2d(ParamLayer):
         kernel = per_axis(op, "kernel_size", self.axes, 1, at_least=1)
         super().__init__(op, (out_channels, self.in_channels // groups, *kernel[-self.axes :]))
         check_bias(self.bias, out_channels, op.where)
-        self.kernels = Kernels(self.weight.reshape(out_channels, self.in_channels // groups, *kernel), groups)
         self.stencil = self.parameters.stencil(kernel)
         self.border: tuple[int, ...] = ()
         self.padding_mode = op.str_param("padding_mode", "zeros")
@@ -69,6 +69,14 @@ class Conv2d(ParamLayer):
             self.stencil = replace(self.stencil, before=(0, 0), after=(0, 0))
         if self.padding_mode not in ("zeros", "reflect", "replicate", "circular"):
             raise self.unsupported("padding_mode zeros, reflect, replicate or circular", self.padding_mode)
+
+    @cached_property
+    def kernels(self) -> Kernels:
+        """The packed weight, made by the first forward pass: an engine that packs by itself has no use for it.
+
+        Two threads that are first at the same time may both make it; either result will do.
+        """
+        return Kernels(self.weight.reshape(*self.weight.shape[:2], *self.stencil.kernel), self.parameters.groups)
 
     def forward(self, x: Array) -> Array:
         images = self.parameters.as_images(x, self.in_channels)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -51,9 +52,13 @@ class ConvTranspose2d(ParamLayer):
         check_bias(self.bias, out_channels, op.where)
         if op.str_param("padding_mode", "zeros") != "zeros":
             raise self.unsupported("padding_mode zeros", op.str_param("padding_mode"))
-        self.stamps = Stamps(self.weight.reshape(self.in_channels, out_channels // groups, *kernel), groups)
         self.stencil = self.parameters.stencil(kernel)
         self.output_padding = read_output_padding(op, self.parameters)
+
+    @cached_property
+    def stamps(self) -> Stamps:
+        """The packed weight, made by the first forward pass (or by two threads that are first: either will do)."""
+        return Stamps(self.weight.reshape(*self.weight.shape[:2], *self.stencil.kernel), self.parameters.groups)
 
     def forward(self, x: Array) -> Array:
         images = self.parameters.as_images(x, self.in_channels)
@@ -118,7 +123,7 @@ def conv_transpose2d(
         If the padding is more than the output.
     """
     n, in_c, h, w = x.shape
-    out = np.empty((n, stamps.out_channels, *_output_size((h, w), stencil, output_padding, where)), np.float32)
+    out = np.empty((n, stamps.out_channels, *output_size((h, w), stencil, output_padding, where)), np.float32)
     out[...] = 0 if bias is None else bias[:, None, None]
     if out.size == 0:  # no images, or as much padding as output: torch takes both
         return out
@@ -132,8 +137,14 @@ def conv_transpose2d(
     return out
 
 
-def _output_size(size: Pair, stencil: Stencil, output_padding: Pair, where: str) -> Pair:
-    """(out_h, out_w): the reach of all stamps without the padding, and with the output padding."""
+def output_size(size: Pair, stencil: Stencil, output_padding: Pair, where: str) -> Pair:
+    """(out_h, out_w): the reach of all stamps without the padding, and with the output padding.
+
+    Raises
+    ------
+    ShapeError
+        If nothing is left.
+    """
     out_h, out_w = (
         (size[axis] - 1) * stencil.stride[axis]
         + stencil.span[axis]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,7 +29,11 @@ class Linear(ParamLayer):
         out_features = op.int_param("out_features")
         super().__init__(op, (out_features, op.int_param("in_features")))
         check_bias(self.bias, out_features, op.where)
-        self.columns = pack_right(np.ascontiguousarray(self.weight.T))
+
+    @cached_property
+    def columns(self) -> PackedRight:
+        """The packed weight, made by the first forward pass (or by two threads that are first: either will do)."""
+        return pack_right(np.ascontiguousarray(self.weight.T))
 
     def forward(self, x: Array) -> Array:
         return linear(x, self.columns, self.bias, self.op.where)

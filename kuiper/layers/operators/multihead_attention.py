@@ -28,7 +28,7 @@ class MultiheadAttention(Layer):
     Source: torch.nn.MultiheadAttention; Vaswani et al., Attention Is All You Need, 2017, section 3.2.2.
     """
 
-    data_inputs = ("query", "key", "value", "attn_mask")
+    data_inputs = ("input", "query", "key", "value", "attn_mask")
 
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)

@@ -64,12 +64,12 @@ class Upsample(Layer):
     def forward(self, x: Array) -> Array:
         ranks = _RANKS.get(self.mode, (3, 4))
         self.expect_rank(x, ranks, " or ".join(_LETTERS[rank] for rank in ranks))
-        axes = self._axes(x.shape[2:])
+        axes = self.axes(x.shape[2:])
         if x.ndim == 4:
             return interpolate(x, axes[0], axes[1], self.mode, self.op.where)
         return interpolate(x[:, :, None, :], Axis(1, 1), axes[0], self.mode, self.op.where)[:, :, 0, :]
 
-    def _axes(self, sizes: tuple[int, ...]) -> list[Axis]:
+    def axes(self, sizes: tuple[int, ...]) -> list[Axis]:
         """How each axis of an image of these sizes is resampled."""
         given = self.size or self.scales
         self.expect(len(given) in (1, len(sizes)), f"input with {len(given)} axes behind (n, c)", sizes)

@@ -1,0 +1,74 @@
+"""What the folding passes share: a batch norm as a factor and an addend for each channel, and weights that do both."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from kuiper.graph.passes.rewiring import sole_reader
+from kuiper.graph.pnnx.ir import DataType, ParameterType
+from kuiper.graph.runtime_operator import RuntimeAttribute, RuntimeParameter
+
+if TYPE_CHECKING:
+    from kuiper.graph.runtime_graph import RegistryProtocol
+    from kuiper.graph.runtime_operator import RuntimeOperator
+
+
+class Affine(NamedTuple):
+    """Of each channel, (channels,) in float64: the batch norm is ``scale * x + shift``."""
+
+    scale: np.ndarray
+    shift: np.ndarray
+
+
+def batch_norm_behind(op: RuntimeOperator, norm_type: str, registry: RegistryProtocol) -> RuntimeOperator | None:
+    """The batch norm that alone reads the output of ``op``, if both are kuiper's own layers."""
+    norm = sole_reader(op)
+    if norm is None or norm.type != norm_type or len(op.inputs) != 1 or "weight" not in op.attrs:
+        return None
+    return norm if registry.is_built_in(op.type) and registry.is_built_in(norm_type) else None
+
+
+def scale_and_shift(norm: RuntimeOperator, channels: int) -> Affine | None:
+    """What a batch norm does; None if it keeps no statistics or has other channels: its layer is to say so."""
+    if len(norm.inputs) != 1 or norm.int_param("num_features") != channels:
+        return None
+    affine = ("weight", "bias") if norm.bool_param("affine", True) else ()
+    names = ("running_mean", "running_var", *affine)
+    if any(name not in norm.attrs or norm.attrs[name].data.shape != (channels,) for name in names):
+        return None
+    numbers = {name: norm.attr(name).astype(np.float64) for name in names}
+    with np.errstate(all="ignore"):
+        scale = numbers.get("weight", 1.0) / np.sqrt(numbers["running_var"] + norm.float_param("eps", 1e-5))
+        return Affine(scale, numbers.get("bias", 0.0) - scale * numbers["running_mean"])
+
+
+def folded(op: RuntimeOperator, norm: RuntimeOperator, affine: Affine, factors: np.ndarray) -> RuntimeOperator | None:
+    """``op`` with new weights that do what the old ones and the batch norm did; the old ones stay as they are.
+
+        scale * (weight * x + bias) + shift  =  (scale * weight) * x + (scale * bias + shift)
+
+    ``factors`` is the scale in a shape that broadcasts to that of the weight. Computed in float64 and rounded once.
+    None if a new number is not finite (a variance of 0 without eps): no weights can then do what the batch norm does.
+    """
+    scale, shift = affine
+    weight = op.attr("weight")
+    bias = op.attr("bias") if op.bool_param("bias", "bias" in op.attrs) else np.zeros(len(scale), np.float32)
+    if bias.shape != scale.shape:
+        return None
+    with np.errstate(all="ignore"):
+        new_weight = np.multiply(weight, factors, out=np.empty_like(weight), casting="same_kind")
+        new_bias = (scale * bias + shift).astype(np.float32)
+    if not (np.isfinite(new_weight).all() and np.isfinite(new_bias).all()):
+        return None
+    new = (("weight", new_weight), ("bias", new_bias))
+    return replace(
+        op,
+        name=f"{op.name}+bn",
+        outputs=norm.outputs,
+        params={**op.params, "bias": RuntimeParameter(ParameterType.BOOL, True)},
+        attrs={**op.attrs, **{key: RuntimeAttribute(DataType.F32, array.shape, array) for key, array in new}},
+        layer=None,
+    )

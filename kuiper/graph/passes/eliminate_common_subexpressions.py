@@ -1,0 +1,75 @@
+"""Compute once what is computed twice.
+
+    before   x -+-> A = nn.Conv2d -> add(@0,@1) -> y            A and B have equal parameters and equal weights
+                '-> B = nn.Conv2d --'
+    after    x -> A = nn.Conv2d -> add(@0,@1) -> y              both operands are A
+
+Two operators compute the same if type, parameters and weights are equal and they read the same operands. Then those who
+read the second read the first instead. The order is that of execution, so whole branches that are equal fall together
+step by step. Constants that are stored twice are the case without inputs.
+
+No layer of kuiper's own draws random numbers or remembers a call, so this holds for all of them. Left alone: other
+layers; and two outputs of the graph, which the caller may change independently of each other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kuiper.graph.passes.rewiring import read_instead
+from kuiper.graph.schedule import queue_order
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from kuiper.graph.runtime_graph import RegistryProtocol
+    from kuiper.graph.runtime_operator import RuntimeOperator
+
+_ENDS = ("pnnx.Input", "pnnx.Output")
+_PACKERS = ("prim::TupleConstruct", "prim::ListConstruct")
+_UNPACKERS = ("prim::TupleUnpack", "prim::ListUnpack")
+
+
+def eliminate_common_subexpressions(
+    operators: list[RuntimeOperator], registry: RegistryProtocol
+) -> list[RuntimeOperator]:
+    """The operators without those that compute what an earlier one has computed."""
+    known: dict[Hashable, list[RuntimeOperator]] = {}
+    gone: set[RuntimeOperator] = set()
+    for op in queue_order(operators):
+        if op.type in _ENDS or not registry.is_built_in(op.type):
+            continue
+        alike = known.setdefault(_key(op), [])
+        first = next((other for other in alike if _may_stand_for(other, op)), None)
+        if first is None:
+            alike.append(op)
+            continue
+        for mine, other in zip(op.outputs, first.outputs, strict=True):
+            read_instead(mine, other)
+        for operand in op.inputs:
+            operand.consumers = [reader for reader in operand.consumers if reader is not op]
+        gone.add(op)
+    return [op for op in operators if op not in gone]
+
+
+def _key(op: RuntimeOperator) -> Hashable:
+    """What two operators that compute the same agree in, without the contents of their weights."""
+    return (
+        op.type,
+        tuple((name, operand.index) for name, operand in zip(op.input_names, op.inputs, strict=True)),
+        tuple((operand.shape, operand.type) for operand in op.outputs),
+        tuple(sorted((key, repr(param.value)) for key, param in op.params.items())),
+        tuple(sorted((key, attr.type, attr.data.shape) for key, attr in op.attrs.items())),
+        _is_read_by(op, _UNPACKERS),  # a split with one output gives all pieces if they are unpacked later
+    )
+
+
+def _may_stand_for(first: RuntimeOperator, op: RuntimeOperator) -> bool:
+    """Whether two operators with equal keys have equal weights, and are not both returned."""
+    if any(attr.data.tobytes() != op.attrs[key].data.tobytes() for key, attr in first.attrs.items()):
+        return False
+    return not (_is_read_by(first, ("pnnx.Output", *_PACKERS)) and _is_read_by(op, ("pnnx.Output", *_PACKERS)))
+
+
+def _is_read_by(op: RuntimeOperator, types: tuple[str, ...]) -> bool:
+    return any(reader.type in types for operand in op.outputs for reader in operand.consumers)

@@ -1,0 +1,36 @@
+"""Take operators out whose output nobody needs.
+
+    before   x -+-> nn.Conv2d -> y
+                '-> nn.ReLU -> torch.mean          nobody reads the mean, so nobody needs the ReLU either
+             pnnx.Attribute                        a constant that nobody reads
+    after    x -> nn.Conv2d -> y
+
+Needed are the graph's outputs, what is needed to compute them, and so on backwards. The inputs stay, read or not: they
+are the model's arguments. So do operators whose layer is not kuiper's own: it may do more than compute (print, count).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kuiper.graph.runtime_graph import RegistryProtocol
+    from kuiper.graph.runtime_operator import RuntimeOperator
+
+_ENDS = ("pnnx.Input", "pnnx.Output")
+
+
+def eliminate_dead_code(operators: list[RuntimeOperator], registry: RegistryProtocol) -> list[RuntimeOperator]:
+    """The operators that the outputs of the graph depend on, and its inputs."""
+    needed: set[RuntimeOperator] = set()
+    waiting = [op for op in operators if op.type in _ENDS or not registry.is_built_in(op.type)]
+    while waiting:
+        op = waiting.pop()
+        if op not in needed:
+            needed.add(op)
+            waiting += op.predecessors
+    for op in operators:
+        if op not in needed:
+            for operand in op.inputs:
+                operand.consumers = [reader for reader in operand.consumers if reader is not op]
+    return [op for op in operators if op in needed]

@@ -1,0 +1,38 @@
+"""Give a linear layer such weights that the batch norm behind it is no longer needed.
+
+    before   x -> nn.Linear 'fc' -> nn.BatchNorm1d -> y         x (n, in_features)
+    after    x -> nn.Linear 'fc+bn' -> y                        new weight, new bias
+
+The arithmetic is that of fold_batch_norm_into_conv.
+
+Left alone: a linear layer whose output someone else reads, too; a batch norm that keeps no statistics; x of more than
+two axes, whose second axis is the batch norm's channels and whose last is the linear layer's features.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kuiper.graph.passes.batch_norms import batch_norm_behind, folded, scale_and_shift
+from kuiper.graph.passes.rewiring import merge_readers
+
+if TYPE_CHECKING:
+    from kuiper.graph.passes.rewiring import Merged
+    from kuiper.graph.runtime_graph import RegistryProtocol
+    from kuiper.graph.runtime_operator import RuntimeOperator
+
+
+def fold_batch_norm_into_linear(operators: list[RuntimeOperator], registry: RegistryProtocol) -> list[RuntimeOperator]:
+    """The operators with batch norms folded into the linear layers in front of them."""
+    return merge_readers(operators, lambda op: _merge(op, registry))
+
+
+def _merge(linear: RuntimeOperator, registry: RegistryProtocol) -> Merged | None:
+    norm = batch_norm_behind(linear, "nn.BatchNorm1d", registry) if linear.type == "nn.Linear" else None
+    if norm is None or len(linear.outputs[0].shape or ()) != 2:
+        return None
+    affine = scale_and_shift(norm, linear.int_param("out_features"))
+    if affine is None or linear.attrs["weight"].data.shape[:1] != affine.scale.shape:
+        return None
+    new = folded(linear, norm, affine, affine.scale[:, None])
+    return None if new is None else (new, norm)

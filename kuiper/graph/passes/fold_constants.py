@@ -1,0 +1,110 @@
+"""Compute once, now, what does not depend on the inputs.
+
+    before   pnnx.Attribute -> torch.permute -> torch.matmul -> y
+                                           x ---'
+    after    pnnx.Attribute 'permute' -> torch.matmul -> y      its data is what torch.permute gave
+                                    x ---'
+
+An operator all of whose inputs are constants (or that has none: torch.arange) is run by its own layer, in the order of
+execution, so whole branches become one constant. What the branch was made of then is dead code.
+
+Left alone: results that are no arrays (a list of sizes), results of more than LARGEST bytes that are larger than what
+they are made from (a model should not grow in memory because of torch.zeros), operators that fail (they are to say so
+when the model runs) and layers that are not kuiper's own. No layer of kuiper's own draws random numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kuiper.graph.pnnx.ir import DataType
+from kuiper.graph.runtime_operator import RuntimeAttribute
+from kuiper.graph.schedule import queue_order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kuiper.graph.runtime_graph import RegistryProtocol
+    from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
+
+LARGEST = 4 << 20
+"""Bytes that a folded constant may have in any case."""
+
+_TYPES = {
+    np.dtype(dtype): kind
+    for dtype, kind in (
+        (np.float32, DataType.F32),
+        (np.float64, DataType.F64),
+        (np.float16, DataType.F16),
+        (np.int64, DataType.I64),
+        (np.int32, DataType.I32),
+        (np.int16, DataType.I16),
+        (np.int8, DataType.I8),
+        (np.uint8, DataType.U8),
+        (np.bool_, DataType.BOOL),
+    )
+}
+
+
+def fold_constants(operators: list[RuntimeOperator], registry: RegistryProtocol) -> list[RuntimeOperator]:
+    """The operators with a pnnx.Attribute in the place of each whose output is always the same array."""
+    known: dict[RuntimeOperand, Any] = {}
+    constants: dict[RuntimeOperator, RuntimeOperator] = {}
+    for op in queue_order(operators):
+        if not _is_constant(op, known, registry):
+            continue
+        if op.type == "pnnx.Attribute" and "data" in op.attrs:
+            known[op.outputs[0]] = op.attrs["data"].data
+            continue
+        result = _run(op, [known[operand] for operand in op.inputs], registry)
+        if len(op.outputs) != 1 or result is None:
+            continue
+        known[op.outputs[0]] = result
+        if isinstance(result, np.ndarray) and result.dtype in _TYPES:
+            constants[op] = _as_attribute(op, result)
+    return [constants.get(op, op) for op in operators]
+
+
+def _is_constant(op: RuntimeOperator, known: dict[RuntimeOperand, Any], registry: RegistryProtocol) -> bool:
+    if op.type in ("pnnx.Input", "pnnx.Output") or not registry.is_built_in(op.type):
+        return False
+    return all(operand in known for operand in op.inputs) and registry.is_built_in("pnnx.Attribute")
+
+
+def _run(op: RuntimeOperator, inputs: list[Any], registry: RegistryProtocol) -> Any:
+    """What the layer makes of these inputs; None if it fails, or if that is too large to keep."""
+    op.layer = op.layer or registry.create(op)
+    try:
+        with np.errstate(all="ignore"):
+            result = op.layer.forward(*inputs)
+    except Exception:  # whatever it is, the graph reports it with the operator's name when it runs
+        return None
+    distinct = {id(value): value for value in inputs}.values()
+    return result if _bytes([result]) <= max(LARGEST, _bytes(distinct)) else None
+
+
+def _bytes(values: Iterable[Any]) -> int:
+    """The memory of all arrays among these values and in lists of them."""
+    return sum(_bytes(value) if isinstance(value, (list, tuple)) else getattr(value, "nbytes", 0) for value in values)
+
+
+def _as_attribute(op: RuntimeOperator, result: np.ndarray) -> RuntimeOperator:
+    """A constant with the name, the output and the readers of ``op``; its array cannot be written to."""
+    data = np.ascontiguousarray(result).reshape(result.shape).view()
+    data.flags.writeable = False
+    constant = replace(
+        op,
+        type="pnnx.Attribute",
+        inputs=[],
+        input_names=[],
+        params={},
+        attrs={"data": RuntimeAttribute(_TYPES[data.dtype], data.shape, data)},
+        layer=None,
+    )
+    for operand in op.inputs:
+        operand.consumers = [reader for reader in operand.consumers if reader is not op]
+    op.outputs[0].producer = constant
+    return constant

@@ -1,0 +1,48 @@
+"""Make one operator of a number times its own sigmoid.
+
+    before   x -+-> F.sigmoid -+-> mul(@0,@1) -> y
+                '--------------'
+    after    x -> F.silu -> y
+
+That is how models spell SiLU that are older than its name. Someone else may still read x; if nobody does, a convolution
+that makes x can take the SiLU in.
+
+Left alone: a sigmoid that someone else reads, too, and x of which the file does not say that it is float32.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kuiper.graph.passes.rewiring import merge_readers, sole_reader
+from kuiper.graph.pnnx.ir import DataType
+
+if TYPE_CHECKING:
+    from kuiper.graph.passes.rewiring import Merged
+    from kuiper.graph.runtime_graph import RegistryProtocol
+    from kuiper.graph.runtime_operator import RuntimeOperator
+
+_SIGMOIDS = ("nn.Sigmoid", "F.sigmoid", "torch.sigmoid")
+_PRODUCTS = ("mul(@0,@1)", "mul(@1,@0)")
+
+
+def recognise_silu(operators: list[RuntimeOperator], registry: RegistryProtocol) -> list[RuntimeOperator]:
+    """The operators with F.silu in the place of each sigmoid and the product behind it."""
+    return merge_readers(operators, lambda op: _merge(op, registry))
+
+
+def _merge(sigmoid: RuntimeOperator, registry: RegistryProtocol) -> Merged | None:
+    product = sole_reader(sigmoid) if sigmoid.type in _SIGMOIDS and len(sigmoid.inputs) == 1 else None
+    if product is None or product.type != "pnnx.Expression" or len(product.inputs) != 2:
+        return None
+    if not all(registry.is_built_in(name) for name in (sigmoid.type, product.type, "F.silu")):
+        return None
+    (x,) = sigmoid.inputs
+    is_silu = product.str_param("expr").replace(" ", "") in _PRODUCTS and x in product.inputs
+    if not is_silu or x.type is not DataType.F32:
+        return None
+    silu = replace(
+        sigmoid, type="F.silu", name=f"{sigmoid.name}+mul", outputs=product.outputs, params={}, attrs={}, layer=None
+    )
+    return silu, product

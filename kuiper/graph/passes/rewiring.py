@@ -1,0 +1,64 @@
+"""How passes look at the wires between operators, and change them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
+
+    Merged = tuple[RuntimeOperator, RuntimeOperator]
+    """A new operator, and the reader of the old one that it has taken in."""
+
+
+def sole_reader(op: RuntimeOperator) -> RuntimeOperator | None:
+    """The operator that reads the one output of ``op``, if no other does and it reads it once; otherwise None.
+
+    Only then nobody misses that output when the two become one operator.
+    """
+    if len(op.outputs) != 1 or len(op.outputs[0].consumers) != 1:
+        return None
+    reader = op.outputs[0].consumers[0]
+    return reader if reader.inputs.count(op.outputs[0]) == 1 else None
+
+
+def merge_readers(
+    operators: list[RuntimeOperator], merge: Callable[[RuntimeOperator], Merged | None]
+) -> list[RuntimeOperator]:
+    """The operators, each merged with its reader for as long as ``merge`` finds something to merge.
+
+    The new operator stands in the place of the old one and may be merged again: a convolution with two batch norms.
+    """
+    result: list[RuntimeOperator] = []
+    taken_in: set[RuntimeOperator] = set()
+    for op in operators:
+        merged = None if op in taken_in else merge(op)
+        while merged is not None:
+            new, reader = merged
+            substitute((op, reader), new)
+            taken_in.add(reader)
+            op, merged = new, merge(new)
+        result.append(op)
+    return [op for op in result if op not in taken_in]
+
+
+def substitute(old: tuple[RuntimeOperator, ...], new: RuntimeOperator) -> None:
+    """Wire ``new``, whose inputs and outputs are some of those of ``old``, in the place of ``old``."""
+    for op in old:
+        for operand in op.inputs:
+            readers = [new if reader in old else reader for reader in operand.consumers]
+            operand.consumers = list(dict.fromkeys(readers))
+            if operand not in new.inputs:
+                operand.consumers = [reader for reader in operand.consumers if reader is not new]
+        for operand in op.outputs:
+            operand.producer = new if operand in new.outputs else None
+
+
+def read_instead(operand: RuntimeOperand, other: RuntimeOperand) -> None:
+    """Let all who read ``operand`` read ``other``."""
+    for reader in operand.consumers:
+        reader.inputs = [other if read is operand else read for read in reader.inputs]
+    other.consumers = list(dict.fromkeys([*other.consumers, *operand.consumers]))
+    operand.consumers = []
