@@ -1,9 +1,13 @@
 """The compiled part of kuiper: every .pyx below ``kuiper/``, and the flags it is compiled with.
 
-    KUIPER_ARCH=x86-64-v3    the -march value (default: native, the machine that builds)
-    KUIPER_DEBUG=1           bounds checks on, optimisation off
+    KUIPER_ARCH=x86-64-v3              the -march value (default: native, the machine that builds)
+    KUIPER_DEBUG=1                     bounds checks on, optimisation off
+    KUIPER_SANITIZE=address,undefined  the compiler's own checks of every access (gcc and clang; see "make sanitize")
+    KUIPER_NO_VECTORS=1                no vector types, as with compilers that have none
 
-The flags that were really used are written to ``kuiper/_build_config.py`` and shown by ``kuiper doctor``.
+Each of these builds has a folder of its own below ``build/``, so that going from one to another compiles nothing twice;
+the one that was built last lies beside the sources. The flags that were really used are written to
+``kuiper/_build_config.py`` and shown by ``kuiper doctor``.
 """
 
 from __future__ import annotations
@@ -21,10 +25,16 @@ from Cython import __version__ as cython_version
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError
 
 ROOT = Path(__file__).parent
 DEBUG = os.environ.get("KUIPER_DEBUG", "0") not in ("", "0")
 ARCH = os.environ.get("KUIPER_ARCH", "native")
+SANITIZE = os.environ.get("KUIPER_SANITIZE", "")
+NO_VECTORS = os.environ.get("KUIPER_NO_VECTORS", "0") not in ("", "0")
+KINDS = {"debug": DEBUG, "sanitize": SANITIZE, "no-vectors": NO_VECTORS, ARCH: ARCH != "native"}
+BUILD_FOLDER = "/".join(["build", *(kind for kind, wanted in KINDS.items() if wanted)])
+MOST_COMPILERS = 8  # at the same time; each takes some hundred megabytes
 SHARED_UTILITY = "kuiper._cyutility"
 BUILD_CONFIG = "kuiper/_build_config.py"
 
@@ -44,6 +54,13 @@ MACROS = {
     "__AVX512VL__": "avx512vl",
 }
 
+# -march=native also allows what the CPU cannot be asked for by these names. A level is made of nothing else, or of what
+# every CPU has that has these.
+LEVELS = {
+    "x86-64-v4": ("__AVX512F__", "__AVX512BW__", "__AVX512DQ__", "__AVX512VL__", "__BMI2__", "__FMA__"),
+    "x86-64-v3": ("__AVX2__", "__BMI2__", "__FMA__"),
+}
+
 # Directives stand here and nowhere else: a "# cython:" line in a .pyx would override the debug build.
 DIRECTIVES = {
     "language_level": 3,
@@ -61,16 +78,30 @@ class BuildExt(build_ext):
 
     def build_extensions(self) -> None:
         msvc = self.compiler.compiler_type == "msvc"
-        candidates = msvc_flags() if msvc else unix_flags()
+        candidates = msvc_flags() if msvc else unix_flags(self.machine_flags())
         compile_flags = [flag for flag in candidates if self.accepts([flag])]
+        if SANITIZE and not any(flag.startswith("-fsanitize") for flag in compile_flags):
+            raise CompileError(f"KUIPER_SANITIZE: expected checks that the compiler knows, got {SANITIZE}")
         openmp_compile, openmp_link = self.openmp_flags(msvc)
         for extension in self.extensions:
             portable = extension.name in PORTABLE
+            extension.depends.append("setup.py")  # other flags, another build
             own_flags = [flag for flag in compile_flags if not (portable and is_machine_flag(flag))]
             extension.extra_compile_args = own_flags + openmp_compile
-            extension.extra_link_args = openmp_link
+            extension.extra_link_args = openmp_link + [flag for flag in compile_flags if flag.startswith("-fsanitize")]
         self.write_config(compile_flags + openmp_compile, bool(openmp_compile))
         super().build_extensions()
+
+    def machine_flags(self) -> list[str]:
+        """Which instructions to use: by default the highest level that the machine which builds has."""
+        if platform.machine() in ("arm64", "aarch64"):
+            return [f"-mcpu={ARCH}"]
+        if ARCH == "native":
+            for level, macros in LEVELS.items():
+                has_all = all(self.defines(macro, ["-march=native"]) for macro in macros)
+                if has_all and self.accepts([f"-march={level}"]):
+                    return [f"-march={level}", "-mtune=native"]
+        return [f"-march={ARCH}"]
 
     def accepts(self, compile_flags: list[str], link_flags: tuple[str, ...] = (), source: str = "") -> bool:
         """Whether a small program compiles and links with these flags."""
@@ -113,6 +144,7 @@ class BuildExt(build_ext):
 
     def copy_extensions_to_source(self) -> None:
         """An in-place or editable build keeps its products, this note among them, beside the sources."""
+        self.force = True  # copy what was asked for, even over a younger build of another kind
         super().copy_extensions_to_source()
         shutil.copyfile(Path(self.build_lib, BUILD_CONFIG), ROOT / BUILD_CONFIG)
 
@@ -132,13 +164,14 @@ class BuildExt(build_ext):
         path.write_text(f'"""Written by setup.py: how this copy of kuiper was built."""\n\n{body}')
 
 
-def unix_flags() -> list[str]:
+def unix_flags(machine: list[str]) -> list[str]:
     """For gcc and clang. -ffast-math is not among them: it turns sigmoid(-100) into NaN."""
-    machine = [f"-march={ARCH}"]
-    if platform.machine() in ("arm64", "aarch64"):
-        machine = [f"-mcpu={ARCH}"]
-    optimise = ["-O1"] if DEBUG else ["-O3", "-mprefer-vector-width=512"]
-    return [*optimise, *machine, "-g0", "-fno-math-errno", "-fno-trapping-math", "-Wno-unused-function"]
+    optimise = ["-O1"] if DEBUG or SANITIZE else ["-O3", "-mprefer-vector-width=512"]
+    sanitize = [f"-fsanitize={SANITIZE}", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"] if SANITIZE else []
+    symbols = "-g1" if SANITIZE else "-g0"  # reports give lines
+    macros = ["-DKUIPER_NO_VECTORS"] if NO_VECTORS else []
+    own = [*optimise, *machine, *sanitize, symbols, *macros]
+    return [*own, "-fno-math-errno", "-fno-trapping-math", "-Wno-unused-function"]
 
 
 def msvc_flags() -> list[str]:
@@ -148,7 +181,7 @@ def msvc_flags() -> list[str]:
 
 def is_machine_flag(flag: str) -> bool:
     """Whether a flag lets the compiler use instructions that not every CPU has."""
-    return flag.startswith(("-march", "-mcpu", "-mprefer", "/arch"))
+    return flag.startswith(("-march", "-mcpu", "-mtune", "-mprefer", "/arch"))
 
 
 def compiler_version(compiler: object) -> str:
@@ -183,4 +216,8 @@ setup(
         quiet=True,
     ),
     cmdclass={"build_ext": BuildExt},
+    options={
+        "build": {"build_base": BUILD_FOLDER},
+        "build_ext": {"parallel": min(os.cpu_count() or 1, MOST_COMPILERS)},
+    },
 )

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from kuiper import expression as expression  # registers pnnx.Expression
 from kuiper import layers as layers
+from kuiper.engine.engine import Engine
 from kuiper.errors import (
     CsvFormatError,
     DataTypeError,
@@ -38,7 +39,10 @@ from kuiper.tensor import Tensor
 from kuiper.threads import get_num_threads, set_num_threads
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from os import PathLike
+
+    from kuiper.graph.passes import Pass
 
 __version__ = "0.1.0"
 
@@ -69,6 +73,7 @@ def load(
     bin: str | PathLike[str] | None = None,  # noqa: A002 (the public name)
     *,
     optimize: bool = True,
+    passes: Sequence[Pass | str] | None = None,
 ) -> RuntimeGraph:
     """The model in these files, ready to be called.
 
@@ -76,7 +81,10 @@ def load(
     ----------
     param : path of the ``.pnnx.param`` file
     bin : path of the ``.pnnx.bin`` file; by default the sibling of ``param``
-    optimize : False keeps every operator as it stands in the file
+    optimize : False is the readable path: every operator as it stands in the file, one layer after the other
+    passes : rewrites of the graph, as functions of ``kuiper.graph.passes`` or by name, done in this order; by default
+        ``DEFAULT_PASSES``, or none with ``optimize=False``. Given both, the readable path runs the graph that exactly
+        these passes leave: good for seeing what one of them does.
 
     Raises
     ------
@@ -84,7 +92,9 @@ def load(
         If a file is missing or does not follow the PNNX format; the message gives file and line.
     UnsupportedOperatorError
         If the graph needs operators that kuiper lacks; the message lists all of them.
+    ParameterError
+        If there is no pass of a name; the message lists all names.
     """
     graph = RuntimeGraph(param, bin)
-    graph.build(registry, optimize)
+    graph.build(registry, optimize, passes, Engine if optimize else None)
     return graph

@@ -23,6 +23,7 @@ COMMANDS = {
     "run": "run a model on arrays from .npy files",
     "show": "print a model's operators, and those that kuiper lacks",
     "draw": "draw a model as an SVG picture or as Mermaid text",
+    "plan": "show how the engine runs a model, step by step",
     "profile": "time each operator of a model",
     "bench": "time a model as a whole",
     "doctor": "check compiler, CPU, threads and build, and run a self-test",

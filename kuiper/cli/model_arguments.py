@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import kuiper
+from kuiper.engine.engine import Engine
 from kuiper.errors import ParameterError
 from kuiper.graph import RuntimeGraph, pnnx
 from kuiper.graph.random_weights import fill_random_weights
@@ -17,11 +18,14 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-def add_model_arguments(parser: argparse.ArgumentParser) -> None:
-    """MODEL.param, its .bin, and the choice to do without."""
+def add_model_arguments(parser: argparse.ArgumentParser, optimize_only: bool = False) -> None:
+    """MODEL.param, its .bin, and, unless ``optimize_only``, the choice of the readable path."""
     parser.add_argument("model", type=Path, metavar="MODEL.param")
     parser.add_argument("--bin", type=Path, help="the weights (default: the sibling of MODEL.param)")
-    parser.add_argument("--no-optimize", action="store_true", help="run every operator as it stands in the file")
+    if optimize_only:
+        parser.set_defaults(no_optimize=False)
+    else:
+        parser.add_argument("--no-optimize", action="store_true", help="run every operator as it stands in the file")
 
 
 def add_timing_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,7 +73,8 @@ def open_model(arguments: argparse.Namespace) -> RuntimeGraph:
     if getattr(arguments, "threads", None) is not None:
         kuiper.set_num_threads(arguments.threads)
     graph = open_graph(arguments)
-    graph.build(registry, optimize=not arguments.no_optimize)
+    optimize = not arguments.no_optimize
+    graph.build(registry, optimize, engine=Engine if optimize else None)
     return graph
 
 

@@ -1,0 +1,31 @@
+"""The fast engine: what ``kuiper.load`` runs a model on, beside the readable layers.
+
+Everything that does not depend on the numbers in the inputs is decided once, when a plan is made for their shapes:
+which algorithm, where in memory, in which pieces. A run then only computes. The rooms, in the order in which one walks
+through them:
+
+    plan time, in Python
+        engine.py        one model's plans, found by the shapes of the inputs; None means: leave it to the layers
+        planner.py       walks the graph; each operator becomes a view, steps, or a call of its layer
+        planned_step.py  what it makes of them
+        values.py        what the planner knows of a tensor: a view of memory that does not exist yet
+        lowering/        from a layer to steps, one module per family of operators
+        cost.py          how long a 3 x 3 convolution will take by each algorithm
+        packing.py       weights in the order in which the tile reads them; winograd_matrices.py, expression_code.py and
+                         arrangement.py do such work for Winograd and for elementwise steps
+        chains.py        which steps are to run together, a few rows at a time
+        arena.py         where each storage lies, so that those that are not needed at once share memory
+
+    run time, compiled
+        plan.py          programs and layers in turn, on an arena of its own for each call; the frame, in Python
+        program.pyx      runs steps on all threads: the only place where threads are; team.pxd is their barrier
+        step.pxd         what a step is: a function, its numbers, how many tasks
+        kernels/         one algorithm per .pyx, each a Step
+        vector.pxd       one vector register as a type; tile.pxd, blocks.pxd, activation.pxd, functions.pxd and
+                         vector_math.pxd are made of it
+
+    plan_report.py       ``model.plan()``: all of this as a table
+
+docs/engine.md follows one image through it, docs/kernel-style.md has the rules of the kernels. The graph does not know
+this package: ``RuntimeGraph.build`` is handed ``Engine``, and asks of it what ``ExecutorProtocol`` says.
+"""

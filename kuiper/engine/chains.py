@@ -1,0 +1,111 @@
+"""Which steps are to run as a chain, a few rows at a time: those with an image between them that fills the cache.
+
+before   1x1 convolution -> 4.8 MB -> depthwise -> 1.2 MB -> 1x1 convolution -> 0.3 MB
+after    chain of the three, with strips of some rows in the place of the 4.8 MB and the 1.2 MB
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kuiper.engine.kernels.chain import MOST_STEPS, Chain
+from kuiper.engine.lowering.concat import same_memory
+from kuiper.engine.planned_step import NativeStep, StepCard
+from kuiper.engine.values import Value, new_image
+from kuiper.threads import available_cores
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.engine.planned_step import PlannedStep
+    from kuiper.engine.step import Step
+
+# Floats of an image from which on it is worth it: half a megabyte, a quarter of a second-level cache.
+_LARGE = 1 << 17
+
+# Floats that all strips of a chain may have (half of a second-level cache), and rows of the output that a round makes,
+# at most.
+_STRIPS = 1 << 18
+_BANDS = (16, 8, 4, 2)
+
+# Rounds of a task, at least: the first one makes rows that another task makes, too.
+_ROUNDS = 2
+
+# Tasks for each core that the process may use. Their number changes the work, but no bit of the result.
+_TASKS_PER_CORE = 2
+
+
+def join_chains(steps: Sequence[PlannedStep]) -> list[PlannedStep]:
+    """The steps, with chains in the place of those that make them up."""
+    joined: list[PlannedStep] = []
+    index = 0
+    while index < len(steps):
+        links = _chain_from(steps, index)
+        while len(links) > 1 and (chain := _chain(links)) is None:
+            links.pop()
+        joined.append(chain if len(links) > 1 and chain else steps[index])
+        index += max(1, len(links))
+    return joined
+
+
+def _chain_from(steps: Sequence[PlannedStep], start: int) -> list[NativeStep]:
+    """The longest chain that begins with this step."""
+    first = steps[start]
+    links = [first] if isinstance(first, NativeStep) and first.window else []
+    for step in steps[start + 1 :]:
+        if not 0 < len(links) < MOST_STEPS or not isinstance(step, NativeStep) or not _link(links[-1], step, steps):
+            break
+        links.append(step)
+    return links
+
+
+def _link(maker: NativeStep, reader: NativeStep, steps: Sequence[PlannedStep]) -> bool:
+    """Whether an image goes from one step to the other, is large, and is nobody else's."""
+    if reader.window is None or len(maker.writes) != 1:
+        return False
+    image, read = maker.writes[0], reader.reads[0]
+    stride, reach = reader.window
+    whole = image.start == 0 and image.strides == new_image(*image.shape).strides
+    if image.storage.floats < _LARGE or image.storage.contents is not None or reach < stride or not whole:
+        return False
+    users = [value for step in steps for value in (*step.reads, *step.writes) if value.storage is image.storage]
+    return len(users) == 2 and image.shape == read.shape and same_memory(image, read)
+
+
+def _chain(links: list[NativeStep]) -> NativeStep | None:
+    """The links as one step; None if not even two rows of all images fit the cache."""
+    images: list[Value] = [link.writes[0] for link in links[:-1]]
+    rows = [image.strides[2] for image in images]
+    out_h, wanted = links[-1].writes[0].shape[2], _TASKS_PER_CORE * available_cores()
+    bands = [band for band in _BANDS if _strip_floats(links, rows, band) <= _STRIPS]
+    if not bands:
+        return None
+    band = next((band for band in bands if wanted * _ROUNDS * band <= out_h), bands[-1])
+    tasks = max(1, min(wanted, out_h // (_ROUNDS * band)))
+
+    def make() -> Step:
+        return Chain([link.make() for link in links], rows, band, tasks)
+
+    for image in images:
+        image.storage.offset = 0  # it has no place on the arena: the chain says where its rows are
+    card = StepCard(
+        links[-1].card.op,
+        f"in bands of {band} rows: " + ", ".join(link.card.algorithm for link in links),
+        sum(link.card.flops for link in links),
+        sum(link.card.bytes for link in links) - 8 * sum(image.view.size for image in images),
+        sum(link.card.expected for link in links),
+    )
+    reads = [*links[0].reads, *(value for link in links[1:] for value in link.reads[1:])]
+    externals = tuple(external for link in links for external in link.externals)
+    return NativeStep(card, make, tuple(reads), links[-1].writes, externals)
+
+
+def _strip_floats(links: list[NativeStep], rows: list[int], band: int) -> int:
+    """What the strips between the links take if a round makes so many rows of the output."""
+    total = 0
+    for link, row in zip(links[:0:-1], rows[::-1], strict=True):
+        assert link.window is not None
+        stride, reach = link.window
+        band = (band - 1) * stride + reach
+        total += 2 * band * row
+    return total

@@ -1,0 +1,259 @@
+"""From layers to programs of ``kernels/elementwise.pyx``: expressions, activations, and the like.
+
+    Expression "mul(add(@0,1),@1)"     load 0  constant 1  add  load 1  mul
+    LeakyReLU, negative_slope 0.1      load 0  leaky_relu 0.1
+    BatchNorm                          load 0  load 1  mul  load 2  add         operands 1 and 2: scale and shift
+
+The kernel knows float32 only. What has whole numbers, bools or complex numbers in it is left to the layers, as are
+functions that the kernel lacks. Sizes and other plain numbers are known when a plan is made: constants of the program.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kuiper.engine.functions import CODES, arguments_of
+from kuiper.engine.kernels.elementwise import MOST_INSTRUCTIONS, MOST_OPERANDS, MOST_PLACES
+from kuiper.expression.expression_layer import Expression
+from kuiper.expression.fused_expression import FusedExpression
+from kuiper.layers.operators import selu
+from kuiper.layers.operators.batch_norm import BatchNorm
+from kuiper.layers.operators.celu import CELU
+from kuiper.layers.operators.clamp import Clamp
+from kuiper.layers.operators.elu import ELU
+from kuiper.layers.operators.gelu import GELU
+from kuiper.layers.operators.hardshrink import Hardshrink
+from kuiper.layers.operators.hardsigmoid import Hardsigmoid
+from kuiper.layers.operators.hardswish import Hardswish
+from kuiper.layers.operators.hardtanh import Hardtanh
+from kuiper.layers.operators.leaky_relu import LeakyReLU
+from kuiper.layers.operators.log_sigmoid import LogSigmoid
+from kuiper.layers.operators.mish import Mish
+from kuiper.layers.operators.prelu import PReLU
+from kuiper.layers.operators.relu import ReLU
+from kuiper.layers.operators.relu6 import ReLU6
+from kuiper.layers.operators.rrelu import RReLU
+from kuiper.layers.operators.sigmoid import Sigmoid
+from kuiper.layers.operators.silu import SiLU
+from kuiper.layers.operators.softplus import Softplus
+from kuiper.layers.operators.softshrink import Softshrink
+from kuiper.layers.operators.softsign import Softsign
+from kuiper.layers.operators.tanh import Tanh
+from kuiper.layers.operators.tanhshrink import Tanhshrink
+from kuiper.layers.operators.threshold import Threshold
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kuiper.expression.evaluation import Program
+    from kuiper.expression.evaluation import Step as Move
+    from kuiper.layers.fused_activation import Activation
+    from kuiper.layers.layer import Array
+
+Instruction = tuple[str, float, float]
+"""A name from CODES and two settings: the number of an operand, a constant, or those of the function."""
+
+_LOAD: Instruction = ("load", 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A program and its operands: the inputs of the layer that it reads, then weights that broadcast with them."""
+
+    instructions: tuple[Instruction, ...]
+    inputs: tuple[int, ...] = (0,)
+    weights: tuple[Array, ...] = ()
+
+
+def code_of(layer: Any, examples: Sequence[Any]) -> Code | None:
+    """The program that does what this layer does with inputs like these; None if there is none.
+
+    An example is an array of the input's shape and type, or a plain number that is the input itself.
+
+    >>> from types import SimpleNamespace
+    >>> code_of(SimpleNamespace(), [np.zeros(3, np.float32)]) is None
+    True
+    """
+    if type(layer) is Expression:
+        return code_of_expression(layer.program, examples)
+    if type(layer) is FusedExpression:
+        return code_of_expression(layer.program, examples, _activation(layer.activation))
+    make = _INSTRUCTIONS.get(type(layer))
+    if make is None or len(examples) != 1 or not _is_operand(examples[0]):
+        return None
+    made = make(layer, examples[0])
+    return made if made is None or isinstance(made, Code) else Code((_LOAD, made))
+
+
+def code_of_expression(program: Program, examples: Sequence[Any], then: tuple[Instruction, ...] = ()) -> Code | None:
+    """The program of an expression, followed by ``then``; None if the kernel cannot do it exactly.
+
+    >>> from kuiper.expression.evaluation import compile_expression
+    >>> x = np.zeros((4, 3), np.float32)
+    >>> code = code_of_expression(compile_expression("mul(@1,sqrt(size(@0,0)))", 2), [x, x])
+    >>> code.instructions, code.inputs
+    ((('load', 0, 0), ('constant', 2.0, 0), ('mul', 0, 0)), (1,))
+    >>> code_of_expression(compile_expression("and(@0,1)", 1), [x]) is None
+    True
+    """
+    inputs = tuple(k for k in sorted(program.inputs_read()) if isinstance(examples[k], np.ndarray))
+    if not all(_is_operand(examples[k]) for k in inputs):
+        return None
+    stack: list[Any] = []  # instructions that compute a tensor, or a plain value
+    for move in program.steps:
+        first = len(stack) - move.arity
+        arguments = stack[first:]
+        del stack[first:]
+        value = _translated(move, arguments, examples, inputs)
+        if value is None:
+            return None
+        stack.append(value)
+    (result,) = stack
+    if not isinstance(result, _Tensor):
+        return None
+    code = Code((*result.instructions, *then), inputs)
+    return code if _fits(code) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Tensor:
+    """What computes a tensor; ``example`` is an array of its shape if it is an input as it came."""
+
+    instructions: tuple[Instruction, ...]
+    example: Array | None = None
+
+
+_SAME_NAME = frozenset({
+    "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "cos", "cosh", "div", "erf",
+    "exp", "expm1", "floor", "fmod", "log", "log10", "log1p", "max", "min", "mul", "neg", "pow", "reciprocal", "round",
+    "rsqrt", "sign", "sin", "sinh", "sqrt", "square", "sub", "tan", "tanh", "trunc",
+})  # fmt: skip
+_OTHER_NAMES = {"maximum": "max", "minimum": "min"}
+_CASTS_TO_FLOAT = frozenset({"torch.float", "torch.float32"})
+
+# As in kuiper/expression/functions.py: torch computes these without ``pow``.
+_SHORT_POWERS = {-1.0: "reciprocal", -0.5: "rsqrt", 0.5: "sqrt", 2.0: "square", 3.0: "cube"}
+
+
+def _translated(move: Move, arguments: list[Any], examples: Sequence[Any], inputs: tuple[int, ...]) -> Any:
+    """What one move of the stack machine leaves on the stack: a _Tensor, a plain value, or None: it cannot be done."""
+    if move.input is not None:
+        example = examples[move.input]
+        if not isinstance(example, np.ndarray):
+            return example
+        place = inputs.index(move.input) if move.input in inputs else -1  # -1: only its size is asked for
+        return _Tensor((("load", place, 0),), example)
+    if move.function is None:
+        return move.constant
+    tensors = [argument for argument in arguments if isinstance(argument, _Tensor)]
+    if not tensors:
+        return move.function(*arguments)
+    if move.label == "size":
+        known = tensors[0].example
+        return None if known is None else move.function(known, *arguments[1:])
+    if move.label in _CASTS_TO_FLOAT:
+        return tensors[0]
+    if move.label == "pow" and not isinstance(arguments[1], _Tensor) and arguments[1] in _SHORT_POWERS:
+        return _Tensor((*tensors[0].instructions, (_SHORT_POWERS[arguments[1]], 0, 0)))
+    name = move.label if move.label in _SAME_NAME else _OTHER_NAMES.get(move.label)
+    if name is None or not all(isinstance(argument, (_Tensor, int, float)) for argument in arguments):
+        return None
+    return _Tensor((*(part for argument in arguments for part in _instructions(argument)), (name, 0, 0)))
+
+
+def _instructions(argument: _Tensor | float) -> tuple[Instruction, ...]:
+    return argument.instructions if isinstance(argument, _Tensor) else (("constant", float(argument), 0),)
+
+
+def _is_operand(example: Any) -> bool:
+    return isinstance(example, np.ndarray) and example.dtype == np.float32
+
+
+def _fits(code: Code) -> bool:
+    """Whether the kernel has room for the program."""
+    depth = most = 0
+    for name, _, _ in code.instructions:
+        depth += 1 - arguments_of(CODES[name])
+        most = max(most, depth)
+    sizes = (len(code.inputs) + len(code.weights), len(code.instructions), most)
+    return all(
+        size <= limit for size, limit in zip(sizes, (MOST_OPERANDS, MOST_INSTRUCTIONS, MOST_PLACES), strict=True)
+    )
+
+
+def _activation(activation: Activation) -> tuple[Instruction, ...]:
+    """The activation of a fused operator."""
+    if activation.name == "none":
+        return ()
+    if activation.name == "relu":
+        return (("clip", 0.0, math.inf),)
+    return ((activation.name, activation.alpha, activation.beta),)
+
+
+def _clamp(layer: Any, x: Array) -> Instruction | None:
+    low, high = layer.numbers["min"], layer.numbers["max"]
+    bounds = (-math.inf if low is None else float(low), math.inf if high is None else float(high))
+    return None if any(math.isnan(bound) for bound in bounds) else ("clip", *bounds)
+
+
+def _prelu(layer: Any, x: Array) -> Instruction | Code | None:
+    if not layer.weights:
+        return None
+    slopes = layer.weights[0].reshape(-1)
+    if slopes.size == 1:
+        return ("leaky_relu", float(slopes[0]), 0)
+    if x.ndim < 2 or slopes.size != x.shape[1]:
+        return None
+    return Code((_LOAD, ("load", 1, 0), ("prelu", 0, 0)), weights=(_along_channels(slopes, x),))
+
+
+def _batch_norm(layer: Any, x: Array) -> Code | None:
+    w = layer.weights
+    if "running_mean" not in w or "running_var" not in w or x.ndim < 2 or w["running_mean"].shape != x.shape[1:2]:
+        return None
+    scale = w.get("weight", 1) / np.sqrt(w["running_var"].astype(np.float64) + layer.eps)
+    shift = w.get("bias", 0) - scale * w["running_mean"]
+    program: tuple[Instruction, ...] = (_LOAD, ("load", 1, 0), ("mul", 0, 0), ("load", 2, 0), ("add", 0, 0))
+    return Code(program, weights=(_along_channels(scale, x), _along_channels(shift, x)))
+
+
+def _along_channels(weights: Array, x: Array) -> Array:
+    """A number for each channel, in a shape that broadcasts with x (n, c, ...)."""
+    return weights.astype(np.float32).reshape(-1, *(1 for _ in x.shape[2:]))
+
+
+_INSTRUCTIONS: dict[type, Callable[[Any, Array], Instruction | Code | None]] = {
+    BatchNorm: _batch_norm,
+    CELU: lambda layer, x: ("celu", layer.alpha, 1 / layer.alpha),
+    Clamp: _clamp,
+    ELU: lambda layer, x: ("elu", layer.alpha, 0),
+    GELU: lambda layer, x: ("gelu" if layer.approximate == "none" else "gelu_tanh", 0, 0),
+    Hardshrink: lambda layer, x: ("hardshrink", layer.lambd, 0),
+    Hardsigmoid: lambda layer, x: ("hardsigmoid", 0, 0),
+    Hardswish: lambda layer, x: ("hardswish", 0, 0),
+    Hardtanh: lambda layer, x: ("clip", layer.min_val, layer.max_val),
+    LeakyReLU: lambda layer, x: ("leaky_relu", layer.negative_slope, 0),
+    LogSigmoid: lambda layer, x: ("logsigmoid", 0, 0),
+    Mish: lambda layer, x: ("mish", 0, 0),
+    PReLU: _prelu,
+    ReLU: lambda layer, x: ("clip", 0.0, math.inf),
+    ReLU6: lambda layer, x: ("clip", 0.0, 6.0),
+    RReLU: lambda layer, x: ("leaky_relu", layer.negative_slope, 0),
+    selu.SELU: lambda layer, x: ("selu", selu.SCALE, selu.SCALE * selu.ALPHA),
+    Sigmoid: lambda layer, x: ("sigmoid", 0, 0),
+    SiLU: lambda layer, x: ("silu", 0, 0),
+    Softplus: lambda layer, x: ("softplus", layer.beta, layer.threshold),
+    Softshrink: lambda layer, x: ("softshrink", layer.lambd, 0),
+    Softsign: lambda layer, x: ("softsign", 0, 0),
+    Tanh: lambda layer, x: ("tanh", 0, 0),
+    Tanhshrink: lambda layer, x: ("tanhshrink", 0, 0),
+    Threshold: lambda layer, x: ("threshold", layer.threshold, layer.value),
+}
+"""For each class of layer: the one instruction behind ``load 0``, or the whole program."""
+
+ELEMENTWISE_LAYERS: tuple[type, ...] = (Expression, FusedExpression, *_INSTRUCTIONS)
+"""The classes of layers for which there may be a program."""

@@ -1,0 +1,180 @@
+"""Convolution on channels-last images without im2col: the tile of tile.pxd slid over the output pixels.
+
+    image   (n, in_h, in_w, channels), ``in_pixel`` floats from pixel to pixel      out   (n, out_h, out_w, channels), likewise
+
+    output pixels in order, ``rows`` at a time          weights in panels of at most 4 vectors of output channels
+    +--+--+--+--+--+--+--+--+--+--+--+--+ ...           +-----------+-----------+-----------+
+    |  |  |  |  |  |  |  |  |  |  |  |  |               | panel 0   | panel 1   | panel 2   |  each [taps][depth][vectors * LANES]
+    +--+--+--+--+--+--+--+--+--+--+--+--+               +-----------+-----------+-----------+
+    '--- tile 0 ---''--- tile 1 ---'
+
+For each tile a small table of pointers says where under each tap each pixel's channels begin, or points to a row of zeros where
+that is outside of the image (convolution_table.pxd). The tile then runs through taps and channels without a question, once for
+each panel.
+
+A task is a block of pixels times a group of panels. Each sum is made by one task in one order: taps, then channels.
+
+Source: M. Dukhan, "The Indirect Convolution Algorithm", 2019.
+"""
+
+import numpy as np
+
+from kuiper.engine.step import rows_needed
+
+from kuiper.engine.activation cimport (
+    CLIP, ELU, GELU, GELU_TANH, HARDSIGMOID, HARDSWISH, LEAKY_RELU, MISH, NONE, SIGMOID, SILU, TANH, activate,
+)
+from kuiper.engine.kernels.convolution_table cimport Geometry, Panel, Table, Work, place
+from kuiper.engine.step cimport Memory, RowWise, Step
+from kuiper.engine.tile cimport MAX_ROWS, TileWork, rows_for, tile
+from kuiper.engine.vector cimport LANES as LANES_OF_BUILD
+
+cdef enum:
+    NEAR_FLOATS = 1 << 17  # weights that stay in the second-level cache beside the image
+
+LANES = LANES_OF_BUILD
+ACTIVATION_CODES = {
+    "none": NONE, "clip": CLIP, "leaky_relu": LEAKY_RELU, "silu": SILU, "sigmoid": SIGMOID, "hardswish": HARDSWISH,
+    "hardsigmoid": HARDSIGMOID, "tanh": TANH, "gelu": GELU, "gelu_tanh": GELU_TANH, "elu": ELU, "mish": MISH,
+}
+MOST_ROWS = [rows_for(vectors) for vectors in range(1, 5)]
+
+cdef class Convolution(Step):
+    """See the head of this file. ``numbers`` names the fields of Geometry.
+
+    Parameters
+    ----------
+    numbers : dict of whole numbers
+    weights : packed, one panel behind the other
+    bias : one for each output channel, whole vectors
+    panels : int64 (panels, 4): vectors, first output channel, first input channel, offset of the weights
+    """
+
+    cdef Work work
+
+    def __init__(self, dict numbers, const float[::1] weights, const float[::1] bias, const Py_ssize_t[:, ::1] panels):
+        cdef Work* work = &self.work
+        cdef Geometry* g = &work.geometry
+        cdef Py_ssize_t[::1] offset
+        cdef Py_ssize_t[:, ::1] needed
+        g[0] = numbers
+        work.pixels = g.images * g.out_h * g.out_w
+        work.blocks = (work.pixels + g.block - 1) // g.block
+        work.taps = g.kernel_h * g.kernel_w
+        work.dense = (
+            work.taps == g.stride_h == g.stride_w == 1 and g.pad_top == g.pad_left == 0
+            and (g.in_h, g.in_w) == (g.out_h, g.out_w)
+            and (g.in_row, g.in_image) == (g.in_w * g.in_pixel, g.in_h * g.in_w * g.in_pixel)
+            and (g.out_row, g.out_image) == (g.out_w * g.out_pixel, g.out_h * g.out_w * g.out_pixel)
+        )
+        offset = np.add.outer(
+            np.arange(g.kernel_h, dtype=np.intp) * g.dilation_h * g.in_row,
+            np.arange(g.kernel_w, dtype=np.intp) * g.dilation_w * g.in_pixel,
+        ).reshape(-1)
+        work.weights = work.next_weights = self.weights = &weights[0]
+        self.weight_floats = weights.shape[0]
+        work.far = weights.shape[0] > NEAR_FLOATS
+        work.bias = &bias[0]
+        work.panel = <const Panel*> &panels[0, 0]
+        work.offset = &offset[0]
+        reach = (g.kernel_h - 1) * g.dilation_h + 1
+        needed = rows_needed(g.out_h, g.stride_h, g.pad_top, reach, g.in_h)
+        self.rows = RowWise(convolve_rows, g.out_h, &needed[0, 0])
+        self.keeps = (weights, bias, panels, offset, needed)
+        self.numbers = work
+        self.run = convolve
+        self.tasks = work.blocks * g.panel_groups
+        self.scratch_floats = work.taps * MAX_ROWS * (sizeof(void*) // sizeof(float))
+
+    cdef void announce(self, const float* weights, Py_ssize_t floats) noexcept:
+        if weights != NULL:
+            self.work.next_weights, self.work.next_floats = weights, floats
+
+
+cdef void convolve(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
+    """One block of pixels for one group of panels."""
+    cdef const Work* work = <const Work*> numbers
+    cdef const Geometry* g = &work.geometry
+    cdef Py_ssize_t group = task // work.blocks, first = task % work.blocks * g.block
+    cdef Py_ssize_t first_panel = group * g.panels // g.panel_groups, end_panel = (group + 1) * g.panels // g.panel_groups
+    convolve_block(work, first, min(first + g.block, work.pixels), first_panel, end_panel, memory)
+
+
+cdef void convolve_rows(const void* numbers, Py_ssize_t first, Py_ssize_t end, const Memory* memory) noexcept nogil:
+    """Some rows of a single image, all panels."""
+    cdef const Work* work = <const Work*> numbers
+    cdef Py_ssize_t out_w = work.geometry.out_w
+    convolve_block(work, first * out_w, end * out_w, 0, work.geometry.panels, memory)
+
+
+cdef void convolve_block(
+    const Work* work, Py_ssize_t first, Py_ssize_t last, Py_ssize_t first_panel, Py_ssize_t end_panel, const Memory* memory
+) noexcept nogil:
+    """Pixels first .. last for some panels, in tiles that differ by at most one row."""
+    cdef const Geometry* g = &work.geometry
+    cdef Py_ssize_t tiles, index, pixel = first, end, panel
+    cdef int most = MAX_ROWS, rows
+    cdef Table table
+    table.pointers = <const float**> memory.scratch
+    for panel in range(first_panel, end_panel):
+        most = min(most, rows_for(<int> work.panel[panel].vectors))
+    tiles = (last - first + most - 1) // most
+    for index in range(tiles):
+        end = first + (index + 1) * (last - first) // tiles
+        rows = <int> (end - pixel)
+        place(work, pixel, rows, memory, &table)
+        for panel in range(first_panel, end_panel):
+            convolve_tile(work, &work.panel[panel], rows, &table, ahead_of(work, panel, pixel, rows, index, tiles))
+        if g.activation != CLIP and g.activation != NONE:
+            activate_rows(work, &work.panel[first_panel], &work.panel[end_panel - 1], rows, &table)
+        pixel = end
+
+
+cdef inline const float* ahead_of(
+    const Work* work, Py_ssize_t panel, Py_ssize_t pixel, int rows, Py_ssize_t tile_index, Py_ssize_t tiles
+) noexcept nogil:
+    """What a tile should fetch while it computes.
+
+    If the weights do not fit the cache, that is this tile's part of the panel behind its own. Otherwise it is its part of
+    the next step's weights.
+    """
+    cdef const Geometry* g = &work.geometry
+    cdef Py_ssize_t columns = work.panel[panel].vectors * LANES_OF_BUILD
+    cdef Py_ssize_t done = panel * work.pixels + pixel if g.panel_groups > 1 else pixel * g.panels + panel * rows
+    if work.far:
+        return work.weights + work.panel[panel].weights + (tiles + tile_index) * work.taps * g.depth // tiles * columns
+    return work.next_weights + done * work.next_floats // (work.pixels * g.panels)
+
+
+cdef inline void convolve_tile(
+    const Work* work, const Panel* panel, int rows, Table* table, const float* ahead
+) noexcept nogil:
+    """One tile of one panel, which fetches what is ``ahead``."""
+    cdef const Geometry* g = &work.geometry
+    cdef TileWork tiled
+    tiled.taps = work.taps
+    tiled.depth = g.depth
+    tiled.weights = work.weights + panel.weights
+    tiled.bias = work.bias + panel.out_channel
+    tiled.in_channel = panel.in_channel
+    tiled.out_channel = panel.out_channel
+    tiled.ahead = ahead
+    tiled.has_residual = g.residual >= 0
+    tiled.clamps = g.activation == CLIP
+    tiled.low = g.alpha
+    tiled.high = g.beta
+    tile(rows, <int> panel.vectors, &tiled, table.pointers, table.residual, table.out)
+
+
+cdef inline void activate_rows(
+    const Work* work, const Panel* first, const Panel* last, int rows, const Table* table
+) noexcept nogil:
+    """The activation of all panels of a tile, while it is in the first-level cache; in one go if nothing lies between."""
+    cdef const Geometry* g = &work.geometry
+    cdef Py_ssize_t columns = last.out_channel + last.vectors * LANES_OF_BUILD - first.out_channel
+    cdef int i
+    if columns == g.out_pixel and table.out[rows - 1] - table.out[0] == (rows - 1) * columns:
+        activate(table.out[0] + first.out_channel, rows * columns, g.activation, g.alpha, g.beta)
+        return
+    for i in range(rows):
+        activate(table.out[i] + first.out_channel, columns, g.activation, g.alpha, g.beta)

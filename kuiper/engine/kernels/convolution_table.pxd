@@ -1,0 +1,117 @@
+"""Where a tile's pixels are: the table of pointers that the direct convolution hands to tile.pxd.
+
+    pointers[tap][row] = image + (y * stride_h - pad_top + ky * dilation_h) * row + (x * stride_w - pad_left + ...) * pixel
+
+Where all taps of all pixels fall on the image, that is one row of pointers plus one offset for each tap. A tap that falls
+outside points to a row of zeros.
+
+Source: M. Dukhan, "The Indirect Convolution Algorithm", 2019.
+"""
+
+from kuiper.engine.step cimport Memory
+from kuiper.engine.tile cimport MAX_ROWS
+
+# One panel: which output channels (in floats), from which input channel on, and where its weights begin.
+cdef struct Panel:
+    Py_ssize_t vectors, out_channel, in_channel, weights
+
+cdef struct Geometry:
+    Py_ssize_t images, in_h, in_w, out_h, out_w
+    Py_ssize_t kernel_h, kernel_w, stride_h, stride_w, pad_top, pad_left, dilation_h, dilation_w
+    Py_ssize_t depth
+    Py_ssize_t source, in_image, in_row, in_pixel  # offsets into the arena, in floats
+    Py_ssize_t target, out_image, out_row, out_pixel
+    Py_ssize_t residual, residual_pixel  # -1: none
+    Py_ssize_t zeros
+    Py_ssize_t block, panels, panel_groups  # pixels of a task, panels in all, and parts that they fall into
+    int activation
+    float alpha, beta
+
+cdef struct Work:
+    Geometry geometry
+    Py_ssize_t pixels, blocks, taps
+    bint far  # the weights come from beyond the second-level cache
+    bint dense  # pixel i of the output sees pixel i of the input, and both follow one another evenly
+    const Panel* panel
+    const Py_ssize_t* offset  # of each tap
+    const float* weights
+    const float* bias
+    const float* next_weights  # of the step behind this one
+    Py_ssize_t next_floats
+
+# The table of a tile: a task's scratch memory.
+cdef struct Table:
+    const float** pointers  # [taps][rows]
+    const float* source[MAX_ROWS]  # under the first tap
+    const float* residual[MAX_ROWS]
+    float* out[MAX_ROWS]
+
+
+cdef inline bint locate(
+    const Geometry* g, Py_ssize_t pixel, int rows, const Memory* memory, Table* table
+) noexcept nogil:
+    """Where each pixel's first tap and its output are; the answer says whether all taps of all fall on the image."""
+    cdef Py_ssize_t x = pixel % g.out_w, y = pixel // g.out_w % g.out_h, image = pixel // (g.out_w * g.out_h)
+    cdef Py_ssize_t spare_y = g.in_h - (g.kernel_h - 1) * g.dilation_h, spare_x = g.in_w - (g.kernel_w - 1) * g.dilation_w
+    cdef Py_ssize_t in_y, in_x, step = g.stride_w * g.in_pixel
+    cdef const float* source
+    cdef float* out
+    cdef bint inside = True
+    cdef int done = 0, run, i
+    while done < rows:  # the pixels of one row of the output in one go
+        run = <int> min(<Py_ssize_t> rows - done, g.out_w - x)
+        in_y = y * g.stride_h - g.pad_top
+        in_x = x * g.stride_w - g.pad_left
+        inside = inside and 0 <= in_y < spare_y and 0 <= in_x and in_x + (run - 1) * g.stride_w < spare_x
+        source = memory.source + g.source + image * g.in_image + in_y * g.in_row + in_x * g.in_pixel
+        out = memory.target + g.target + image * g.out_image + y * g.out_row + x * g.out_pixel
+        for i in range(run):
+            table.source[done + i] = source + i * step
+            table.out[done + i] = out + i * g.out_pixel
+        done += run
+        x = 0
+        y += 1
+        if y == g.out_h:
+            y = 0
+            image += 1
+    return inside
+
+
+cdef inline void clip(const Work* work, Py_ssize_t pixel, int rows, const float* zeros, Table* table) noexcept nogil:
+    """Let taps that fall outside of the image see zeros."""
+    cdef const Geometry* g = &work.geometry
+    cdef Py_ssize_t in_y, in_x, ky, kx, y, x
+    cdef int i
+    for i in range(rows):
+        in_y = (pixel + i) // g.out_w % g.out_h * g.stride_h - g.pad_top
+        in_x = (pixel + i) % g.out_w * g.stride_w - g.pad_left
+        for ky in range(g.kernel_h):
+            y = in_y + ky * g.dilation_h
+            for kx in range(g.kernel_w):
+                x = in_x + kx * g.dilation_w
+                if y < 0 or y >= g.in_h or x < 0 or x >= g.in_w:
+                    table.pointers[(ky * g.kernel_w + kx) * rows + i] = zeros
+
+
+cdef inline void place(
+    const Work* work, Py_ssize_t pixel, int rows, const Memory* memory, Table* table
+) noexcept nogil:
+    """The table for output pixels ``pixel`` .. ``pixel + rows``."""
+    cdef const Geometry* g = &work.geometry
+    cdef Py_ssize_t tap
+    cdef bint inside
+    cdef int i
+    if g.residual >= 0:
+        for i in range(rows):
+            table.residual[i] = memory.arena + g.residual + (pixel + i) * g.residual_pixel
+    if work.dense:
+        for i in range(rows):
+            table.pointers[i] = memory.source + g.source + (pixel + i) * g.in_pixel
+            table.out[i] = memory.target + g.target + (pixel + i) * g.out_pixel
+        return
+    inside = locate(g, pixel, rows, memory, table)
+    for tap in range(work.taps):
+        for i in range(rows):
+            table.pointers[tap * rows + i] = table.source[i] + work.offset[tap]
+    if not inside:
+        clip(work, pixel, rows, memory.arena + g.zeros, table)

@@ -1,0 +1,145 @@
+"""Layer norm and RMS norm along the last axis, whose numbers are neighbours.
+
+    layer norm   y = (x - mean) / sqrt(variance + eps) * weight + bias       variance = mean of (x - mean)**2
+    RMS norm     y = x / sqrt(mean of x**2 + eps) * weight
+
+mean(x**2) - mean(x)**2 in one pass would subtract two large, nearly equal numbers. So the row, which is in the
+first-level cache, is read three times:
+
+    sum of x         -> mean, rounded to a float
+    sum of d, d * d  -> what that rounding lost, and the variance        d = x - mean
+    y
+
+The sum of d would be 0 without rounding; with it, it is the error of the mean. That one addition makes float as good as
+double.
+
+Source: J. Ba, J. Kiros, G. Hinton, "Layer Normalization", 2016; B. Zhang, R. Sennrich, "Root Mean Square Layer
+Normalization", 2019; T. Chan, G. Golub, R. LeVeque, "Algorithms for Computing the Sample Variance", 1983 (the corrected
+two-pass algorithm).
+"""
+
+import math
+
+import numpy as np
+
+from libc.math cimport sqrt
+
+from kuiper.engine.arrangement import arranged
+
+from kuiper.engine.blocks cimport AXES, Lines, copy_exactly, find_line
+from kuiper.engine.step cimport Memory, Step
+from kuiper.engine.vector cimport LANES, load, splat, store, vec
+from kuiper.engine.vector_math cimport sum_of_lanes, with_rest
+
+cdef enum:
+    GRAIN = 32768  # numbers of a task
+
+cdef struct Geometry:
+    Py_ssize_t source, target  # offsets into the arena, in floats
+    Py_ssize_t size  # of the last axis
+    bint centred  # layer norm; else RMS norm
+    double eps
+
+cdef struct Work:
+    Geometry geometry
+    Lines lines
+    Py_ssize_t tasks
+    const float* weight
+    const float* bias
+
+
+cdef class LayerNorm(Step):
+    """See the head of this file. ``numbers`` names the fields of Geometry; the target may be the source.
+
+    Parameters
+    ----------
+    numbers : dict of numbers
+    weight, bias : (size)
+    shape, source_strides, target_strides : the axes in front of the last
+    """
+
+    cdef Work work
+
+    def __init__(self, dict numbers, weight, bias, shape, source_strides, target_strides):
+        cdef Work* w = &self.work
+        cdef float[:, ::1] affine = np.zeros((2, numbers["size"] + LANES), np.float32)
+        np.asarray(affine)[:, :-LANES] = weight, bias
+        plan = arranged(shape, [target_strides, source_strides], 1, AXES, LANES)
+        count = math.prod(shape)
+        w.geometry = numbers
+        w.lines = {"count": count, "shape": plan.shape, "target": plan.strides[0], "source": plan.strides[1]}
+        w.tasks = self.tasks = min(count, (count * numbers["size"] + GRAIN - 1) // GRAIN)
+        w.weight, w.bias = &affine[0, 0], &affine[1, 0]
+        self.keeps, self.numbers, self.run = affine, w, normalise
+        self.scratch_floats = LANES
+
+
+cdef void normalise(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
+    """A range of rows."""
+    cdef const Work* w = <const Work*> numbers
+    cdef Py_ssize_t index, source, target
+    for index in range(task * w.lines.count // w.tasks, (task + 1) * w.lines.count // w.tasks):
+        source, target = w.geometry.source, w.geometry.target
+        find_line(&w.lines, index, &source, &target)
+        row(w, memory.arena + source, memory.arena + target, memory.scratch)
+
+
+cdef inline void row(const Work* w, const float* x, float* y, float* buffer) noexcept nogil:
+    """One row; its last vector, which may end within it, is on its own."""
+    cdef Py_ssize_t size = w.geometry.size, whole = (size - 1) // LANES, rest = size - whole * LANES, i
+    cdef const float* end = x + whole * LANES
+    cdef double drift, squares
+    cdef float mean = 0, factor, shift = 0
+    if w.geometry.centred:
+        mean = <float> (sum_of(x, whole, with_rest(end, rest, 0)) / size)
+    moments(x, whole, with_rest(end, rest, mean) - mean, mean, &drift, &squares)
+    if w.geometry.centred:
+        drift = drift / size
+        factor = <float> (1 / sqrt(squares / size - drift * drift + w.geometry.eps))
+        shift = <float> -drift * factor
+    else:
+        factor = <float> (1 / sqrt(squares / size + w.geometry.eps))
+    for i in range(whole):
+        store(y + i * LANES, scaled(w, i, load(x + i * LANES), mean, factor, shift))
+    store(buffer, scaled(w, whole, load(end), mean, factor, shift))
+    copy_exactly(buffer, y + whole * LANES, rest)
+
+
+cdef inline vec scaled(const Work* w, Py_ssize_t i, vec x, float mean, float factor, float shift) noexcept nogil:
+    """Vector i of the result."""
+    return ((x - mean) * factor + shift) * load(w.weight + i * LANES) + load(w.bias + i * LANES)
+
+
+cdef inline double sum_of(const float* x, Py_ssize_t vectors, vec last) noexcept nogil:
+    """All numbers added up, in four vectors of sums that do not wait for each other."""
+    cdef vec a = last, b = splat(0), c = splat(0), d = splat(0)
+    cdef Py_ssize_t i
+    for i in range(vectors // 4):
+        a = a + load(x + 4 * i * LANES)
+        b = b + load(x + (4 * i + 1) * LANES)
+        c = c + load(x + (4 * i + 2) * LANES)
+        d = d + load(x + (4 * i + 3) * LANES)
+    for i in range(vectors // 4 * 4, vectors):
+        a = a + load(x + i * LANES)
+    return sum_of_lanes((a + b) + (c + d))
+
+
+cdef inline void moments(
+    const float* x, Py_ssize_t vectors, vec last, float mean, double* drift, double* squares
+) noexcept nogil:
+    """The sums of x - mean and of its square; ``last`` is the last vector of x - mean."""
+    cdef vec a = last, b = splat(0), a2 = last * last, b2 = splat(0), d, e
+    cdef Py_ssize_t i
+    for i in range(vectors // 2):
+        d = load(x + 2 * i * LANES) - mean
+        e = load(x + (2 * i + 1) * LANES) - mean
+        a = a + d
+        b = b + e
+        a2 = a2 + d * d
+        b2 = b2 + e * e
+    if vectors % 2:
+        d = load(x + (vectors - 1) * LANES) - mean
+        a = a + d
+        a2 = a2 + d * d
+    drift[0] = sum_of_lanes(a + b)
+    squares[0] = sum_of_lanes(a2 + b2)

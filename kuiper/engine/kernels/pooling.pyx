@@ -1,0 +1,227 @@
+"""Pooling: the maximum or the mean of a box of pixels, for windows that tables give.
+
+An axis' table says where each window begins and ends on the image. So padding, stride and dilation, the ragged windows
+of adaptive pooling and the single one of global pooling are all the same here:
+
+    columns          0   1   2   3   4   5   6   7       first  end
+    window 0        [=======]                              0     2      kernel 3, stride 2, padding 1: the padding is no
+    window 1            [===========]                      1     4      part of any window, as it can change neither a
+    window 2                    [===========]              3     6      maximum nor a sum; what to divide by is told
+    window 3                            [===========]      5     8
+
+A box of r rows and c columns takes r * c loads. Where windows overlap much it goes in two moves, r + c in all: down the
+rows, which leaves a line of the image's width, then across it.
+
+    image rows                    line                        outputs
+    a b c d e f g h  --.
+    i j k l m n o p  --+- max ->  A B C D E F G H  -- max ->  0 1 2 3
+    q r s t u v w x  --'                  of [A B], [B C D], [D E F], [F G H]
+
+A vector is LANES channels of a pixel; four of them are in work at a time. The sum of each row of a box is made by
+itself and then added to the total: long sums so keep the precision of short ones. A NaN is larger than everything.
+
+Source: torch.nn.functional.max_pool2d, avg_pool2d, adaptive_avg_pool2d.
+"""
+
+from libc.math cimport INFINITY
+
+from kuiper.engine.step cimport Memory, RowWise, Step
+from kuiper.engine.vector cimport LANES, larger, load, splat, store, vec
+
+cdef enum:
+    TASK_LOADS = 4096  # vectors: a microsecond or more
+    MOST_TASKS = 16
+
+cdef struct Geometry:
+    Py_ssize_t images, in_w, out_h, out_w, channels  # channels: whole vectors of floats
+    Py_ssize_t source, in_image, in_row, in_pixel  # offsets into the arena, in floats
+    Py_ssize_t target, out_image, out_row, out_pixel
+    Py_ssize_t dilation_h, dilation_w
+    bint maximum
+
+cdef struct Work:
+    Geometry geometry
+    const Py_ssize_t* rows  # where windows begin, then where they end
+    const Py_ssize_t* columns
+    const float* divisor_h
+    const float* divisor_w
+    Py_ssize_t row_blocks, channel_blocks  # of each image
+    bint separable
+
+# Pixels to be pooled: ``rows`` times ``columns`` of them, so many floats apart.
+cdef struct Box:
+    Py_ssize_t rows, columns, row, column
+
+
+cdef class Pooling(Step):
+    """See the head of this file. ``numbers`` names the fields of Geometry.
+
+    Parameters
+    ----------
+    numbers : dict of whole numbers; ``maximum`` is 1 for maxima and 0 for means
+    rows, columns : intp (2, out_h) and (2, out_w), positions on the image: the first, and one that lies behind the last
+    divisor_h, divisor_w : float32 (out_h,) and (out_w,), whose products the sums are divided by
+    """
+
+    cdef Work work
+
+    def __init__(
+        self, dict numbers, const Py_ssize_t[:, ::1] rows, const Py_ssize_t[:, ::1] columns,
+        const float[::1] divisor_h, const float[::1] divisor_w,
+    ):
+        cdef Geometry* g = &self.work.geometry
+        cdef Py_ssize_t vectors, down = 0, across = 0, loads, wanted, i
+        g[0] = numbers
+        for i in range(g.out_h):
+            down += taps(rows[0, i], rows[1, i], g.dilation_h)
+        for i in range(g.out_w):
+            across += taps(columns[0, i], columns[1, i], g.dilation_w)
+        # a move down fills a line, which costs about another load for each pixel
+        self.work.separable = down * across > down * g.in_w + g.out_h * (across + g.in_w)
+        loads = down * g.in_w + g.out_h * across if self.work.separable else down * across
+        vectors = g.channels // LANES
+        wanted = max(1, min(MOST_TASKS, loads * vectors // TASK_LOADS))
+        self.work.row_blocks = min(wanted, g.out_h)
+        self.work.channel_blocks = max(1, min(wanted // self.work.row_blocks, vectors // 4))
+        self.work.rows = &rows[0, 0]
+        self.work.columns = &columns[0, 0]
+        self.work.divisor_h = &divisor_h[0]
+        self.work.divisor_w = &divisor_w[0]
+        self.keeps = (rows, columns, divisor_h, divisor_w)
+        self.numbers = &self.work
+        self.run = pool
+        self.rows = RowWise(pool_rows, g.out_h, &rows[0, 0])
+        self.tasks = g.images * self.work.row_blocks * self.work.channel_blocks
+        self.scratch_floats = g.in_w * g.channels if self.work.separable else 0
+
+
+cdef inline Py_ssize_t taps(Py_ssize_t first, Py_ssize_t end, Py_ssize_t dilation) noexcept nogil:
+    """How many positions a window looks at."""
+    return max(0, (end - first + dilation - 1) // dilation)
+
+
+cdef void pool(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
+    """Some rows of some channels of one image."""
+    cdef const Work* work = <const Work*> numbers
+    cdef const Geometry* g = &work.geometry
+    cdef Py_ssize_t part = task % work.channel_blocks, block = task // work.channel_blocks
+    cdef Py_ssize_t image = block // work.row_blocks, all_vectors = g.channels // LANES, y
+    cdef Py_ssize_t vector = part * all_vectors // work.channel_blocks
+    cdef Py_ssize_t vectors = (part + 1) * all_vectors // work.channel_blocks - vector
+    cdef const float* source = memory.source + g.source + image * g.in_image + vector * LANES
+    cdef float* out = memory.target + g.target + image * g.out_image + vector * LANES
+    block %= work.row_blocks
+    for y in range(block * g.out_h // work.row_blocks, (block + 1) * g.out_h // work.row_blocks):
+        pool_row(work, source, y, vectors, memory.scratch, out + y * g.out_row)
+
+
+cdef void pool_rows(const void* numbers, Py_ssize_t first, Py_ssize_t end, const Memory* memory) noexcept nogil:
+    """Some rows of a single image, all channels."""
+    cdef const Work* work = <const Work*> numbers
+    cdef const Geometry* g = &work.geometry
+    cdef Py_ssize_t y
+    for y in range(first, end):
+        pool_row(
+            work, memory.source + g.source, y, g.channels // LANES, memory.scratch, memory.target + g.target + y * g.out_row
+        )
+
+
+cdef void pool_row(
+    const Work* work, const float* source, Py_ssize_t y, Py_ssize_t vectors, float* line, float* out
+) noexcept nogil:
+    """One row of outputs; the line has ``vectors`` vectors for each pixel."""
+    cdef const Geometry* g = &work.geometry
+    cdef Py_ssize_t first = work.rows[y], pixel = g.in_pixel, x
+    cdef float divisor = work.divisor_h[y]
+    cdef Box box
+    source += first * g.in_row
+    box.rows, box.row = taps(first, work.rows[g.out_h + y], g.dilation_h), g.dilation_h * g.in_row
+    if work.separable:
+        box.columns, box.column = 1, 0
+        pixel = vectors * LANES
+        for x in range(g.in_w):
+            pool_box(g.maximum, &box, source + x * g.in_pixel, vectors, 1, line + x * pixel)
+        source = line
+        box.rows = 1
+    box.column = g.dilation_w * pixel
+    for x in range(g.out_w):
+        first = work.columns[x]
+        box.columns = taps(first, work.columns[g.out_w + x], g.dilation_w)
+        pool_box(g.maximum, &box, source + first * pixel, vectors, divisor * work.divisor_w[x], out + x * g.out_pixel)
+
+
+cdef inline void pool_box(
+    bint maximum, const Box* box, const float* source, Py_ssize_t vectors, float divisor, float* out
+) noexcept nogil:
+    """One output pixel, four vectors at a time while there are so many."""
+    cdef Py_ssize_t v = 0
+    if maximum:
+        while v + 4 <= vectors:
+            four_maxima(box, source + v * LANES, out + v * LANES)
+            v += 4
+        while v < vectors:
+            one_maximum(box, source + v * LANES, out + v * LANES)
+            v += 1
+    else:
+        while v + 4 <= vectors:
+            four_means(box, source + v * LANES, divisor, out + v * LANES)
+            v += 4
+        while v < vectors:
+            one_mean(box, source + v * LANES, divisor, out + v * LANES)
+            v += 1
+
+
+cdef inline void one_maximum(const Box* box, const float* source, float* out) noexcept nogil:
+    cdef vec a = splat(-INFINITY)
+    cdef Py_ssize_t y, x
+    for y in range(box.rows):
+        for x in range(box.columns):
+            a = larger(a, load(source + y * box.row + x * box.column))
+    store(out, a)
+
+
+cdef inline void four_maxima(const Box* box, const float* source, float* out) noexcept nogil:
+    cdef vec a = splat(-INFINITY), b = a, c = a, d = a
+    cdef Py_ssize_t y, x
+    cdef const float* p
+    for y in range(box.rows):
+        for x in range(box.columns):
+            p = source + y * box.row + x * box.column
+            a = larger(a, load(p))
+            b = larger(b, load(p + LANES))
+            c = larger(c, load(p + 2 * LANES))
+            d = larger(d, load(p + 3 * LANES))
+    store(out, a)
+    store(out + LANES, b)
+    store(out + 2 * LANES, c)
+    store(out + 3 * LANES, d)
+
+
+cdef inline void one_mean(const Box* box, const float* source, float divisor, float* out) noexcept nogil:
+    cdef vec zero = splat(0), a = zero, row
+    cdef Py_ssize_t y, x
+    for y in range(box.rows):
+        row = zero
+        for x in range(box.columns):
+            row = row + load(source + y * box.row + x * box.column)
+        a = a + row
+    store(out, a / splat(divisor))
+
+
+cdef inline void four_means(const Box* box, const float* source, float divisor, float* out) noexcept nogil:
+    cdef vec zero = splat(0), a = zero, b = zero, c = zero, d = zero, row_a, row_b, row_c, row_d
+    cdef Py_ssize_t y, x
+    cdef const float* p
+    for y in range(box.rows):
+        row_a = row_b = row_c = row_d = zero
+        for x in range(box.columns):
+            p = source + y * box.row + x * box.column
+            row_a = row_a + load(p)
+            row_b = row_b + load(p + LANES)
+            row_c = row_c + load(p + 2 * LANES)
+            row_d = row_d + load(p + 3 * LANES)
+        a, b, c, d = a + row_a, b + row_b, c + row_c, d + row_d
+    store(out, a / splat(divisor))
+    store(out + LANES, b / splat(divisor))
+    store(out + 2 * LANES, c / splat(divisor))
+    store(out + 3 * LANES, d / splat(divisor))

@@ -1,0 +1,3 @@
+import numpy as np
+
+def pack_winograd(weight: np.ndarray, size: int, panels: int) -> np.ndarray: ...

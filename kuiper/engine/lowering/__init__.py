@@ -1,0 +1,30 @@
+"""How layers become steps: one module per family, each function registered for the layer classes that it knows.
+
+    @lowers(Conv2d, FusedConv2d)
+    def lower_convolution(layer, inputs, planner):  ->  the outputs, or None: "not this one, run the layer itself"
+
+A lowering looks at shapes, chooses an algorithm, asks the planner for memory and emits steps. In this order, since a
+step that is emitted stays:
+
+    1. answer None to what it does not know: other axes, modes, weights that do not fit (the layer says what is wrong)
+    2. planner.on_arena(input)                       float32 inputs, imported if they come from outside; else None
+    3. planner.image(shape) or planner.rows(shape)   memory for the output, perhaps the slice of a concatenation
+    4. planner.pack(key, make)                       weights in kernel order, made once for all plans of the model
+    5. planner.emit(algorithm, make, reads, writes, flops, bytes, expected)
+
+``make`` builds the Step later, when every storage has its place in the arena; until then offsets are not known.
+
+A lowering is found by the layer's exact class: a student's own layer under the same operator type, or a subclass of
+kuiper's, runs as it is. Modules of this package are imported by themselves: a new one needs no list to stand in.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+from kuiper.engine.lowering.registry import find_lowering as find_lowering
+from kuiper.engine.lowering.registry import lowers as lowers
+
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")

@@ -1,0 +1,164 @@
+"""Attention: the scores of queries and keys, their softmax, and the mixture of values, block by block.
+
+    scores = scale * q @ k^T + mask       (..., l, s)
+    out = softmax(scores) @ v             (..., l, d)
+
+The scores of all heads together may be much more than a cache holds, and nobody wants them afterwards. A row of them
+needs no other. So they are made for some images, some heads of one image, or some rows of one head at a time, in the
+same memory:
+
+    +----+----+----+----+
+    | h0 | h1 | h2 | h3 |  the scores of h0 and h1, their softmax, their mixtures; then those of h2 and h3
+    +----+----+----+----+
+     '- block -'
+
+Source: A. Vaswani et al., "Attention Is All You Need", 2017; T. Dao et al., "FlashAttention", 2022 (what it costs to
+take scores through far memory).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kuiper.engine.expression_code import Code
+from kuiper.engine.kernels.convolution import LANES
+from kuiper.engine.lowering.elementwise import emit_elementwise
+from kuiper.engine.lowering.matmul import emit_product, memory_of_product, product_shape
+from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.lowering.softmax import emit_softmax
+from kuiper.engine.values import AnyValue, HostValue, Value, whole_vectors
+from kuiper.layers.operators.scaled_dot_product_attention import ScaledDotProductAttention
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kuiper.engine.planner import Planner
+    from kuiper.layers.layer import Array
+
+# Floats of a block, and rows for which it is worth packing all keys and values.
+_BLOCK = 1 << 20
+_LEAST_ROWS = 64
+
+# Rows so many floats apart begin in the same few sets of the first-level cache.
+_SAME_SETS = 256
+
+_MOST_AXES = 6  # of a step that adds a mask
+_ADD = Code((("load", 0, 0), ("load", 1, 0), ("add", 0, 0)), (0, 1))
+
+
+@lowers(ScaledDotProductAttention)
+def lower_attention(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """F.scaled_dot_product_attention with a constant mask, a causal one, or none."""
+    q, k, v = (planner.on_arena(value) for value in inputs[:3])
+    if q is None or k is None or v is None:
+        return None
+    shape = scores_shape(q.shape, k.shape, v.shape)
+    if shape is None:
+        return None
+    mask = None
+    if layer.is_causal:
+        mask = _added(np.tri(*shape[-2:], dtype=np.bool_))
+    elif len(inputs) > 3:
+        mask = constant_mask(inputs[3], shape)
+        if mask is None:
+            return None
+    out = memory_of_product(planner, (*shape[:-1], v.shape[-1]))
+    emit_attention(planner, (q, k, v), out, mask, layer.scale)
+    return [out]
+
+
+def scores_shape(q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...]) -> tuple[int, ...] | None:
+    """(..., l, s) for queries (..., l, e), keys (..., s, e) and values (..., s, d); None if they do not fit."""
+    if not 2 <= min(len(q), len(k), len(v)) <= max(len(q), len(k), len(v)) <= _MOST_AXES:
+        return None
+    shape = product_shape(q, (*k[:-2], k[-1], k[-2]))
+    return shape if shape and v[-2] == shape[-1] and _broadcasts(v[:-2], shape[:-2]) else None
+
+
+def constant_mask(value: AnyValue, shape: tuple[int, ...]) -> Array | None:
+    """A mask of bools (True: shown) or floats as what is added to scores of this shape; None if it cannot be.
+
+    A row that sees nothing gets zeros, not the NaN of a softmax: a mask that has such rows is left to the layer.
+    """
+    if not isinstance(value, HostValue) or not value.constant or not isinstance(value.example, np.ndarray):
+        return None
+    mask = value.example
+    if mask.dtype not in (np.bool_, np.float32) or not _broadcasts(mask.shape, shape):
+        return None
+    added = _added(mask) if mask.dtype == np.bool_ else mask
+    sees_none = np.all(np.isneginf(np.broadcast_to(added, (*mask.shape[:-1], shape[-1]))), axis=-1)
+    return None if mask.ndim == 0 or sees_none.any() else added
+
+
+def _added(shown: Array) -> Array:
+    added: Array = np.where(shown, np.float32(0), np.float32(-np.inf))
+    return added
+
+
+def _broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    """Whether an array of this shape broadcasts to the target's shape."""
+    pairs = zip(reversed(shape), reversed(target), strict=False)
+    return len(shape) <= len(target) and all(size in (1, wanted) for size, wanted in pairs)
+
+
+def emit_attention(
+    planner: Planner,
+    qkv: tuple[Value, Value, Value],
+    out: Value,
+    mask: Array | None = None,
+    scale: float | None = None,
+    in_one: bool = False,
+) -> Value:
+    """Add ``out = softmax(scale * q @ k^T + mask) @ v``; the result is the memory of the last block's softmax.
+
+    ``in_one`` makes all scores one block.
+    """
+    q, k, v = qkv
+    stack, columns = out.shape[:-2], k.shape[-2]
+    shape = (*stack, q.shape[-2], columns)
+    q, k, v = (Value(x.storage, np.broadcast_to(x.view, (*stack, *x.shape[-2:]))) for x in (q, k, v))
+    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+    added = None if mask is None else planner.constant(mask)
+    parts = [(slice(None),)] if in_one else list(blocks(shape))
+    width = _row_width(columns)
+    memory = planner.scratch(max(q.view[part][..., 0].size for part in parts) * width)
+    for part in parts:
+        matrices = part[: len(stack)]
+        rows = q.view[part]
+        room = memory.view[: rows[..., 0].size * width].reshape(*rows.shape[:-1], width)
+        scores = Value(memory.storage, room[..., :columns])
+        keys, values = k.view[matrices].swapaxes(-1, -2), v.view[matrices]
+        emit_product(planner, Value(q.storage, rows), Value(k.storage, keys), scores, scale)
+        if added is not None:
+            own = Value(added.storage, np.broadcast_to(added.view, shape)[part])
+            emit_elementwise(planner, _ADD, [scores, own], scores)
+        emit_softmax(planner, scores, scores, len(shape) - 1)
+        emit_product(planner, scores, Value(v.storage, values), Value(out.storage, out.view[part]))
+    return scores
+
+
+def _row_width(columns: int) -> int:
+    """From one row of scores to the next."""
+    width = whole_vectors(columns)
+    return width if width % _SAME_SETS else width + LANES
+
+
+def blocks(shape: tuple[int, ...], axis: int = 0) -> Iterator[tuple[slice, ...]]:
+    """Scores (..., rows, columns) in blocks of neighbours: some matrices, or some rows where one matrix is too large.
+
+    >>> list(blocks((1, 4, 512, 1024)))
+    [(slice(0, 1, None), slice(0, 2, None)), (slice(0, 1, None), slice(2, 4, None))]
+    >>> len(list(blocks((1, 2, 4096, 4096))))
+    32
+    """
+    each, is_row = math.prod(shape[axis + 1 :]), axis == len(shape) - 2
+    if each > _BLOCK and not is_row:
+        for i in range(shape[axis]):
+            yield from ((slice(i, i + 1), *rest) for rest in blocks(shape, axis + 1))
+        return
+    count = -(-shape[axis] // max(_LEAST_ROWS if is_row else 1, _BLOCK // each))
+    for i in range(count):
+        yield (slice(i * shape[axis] // count, (i + 1) * shape[axis] // count),)

@@ -1,0 +1,32 @@
+"""Channel shuffles: one copy, from channels seen as a table (groups, own) to channels seen as (own, groups)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kuiper.engine.lowering.layout import copy_into
+from kuiper.engine.lowering.placement import can_copy, memory_like
+from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.values import AnyValue, Value
+from kuiper.layers.operators.channel_shuffle import ChannelShuffle
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.engine.planner import Planner
+
+
+@lowers(ChannelShuffle)
+def lower_channel_shuffle(layer: ChannelShuffle, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """nn.ChannelShuffle."""
+    x = planner.on_arena(inputs[0])
+    if x is None or x.view.ndim < 3 or x.shape[1] % layer.groups:
+        return None
+    n, channels, *image = x.shape
+    out = memory_like(planner, x, x.shape)
+    source = x.view.reshape(n, layer.groups, channels // layer.groups, *image).swapaxes(1, 2)
+    target = out.view.reshape(n, channels // layer.groups, layer.groups, *image)
+    if not can_copy(source, target):
+        return None
+    copy_into(planner, Value(x.storage, source), Value(out.storage, target))
+    return [out]

@@ -1,0 +1,64 @@
+"""Convolutions along one axis: those of images of height 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kuiper.engine.lowering.convolution import lower_convolution
+from kuiper.engine.lowering.layout import copy_into
+from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.values import AnyValue, Value, is_image
+from kuiper.layers.operators.conv1d import Conv1d
+from kuiper.layers.operators.fused_conv2d import FusedConv1d
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.engine.planner import Planner
+    from kuiper.layers.convolution import ConvolutionParameters, Stencil
+    from kuiper.layers.fused_activation import Activation
+    from kuiper.layers.layer import Array
+
+
+@dataclass(frozen=True, slots=True)
+class _OnImages:
+    """What the lowering of convolutions wants to know of a layer, for the one that does the same to images."""
+
+    weight: Array
+    bias: Array | None
+    stencil: Stencil
+    parameters: ConvolutionParameters
+    in_channels: int
+    border: tuple[int, ...]
+    activation: Activation | None
+
+
+@lowers(Conv1d, FusedConv1d)
+def lower_conv1d(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """nn.Conv1d with its residual and activation."""
+    if layer.border or any(len(value.shape) != 3 for value in inputs):
+        return None
+    images = [_as_image(planner, value) for value in inputs]
+    found: list[AnyValue] = [image for image in images if image is not None]
+    if len(found) < len(images):
+        return None
+    on_images = _OnImages(
+        layer.weight[:, :, None], layer.bias, layer.stencil, layer.parameters, layer.in_channels, layer.border,
+        getattr(layer, "activation", None),
+    )  # fmt: skip
+    outputs = lower_convolution(on_images, found, planner)
+    return outputs and [Value(out.storage, out.view[:, :, 0]) for out in outputs if isinstance(out, Value)]
+
+
+def _as_image(planner: Planner, value: AnyValue) -> Value | None:
+    """(n, c, l) as an image (n, c, 1, l) with channels side by side: a view, or a copy."""
+    x = planner.on_arena(value)
+    if x is None:
+        return None
+    image = Value(x.storage, x.view[:, :, None])
+    if is_image(image):
+        return image
+    turned = planner.image(image.shape, output=None)
+    copy_into(planner, image, turned)
+    return turned

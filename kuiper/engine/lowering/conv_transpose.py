@@ -1,0 +1,108 @@
+"""Transposed convolutions: as many small convolutions as there are positions between two input pixels.
+
+A transposed convolution of stride 2 writes its kernel's entries to every second pixel. Seen from the output, the even
+pixels meet only the even entries, the odd pixels only the odd ones:
+
+    kernel a b c d, stride 2      out[0] out[1] out[2] out[3] out[4] out[5]
+                                    |      |      |      |      |      |
+    even pixels: entries a c        +------|------+------|------+      |        a convolution with the kernel  c a
+    odd pixels:  entries b d               +-------------+-------------+        a convolution with the kernel  d b
+
+so each phase is an ordinary convolution of stride 1 that writes to every second row and column, and no sum is ever
+written twice. Source: W. Shi et al., "Is the deconvolution layer the same as a convolutional layer?", 2016.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from kuiper.engine.kernels.convolution import LANES
+from kuiper.engine.lowering.activation import activation_numbers
+from kuiper.engine.lowering.convolution import Window, emit_convolution
+from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.packing import PackedWeights, pack
+from kuiper.engine.values import AnyValue, Value
+from kuiper.layers.operators.conv_transpose2d import ConvTranspose2d, output_size
+from kuiper.layers.operators.fused_conv_transpose2d import FusedConvTranspose2d
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.engine.planner import Planner
+
+
+class Phase(NamedTuple):
+    """Outputs first, first + stride, ... of one axis: the kernel entries they meet, and the first input pixel."""
+
+    first: int
+    entries: tuple[int, ...]
+    start: int
+    step: int
+
+
+def phases(kernel: int, stride: int, before: int, dilation: int) -> list[Phase]:
+    """How the outputs of one axis fall into convolutions.
+
+    >>> phases(4, 2, 0, 1)
+    [Phase(first=0, entries=(2, 0), start=-1, step=1), Phase(first=1, entries=(3, 1), start=-1, step=1)]
+    """
+    found = []
+    for first in range(stride):
+        entries = [k for k in range(kernel) if (first + before - k * dilation) % stride == 0][::-1]
+        start = (first + before - entries[0] * dilation) // stride if entries else 0
+        found.append(Phase(first, tuple(entries), start, dilation // math.gcd(dilation, stride)))
+    return found
+
+
+@lowers(ConvTranspose2d, FusedConvTranspose2d)
+def lower_conv_transpose(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """nn.ConvTranspose2d with its activation, phase by phase."""
+    shape, stencil, groups = inputs[0].shape, layer.stencil, layer.parameters.groups
+    if len(shape) != 4 or shape[1] != layer.in_channels or len(inputs) > 1:
+        return None
+    out_channels = layer.weight.shape[1] * groups
+    if groups > 1 and layer.weight.shape[1] % LANES:
+        return None
+    axes = [
+        phases(k, s, b, d)
+        for k, s, b, d in zip(stencil.kernel, stencil.stride, stencil.before, stencil.dilation, strict=True)
+    ]
+    if not all(phase.entries for axis in axes for phase in axis):
+        return None  # outputs that no kernel entry reaches
+    out_h, out_w = output_size(shape[2:], stencil, layer.output_padding, layer.op.where)
+    x = planner.image_of(inputs[0])
+    if x is None or min(out_h, out_w) < 1:
+        return None
+    out = planner.image((shape[0], out_channels, out_h, out_w))
+    for vertical in axes[0]:
+        for horizontal in axes[1]:
+            _emit_phase(layer, planner, x, out, vertical, horizontal)
+    return [out]
+
+
+def _emit_phase(layer: Any, planner: Planner, x: Value, out: Value, vertical: Phase, horizontal: Phase) -> None:
+    stride_h, stride_w = layer.stencil.stride
+    part = Value(out.storage, out.view[:, :, vertical.first :: stride_h, horizontal.first :: stride_w])
+    if part.view.size == 0:
+        return
+    window = Window(
+        (len(vertical.entries), len(horizontal.entries)),
+        (1, 1),
+        (-vertical.start, -horizontal.start),
+        (vertical.step, horizontal.step),
+    )
+    pixels = part.shape[0] * part.shape[2] * part.shape[3]
+
+    def make() -> PackedWeights:
+        in_c, own = layer.weight.shape[:2]
+        groups = layer.parameters.groups
+        entries = layer.weight[:, :, list(vertical.entries)][:, :, :, list(horizontal.entries)]
+        grouped = entries.reshape(groups, in_c // groups, own, *window.kernel).swapaxes(1, 2)
+        weight = np.ascontiguousarray(grouped.reshape(groups * own, in_c // groups, *window.kernel))
+        return pack(weight, layer.bias, groups, pixels)
+
+    packed = planner.pack(("phase", vertical.first, horizontal.first), make)
+    emit_convolution(planner, x, part, packed, window, activation_numbers(layer))

@@ -1,0 +1,179 @@
+"""Convolutions: which algorithm, how the work falls into tasks, and the numbers that the kernels want."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kuiper.engine.kernels.convolution import LANES, Convolution
+from kuiper.engine.lowering.activation import NO_ACTIVATION, activation_numbers
+from kuiper.engine.lowering.depthwise import lower_depthwise
+from kuiper.engine.lowering.image_numbers import image_numbers, residual_numbers
+from kuiper.engine.lowering.layout import import_with_border
+from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.lowering.winograd import best_cut, emit_winograd
+from kuiper.engine.packing import PackedWeights, cut_panels, pack, pixel_cycles
+from kuiper.engine.values import AnyValue, HostValue, Value
+from kuiper.layers.operators.conv2d import Conv2d
+from kuiper.layers.operators.fused_conv2d import FusedConv2d
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.engine.planner import Planner
+    from kuiper.engine.step import Step
+    from kuiper.layers.convolution import Stencil
+    from kuiper.layers.layer import Array
+
+# Weights of this size and more would push the image out of the second-level cache: each panel then serves many pixels.
+_MANY_WEIGHTS = 1 << 17
+_TASKS = 16
+
+# Weights come from beyond the second-level cache at 30 GB/s.
+_BYTES_PER_CYCLE = 8
+_CYCLES_OF_A_TASK = 8_000
+_GIGAHERTZ = 3.5
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How a convolution reads its image: sizes and strides of the kernel, and of the image as the kernel sees it."""
+
+    kernel: tuple[int, int]
+    stride: tuple[int, int]
+    before: tuple[int, int]
+    dilation: tuple[int, int]
+
+    @property
+    def rows(self) -> tuple[int, int]:
+        """How output rows follow one another on the image, and how many of its rows each sees."""
+        return self.stride[0], self.dilation[0] * (self.kernel[0] - 1) + 1
+
+    @classmethod
+    def of(cls, stencil: Stencil) -> Window:
+        return cls(stencil.kernel, stencil.stride, stencil.before, stencil.dilation)
+
+
+POINTWISE = Window((1, 1), (1, 1), (0, 0), (1, 1))
+
+
+@lowers(Conv2d, FusedConv2d)
+def lower_convolution(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """nn.Conv2d with its residual and activation."""
+    shape, stencil = inputs[0].shape, layer.stencil
+    if layer.border or len(shape) != 4 or shape[1] != layer.in_channels or not _fits(stencil, shape):
+        return None
+    out_shape = (shape[0], layer.weight.shape[0], *stencil.output_size(*shape[2:]))
+    residual = planner.image_of(inputs[1]) if len(inputs) > 1 else None
+    if len(inputs) > 1 and (residual is None or residual.shape != out_shape):
+        return None
+    groups, window, weight = layer.parameters.groups, Window.of(stencil), layer.weight
+    if groups == shape[1] == len(weight):
+        return lower_depthwise(layer, inputs[0], residual, planner)
+    x = _with_border(planner, inputs[0], stencil, groups)
+    if x is not None:
+        weight = weight.transpose(0, 3, 1, 2).reshape(len(weight), -1, stencil.kernel[0], 1)
+        window = Window((stencil.kernel[0], 1), stencil.stride, (0, 0), stencil.dilation)
+    else:
+        x = planner.image_of(inputs[0])
+    if x is None:
+        return None
+    out = planner.image(out_shape)
+    activation = activation_numbers(layer)
+    best = best_cut(x, out) if groups == 1 and _suits_winograd(window) else None
+    if best:
+        emit_winograd(planner, x, out, weight, layer.bias, window.before, *best, activation, residual)
+    else:
+        packed = packed_for(planner, weight, layer.bias, groups, out)
+        emit_convolution(planner, x, out, packed, window, activation, residual)
+    return [out]
+
+
+def _suits_winograd(window: Window) -> bool:
+    return window.kernel == (3, 3) and window.stride == window.dilation == (1, 1)
+
+
+def packed_for(planner: Planner, weight: Array, bias: Array | None, groups: int, out: Value) -> PackedWeights:
+    """The weights of the current operator, packed for an output of this size."""
+    pixels = out.shape[0] * out.shape[2] * out.shape[3]
+    widths = tuple(cut_panels(weight, groups, pixels))
+    packed: PackedWeights = planner.pack(("direct", weight.shape, widths), lambda: pack(weight, bias, groups, pixels))
+    return packed
+
+
+def _fits(stencil: Stencil, shape: tuple[int, ...]) -> bool:
+    """Whether the kernel is not larger than the padded image."""
+    padded = (shape[2 + i] + stencil.before[i] + stencil.after[i] for i in (0, 1))
+    return all(size >= span for size, span in zip(padded, stencil.span, strict=True))
+
+
+def emit_convolution(
+    planner: Planner,
+    x: Value,
+    out: Value,
+    packed: PackedWeights,
+    window: Window,
+    activation: dict[str, float] = NO_ACTIVATION,
+    residual: Value | None = None,
+) -> None:
+    """Add the direct convolution from one image to another, or to some rows and columns of another."""
+    n, _, out_h, out_w = out.shape
+    kernel_h, kernel_w = window.kernel
+    pixels = n * out_h * out_w
+    cycles = sum(pixel_cycles(pixels, int(v)) for v in packed.panels[:, 0]) * packed.depth * kernel_h * kernel_w
+    cycles = max(cycles, packed.weights.nbytes / _BYTES_PER_CYCLE)
+    zeros = planner.zeros(packed.depth)
+    block, panel_groups = _tasks(x, pixels, cycles, packed)
+
+    def make() -> Step:
+        numbers = {
+            "images": n, "in_h": x.shape[2], "in_w": x.shape[3], "out_h": out_h, "out_w": out_w,
+            "kernel_h": kernel_h, "kernel_w": kernel_w,
+            "stride_h": window.stride[0], "stride_w": window.stride[1],
+            "pad_top": window.before[0], "pad_left": window.before[1],
+            "dilation_h": window.dilation[0], "dilation_w": window.dilation[1],
+            "depth": packed.depth,
+            **image_numbers(x, out),
+            **residual_numbers(residual),
+            "zeros": zeros.offset,
+            "block": block, "panels": len(packed.panels), "panel_groups": panel_groups,
+            **activation,
+        }  # fmt: skip
+        return Convolution(numbers, packed.weights, packed.bias, packed.panels)
+
+    widest = int(packed.panels[0, 0])
+    planner.emit(
+        f"direct {kernel_h}x{kernel_w}, panels of {widest * LANES}",
+        make,
+        reads=[x] if residual is None else [x, residual],
+        writes=[out],
+        flops=2 * pixels * out.shape[1] * packed.depth * kernel_h * kernel_w,
+        more_bytes=packed.weights.nbytes,
+        expected=cycles / _GIGAHERTZ,
+        window=window.rows if n == 1 and packed.weights.size < _MANY_WEIGHTS else None,
+    )
+
+
+def _tasks(x: Value, pixels: int, cycles: float, packed: PackedWeights) -> tuple[int, int]:
+    """Pixels of a task, and the number of parts into which the panels fall.
+
+    If there is more image than weights, a task is some pixels and all panels: threads share the image. Otherwise a task
+    is one panel and as many pixels as possible: threads share the weights, of which each reads its part only.
+    """
+    wanted = max(1, min(_TASKS, int(cycles / _CYCLES_OF_A_TASK)))
+    if packed.weights.size < min(_MANY_WEIGHTS, x.view.size) and pixels >= 4 * wanted:
+        return -(-pixels // wanted), 1
+    groups = len(packed.panels)
+    blocks = min(-(-wanted // groups), -(-pixels // 12))
+    return -(-pixels // blocks), groups
+
+
+def _with_border(planner: Planner, value: AnyValue, stencil: Stencil, groups: int) -> Value | None:
+    """The image as the first convolution wants it: few channels, from outside, the padding stored with it."""
+    if not isinstance(value, HostValue) or groups > 1 or stencil.dilation[1] > 1 or value.constant:
+        return None
+    if value.example.dtype != "float32" or value.example.shape[1] * 2 > LANES or math.prod(stencil.kernel) == 1:
+        return None
+    border = (stencil.before[0], stencil.after[0], stencil.before[1], stencil.after[1])
+    return planner.imported_as(value, border, lambda: import_with_border(planner, value, border))

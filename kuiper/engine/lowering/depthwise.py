@@ -1,0 +1,72 @@
+"""Depthwise convolutions: as many groups as channels, one output channel each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kuiper.engine.kernels.depthwise import Depthwise
+from kuiper.engine.lowering.activation import activation_numbers
+from kuiper.engine.lowering.image_numbers import image_numbers, residual_numbers
+from kuiper.engine.packing import padded_bias
+from kuiper.engine.values import AnyValue, Value, aligned, whole_vectors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.engine.planner import Planner
+    from kuiper.engine.step import Step
+    from kuiper.layers.layer import Array
+
+# Multiply-adds, and bytes from the second-level cache, per nanosecond.
+_PRODUCTS = 40.0
+_BYTES = 40.0
+
+
+def lower_depthwise(layer: Any, value: AnyValue, residual: Value | None, planner: Planner) -> Sequence[AnyValue] | None:
+    """nn.Conv2d with groups == in_channels == out_channels, its residual and activation."""
+    x = planner.image_of(value)
+    if x is None:
+        return None
+    n, c, h, w = x.shape
+    stencil = layer.stencil
+    out_h, out_w = stencil.output_size(h, w)
+    out = planner.image((n, c, out_h, out_w))
+    weights, bias = planner.pack("depthwise", lambda: (_pack(layer.weight), padded_bias(layer.bias, c)))
+    activation = activation_numbers(layer)
+
+    def make() -> Step:
+        numbers = {
+            "images": n, "in_h": h, "in_w": w, "out_h": out_h, "out_w": out_w, "channels": whole_vectors(c),
+            "kernel_h": stencil.kernel[0], "kernel_w": stencil.kernel[1],
+            "stride_h": stencil.stride[0], "stride_w": stencil.stride[1],
+            "pad_top": stencil.before[0], "pad_left": stencil.before[1],
+            "dilation_h": stencil.dilation[0], "dilation_w": stencil.dilation[1],
+            **image_numbers(x, out),
+            **residual_numbers(residual),
+            **activation,
+        }  # fmt: skip
+        return Depthwise(numbers, weights, bias)
+
+    products = n * out_h * out_w * whole_vectors(c) * stencil.kernel[0] * stencil.kernel[1]
+    planner.emit(
+        f"depthwise {stencil.kernel[0]}x{stencil.kernel[1]}",
+        make,
+        reads=[x] if residual is None else [x, residual],
+        writes=[out],
+        flops=2 * n * c * out_h * out_w * stencil.kernel[0] * stencil.kernel[1],
+        more_bytes=weights.nbytes,
+        expected=max(products / _PRODUCTS, 4 * (x.view.size + out.view.size) / _BYTES),
+        window=(stencil.stride[0], stencil.span[0]) if n == 1 else None,
+    )
+    return [out]
+
+
+def _pack(weight: Array) -> Array:
+    """The weight (c, 1, kernel_h, kernel_w) as [kernel_h][kernel_w][channels], channels in whole vectors."""
+    c, _, kernel_h, kernel_w = weight.shape
+    packed = aligned(kernel_h * kernel_w * whole_vectors(c))
+    packed[:] = 0
+    packed.reshape(kernel_h, kernel_w, -1)[:, :, :c] = np.moveaxis(weight[:, 0], 0, -1)
+    return packed

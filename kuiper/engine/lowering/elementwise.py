@@ -1,0 +1,87 @@
+"""Expressions, activations, batch norms: whatever is a function of the numbers in one place of each operand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kuiper.engine.expression_code import ELEMENTWISE_LAYERS, Code, code_of
+from kuiper.engine.functions import CODES, cost_of
+from kuiper.engine.kernels.elementwise import Elementwise
+from kuiper.engine.lowering.layout import ARENA
+from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.values import AnyValue, Value, new_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.engine.planner import Planner
+    from kuiper.engine.step import Step
+    from kuiper.layers.layer import Array
+
+# Additions per nanosecond that vector code over a chunk does, and bytes per nanosecond from the second-level cache.
+_SPEED = 16.0
+_BYTES = 40.0
+
+
+@lowers(*ELEMENTWISE_LAYERS)
+def lower_elementwise(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """One pass over memory, whatever the expression."""
+    examples = [value.view if isinstance(value, Value) else value.example for value in inputs]
+    code = code_of(layer, examples)
+    if code is None or not code.inputs:
+        return None
+    operands = [planner.on_arena(inputs[k]) for k in code.inputs]
+    found = [operand for operand in operands if operand is not None]
+    try:
+        shape = np.broadcast_shapes(*(value.shape for value in found), *(weight.shape for weight in code.weights))
+    except ValueError:
+        return None  # the layer says why
+    if len(found) < len(operands) or len(shape) > 6 or not shape:
+        return None
+    if len(shape) == 4 and not _lie_by_rows(found, shape):
+        out = planner.image(shape, exact=True)
+    else:
+        out = planner.rows(shape, padded=_rows_are_padded(found, shape), exact=True)
+    emit_elementwise(planner, code, found, out)
+    return [out]
+
+
+def emit_elementwise(planner: Planner, code: Code, operands: Sequence[Value], out: Value) -> None:
+    """Add the pass that fills ``out`` from the operands and the weights of the code."""
+    operands = [*operands, *(planner.constant(weight) for weight in code.weights)]
+
+    def make() -> Step:
+        views = [(ARENA, out.offset, out.strides)]
+        views += [(ARENA, value.offset, _broadcast_strides(value.view, out.shape)) for value in operands]
+        return Elementwise(out.shape, views, code.instructions)
+
+    cost = sum(cost_of(CODES[name]) for name, _, _ in code.instructions)
+    moved = 4 * (out.view.size + sum(value.view.size for value in operands))
+    planner.emit(
+        " ".join(name for name, _, _ in code.instructions if name not in ("load", "constant")) or "copy",
+        make,
+        reads=operands,
+        writes=[out],
+        flops=out.view.size * sum(name not in ("load", "constant") for name, _, _ in code.instructions),
+        expected=max(out.view.size * cost / _SPEED, moved / _BYTES),
+    )
+
+
+def _broadcast_strides(view: Array, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Of an operand of a result of this shape, in floats; 0 along axes that the operand lacks, or has once."""
+    strides = tuple(stride // 4 if size > 1 else 0 for size, stride in zip(view.shape, view.strides, strict=True))
+    return (0,) * (len(shape) - view.ndim) + strides
+
+
+def _lie_by_rows(operands: Sequence[Value], shape: tuple[int, ...]) -> bool:
+    """Whether all operands of this shape have the numbers of their last axis side by side, as scores do."""
+    whole = [operand.strides for operand in operands if operand.shape == shape]
+    return bool(whole) and all(strides[3] == 1 and strides[1] != 1 for strides in whole)
+
+
+def _rows_are_padded(operands: Sequence[Value], shape: tuple[int, ...]) -> bool:
+    """Whether an operand of the output's shape has whole vectors in each row: the output had better have them, too."""
+    padded = new_rows(shape).strides
+    return any(operand.shape == shape and operand.strides == padded for operand in operands)

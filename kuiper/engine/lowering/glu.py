@@ -1,0 +1,37 @@
+"""Gated linear units: one pass over both halves, which are views."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kuiper.engine.expression_code import Code
+from kuiper.engine.lowering.concat import narrow
+from kuiper.engine.lowering.elementwise import emit_elementwise
+from kuiper.engine.lowering.placement import memory_like
+from kuiper.engine.lowering.registry import lowers
+from kuiper.layers.operators.glu import GLU
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.engine.planner import Planner
+    from kuiper.engine.values import AnyValue
+
+_GATED = Code((("load", 0, 0), ("load", 1, 0), ("sigmoid", 0, 0), ("mul", 0, 0)), (0, 1))
+_MOST_AXES = 6
+
+
+@lowers(GLU)
+def lower_glu(layer: GLU, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """nn.GLU."""
+    x = planner.on_arena(inputs[0])
+    if x is None or not 1 <= x.view.ndim <= _MOST_AXES:
+        return None
+    rank = x.view.ndim
+    if not -rank <= layer.dim < rank or x.shape[layer.dim] % 2:
+        return None
+    axis, size = layer.dim % rank, x.shape[layer.dim] // 2
+    halves = [narrow(x, axis, start, size) for start in (0, size)]
+    out = memory_like(planner, x, halves[0].shape)
+    emit_elementwise(planner, _GATED, halves, out)
+    return [out]

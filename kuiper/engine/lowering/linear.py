@@ -1,0 +1,44 @@
+"""Linear layers: 1x1 convolutions, every row of the input a pixel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kuiper.engine.lowering.activation import activation_numbers
+from kuiper.engine.lowering.convolution import POINTWISE, emit_convolution, packed_for
+from kuiper.engine.lowering.layout import dense
+from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.values import AnyValue, as_pixels
+from kuiper.layers.operators.fused_linear import FusedLinear
+from kuiper.layers.operators.linear import Linear
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.engine.planner import Planner
+
+
+@lowers(Linear, FusedLinear)
+def lower_linear(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """nn.Linear with its residual and activation."""
+    out_features, in_features = layer.weight.shape
+    shape = inputs[0].shape
+    x = planner.on_arena(inputs[0])
+    if x is None or not shape or shape[-1] != in_features:
+        return None
+    out_shape = (*shape[:-1], out_features)
+    residual = planner.on_arena(inputs[1]) if len(inputs) > 1 else None
+    if len(inputs) > 1 and (residual is None or residual.shape != out_shape):
+        return None
+    out = planner.rows(out_shape)
+    out_pixels = as_pixels(out)
+    if out_pixels is None:
+        out = planner.rows(out_shape, output=None)
+        out_pixels = as_pixels(out)
+    assert out_pixels is not None
+    added = None if residual is None else as_pixels(residual) or as_pixels(dense(planner, residual))
+    packed = packed_for(planner, layer.weight[:, :, None, None], layer.bias, 1, out_pixels)
+    x_pixels = as_pixels(x) or as_pixels(dense(planner, x))
+    assert x_pixels is not None
+    emit_convolution(planner, x_pixels, out_pixels, packed, POINTWISE, activation_numbers(layer), added)
+    return [out]

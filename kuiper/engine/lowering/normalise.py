@@ -1,0 +1,78 @@
+"""Layer norms and RMS norms over the last axes, joined into one row."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kuiper.engine.kernels.layer_norm import LayerNorm as LayerNormStep
+from kuiper.engine.lowering.placement import as_rows, exact_rows
+from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.values import AnyValue, HostValue, Value
+from kuiper.layers.operators.layer_norm import LayerNorm
+from kuiper.layers.operators.rms_norm import RMSNorm
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.engine.planner import Planner
+    from kuiper.engine.step import Step
+    from kuiper.layers.layer import Array
+
+_MOST_AXES = 7  # six for the step to walk over, and the row
+_SPEED = 5.0  # numbers per nanosecond
+
+
+@lowers(LayerNorm, RMSNorm)
+def lower_normalisation(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """nn.LayerNorm and nn.RMSNorm, their weights in the file or constant operands."""
+    x, shape = planner.on_arena(inputs[0]), layer.normalized_shape
+    weights = constant_weights(layer, inputs[1:])
+    if x is None or not shape or x.shape[-len(shape) :] != shape or x.view.ndim > _MOST_AXES:
+        return None
+    if weights is None or any(weight.shape != shape for weight in weights.values()):
+        return None
+    rows = as_rows(planner, x, len(shape))
+    if rows is None:
+        return None
+    out = exact_rows(planner, x.shape) if len(shape) == 1 else planner.rows(x.shape, output=None, padded=False)
+    size = math.prod(shape)
+    scale = weights.get("weight", np.ones(shape, np.float32)).reshape(size)
+    shift = weights.get("bias", np.zeros(shape, np.float32)).reshape(size)
+    joined = Value(out.storage, out.view.reshape(rows.shape))
+    emit_normalisation(planner, rows, joined, scale, shift, layer.eps, centred=type(layer) is LayerNorm)
+    return [out]
+
+
+def constant_weights(layer: Any, operands: Sequence[AnyValue]) -> dict[str, Array] | None:
+    """The weights of a normalisation by name; None if some are computed while the model runs."""
+    given = layer.op.input_names[1 : len(layer.op.inputs)]
+    names = [name or default for name, default in zip(given, layer.operands, strict=False)]
+    found = dict(layer.weights)
+    for name, value in zip(names, operands, strict=True):
+        if not isinstance(value, HostValue) or not value.constant or not isinstance(value.example, np.ndarray):
+            return None
+        found[name] = value.example
+    return found
+
+
+def emit_normalisation(
+    planner: Planner, x: Value, out: Value, weight: Array, bias: Array, eps: float, centred: bool
+) -> None:
+    """Add the layer norm (``centred``) or RMS norm of rows whose numbers are side by side; ``out`` may be ``x``."""
+
+    def make() -> Step:
+        numbers = {"source": x.offset, "target": out.offset, "size": len(weight), "centred": centred, "eps": eps}
+        return LayerNormStep(numbers, weight, bias, x.shape[:-1], x.strides[:-1], out.strides[:-1])
+
+    planner.emit(
+        "layer-norm" if centred else "RMS-norm",
+        make,
+        reads=[x],
+        writes=[out],
+        flops=(8 if centred else 4) * x.view.size,
+        more_bytes=weight.nbytes + bias.nbytes,
+        expected=x.view.size / _SPEED,
+    )

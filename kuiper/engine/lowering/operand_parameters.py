@@ -1,0 +1,28 @@
+"""Layers whose parameters the graph computes, from shapes: a plan knows them, and lowers the layer that they make."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kuiper.engine.lowering.registry import find_lowering, lowers
+from kuiper.engine.values import AnyValue, HostValue
+from kuiper.layers.operand_parameters import WithOperandParameters
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.engine.planner import Planner
+
+
+@lowers(WithOperandParameters)
+def lower_operand_parameters(
+    layer: WithOperandParameters, inputs: list[AnyValue], planner: Planner
+) -> Sequence[AnyValue] | None:
+    """The layer that constant parameters make, by its own lowering."""
+    known = [value.example if isinstance(value, HostValue) and value.constant else None for value in inputs]
+    if any(known[i] is None for i in layer.parameter_positions):
+        return None
+    made, _ = layer.made_for(known)
+    lowering = find_lowering(made)
+    data = [value for i, value in enumerate(inputs) if i not in layer.parameter_positions]
+    return lowering(made, data, planner) if lowering else None

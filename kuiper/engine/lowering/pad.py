@@ -1,0 +1,97 @@
+"""Padding of all modes: the inside is copied, then the border, one axis after the other.
+
+    constant   v v | a b c d | v      of a number that lies in the arena, with strides 0
+    replicate  a a | a b c d | d      a slice of one, with stride 0
+    reflect    c b | a b c d | c      a slice that runs backwards
+    circular   c d | a b c d | a      a slice
+
+Each is a view of what has been copied already, and so a copy between two views. The second axis is padded together with
+the border of the first, which makes the corners.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kuiper.engine.lowering.concat import narrow
+from kuiper.engine.lowering.layout import copy_into
+from kuiper.engine.lowering.placement import memory_like
+from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.values import AnyValue, Value
+from kuiper.errors import KuiperError
+from kuiper.layers.operators.pad import Pad
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.engine.planner import Planner
+
+_MOST_AXES = 6
+
+
+@lowers(Pad)
+def lower_pad(layer: Pad, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """F.pad and the padding modules; a negative amount cuts off."""
+    x = planner.on_arena(inputs[0])
+    if x is None or x.view.ndim > _MOST_AXES:
+        return None
+    try:
+        shape = layer.forward(x.view).shape
+    except KuiperError:
+        return None  # the layer says why
+    if 0 in shape:
+        return None
+    amounts = {x.view.ndim - 1 - i: (layer.pad[2 * i], layer.pad[2 * i + 1]) for i in range(len(layer.pad) // 2)}
+    for axis, (before, after) in amounts.items():
+        first = max(-before, 0)
+        x = narrow(x, axis, first, x.shape[axis] - first - max(-after, 0))
+    ends = {axis: (max(before, 0), max(after, 0)) for axis, (before, after) in amounts.items()}
+    if not any(before or after for before, after in ends.values()):
+        return [x]
+    out = memory_like(planner, x, shape)
+    _fill(layer, planner, x, out, ends)
+    return [out]
+
+
+def _fill(layer: Pad, planner: Planner, x: Value, out: Value, ends: dict[int, tuple[int, int]]) -> None:
+    """The inside and the border of ``out``; ``ends`` has the amounts before and after, of at least 0, by axis."""
+    inside = out
+    for axis, (before, _) in ends.items():
+        inside = narrow(inside, axis, before, x.shape[axis])
+    copy_into(planner, x, inside)
+    numbers = _numbers(planner, out, layer.value) if layer.mode == "constant" else None
+    left = dict(ends)
+    for axis, (before, after) in ends.items():
+        left.pop(axis)
+        line = out  # all of this axis and of those that are done, the inside of the others
+        for other, (start, _) in left.items():
+            line = narrow(line, other, start, x.shape[other])
+        for first, count, towards in ((0, before, 1), (before + x.shape[axis], after, -1)):
+            if count:
+                target = narrow(line, axis, first, count)
+                source = _repeated(layer.mode, line, axis, (before, x.shape[axis]), (count, towards))
+                if numbers is not None:
+                    source = Value(numbers.storage, numbers.view[tuple(slice(size) for size in target.shape)])
+                copy_into(planner, Value(source.storage, np.broadcast_to(source.view, target.shape)), target)
+
+
+def _numbers(planner: Planner, out: Value, number: float) -> Value:
+    """What a border of one number is copied from: a run of it along the axis whose numbers are side by side."""
+    axes = range(out.view.ndim)
+    shape = tuple(out.shape[axis] if out.strides[axis] == 1 else 1 for axis in axes)
+    return planner.constant(np.full(shape, number, np.float32))
+
+
+def _repeated(mode: str, line: Value, axis: int, inside: tuple[int, int], border: tuple[int, int]) -> Value:
+    """What a border of ``count`` entries repeats; it lies in front of the inside (``towards`` 1) or behind it (-1)."""
+    (start, size), (count, towards) = inside, border
+    last = start + size - 1
+    edge = start if towards == 1 else last
+    if mode == "replicate":
+        return narrow(line, axis, edge, 1)
+    if mode == "circular":
+        return narrow(line, axis, last + 1 - count if towards == 1 else start, count)
+    mirrored = narrow(line, axis, start + 1 if towards == 1 else last - count, count)
+    return Value(mirrored.storage, np.flip(mirrored.view, axis))

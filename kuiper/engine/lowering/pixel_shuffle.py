@@ -1,0 +1,68 @@
+"""Pixel shuffles and unshuffles: one copy between images whose axes are split.
+
+    few channels, many pixels   (..., c, h * r, w * r)  seen as  (..., c, h, r, w, r)
+    many channels, few pixels   (..., c * r * r, h, w)  seen as  (..., c, r, r, h, w)
+
+Splitting an axis is a view, whatever the layout.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kuiper.engine.lowering.layout import copy_into
+from kuiper.engine.lowering.placement import can_copy, memory_like
+from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.values import AnyValue, Value
+from kuiper.layers.operators.pixel_shuffle import PixelShuffle
+from kuiper.layers.operators.pixel_unshuffle import PixelUnshuffle
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.engine.planner import Planner
+    from kuiper.layers.layer import Array
+
+
+@lowers(PixelShuffle)
+def lower_pixel_shuffle(layer: PixelShuffle, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """nn.PixelShuffle."""
+    x, r = planner.on_arena(inputs[0]), layer.upscale_factor
+    if x is None or x.view.ndim < 3 or x.shape[-3] % (r * r):
+        return None
+    *batch, channels, h, w = x.shape
+    out = memory_like(planner, x, (*batch, channels // (r * r), h * r, w * r))
+    return _copied(planner, x, _split_channels(x.view, r), out, _split_pixels(out.view, r))
+
+
+@lowers(PixelUnshuffle)
+def lower_pixel_unshuffle(layer: PixelUnshuffle, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """nn.PixelUnshuffle."""
+    x, r = planner.on_arena(inputs[0]), layer.downscale_factor
+    if x is None or x.view.ndim < 3 or x.shape[-2] % r or x.shape[-1] % r:
+        return None
+    *batch, channels, height, width = x.shape
+    out = memory_like(planner, x, (*batch, channels * r * r, height // r, width // r))
+    return _copied(planner, x, _split_pixels(x.view, r), out, _split_channels(out.view, r))
+
+
+def _split_channels(image: Array, r: int) -> Array:
+    """(..., c * r * r, h, w) as (..., c, r, r, h, w)."""
+    *batch, channels, h, w = image.shape
+    return image.reshape(*batch, channels // (r * r), r, r, h, w)
+
+
+def _split_pixels(image: Array, r: int) -> Array:
+    """(..., c, h * r, w * r) as (..., c, r, r, h, w)."""
+    *batch, c, height, width = image.shape
+    n = len(batch)
+    pixels = image.reshape(*batch, c, height // r, r, width // r, r)
+    split: Array = pixels.transpose(*range(n + 1), n + 2, n + 4, n + 1, n + 3)
+    return split
+
+
+def _copied(planner: Planner, x: Value, source: Array, out: Value, target: Array) -> Sequence[Value] | None:
+    if not can_copy(source, target):
+        return None
+    copy_into(planner, Value(x.storage, source), Value(out.storage, target))
+    return [out]

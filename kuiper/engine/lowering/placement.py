@@ -1,0 +1,78 @@
+"""Where outputs lie whose layout a lowering may choose, and inputs whose layout it may not.
+
+Of (n, c, h, w) there are two: images have the channels of a pixel side by side, rows have the last axis. A lowering
+that can do either keeps what it finds, so that no later step has to turn it round:
+
+    an image through a softmax over its channels   -> an image
+    scores (n, heads, l, s) through a softmax      -> rows
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kuiper.engine.kernels.convolution import LANES
+from kuiper.engine.kernels.layout import merged
+from kuiper.engine.lowering.layout import copy_into
+from kuiper.engine.values import Value, whole_vectors
+
+if TYPE_CHECKING:
+    from kuiper.engine.planner import Planner
+    from kuiper.layers.layer import Array
+
+# A copy walks over so many axes, when those that lie in memory as one have been joined.
+_AXES_OF_COPY = 6
+
+
+def memory_like(planner: Planner, x: Value, shape: tuple[int, ...]) -> Value:
+    """Memory for the current operator's output of this shape, in the layout of ``x``, to be written exactly."""
+    if len(shape) == x.view.ndim == 4 and x.strides[3] != 1 and x.strides[1] == 1:
+        return planner.image(shape, exact=True)
+    return memory_by_rows(planner, shape)
+
+
+def memory_by_rows(planner: Planner, shape: tuple[int, ...], output: int | None = 0) -> Value:
+    """The same in C order; a last axis that is shorter than a vector is not rounded up to one."""
+    return planner.rows(shape, output, padded=bool(shape) and shape[-1] >= LANES, exact=True)
+
+
+def exact_rows(planner: Planner, shape: tuple[int, ...]) -> Value:
+    """The same for a kernel that needs the numbers of the last axis side by side."""
+    out = planner.rows(shape, exact=True)
+    return out if out.strides[-1] == 1 else planner.rows(shape, output=None)
+
+
+def as_rows(planner: Planner, x: Value, merge: int = 1) -> Value | None:
+    """``x`` with its last ``merge`` axes joined into one whose numbers are side by side: a view, or a copy if need be.
+
+    None if no copy can do it.
+    """
+    shape = (*x.shape[: x.view.ndim - merge], -1)
+    found = view_of(x, x.view.reshape(shape))
+    if found is not None and (found.strides[-1] == 1 or found.shape[-1] == 1):
+        return found
+    copied = planner.rows(x.shape, output=None, padded=merge == 1)
+    if not can_copy(x.view, copied.view):
+        return None
+    copy_into(planner, x, copied)
+    return Value(copied.storage, copied.view.reshape(shape))
+
+
+def has_room(out: Value) -> bool:
+    """Whether each row may be written up to a whole vector without meeting the next one."""
+    axes = zip(out.shape[:-1], out.strides[:-1], strict=True)
+    room = min((stride for size, stride in axes if size > 1), default=whole_vectors(out.shape[-1]))
+    return room >= whole_vectors(out.shape[-1])
+
+
+def view_of(x: Value, view: Array) -> Value | None:
+    """``view`` as a value, if it is a view of the memory of ``x`` and no copy."""
+    return Value(x.storage, view) if np.may_share_memory(view, x.storage.stand_in) else None
+
+
+def can_copy(source: Array, target: Array) -> bool:
+    """Whether one copy does it, between views of one shape."""
+    strides = ([stride // 4 for stride in view.strides] for view in (source, target))
+    return len(merged(zip(source.shape, *strides, strict=True))) <= _AXES_OF_COPY

@@ -1,0 +1,73 @@
+"""Products with a weight matrix that is known when a plan is made: packed once, and multiplied as a 1x1 convolution."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kuiper.engine.lowering.convolution import POINTWISE, emit_convolution
+from kuiper.engine.lowering.layout import dense
+from kuiper.engine.lowering.placement import has_room
+from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.packing import pack
+from kuiper.engine.values import AnyValue, Value, as_pixels
+from kuiper.layers.operators.attribute import Attribute
+from kuiper.layers.operators.linear import FunctionalLinear
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.engine.planner import Planner
+    from kuiper.layers.layer import Array
+
+# From here on the number of pixels makes no difference to how weights are best cut into panels.
+_MANY_PIXELS = 256
+
+
+@lowers(FunctionalLinear)
+def lower_functional_linear(
+    layer: FunctionalLinear, inputs: list[AnyValue], planner: Planner
+) -> Sequence[AnyValue] | None:
+    """F.linear whose weight, and bias if any, are stored with the model."""
+    x, weight = planner.on_arena(inputs[0]), stored(planner, 1)
+    bias = stored(planner, 2) if len(inputs) > 2 else None
+    if x is None or weight is None or weight.ndim != 2 or x.shape[-1:] != weight.shape[1:] or x.view.ndim > 6:
+        return None
+    if len(inputs) > 2 and (bias is None or bias.size not in (1, len(weight)) or bias.ndim > 1):
+        return None
+    whole_bias = None if bias is None else np.broadcast_to(bias, len(weight))
+    out = projected_rows(planner, (*x.shape[:-1], len(weight)))
+    emit_projection(planner, x, out, weight, whole_bias)
+    return [out]
+
+
+def stored(planner: Planner, position: int) -> Array | None:
+    """The current operator's input of this number, if it is a float32 tensor that is stored with the model."""
+    assert planner.op is not None
+    producer = planner.op.inputs[position].producer
+    layer: Any = None if producer is None else producer.layer
+    return layer.data if type(layer) is Attribute and layer.data.dtype == np.float32 else None
+
+
+def projected_rows(planner: Planner, shape: tuple[int, ...], output: int | None = 0) -> Value:
+    """Memory for the output of a projection: rows that follow each other evenly, with room for whole vectors."""
+    out = planner.rows(shape, output)
+    return out if as_pixels(out) is not None and has_room(out) else planner.rows(shape, output=None)
+
+
+def emit_projection(
+    planner: Planner, x: Value, out: Value, weight: Array, bias: Array | None = None, name: str = ""
+) -> None:
+    """Add ``out = x @ weight.T + bias`` for ``x`` (..., in_features) and ``weight`` (out_features, in_features).
+
+    ``out`` comes from ``projected_rows``. Weights of one operator that are not the same go by different names.
+    """
+    pixels = x.view.size // x.shape[-1]
+    packed = planner.pack(
+        ("projection", name, min(pixels, _MANY_PIXELS)), lambda: pack(weight[:, :, None, None], bias, 1, pixels)
+    )
+    x_pixels, out_pixels = as_pixels(x) or as_pixels(dense(planner, x)), as_pixels(out)
+    assert x_pixels is not None
+    assert out_pixels is not None
+    emit_convolution(planner, x_pixels, out_pixels, packed, POINTWISE)

@@ -1,0 +1,99 @@
+"""Sums and means over axes: products with a vector of ones, or sums of a few slices.
+
+    over the axis whose numbers are side by side    x (rows, k) @ ones (k, 1)
+    over another                                    ones (1, k) @ x (k, columns)
+    over up to eight entries                        slice + slice + ...
+
+The global average of an image is a pooling; see pooling.py.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kuiper.engine.expression_code import Code
+from kuiper.engine.kernels.elementwise import MOST_OPERANDS
+from kuiper.engine.lowering.concat import narrow
+from kuiper.engine.lowering.elementwise import emit_elementwise
+from kuiper.engine.lowering.matmul import emit_product
+from kuiper.engine.lowering.placement import memory_by_rows, view_of
+from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.values import AnyValue, Value
+from kuiper.layers.operators.sum import Sum
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.engine.planner import Planner
+
+_MOST_AXES = 6
+
+
+@lowers(Sum)
+def lower_sum(layer: Sum, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """torch.sum."""
+    return lower_reduction(layer, inputs, planner, mean=False)
+
+
+def lower_reduction(layer: Any, inputs: list[AnyValue], planner: Planner, mean: bool) -> Sequence[AnyValue] | None:
+    """The sum or mean over the layer's axes, if they can be seen as one."""
+    x = planner.on_arena(inputs[0])
+    if x is None or layer.dtype is not None or not 2 <= x.view.ndim <= _MOST_AXES:
+        return None
+    rank = x.view.ndim
+    dims = sorted({dim % rank for dim in layer.dims if -rank <= dim < rank})
+    if len(dims) != len(layer.dims) or not 0 < len(dims) < rank:
+        return None
+    kept = [axis for axis in range(rank) if axis not in dims]
+    count = math.prod(x.shape[dim] for dim in dims)
+    joined = view_of(x, x.view.transpose([*kept, *dims]).reshape([*(x.shape[axis] for axis in kept), count]))
+    if joined is None:
+        return None
+    out = _reduced(planner, joined, 1 / count if mean else 1.0)
+    if out is None:
+        return None
+    return [Value(out.storage, np.expand_dims(out.view, tuple(dims)) if layer.keepdim else out.view)]
+
+
+def _reduced(planner: Planner, x: Value, scale: float) -> Value | None:
+    """``scale`` times the sum of ``x`` (..., k) over its last axis; None if that would take many small products."""
+    count = x.shape[-1]
+    if x.strides[-1] == 1:
+        out = memory_by_rows(planner, x.shape[:-1], output=None)
+        ones = planner.constant(np.ones((count, 1), np.float32))
+        emit_product(planner, x, ones, Value(out.storage, out.view[..., None]), scale)
+        return out
+    if count <= MOST_OPERANDS:
+        out = memory_by_rows(planner, x.shape[:-1], output=None)
+        slices = [narrow(x, x.view.ndim - 1, i, 1) for i in range(count)]
+        _emit_sum(planner, [Value(part.storage, part.view[..., 0]) for part in slices], out, scale)
+        return out
+    return _column_sums(planner, x, scale)
+
+
+def _emit_sum(planner: Planner, terms: Sequence[Value], out: Value, scale: float) -> None:
+    loads = [("load", i, 0) for i in range(len(terms))]
+    more = [instruction for load in loads[1:] for instruction in (load, ("add", 0, 0))]
+    code = Code((loads[0], *more, ("constant", scale, 0), ("mul", 0, 0)), tuple(range(len(terms))))
+    emit_elementwise(planner, code, terms, out)
+
+
+def _column_sums(planner: Planner, x: Value, scale: float) -> Value | None:
+    """The sum of ``x`` over its last axis, where another has its numbers side by side: rows of ones, times columns."""
+    order = sorted(range(x.view.ndim - 1), key=lambda axis: -x.strides[axis])
+    turned = x.view.transpose([*order, x.view.ndim - 1])
+    if turned.strides[-2] != 4:
+        return None
+    shape = turned.shape[:-1]
+    out = planner.rows(shape, output=None, padded=False)
+    columns = view_of(x, turned.reshape(-1, turned.shape[-1])) if len(shape) > 1 else None
+    source = turned if columns is None else columns.view
+    target = out.view if columns is None else out.view.reshape(-1)
+    ones = planner.constant(np.ones((1, turned.shape[-1]), np.float32))
+    emit_product(
+        planner, ones, Value(x.storage, source.swapaxes(-1, -2)), Value(out.storage, target[..., None, :]), scale
+    )
+    return Value(out.storage, out.view.transpose([order.index(axis) for axis in range(len(order))]))

@@ -1,0 +1,31 @@
+"""Which function lowers which layer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from kuiper.engine.planner import Planner
+    from kuiper.engine.values import AnyValue
+
+Lowering = Callable[[Any, "list[AnyValue]", "Planner"], "Sequence[AnyValue] | None"]
+F = TypeVar("F", bound=Lowering)
+
+_lowerings: dict[type, Lowering] = {}
+
+
+def lowers(*classes: type) -> Callable[[F], F]:
+    """Decorator: this function lowers layers of exactly these classes."""
+
+    def decorator(function: F) -> F:
+        for layer_class in classes:
+            _lowerings[layer_class] = function
+        return function
+
+    return decorator
+
+
+def find_lowering(layer: Any) -> Lowering | None:
+    """The function that lowers this layer, if there is one."""
+    return _lowerings.get(type(layer))

@@ -1,0 +1,110 @@
+"""Reshapes that are no view: one copy, between the finest axes that both shapes are made of.
+
+    attention's heads side by side       (n, heads, l, d) seen as (n, l, heads, d)  ->  (n, l, c)
+                                     source  n  l  heads  d
+                                     target  n  l    c = heads * d  seen as  n  l  heads  d
+
+Splitting an axis never needs a copy, only joining two does. So source and target, both split, are views of one shape.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import accumulate, pairwise
+from operator import mul
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kuiper.engine.kernels.layout import Copy
+from kuiper.engine.lowering.layout import ARENA, copy_into
+from kuiper.engine.lowering.placement import can_copy, memory_by_rows, view_of
+from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.values import AnyValue, HostValue, Value
+from kuiper.errors import KuiperError
+from kuiper.layers.operators.flatten import Flatten
+from kuiper.layers.operators.reshape import Reshape, ReshapeAs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.engine.planner import Planner
+
+_COPY_SPEED = 20.0  # bytes from and to the second-level cache, per nanosecond
+
+
+@lowers(Reshape, ReshapeAs, Flatten)
+def lower_reshape(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """The same numbers in the same order: a view, or one copy."""
+    x = inputs[0]
+    examples = [value.view if isinstance(value, Value) else value.example for value in inputs]
+    if not isinstance(examples[0], np.ndarray) or examples[0].dtype != np.float32 or examples[0].size == 0:
+        return None
+    try:
+        result = layer.forward(*examples)
+    except KuiperError:
+        return None  # the layer says why
+    if isinstance(x, HostValue):
+        return None if x.constant or not result.ndim else [_imported(planner, x, result.shape)]
+    out = view_of(x, result) or reshaped(planner, x, result.shape)
+    return None if out is None else [out]
+
+
+def _imported(planner: Planner, x: HostValue, shape: tuple[int, ...]) -> Value:
+    """An array from outside, which lies in C order and so has any shape: it comes onto the arena in this one."""
+
+    def make() -> Value:
+        target = planner.image(shape, output=None) if len(shape) == 4 else planner.rows(shape, output=None)
+        external = planner.external(x)
+        strides = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+        ends = {"source": 0, "source_external": external[0], "target_external": ARENA}
+        planner.emit(
+            "import",
+            lambda: Copy({**ends, "target": target.offset}, shape, strides, target.strides),
+            externals=[external],
+            writes=[target],
+            more_bytes=4 * target.view.size,
+            expected=8 * target.view.size / _COPY_SPEED,
+        )
+        return target
+
+    return planner.imported_as(x, ("reshaped", shape), make)
+
+
+def reshaped(planner: Planner, x: Value, shape: tuple[int, ...]) -> Value | None:
+    """A copy of ``x`` in another shape: the current operator's output. None if it has too many axes for one copy."""
+    parts = common_parts(x.shape, shape)
+    if parts is not None:
+        source = x.view.reshape(parts)
+        out = planner.image(shape, exact=True) if _makes_pixels(source.strides, parts, shape) else None
+        out = out or memory_by_rows(planner, shape)
+        target = out.view.reshape(parts)
+        if can_copy(source, target):
+            copy_into(planner, Value(x.storage, source), Value(out.storage, target))
+            return out
+    dense = planner.rows(x.shape, output=None, padded=False)
+    if not can_copy(x.view, dense.view):
+        return None
+    copy_into(planner, x, dense)
+    return Value(dense.storage, dense.view.reshape(shape))
+
+
+def common_parts(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The longest axes from which both shapes, of equally many numbers, can be joined; None if there are none.
+
+    >>> common_parts((2, 6, 5), (12, 5)), common_parts((4, 15), (2, 6, 5)), common_parts((4, 6), (6, 4))
+    ((2, 6, 5), (2, 2, 3, 5), None)
+    """
+    cuts = sorted({1, *accumulate(a, mul), *accumulate(b, mul)})
+    if any(after % before for before, after in pairwise(cuts)):
+        return None
+    return tuple(after // before for before, after in pairwise(cuts))
+
+
+def _makes_pixels(strides: Sequence[int], parts: tuple[int, ...], shape: tuple[int, ...]) -> bool:
+    """Whether numbers that are side by side in the source become channels of an image."""
+    if len(shape) != 4:
+        return False
+    before, through = shape[0], shape[0] * shape[1]
+    ends = list(accumulate(parts, mul))
+    return any(stride == 4 and before < end <= through for stride, end in zip(strides, ends, strict=True))

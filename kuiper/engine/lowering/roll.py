@@ -1,0 +1,52 @@
+"""torch.roll: each axis falls into two pieces that change places.
+
+    a b c | d e   rolled by 2   ->   d e | a b c
+
+Each combination of pieces is one copy: four for an image that moves down and to the right.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+from kuiper.engine.lowering.concat import narrow
+from kuiper.engine.lowering.layout import copy_into
+from kuiper.engine.lowering.placement import memory_like
+from kuiper.engine.lowering.registry import lowers
+from kuiper.layers.operators.roll import Roll
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.engine.planner import Planner
+    from kuiper.engine.values import AnyValue
+
+_MOST_AXES = 6
+
+
+@lowers(Roll)
+def lower_roll(layer: Roll, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """torch.roll along some axes."""
+    x = planner.on_arena(inputs[0])
+    if x is None or not layer.dims or not x.view.ndim <= _MOST_AXES:
+        return None
+    rank = x.view.ndim
+    if not all(-rank <= dim < rank for dim in layer.dims):
+        return None
+    shifts = dict.fromkeys(range(rank), 0)
+    for dim, shift in zip(layer.dims, layer.shifts, strict=True):
+        shifts[dim % rank] += shift
+    out = memory_like(planner, x, x.shape)
+    for pieces in product(*(_pieces(x.shape[axis], shift % x.shape[axis]) for axis, shift in shifts.items())):
+        source, target = x, out
+        for axis, (start, size, place) in enumerate(pieces):
+            source, target = narrow(source, axis, start, size), narrow(target, axis, place, size)
+        copy_into(planner, source, target)
+    return [out]
+
+
+def _pieces(size: int, shift: int) -> list[tuple[int, int, int]]:
+    """Start, size and new place of each piece of an axis that moves on by 0 <= ``shift`` < ``size``."""
+    pieces = [(0, size - shift, shift), (size - shift, shift, 0)]
+    return [piece for piece in pieces if piece[1]]

@@ -1,0 +1,66 @@
+"""Softmax and log-softmax: one step, whichever axis it is along."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kuiper.engine.kernels.softmax import Softmax as SoftmaxStep
+from kuiper.engine.lowering.placement import memory_like
+from kuiper.engine.lowering.registry import lowers
+from kuiper.layers.operators.softmax import LogSoftmax, Softmax, Softmax2d
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.engine.planner import Planner
+    from kuiper.engine.step import Step
+    from kuiper.engine.values import AnyValue, Value
+
+_MOST_AXES = 7  # six for the step to walk over, and the one that it is along
+_OPERATIONS = 5  # for each number; see the layer
+_SPEED = 2.0  # numbers per nanosecond
+
+
+@lowers(Softmax, LogSoftmax, Softmax2d)
+def lower_softmax(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """nn.Softmax, nn.LogSoftmax and nn.Softmax2d."""
+    x = planner.on_arena(inputs[0])
+    if x is None:
+        return None
+    rank = x.view.ndim
+    dim = _channels(rank) if type(layer) is Softmax2d else layer.dim
+    if dim is None and type(layer) is not Softmax2d:
+        dim = 0 if rank in (1, 3) else 1  # torch's old rule
+    if dim is None or not -rank <= dim < rank or rank > _MOST_AXES:
+        return None
+    out = memory_like(planner, x, x.shape)
+    emit_softmax(planner, x, out, dim % rank, type(layer) is LogSoftmax)
+    return [out]
+
+
+def _channels(rank: int) -> int | None:
+    return -3 if rank in (3, 4) else None
+
+
+def emit_softmax(planner: Planner, x: Value, out: Value, axis: int, logarithm: bool = False) -> None:
+    """Add the softmax of ``x`` along an axis; ``out`` may be ``x``."""
+    others = [other for other in range(x.view.ndim) if other != axis]
+
+    def make() -> Step:
+        numbers = {
+            "source": x.offset, "target": out.offset, "size": x.shape[axis],
+            "source_stride": x.strides[axis], "target_stride": out.strides[axis], "logarithm": logarithm,
+        }  # fmt: skip
+        if numbers["size"] == 1:
+            numbers["source_stride"] = numbers["target_stride"] = 1
+        strides = [[value.strides[other] for other in others] for value in (x, out)]
+        return SoftmaxStep(numbers, [x.shape[other] for other in others], *strides)
+
+    planner.emit(
+        "log-softmax" if logarithm else "softmax",
+        make,
+        reads=[x],
+        writes=[out],
+        flops=_OPERATIONS * x.view.size,
+        expected=x.view.size / _SPEED,
+    )

@@ -1,0 +1,71 @@
+"""Winograd's algorithm for 3 x 3 kernels of stride 1, where the cost model says that it pays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kuiper.engine.cost import cut_winograd, direct_cost, winograd_cost
+from kuiper.engine.kernels.convolution import LANES
+from kuiper.engine.kernels.winograd import Winograd
+from kuiper.engine.kernels.winograd_packing import pack_winograd
+from kuiper.engine.lowering.image_numbers import image_numbers, residual_numbers
+from kuiper.engine.packing import padded_bias
+from kuiper.engine.values import whole_vectors
+
+if TYPE_CHECKING:
+    from kuiper.engine.cost import WinogradCut
+    from kuiper.engine.planner import Planner
+    from kuiper.engine.step import Step
+    from kuiper.engine.values import Value
+    from kuiper.layers.layer import Array
+
+
+def best_cut(x: Value, out: Value) -> tuple[WinogradCut, float] | None:
+    """How Winograd should cut a 3 x 3 convolution of stride 1, and its time; None if the direct algorithm is faster."""
+    n, out_c, out_h, out_w = out.shape
+    channels = x.shape[1]
+    cuts = [cut_winograd(n, out_h, out_w, channels, out_c, size) for size in (2, 4)]
+    cost, cut = min(((winograd_cost(cut, channels, out_c), cut) for cut in cuts), key=lambda pair: pair[0])
+    return (cut, cost) if cost < direct_cost(n, out_h, out_w, channels, out_c) else None
+
+
+def emit_winograd(
+    planner: Planner,
+    x: Value,
+    out: Value,
+    weight: Array,
+    bias: Array | None,
+    padding: tuple[int, int],
+    cut: WinogradCut,
+    expected: float,
+    activation: dict[str, float],
+    residual: Value | None,
+) -> None:
+    """Add the convolution of ``x`` with ``weight`` (out_c, in_c, 3, 3)."""
+    n, out_c, out_h, out_w = out.shape
+    panels = cut.panels
+    packed = planner.pack(("winograd", cut.size, panels), lambda: pack_winograd(weight, cut.size, panels))
+
+    def make() -> Step:
+        numbers = {
+            "images": n, "in_h": x.shape[2], "in_w": x.shape[3], "out_h": out_h, "out_w": out_w,
+            "pad_top": padding[0], "pad_left": padding[1],
+            **image_numbers(x, out),
+            "channels": x.shape[1],
+            "out_channels": whole_vectors(out_c),
+            **residual_numbers(residual),
+            "size": cut.size, "block": cut.block, "panels": panels, "panel_groups": cut.panel_groups,
+            **activation,
+        }  # fmt: skip
+        return Winograd(numbers, packed, padded_bias(bias, out_c))
+
+    width = -(-whole_vectors(out_c) // LANES // panels) * LANES
+    planner.emit(
+        f"Winograd F({cut.size},3), {cut.block} tiles x {width} channels",
+        make,
+        reads=[x] if residual is None else [x, residual],
+        writes=[out],
+        flops=2 * n * out_h * out_w * out_c * x.shape[1] * 9,
+        more_bytes=packed.nbytes,
+        expected=expected,
+    )

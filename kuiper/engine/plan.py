@@ -1,0 +1,203 @@
+"""A plan that can run: compiled programs and layers in turn, on an arena of its own for each call.
+
+    inputs -> [program: import, convolution, ...] -> [layer in Python] -> [program: ..., export] -> outputs
+
+A plan is read-only once made. What a call writes to is a Workspace, which it takes from a shelf and puts back, so
+threads can run one plan at the same time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kuiper.engine.arena import place
+from kuiper.engine.chains import join_chains
+from kuiper.engine.planned_step import LayerStep, NativeStep, StepCard, set_lifetimes, without_idle_imports
+from kuiper.engine.planner import Planner
+from kuiper.engine.program import Program
+from kuiper.engine.values import HostValue, Value, address, aligned
+from kuiper.graph.boundary import shapes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kuiper.engine.planned_step import PlannedStep
+    from kuiper.graph.runtime_graph import RuntimeGraph
+    from kuiper.layers.layer import Array
+
+    Observer = Callable[[StepCard | LayerStep, float], None]
+
+_SLACK = 64  # floats that kernels may read beyond the last storage
+
+
+class PlanMismatchError(Exception):
+    """A layer returned something else than when the plan was made: shapes depend on data, the plan does not hold."""
+
+
+class LayerFailedError(Exception):
+    """A layer raised an error."""
+
+
+@dataclass(eq=False)
+class Workspace:
+    """What one call writes to: the arena, the table of host values; and the views of the arena that layers get."""
+
+    arena: Array
+    host: list[Any]
+    addresses: Array
+    views: dict[Value, Array]
+    scratch: dict[int, Array]
+
+
+@dataclass(eq=False)
+class Stretch:
+    """Compiled steps without a stop, and which host values they read and write."""
+
+    program: Program
+    steps: list[StepCard]
+    externals: list[tuple[int, HostValue]]
+
+
+class Plan:
+    """How one graph runs for inputs of one set of shapes.
+
+    Raises
+    ------
+    CannotPlanError
+        If the graph cannot be planned for these inputs.
+    """
+
+    def __init__(self, graph: RuntimeGraph, examples: Sequence[Array], packed: dict[Any, Any]) -> None:
+        first_walk = Planner(graph, packed)
+        first_walk.walk(examples)
+        planner = Planner(graph, packed, first_walk.found_shapes())
+        planner.walk(examples)
+        steps = join_chains(without_idle_imports(planner.steps))
+        set_lifetimes(steps)
+        self.arena_floats = place(planner.storages)
+        self.constants = [storage for storage in planner.storages if storage.contents is not None]
+        self.slots = planner.slots
+        self.constant_slots = planner.constant_slots
+        self.exported = planner.exported
+        self.externals = planner.externals
+        self.outputs = [value for value in planner.exported if value.slot in planner.export_slots]
+        self.stretches = _stretches(steps)
+        self._shelf: list[Workspace] = []
+
+    def run(self, inputs: Sequence[Array], num_threads: int, observer: Observer | None = None) -> tuple[Any, ...]:
+        """The outputs for inputs of the planned shapes; ``observer`` gets each step's operator and seconds.
+
+        Raises
+        ------
+        PlanMismatchError
+            If a layer returned other shapes than when the plan was made.
+        LayerFailedError
+            If a layer raised an error.
+        """
+        try:
+            workspace = self._shelf.pop()
+        except IndexError:
+            workspace = self._new_workspace()
+        host = workspace.host
+        host[: len(inputs)] = inputs
+        for value in self.outputs:
+            host[value.slot] = np.empty(value.example.shape, np.float32)
+        for stretch in self.stretches:
+            if isinstance(stretch, LayerStep):
+                self._run_layer(stretch, workspace, observer)
+            else:
+                self._run_program(stretch, workspace, num_threads, observer)
+        results = tuple(host[value.slot] for value in self.exported)
+        host[: len(inputs)] = [None] * len(inputs)
+        for value in self.outputs:
+            host[value.slot] = None
+        self._shelf.append(workspace)
+        return results
+
+    def compiled(self) -> list[Stretch]:
+        """The stretches of compiled steps."""
+        return [stretch for stretch in self.stretches if isinstance(stretch, Stretch)]
+
+    def _run_program(self, stretch: Stretch, workspace: Workspace, num_threads: int, observer: Observer | None) -> None:
+        kept = []  # alive until the program has run
+        for index, value in stretch.externals:
+            array = workspace.host[value.slot]
+            if not array.flags.c_contiguous:
+                array = np.ascontiguousarray(array)
+                kept.append(array)
+            workspace.addresses[index] = address(array)
+        scratch = workspace.scratch.get(num_threads)
+        if scratch is None:
+            floats = max(stretch.program.scratch_floats for stretch in self.compiled())
+            # a line more for each thread, so that two threads never write to one line
+            scratch = workspace.scratch[num_threads] = aligned(num_threads * (floats + 16)).reshape(num_threads, -1)
+        seconds = np.zeros(len(stretch.steps)) if observer else None
+        stretch.program.run(workspace.arena, workspace.addresses, scratch, seconds)
+        if observer and seconds is not None:
+            for step, time in zip(stretch.steps, seconds, strict=True):
+                observer(step, float(time))
+
+    def _run_layer(self, step: LayerStep, workspace: Workspace, observer: Observer | None) -> None:
+        started = perf_counter()
+        inputs = [
+            workspace.views[value] if isinstance(value, Value) else workspace.host[value.slot] for value in step.inputs
+        ]
+        assert step.op.layer is not None
+        try:
+            with np.errstate(all="ignore"):  # as in torch, 1/0 is inf without a word
+                results = step.op.layer.forward(*inputs)
+        except Exception as error:  # the readable path will raise it again, with all it can say of it
+            raise LayerFailedError from error
+        results = (results,) if len(step.outputs) == 1 else results
+        for value, result in zip(step.outputs, results, strict=True):
+            if isinstance(result, np.ndarray):
+                if result.shape != value.example.shape or result.dtype != value.example.dtype:
+                    raise PlanMismatchError(f"{step.op.where}: {shapes_of([value.example])}, now {result.shape}")
+                if np.may_share_memory(result, workspace.arena):
+                    result = result.copy()
+            workspace.host[value.slot] = result
+        if observer:
+            observer(step, perf_counter() - started)
+
+    def _new_workspace(self) -> Workspace:
+        arena = aligned(self.arena_floats + _SLACK)
+        arena[-_SLACK:] = 0
+        for storage in self.constants:
+            assert storage.contents is not None
+            flat = storage.contents.reshape(-1)
+            arena[storage.offset : storage.offset + flat.size] = flat
+            arena[storage.offset + flat.size : storage.offset + storage.floats] = 0
+        host = [None] * self.slots
+        for slot, constant in self.constant_slots.items():
+            host[slot] = constant
+        layers = [step for step in self.stretches if isinstance(step, LayerStep)]
+        views = {v: view_on(arena, v) for step in layers for v in step.inputs if isinstance(v, Value)}
+        return Workspace(arena, host, np.zeros(max(1, self.externals), np.intp), views, {})
+
+
+def _stretches(steps: Sequence[PlannedStep]) -> list[Stretch | LayerStep]:
+    """The steps in order, neighbours that are compiled joined to programs."""
+    stretches: list[Stretch | LayerStep] = []
+    native: list[NativeStep] = []
+    for step in [*steps, None]:
+        if isinstance(step, NativeStep):
+            native.append(step)
+            continue
+        if native:
+            externals = [external for each in native for external in each.externals]
+            program = Program([each.make() for each in native])
+            stretches.append(Stretch(program, [each.card for each in native], externals))
+            native = []
+        if step is not None:
+            stretches.append(step)
+    return stretches
+
+
+def view_on(arena: Array, value: Value) -> Array:
+    """A value as a layer sees it: a view of the arena that cannot be written to."""
+    start = arena[value.offset :]
+    return np.lib.stride_tricks.as_strided(start, value.shape, value.view.strides, subok=False, writeable=False)

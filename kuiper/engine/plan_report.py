@@ -1,0 +1,61 @@
+"""``model.plan()``: every step with its algorithm, what it moves, what it should take and what it takes."""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING
+
+from kuiper.engine.planned_step import StepCard
+from kuiper.graph.report import Column, Report
+from kuiper.threads import get_num_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.engine.plan import Plan
+    from kuiper.engine.planned_step import LayerStep
+    from kuiper.layers.layer import Array
+
+_COLUMNS = (
+    Column("operator"),
+    Column("type"),
+    Column("algorithm"),
+    Column("tasks", numeric=True),
+    Column("MB", numeric=True),
+    Column("expected µs", numeric=True),
+    Column("µs", numeric=True),
+    Column("GFLOP/s", numeric=True),
+)
+
+
+def plan_report(name: str, plan: Plan, inputs: Sequence[Array], runs: int) -> Report:
+    """The table; expected times are for one thread that has the machine to itself."""
+    threads = get_num_threads()
+    steps: list[StepCard | LayerStep] = []
+    times: list[list[float]] = []
+    for _ in range(max(1, runs)):
+        observed: list[tuple[StepCard | LayerStep, float]] = []
+        plan.run(inputs, threads, lambda step, seconds, seen=observed: seen.append((step, seconds)))  # type: ignore[misc]
+        steps = [step for step, _ in observed]
+        times.append([seconds for _, seconds in observed])
+    medians = [statistics.median(column) for column in zip(*times, strict=True)]
+    tasks = iter([made.tasks for stretch in plan.compiled() for made in stretch.program.steps])
+    rows = [
+        _row(step, seconds, next(tasks) if isinstance(step, StepCard) else None)
+        for step, seconds in zip(steps, medians, strict=True)
+    ]
+    shapes = ", ".join(str(array.shape) for array in inputs)
+    title = f"{name} on {shapes}, {threads} thread{'s' if threads > 1 else ''}: median of {max(1, runs)} runs"
+    arena = plan.arena_floats * 4 / 1e6
+    footer = f"{sum(medians) * 1e3:,.3f} ms in {len(rows)} steps; one arena of {arena:,.1f} MB"
+    return Report(title, _COLUMNS, rows, footer)
+
+
+def _row(step: StepCard | LayerStep, seconds: float, tasks: int | None) -> tuple[str, ...]:
+    microseconds = f"{seconds * 1e6:,.1f}"
+    if not isinstance(step, StepCard):
+        return step.op.name, step.op.type, "the layer, in Python", "-", "-", "-", microseconds, "-"
+    speed = f"{step.flops / seconds * 1e-9:,.0f}" if step.flops and seconds else "-"
+    expected = f"{step.expected * 1e-3:,.1f}" if step.expected else "-"
+    megabytes = f"{step.bytes * 1e-6:.2f}"
+    return step.op.name, step.op.type, step.algorithm, str(tasks), megabytes, expected, microseconds, speed

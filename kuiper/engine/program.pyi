@@ -1,0 +1,12 @@
+import numpy as np
+
+from kuiper.engine.step import Step
+
+class Program:
+    steps: list[Step]
+    scratch_floats: int
+
+    def __init__(self, steps: list[Step]) -> None: ...
+    def run(
+        self, arena: np.ndarray, externals: np.ndarray, scratch: np.ndarray, seconds: np.ndarray | None = None
+    ) -> None: ...

@@ -1,0 +1,175 @@
+"""What a planner knows of the values that will flow: where each will lie, before there is any memory.
+
+A value on the arena is a NumPy view of its storage's *stand-in*, an array of zeros of the storage's size that nothing
+ever writes to. Shape, strides and offset of the view are those that the value will have in the arena:
+
+    storage.stand_in   |-------------------------------|           later:   arena
+    |......|=========================|....| value.view             [ image, channels last ]
+    ^ storage.offset
+
+So whatever NumPy can express as a view, the plan can, at no cost: the pieces of a split, a permuted or reshaped
+tensor, the slice of a concat buffer that a convolution fills. Running a layer on stand-ins also tells the shape of its
+output.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kuiper.engine.kernels.convolution import LANES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kuiper.layers.layer import Array
+
+_LINE = 64  # bytes of a cache line, and of the widest register
+
+
+def whole_vectors(count: int) -> int:
+    """``count`` floats, rounded up to whole vector registers."""
+    return -(-count // LANES) * LANES
+
+
+@dataclass(eq=False)
+class Storage:
+    """A stretch of the arena, needed from step ``first`` to step ``last``; ``offset`` is set when all are placed.
+
+    A storage with ``contents`` is a constant: it is written once, when an arena is made, and keeps its place.
+    """
+
+    floats: int
+    contents: Array | None = None
+    first: int | None = None
+    last: int = -1
+    offset: int = -1
+    stand_in: Array = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.floats = whole_vectors(self.floats)
+        self.stand_in = np.zeros(self.floats, np.float32)
+        # A layer that writes to its input must not pass for one that makes a view of it.
+        self.stand_in.flags.writeable = False
+
+    def used_by(self, step: int) -> None:
+        """Note that this step reads or writes it."""
+        self.first = step if self.first is None else min(self.first, step)
+        self.last = max(self.last, step)
+
+
+@dataclass(eq=False)
+class Value:
+    """A float32 tensor on the arena."""
+
+    storage: Storage
+    view: Array
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.view.shape
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """In floats."""
+        return tuple(stride // 4 for stride in self.view.strides)
+
+    @property
+    def start(self) -> int:
+        """The first element's place within the storage."""
+        return (address(self.view) - address(self.storage.stand_in)) // 4
+
+    @property
+    def offset(self) -> int:
+        """The first element's place within the arena, once that is known."""
+        return self.storage.offset + self.start
+
+
+@dataclass(eq=False)
+class HostValue:
+    """Anything that is not on the arena: an input, what a layer in Python returned, shapes and other numbers.
+
+    ``slot`` is its place in the table of such values at run time; ``example`` is what it looks like. The example of a
+    ``constant`` is the value itself: it does not depend on what is in the inputs, only on their shapes.
+    """
+
+    slot: int
+    example: Any
+    constant: bool = False
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of a tensor; () of anything else."""
+        return getattr(self.example, "shape", ())
+
+
+AnyValue = Value | HostValue
+
+
+def address(array: Array) -> int:
+    """Where an array's first element lies."""
+    return int(array.__array_interface__["data"][0])
+
+
+def aligned(floats: int) -> Array:
+    """Memory for so many floats that begins with a cache line, so that no vector lies across two of them."""
+    raw = np.empty(floats + _LINE // 4, np.float32)
+    first = -address(raw) % _LINE // 4
+    return raw[first : first + floats]
+
+
+def new_image(n: int, c: int, h: int, w: int) -> Value:
+    """An image (n, c, h, w), channels last, each pixel's channels rounded up to whole vectors."""
+    pixel = whole_vectors(c)
+    storage = Storage(n * h * w * pixel)
+    view = storage.stand_in[: n * h * w * pixel].reshape(n, h, w, pixel)
+    return Value(storage, view[..., :c].transpose(0, 3, 1, 2))
+
+
+def new_rows(shape: tuple[int, ...], padded: bool = True) -> Value:
+    """A tensor in C order; ``padded`` rounds the last axis up to whole vectors, so that kernels need no masks."""
+    row = whole_vectors(shape[-1]) if padded and shape else (shape[-1] if shape else 1)
+    lines = int(np.prod(shape[:-1], dtype=np.int64))
+    storage = Storage(lines * row)
+    view = storage.stand_in[: lines * row].reshape(*shape[:-1], row)
+    return Value(storage, view[..., : shape[-1]] if shape else view[0, ...])  # 0-d, not a number
+
+
+def as_pixels(value: Value) -> Value | None:
+    """The last axis as channels and all others as one row of pixels, (1, c, 1, pixels); None if that is no view.
+
+    So a linear layer is a 1x1 convolution.
+    """
+    features = value.shape[-1]
+    rows = value.view.reshape(-1, features)
+    if (value.strides[-1:] != (1,) and features > 1) or not np.may_share_memory(rows, value.storage.stand_in):
+        return None
+    return Value(value.storage, rows.T[None, :, None, :])
+
+
+def view_of(result: Any, sources: Iterable[Value]) -> Value | None:
+    """What a layer has made of stand-ins as a value, if it is a view of one of these sources."""
+    if not isinstance(result, np.ndarray) or result.dtype != np.float32:
+        return None
+    for source in sources:
+        if np.may_share_memory(result, source.storage.stand_in):
+            return Value(source.storage, result)
+    return None
+
+
+def has_room(value: Value) -> bool:
+    """Whether each run of neighbours may be written up to a whole vector without meeting the next run."""
+    axes = [(size, stride) for size, stride in zip(value.shape, value.strides, strict=True) if size > 1]
+    run = max((size for size, stride in axes if stride == 1), default=1)
+    return min((stride for _, stride in axes if stride != 1), default=whole_vectors(run)) >= whole_vectors(run)
+
+
+def is_image(value: Value) -> bool:
+    """Whether pixels follow each other evenly with channels side by side: what the image kernels read."""
+    if len(value.shape) != 4:
+        return False
+    (n, c, h, w), (image, channel, row, pixel) = value.shape, value.strides
+    even = (row == w * pixel or h == 1) and (image == h * w * pixel or n == 1)
+    return even and (channel == 1 or c == 1) and pixel >= c

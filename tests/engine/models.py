@@ -1,0 +1,60 @@
+"""Models made in code, on the engine and on the readable layers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kuiper.engine.engine import Engine
+from kuiper.graph import RuntimeGraph
+from kuiper.layers import registry
+from tests.graph.pass_graphs import file_graph
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.engine.plan import Plan
+
+
+def both(*lines: str, seed: int = 0, optimize: bool = True) -> tuple[RuntimeGraph, RuntimeGraph]:
+    """The graph of these lines on the engine, and on the layers as it stands."""
+    graph = file_graph(*lines, seed=seed)
+    fast, plain = RuntimeGraph(graph), RuntimeGraph(graph)
+    fast.build(registry, optimize=optimize, engine=Engine)
+    plain.build(registry)
+    return fast, plain
+
+
+def plan_of(model: RuntimeGraph, inputs: Sequence[np.ndarray]) -> Plan:
+    """The plan that the model's engine has made for these inputs; there must be one."""
+    assert isinstance(model._executor, Engine)
+    plan = model._executor.plan_for(inputs)
+    assert plan is not None
+    return plan
+
+
+def algorithms(plan: Plan) -> list[str]:
+    """What runs, in order: the first word of each step's algorithm, or "layer"."""
+    words = []
+    for stretch in plan.stretches:
+        words += [step.algorithm.split()[0] for step in stretch.steps] if hasattr(stretch, "steps") else ["layer"]
+    return words
+
+
+def numbers(*shape: int, seed: int = 0) -> np.ndarray:
+    """Seeded normal numbers."""
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def assert_close(got: Any, expected: Any, tolerance: float = 1e-5) -> None:
+    """Equal within ``tolerance`` times the largest number; tuples entry by entry."""
+    if isinstance(expected, tuple):
+        assert len(got) == len(expected)
+        for one, other in zip(got, expected, strict=True):
+            assert_close(one, other, tolerance)
+        return
+    got, expected = np.asarray(got), np.asarray(expected)
+    assert got.shape == expected.shape
+    largest = np.abs(expected[np.isfinite(expected)]).max(initial=1e-30)
+    np.testing.assert_allclose(got, expected, rtol=0, atol=tolerance * largest)

@@ -1,0 +1,104 @@
+"""Steps that run a few rows at a time write the bits that they write one after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kuiper
+from kuiper.engine import chains
+from kuiper.engine.engine import Engine
+from kuiper.graph import RuntimeGraph
+from tests.engine.models import algorithms, assert_close, both, numbers, plan_of
+from tests.graph.pass_graphs import OUTPUT, file_graph
+
+
+def layer(index: int, kind: str, channels: int, out_channels: int, kernel: int, stride: int, padding: int) -> str:
+    """A line of a chain: a convolution, a depthwise one, or a maximum; operand ``index`` in, the next one out."""
+    geometry = f"kernel_size=({kernel},{kernel}) stride=({stride},{stride}) padding=({padding},{padding})"
+    if kind == "pool":
+        return f"nn.MaxPool2d l{index} 1 1 {index} {index + 1} {geometry} dilation=(1,1) ceil_mode=False"
+    groups = channels if kind == "depthwise" else 1
+    weights = f"@weight=({out_channels},{channels // groups},{kernel},{kernel})f32 @bias=({out_channels})f32"
+    sizes = f"in_channels={channels} out_channels={out_channels} groups={groups} bias=True"
+    return f"nn.Conv2d l{index} 1 1 {index} {index + 1} {sizes} {geometry} dilation=(1,1) {weights}"
+
+
+@st.composite
+def networks(draw: st.DrawFn) -> list[str]:
+    """Two to six layers one behind the other, and an input of 40 rows."""
+    lines, channels = ["pnnx.Input in 0 1 0 #0=(1,5,40,23)f32"], 5
+    for index in range(draw(st.integers(2, 6))):
+        kind = draw(st.sampled_from(["dense", "depthwise", "pool"]))
+        kernel = draw(st.sampled_from([1, 2, 3, 5] if kind != "pool" else [2, 3]))
+        stride = draw(st.integers(1, min(2, kernel)))
+        padding = draw(st.integers(0, kernel // 2))
+        out_channels = draw(st.sampled_from([3, 16, 20])) if kind == "dense" else channels
+        lines.append(layer(index, kind, channels, out_channels, kernel, stride, padding))
+        channels = out_channels
+    last = len(lines) - 1
+    return [*lines, f"nn.Identity end 1 1 {last} y", OUTPUT]
+
+
+@settings(max_examples=60, deadline=None)
+@given(networks(), st.sampled_from([(2,), (4, 2), (16, 8)]), st.integers(1, 8))
+def test_chain_writes_the_same_bits(lines: list[str], bands: tuple[int, ...], tasks: int) -> None:
+    x = numbers(1, 5, 40, 23)
+    graph = file_graph(*lines)
+    results = []
+    for large in (1, 1 << 40):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(chains, "_LARGE", large)
+            patch.setattr(chains, "_BANDS", bands)
+            patch.setattr(chains, "_TASKS_PER_CORE", tasks)
+            patch.setattr(chains, "_ROUNDS", 1)
+            model = RuntimeGraph(graph)
+            model.build(kuiper.layers.registry, optimize=True, engine=Engine)
+            try:
+                results.append(np.asarray(model(x)))
+            except kuiper.ShapeError:  # the layers have eaten up the image
+                return
+    np.testing.assert_array_equal(results[0], results[1])
+
+
+WIDE = (
+    "pnnx.Input in 0 1 0 #0=(1,3,160,160)f32",
+    layer(0, "dense", 3, 32, 3, 1, 1),
+    layer(1, "depthwise", 32, 32, 3, 1, 1),
+    layer(2, "dense", 32, 16, 1, 1, 0).replace("1 1 2 3", "1 1 2 y"),
+    OUTPUT,
+)
+
+
+@pytest.mark.usefixtures("restore_threads")
+def test_large_images_go_through_a_chain_on_any_number_of_threads() -> None:
+    fast, plain = both(*WIDE)
+    x = numbers(1, 3, 160, 160)
+    expected = plain(x)
+    for threads in (1, 2, 3):
+        kuiper.set_num_threads(threads)
+        assert_close(fast(x), expected)
+    assert algorithms(plan_of(fast, [x])) == ["import", "in", "export"]
+
+
+def test_images_with_two_readers_are_not_chained() -> None:
+    lines = (
+        *WIDE[:3],
+        layer(2, "dense", 32, 16, 1, 1, 0),
+        "nn.Conv2d other 1 1 2 4 in_channels=32 out_channels=16 kernel_size=(1,1) bias=False @weight=(16,32,1,1)f32",
+        "torch.cat both 2 1 3 4 y dim=1",
+        OUTPUT,
+    )
+    fast, plain = both(*lines)
+    x = numbers(1, 3, 160, 160)
+    assert_close(fast(x), plain(x))
+    assert algorithms(plan_of(fast, [x])).count("in") == 1
+
+
+def test_batches_are_not_chained() -> None:
+    fast, plain = both(*WIDE)
+    x = numbers(2, 3, 160, 160)
+    assert_close(fast(x), plain(x))
+    assert "in" not in algorithms(plan_of(fast, [x]))

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from kuiper.engine.kernels.convolution import ACTIVATION_CODES, LANES
+from kuiper.engine.kernels.depthwise import Depthwise
+from kuiper.layers.convolution import Stencil
+from kuiper.layers.operators.conv2d import Kernels, conv2d
+from kuiper.layers.reference import conv2d as reference
+from tests.engine.one_step import UNTOUCHED, Arena, image_at, round_up, run_step
+
+
+def depthwise(
+    x: np.ndarray,
+    weight: np.ndarray,
+    bias: np.ndarray,
+    stencil: Stencil,
+    activation: tuple[str, float, float] = ("none", 0, 0),
+    residual: np.ndarray | None = None,
+    spare_lanes: int = 0,
+) -> np.ndarray:
+    """``x`` (n, c, h, w) filtered by ``weight`` (c, 1, kernel_h, kernel_w); with spare lanes the images are slices."""
+    (n, c, h, w), (kernel_h, kernel_w) = x.shape, stencil.kernel
+    out_h, out_w = stencil.output_size(h, w)
+    arena = Arena()
+    source, target = arena.image(x, spare_lanes), arena.target(n, c, out_h, out_w, spare_lanes)
+    added = arena.image(residual, spare_lanes) if residual is not None else {"start": -1, "pixel": 0}
+    numbers = {
+        "images": n, "in_h": h, "in_w": w, "out_h": out_h, "out_w": out_w, "channels": round_up(c),
+        "kernel_h": kernel_h, "kernel_w": kernel_w, "stride_h": stencil.stride[0], "stride_w": stencil.stride[1],
+        "pad_top": stencil.before[0], "pad_left": stencil.before[1],
+        "dilation_h": stencil.dilation[0], "dilation_w": stencil.dilation[1],
+        "source": source["start"], "in_image": source["image"], "in_row": source["row"], "in_pixel": source["pixel"],
+        "target": target["start"], "out_image": target["image"], "out_row": target["row"], "out_pixel": target["pixel"],
+        "residual": added["start"], "residual_pixel": added["pixel"],
+        "activation": ACTIVATION_CODES[activation[0]], "alpha": activation[1], "beta": activation[2],
+    }  # fmt: skip
+    packed = np.zeros((kernel_h * kernel_w, round_up(c)), np.float32)
+    packed[:, :c] = weight.reshape(c, -1).T
+    step = Depthwise(numbers, packed.ravel(), np.pad(bias, (0, round_up(c) - c)))
+    return image_at(run_step(step, arena.array), target, n, c, out_h, out_w)
+
+
+def operands(c: int, h: int, w: int, kernel: tuple[int, int], n: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    random = np.random.default_rng(0)
+    shapes = (n, c, h, w), (c, 1, *kernel), (c,)
+    x, weight, bias = (random.standard_normal(shape).astype(np.float32) for shape in shapes)
+    return x, weight, bias
+
+
+def assert_close(result: np.ndarray, wanted: np.ndarray) -> None:
+    np.testing.assert_allclose(result, wanted, rtol=0, atol=1e-6 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 6, 7, 8, 9, 13, 16, 17])
+@pytest.mark.parametrize("kernel", [3, 5])
+@pytest.mark.parametrize("stride", [1, 2])
+def test_depthwise_equals_its_twin_at_every_width(width: int, kernel: int, stride: int) -> None:
+    stencil = Stencil((kernel, kernel), (stride, stride), (kernel // 2,) * 2, (kernel // 2,) * 2)
+    x, weight, bias = operands(LANES + 1, 4, width, stencil.kernel)
+    wanted = reference.conv2d(x, weight, bias, stencil, groups=x.shape[1])
+    assert_close(depthwise(x, weight, bias, stencil), wanted)
+
+
+@pytest.mark.parametrize(
+    "stencil",
+    [
+        Stencil((1, 1)),
+        Stencil((3, 3)),
+        Stencil((3, 3), before=(3, 4), after=(4, 3)),  # whole windows outside of the image
+        Stencil((5, 3), stride=(3, 1), before=(0, 2), after=(1, 0)),
+        Stencil((2, 5), stride=(1, 2), before=(1, 0), after=(0, 4)),
+        Stencil((3, 3), dilation=(2, 3), before=(2, 3), after=(2, 3)),
+        Stencil((3, 5), dilation=(3, 1), before=(4, 2), after=(1, 2)),
+        Stencil((7, 7), before=(3, 3), after=(3, 3)),
+        Stencil((4, 4), stride=(3, 5), before=(1, 2), after=(3, 3)),
+        Stencil((1, 9), before=(0, 8), after=(0, 8)),
+    ],
+)
+def test_depthwise_equals_its_twin_with_any_stencil(stencil: Stencil) -> None:
+    x, weight, bias = operands(5, 9, 11, stencil.kernel, n=2)
+    wanted = reference.conv2d(x, weight, bias, stencil, groups=5)
+    assert_close(depthwise(x, weight, bias, stencil, spare_lanes=3), wanted)
+
+
+@pytest.mark.parametrize("channels", [1, LANES, LANES + 1, 3 * LANES, 72])
+def test_depthwise_of_many_channels_and_tasks(channels: int) -> None:
+    stencil = Stencil((3, 3), (1, 1), (1, 1), (1, 1))
+    x, weight, bias = operands(channels, 33, 31, stencil.kernel, n=2)
+    wanted = conv2d(x, Kernels(weight, channels), bias, stencil)
+    assert_close(depthwise(x, weight, bias, stencil), wanted)
+
+
+def test_depthwise_of_an_image_beyond_the_cache() -> None:
+    stencil = Stencil((3, 3), (2, 2), (1, 1), (1, 1))
+    x, weight, bias = operands(48, 96, 96, stencil.kernel)
+    assert_close(depthwise(x, weight, bias, stencil), conv2d(x, Kernels(weight, 48), bias, stencil))
+
+
+@pytest.mark.parametrize(
+    "activation", [("clip", 0.0, 6.0), ("clip", 0.0, math.inf), ("hardswish", 0, 0), ("silu", 0, 0)]
+)
+def test_depthwise_adds_the_residual_then_activates(activation: tuple[str, float, float]) -> None:
+    stencil = Stencil((3, 3), (1, 1), (1, 1), (1, 1))
+    x, weight, bias = operands(LANES + 3, 6, 9, stencil.kernel, n=2)
+    residual = np.random.default_rng(1).standard_normal(x.shape).astype(np.float32)
+    linear = reference.conv2d(x, weight, bias, stencil, groups=x.shape[1]).astype(np.float64) + residual
+    functions = {
+        "clip": lambda: np.clip(linear, activation[1], activation[2]),
+        "hardswish": lambda: linear * np.clip(linear + 3, 0, 6) / 6,
+        "silu": lambda: linear / (1 + np.exp(-linear)),
+    }
+    result = depthwise(x, weight, bias, stencil, activation, residual, spare_lanes=5)
+    np.testing.assert_allclose(result, functions[activation[0]](), rtol=0, atol=5e-6)
+
+
+def test_depthwise_keeps_nan_within_its_window_and_channel() -> None:
+    stencil = Stencil((3, 3), (1, 1), (1, 1), (1, 1))
+    x, weight, bias = operands(3, 7, 20, stencil.kernel)
+    x[0, 1, 3, 10] = np.nan
+    result = depthwise(x, weight, bias, stencil, ("clip", 0.0, 6.0))
+    expected = np.zeros(x.shape, bool)
+    expected[0, 1, 2:5, 9:12] = True
+    np.testing.assert_array_equal(np.isnan(result), expected)
+    assert not (result == UNTOUCHED).any()

@@ -1,0 +1,50 @@
+"""Packed weights hold the weights, panel by panel, and zeros."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kuiper.engine.kernels.convolution import LANES, MOST_ROWS
+from kuiper.engine.packing import pack, panel_widths, pixel_cycles
+from tests.engine.models import numbers
+
+
+@pytest.mark.parametrize("out_c", [1, LANES - 1, LANES, LANES + 1, 5 * LANES, 9 * LANES + 3])
+@pytest.mark.parametrize("groups", [1, 2, 3])
+def test_pack_holds_every_weight_once(out_c: int, groups: int) -> None:
+    weight = numbers(out_c * groups, 3, 2, 2)
+    packed = pack(weight, None, groups, pixels=100)
+    seen = np.zeros_like(weight)
+    for vectors, first, in_channel, offset in packed.panels:
+        columns = int(vectors) * LANES
+        panel = packed.weights[offset : offset + packed.depth * 4 * columns].reshape(2, 2, packed.depth, columns)
+        for j in range(columns):
+            output = int(first) + j
+            if output >= len(weight):
+                assert not panel[..., j].any()
+                continue
+            own = output // out_c * 3 - int(in_channel)  # its group's first channel within the panel
+            if own >= 0 and own + 3 <= packed.depth:
+                seen[output] += panel[:, :, own : own + 3, j].transpose(2, 0, 1)
+                rest = np.delete(panel[..., j], np.s_[own : own + 3], axis=2)
+                assert not rest.any()
+    np.testing.assert_array_equal(seen, weight)
+
+
+@pytest.mark.parametrize("vectors", range(1, 40))
+def test_panel_widths_add_up(vectors: int) -> None:
+    for pixels in (1, 5, 49, 196, 10_000):
+        widths = panel_widths(vectors, pixels)
+        assert sum(widths) == vectors
+        assert set(widths) <= {1, 2, 3, 4}
+
+
+def test_panel_widths_of_many_pixels_avoid_single_vectors() -> None:
+    assert panel_widths(5, 10_000) == [3, 2]
+
+
+def test_pixel_cycles_counts_every_pixel() -> None:
+    for vectors, rows in enumerate(MOST_ROWS, 1):
+        assert pixel_cycles(10 * rows, vectors) == pytest.approx(10 * pixel_cycles(rows, vectors))
+        assert pixel_cycles(10 * rows + 1, vectors) > pixel_cycles(10 * rows, vectors)

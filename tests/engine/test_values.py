@@ -1,0 +1,36 @@
+"""Values are views of their storage's stand-in, whatever their shape: their places in the arena follow from that."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kuiper.engine.values import Value, new_image, new_rows
+from tests.engine.models import assert_close, both, numbers
+
+
+@pytest.mark.parametrize("padded", [False, True])
+@pytest.mark.parametrize("shape", [(), (1,), (7,), (2, 3), (1, 1, 5), (2, 1, 3, 1, 2)])
+def test_new_rows_lie_in_their_storage(shape: tuple[int, ...], padded: bool) -> None:
+    check(new_rows(shape, padded), shape)
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1, 1), (2, 3, 4, 5), (1, 40, 2, 1)])
+def test_new_images_lie_in_their_storage(shape: tuple[int, int, int, int]) -> None:
+    check(new_image(*shape), shape)
+
+
+def check(value: Value, shape: tuple[int, ...]) -> None:
+    assert value.shape == shape
+    assert np.may_share_memory(value.view, value.storage.stand_in)
+    assert value.start == 0
+    last = sum((size - 1) * stride for size, stride in zip(shape, value.strides, strict=True))
+    assert last < value.storage.floats
+
+
+def test_a_scalar_is_read_and_written_where_it_lies() -> None:
+    total = "torch.sum total 1 1 x 1 $input=x"
+    fast, plain = both(
+        "pnnx.Input in 0 1 x #x=(4)f32", total, "pnnx.Expression e 2 1 x 1 y expr=add(@0,@1)", "pnnx.Output out 1 0 y"
+    )
+    assert_close(fast(numbers(4)), plain(numbers(4)))
