@@ -1,0 +1,56 @@
+"""What each operator of a graph has to do at least: floating-point operations, and bytes that must move."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kuiper.graph import RuntimeGraph
+    from kuiper.graph.runtime_operator import RuntimeOperator
+
+
+@dataclass(frozen=True)
+class Cost:
+    """One operator, with what has been fused into it.
+
+    ``flops`` counts a multiply-add as two and a convolution as done directly; ``bytes`` counts inputs, weights and
+    outputs once each, as float32: what moves if everything in between stays in registers or in the nearest cache.
+    """
+
+    kind: str
+    flops: int
+    bytes: int
+
+    @property
+    def intensity(self) -> float:
+        """Operations for each byte."""
+        return self.flops / self.bytes
+
+
+def costs_of(graph: RuntimeGraph) -> dict[str, Cost]:
+    """The costs by the operator's name; without operators that count no operations.
+
+    ``graph`` has been built from a file that fixes all shapes.
+    """
+    flops = {row.name: row.flops for row in graph.summary().rows if row.flops}
+    return {op.name: Cost(kind_of(op), flops[op.name], bytes_of(op)) for op in graph.operators if op.name in flops}
+
+
+def bytes_of(op: RuntimeOperator) -> int:
+    """Inputs, weights and outputs as float32."""
+    shapes = [operand.shape or () for operand in (*op.inputs, *op.outputs)]
+    weights = sum(math.prod(attr.shape) for attr in op.attrs.values())
+    return 4 * (weights + sum(math.prod(size for size in shape if isinstance(size, int)) for shape in shapes))
+
+
+def kind_of(op: RuntimeOperator) -> str:
+    """How a picture groups operators: convolutions by what a kernel makes of them, the others by their type."""
+    name = op.type.split(".")[-1].removeprefix("Fused")
+    if name == "Conv2d":
+        _, channels_of_group, *kernel = op.attrs["weight"].shape
+        if channels_of_group == 1 and op.params["groups"].value != 1:
+            return "depthwise convolution"
+        return f"{'x'.join(map(str, kernel))} convolution"
+    return {"ConvTranspose2d": "transposed convolution", "Linear": "linear"}.get(name, "other")

@@ -1,0 +1,55 @@
+"""What the figures were measured on: enough to compare machines, nothing that names one."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from kuiper.threads import available_cores
+
+CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
+
+
+def describe() -> dict[str, Any]:
+    """CPU, cores that this process may use, sizes of caches and memory, and the system."""
+    return {
+        "cpu": cpu_name(),
+        "cores": available_cores(),
+        "caches_kib": {name: size >> 10 for name, size in cache_sizes().items()},
+        "memory_mib": memory_bytes() >> 20,
+        "system": f"{platform.system()} {platform.machine()}",
+    }
+
+
+def cpu_name() -> str:
+    """What the CPU calls itself."""
+    if Path("/proc/cpuinfo").exists():
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    if platform.system() == "Darwin":
+        command = ["sysctl", "-n", "machdep.cpu.brand_string"]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    return platform.processor() or platform.machine()
+
+
+def cache_sizes() -> dict[str, int]:
+    """Bytes of the data caches that core 0 reaches, ``L1``, ``L2``, ``L3``; empty where the system does not tell."""
+    sizes = {}
+    for entry in sorted(CACHES.glob("index*")):
+        if (entry / "type").read_text().strip() != "Instruction":
+            text = (entry / "size").read_text().strip()
+            sizes[f"L{(entry / 'level').read_text().strip()}"] = int(text[:-1]) * UNITS[text[-1]]
+    return sizes
+
+
+def memory_bytes() -> int:
+    """The machine's main memory; 0 where the system does not tell."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError):  # Windows
+        return 0

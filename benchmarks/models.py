@@ -1,0 +1,101 @@
+"""The models of the comparison, exported once for every runtime into a cache.
+
+    kuiper.models.zoo, seeded weights --> torch module --> model.state.pt                torch, eager
+                                             |
+                                             +-- trace --> model.traced.pt               torch, TorchScript
+                                             |     +-- pnnx --> model.pnnx.param, .bin   kuiper
+                                             |              --> model.ncnn.param, .bin   ncnn, in float32
+                                             +-- ONNX ----> model.onnx                   onnxruntime, openvino
+
+Every file holds the same float32 weights. Torch's own answer to a seeded input is stored beside them; every peer is
+held to it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+import warnings
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import kuiper
+from benchmarks.model_files import ModelFiles
+from benchmarks.places import ROOT
+from benchmarks.results import ModelFacts
+from kuiper.models.zoo import export
+
+if TYPE_CHECKING:
+    import torch
+    from torch import nn
+
+MODELS = ("resnet18", "mobilenet_v2", "mobilenet_v3_small", "squeezenet1_1", "unet", "yolov5s")
+"""The six that the geometric mean is about; any other architecture of the zoo can be asked for by name."""
+
+NEEDED = ("torch", "pnnx", "onnx")
+"""The packages that export them."""
+
+SEED = 0
+
+
+def prepare(name: str, batch: int, cache: Path) -> ModelFiles:
+    """The files of a model for a batch size, exported unless the cache has them."""
+    files = ModelFiles(name, cache / "models" / f"{name}-batch{batch}")
+    origin = origin_of(name, batch)
+    if not (files.origin.exists() and json.loads(files.origin.read_text(encoding="utf-8")) == origin):
+        files.folder.mkdir(parents=True, exist_ok=True)
+        files.origin.unlink(missing_ok=True)
+        write_files(files, batch)
+        files.origin.write_text(json.dumps(origin, indent=1), encoding="utf-8")
+    return files
+
+
+def origin_of(name: str, batch: int) -> dict[str, Any]:
+    """All that the exported files depend on."""
+    module = export.ARCHITECTURES[name].module
+    sources = [Path(__file__), *(ROOT / "kuiper/models/zoo").glob("*.py")]
+    sources.append(ROOT / "kuiper/models/zoo/architectures" / f"{module}.py")
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(sources))).hexdigest()
+    tools = {package: version(package) for package in NEEDED}
+    return {"name": name, "batch": batch, "seed": SEED, "sources": digest, **tools}
+
+
+def write_files(files: ModelFiles, batch: int) -> None:
+    """Build the model, export it, and store torch's answer."""
+    import torch
+
+    size = export.ARCHITECTURES[files.name].size
+    model = export.build(files.name, SEED)
+    x = export.example_input((batch, 3, size, size), SEED)
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the tracers: that sizes become constants is known here
+        np.savez(files.arrays, input=x.numpy(), output=model(x).numpy())
+        torch.save(model.state_dict(), files.state)
+        torch.jit.trace(model, (x,), check_trace=False).save(str(files.traced))
+        torch.onnx.export(model, (x,), str(files.onnx), dynamo=False)
+        keep_converted(model, x, files, ("pnnx.param", "pnnx.bin"))
+        keep_converted(model, x[:1], files, ("ncnn.param", "ncnn.bin"))
+
+
+def keep_converted(model: nn.Module, x: torch.Tensor, files: ModelFiles, endings: tuple[str, ...]) -> None:
+    """Convert the model with pnnx for inputs like ``x`` and keep what it wrote with these endings."""
+    import torch
+
+    with tempfile.TemporaryDirectory(dir=files.folder) as scratch:
+        traced = Path(scratch, "model.pt")
+        torch.jit.trace(model, (x,), check_trace=False).save(str(traced))
+        export.convert(traced, [f"inputshape={export.shape_option((x,))}", "fp16=0"])
+        for ending in endings:
+            traced.with_suffix(f".{ending}").replace(files.folder / f"model.{ending}")
+
+
+def facts_of(files: ModelFiles) -> ModelFacts:
+    """The input shape and the costs for one image, from kuiper's own summary of the graph in the file."""
+    with np.load(files.arrays) as arrays:
+        batch, *image = arrays["input"].shape
+    summary = kuiper.load(files.param, optimize=False).summary()
+    return ModelFacts((1, *image), summary.flops // batch, summary.parameters)

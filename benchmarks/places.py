@@ -1,0 +1,11 @@
+"""Where benchmarks find and leave their files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+CACHE = ROOT / "build" / "benchmarks"
+"""Exported models and the compiled measuring loops; git ignores it, ``make clean`` removes it."""
+RESULTS = ROOT / "benchmarks" / "results"
+PAGE = ROOT / "docs" / "performance.md"

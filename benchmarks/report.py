@@ -1,0 +1,133 @@
+"""Write docs/performance.md anew from the JSON files in benchmarks/results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from benchmarks.errors import BenchmarkError
+from benchmarks.places import PAGE, RESULTS, ROOT
+from benchmarks.results import Results
+from benchmarks.run import ROUNDS, TURNS
+from benchmarks.session import TOLERANCE
+from benchmarks.tables import all_tables, count, exclusions
+
+if TYPE_CHECKING:
+    import argparse
+
+    from kuiper.graph.report import Report
+
+INTRODUCTION = """\
+# Performance
+
+kuiper beside onnxruntime, openvino, ncnn and torch: the same models with the same seeded weights in float32, on the
+same machine, in the same run. *ours / fastest* is kuiper's median over that of the fastest peer, which the column
+before it names: below 1, kuiper is ahead. *of peak* is the share of the machine's multiply-add (FMA) peak that kuiper
+reaches, *fastest's* that of the fastest peer.
+
+This page is written by `python -m benchmarks report` from the JSON files in `benchmarks/results`. Do not edit it.
+"""
+
+METHOD = f"""\
+## How it is measured
+
+- Every peer gets a contiguous float32 array (n, c, h, w) and returns one in the same order; what a runtime does to
+  reorder it counts. How each is set up stands on one page: [benchmarks/peers.py](../benchmarks/peers.py).
+- torch runs in two ways: `torch-frozen` is TorchScript after `freeze` and `optimize_for_inference`; `torch-eager` is
+  the Python module in the channels-last memory format. ncnn has half precision off, and runs a batch image by image.
+- Each peer has a process of its own, and only one is at work at a time. They take turns, in {count(ROUNDS, "round")}
+  of new processes with {count(TURNS, "turn")} each, so that a slow moment of the machine hits all. Times are medians
+  over all runs.
+- An output that differs from torch's by more than {TOLERANCE:g} of its largest value excludes a peer.
+- A multiply-add counts as two operations, and a convolution as done directly. Winograd's algorithm needs fewer, so a
+  share of the peak can pass 100%. The peak is measured too: multiply-adds from registers, in a loop compiled for this
+  CPU.
+- Load time is from the files to ready to run; the first inference, which in some runtimes still prepares, stands
+  beside it. Both, and memory, are medians over the processes.
+
+## Measure it yourself
+
+Needs a C compiler and the network, once, to install the peers:
+
+    make bench                                                              # six models, batch 1: some ten minutes
+    .venv/bin/python -m benchmarks --batch 1 8 -o benchmarks/results/NAME.json
+    .venv/bin/python -m benchmarks report                                   # this page
+
+`python -m benchmarks --help` shows how to choose models, peers and threads; `python -m benchmarks kernels` times single
+layers, and `python -m benchmarks roofline -o roofline.png` draws those of a model under the machine's roofline.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """It has none: the page shows all files there are."""
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    PAGE.write_text(page(read_all()), encoding="utf-8")
+    print(f"wrote {PAGE.relative_to(ROOT)}")
+    return 0
+
+
+def read_all() -> dict[str, Results]:
+    """All results in the repository by the name of their file, the latest first.
+
+    Raises
+    ------
+    BenchmarkError
+        If there are none.
+    """
+    found = {path.stem: Results.read(path) for path in sorted(RESULTS.glob("*.json"))}
+    if not found:
+        raise BenchmarkError(
+            "report", f"JSON files in {RESULTS.relative_to(ROOT)}", "none", hint="python -m benchmarks -o FILE"
+        )
+    return dict(sorted(found.items(), key=lambda item: item[1].date, reverse=True))
+
+
+def page(all_results: dict[str, Results]) -> str:
+    """The text of docs/performance.md."""
+    return "\n".join([INTRODUCTION, *(section(name, results) for name, results in all_results.items()), METHOD])
+
+
+def section(name: str, results: Results) -> str:
+    """What was measured on one machine."""
+    parts = [f"## {results.machine['cpu']}, {count(results.machine['cores'], 'core')}", facts(name, results)]
+    if results.quick:
+        parts.append("**From a quick run, which shows that all works: these figures mean nothing.**")
+    parts += [markdown(table) for table in all_tables(results)]
+    parts += [f"Note: {line}." for line in exclusions(results)]
+    return "\n\n".join(parts) + "\n"
+
+
+def facts(name: str, results: Results) -> str:
+    """The machine, the build and the versions, as a list."""
+    machine, build = results.machine, results.build
+    caches = [f"{level} {size} KiB" for level, size in machine["caches_kib"].items()]
+    memory = [f"{machine['memory_mib'] / 1024:.0f} GiB of memory"] if machine["memory_mib"] else []
+    versions = ", ".join(f"{package} {version}" for package, version in results.versions.items())
+    return "\n".join(
+        [
+            f"- Measured {results.date}, `benchmarks/results/{name}.json`",
+            f"- {machine['system']}: {', '.join(caches + memory)}",
+            f"- kuiper built by {build['compiler']} with `{build['flags']}`",
+            f"- Python {build['python']}, numpy {build['numpy']}, {versions}",
+        ]
+    )
+
+
+def markdown(table: Report) -> str:
+    """A report as a Markdown table under a heading.
+
+    >>> from kuiper.graph.report import Column, Report
+    >>> print(markdown(Report("Times", [Column("model"), Column("ms", numeric=True)], [("resnet18", "9.5")], "Fast.")))
+    ### Times
+    <BLANKLINE>
+    | model | ms |
+    |---|---:|
+    | resnet18 | 9.5 |
+    <BLANKLINE>
+    Fast.
+    """
+    lines = [[column.heading for column in table.columns], *table.rows]
+    head, *body = (f"| {' | '.join(cells)} |" for cells in lines)
+    rule = f"|{'|'.join('---:' if column.numeric else '---' for column in table.columns)}|"
+    return "\n".join([f"### {table.title}", "", head, rule, *body, "", table.footer])

@@ -1,0 +1,38 @@
+"""docs/performance.md and the tables it is made of."""
+
+from __future__ import annotations
+
+from benchmarks.places import PAGE
+from benchmarks.report import page, read_all, section
+from benchmarks.tables import all_tables
+from tests.benchmarks.made_up import results
+
+
+def test_page_is_what_the_results_generate() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(read_all()), "run: python -m benchmarks report"
+
+
+def test_latency_table_names_the_fastest_and_leaves_a_gap_for_who_is_left_out() -> None:
+    latency = all_tables(results())[0]
+    assert [column.heading for column in latency.columns[2:5]] == ["kuiper", "openvino", "ncnn"]
+    assert list(latency.rows[0]) == ["big", "1.00", "10.0", "20.0", "25.0", "openvino", "0.50", "50%", "25%"]
+    assert list(latency.rows[1]) == ["small", "0.10", "4.00", "2.00", "-", "openvino", "2.00", "12%", "25%"]
+    assert latency.footer.startswith("Geometric mean of ours / fastest: 1.00. FMA peak of 1 thread: 200 GFLOP/s.")
+
+
+def test_start_and_memory_tables_show_one_setting() -> None:
+    _, start, memory = all_tables(results())
+    assert start.rows[0][1] == "20 + 5.0"
+    assert memory.rows[0][1] == "120 (70)"
+
+
+def test_section_tells_who_is_left_out_and_why() -> None:
+    text = section("name", results())
+    assert "Note: ncnn is left out for small, 1 thread, batch 1: its output differs from torch's by 2.0e-01." in text
+    assert "quick" not in text
+
+
+def test_section_of_a_quick_run_says_so() -> None:
+    quick = results()
+    quick.quick = True
+    assert "these figures mean nothing" in section("name", quick)
