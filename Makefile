@@ -4,7 +4,10 @@
 # make nightly  all solutions, twenty times: a test that fails now and then is found here
 # make lint     ruff and mypy
 # make debug    run the engine's tests on a build with bounds checks, then build as usual again
+# make sanitize run the kernels' tests while the compiler watches every access (gcc), then build as usual again
+# make portable run the kernels' tests on builds for less than this machine has, then build as usual again
 # make export   install PyTorch and pnnx too, and run the tests that need them
+# make bench    install onnxruntime, openvino, ncnn and PyTorch too, and time kuiper beside them (ten minutes)
 
 VENV := .venv
 PYTHON ?= python3
@@ -13,7 +16,13 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 # What the compiled modules are made from; a newer file means another build.
 SOURCES := setup.py pyproject.toml $(shell find kuiper -name '*.pyx' -o -name '*.pxd')
 
-.PHONY: demo test gates nightly lint debug export clean
+# What runs every kernel. That memory stays flat cannot be seen where freed memory is kept back to catch its use.
+KERNEL_TESTS := tests/engine tests/layers tests/tensor tests/expression -m "not torch"
+NO_MEMORY_TEST := --deselect tests/engine/test_plan.py::test_memory_stays_flat_over_many_shapes
+
+BUILD := $(BIN)/python setup.py -q build_ext --inplace
+
+.PHONY: demo test gates nightly lint debug sanitize portable export bench clean
 
 demo: $(VENV)/built
 	$(BIN)/kuiper classify kuiper/models/assets/cat.jpg
@@ -34,14 +43,31 @@ lint: $(VENV)/built
 	$(BIN)/mypy
 
 debug: $(VENV)/installed
-	KUIPER_DEBUG=1 $(BIN)/python setup.py -q build_ext --inplace --force
-	$(BIN)/python -m pytest -m "not torch" --ignore tests/courses; status=$$?; \
-	$(BIN)/python setup.py -q build_ext --inplace --force; exit $$status
+	KUIPER_DEBUG=1 $(BUILD)
+	$(BIN)/python -m pytest -m "not torch" --ignore tests/courses; status=$$?; $(BUILD); exit $$status
+
+# Python itself is not built this way, so that the checks' library must be loaded before it, and be left to write its report.
+sanitize: $(VENV)/installed
+	CC=gcc KUIPER_SANITIZE=address,undefined $(BUILD)
+	LD_PRELOAD=$$(gcc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
+	$(BIN)/python -m pytest -q -p no:faulthandler --capture=sys $(NO_MEMORY_TEST) $(KERNEL_TESTS); status=$$?; \
+	$(BUILD); exit $$status
+
+portable: $(VENV)/installed
+	KUIPER_ARCH=x86-64-v3 $(BUILD)
+	$(BIN)/python -m pytest -q $(KERNEL_TESTS); status=$$?; $(BUILD); exit $$status
+	KUIPER_ARCH=x86-64 KUIPER_NO_VECTORS=1 $(BUILD)
+	$(BIN)/python -m pytest -q $(KERNEL_TESTS); status=$$?; $(BUILD); exit $$status
 
 export: $(VENV)/built
 	$(BIN)/pip install --quiet torch==2.13.0
 	$(BIN)/pip install --quiet --no-build-isolation -e '.[export]'
 	$(BIN)/python -m pytest -m torch
+
+bench: $(VENV)/built
+	$(BIN)/pip install --quiet torch==2.13.0
+	$(BIN)/pip install --quiet --no-build-isolation -e '.[bench]'
+	$(BIN)/python -m benchmarks
 
 clean:
 	rm -rf $(VENV) build kuiper.egg-info kuiper/_build_config.py
@@ -55,5 +81,5 @@ $(VENV)/installed: pyproject.toml
 	touch $@
 
 $(VENV)/built: $(VENV)/installed $(SOURCES)
-	$(BIN)/python setup.py -q build_ext --inplace
+	$(BUILD)
 	touch $@

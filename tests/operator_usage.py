@@ -19,6 +19,8 @@ from kuiper.layers import Layer, registry
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from kuiper.graph.passes import Pass
+
 FOLDER = Path(__file__).parent / "fixtures" / "operators"
 PATHS = sorted(FOLDER.glob("*.pnnx.param"))
 
@@ -83,13 +85,15 @@ def recording(usage: Usage) -> Iterator[None]:
         yield
 
 
-def run(path: Path, respell: dict[str, str]) -> tuple[pnnx.Graph, list[np.ndarray], list[np.ndarray]]:
+def run(
+    path: Path, respell: dict[str, str], passes: tuple[Pass, ...] = ()
+) -> tuple[pnnx.Graph, list[np.ndarray], list[np.ndarray]]:
     """Run a stored graph in which some types are spelled otherwise; the graph, its outputs, and torch's."""
     graph = pnnx.load(path)
     for op in graph.operators:
         op.type = respell.get(op.type, op.type)
     model = RuntimeGraph(graph)
-    model.build(registry)
+    model.build(registry, passes=passes)
     stored = np.load(path.with_name(path.name.replace(".pnnx.param", ".npz")))
     outputs = model.forward(*(stored[key] for key in stored if key.startswith("input_")))
     return graph, _flat(outputs), [stored[key] for key in stored if key.startswith("output_")]

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -26,6 +29,30 @@ def test_check_cpu_names_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(module, "_build_config", lambda: SimpleNamespace(REQUIRES=["avx", "avx512f"]))
     with pytest.raises(ImportError, match=r"kuiper: expected a CPU with avx512f, for which .* rebuild with"):
         module.check_cpu()
+
+
+# Import kuiper where the build config asks for what no CPU has; then which compiled modules are there all the same.
+IMPORT_ON_ANOTHER_CPU = """
+import importlib.machinery, sys, types
+sys.modules["kuiper._build_config"] = types.SimpleNamespace(REQUIRES=["avx4096"])
+try:
+    import kuiper
+except ImportError as error:
+    print(error)
+compiled = tuple(importlib.machinery.EXTENSION_SUFFIXES)
+files = {name: getattr(module, "__file__", None) or "" for name, module in sys.modules.items()}
+print(sorted(name for name, file in files.items() if name.startswith("kuiper") and file.endswith(compiled)))
+"""
+
+
+@pytest.mark.skipif(build_info_function()["cpu_features"] is None, reason="this CPU cannot be asked")
+def test_import_checks_the_cpu_before_it_loads_a_kernel() -> None:
+    root = Path(__file__).parents[1]
+    command = [sys.executable, "-c", IMPORT_ON_ANOTHER_CPU]
+    answer = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    message, compiled = answer.stdout.splitlines()
+    assert "expected a CPU with avx4096" in message
+    assert compiled == "['kuiper._cyutility', 'kuiper.cpu']"
 
 
 def test_check_cpu_passes_where_nothing_can_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from kuiper.graph.passes import DEFAULT_PASSES
 from kuiper.graph.runtime_operator import REQUIRED
 from kuiper.layers import layer_types, registry
 from tests.layers.test_operators_against_torch import assert_same
@@ -56,11 +57,12 @@ SECTION_OF = {type_name: section for section in SECTIONS for type_name in sectio
 
 @pytest.fixture(scope="module")
 def usage() -> Usage:
-    """What happens when all stored graphs are built and run."""
+    """What happens when all stored graphs are built and run, as they are and with the operators that passes make."""
     usage = Usage()
     with recording(usage):
         for path in PATHS:
             usage.add_file(path, run(path, {})[0])
+            run(path, {}, DEFAULT_PASSES)
     return usage
 
 

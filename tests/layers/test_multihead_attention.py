@@ -33,8 +33,9 @@ def test_multihead_attention_of_one_row_is_its_projected_value() -> None:
     np.testing.assert_allclose(layer.forward(X[:, :1]), X[:, :1] @ weight.T + bias, rtol=1e-5)
 
 
-def test_multihead_attention_hides_where_a_mask_of_bools_is_true() -> None:
-    layer = attention_layer(("", "attn_mask"))
+@pytest.mark.parametrize("name", ["", "input", "query"])
+def test_multihead_attention_hides_where_a_mask_of_bools_is_true(name: str) -> None:
+    layer = attention_layer((name, "attn_mask"))
     hidden = np.triu(np.ones((3, 3), np.bool_), 1)
     added = np.where(hidden, np.float32(-np.inf), np.float32(0))
     y = layer.forward(X, hidden)
