@@ -22,7 +22,9 @@ from kuiper.engine.engine import Engine
 from kuiper.errors import (
     CsvFormatError,
     DataTypeError,
+    DownloadError,
     ExecutionError,
+    ExportError,
     ExpressionError,
     GraphStateError,
     ImageError,
@@ -49,7 +51,9 @@ __version__ = "0.1.0"
 __all__ = [
     "CsvFormatError",
     "DataTypeError",
+    "DownloadError",
     "ExecutionError",
+    "ExportError",
     "ExpressionError",
     "GraphStateError",
     "ImageError",

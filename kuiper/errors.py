@@ -76,3 +76,11 @@ class ExecutionError(KuiperError, RuntimeError):
 
 class ImageError(KuiperError, ValueError):
     """A file is not an image that can be read."""
+
+
+class ExportError(KuiperError, RuntimeError):
+    """A model cannot be brought into PNNX's form: the converter wrote no whole graph, or one that computes otherwise."""
+
+
+class DownloadError(KuiperError, OSError):
+    """A file cannot be had from the network, or is not the one that was asked for."""

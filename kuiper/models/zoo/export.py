@@ -24,17 +24,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from kuiper.errors import KuiperError, ParameterError
+from kuiper.errors import ExportError, KuiperError, ParameterError
 
 if TYPE_CHECKING:
     import torch
     from torch import nn
 
     Tensors = tuple[torch.Tensor, ...]
-
-
-class ExportError(KuiperError, RuntimeError):
-    """The converter did not write a graph."""
 
 
 class Architecture(NamedTuple):
