@@ -1,4 +1,4 @@
-"""For authors: bring exercises up to date, run the gates, write the tables of tasks and of bugs."""
+"""For authors: bring exercises up to date, run the gates and the lectures, write the tables of tasks and of bugs."""
 
 from __future__ import annotations
 
@@ -27,6 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     gates.add_argument("ids", nargs="*", metavar="ID", help="an exercise, or a course (default: all)")
     tasks = actions.add_parser("tasks", help="write the table of tasks into each course's README")
     tasks.add_argument("--check", action="store_true", help="write nothing; exit code 1 if a table would differ")
+    lectures = actions.add_parser("notebooks", help="run the lectures with the solutions and store their outputs")
+    lectures.add_argument("names", nargs="*", metavar="NAME", help="the beginning of a file name (default: all)")
+    lectures.add_argument("--check", action="store_true", help="store nothing; run with skeletons and with solutions")
     bugs = actions.add_parser("bugs", help="write docs/bug-bank.md")
     bugs.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: docs/bug-bank.md")
 
@@ -40,6 +43,8 @@ def execute(arguments: argparse.Namespace) -> int:
         return _gates(syllabus, arguments.ids, console)
     if arguments.action == "tasks":
         return _tasks(syllabus, arguments.check, console)
+    if arguments.action == "notebooks":
+        return _notebooks(syllabus, arguments.names, arguments.check, console)
     return _bugs(syllabus, arguments.output or syllabus.root / "docs" / "bug-bank.md", console)
 
 
@@ -106,6 +111,28 @@ def _tasks(syllabus: Syllabus, check: bool, console: Console) -> int:
             path.write_text(text, encoding="utf-8")
         console.print(f"{path}: {'expected the table of course.toml, got another' if check else 'written'}")
     return 1 if check and stale else 0
+
+
+def _notebooks(syllabus: Syllabus, names: list[str], check: bool, console: Console) -> int:
+    try:
+        from kuiper.course import notebooks
+    except ModuleNotFoundError as error:
+        expected = "nbclient and nbformat (pip install -e '.[notebooks]')"
+        raise CourseError("notebooks", expected, f"no module {error.name}") from error
+    files = [path for path in notebooks.notebook_files(syllabus.root) if path.name.startswith(tuple(names) or "")]
+    if not files:
+        raise CourseError("notebooks", "names that lectures begin with", " ".join(names) or "no lectures")
+    failed = 0
+    for path in files:
+        if check:
+            problems = [*notebooks.check(path, "skeleton"), *notebooks.check(path, "solution")]
+        else:
+            problems = notebooks.write(path)
+        for problem in problems:
+            console.print(problem)
+        failed += bool(problems)
+        console.print(f"{path.relative_to(syllabus.root)}: {'not stored' if problems else 'ok' if check else 'stored'}")
+    return 1 if failed else 0
 
 
 def _bugs(syllabus: Syllabus, path: Path, console: Console) -> int:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 import time
 from functools import cache
 from pathlib import Path
 
 from kuiper.course.errors import CourseError
 from kuiper.course.manifest import find_root
+from kuiper.user_cache import user_cache
 
 
 @cache
@@ -28,15 +28,6 @@ def state_folder(root: Path) -> Path:
             continue
         return folder
     raise CourseError(str(own), "a folder that can be written, or KUIPER_CACHE to name one", "none")
-
-
-def user_cache() -> Path:
-    """The user's cache folder: $KUIPER_CACHE, or what the platform uses."""
-    if os.environ.get("KUIPER_CACHE"):
-        return Path(os.environ["KUIPER_CACHE"])
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "kuiper"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kuiper"
 
 
 def folder(root: Path, *names: str) -> Path:

@@ -6,10 +6,12 @@ under ``--ref 3.4`` the reference's, without a change in either file.
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
+from kuiper.course.errors import CourseError
 from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
 from kuiper.course.places import folder, root_here
 from kuiper.course.sync import generated_text
@@ -81,9 +83,19 @@ _active: list[Selection] = []
 
 
 def active() -> Selection:
-    """The selection of this process; at first the student's files of the courses around the working directory."""
+    """The selection of this process; at first the files of the courses around the working directory: the student's, or
+    those that $KUIPER_IMPL names (a notebook's kernel cannot be told otherwise).
+
+    Raises
+    ------
+    CourseError
+        If it names none.
+    """
     if not _active:
-        _active.append(Selection(read_syllabus(root_here())))
+        kind = os.environ.get("KUIPER_IMPL", "student")
+        if kind not in get_args(Kind):
+            raise CourseError("KUIPER_IMPL", " or ".join(get_args(Kind)), kind)
+        _active.append(Selection(read_syllabus(root_here()), cast("Kind", kind)))
     return _active[-1]
 
 

@@ -51,7 +51,7 @@ class Edge:
     label: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Drawing:
     """A picture of a graph; a notebook shows it by itself."""
 
@@ -115,6 +115,9 @@ class Drawing:
         if path.suffix not in writers:
             raise ParameterError(str(path), "a name that ends in .svg or .mmd", path.suffix or "no ending")
         path.write_text(writers[path.suffix](), encoding="utf-8")
+
+    def __repr__(self) -> str:
+        return f"<drawing of {self.name}: {len(self.operators)} operators>"
 
     def _repr_svg_(self) -> str:
         return self.svg()

@@ -1,0 +1,137 @@
+"""What a lecture says about exercises. All of it is read from the manifest and the bug bank, so that it stays true.
+
+from kuiper.course.lecture import exercise, task
+if mine := exercise("3.4"):            your own function, once your tests pass; until then a line that says what to do
+    grid(mine.im2col(...))
+task("3.4", "stride-ignored")          the exercise that a section prepares, and what goes wrong there
+terminal("kuiper hint 3.4")            what a command prints
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kuiper.course.bugs import Bug, read_bugs
+from kuiper.course.builder import load_pyx
+from kuiper.course.errors import CourseError
+from kuiper.course.importer import load_exercise
+from kuiper.course.places import folder, python_environment, root_here
+from kuiper.course.progress import Progress
+from kuiper.course.selection import Selection, active
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import ModuleType
+
+    from kuiper.course.manifest import Exercise
+
+
+def exercise(id_: str) -> ModuleType | None:
+    """The module of an exercise whose tests pass; else None, and one friendly line.
+
+    Raises
+    ------
+    CourseError
+        If there is no such exercise.
+    """
+    selection = active()
+    part = selection.syllabus.exercise(id_)
+    if not is_solved(selection, part):
+        print(f"not yet: {part.label}. Your turn: python -m pytest {part.course.name} --exercise {part.id}")
+        return None
+    return load_exercise(id_)
+
+
+def is_solved(selection: Selection, part: Exercise) -> bool:
+    """Whether what stands for an exercise is known to be right, and all that it stands on."""
+    kind = selection.kind_of(part)
+    if kind != "student":
+        return kind == "solution"
+    progress = Progress(selection.syllabus.root)
+    return all(progress.status(each) == "solved" for each in [part, *selection.syllabus.needed_by(part)])
+
+
+@dataclass(frozen=True, repr=False)
+class Task:
+    """An exercise as the end of a section shows it."""
+
+    part: Exercise
+    mistakes: tuple[Bug, ...]
+
+    def markdown(self) -> str:
+        """A box: number and name, minutes, the file, how to run it, what goes wrong."""
+        part = self.part
+        file = f"{part.course.name}/exercises/{part.file}"
+        lines = [
+            f"> **Exercise {part.label}** · about {part.minutes} minutes · [{file}](../{file})",
+            ">",
+            f"> `python -m pytest {part.course.name} --exercise {part.id}` · `kuiper hint {part.id}`",
+        ]
+        if self.mistakes:
+            lines += [">", "> What goes wrong here:", ">", *(f"> - {bug.when}" for bug in self.mistakes)]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"exercise {self.part.label}"
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown()
+
+
+def task(id_: str, *mistakes: str) -> Task:
+    """The exercise that a section prepares, and the bugs of its bank, by name, that the section wants to warn of.
+
+    Raises
+    ------
+    CourseError
+        If there is no such exercise, or no such bug.
+    """
+    part = active().syllabus.exercise(id_)
+    bugs = {bug.name: bug for bug in read_bugs(part)}
+    for name in mistakes:
+        if name not in bugs:
+            raise CourseError(f"task {id_}", f"bugs of {part.bugs_file.name}: {', '.join(bugs)}", name)
+    return Task(part, tuple(bugs[name] for name in mistakes))
+
+
+def cython(source: str) -> ModuleType:
+    """The module that a few lines of Cython make, compiled to be fast; a text that was compiled before is only loaded.
+
+    Raises
+    ------
+    ExerciseSyntaxError
+        If it does not compile.
+    BuildError
+        If Cython or a C compiler is missing.
+    """
+    root = root_here()
+    path = folder(root, "lectures", hashlib.sha256(source.encode()).hexdigest()[:16]) / "demonstration.pyx"
+    path.write_text(source, encoding="utf-8", newline="\n")
+    return load_pyx(path, folder(root, "build"), "fast")
+
+
+def terminal(command: str, where: Path | None = None) -> None:
+    """Run a command as in a terminal (``where``: by default the root of the courses), and print what it prints.
+
+    ``python`` and ``kuiper`` are those of this notebook, whatever the PATH says.
+    """
+    words = shlex.split(command)
+    programs = {"python": [sys.executable], "kuiper": [sys.executable, "-m", "kuiper"]}
+    words = [*programs.get(words[0], words[:1]), *words[1:]]
+    environment = {**python_environment(), "COLUMNS": "96", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
+    environment.pop("KUIPER_IMPL", None)
+    ran = subprocess.run(
+        words,
+        cwd=where or root_here(),
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        check=False,
+    )
+    print(f"$ {command}\n{ran.stdout.rstrip()}")

@@ -1,0 +1,145 @@
+"""The lectures as CI sees them: every notebook runs from top to bottom, and shows what is stored in it.
+
+A notebook is run in two states: with the skeletons, as on the first day, and with the solutions, whose outputs are the
+ones that are stored. A cell with the tag ``deterministic`` must give exactly what is stored; all others may show times,
+which differ from run to run.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from typing import TYPE_CHECKING, Any, Literal
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nbformat import NotebookNode
+
+State = Literal["skeleton", "solution"]
+
+MOST_SECONDS = 60  # for a whole notebook
+_KEPT_METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+_ABSOLUTE = re.compile(r"(?<![\w.:/<])/(?:home|root|tmp|usr|opt|Users|work|private|var)/[\w.]|\b[A-Z]:\\\\?[\w.]")
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+_ADDRESS = re.compile(r" at 0x[0-9a-f]{6,}")
+
+
+def notebook_files(root: Path) -> list[Path]:
+    """The lectures in their order."""
+    return sorted((root / "notebooks").glob("*.ipynb"))
+
+
+def run(path: Path, state: State) -> tuple[NotebookNode, list[str]]:
+    """The notebook with the outputs of a new run, and what is wrong with them."""
+    notebook = nbformat.read(path, as_version=4)
+    began = time.perf_counter()
+    client = NotebookClient(notebook, timeout=5 * MOST_SECONDS, resources={"metadata": {"path": str(path.parent)}})
+    try:
+        client.execute(env={**os.environ, "KUIPER_IMPL": state})
+    except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+        return tidy(notebook), [f"{path.name} ({state}): {_COLOURS.sub('', _last_line(str(error)))}"]
+    seconds = time.perf_counter() - began
+    problems = [f"{path.name} ({state}), cell {number}: {problem}" for number, problem in flaws(notebook)]
+    if seconds > MOST_SECONDS:
+        problems.append(f"{path.name} ({state}): expected at most {MOST_SECONDS} s, got {seconds:.0f} s")
+    return tidy(notebook), problems
+
+
+def flaws(notebook: NotebookNode) -> list[tuple[int, str]]:
+    """What no output may hold, by cell: errors, noise on stderr, paths and addresses of one machine."""
+    found = []
+    for number, cell in _code_cells(notebook):
+        for output in cell.outputs:
+            if output.output_type == "error":
+                found.append((number, f"{output.ename}: {output.evalue}"))
+            if output.get("name") == "stderr":
+                found.append((number, f"stderr: {_last_line(output.text)}"))
+            for text in _texts(output):
+                for pattern, what in ((_ABSOLUTE, "an absolute path"), (_ADDRESS, "an address")):
+                    if match := pattern.search(text):
+                        found.append((number, f"{what}: ...{text[max(match.start() - 20, 0) : match.end() + 20]}..."))
+    return found
+
+
+def differences(stored: NotebookNode, new: NotebookNode) -> list[tuple[int, str]]:
+    """The deterministic cells that no longer give what is stored, and all cells whose output was never stored."""
+    found = []
+    for (number, before), (_, after) in zip(_code_cells(stored), _code_cells(new), strict=True):
+        if after.outputs and not before.outputs:
+            found.append((number, "expected a stored output, got none"))
+        elif "deterministic" in before.metadata.get("tags", []):
+            was, now = ([text for output in cell.outputs for text in _texts(output)] for cell in (before, after))
+            if was != now:
+                found.append((number, f"expected the stored output, got another: {_first_difference(was, now)}"))
+    return found
+
+
+def check(path: Path, state: State) -> list[str]:
+    """What is wrong with a notebook, run in one state."""
+    stored = nbformat.read(path, as_version=4)
+    new, problems = run(path, state)
+    if state == "solution" and not problems:
+        problems = [f"{path.name}, cell {number}: {text}" for number, text in differences(stored, new)]
+    return problems
+
+
+def write(path: Path) -> list[str]:
+    """Run a notebook with the solutions and store its outputs, unless something is wrong with them."""
+    notebook, problems = run(path, "solution")
+    if not problems:
+        nbformat.write(notebook, path)
+    return problems
+
+
+def tidy(notebook: NotebookNode) -> NotebookNode:
+    """The notebook without what differs from run to run: versions, times of execution, words that came in pieces."""
+    notebook.metadata = nbformat.from_dict(_KEPT_METADATA)
+    for number, cell in enumerate((cell for cell in notebook.cells if cell.cell_type == "code"), start=1):
+        cell.metadata = nbformat.from_dict({key: value for key, value in cell.metadata.items() if key == "tags"})
+        cell.execution_count = number
+        for output in cell.outputs:
+            if "execution_count" in output:
+                output.execution_count = number
+        cell.outputs = _joined(cell.outputs)
+    return notebook
+
+
+def _joined(outputs: list[Any]) -> list[Any]:
+    """Neighbouring pieces of one stream as one."""
+    joined: list[Any] = []
+    for output in outputs:
+        if joined and output.output_type == "stream" and joined[-1].get("name") == output.name:
+            joined[-1].text += output.text
+        else:
+            joined.append(output)
+    return joined
+
+
+def _code_cells(notebook: NotebookNode) -> list[tuple[int, Any]]:
+    return [(number, cell) for number, cell in enumerate(notebook.cells, start=1) if cell.cell_type == "code"]
+
+
+def _texts(output: Any) -> list[str]:
+    """The words of an output; pictures of points (PNG) have none."""
+    if output.output_type == "stream":
+        return [output.text]
+    data = output.get("data", {})
+    return [str(data[kind]) for kind in sorted(data) if not kind.startswith("image/") or kind == "image/svg+xml"]
+
+
+def _first_difference(was: list[str], now: list[str]) -> str:
+    lines = zip("\n".join(was).splitlines(), "\n".join(now).splitlines(), strict=False)
+    return next((f"{a[:60]!r} -> {b[:60]!r}" for a, b in lines if a != b), "more or fewer lines")
+
+
+def _last_line(text: str) -> str:
+    return (text.strip().splitlines() or [""])[-1][:200]

@@ -1,0 +1,144 @@
+"""A picture: a size, and the shapes in it. What all the other modules of this folder make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kuiper.course.errors import CourseError
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+MARGIN = 10.0
+LETTER = 7.3  # the width of a letter of the font below, in pixels
+TEXT = 12  # the size of the font
+
+# Ten fills that can be told apart with any kind of colour vision; each is seen through, so that the ink on it stays
+# readable on light and on dark.
+HUES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a800", "#7a5cc4", "#8c8c8c", "#a0522d")
+
+# A page may be light or dark. A picture that is shown as an image cannot ask it, so it brings a ground of its own.
+_STYLE = (
+    ".kp-ground{fill:#f7f7f4}.kp-ink{fill:#1d2126}.kp-faint{fill:#666b72}.kp-line{stroke:#7b828a;fill:none}"
+    "@media(prefers-color-scheme:dark){.kp-ground{fill:#20242a}.kp-ink{fill:#e6e8ea}.kp-faint{fill:#a3a9b0}"
+    ".kp-line{stroke:#949ba3}}"
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Picture:
+    """Shapes, as SVG text, in a rectangle of ``width`` x ``height`` pixels; a notebook shows it by itself.
+
+    >>> Picture(40, 20, label(20, 10, "conv")).svg().count("conv")
+    1
+    """
+
+    width: float
+    height: float
+    body: str
+
+    def svg(self) -> str:
+        """The picture as a file would hold it."""
+        width, height = self.width + 2 * MARGIN, self.height + 2 * MARGIN
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
+            f'height="{height:.0f}" font-family="ui-monospace, Menlo, Consolas, monospace" font-size="{TEXT}" '
+            f'text-anchor="middle" style="max-width:100%">'
+            f"<style>{_STYLE}</style>"
+            f'<rect class="kp-ground" width="{width:.0f}" height="{height:.0f}" rx="6"/>'
+            f'<g transform="translate({MARGIN:.0f} {MARGIN:.0f})">{self.body}</g></svg>'
+        )
+
+    def titled(self, title: str) -> Picture:
+        """The same picture with a line of text above it."""
+        width = max(self.width, text_width(title))
+        body = label(width / 2, 8, title, "kp-faint") + moved(self, (width - self.width) / 2, 22)
+        return Picture(width, self.height + 22, body)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the picture to a .svg file.
+
+        Raises
+        ------
+        CourseError
+            If the name ends otherwise.
+        """
+        if Path(path).suffix != ".svg":
+            raise CourseError(str(path), "a name that ends in .svg", Path(path).suffix or "no ending")
+        Path(path).write_text(self.svg(), encoding="utf-8")
+
+    def __repr__(self) -> str:
+        return f"<picture {self.width:.0f} x {self.height:.0f}>"
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+
+def row_of(*parts: Picture | str, gap: float = 14) -> Picture:
+    """Pictures and words (``*``, ``=`` ...) in one line, all with their middles at the same height.
+
+    >>> row_of(Picture(10, 30, ""), "=", Picture(20, 10, "")).height
+    30
+    """
+    pictures = [part if isinstance(part, Picture) else word(part) for part in parts]
+    height = max(picture.height for picture in pictures)
+    body, x = [], 0.0
+    for picture in pictures:
+        body.append(moved(picture, x, (height - picture.height) / 2))
+        x += picture.width + gap
+    return Picture(x - gap, height, "".join(body))
+
+
+def column_of(*parts: Picture | str, gap: float = 12) -> Picture:
+    """Pictures and lines of text one below the other, all beginning at the left.
+
+    >>> column_of(Picture(10, 30, ""), Picture(20, 10, ""), gap=5).height
+    45
+    """
+    pictures = [part if isinstance(part, Picture) else word(part) for part in parts]
+    body, y = [], 0.0
+    for picture in pictures:
+        body.append(moved(picture, 0, y))
+        y += picture.height + gap
+    return Picture(max(picture.width for picture in pictures), y - gap, "".join(body))
+
+
+def word(text: str) -> Picture:
+    """A piece of text as a picture."""
+    return Picture(text_width(text), 18, label(text_width(text) / 2, 9, text))
+
+
+def text_width(text: str) -> float:
+    """How wide a line of text is, in pixels."""
+    return LETTER * len(text)
+
+
+def moved(picture: Picture, x: float, y: float) -> str:
+    """The shapes of a picture at another place."""
+    return f'<g transform="translate({x:.1f} {y:.1f})">{picture.body}</g>'
+
+
+def label(x: float, y: float, text: object, style: str = "kp-ink", anchor: str = "", bold: bool = False) -> str:
+    """Text whose middle is at ``y`` and whose middle, ``start`` or ``end`` (``anchor``) is at ``x``."""
+    where = f' text-anchor="{anchor}"' if anchor else ""
+    weight = ' font-weight="bold"' if bold else ""
+    return f'<text class="{style}" x="{x:.1f}" y="{y + 4:.1f}"{where}{weight}>{escape(str(text))}</text>'
+
+
+def box(x: float, y: float, width: float, height: float, fill: str = "", strong: bool = False) -> str:
+    """A rectangle with a line around it, filled with a colour that can be seen through."""
+    colour = f' style="fill:{fill};fill-opacity:{0.62 if strong else 0.3}"' if fill else ""
+    line = ' stroke-width="2"' if strong else ""
+    place = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
+    return f'<rect class="kp-line" {place} rx="2"{colour}{line}/>'
+
+
+def arrow(x1: float, y1: float, x2: float, y2: float) -> str:
+    """A straight arrow. The head is drawn here: a marker is found by its id, and ids of a page collide."""
+    length = max(((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5, 1e-9)
+    ux, uy = (x2 - x1) / length * 6, (y2 - y1) / length * 6
+    head = f"M{x2:.1f} {y2:.1f}l{-ux - uy / 2:.1f} {-uy + ux / 2:.1f}l{uy:.1f} {-ux:.1f}z"
+    return f'<path class="kp-line" d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}"/><path class="kp-faint" d="{head}"/>'

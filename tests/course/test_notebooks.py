@@ -1,0 +1,102 @@
+"""The gate of the lectures must be able to fail: made-up notebooks with one flaw each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from kuiper.course import notebooks
+from tests.course.made_up import made_up
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.timeout(300)  # a kernel takes seconds to start where others work too
+
+
+def stream(text: str, name: str = "stdout") -> Any:
+    return new_output("stream", name=name, text=text)
+
+
+def one_cell(*outputs: Any, source: str = "1", deterministic: bool = False) -> nbformat.NotebookNode:
+    cell = new_code_cell(source, outputs=list(outputs))
+    if deterministic:
+        cell.metadata["tags"] = ["deterministic"]
+    return new_notebook(cells=[cell])
+
+
+@pytest.mark.parametrize(
+    ("output", "flaw"),
+    [
+        (new_output("error", ename="ValueError", evalue="no"), "ValueError: no"),
+        (stream("a warning\n", "stderr"), "stderr: a warning"),
+        (stream("wrote /home/me/x.npy"), "an absolute path"),
+        (stream("wrote C:\\Users\\me"), "an absolute path"),
+        (new_output("execute_result", data={"text/plain": "<object at 0x7f00a1b2c3d4>"}), "an address"),
+    ],
+)
+def test_flaws_are_found(output: Any, flaw: str) -> None:
+    [(number, text)] = notebooks.flaws(one_cell(output))
+    assert number == 1
+    assert flaw in text
+
+
+@pytest.mark.parametrize("text", ["3 / 4", "course1/exercises/x.py", "https://arxiv.org/abs/1509.09308", "and/or 1/x"])
+def test_flaws_lets_harmless_words_pass(text: str) -> None:
+    assert notebooks.flaws(one_cell(stream(text))) == []
+
+
+def test_differences_of_a_deterministic_cell_are_found() -> None:
+    stored, new = (one_cell(stream(text), deterministic=True) for text in ("2\n", "3\n"))
+    assert notebooks.differences(stored, stored) == []
+    assert "'2' -> '3'" in notebooks.differences(stored, new)[0][1]
+
+
+def test_differences_of_other_cells_are_none() -> None:
+    assert notebooks.differences(one_cell(stream("2 ms")), one_cell(stream("3 ms"))) == []
+
+
+def test_differences_finds_outputs_that_were_never_stored() -> None:
+    assert notebooks.differences(one_cell(), one_cell(stream("2"))) == [(1, "expected a stored output, got none")]
+
+
+def test_tidy_joins_pieces_and_drops_times() -> None:
+    notebook = one_cell(stream("a"), stream("b"))
+    notebook.metadata["language_info"] = {"name": "python", "version": "3.11.2"}
+    notebook.cells[0].metadata["execution"] = {"iopub.status.busy": "2026"}
+    tidied = notebooks.tidy(notebook)
+    assert [output.text for output in tidied.cells[0].outputs] == ["ab"]
+    assert "execution" not in tidied.cells[0].metadata
+    assert tidied.metadata.language_info == {"name": "python"}
+
+
+SOURCE = """
+from kuiper.course.lecture import exercise
+
+mine = exercise("1.1")
+print(mine.double(4) if mine else "later")
+"""
+
+
+def test_check_and_write_run_the_notebook_in_both_states(tmp_path: Path) -> None:
+    made_up(tmp_path)
+    (tmp_path / "notebooks").mkdir()
+    path = tmp_path / "notebooks" / "1.ipynb"
+    nbformat.write(one_cell(source=SOURCE, deterministic=True), path)
+    assert notebooks.notebook_files(tmp_path) == [path]
+    assert notebooks.check(path, "skeleton") == []
+    assert notebooks.check(path, "solution") == ["1.ipynb, cell 1: expected a stored output, got none"]
+    assert notebooks.write(path) == []
+    assert nbformat.read(path, as_version=4).cells[0].outputs[0].text == "8\n"
+    assert notebooks.check(path, "solution") == []
+
+
+def test_write_leaves_a_notebook_alone_whose_cells_fail(tmp_path: Path) -> None:
+    path = tmp_path / "broken.ipynb"
+    nbformat.write(one_cell(source="1 / 0"), path)
+    before = path.read_bytes()
+    assert notebooks.write(path) == ["broken.ipynb (solution): ZeroDivisionError: division by zero"]
+    assert path.read_bytes() == before

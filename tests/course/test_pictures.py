@@ -1,0 +1,143 @@
+"""The lectures' pictures: well-formed, complete, and clear about what cannot be drawn."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from kuiper.course.errors import CourseError
+from kuiper.course.pictures import Picture, class_diagram, grid, lifetimes, memory, row_of, steps, tree
+from kuiper.course.pictures.picture import column_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def words(picture: Picture) -> list[str]:
+    """The texts of a picture in the order in which they are drawn; reading them proves that the SVG is well-formed."""
+    root = ET.fromstring(picture.svg())
+    return [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def inside(picture: Picture) -> bool:
+    """Whether no rectangle leaves the picture (in the coordinates of a picture without groups)."""
+    root = ET.fromstring(picture.svg())
+    boxes = [b for b in root.iter("{http://www.w3.org/2000/svg}rect") if b.get("class") == "kp-line"]
+    return all(
+        float(b.attrib["x"]) >= 0 and float(b.attrib["x"]) + float(b.attrib["width"]) <= picture.width + 0.2
+        for b in boxes
+    )
+
+
+def test_grid_shows_every_number() -> None:
+    assert words(grid(np.float32([[1, -2.5], [0.125, 1e6]]))) == ["1", "-2.5", "0.125", "1e+06"]
+
+
+def test_grid_names_rows_and_columns() -> None:
+    assert words(grid([[1, 2]], "w", rows=["r"], columns=["a", "b"])) == ["w", "a", "b", "r", "1", "2"]
+
+
+def test_grid_of_three_axes_has_a_title_for_each_plane() -> None:
+    assert [text for text in words(grid(np.zeros((2, 1, 1)), "x")) if text != "0"] == ["x[0]", "x[1]"]
+
+
+def test_grid_marks_cells() -> None:
+    fills = re.findall(r"fill:(#\w+|gold)", grid(np.zeros((2, 2)), marks={"gold": [(0, 1)], "0": [(1, 0)]}).body)
+    assert fills == ["gold", "#0072b2"]
+
+
+def test_grid_colours_by_number() -> None:
+    fills = re.findall(r"fill:(#\w+)", grid(np.zeros((1, 3)), colours=[[0, -1, 1]]).body)
+    assert fills == ["#0072b2", "#e69f00"]
+
+
+@pytest.mark.parametrize("shape", [(0,), (31, 31), (1, 1, 1, 1)])
+def test_grid_refuses_what_cannot_be_counted(shape: tuple[int, ...]) -> None:
+    with pytest.raises(CourseError, match="grid: expected 1 to 900 numbers"):
+        grid(np.zeros(shape))
+
+
+def test_memory_shows_the_order_of_addresses() -> None:
+    x = np.arange(6).reshape(2, 3)
+    assert words(memory(x))[::2] == ["0", "1", "2", "3", "4", "5"]
+    assert words(memory(np.asfortranarray(x)))[::2] == ["0", "3", "1", "4", "2", "5"]
+
+
+def test_memory_of_a_view_leaves_the_gaps_empty() -> None:
+    assert words(memory(np.arange(6)[::2]))[::2] == ["0", "", "2", "", "4"]
+
+
+def test_memory_of_a_reversed_view_begins_at_the_lowest_address() -> None:
+    assert words(memory(np.arange(3)[::-1]))[::2] == ["0", "1", "2"]
+
+
+def test_memory_refuses_too_much() -> None:
+    with pytest.raises(CourseError, match="memory: expected 1 to 64 numbers"):
+        memory(np.zeros(65))
+
+
+def test_lifetimes_end_after_their_last_step() -> None:
+    picture = lifetimes([("a", 0, 1), ("b", 2, 2)], rows=[0, 0], row_names=["buffer 0"])
+    assert words(picture) == ["buffer 0", "a", "b", "0", "1", "2"]
+    widths = re.findall(r'<rect[^>]* width="([\d.]+)"', picture.body)
+    assert float(widths[0]) == pytest.approx(2 * float(widths[1]) + 2)
+
+
+def test_tree_draws_every_node_inside() -> None:
+    wide = ("a rather long name", ["x", ("add", ["@0", "@1"])])
+    picture = tree(wide, lambda n: n[1] if isinstance(n, tuple) else [], lambda n: n[0] if isinstance(n, tuple) else n)
+    assert sorted(words(picture)) == ["@0", "@1", "a rather long name", "add", "x"]
+    assert inside(picture)
+
+
+@dataclass
+class Leaf:
+    size: int
+
+
+@dataclass
+class Branch:
+    leaves: list[Leaf]
+    _secret: int = 0
+
+    def grow(self) -> None: ...
+
+
+def test_class_diagram_reads_the_classes() -> None:
+    picture = class_diagram([Branch, Leaf])
+    assert words(picture) == ["Branch", "leaves: list[Leaf]", "grow()", "Leaf", "size: int"]
+    assert picture.body.count("<path") == 2  # the line from Branch to Leaf, and its head
+    assert inside(picture)
+
+
+def test_row_of_and_column_of_put_pictures_side_by_side() -> None:
+    a, b = Picture(10, 20, ""), Picture(30, 5, "")
+    assert (row_of(a, b, gap=1).width, row_of(a, b).height) == (41, 20)
+    assert (column_of(a, b).width, column_of(a, b, gap=1).height) == (30, 26)
+
+
+def test_steps_have_a_button_and_a_rule_for_each_picture() -> None:
+    html = steps([grid([1]), grid([2]), grid([3])], ["one", "two < three", "three"]).html("s")
+    assert html.count("<svg") == html.count('type="radio"') == html.count(":checked~.kp-frames") == 3
+    assert "two &lt; three" in html
+
+
+def test_steps_want_a_caption_for_each_picture() -> None:
+    with pytest.raises(CourseError, match="as many captions as pictures"):
+        steps([grid([1])], [])
+
+
+def test_pictures_repr_is_short() -> None:
+    assert repr(Picture(10, 20, "x" * 1000)) == "<picture 10 x 20>"
+
+
+def test_save_writes_svg_and_nothing_else(tmp_path: Path) -> None:
+    grid([1]).save(tmp_path / "x.svg")
+    assert (tmp_path / "x.svg").read_text().startswith("<svg")
+    with pytest.raises(CourseError, match=r"a name that ends in .svg"):
+        grid([1]).save(tmp_path / "x.png")
