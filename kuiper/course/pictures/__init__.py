@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from kuiper.course.pictures.bars import lifetimes
 from kuiper.course.pictures.class_diagram import class_diagram
+from kuiper.course.pictures.flow import flow
 from kuiper.course.pictures.grid import grid
 from kuiper.course.pictures.memory import memory
 from kuiper.course.pictures.picture import Picture, column_of, row_of
