@@ -11,8 +11,20 @@ import numpy as np
 import pytest
 
 from kuiper.course.errors import CourseError
-from kuiper.course.pictures import Picture, class_diagram, grid, lifetimes, memory, row_of, steps, tree
-from kuiper.course.pictures.picture import column_of
+from kuiper.course.pictures import (
+    Picture,
+    class_diagram,
+    column_of,
+    flow,
+    grid,
+    lifetimes,
+    memory,
+    row_of,
+    steps,
+    tree,
+)
+from kuiper.course.pictures.stack import moves_from_the_right, stack_moves
+from kuiper.course.pictures.yellow_lines import scores
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -141,3 +153,27 @@ def test_save_writes_svg_and_nothing_else(tmp_path: Path) -> None:
     assert (tmp_path / "x.svg").read_text().startswith("<svg")
     with pytest.raises(CourseError, match=r"a name that ends in .svg"):
         grid([1]).save(tmp_path / "x.png")
+
+
+def test_stack_moves_hold_values_or_texts() -> None:
+    texts = ["read", "stack afterwards", "@0", "@0", "1", "@0   1", "sub", "sub(@0,1)"]
+    assert words(stack_moves("sub(@0,1)")) == texts
+    assert words(stack_moves("sub(@0,1)", [4]))[3::2] == ["4", "4   1", "3"]
+
+
+def test_moves_from_the_right_have_the_top_at_the_left() -> None:
+    assert words(moves_from_the_right("sub(@0,1)", [4]))[2:] == ["1", "1", "@0", "4   1", "sub", "3"]
+
+
+def test_flow_puts_every_box_below_those_that_lead_to_it() -> None:
+    picture = flow([("b", "c"), ("a", "b"), ("a", "c")], texts={"c": "end"}, marks={"b": 1}, notes={"a": "first"})
+    assert sorted(words(picture)) == ["a", "b", "end", "first"]
+    tops = {text: float(y) for y, text in re.findall(r'y="([\d.]+)"[^>]*>(a|b|end)</text>', picture.body)}
+    assert tops["a"] < tops["b"] < tops["end"]
+
+
+def test_yellow_lines_are_yellow_where_python_is_called() -> None:
+    lines = scores("def f(x):\n    return x + 1\n\n\ncdef int g(int x) noexcept:\n    return x + 1\n")
+    assert [line.text for line in lines[:2]] == ["def f(x):", "    return x + 1"]
+    assert lines[1].score > 0
+    assert lines[-1].score == 0

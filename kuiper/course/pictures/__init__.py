@@ -26,6 +26,7 @@ __all__ = [
     "Picture",
     "class_diagram",
     "column_of",
+    "flow",
     "grid",
     "lifetimes",
     "memory",
