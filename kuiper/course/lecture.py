@@ -14,7 +14,9 @@ import shlex
 import subprocess
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from kuiper.course.bugs import Bug, read_bugs
 from kuiper.course.builder import load_pyx
@@ -23,6 +25,8 @@ from kuiper.course.importer import load_exercise
 from kuiper.course.places import folder, python_environment, root_here
 from kuiper.course.progress import Progress
 from kuiper.course.selection import Selection, active
+from kuiper.graph import RuntimeGraph, pnnx
+from kuiper.layers import registry
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -113,6 +117,35 @@ def cython(source: str) -> ModuleType:
     path = folder(root, "lectures", hashlib.sha256(source.encode()).hexdigest()[:16]) / "demonstration.pyx"
     path.write_text(source, encoding="utf-8", newline="\n")
     return load_pyx(path, folder(root, "build"), "fast")
+
+
+def operator(type_: str, *inputs: Any, weights: dict[str, Any] | None = None, **settings: object) -> np.ndarray:
+    """What an operator of this type makes of these inputs: a file with this one line, run as it stands.
+
+    >>> operator("nn.MaxPool2d", [[[[1.0, 2.0], [3.0, 4.0]]]], kernel_size=(2, 2)).ravel().tolist()
+    [4.0]
+    >>> operator("nn.Linear", [[1.0, 2.0]], in_features=2, out_features=1, bias=False,
+    ...          weights={"weight": [[10, 1]]}).ravel().tolist()
+    [12.0]
+    """
+    arrays = {name: np.asarray(weight, np.float32) for name, weight in (weights or {}).items()}
+    fields = [f"{name}={_spelled(value)}" for name, value in settings.items()]
+    fields += [f"@{name}=({','.join(map(str, array.shape))})f32" for name, array in arrays.items()]
+    names = [f"x{i}" for i in range(len(inputs))]
+    lines = [f"pnnx.Input {name} 0 1 {name}" for name in names]
+    lines += [" ".join([type_, "operator", str(len(names)), "1", *names, "y", *fields]), "pnnx.Output out 1 0 y"]
+    file = "\n".join(["7767517", f"{len(lines)} {len(names) + 1}", *lines, ""])
+    nouns = pnnx.parse_param(file, "lecture")
+    for name, array in arrays.items():
+        nouns.operator("operator").attrs[name].data = array
+    graph = RuntimeGraph(nouns)
+    graph.build(registry, optimize=False)
+    return np.asarray(graph.forward(*(np.asarray(x, np.float32) for x in inputs)))
+
+
+def _spelled(value: object) -> str:
+    """A setting as a file spells it: lists without blanks."""
+    return str(value).replace(" ", "")
 
 
 def terminal(command: str, where: Path | None = None) -> None:
