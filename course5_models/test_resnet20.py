@@ -282,7 +282,7 @@ def test_average_blocks_does_not_round(impl):
 
 def guess(impl, photo, k, **changes):
     """recognise with a model that answers with the means of the channels, and what it was given."""
-    from kuiper.models import ModelCard
+    from kuiper.models import ClassifierCard
 
     card = {"labels": ("red", "green", "blue"), "mean": (0, 0, 0), "std": (1, 1, 1), "size": 2, "resize": 2, **changes}
     given = []
@@ -291,7 +291,7 @@ def guess(impl, photo, k, **changes):
         given.append(np.array(x))
         return x.mean(axis=(2, 3)) * np.float32(np.log(2))
 
-    return impl.recognise(model, ModelCard(**card), photo, k), given
+    return impl.recognise(model, ClassifierCard(**card), photo, k), given
 
 
 def test_recognise(impl):
@@ -345,9 +345,9 @@ def see(impl, param, photo):
     """The likeliest label on the student's layers, and whether its probability is that on the engine's."""
     from pathlib import Path
 
-    from kuiper.models import ModelCard
+    from kuiper.models import ClassifierCard
 
-    card = ModelCard.read(Path(param.replace(".pnnx.param", ".json")))
+    card = ClassifierCard.read(Path(param.replace(".pnnx.param", ".json")))
     (label, mine), (other, wanted) = (
         impl.recognise(model, card, photo, 1)[0] for model in (impl.build(param), kuiper.load(param))
     )

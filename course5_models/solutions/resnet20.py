@@ -26,7 +26,7 @@ import kuiper
 from kuiper.course import load_exercise
 from kuiper.graph.runtime_operator import RuntimeOperator
 from kuiper.layers import Layer, override
-from kuiper.models import ModelCard
+from kuiper.models import ClassifierCard
 
 relu = load_exercise("3.2").relu  # relu(x, out), two rows of numbers
 conv2d = load_exercise("3.5").conv2d  # conv2d(x, weight, bias, stride, padding, dilation, groups)
@@ -180,7 +180,7 @@ def average_blocks(image: np.ndarray, factor: int) -> np.ndarray:
     # END SOLUTION
 
 
-def recognise(model: Any, card: ModelCard, photo: np.ndarray, k: int = 3) -> list[tuple[str, float]]:
+def recognise(model: Any, card: ClassifierCard, photo: np.ndarray, k: int = 3) -> list[tuple[str, float]]:
     """The ``k`` likeliest labels for a photo (h, w, 3) of uint8, with their probabilities, the likeliest first.
 
     The card says what the model was trained on: labels, resize (the shorter side), size, mean, std. First make the
