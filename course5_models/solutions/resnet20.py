@@ -167,8 +167,8 @@ def average_blocks(image: np.ndarray, factor: int) -> np.ndarray:
     at the bottom and on the right.
 
     Why? The resize of 5.1 looks at 4 old pixels for each new one. A photo of 300 x 451 that becomes 32 x 48 has 88 for
-    each; 84 of them would have no say, and what is left is noise. (Leave this step out, and the network will see a
-    frog.)
+    each; 84 of them would have no say, and what is left is noise. (Leave this step out, and the second guess for the
+    cat is a frog.)
 
     >>> average_blocks(np.arange(8, dtype=np.uint8).reshape(2, 4, 1), 2).ravel().tolist()
     [2.5, 4.5]

@@ -98,13 +98,18 @@ class Result:
 
 
 def providers(selection: Selection, types: set[str]) -> dict[str, Exercise]:
-    """Which exercise stands behind each operator type of a model: those that the student has begun."""
+    """Which exercise stands behind each operator type of a model: those that the student has begun, or solutions."""
     progress = Progress(selection.syllabus.root)
+
+    def is_begun(exercise: Exercise) -> bool:
+        kind = selection.kind_of(exercise)
+        return kind == "solution" or (kind == "student" and progress.status(exercise) != "not started")
+
     return {
         type_name: exercise
         for exercise in selection.syllabus
         for type_name in exercise.provides
-        if type_name in types and progress.status(exercise) != "not started"
+        if type_name in types and is_begun(exercise)
     }
 
 
