@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -20,12 +21,16 @@ if TYPE_CHECKING:
 # A module is imported only when its command is asked for, so that no command pays for the others.
 COMMANDS = {
     "classify": "name what is on photos",
-    "run": "run a model on arrays from .npy files",
+    "detect": "find things on photos, and draw boxes around them",
+    "segment": "colour the regions of photos",
+    "run": "run a model on pictures, or on arrays from .npy files",
     "show": "print a model's operators, and those that kuiper lacks",
     "draw": "draw a model as an SVG picture or as Mermaid text",
     "plan": "show how the engine runs a model, step by step",
     "profile": "time each operator of a model",
     "bench": "time a model as a whole",
+    "convert": "convert a PyTorch or ONNX model, and compare what it computes",
+    "fetch": "download official weights, convert and verify them",
     "doctor": "check compiler, CPU, threads and build, and run a self-test",
     "progress": "show which exercises are solved, and which comes next",
     "check": "test one exercise",
@@ -58,6 +63,9 @@ def build_parser(command: str | None) -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a file's name may be no text at all
     words = list(sys.argv[1:] if argv is None else argv)
     command = next((word for word in words if word in COMMANDS), None)
     where = f"kuiper {command}" if command else "kuiper"

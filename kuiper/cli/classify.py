@@ -1,14 +1,16 @@
-"""Name what is on photos: the five likeliest classes with their probabilities, and the time."""
+"""Name what is on photos: the likeliest classes of each with their probabilities, and the time."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 import kuiper
-from kuiper.errors import KuiperError
-from kuiper.models import Classifier, bundled
+from kuiper.cli.many_pictures import add_picture_arguments, fill, pictures_of, print_records
+from kuiper.errors import KuiperError, ParameterError
+from kuiper.models.lookup import find_model
+from kuiper.models.predictor import Predictor
+from kuiper.models.record_file import RecordFile, header_of
 
 if TYPE_CHECKING:
     import argparse
@@ -17,23 +19,47 @@ _BAR = 30  # characters of a full bar
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("images", type=Path, nargs="+", metavar="IMAGE", help="photos, in any format that Pillow reads")
-    parser.add_argument("--model", type=Path, metavar="MODEL.param", help="default: the bundled CIFAR-10 ResNet-20")
+    add_picture_arguments(
+        parser, output="write a .jsonl file, in many processes; a run that was stopped can be continued"
+    )
+    parser.add_argument(
+        "--model", default="cifar_resnet20", metavar="MODEL.param", help="or a model's name (default: %(default)s)"
+    )
     parser.add_argument("--top", type=int, default=5, help="how many classes to print (default: %(default)s)")
-    parser.add_argument("--threads", type=int, help="threads to use (default: all cores)")
 
 
 def execute(arguments: argparse.Namespace) -> int:
     if arguments.threads is not None:
         kuiper.set_num_threads(arguments.threads)
-    classifier = Classifier(arguments.model or bundled("cifar_resnet20"))
+    if arguments.output is not None and arguments.output.suffix != ".jsonl":
+        raise ParameterError("-o", "a file name that ends in .jsonl", arguments.output)
+    if arguments.top < 1:
+        raise ParameterError("--top", "a number of at least 1", arguments.top)
+    pictures = pictures_of(arguments)
+    predictor = Predictor(find_model(arguments.model), task="classify", top=arguments.top)
+    if arguments.output is not None:
+        with RecordFile(arguments.output, header_of(predictor), retry_failures=arguments.retry_errors) as file:
+            return fill(file, predictor.record, pictures, arguments)
+    if arguments.json:
+        return print_records(predictor.record, pictures, arguments)
+    return print_bars(predictor, pictures)
+
+
+def print_bars(predictor: Predictor, pictures: list[str]) -> int:
+    """For people; 1 if a picture failed.
+
+    Raises
+    ------
+    KuiperError
+        If the only picture failed.
+    """
     failures = 0
-    for path in arguments.images:
+    for path in pictures:
         started = perf_counter()
         try:
-            best = classifier(path, top=arguments.top)
+            best = predictor(path)
         except KuiperError as error:
-            if len(arguments.images) == 1:
+            if len(pictures) == 1:
                 raise
             print(f"{error}\n")
             failures += 1

@@ -1,4 +1,4 @@
-"""Run a model on arrays from .npy files and print, or store, what it returns."""
+"""Run a model on pictures and arrays from .npy files, and print, or store, what it returns."""
 
 from __future__ import annotations
 
@@ -10,25 +10,40 @@ import numpy as np
 
 import kuiper
 from kuiper.cli.model_arguments import add_model_arguments, open_model
+from kuiper.cli.picture_output import check_picture_name, save_picture
 from kuiper.errors import DataTypeError, ParameterError
+from kuiper.models.image_to_image import picture_input, picture_output
+from kuiper.models.model_card import ImageCard
+from kuiper.models.picture_files import picture_suffixes
+from kuiper.models.preprocess import read_image
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
+    from PIL import Image
+
+    from kuiper.graph import RuntimeGraph
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_arguments(parser)
-    parser.add_argument("inputs", type=Path, nargs="*", metavar="INPUT.npy", help="one per pnnx.Input, in file order")
+    help_inputs = "one .npy file, or one picture, per pnnx.Input, in file order"
+    parser.add_argument("inputs", type=Path, nargs="*", metavar="INPUT", help=help_inputs)
     parser.add_argument("-o", "--output", type=Path, metavar="OUT.npy", help="store the output; .npz holds several")
+    parser.add_argument("--image-out", type=Path, metavar="OUT.png", help="store output 0 as a picture")
     parser.add_argument("--threads", type=int, help="threads to use (default: all cores)")
 
 
 def execute(arguments: argparse.Namespace) -> int:
     if arguments.output is not None and arguments.output.suffix not in (".npy", ".npz"):
         raise ParameterError("-o", "a file name that ends in .npy or .npz", arguments.output)
-    inputs = [load_array(path) for path in arguments.inputs]
+    if arguments.image_out is not None:
+        check_picture_name("--image-out", arguments.image_out)
+    values = [load_input(path) for path in arguments.inputs]
     model = open_model(arguments)
+    card = ImageCard.beside(arguments.model)
+    inputs = [as_array(value, card, takes_luma(model, i)) for i, value in enumerate(values)]
     started = perf_counter()
     outputs = list(flatten(model(*inputs)))
     seconds = perf_counter() - started
@@ -38,7 +53,22 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.output is not None:
         store(outputs, arguments.output)
         print(f"wrote {arguments.output}")
+    if arguments.image_out is not None:
+        lumas = (v for i, v in enumerate(values) if not isinstance(v, np.ndarray) and takes_luma(model, i))
+        save_picture(picture_output(outputs[0], card, next(lumas, None), model.name), arguments.image_out)
+        print(f"wrote {arguments.image_out}")
     return 0
+
+
+def load_input(path: Path) -> np.ndarray | Image.Image:
+    """The picture, or the array of a .npy file, at this path; what it is says its ending.
+
+    Raises
+    ------
+    ImageError, DataTypeError
+        If the file is neither.
+    """
+    return read_image(path) if path.suffix.lower() in picture_suffixes() else load_array(path)
 
 
 def load_array(path: Path) -> np.ndarray:
@@ -58,6 +88,18 @@ def load_array(path: Path) -> np.ndarray:
     if not isinstance(array, np.ndarray):
         raise DataTypeError(str(path), "a .npy file with one array", "an .npz archive")
     return array
+
+
+def as_array(value: np.ndarray | Image.Image, card: ImageCard, luma: bool) -> np.ndarray:
+    """An input of the model: arrays as they are, pictures as the card says."""
+    return value if isinstance(value, np.ndarray) else picture_input(value, card, luma)
+
+
+def takes_luma(model: RuntimeGraph, index: int) -> bool:
+    """Whether the file declares an input with one channel."""
+    operators = model.input_operators
+    shape = operators[index].outputs[0].shape if index < len(operators) else None
+    return shape is not None and len(shape) == 4 and shape[1] == 1
 
 
 def flatten(value: Any) -> Iterator[np.ndarray]:

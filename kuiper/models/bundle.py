@@ -7,6 +7,16 @@ from pathlib import Path
 from kuiper.errors import ParameterError
 
 _FOLDER = Path(__file__).parent
+_SUFFIX = ".pnnx.param"
+
+
+def bundled_names() -> list[str]:
+    """The names of the models that come with kuiper.
+
+    >>> "cifar_resnet20" in bundled_names()
+    True
+    """
+    return sorted(path.name.removesuffix(_SUFFIX) for path in (_FOLDER / "zoo").glob(f"*{_SUFFIX}"))
 
 
 def bundled(name: str) -> Path:
@@ -20,10 +30,9 @@ def bundled(name: str) -> Path:
     ParameterError
         If there is no model of this name.
     """
-    path = _FOLDER / "zoo" / f"{name}.pnnx.param"
+    path = _FOLDER / "zoo" / f"{name}{_SUFFIX}"
     if not path.exists():
-        names = sorted(path.name.removesuffix(".pnnx.param") for path in path.parent.glob("*.pnnx.param"))
-        raise ParameterError("bundled", f"one of {', '.join(names)}", name)
+        raise ParameterError("bundled", f"one of {', '.join(bundled_names())}", name)
     return path
 
 

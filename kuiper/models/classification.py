@@ -10,10 +10,12 @@ import numpy.typing as npt
 
 import kuiper
 from kuiper.errors import ParameterError, ShapeError
-from kuiper.models.model_card import ModelCard, card_path
+from kuiper.models.batches import Batches
+from kuiper.models.model_card import ClassifierCard, card_path
 from kuiper.models.preprocess import Array, ImageSource, centre_crop, normalise, read_image, resize_shorter
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from os import PathLike
 
 
@@ -32,8 +34,9 @@ class Classifier:
     """
 
     def __init__(self, param: str | PathLike[str], *, optimize: bool = True) -> None:
-        self.card = ModelCard.read(card_path(Path(param)))
+        self.card = ClassifierCard.read(card_path(Path(param)))
         self.model = kuiper.load(param, optimize=optimize)
+        self._batches = Batches(self.logits)
 
     def __call__(self, image: ImageSource, top: int = 5) -> list[tuple[str, float]]:
         """The ``top`` likeliest labels with their probabilities, the likeliest first.
@@ -45,10 +48,14 @@ class Classifier:
         ParameterError
             If ``top`` is not above 0.
         """
+        return self.batch([image], top)[0]
+
+    def batch(self, images: Sequence[ImageSource], top: int = 5) -> list[list[tuple[str, float]]]:
+        """The same for each of the images, which go through the model at once if it takes so many; errors as of one."""
         if top < 1:
             raise ParameterError("classifier", "top >= 1", top)
-        probabilities = softmax(self.logits(self.preprocess(image))[0])
-        return [(self.card.labels[i], float(probabilities[i])) for i in largest(probabilities, top)]
+        logits = self._batches([self.preprocess(image) for image in images])
+        return [self._named(softmax(row), top) for row in logits]
 
     def preprocess(self, image: ImageSource) -> Array:
         """The model's input (1, 3, size, size): the middle of the picture, shrunk and normalised as the card says."""
@@ -63,6 +70,9 @@ class Classifier:
         if logits.shape != expected:
             raise ShapeError(self.model.name, f"one output of shape {expected}, as its card says", logits.shape)
         return logits
+
+    def _named(self, probabilities: npt.NDArray[np.float64], top: int) -> list[tuple[str, float]]:
+        return [(self.card.labels[i], float(probabilities[i])) for i in largest(probabilities, top)]
 
 
 def softmax(logits: Array) -> npt.NDArray[np.float64]:

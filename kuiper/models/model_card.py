@@ -1,4 +1,14 @@
-"""Model cards: what has to be known about a model beside its graph, in a .json file next to it."""
+"""Model cards: what has to be known about a model beside its graph, in a .json file next to it.
+
+A card is a JSON object. Its ``task`` says which of the classes below reads it; entries that this class does not need
+(accuracy, seed ...) are passed over.
+
+    task        entries
+    classify    labels, mean, std, size, resize = size     (also without a task)
+    detect      labels, size = [height, width], confidence = 0.25, iou = 0.45, mean = 0 0 0, std = 1 1 1
+    segment     labels, size = whatever the file declares, mean = 0 0 0, std = 1 1 1
+    image       mean = 0 0 0, std = 1 1 1
+"""
 
 from __future__ import annotations
 
@@ -11,50 +21,100 @@ from kuiper.errors import ModelFormatError
 if TYPE_CHECKING:
     from pathlib import Path
 
+Colour = tuple[float, float, float]
+"""A number each for red, green and blue."""
+
+BLACK: Colour = (0.0, 0.0, 0.0)
+WHITE: Colour = (1.0, 1.0, 1.0)
+
 
 @dataclass(frozen=True)
-class ModelCard:
+class ClassifierCard:
     """The names of a classifier's outputs, and how its input is made from a photo.
 
     ``resize`` is the length the shorter side is brought to before the middle ``size`` x ``size`` is taken.
     """
 
     labels: tuple[str, ...]
-    mean: tuple[float, float, float]
-    std: tuple[float, float, float]
+    mean: Colour
+    std: Colour
     size: int
     resize: int
 
     @classmethod
-    def read(cls, path: Path) -> ModelCard:
-        """The card in a file; entries that a classifier does not need (accuracy, seed ...) are passed over.
+    def read(cls, path: Path) -> ClassifierCard:
+        """The card in a file.
 
         Raises
         ------
         ModelFormatError
-            If the file is missing, is not JSON, or lacks an entry.
+            If the file is missing, is not JSON, is for another task, or lacks an entry.
         """
-        where = str(path)
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError as error:
-            hint = "a classifier needs its labels, mean, std and size"
-            raise ModelFormatError(where, "a model card", "nothing there", hint) from error
-        except (OSError, ValueError) as error:
-            raise ModelFormatError(where, "a model card in JSON", error) from error
-        if not isinstance(content, dict):
-            raise ModelFormatError(where, "a model card: a JSON object", f"a {type(content).__name__}")
-        labels = content.get("labels")
-        if not isinstance(labels, list) or not labels or not all(isinstance(label, str) for label in labels):
-            raise ModelFormatError(where, "'labels': a list of names", labels)
-        mean, std = _three_numbers(where, content, "mean"), _three_numbers(where, content, "std")
-        if min(std) <= 0:
-            raise ModelFormatError(where, "'std' above 0", content["std"])
-        size = _length(where, "size", content.get("size"))
-        resize = _length(where, "resize", content.get("resize", size))
+        entries = _Entries.read(path, "classify")
+        size = entries.length("size")
+        resize = entries.length("resize", size)
         if resize < size:
-            raise ModelFormatError(where, f"'resize' >= 'size' ({size})", resize)
-        return cls(tuple(labels), mean, std, size, resize)
+            raise ModelFormatError(entries.where, f"'resize' >= 'size' ({size})", resize)
+        return cls(entries.labels(), entries.colour("mean"), entries.std(), size, resize)
+
+
+@dataclass(frozen=True)
+class DetectorCard:
+    """The names of what a detector finds, the size (height, width) of its input, and its two thresholds."""
+
+    labels: tuple[str, ...]
+    size: tuple[int, int]
+    confidence: float = 0.25
+    iou: float = 0.45
+    mean: Colour = BLACK
+    std: Colour = WHITE
+
+    @classmethod
+    def read(cls, path: Path) -> DetectorCard:
+        """The card in a file; errors as those of ``ClassifierCard.read``."""
+        entries = _Entries.read(path, "detect")
+        confidence, iou = entries.share("confidence", cls.confidence), entries.share("iou", cls.iou)
+        return cls(entries.labels(), entries.size(), confidence, iou, entries.colour("mean", BLACK), entries.std(WHITE))
+
+
+@dataclass(frozen=True)
+class SegmenterCard:
+    """The names of the regions that a model tells apart; ``size`` (height, width) only if its input has a fixed one."""
+
+    labels: tuple[str, ...]
+    size: tuple[int, int] | None = None
+    mean: Colour = BLACK
+    std: Colour = WHITE
+
+    @classmethod
+    def read(cls, path: Path) -> SegmenterCard:
+        """The card in a file; errors as those of ``ClassifierCard.read``."""
+        entries = _Entries.read(path, "segment")
+        size = entries.size() if "size" in entries.content else None
+        return cls(entries.labels(), size, entries.colour("mean", BLACK), entries.std(WHITE))
+
+
+@dataclass(frozen=True)
+class ImageCard:
+    """How a model wants its pictures, and how it gives pictures if it does."""
+
+    mean: Colour = BLACK
+    std: Colour = WHITE
+
+    @classmethod
+    def beside(cls, param: Path) -> ImageCard:
+        """What the card of a .param file says, whatever its task, or 0 and 1 if there is none.
+
+        Raises
+        ------
+        ModelFormatError
+            If the card is not JSON, or has an entry that cannot be.
+        """
+        path = card_path(param)
+        if not path.exists():
+            return cls()
+        entries = _Entries.read(path)
+        return cls(entries.colour("mean", BLACK), entries.std(WHITE))
 
 
 def card_path(param: Path) -> Path:
@@ -67,15 +127,65 @@ def card_path(param: Path) -> Path:
     return param.with_name(param.name.removesuffix(".param").removesuffix(".pnnx") + ".json")
 
 
-def _three_numbers(where: str, content: dict[str, Any], key: str) -> tuple[float, float, float]:
-    value = content.get(key)
-    is_number = [isinstance(item, (int, float)) for item in value] if isinstance(value, list) else []
-    if not isinstance(value, list) or len(value) != 3 or not all(is_number):
-        raise ModelFormatError(where, f"'{key}': three numbers, for red, green and blue", value)
-    return float(value[0]), float(value[1]), float(value[2])
+@dataclass(frozen=True)
+class _Entries:
+    """The entries of a card, each of which can say what is wrong with it."""
+
+    where: str
+    content: dict[str, Any]
+
+    @classmethod
+    def read(cls, path: Path, task: str = "") -> _Entries:
+        where = str(path)
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError as error:
+            raise ModelFormatError(where, f"a model card with the task '{task}'", "nothing there") from error
+        except (OSError, ValueError) as error:
+            raise ModelFormatError(where, "a model card in JSON", error) from error
+        if not isinstance(content, dict):
+            raise ModelFormatError(where, "a model card: a JSON object", f"a {type(content).__name__}")
+        if task and content.get("task", "classify") != task:
+            raise ModelFormatError(where, f"a card with the task '{task}'", repr(content.get("task", "classify")))
+        return cls(where, content)
+
+    def labels(self) -> tuple[str, ...]:
+        labels = self.content.get("labels")
+        if not isinstance(labels, list) or not labels or not all(isinstance(label, str) for label in labels):
+            raise ModelFormatError(self.where, "'labels': a list of names", labels)
+        return tuple(labels)
+
+    def colour(self, key: str, default: Colour | None = None) -> Colour:
+        value = self.content.get(key, default)
+        numbers = value if isinstance(value, (list, tuple)) else []
+        if len(numbers) != 3 or not all(isinstance(item, (int, float)) for item in numbers):
+            raise ModelFormatError(self.where, f"'{key}': three numbers, for red, green and blue", value)
+        return float(numbers[0]), float(numbers[1]), float(numbers[2])
+
+    def std(self, default: Colour | None = None) -> Colour:
+        std = self.colour("std", default)
+        if min(std) <= 0:
+            raise ModelFormatError(self.where, "'std' above 0", self.content["std"])
+        return std
+
+    def length(self, key: str, default: object = None) -> int:
+        value = self.content.get(key, default)
+        if not _is_length(value):
+            raise ModelFormatError(self.where, f"'{key}': a number of pixels", value)
+        return int(value)
+
+    def size(self) -> tuple[int, int]:
+        value = self.content.get("size")
+        if not isinstance(value, list) or len(value) != 2 or not all(_is_length(side) for side in value):
+            raise ModelFormatError(self.where, "'size': [height, width] in pixels", value)
+        return value[0], value[1]
+
+    def share(self, key: str, default: float) -> float:
+        value = self.content.get(key, default)
+        if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 <= value <= 1:
+            raise ModelFormatError(self.where, f"'{key}' from 0 to 1", value)
+        return float(value)
 
 
-def _length(where: str, key: str, value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ModelFormatError(where, f"'{key}': a number of pixels", value)
-    return value
+def _is_length(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1

@@ -10,7 +10,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import kuiper  # noqa: E402
-from kuiper.models.zoo.export import ARCHITECTURES, build, create, example_input, export  # noqa: E402
+from kuiper.models.conversion import export  # noqa: E402
+from kuiper.models.zoo.export import ARCHITECTURES, build, create, example_input  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path

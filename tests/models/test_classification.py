@@ -109,7 +109,16 @@ def test_classifier_refuses_a_card_for_another_model(tmp_path: Path) -> None:
 def test_classifier_needs_a_card(tmp_path: Path) -> None:
     param = copy_model(tmp_path)
     (tmp_path / "cifar_resnet20.json").unlink()
-    with pytest.raises(
-        ModelFormatError, match="expected a model card, got nothing there; a classifier needs its labels"
-    ):
+    with pytest.raises(ModelFormatError, match="expected a model card with the task 'classify', got nothing there"):
         Classifier(param)
+
+
+def test_batch_of_photos_agrees_with_one_by_one(classifier: Classifier) -> None:
+    photos = [bundled_photo(), np.zeros((40, 60, 3), np.uint8)]
+    together = classifier.batch(photos, top=3)
+    assert len(together) == 2
+    for best, photo in zip(together, photos, strict=True):
+        alone = classifier(photo, top=3)
+        assert [label for label, _ in best] == [label for label, _ in alone]
+        np.testing.assert_allclose([share for _, share in best], [share for _, share in alone], atol=1e-5)
+    assert classifier.batch([]) == []

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kuiper.errors import ModelFormatError
-from kuiper.models.model_card import ModelCard, card_path
+from kuiper.models.model_card import ClassifierCard, DetectorCard, ImageCard, SegmenterCard, card_path
 
 GOOD = {"labels": ["cat", "dog"], "mean": [0.5, 0.25, 0], "std": [1, 0.5, 0.25], "size": 224}
 
@@ -21,12 +21,12 @@ def write(folder: Path, content: object) -> Path:
 
 
 def test_read_takes_what_a_classifier_needs(tmp_path: Path) -> None:
-    card = ModelCard.read(write(tmp_path, GOOD | {"seed": 3}))
-    assert card == ModelCard(("cat", "dog"), (0.5, 0.25, 0.0), (1.0, 0.5, 0.25), size=224, resize=224)
+    card = ClassifierCard.read(write(tmp_path, GOOD | {"seed": 3}))
+    assert card == ClassifierCard(("cat", "dog"), (0.5, 0.25, 0.0), (1.0, 0.5, 0.25), size=224, resize=224)
 
 
 def test_read_takes_a_resize_larger_than_the_crop(tmp_path: Path) -> None:
-    assert ModelCard.read(write(tmp_path, GOOD | {"resize": 256})).resize == 256
+    assert ClassifierCard.read(write(tmp_path, GOOD | {"resize": 256})).resize == 256
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_read_takes_a_resize_larger_than_the_crop(tmp_path: Path) -> None:
 def test_read_names_the_wrong_entry(tmp_path: Path, changes: dict[str, object], message: str) -> None:
     path = write(tmp_path, GOOD | changes)
     with pytest.raises(ModelFormatError, match=re.escape(f"{path}: {message}")):
-        ModelCard.read(path)
+        ClassifierCard.read(path)
 
 
 @pytest.mark.parametrize(
@@ -55,14 +55,69 @@ def test_read_names_the_wrong_entry(tmp_path: Path, changes: dict[str, object], 
 )
 def test_read_refuses_what_is_no_card(tmp_path: Path, content: str, message: str) -> None:
     with pytest.raises(ModelFormatError, match=message):
-        ModelCard.read(write(tmp_path, content))
+        ClassifierCard.read(write(tmp_path, content))
 
 
 def test_read_refuses_a_folder(tmp_path: Path) -> None:
     with pytest.raises(ModelFormatError, match="expected a model card in JSON"):
-        ModelCard.read(tmp_path)
+        ClassifierCard.read(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["net.pnnx.param", "net.param"])
 def test_card_path_lies_beside_the_graph(name: str) -> None:
     assert card_path(Path("folder", name)) == Path("folder", "net.json")
+
+
+DETECT = {"task": "detect", "labels": ["cat", "dog"], "size": [320, 640]}
+
+
+def test_detector_card_has_the_thresholds_of_yolov5_unless_told(tmp_path: Path) -> None:
+    card = DetectorCard.read(write(tmp_path, DETECT | {"precision": 0.9}))
+    assert card == DetectorCard(("cat", "dog"), (320, 640), confidence=0.25, iou=0.45, mean=(0, 0, 0), std=(1, 1, 1))
+    changes = {"confidence": 0, "iou": 1, "mean": [0.5, 0, 0], "std": [2, 1, 1]}
+    card = DetectorCard.read(write(tmp_path, DETECT | changes))
+    assert (card.confidence, card.iou, card.mean, card.std) == (0, 1, (0.5, 0, 0), (2, 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"size": 640}, "expected 'size': [height, width] in pixels, got 640"),
+        ({"size": [640]}, "expected 'size': [height, width] in pixels, got [640]"),
+        ({"size": [640, 0]}, "expected 'size': [height, width] in pixels, got [640, 0]"),
+        ({"labels": {}}, "expected 'labels': a list of names, got {}"),
+        ({"confidence": 2}, "expected 'confidence' from 0 to 1, got 2"),
+        ({"iou": "0.5"}, "expected 'iou' from 0 to 1, got 0.5"),
+        ({"iou": True}, "expected 'iou' from 0 to 1, got True"),
+        ({"task": "classify"}, "expected a card with the task 'detect', got 'classify'"),
+        ({"task": 5}, "expected a card with the task 'detect', got 5"),
+    ],
+)
+def test_detector_card_names_the_wrong_entry(tmp_path: Path, changes: dict[str, object], message: str) -> None:
+    path = write(tmp_path, DETECT | changes)
+    with pytest.raises(ModelFormatError, match=re.escape(f"{path}: {message}")):
+        DetectorCard.read(path)
+
+
+def test_detector_card_has_to_name_its_task(tmp_path: Path) -> None:
+    with pytest.raises(ModelFormatError, match="expected a card with the task 'detect', got 'classify'"):
+        DetectorCard.read(write(tmp_path, {key: value for key, value in DETECT.items() if key != "task"}))
+
+
+def test_segmenter_card_may_leave_the_size_to_the_file(tmp_path: Path) -> None:
+    card = {"task": "segment", "labels": ["sky", "sea"]}
+    assert SegmenterCard.read(write(tmp_path, card)) == SegmenterCard(("sky", "sea"))
+    assert SegmenterCard.read(write(tmp_path, card | {"size": [4, 6]})).size == (4, 6)
+    with pytest.raises(ModelFormatError, match="'size'"):
+        SegmenterCard.read(write(tmp_path, card | {"size": None}))
+
+
+def test_image_card_takes_mean_and_std_of_any_card(tmp_path: Path) -> None:
+    param = tmp_path / "card.pnnx.param"
+    assert ImageCard.beside(param) == ImageCard((0, 0, 0), (1, 1, 1))
+    for content in ({"task": "image", "mean": [0.5, 0.25, 0], "std": [1, 0.5, 0.25]}, GOOD):
+        write(tmp_path, content)
+        assert ImageCard.beside(param) == ImageCard((0.5, 0.25, 0), (1, 0.5, 0.25))
+    write(tmp_path, {"task": "image", "std": [0, 1, 1]})
+    with pytest.raises(ModelFormatError, match="'std' above 0"):
+        ImageCard.beside(param)

@@ -13,24 +13,20 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import shutil
-import subprocess
 import sys
-import tempfile
-import warnings
-import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from kuiper.errors import ExportError, KuiperError, ParameterError
+from kuiper.errors import KuiperError, ParameterError
+from kuiper.models.conversion import export
+from kuiper.models.conversion.pnnx_converter import convert as convert  # for benchmarks/models.py
+from kuiper.models.conversion.pnnx_converter import shape_option as shape_option  # for benchmarks/models.py
 
 if TYPE_CHECKING:
     import torch
     from torch import nn
-
-    Tensors = tuple[torch.Tensor, ...]
 
 
 class Architecture(NamedTuple):
@@ -86,67 +82,6 @@ def example_input(shape: tuple[int, ...], seed: int = 0) -> torch.Tensor:
     import torch
 
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
-
-
-def export(
-    module: nn.Module, inputs: Tensors, path: str | Path, moduleop: str = "", other_inputs: Tensors = ()
-) -> tuple[Path, Path]:
-    """Write ``<path>.pnnx.param`` and ``<path>.pnnx.bin`` and return their paths.
-
-    Parameters
-    ----------
-    module : it is put into eval mode and run once before it is traced
-    inputs : one float32 tensor for each argument of ``forward``; their shapes are those in the graph
-    path : folder and stem of the files; the folder is made if need be
-    moduleop : full name of a module class that the graph holds as one operator
-    other_inputs : inputs of other shapes; the graph then leaves the axes open in which they differ
-
-    Raises
-    ------
-    ExportError
-        If pnnx writes no complete graph.
-    """
-    import torch
-
-    path = Path(path)
-    options = [f"inputshape={shape_option(inputs)}", "fp16=0"]
-    if moduleop:
-        options.append(f"moduleop={moduleop}")
-    if other_inputs:
-        options.append(f"inputshape2={shape_option(other_inputs)}")
-    with torch.no_grad(), tempfile.TemporaryDirectory() as scratch, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the tracer: that sizes become constants is known here
-        module.eval()(*inputs)
-        traced = Path(scratch, "traced.pt")
-        torch.jit.trace(module, inputs, check_trace=False).save(str(traced))
-        written = convert(traced, options)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        targets = path.with_name(f"{path.name}.pnnx.param"), path.with_name(f"{path.name}.pnnx.bin")
-        for source, target in zip(written, targets, strict=True):
-            shutil.copyfile(source, target)
-    return targets
-
-
-def convert(traced: Path, options: list[str]) -> tuple[Path, Path]:
-    """Run pnnx's converter on a traced model; the graph it writes lies beside the model.
-
-    The converter's exit code says nothing about the graph: what counts are the files.
-    """
-    import pnnx
-
-    command = [pnnx.EXEC_PATH, traced.name, *options]
-    converted = subprocess.run(command, cwd=traced.parent, capture_output=True, text=True, check=False)
-    param, weights = (traced.with_name(f"{traced.stem}.pnnx.{kind}") for kind in ("param", "bin"))
-    if not param.exists() or not zipfile.is_zipfile(weights):
-        reason = (converted.stderr or converted.stdout).strip().splitlines()[-1:]
-        got = f"exit code {converted.returncode} and no complete graph"
-        raise ExportError("pnnx", "a .param and a .bin file", got, "".join(reason))
-    return param, weights
-
-
-def shape_option(tensors: Tensors) -> str:
-    """``[1,3,224,224]f32,[1,10]f32``: how the converter takes input shapes."""
-    return ",".join(f"[{','.join(map(str, tensor.shape))}]f32" for tensor in tensors)
 
 
 def check(model: nn.Module, x: torch.Tensor, param: Path, stored: Path) -> float:

@@ -32,8 +32,9 @@ from torch import nn
 from torch.nn import functional
 
 from kuiper.models.classification import Classifier
+from kuiper.models.conversion import export
 from kuiper.models.zoo.architectures.cifar_resnet import cifar_resnet20
-from kuiper.models.zoo.export import example_input, export
+from kuiper.models.zoo.export import example_input
 from kuiper.models.zoo.weights import load_weights
 
 NAME = "cifar_resnet20"

@@ -1,0 +1,85 @@
+"""Download official weights, convert them, compare with torch, and keep the model in the cache."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+from kuiper.errors import ModelFormatError
+from kuiper.models.fetching.cache import cached_names, check_model, models_folder, read_manifest
+from kuiper.models.fetching.catalogue import CATALOGUE, official
+from kuiper.models.fetching.fetch import fetch
+from kuiper.models.fetching.making import UNKNOWN_LABELS
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterator
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    wanted = parser.add_mutually_exclusive_group(required=True)
+    wanted.add_argument("name", nargs="?", metavar="NAME", help="which weights, see --list")
+    wanted.add_argument("--list", action="store_true", help="print what there is, and what is in the cache")
+    parser.add_argument("--force", action="store_true", help="make the model anew although it is in the cache")
+    origin = parser.add_mutually_exclusive_group()
+    origin.add_argument("--mirror", default="", metavar="URL", help="download URL/FILE instead of the official address")
+    origin.add_argument("--offline-file", type=Path, metavar="FILE", help="use weights that are here already")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    if arguments.list:
+        print_list()
+        return 0
+    name = arguments.name
+    with progress_bar(name) as report:
+        param = fetch(
+            name,
+            force=arguments.force,
+            mirror=arguments.mirror,
+            offline_file=arguments.offline_file,
+            report=report,
+        )
+    source, notes = official(name), read_manifest(name)
+    print(param)
+    print(f"kuiper and torch differ by {notes['difference']:.1e} of the largest output")
+    print(f"licence: {source.licence}; {source.page}")
+    if notes["labels"] == UNKNOWN_LABELS:
+        print(f"labels: {UNKNOWN_LABELS}; pip install torchvision, then kuiper fetch {name} --force")
+    print(f"use it: kuiper {source.task} PHOTO.jpg --model {name}")
+    return 0
+
+
+@contextmanager
+def progress_bar(name: str) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar on stderr while something is fetched, if stderr is a terminal."""
+    console = Console(stderr=True)
+    columns = BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
+    text = TextColumn("{task.description}")
+    with Progress(text, *columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(name, total=None)
+
+        def report(step: str, done: int, total: int) -> None:
+            progress.update(task, description=f"{name}: {step}", completed=done, total=total or None)
+
+        yield report
+
+
+def print_list() -> None:
+    """One line for each entry of the catalogue: size of the download, task, and where the model lies."""
+    cached = cached_names()
+    for name, source in CATALOGUE.items():
+        state = state_of(name) if name in cached else "not in the cache"
+        print(f"{name:20}{source.size / 1e6:8.1f} MB  {source.task:10}{state}")
+    print(f"cache: {models_folder().parent}")
+
+
+def state_of(name: str) -> str:
+    """Where a model in the cache lies, or what is wrong with it."""
+    try:
+        return str(check_model(name))
+    except ModelFormatError as error:
+        return f"damaged: {error}"

@@ -1,0 +1,3 @@
+import numpy as np
+
+def suppress(boxes: np.ndarray, areas: np.ndarray, classes: np.ndarray, threshold: float, kept: np.ndarray) -> int: ...

@@ -1,0 +1,80 @@
+"""The bundled detector: both of its graphs, its card, and what it reads on the bundled scene of held-out digits."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import kuiper
+from kuiper.models import Detector, Letterbox, bundled
+from kuiper.models.boxes import iou
+from kuiper.models.preprocess import normalise, read_image
+
+NAMES = ["digits_yolo", "digits_yolo_moduleop"]
+PICTURE = Path(kuiper.__file__).parent / "models" / "assets" / "digits.png"
+TRUTH = json.loads(Path(__file__).with_name("digits_truth.json").read_text(encoding="utf-8"))["digits.png"]
+
+
+@cache
+def rows(name: str, optimize: bool) -> npt.NDArray[np.float32]:
+    """What a graph says about the picture: (1, boxes, 5 + classes)."""
+    photo = read_image(PICTURE)
+    pixels = normalise(Letterbox.fit((photo.height, photo.width), (320, 320)).apply(photo))
+    return np.asarray(kuiper.load(bundled(name), optimize=optimize)(pixels))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_files_are_small_and_described(name: str) -> None:
+    param = bundled(name)
+    assert param.with_suffix(".bin").stat().st_size < 2e6
+    card = json.loads((param.parent / f"{name}.json").read_text(encoding="utf-8"))
+    assert card["name"] == name
+    assert card["task"] == "detect"
+    assert card["labels"] == list("0123456789")
+    assert card["size"] == [320, 320]
+    assert card["map50"] >= 0.9
+    assert {"map50_95", "seed", "epochs", "data"} <= card.keys()
+    readme = (param.parent / "README.md").read_text(encoding="utf-8")
+    assert f"`{name}`" in readme
+    assert f"{card['map50']:.3f}" in readme
+    assert f"{card['parameters']:,}" in readme
+
+
+def test_one_graph_has_the_head_whole_and_the_other_its_operators() -> None:
+    expanded, whole = (bundled(name).read_text(encoding="utf-8") for name in NAMES)
+    assert "\nmodels.yolo.Detect " in whole
+    assert "models.yolo.Detect" not in expanded
+
+
+@pytest.mark.parametrize(("name", "optimize"), [(NAMES[0], True), (NAMES[1], False), (NAMES[1], True)])
+def test_both_graphs_say_the_same(name: str, optimize: bool) -> None:
+    expected = rows(NAMES[0], optimize=False)
+    assert expected.shape == (1, 3 * (40 * 40 + 20 * 20 + 10 * 10), 5 + 10)
+    got = rows(name, optimize)
+    assert np.abs(got - expected).max() <= 1e-5 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("optimize", [False, True])
+@pytest.mark.parametrize("name", NAMES)
+def test_detector_reads_the_bundled_scene(name: str, optimize: bool) -> None:
+    """Every digit is found where it is and read as what it is, and nothing else is taken for a digit."""
+    found = Detector(bundled(name), optimize=optimize)(PICTURE)
+    overlaps = iou(
+        np.array([item["box"] for item in TRUTH], np.float32),
+        np.array([detection.box for detection in found], np.float32),
+    )
+    best = overlaps.argmax(1)
+    assert [found[i].label for i in best] == [item["label"] for item in TRUTH]
+    assert overlaps.max(1).min() > 0.5
+    assert sorted(best.tolist()) == list(range(len(TRUTH))) == list(range(len(found)))
+
+
+def test_the_picture_states_its_licence() -> None:
+    readme = PICTURE.with_name("README.md").read_text(encoding="utf-8")
+    assert "`digits.png`" in readme
+    assert "CC BY 4.0" in readme
