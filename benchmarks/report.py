@@ -1,21 +1,22 @@
-"""Write docs/performance.md anew from the JSON files in benchmarks/results."""
+"""Write docs/performance.md, and the table in README.md, anew from the JSON files in benchmarks/results."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from benchmarks.errors import BenchmarkError
-from benchmarks.places import PAGE, RESULTS, ROOT
+from benchmarks.places import PAGE, README, RESULTS, ROOT
 from benchmarks.results import Results
 from benchmarks.run import ROUNDS, TURNS
 from benchmarks.session import TOLERANCE
-from benchmarks.tables import all_tables, count, exclusions
+from benchmarks.tables import all_tables, count, exclusions, headline
 
 if TYPE_CHECKING:
     import argparse
 
     from kuiper.graph.report import Report
 
+MARK = "<!-- performance -->"
 INTRODUCTION = """\
 # Performance
 
@@ -62,8 +63,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    PAGE.write_text(page(read_all()), encoding="utf-8")
-    print(f"wrote {PAGE.relative_to(ROOT)}")
+    found = read_all()
+    PAGE.write_text(page(found), encoding="utf-8")
+    README.write_text(with_headline(README.read_text(encoding="utf-8"), found), encoding="utf-8")
+    print(f"wrote {PAGE.relative_to(ROOT)} and the table in {README.relative_to(ROOT)}")
     return 0
 
 
@@ -86,6 +89,22 @@ def read_all() -> dict[str, Results]:
 def page(all_results: dict[str, Results]) -> str:
     """The text of docs/performance.md."""
     return "\n".join([INTRODUCTION, *(section(name, results) for name, results in all_results.items()), METHOD])
+
+
+def with_headline(readme: str, all_results: dict[str, Results]) -> str:
+    """The README with the table of the latest results that hold single images.
+
+    Raises
+    ------
+    BenchmarkError
+        If it has no two lines ``<!-- performance -->`` to write between.
+    """
+    parts = readme.split(MARK)
+    if len(parts) != 3:
+        raise BenchmarkError(README.name, f"two lines {MARK}", f"{len(parts) - 1}")
+    results = next((found for found in all_results.values() if any(batch == 1 for batch, _ in found.settings)), None)
+    table = "\n".join(markdown(headline(results)).splitlines()[2:]) if results else "Not measured yet."
+    return f"{parts[0]}{MARK}\n\n{table}\n\n{MARK}{parts[2]}"
 
 
 def section(name: str, results: Results) -> str:

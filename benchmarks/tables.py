@@ -54,6 +54,28 @@ def latency(results: Results, batch: int, threads: int) -> Report:
     return Report(f"Median latency in ms, {setting(batch, threads)}", columns, rows, summary(results, batch, threads))
 
 
+def headline(results: Results) -> Report:
+    """Single images: ours and the fastest other for each number of threads, in milliseconds, and ours over theirs."""
+    threads = [threads for batch, threads in results.settings if batch == 1]
+    by_model: dict[str, list[str]] = {}
+    for number in threads:
+        for name, group in results.groups(1, number).items():
+            ours, fastest, ratio = group.by_peer.get(OURS), group.fastest, group.ratio
+            theirs = f"{milliseconds(fastest)} ({fastest.peer})" if fastest else "-"
+            by_model.setdefault(name, [name]).extend([milliseconds(ours), theirs, f"{ratio:.2f}" if ratio else "-"])
+    columns = [Column("model")]
+    for number in threads:
+        heading = count(number, "thread")
+        columns += [
+            Column(f"kuiper, {heading}", numeric=True),
+            Column("fastest other", numeric=True),
+            Column("ratio", numeric=True),
+        ]
+    means = [f"{mean:.2f} with {count(n, 'thread')}" for n in threads if (mean := results.mean_ratio(1, n))]
+    footer = f"Milliseconds for one image. Geometric mean of the ratios: {', '.join(means)}."
+    return Report("Performance", columns, list(by_model.values()), footer)
+
+
 def summary(results: Results, batch: int, threads: int) -> str:
     """The geometric mean of the ratios, the peak, and how much the times scattered."""
     sentences = []

@@ -1,4 +1,4 @@
-"""The files that come with the package: trained models, and a photo to try them on."""
+"""The files that come with the package: trained models, and pictures to try them on."""
 
 from __future__ import annotations
 
@@ -36,10 +36,18 @@ def bundled(name: str) -> Path:
     return path
 
 
-def bundled_photo() -> Path:
-    """A photo of a cat.
+def bundled_photo(name: str = "cat") -> Path:
+    """A picture to try the models on: ``cat``, a photo, or ``digits``, a scene with handwritten digits.
 
     >>> bundled_photo().name
     'cat.jpg'
+
+    Raises
+    ------
+    ParameterError
+        If there is no picture of this name.
     """
-    return _FOLDER / "assets" / "cat.jpg"
+    pictures = {path.stem: path for path in (_FOLDER / "assets").iterdir() if path.suffix in (".jpg", ".png")}
+    if name not in pictures:
+        raise ParameterError("bundled_photo", f"one of {', '.join(sorted(pictures))}", name)
+    return pictures[name]

@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
-from benchmarks.places import PAGE
-from benchmarks.report import page, read_all, section
-from benchmarks.tables import all_tables
+import pytest
+
+from benchmarks.errors import BenchmarkError
+from benchmarks.places import PAGE, README
+from benchmarks.report import page, read_all, section, with_headline
+from benchmarks.tables import all_tables, headline
 from tests.benchmarks.made_up import results
 
 
 def test_page_is_what_the_results_generate() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(read_all()), "run: python -m benchmarks report"
+
+
+def test_readme_has_the_table_of_the_results() -> None:
+    text = README.read_text(encoding="utf-8")
+    assert text == with_headline(text, read_all()), "run: python -m benchmarks report"
+
+
+def test_headline_has_ours_and_the_fastest_other() -> None:
+    table = headline(results())
+    assert list(table.rows[0]) == ["big", "10.0", "20.0 (openvino)", "0.50"]
+    assert table.footer.endswith("Geometric mean of the ratios: 1.00 with 1 thread.")
+
+
+def test_with_headline_needs_two_marks() -> None:
+    with pytest.raises(BenchmarkError, match=r"README.md: expected two lines <!-- performance -->, got 0"):
+        with_headline("# kuiper\n", {})
 
 
 def test_latency_table_names_the_fastest_and_leaves_a_gap_for_who_is_left_out() -> None:
