@@ -1,6 +1,8 @@
 # make demo     set up on first use, then classify the bundled photo
 # make test     set up on first use, then run all tests that need no PyTorch
 # make gates    every exercise of every course: solution, skeleton, and the bugs that its tests must catch
+# make notebooks  run every lecture, with the exercises' skeletons and with their solutions
+# make site     build README, lectures, documents and reference into build/site (needs the network once)
 # make nightly  all solutions, twenty times: a test that fails now and then is found here
 # make lint     ruff and mypy
 # make debug    run the engine's tests on a build with bounds checks, then build as usual again
@@ -22,7 +24,7 @@ NO_MEMORY_TEST := --deselect tests/engine/test_plan.py::test_memory_stays_flat_o
 
 BUILD := $(BIN)/python setup.py -q build_ext --inplace
 
-.PHONY: demo test gates nightly lint debug sanitize portable export bench clean
+.PHONY: demo test gates notebooks site nightly lint debug sanitize portable export bench clean
 
 demo: $(VENV)/built
 	$(BIN)/kuiper classify kuiper/models/assets/cat.jpg
@@ -32,6 +34,14 @@ test: $(VENV)/built
 
 gates: $(VENV)/built
 	$(BIN)/python -m pytest -m gates tests/courses
+
+notebooks: $(VENV)/built
+	$(BIN)/python -m kuiper course notebooks --check
+
+site: $(VENV)/built
+	$(BIN)/pip install --quiet --no-build-isolation -e '.[site]'
+	$(BIN)/sphinx-build --quiet -c docs/site -b html . build/site
+	@echo build/site/index.html
 
 nightly: $(VENV)/built
 	for i in $$(seq 20); do $(BIN)/python -m pytest -q course1_tensor course2_graph course3_layers \

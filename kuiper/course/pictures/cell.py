@@ -27,9 +27,9 @@ def cell_box(
     cell = stride * _ZOOM
     count = 2 * _AROUND + 1
     parts = [box(cell * i, cell * j, cell, cell) for j in range(count) for i in range(count)]
-    parts[count * _AROUND + _AROUND] = box(cell * _AROUND, cell * _AROUND, cell, cell, "#0072b2")
     corner_x, corner_y = (centre_x - width / 2 - left) * _ZOOM, (centre_y - height / 2 - top) * _ZOOM
     parts.append(box(corner_x, corner_y, width * _ZOOM, height * _ZOOM, "#e69f00", strong=True))
+    parts.append(box(cell * _AROUND, cell * _AROUND, cell, cell, "#0072b2", strong=True))
     middle = f'cx="{(centre_x - left) * _ZOOM:.1f}" cy="{(centre_y - top) * _ZOOM:.1f}"'
     parts.append(f'<circle class="kp-ink" {middle} r="3"/>')
     return Picture(cell * count, cell * count, "".join(parts))
