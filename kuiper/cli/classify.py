@@ -9,8 +9,8 @@ import kuiper
 from kuiper.cli.many_pictures import add_picture_arguments, fill, pictures_of, print_records
 from kuiper.errors import KuiperError, ParameterError
 from kuiper.models.lookup import find_model
+from kuiper.models.many.record_file import RecordFile, header_of
 from kuiper.models.predictor import Predictor
-from kuiper.models.record_file import RecordFile, header_of
 
 if TYPE_CHECKING:
     import argparse

@@ -12,12 +12,12 @@ from kuiper.cli.many_pictures import add_picture_arguments, fill, pictures_of, p
 from kuiper.cli.picture_output import check_picture_name, save_picture
 from kuiper.errors import KuiperError, ParameterError
 from kuiper.models.drawing import draw_detections
-from kuiper.models.drawn_records import DrawnRecords
 from kuiper.models.lookup import find_model
-from kuiper.models.picture_files import picture_suffixes
+from kuiper.models.many.drawn_records import DrawnRecords
+from kuiper.models.many.picture_files import picture_suffixes
+from kuiper.models.many.record_file import RecordFile, header_of
 from kuiper.models.predictor import Predictor
 from kuiper.models.preprocess import read_image
-from kuiper.models.record_file import RecordFile, header_of
 
 if TYPE_CHECKING:
     import argparse

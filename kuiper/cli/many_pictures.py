@@ -15,18 +15,18 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from kuiper.errors import ImageError, ParameterError
-from kuiper.models.dask_cluster import over_dask
-from kuiper.models.many_images import over_processes
-from kuiper.models.picture_files import find_pictures
+from kuiper.models.many.dask_cluster import over_dask
+from kuiper.models.many.picture_files import find_pictures
+from kuiper.models.many.processes import over_processes
 from kuiper.threads import available_cores
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Generator, Iterator, Sequence
 
-    from kuiper.models.many_images import Predict
+    from kuiper.models.many.processes import Predict
+    from kuiper.models.many.record_file import RecordFile
     from kuiper.models.predictor import Record
-    from kuiper.models.record_file import RecordFile
 
 
 def add_picture_arguments(parser: argparse.ArgumentParser, output: str) -> None:

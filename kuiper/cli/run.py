@@ -13,8 +13,8 @@ from kuiper.cli.model_arguments import add_model_arguments, open_model
 from kuiper.cli.picture_output import check_picture_name, save_picture
 from kuiper.errors import DataTypeError, ParameterError
 from kuiper.models.image_to_image import picture_input, picture_output
+from kuiper.models.many.picture_files import picture_suffixes
 from kuiper.models.model_card import ImageCard
-from kuiper.models.picture_files import picture_suffixes
 from kuiper.models.preprocess import read_image
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from kuiper.cli.picture_output import check_picture_name, save_picture
 from kuiper.errors import ImageError, ParameterError
 from kuiper.models.drawing import draw_regions
 from kuiper.models.lookup import find_model
-from kuiper.models.picture_files import find_pictures, picture_suffixes
+from kuiper.models.many.picture_files import find_pictures, picture_suffixes
 from kuiper.models.preprocess import read_image
 from kuiper.models.segmentation import Segmenter
 

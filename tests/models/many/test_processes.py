@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 
 from kuiper.errors import ExecutionError, ParameterError
-from kuiper.models.many_images import over_processes
+from kuiper.models.many.processes import over_processes
 from tests.models.predictions import Deadly, Named, Raising, Unborn
 
 ROOT = Path(__file__).parents[2]
 PATHS = [f"{i}.png" for i in range(20)]
 
 PARENT = """
-from kuiper.models.many_images import over_processes
+from kuiper.models.many.processes import over_processes
 from tests.models.predictions import Named
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import pytest
 from kuiper.cli import main
 from kuiper.errors import ExecutionError, ParameterError
 from kuiper.models import bundled, bundled_photo
-from kuiper.models.dask_cluster import over_dask
+from kuiper.models.many.dask_cluster import over_dask
 from kuiper.models.predictor import Predictor
 from tests.models.predictions import Deadly, Raising
 

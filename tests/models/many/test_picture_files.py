@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kuiper.models.picture_files import find_pictures, picture_suffixes
+from kuiper.models.many.picture_files import find_pictures, picture_suffixes
 
 
 def touch(folder: Path, *names: str) -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from kuiper.errors import ParameterError
 from kuiper.models import bundled
+from kuiper.models.many.record_file import RecordFile, header_of
 from kuiper.models.predictor import Predictor
-from kuiper.models.record_file import RecordFile, header_of
 
 if TYPE_CHECKING:
     from pathlib import Path

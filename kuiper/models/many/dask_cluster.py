@@ -14,7 +14,7 @@ from kuiper.models.predictor import failure
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from kuiper.models.many_images import Predict
+    from kuiper.models.many.processes import Predict
     from kuiper.models.predictor import Record
 
 _IN_HAND = 4  # pictures for each thread of the cluster; of all the others the scheduler need not know yet

@@ -1,0 +1,230 @@
+"""Convert a model from PyTorch or ONNX to a .param and a .bin file, and compare what they compute.
+
+Nothing is left under the name that was asked for unless kuiper computes what the original computes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kuiper.errors import ExportError, KuiperError, ParameterError
+from kuiper.graph import pnnx
+from kuiper.models.conversion import Comparison, verify
+from kuiper.models.conversion.input_spec import InputSpec, draw_inputs
+from kuiper.models.conversion.onnx_models import OnnxModel
+from kuiper.models.conversion.torch_export import keep
+from kuiper.models.conversion.torch_models import TorchModel, from_code, from_file
+from kuiper.models.conversion.torch_weights import load_weights
+from kuiper.models.conversion.verification import TOLERANCE
+
+if TYPE_CHECKING:
+    from kuiper.models.conversion.verification import Arrays
+
+EXTRAS = {
+    "torch": ("PyTorch", "pip install torch, then pip install 'kuiper[export]'"),
+    "pnnx": ("pnnx", "pip install 'kuiper[export]'"),
+    "onnx": ("onnx", "pip install 'kuiper[export]'"),
+    "safetensors": ("safetensors", "pip install safetensors"),
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "model", metavar="MODEL", help="package.module:Class, file.py:Class, a TorchScript model.pt, or a model.onnx"
+    )
+    parser.add_argument(
+        "--input",
+        dest="inputs",
+        type=parse_input,
+        action="append",
+        metavar="1,3,224,224",
+        help="one for each argument of forward: sizes, and if need be type and range, as in 1,10:i64:0..999",
+    )
+    parser.add_argument(
+        "--input2",
+        dest="other_inputs",
+        type=parse_input,
+        action="append",
+        metavar="2,3,320,320",
+        help="inputs of other sizes, one for each --input: the axes that differ are left open",
+    )
+    parser.add_argument("-o", "--output", metavar="DIR/NAME", help="where to write (default: the model's name, here)")
+    parser.add_argument("--weights", type=Path, metavar="FILE", help="a state_dict or a checkpoint for the class")
+    parser.add_argument("--args", type=parse_args, metavar="JSON", help="for the class: '{\"width\": 2}' or '[10]'")
+    parser.add_argument("--moduleop", default="", metavar="a.b.C", help="a module class to keep as one operator")
+    parser.add_argument(
+        "--optlevel", type=int, choices=(0, 1, 2), default=2, help="how much pnnx rewrites (default: 2)"
+    )
+    parser.add_argument("--tolerance", type=float, default=TOLERANCE, help="relative (default: %(default)g)")
+    parser.add_argument(
+        "--seed", type=parse_seed, default=0, help="of the made-up inputs and weights (default: %(default)s)"
+    )
+    parser.add_argument("--keep", action="store_true", help="write the files even if they do not agree")
+
+
+def parse_input(text: str) -> InputSpec:
+    """An input as ``--input`` takes it."""
+    try:
+        return InputSpec.parse(text)
+    except ParameterError as error:
+        raise argparse.ArgumentTypeError(f"expected {error.expected}, got {error.got}") from error
+
+
+def parse_seed(text: str) -> int:
+    """A whole number that is not negative."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"expected a whole number from 0 on, got {text!r}")
+    return int(text)
+
+
+def parse_args(text: str) -> dict[str, object] | list[object]:
+    """The arguments of a class as JSON."""
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError:
+        value = None
+    if not isinstance(value, (dict, list)):
+        raise argparse.ArgumentTypeError(f"expected a JSON object or list, got {text!r}")
+    return value
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    try:
+        convert(arguments)
+    except ModuleNotFoundError as error:
+        if error.name not in EXTRAS:
+            raise
+        name, hint = EXTRAS[error.name]
+        raise ExportError(arguments.model, name, f"no module {error.name}", hint) from error
+    return 0
+
+
+def convert(arguments: argparse.Namespace) -> None:
+    """Convert, compare, and write the files if they agree."""
+    model = open_source(arguments)
+    path = target(arguments)
+    specs, others = input_specs(model, arguments)
+    inputs, other_inputs = draw_inputs(specs, arguments.seed), draw_inputs(others, arguments.seed)
+    examples = {labelled(specs): inputs, **further_examples(specs, inputs, arguments.seed + 1)}
+    if others:
+        examples[f"{labelled(others)} (--input2)"] = other_inputs
+    print(f"converting {model.name} for {labelled(specs)}", flush=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        written = model.export(
+            inputs,
+            Path(scratch, path.name),
+            arguments.moduleop,
+            other_inputs,
+            optlevel=arguments.optlevel,
+            note=lambda text: print(f"note: {text}"),
+        )
+        try:
+            check_moduleop(written[0], arguments.moduleop)
+            comparison = verify(written[0], model, examples, arguments.tolerance)
+            print(comparison.report())
+            refuse_difference(comparison, model.name)
+        except KuiperError as error:
+            if not arguments.keep:
+                raise error.with_hint("nothing was written (--keep writes it all the same)") from error.__cause__
+            keep(written, path)
+            raise error.with_hint(f"written all the same: {path}.pnnx.param") from error.__cause__
+        announce(keep(written, path), len(inputs))
+
+
+def further_examples(specs: list[InputSpec], inputs: Arrays, seed: int) -> dict[str, Arrays]:
+    """Inputs of the same shapes: what depends on their values, and not on their shapes alone, shows."""
+    examples = {"other numbers": draw_inputs(specs, seed)}
+    signed = [spec.kind in ("", "f16", "f32", "f64") and spec.limits is None for spec in specs]
+    if any(signed):  # a condition on a sum goes the other way
+        pairs = zip(signed, inputs, strict=True)
+        examples["opposite signs"] = tuple(-array if free else array for free, array in pairs)
+    return examples
+
+
+def open_source(arguments: argparse.Namespace) -> TorchModel | OnnxModel:
+    """The model that the command line names."""
+    file = Path(arguments.model)
+    in_code = ":" in arguments.model and not file.exists()
+    if not in_code and (arguments.weights or arguments.args):
+        raise ParameterError("--weights and --args", "a class, package.module:Class", arguments.model)
+    if file.suffix == ".onnx":
+        return OnnxModel(file)
+    if not in_code:
+        if file.suffix == ".py" or not (file.exists() or file.suffix):
+            raise ParameterError(arguments.model, f"a class in it, {file}:Class", "none")
+        return from_file(file)
+    import torch
+
+    torch.manual_seed(arguments.seed)
+    model = from_code(arguments.model, arguments.args)
+    if arguments.weights:
+        load_weights(model.module, arguments.weights)
+    return model
+
+
+def target(arguments: argparse.Namespace) -> Path:
+    """Folder and stem of the files to write."""
+    source = arguments.model
+    name = Path(source).stem if Path(source).exists() else source.rpartition(":")[2].rpartition(".")[2]
+    output = arguments.output
+    if output is None:
+        return Path(name)
+    if output.endswith("/") or Path(output).is_dir():
+        return Path(output, name)
+    return Path(output.removesuffix(".bin").removesuffix(".param").removesuffix(".pnnx"))
+
+
+def input_specs(
+    model: TorchModel | OnnxModel, arguments: argparse.Namespace
+) -> tuple[list[InputSpec], list[InputSpec]]:
+    """The inputs to convert for, and those of other sizes."""
+    specs, others = arguments.inputs or [], arguments.other_inputs or []
+    if isinstance(model, OnnxModel):
+        specs, others = model.specs(specs), model.specs(others) if others else []
+    elif not specs:
+        raise ParameterError("--input", "one for each argument of forward, like --input 1,3,224,224", "none")
+    if others and [len(spec.shape) for spec in others] != [len(spec.shape) for spec in specs]:
+        got = "; ".join(map(str, others))
+        raise ParameterError("--input2", f"as many axes as in {labelled(specs)}", got)
+    return specs, [other.of_kind(spec.kind) for spec, other in zip(specs, others)]  # noqa: B905
+
+
+def labelled(specs: list[InputSpec]) -> str:
+    """The inputs as a row of the table calls them."""
+    return " ".join(map(str, specs))
+
+
+def check_moduleop(param: Path, moduleop: str) -> None:
+    """Say so where pnnx has kept nothing."""
+    types = {op.type for op in pnnx.load(param, weights=False).operators}
+    for name in filter(None, moduleop.split(",")):
+        if name not in types:
+            print(f"note: the graph holds no operator {name}; --moduleop takes the full name, package.module.Class")
+
+
+def refuse_difference(comparison: Comparison, name: str) -> None:
+    """Raise if the graph computes something else."""
+    if not comparison.agrees:
+        expected = f"what {comparison.framework} computes, within {comparison.tolerance:.0e}"
+        raise ExportError(name, expected, f"a difference of {comparison.worst:.1e}", comparison.reason)
+
+
+def in_bytes(size: int) -> str:
+    """A size for people.
+
+    >>> in_bytes(46_746_210), in_bytes(812)
+    ('46.7 MB', '0.8 kB')
+    """
+    return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:.1f} kB"
+
+
+def announce(written: tuple[Path, Path], inputs: int) -> None:
+    """What was written, and how to run it."""
+    print("\nwrote", " and ".join(f"{path} ({in_bytes(path.stat().st_size)})" for path in written))
+    files = " ".join(f"INPUT{i if inputs > 1 else ''}.npy" for i in range(inputs))
+    print(f"run it: kuiper run {shlex.quote(str(written[0]))} {files}")
