@@ -36,12 +36,13 @@ def test_bundled_model_is_described_by_its_card_and_the_readme(name: str) -> Non
 
 
 def test_bundled_names_what_there_is() -> None:
-    with pytest.raises(ParameterError, match="bundled: expected one of cifar_resnet20, got resnet18"):
+    with pytest.raises(ParameterError, match=r"bundled: expected one of cifar_resnet20, .*, got resnet18"):
         bundled("resnet18")
 
 
-def test_bundled_photo_states_its_licence() -> None:
-    photo = bundled_photo()
+@pytest.mark.parametrize("name", ["cat", "digits"])
+def test_bundled_photo_states_its_licence(name: str) -> None:
+    photo = bundled_photo(name)
     readme = photo.with_name("README.md").read_text(encoding="utf-8")
     assert photo.name in readme
     assert "CC0" in readme
@@ -50,3 +51,9 @@ def test_bundled_photo_states_its_licence() -> None:
 def test_models_do_not_import_torch() -> None:
     code = "import sys, kuiper.models, kuiper.models.zoo.export; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_bundled_photo_names_what_there_is() -> None:
+    assert bundled_photo("digits").name == "digits.png"
+    with pytest.raises(ParameterError, match="bundled_photo: expected one of cat, digits, got dog"):
+        bundled_photo("dog")

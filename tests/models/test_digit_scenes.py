@@ -159,6 +159,17 @@ def test_without_sklearn_one_line_says_what_to_install(
     assert capsys.readouterr().err == expected
 
 
+def test_a_folder_that_cannot_be_written_to_is_one_line_on_stderr(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("sklearn")
+    (tmp_path / "file").write_text("here first", encoding="utf-8")
+    assert main(["--out", str(tmp_path / "file"), "--count", "1"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("digit_scenes: expected a folder to write to, got ")
+    assert error.count("\n") == 1
+
+
 @pytest.mark.parametrize("arguments", [["--count", "0"], ["--seed", "-1"], ["--size", "63", "640"]])
 def test_wrong_use_is_answered_with_exit_code_2(
     arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]

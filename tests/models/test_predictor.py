@@ -15,7 +15,7 @@ import kuiper
 from kuiper.errors import ImageError, KuiperError, ModelFormatError, ParameterError
 from kuiper.models import Classifier, Detector, bundled, bundled_photo
 from kuiper.models.batches import Batches
-from kuiper.models.many_images import over_processes
+from kuiper.models.many.processes import over_processes
 from kuiper.models.predictor import Predictor, failure
 from tests.models.little_models import relu_model, rows_model
 

@@ -93,7 +93,7 @@ def test_downhill_lies_the_truth() -> None:
         sure = rows[int(image)][rows[int(image), :, 4] > 0.5]
         assert len(sure) >= 3
         assert (sure[:, 5:].argmax(1) == label).all()
-        assert (sure[:, :4].mean(0) - torch.tensor(box)).abs().max() < 1  # pixel
+        assert (sure[:, :4].mean(0) - torch.tensor(box)).abs().max() < 2  # pixels
 
 
 def test_loss_without_truth_asks_for_silence() -> None:

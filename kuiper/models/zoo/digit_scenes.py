@@ -205,13 +205,15 @@ def _photograph(canvas: Array, scale: float, rng: Random) -> Image.Image:
 def write(digits: Digits, out: Path, count: int, seed: int, size: Size | None = None) -> Path:
     """``count`` scenes as PNG files into a folder, and the path of the file with their boxes."""
     out.mkdir(parents=True, exist_ok=True)
-    truth = {}
+    lines = []
     for number in range(count):
         scene = compose(digits, seed, number, size)
-        scene.image.save(out / f"{number:04}.png")
-        truth[f"{number:04}.png"] = [{"label": str(box.label), "box": box[1:]} for box in scene.boxes]
+        name = f"{number:04}.png"
+        scene.image.save(out / name)
+        truth = [{"label": str(box.label), "box": box[1:]} for box in scene.boxes]
+        lines.append(f"{json.dumps(name)}: {json.dumps(truth)}")
     path = out / "boxes.json"
-    path.write_text(json.dumps(truth, indent=1) + "\n", encoding="utf-8")
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
     return path
 
 
@@ -225,7 +227,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=8)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--size", type=int, nargs=2, metavar=("HEIGHT", "WIDTH"), help="default: up to 320 x 320")
-    parser.add_argument("--training", action="store_true", help="digits that the bundled detector has learnt from")
+    parser.add_argument("--training", action="store_true", help="take the digits that the detector learns from")
     options = parser.parse_args(arguments)
     if options.count < 1 or options.seed < 0 or (options.size and min(options.size) < 64):
         parser.error("expected --count above 0, --seed of at least 0 and a --size of at least 64 64")
@@ -233,17 +235,20 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command line; 0 if all went well, 1 if scikit-learn is missing, 2 if it was called wrongly."""
+    """The command line; 0 if all went well, 1 if not, 2 if it was called wrongly."""
     options = parse(arguments)
+    size = tuple(options.size) if options.size else None
     try:
-        digits = load_digits(held_out=not options.training)
+        written = write(load_digits(held_out=not options.training), options.out, options.count, options.seed, size)
     except ModuleNotFoundError as error:
         if error.name != "sklearn":
             raise
         print("digit_scenes: expected scikit-learn, got no module sklearn; pip install scikit-learn", file=sys.stderr)
         return 1
-    size = tuple(options.size) if options.size else None
-    print(f"wrote {options.count} scenes and {write(digits, options.out, options.count, options.seed, size)}")
+    except OSError as error:
+        print(f"digit_scenes: expected a folder to write to, got {error}", file=sys.stderr)
+        return 1
+    print(f"wrote {options.count} scenes and {written}")
     return 0
 
 

@@ -39,6 +39,7 @@ class Architecture(NamedTuple):
 
 ARCHITECTURES = {
     "cifar_resnet20": Architecture("cifar_resnet", 32),
+    "digits_yolo": Architecture("digits_yolo", 320, moduleop="models.yolo.Detect"),
     "mobilenet_v2": Architecture("mobilenet_v2", 224),
     "mobilenet_v3_large": Architecture("mobilenet_v3", 224),
     "mobilenet_v3_small": Architecture("mobilenet_v3", 224),
