@@ -263,7 +263,10 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     only.add_argument("--resume", action="store_true", help="go on from the checkpoint, with its seed and epochs")
     only.add_argument("--export-only", action="store_true", help="take the weights from the checkpoint")
     only.add_argument("--evaluate", action="store_true", help="only run what is in --out")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if (options.resume or options.export_only) and not options.checkpoint.is_file():
+        parser.error(f"--checkpoint: expected a file of a training, got nothing at {options.checkpoint}")
+    return options
 
 
 def main(arguments: list[str] | None = None) -> None:
