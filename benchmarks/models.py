@@ -27,6 +27,7 @@ import kuiper
 from benchmarks.model_files import ModelFiles
 from benchmarks.places import ROOT
 from benchmarks.results import ModelFacts
+from kuiper.models.conversion.pnnx_converter import convert, converter_options
 from kuiper.models.zoo import export
 
 if TYPE_CHECKING:
@@ -57,7 +58,8 @@ def prepare(name: str, batch: int, cache: Path) -> ModelFiles:
 def origin_of(name: str, batch: int) -> dict[str, Any]:
     """All that the exported files depend on."""
     module = export.ARCHITECTURES[name].module
-    sources = [Path(__file__), *(ROOT / "kuiper/models/zoo").glob("*.py")]
+    rooms = (ROOT / "kuiper/models/zoo", ROOT / "kuiper/models/conversion")
+    sources = [Path(__file__), *(path for room in rooms for path in room.glob("*.py"))]
     sources.append(ROOT / "kuiper/models/zoo/architectures" / f"{module}.py")
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(sources))).hexdigest()
     tools = {package: version(package) for package in NEEDED}
@@ -88,7 +90,7 @@ def keep_converted(model: nn.Module, x: torch.Tensor, files: ModelFiles, endings
     with tempfile.TemporaryDirectory(dir=files.folder) as scratch:
         traced = Path(scratch, "model.pt")
         torch.jit.trace(model, (x,), check_trace=False).save(str(traced))
-        export.convert(traced, [f"inputshape={export.shape_option((x,))}", "fp16=0"])
+        convert(traced, converter_options((x,)))
         for ending in endings:
             traced.with_suffix(f".{ending}").replace(files.folder / f"model.{ending}")
 

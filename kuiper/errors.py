@@ -79,7 +79,7 @@ class ImageError(KuiperError, ValueError):
 
 
 class ExportError(KuiperError, RuntimeError):
-    """A model cannot be brought into PNNX's form: the converter wrote no whole graph, or one that computes otherwise."""
+    """A model cannot be brought into PNNX's form: the converter wrote no graph, or another one."""
 
 
 class DownloadError(KuiperError, OSError):

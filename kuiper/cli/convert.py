@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--optlevel", type=int, choices=(0, 1, 2), default=2, help="how much pnnx rewrites (default: 2)"
     )
-    parser.add_argument("--tolerance", type=float, default=TOLERANCE, help="relative (default: %(default)g)")
+    parser.add_argument("--tolerance", type=parse_tolerance, default=TOLERANCE, help="relative (default: %(default)g)")
     parser.add_argument(
         "--seed", type=parse_seed, default=0, help="of the made-up inputs and weights (default: %(default)s)"
     )
@@ -80,6 +80,17 @@ def parse_seed(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"expected a whole number from 0 on, got {text!r}")
     return int(text)
+
+
+def parse_tolerance(text: str) -> float:
+    """A number above 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not value > 0:
+        raise argparse.ArgumentTypeError(f"expected a number above 0, got {text!r}")
+    return value
 
 
 def parse_args(text: str) -> dict[str, object] | list[object]:

@@ -21,8 +21,6 @@ import numpy as np
 
 from kuiper.errors import KuiperError, ParameterError
 from kuiper.models.conversion import export
-from kuiper.models.conversion.pnnx_converter import convert as convert  # for benchmarks/models.py
-from kuiper.models.conversion.pnnx_converter import shape_option as shape_option  # for benchmarks/models.py
 
 if TYPE_CHECKING:
     import torch

@@ -1,0 +1,16 @@
+"""From a model in PyTorch or ONNX to ``NAME.pnnx.param`` and ``NAME.pnnx.bin``, through pnnx.
+
+    traps: what pnnx is known to get wrong -> pnnx_converter: the two files -> verification: do they compute the same?
+
+Needs PyTorch and pnnx (``pip install torch``, then ``pip install 'kuiper[export]'``); to run what it wrote, neither is
+needed. Nothing here imports them before it is called.
+"""
+
+from __future__ import annotations
+
+from kuiper.models.conversion.onnx_models import OnnxModel
+from kuiper.models.conversion.torch_export import export
+from kuiper.models.conversion.torch_models import TorchModel
+from kuiper.models.conversion.verification import Comparison, verify
+
+__all__ = ["Comparison", "OnnxModel", "TorchModel", "export", "verify"]

@@ -1,0 +1,152 @@
+"""What pnnx is known to get wrong, turned around before it sees the model. docs/convert.md has the list.
+
+``prepared`` makes a module what kuiper can run at all: in eval mode, float32, on the CPU. ``traceable`` changes how the
+same numbers are computed, so that the trace has only what pnnx understands. Both put everything back at the end.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from kuiper.errors import ExportError
+from kuiper.models.conversion.attention_masks import use_float_masks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    from torch import nn
+
+    Note = Callable[[str], None]
+
+
+def ignore(text: str) -> None:
+    """The note taker of those who want no notes."""
+
+
+@contextmanager
+def prepared(module: nn.Module, note: Note = ignore) -> Iterator[None]:
+    """Eval mode, float32 on the CPU, one way through attention, and tuples where the module returns dicts.
+
+    Raises
+    ------
+    ExportError
+        If the weights have no values.
+    """
+    import torch
+
+    with suppress(NotImplementedError):  # of torch.export: its programs stay in the mode in which they were exported
+        module.eval()
+    fast_path = torch.backends.mha.get_fastpath_enabled()
+    with ExitStack() as undo, torch.no_grad():
+        torch.backends.mha.set_fastpath_enabled(False)  # its one operator for a whole encoder layer is known to nobody
+        undo.callback(torch.backends.mha.set_fastpath_enabled, fast_path)
+        _use_float32_on_cpu(module, note, undo)
+        if not isinstance(module, torch.jit.ScriptModule):
+            hook = module.register_forward_hook(lambda _module, _inputs, outputs: plain_outputs(outputs, note))
+            undo.callback(hook.remove)
+        yield
+
+
+def _use_float32_on_cpu(module: nn.Module, note: Note, undo: ExitStack) -> None:
+    import torch
+
+    replaced: set[str] = set()
+    for tensor in [*module.parameters(), *module.buffers()]:
+        if tensor.is_meta:
+            raise ExportError(type(module).__name__, "weights with values", "weights on the meta device")
+        dtype = torch.float32 if tensor.is_floating_point() else tensor.dtype
+        if tensor.dtype != dtype or tensor.device.type != "cpu":
+            undo.callback(setattr, tensor, "data", tensor.data)
+            if tensor.dtype != dtype:
+                replaced.add(str(tensor.dtype).removeprefix("torch."))
+            tensor.data = tensor.data.to("cpu", dtype)
+    if replaced:
+        note(f"weights of {' and '.join(sorted(replaced))} are converted as float32, and compared as such")
+
+
+def plain_outputs(outputs: Any, note: Note = ignore) -> Any:
+    """Tensors and tuples of them, as a trace can return them: dicts lose their keys, lists and Nones are gone.
+
+    Raises
+    ------
+    ExportError
+        If there is something else.
+    """
+    import torch
+
+    if isinstance(outputs, torch.Tensor | int | float):
+        return outputs
+    if isinstance(outputs, dict):
+        kept = {key: value for key, value in outputs.items() if value is not None}
+        note(f"the model returns a dict; the graph returns a tuple of {', '.join(map(str, kept))}")
+        outputs = tuple(kept.values())
+    if isinstance(outputs, list | tuple):
+        return tuple(plain_outputs(output, note) for output in outputs if output is not None)
+    raise ExportError("forward", "tensors, or tuples, lists or dicts of them, returned", type(outputs).__name__)
+
+
+@contextmanager
+def traceable(module: nn.Module, note: Note = ignore) -> Iterator[None]:
+    """What a trace inside has of this module, pnnx converts as it is meant."""
+    from torch import nn
+
+    with ExitStack() as undo:
+        _untie(module, note, undo)
+        for name, part in module.named_modules():
+            if isinstance(part, nn.LayerNorm) and part.weight is not None and part.bias is None:
+                part.bias = nn.Parameter(part.weight.new_zeros(part.weight.shape))  # without it, the weight is lost
+                undo.callback(setattr, part, "bias", None)
+            if isinstance(part, nn.modules.batchnorm._BatchNorm) and part.running_mean is None and name:
+                hint = "pnnx crashes on a batch norm with track_running_stats=False"
+                raise ExportError(f"nn.{type(part).__name__} '{name}'", "running statistics", "none", hint)
+        use_float_masks(module, undo)
+        undo.enter_context(intercepted(_spelled_out))
+        yield
+
+
+def _untie(module: nn.Module, note: Note, undo: ExitStack) -> None:
+    """Give each module weights of its own: of shared ones, pnnx makes an input of the second module."""
+    from torch import nn
+
+    owners: dict[int, str] = {}
+    for prefix, part in module.named_modules():
+        for name, weight in list(part.named_parameters(recurse=False)):
+            place = f"{prefix}.{name}".lstrip(".")
+            first = owners.setdefault(id(weight), place)
+            if first != place:
+                note(f"{first} and {place} are one weight; the file holds it twice")
+                undo.callback(setattr, part, name, weight)
+                setattr(part, name, nn.Parameter(weight.detach().clone(), requires_grad=weight.requires_grad))
+
+
+def _spelled_out(function: Any, args: Any, kwargs: Any) -> Any:
+    """The call of a torch function, in other words where pnnx drops an argument."""
+    import torch
+
+    name = getattr(function, "__name__", "")
+    mode = kwargs.get("rounding_mode")
+    if name in ("div", "divide") and mode == "floor":
+        return torch.floor_divide(*args)
+    if name in ("div", "divide") and mode == "trunc" and any(_is_float(value) for value in args):
+        return torch.trunc(torch.div(*args))
+    if name == "round" and (decimals := kwargs.get("decimals", 0)):
+        scale = 10.0 ** abs(decimals)
+        return torch.round(args[0] * scale) / scale if decimals > 0 else torch.round(args[0] / scale) * scale
+    return function(*args, **kwargs)
+
+
+def _is_float(value: Any) -> bool:
+    return value.is_floating_point() if hasattr(value, "is_floating_point") else isinstance(value, float)
+
+
+def intercepted(handle: Callable[[Any, Any, Any], Any]) -> AbstractContextManager[Any]:
+    """While it is open, every call of a torch function goes through ``handle(function, args, kwargs)``."""
+    from torch.overrides import TorchFunctionMode
+
+    class Intercepted(TorchFunctionMode):  # type: ignore[misc]
+        def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return handle(function, args, kwargs or {})
+
+    return Intercepted()

@@ -1,0 +1,219 @@
+"""Does the graph compute what the model computes? Both run on the same made-up inputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+import kuiper
+from kuiper.errors import ExportError
+from kuiper.graph.report import Column, Report
+from kuiper.models.conversion.diagnosis import first_difference
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+Arrays = tuple[np.ndarray, ...]
+
+TOLERANCE = 1e-5
+"""max|kuiper - model| / max|model| that rounding explains."""
+
+
+class Model(Protocol):
+    """What ``verify`` compares kuiper with."""
+
+    name: str
+    framework: str
+
+    def answers(self, inputs: Arrays) -> list[np.ndarray]:
+        """The model's outputs, flat and in order."""
+
+    def steps(self, inputs: Arrays) -> list[np.ndarray]:
+        """Every array that the model computes on the way, or nothing if it does not tell."""
+
+
+class Row(NamedTuple):
+    """One output for one example; ``difference`` is without kuiper's graph passes and engine, ``optimized`` with."""
+
+    inputs: str
+    output: int
+    shape: str
+    largest: float
+    difference: float
+    optimized: float
+    verdict: str
+
+    @property
+    def relative(self) -> float:
+        """The larger difference, as a fraction of the largest number in the output."""
+        worst = max(self.difference, self.optimized)
+        return worst / self.largest if self.largest else (0.0 if worst == 0 else float("inf"))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The outputs of kuiper beside those of the model that the graph was made from.
+
+    ``suspect`` names the first operator that computes something else, ``indifferent`` the outputs that are almost the
+    same for the second example as for the first: as long as weights are untrained, a comparison may say little.
+    """
+
+    framework: str
+    tolerance: float
+    rows: tuple[Row, ...]
+    suspect: str = ""
+    indifferent: tuple[int, ...] = ()
+
+    @property
+    def agrees(self) -> bool:
+        """Whether every output does."""
+        return all(row.verdict == "agrees" for row in self.rows)
+
+    @property
+    def worst(self) -> float:
+        """The largest relative difference."""
+        return max((row.relative for row in self.rows), default=0.0)
+
+    @property
+    def reason(self) -> str:
+        """What may be behind a difference, in words for the hint of an error."""
+        if self.agrees:
+            return ""
+        reasons = []
+        if all(row.verdict == "agrees" for row in self.rows if row.inputs == self.rows[0].inputs):
+            reasons.append("it agrees on the inputs it was made with: has a condition or a number become a constant?")
+        if self.suspect:
+            reasons.append(f"the first operator that computes something else is {self.suspect}")
+        if self.worst < 100 * self.tolerance:
+            reasons.append("so little may be rounding in a deep or half-precision network; --tolerance accepts it")
+        return "; ".join(reasons)
+
+    def report(self) -> Report:
+        """The rows as a table for people."""
+        columns = [
+            Column("inputs"),
+            Column("output", numeric=True),
+            Column("shape"),
+            Column("max |output|", numeric=True),
+            Column("difference", numeric=True),
+            Column("optimised", numeric=True),
+            Column("relative", numeric=True),
+            Column("verdict"),
+        ]
+        rows = [
+            (
+                row.inputs,
+                str(row.output),
+                row.shape,
+                f"{row.largest:.4g}",
+                f"{row.difference:.1e}",
+                f"{row.optimized:.1e}",
+                f"{row.relative:.1e}",
+                row.verdict,
+            )
+            for row in self.rows
+        ]
+        footer = f"accepted: relative differences up to {self.tolerance:.0e}"
+        if self.indifferent:
+            numbers = ", ".join(map(str, self.indifferent))
+            footer += f"\nnote: output {numbers} hardly changes with the inputs (untrained?): this says little of it"
+        return Report(f"kuiper beside {self.framework}", columns, rows, footer)
+
+
+def verify(param: str | Path, model: Model, examples: Mapping[str, Arrays], tolerance: float = TOLERANCE) -> Comparison:
+    """Run the graph and the model on every example, inputs under a label, and compare all outputs.
+
+    The first example should be the one that was traced, and at least one another: what became a constant then shows.
+
+    Raises
+    ------
+    ExportError
+        If the model returns nothing, or two answers to the same inputs, or the graph another number of outputs.
+    KuiperError
+        If kuiper cannot load or run the graph; ``UnsupportedOperatorError`` lists the operators that it lacks.
+    """
+    graphs = [kuiper.load(param, optimize=optimize) for optimize in (False, True)]
+    rows: list[Row] = []
+    answers: list[list[np.ndarray]] = []
+    for label, inputs in examples.items():
+        expected = model.answers(inputs)
+        answers.append(expected)
+        if not expected:
+            raise ExportError(model.name, "a tensor returned", "nothing")
+        if not rows:
+            _refuse_randomness(model, inputs, expected, tolerance)
+        plain, optimized = ([np.asarray(output) for output in flat(graph(*inputs))] for graph in graphs)
+        if not len(expected) == len(plain) == len(optimized):
+            raise ExportError(model.name, f"{len(expected)} outputs", f"{len(plain)} from the graph")
+        for i, triple in enumerate(zip(expected, plain, optimized, strict=True)):
+            rows.append(_row(label, i, *triple, tolerance))
+    comparison = Comparison(model.framework, tolerance, tuple(rows), "", _indifferent(answers[:2], tolerance))
+    if comparison.agrees:
+        return comparison
+    inputs = next(examples[row.inputs] for row in rows if row.verdict != "agrees")
+    suspect = first_difference(param, inputs, model.steps(inputs), tolerance)
+    return replace(comparison, suspect=suspect)
+
+
+def flat(value: Any) -> Iterator[Any]:
+    """The leaves of nested tuples, lists and dicts in order.
+
+    >>> list(flat((1, [2, (3,)], {"a": 4})))
+    [1, 2, 3, 4]
+    """
+    if isinstance(value, dict):
+        value = tuple(value.values())
+    if isinstance(value, (tuple, list)):
+        for item in value:
+            yield from flat(item)
+    elif value is not None:
+        yield value
+
+
+def difference(expected: np.ndarray, got: np.ndarray) -> float:
+    """max|expected - got|; equal infinities and NaNs in the same places do not differ.
+
+    >>> difference(np.array([1, np.inf, np.nan]), np.array([1.5, np.inf, np.nan]))
+    0.5
+    """
+    a, b = np.asarray(expected, np.float64), np.asarray(got, np.float64)
+    with np.errstate(invalid="ignore"):
+        apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0, np.abs(a - b))
+    return float(np.nan_to_num(apart, nan=np.inf, posinf=np.inf).max(initial=0))
+
+
+def _row(
+    label: str, output: int, expected: np.ndarray, plain: np.ndarray, optimized: np.ndarray, tolerance: float
+) -> Row:
+    finite = np.abs(np.asarray(expected, np.float64))
+    largest = float(finite[np.isfinite(finite)].max(initial=0))
+    for got in (plain, optimized):
+        if got.shape != expected.shape or got.dtype.kind != expected.dtype.kind:
+            verdict = f"differs: {got.shape} {got.dtype}, not {expected.shape} {expected.dtype}"
+            return Row(label, output, str(expected.shape), largest, float("inf"), float("inf"), verdict)
+    row = Row(
+        label, output, str(expected.shape), largest, difference(expected, plain), difference(expected, optimized), ""
+    )
+    accepted = tolerance if expected.dtype.kind in "fc" else 0
+    return row._replace(verdict="agrees" if row.relative <= accepted else "differs")
+
+
+def _refuse_randomness(model: Model, inputs: Arrays, first: list[np.ndarray], tolerance: float) -> None:
+    second = model.answers(inputs)
+    for a, b in zip(first, second, strict=True):
+        if a.shape != b.shape or _row("", 0, a, b, b, max(tolerance, TOLERANCE)).verdict != "agrees":
+            hint = "dropout in training mode, or random numbers in forward: a graph has neither"
+            raise ExportError(model.name, "the same answer to the same inputs", "two", hint)
+
+
+def _indifferent(answers: list[list[np.ndarray]], tolerance: float) -> tuple[int, ...]:
+    """The outputs of floats that hardly differ between two examples."""
+    found = []
+    for i, (first, second) in enumerate(zip(*answers, strict=True) if len(answers) == 2 else ()):
+        same_shape = first.shape == second.shape and first.dtype.kind == "f" and first.size > 0
+        if same_shape and _row("", i, first, second, second, tolerance).relative < 100 * tolerance:
+            found.append(i)
+    return tuple(found)
