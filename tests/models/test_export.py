@@ -44,7 +44,7 @@ def test_wrong_use_is_answered_with_exit_code_2(
 
 
 def test_create_names_the_architectures_there_are() -> None:
-    with pytest.raises(ParameterError, match=r"zoo: expected one of cifar_resnet20, mobilenet_v2, .*, got alexnet"):
+    with pytest.raises(ParameterError, match=r"zoo: expected one of cifar_resnet20, .*, got alexnet"):
         create("alexnet")
 
 
@@ -93,5 +93,5 @@ def test_dynamic_leaves_batch_height_and_width_open(tmp_path: Path) -> None:
 def test_bad_weights_are_one_line_on_stderr(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cifar_resnet20", "-o", str(tmp_path), "--weights", str(tmp_path / "none.pth")]) == 1
     error = capsys.readouterr().err
-    assert "none.pth: expected a file of weights from torch.save" in error
+    assert "none.pth: expected a file of weights" in error
     assert error.count("\n") == 1

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import importlib
 import pickle
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kuiper.errors import ExportError
 from kuiper.models.conversion.torch_export import in_one_line
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import torch
     from torch import nn
 
@@ -21,16 +20,25 @@ WRAPPERS = ("state_dict", "model_state_dict", "model", "net")
 PREFIXES = ("module.", "_orig_mod.", "model.", "net.")
 """What DataParallel, torch.compile and Lightning put in front of every name."""
 
+# A YOLOv5 checkpoint is a pickled model rather than a state_dict. These are the classes that it is made of; stubs of
+# their names are enough, as nothing of theirs is called.
+YOLOV5_CLASSES = {
+    "models.common": ("Bottleneck", "C3", "Concat", "Conv", "SPPF"),
+    "models.yolo": ("Detect", "DetectionModel", "Model"),
+}
+YOLOV5_LAYERS = ("BatchNorm2d", "Conv2d", "MaxPool2d", "ModuleList", "Sequential", "SiLU", "Upsample")
 
-def load_weights(module: nn.Module, path: Path) -> None:
-    """Fill a module from a file of ``torch.save`` or safetensors; no code in the file is run.
+
+def load_weights(module: nn.Module, path: str | Path) -> None:
+    """Fill a module from a file of ``torch.save`` (a state_dict, a checkpoint with one, a YOLOv5 checkpoint) or of
+    safetensors; no code in the file is run.
 
     Raises
     ------
     ExportError
         If the file holds no named tensors, or not those of the module.
     """
-    state = read_state(path)
+    state = read_state(Path(path))
     wanted = set(module.state_dict())
     for prefix in PREFIXES:
         if not wanted & set(state) and any(name.startswith(prefix) for name in state):
@@ -50,16 +58,19 @@ def read_state(path: Path) -> dict[str, torch.Tensor]:
     if not path.is_file():
         raise ExportError(str(path), "a file of weights", "nothing there")
     content: Any
-    safetensors = importlib.import_module("safetensors.torch") if path.suffix == ".safetensors" else None
     try:
-        content = (
-            safetensors.load_file(path) if safetensors else torch.load(path, map_location="cpu", weights_only=True)
-        )
+        if path.suffix == ".safetensors":
+            content = importlib.import_module("safetensors.torch").load_file(path)
+        else:
+            with torch.serialization.safe_globals(yolov5_classes()):
+                content = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         hint = "such a file runs code when it is loaded: torch.save(model.state_dict(), FILE) makes one that does not"
         raise ExportError(str(path), "a file of weights", "a file with more than tensors, or another", hint) from error
     except Exception as error:
         raise ExportError(str(path), "a file of weights", in_one_line(error)) from error
+    if isinstance(content, dict) and isinstance(content.get("model"), torch.nn.Module):
+        content = content["model"].float().state_dict()
     for key in WRAPPERS:
         if isinstance(content, dict) and isinstance(content.get(key), dict):
             content = content[key]
@@ -68,3 +79,13 @@ def read_state(path: Path) -> dict[str, torch.Tensor]:
         got = f"a {type(content).__name__}{keys[:200]}"
         raise ExportError(str(path), "named tensors (a state_dict)", got)
     return dict(content)
+
+
+def yolov5_classes() -> list[type]:
+    """What may stand in a checkpoint beside tensors."""
+    from torch import nn
+
+    stubs = [
+        type(name, (nn.Module,), {"__module__": module}) for module, names in YOLOV5_CLASSES.items() for name in names
+    ]
+    return [*stubs, *(getattr(nn, name) for name in YOLOV5_LAYERS)]

@@ -31,13 +31,12 @@ def make_model(name: str, source: Official, weights: Path, folder: Path) -> dict
 
     Raises
     ------
-    ParameterError
-        If the file holds other weights than those of the architecture.
     ExportError
-        If there is no graph, or kuiper computes something else with it than torch.
+        If the file holds other weights than those of the architecture, if there is no graph, or if kuiper computes
+        something else with it than torch.
     """
+    from kuiper.models.conversion.torch_weights import load_weights
     from kuiper.models.zoo.export import ARCHITECTURES, create, example_input
-    from kuiper.models.zoo.weights import load_weights
 
     model = create(name)
     load_weights(model, weights)

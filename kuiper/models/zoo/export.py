@@ -125,7 +125,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 def run(options: argparse.Namespace) -> None:
     """Do what the command line asks for."""
-    from kuiper.models.zoo.weights import load_weights
+    from kuiper.models.conversion.torch_weights import load_weights
 
     architecture = ARCHITECTURES[options.name]
     size = options.size or architecture.size

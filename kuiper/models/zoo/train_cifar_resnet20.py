@@ -33,9 +33,9 @@ from torch.nn import functional
 
 from kuiper.models.classification import Classifier
 from kuiper.models.conversion import export
+from kuiper.models.conversion.torch_weights import load_weights
 from kuiper.models.zoo.architectures.cifar_resnet import cifar_resnet20
 from kuiper.models.zoo.export import example_input
-from kuiper.models.zoo.weights import load_weights
 
 NAME = "cifar_resnet20"
 LABELS = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")

@@ -1,22 +1,9 @@
-"""Where an architecture's weights come from: a seed, or a file of trained ones."""
+"""Weights from a seed."""
 
 from __future__ import annotations
 
-import pickle
-from pathlib import Path
-from typing import Any
-
 import torch
 from torch import nn
-
-from kuiper.errors import ParameterError
-
-# A YOLOv5 checkpoint is a pickled model rather than a state_dict. These are the classes it is made of.
-CHECKPOINT_CLASSES = {
-    "models.common": ("Bottleneck", "C3", "Concat", "Conv", "SPPF"),
-    "models.yolo": ("Detect", "DetectionModel", "Model"),
-}
-CHECKPOINT_LAYERS = (nn.BatchNorm2d, nn.Conv2d, nn.MaxPool2d, nn.ModuleList, nn.Sequential, nn.SiLU, nn.Upsample)
 
 
 @torch.no_grad()
@@ -48,42 +35,3 @@ def seed_weights(model: nn.Module, seed: int, example: torch.Tensor) -> None:
         for norm, momentum in zip(norms, momenta, strict=True):
             norm.momentum = momentum
     model.eval()
-
-
-def load_weights(model: nn.Module, path: str | Path) -> None:
-    """Fill ``model`` from a state_dict (torchvision's .pth files) or a YOLOv5 checkpoint (.pt).
-
-    No code from the file runs: it is read with torch's ``weights_only``.
-
-    Raises
-    ------
-    ParameterError
-        If the file is neither, or if its names or shapes are not those of ``model``.
-    """
-    state = read_state(Path(path))
-    try:
-        model.load_state_dict(state)
-    except RuntimeError as error:
-        reasons = [line.strip() for line in str(error).splitlines()[1:]]
-        expected = f"the weights of {type(model).__name__}"
-        raise ParameterError(str(path), expected, f"others: {reasons[0][:200]}") from error
-
-
-def read_state(path: Path) -> dict[str, torch.Tensor]:
-    """The named tensors of a file."""
-    stubs: list[Any] = [
-        type(name, (nn.Module,), {"__module__": module})
-        for module, names in CHECKPOINT_CLASSES.items()
-        for name in names
-    ]
-    try:
-        with torch.serialization.safe_globals([*stubs, *CHECKPOINT_LAYERS]):
-            content = torch.load(path, map_location="cpu", weights_only=True)
-    except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
-        reason = str(error).strip().splitlines() or [type(error).__name__]
-        raise ParameterError(str(path), "a file of weights from torch.save", reason[0]) from error
-    if isinstance(content, dict) and isinstance(content.get("model"), nn.Module):
-        content = content["model"].float().state_dict()
-    if not isinstance(content, dict) or not all(isinstance(value, torch.Tensor) for value in content.values()):
-        raise ParameterError(str(path), "a state_dict or a YOLOv5 checkpoint", f"a {type(content).__name__}")
-    return content

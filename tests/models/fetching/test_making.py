@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from kuiper.errors import ExportError, ParameterError
+from kuiper.errors import ExportError
 from kuiper.models import Classifier, DetectorCard, bundled_photo
 from kuiper.models.fetching.cache import read_manifest
 from kuiper.models.fetching.catalogue import CATALOGUE
@@ -96,7 +96,7 @@ def test_a_detector_keeps_its_head_whole_and_gets_a_card(tmp_path: Path, monkeyp
 def test_weights_of_another_network_are_refused(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     torch.save(zoo.create("cifar_resnet20").state_dict(), tmp_path / "other.pth")
     announce(monkeypatch, NET, tmp_path / "other.pth")
-    with pytest.raises(ParameterError, match=r"expected the weights of SqueezeNet, got others"):
+    with pytest.raises(ExportError, match=r"expected the weights of SqueezeNet, got others"):
         fetch(NET, offline_file=tmp_path / "other.pth")
     assert not (cache / "models" / NET).exists()
 
