@@ -9,8 +9,8 @@ This is the most useful rewrite of a graph there is, and every engine does it. T
     Operand      name, producer (the operator that makes it), consumers (all operators that read it)
     Graph        operators and operands, two lists in the order of the file
 
-and in the question when it is allowed. In a residual block, somebody else reads operand 1 too, the number before the
-ReLU:
+and in the question when it is allowed. Where a residual block begins with its ReLU, somebody else reads operand 1 too,
+the number before the ReLU:
 
     conv1 --1--> relu1 --2--> ...
              +-----------------------> add             here nothing may be fused: 1 is still wanted

@@ -1,10 +1,12 @@
-"""What a lecture says about exercises. All of it is read from the manifest and the bug bank, so that it stays true.
+"""What a lecture says about exercises.
 
-from kuiper.course.lecture import exercise, task
-if mine := exercise("3.4"):            your own function, once your tests pass; until then a line that says what to do
-    grid(mine.im2col(...))
-task("3.4", "stride-ignored")          the exercise that a section prepares, and what goes wrong there
-terminal("kuiper hint 3.4")            what a command prints
+    from kuiper.course.lecture import exercise, task
+    if mine := exercise("3.4"):          your own function, once your tests pass; until then a line that says what to do
+        grid(mine.im2col(...))
+    task("3.4", "stride-ignored")        the exercise that a section prepares, and what goes wrong there
+    terminal("kuiper hint 3.4")          what a command prints
+
+All of it is read from the manifest and the bug bank, so that it stays true.
 """
 
 from __future__ import annotations

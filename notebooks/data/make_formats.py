@@ -26,7 +26,7 @@ import torch
 from torch import nn
 
 FOLDER = Path(__file__).parent
-OPERATOR_SET = 11  # of 2022; from 17 on ONNX has a LayerNormalization of its own
+OPERATOR_SET = 11  # of 2019; from 17 on ONNX has a LayerNormalization of its own
 
 
 class Arithmetic(nn.Module):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import inspect
+import textwrap
 from typing import TYPE_CHECKING
 
 from kuiper.course.pictures.grid import hue
@@ -17,10 +19,12 @@ _LINE, _GAP, _WIDEST = 17.0, 46.0, 44
 
 
 def class_diagram(classes: Sequence[type], title: str = "", *, most: int = 8) -> Picture:
-    """One box for each class with its fields and public methods; an arrow runs from a class to those that it holds, and
-    to those that it is made from.
+    """One box for each class with its fields and public methods; an arrow runs from a class to those that it holds, is
+    made from, or makes, and to its base. Classes come before those that they hold; of two that hold each other, the
+    first has the arrow. What a base holds already has no second arrow.
 
-    What a class holds is read from the annotations of its fields, so the picture is as true as the code.
+    What a class holds is read from the annotations of its fields, in its body or in ``__init__``, and what it makes
+    from those of its methods: so the picture is as true as the code.
 
     >>> from kuiper.graph.pnnx import Graph, Operator
     >>> "Operator" in class_diagram([Graph, Operator]).svg()
@@ -28,6 +32,7 @@ def class_diagram(classes: Sequence[type], title: str = "", *, most: int = 8) ->
     """
     cards = {cls: _lines(cls, most) for cls in classes}
     edges = [(a, b) for a in classes for b in classes if a is not b and _mentions(a, b)]
+    edges = [(a, b) for a, b in edges if not any((base, b) in edges for base in a.__mro__[1:])]
     one_way = [(a, b) for a, b in edges if (b, a) not in edges or list(classes).index(a) < list(classes).index(b)]
     widths: dict[Hashable, float] = {cls: _card_width(cls, lines) for cls, lines in cards.items()}
     layout = layered_layout(widths, [(a, b) for a, b in one_way])
@@ -42,11 +47,21 @@ def class_diagram(classes: Sequence[type], title: str = "", *, most: int = 8) ->
 
 
 def _lines(cls: type, most: int) -> tuple[list[str], list[str]]:
-    annotations = inspect.get_annotations(cls)
+    annotations = _fields(cls)
     names = [field.name for field in dataclasses.fields(cls)] if dataclasses.is_dataclass(cls) else list(annotations)
     fields = [f"{name}: {_short(annotations.get(name, ''))}" for name in names if not name.startswith("_")]
     methods = [f"{name}()" for name, value in vars(cls).items() if not name.startswith("_") and _is_method(value)]
     return _cut(fields, most), _cut(methods, most)
+
+
+def _fields(cls: type) -> dict[str, object]:
+    """The annotation of each field: those in the class's body, and those in its own ``__init__``."""
+    fields: dict[str, object] = dict(inspect.get_annotations(cls))
+    if "__init__" in vars(cls) and not dataclasses.is_dataclass(cls):
+        for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(vars(cls)["__init__"])))):
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Attribute):
+                fields[node.target.attr] = ast.unparse(node.annotation)
+    return fields
 
 
 def _is_method(value: object) -> bool:
@@ -63,8 +78,12 @@ def _cut(lines: list[str], most: int) -> list[str]:
 
 
 def _mentions(holder: type, held: type) -> bool:
-    """Whether ``held`` is named in a field of ``holder`` or is its base."""
-    words = " ".join(str(annotation) for annotation in inspect.get_annotations(holder).values())
+    """Whether ``held`` is the base of ``holder``, or named in a field, in what a method returns, or in ``__init__``."""
+    annotations = list(_fields(holder).values())
+    annotations += [value.__annotations__.get("return") for value in vars(holder).values() if _is_method(value)]
+    if not dataclasses.is_dataclass(holder):
+        annotations += getattr(vars(holder).get("__init__"), "__annotations__", {}).values()
+    words = " ".join(str(annotation) for annotation in annotations)
     letters = "".join(letter if letter.isalnum() or letter == "_" else " " for letter in words)
     return held.__name__ in letters.split() or held in holder.__bases__
 

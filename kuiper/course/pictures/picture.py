@@ -96,7 +96,7 @@ def column_of(*parts: Picture | str, gap: float = 12) -> Picture:
     """Pictures and lines of text one below the other, all beginning at the left.
 
     >>> column_of(Picture(10, 30, ""), Picture(20, 10, ""), gap=5).height
-    45
+    45.0
     """
     pictures = [part if isinstance(part, Picture) else word(part) for part in parts]
     body, y = [], 0.0

@@ -30,8 +30,8 @@ class Line:
 def scores(source: str) -> list[Line]:
     """The lines of a .pyx text with their scores.
 
-    >>> [line.score for line in scores("cdef int twice(int x) noexcept:\\n    return 2 * x\\n")]
-    [0, 0]
+    >>> scores("cdef int twice(int x) noexcept:\\n    return 2 * x\\n")[1].score
+    0
     """
     with tempfile.TemporaryDirectory() as name:
         path = Path(name, "page.pyx")
