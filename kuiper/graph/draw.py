@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
 
 _BOX_HEIGHT, _ROW_HEIGHT, _MARGIN, _LETTER = 40.0, 84.0, 16.0, 7.2
+_LABEL_GAP, _LABEL_LETTER = 6.0, 6.2  # to the right of an arrow; the labels' font is smaller than that of the boxes
 
 # Fill colours that carry white text and can be told apart on white and on black; the first word that fits decides.
 _COLOURS = (
@@ -75,7 +76,11 @@ class Drawing:
         """The picture as SVG text."""
         widths: dict[Hashable, float] = {op: _LETTER * max(len(op.type), len(op.name), 8) + 20 for op in self.operators}
         layout = layered_layout(widths, [(edge.source, edge.target) for edge in self.edges])
-        width = layout.width + 2 * _MARGIN
+        ends = (
+            _middle(route[0])[0] + _LABEL_GAP + _LABEL_LETTER * len(edge.label)
+            for edge, route in zip(self.edges, layout.routes, strict=True)
+        )
+        width = max([layout.width + 2 * _MARGIN, *ends])
         height = len(layout.rows) * _ROW_HEIGHT - (_ROW_HEIGHT - _BOX_HEIGHT) + 2 * _MARGIN
         lines = [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
@@ -156,7 +161,7 @@ def _labels(edges: list[Edge], routes: list[list[Node]]) -> Iterator[str]:
             x, y = _middle(route[0])
             row = sum(1 for source, _ in seen if source is edge.source) - 1
             y += _BOX_HEIGHT / 2 + 13 + 11 * row
-            yield f'<text x="{x + 6:.1f}" y="{y:.1f}" text-anchor="start">{escape(edge.label)}</text>'
+            yield f'<text x="{x + _LABEL_GAP:.1f}" y="{y:.1f}" text-anchor="start">{escape(edge.label)}</text>'
 
 
 def _box(node: Node) -> str:

@@ -67,3 +67,10 @@ def test_layered_layout_puts_a_chain_in_one_column() -> None:
     layout = layered_layout({"a": 10.0, "b": 30.0, "c": 20.0}, [("a", "b"), ("b", "c")])
     assert [[node.key for node in row] for row in layout.rows] == [["a"], ["b"], ["c"]]
     assert len({row[0].x for row in layout.rows}) == 1
+
+
+def test_svg_is_wide_enough_for_its_labels() -> None:
+    text = "7767517\n3 2\npnnx.Input x 0 1 0 #0=(1000,1000,1000,1000,1000)f32\nnn.ReLU r 1 1 0 1\npnnx.Output y 1 0 1\n"
+    root = ElementTree.fromstring(graph_of(text).draw().svg())
+    (label,) = (element for element in root.iter(f"{SVG}text") if element.text == "(1000, 1000, 1000, 1000, 1000)")
+    assert float(label.attrib["x"]) + 6 * len(label.text or "") < float(root.attrib["width"])
