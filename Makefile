@@ -3,6 +3,7 @@
 # make gates    every exercise of every course: solution, skeleton, and the bugs that its tests must catch
 # make notebooks  run every lecture, with the exercises' skeletons and with their solutions
 # make site     build README, lectures, documents and reference into build/site (needs the network once)
+# make check-site  open every page of it in a browser (chromium), narrow and wide, light and dark
 # make nightly  all solutions, twenty times: a test that fails now and then is found here
 # make lint     ruff and mypy
 # make debug    run the engine's tests on a build with bounds checks, then build as usual again
@@ -24,7 +25,7 @@ NO_MEMORY_TEST := --deselect tests/engine/test_plan.py::test_memory_stays_flat_o
 
 BUILD := $(BIN)/python setup.py -q build_ext --inplace
 
-.PHONY: demo test gates notebooks site nightly lint debug sanitize portable export bench clean
+.PHONY: demo test gates notebooks site check-site nightly lint debug sanitize portable export bench clean
 
 demo: $(VENV)/built
 	$(BIN)/kuiper classify kuiper/models/assets/cat.jpg
@@ -40,8 +41,12 @@ notebooks: $(VENV)/built
 
 site: $(VENV)/built
 	$(BIN)/pip install --quiet --no-build-isolation -e '.[site]'
-	$(BIN)/sphinx-build --quiet -c docs/site -b html . build/site
+	rm -rf build/site
+	$(BIN)/sphinx-build --quiet -W --keep-going -E -c docs/site -d build/site-doctrees -b html . build/site
 	@echo build/site/index.html
+
+check-site: site
+	$(BIN)/python docs/site/check_pages.py build/site
 
 nightly: $(VENV)/built
 	for i in $$(seq 20); do $(BIN)/python -m pytest -q course1_tensor course2_graph course3_layers \

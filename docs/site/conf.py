@@ -2,54 +2,76 @@
 
     make site        writes build/site/index.html
 
-Pages stand where they are in the repository, so that a link in a file works on GitHub and on the site alike.
+Pages stand where they are in the repository, so that a link in a file works on GitHub and on the site alike. Nothing on
+a page comes from the network.
 """
 
 from __future__ import annotations
 
+import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pygments.lexers.special import TextLexer
+
 import kuiper
+
+sys.path.insert(0, str(Path(__file__).parent))
+from source_pages import linkcode_resolve as linkcode_resolve  # Sphinx looks for it here
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
-
-ROOT = Path(__file__).parents[2]
 
 project = "kuiper"
 author = "the kuiper authors"
 release = kuiper.__version__
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode", "sphinx_copybutton"]
-root_doc = "README"
-include_patterns = [
-    "README.md",
-    "CONTRIBUTING.md",
-    "CHANGELOG.md",
-    "docs/*.md",
-    "docs/site/*.md",
-    "notebooks/*",
-    "course*/README.md",
-    "kuiper/models/zoo/README.md",
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.linkcode",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+    "source_pages",
 ]
+root_doc = "README"
+include_patterns = ["*.md", "course*/README.md", "notebooks/*.ipynb"]
+include_patterns += [f"{folder}/**.md" for folder in ("benchmarks", "docs", "kuiper", "notebooks")]
+exclude_patterns = [".*", "build"]
 html_theme = "furo"
 html_title = "kuiper"
-html_theme_options = {"source_edit_link": "", "navigation_with_keys": True}
+html_theme_options = {"navigation_with_keys": True}
+html_static_path = ["static"]
+html_css_files = ["kuiper.css"]
 html_copy_source = False
+html_show_copyright = False
+templates_path = ["templates"]
+html_additional_pages = {"index": "to_first_page.jinja"}
+
+highlight_language = "none"  # what is no code does not say so: commands, diagrams
+pygments_dark_style = "github-dark"
 
 nb_execution_mode = "off"  # the outputs that are stored are the ones that CI has checked
+nb_render_markdown_format = "myst"  # links in outputs are links to pages too
 myst_heading_anchors = 4
-myst_enable_extensions = ["colon_fence", "dollarmath"]
-# Links to folders and to source files lead into the repository, where there is no page to lead to.
-suppress_warnings = ["myst.xref_missing", "myst.header", "misc.highlighting_failure"]
+myst_enable_extensions: list[str] = []  # no formulas: what draws them would come from the network
+copybutton_selector = "div:not(.output) > div.highlight > pre"
+copybutton_prompt_text = ">>> "
+copybutton_exclude = ".gp, .go"
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
+autodoc_preserve_defaults = True
+autodoc_type_aliases = {name: name for name in ("Array", "ClassMap", "ImageSource", "Labels")}
+python_use_unqualified_type_names = True
+maximum_signature_line_length = 88
+add_module_names = False
 napoleon_google_docstring = False
+napoleon_use_rtype = False
 
 CHAPTERS = {
-    "Lectures": ["notebooks/*"],
+    "Lectures": ["notebooks/README", "notebooks/*"],
     "Exercises": ["course*/README"],
     "The engine": [
         "docs/models",
@@ -62,7 +84,6 @@ CHAPTERS = {
         "docs/engine",
         "docs/kernel-style",
         "docs/performance",
-        "kuiper/models/zoo/README",
         "docs/site/reference",
     ],
     "For authors and teachers": [
@@ -71,7 +92,14 @@ CHAPTERS = {
         "docs/run-a-class",
         "docs/bug-bank",
         "CONTRIBUTING",
+        "AGENTS",
         "CHANGELOG",
+    ],
+    "Files and where they come from": [
+        "kuiper/**/README",
+        "notebooks/*/README",
+        "docs/*/README",
+        "benchmarks/*/README",
     ],
 }
 
@@ -84,6 +112,35 @@ def add_chapters(app: Sphinx, page: str, source: list[str]) -> None:
             source[0] += f"\n\n```{{toctree}}\n:caption: {title}\n:hidden:\n:glob:\n\n{entries}\n```\n"
 
 
+def as_numpy_writes(app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
+    """What our docstrings do otherwise than napoleon and docutils expect.
+
+    Behind the colon of a parameter there are words, not a type: the types are in the signature. A section is over
+    where text begins at the left again. What stands further in, after an empty line, is to be shown as it stands. And
+    the first line of a property may have a colon.
+    """
+    text = re.sub(r"^(\S.*)\n\n(?=    )", r"\1\n\n::\n\n", "\n".join(lines), flags=re.MULTILINE)
+    section, paragraphs = "", []
+    for paragraph in text.split("\n\n"):
+        if heading := re.match(r"(\w+)\n-{4,}\n", paragraph):
+            section = heading[1]
+        elif section and not paragraph.startswith(" "):
+            section, paragraph = "", f"\n{paragraph}"  # for napoleon, two empty lines end a section
+        if section == "Parameters":
+            paragraph = re.sub(r"^(\S.*?) : ", r"\1\n    ", paragraph, flags=re.MULTILINE)
+        paragraphs.append(paragraph)
+    nothing = [".."] if what == "property" else []  # napoleon would look for a colon here
+    lines[:] = "\n\n".join([*nothing, *paragraphs]).split("\n")
+
+
+def is_left_out(app: Sphinx, what: str, name: str, thing: object, skip: bool, options: object) -> bool | None:
+    """The fields of named tuples: they have nothing to say but their numbers."""
+    return True if str(getattr(thing, "__doc__", "")).startswith("Alias for field number") else None
+
+
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
+    app.add_lexer("pnnx", TextLexer)
     app.connect("source-read", add_chapters)
+    app.connect("autodoc-process-docstring", as_numpy_writes, priority=400)  # before napoleon
+    app.connect("autodoc-skip-member", is_left_out)

@@ -195,7 +195,7 @@ class Tensor(SharedMemory):
         return Tensor.wrap(self.array.copy("K" if order is None else memory_order(order, "Tensor.copy")))
 
     def allclose(self, other: Operand, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
-        """Whether both have one shape and |self - other| <= atol + rtol |other| everywhere."""
+        """Whether both have one shape and ``|self - other| <= atol + rtol |other|`` everywhere."""
         array = layout.numeric_array(other, "Tensor.allclose")
         return self.shape == array.shape and bool(np.allclose(self.array, array, rtol, atol, equal_nan))
 

@@ -1,0 +1,99 @@
+"""The site: its pictures have the lectures' colours, and the check of its pages finds what it is there to find.
+
+The check needs a browser; .ci/run installs one.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kuiper.course.pictures import picture
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FOLDER = Path(__file__).parents[1] / "docs" / "site"
+SPECIFICATION = importlib.util.spec_from_file_location("check_pages", FOLDER / "check_pages.py")
+assert SPECIFICATION
+assert SPECIFICATION.loader
+check_pages: Any = importlib.util.module_from_spec(SPECIFICATION)
+SPECIFICATION.loader.exec_module(check_pages)
+
+needs_browser = pytest.mark.skipif(
+    sys.platform == "win32" or check_pages.find_program() is None, reason="no browser: apt-get install chromium"
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with check_pages.Browser(check_pages.find_program()) as opened:
+        yield opened
+
+
+def page(body: str) -> str:
+    return f"<!doctype html><html><body><article>{body}</article></body></html>"
+
+
+def site(root: Path, body: str) -> Any:
+    (root / "notebooks").mkdir()
+    (root / "README.html").write_text(page(f'<p id="here">text</p>{body}'), encoding="utf-8")
+    (root / "notebooks" / "a.html").write_text(page('<a href="../README.html#here">back</a>'), encoding="utf-8")
+    return check_pages.Site(root, root)
+
+
+@needs_browser
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ('<a href="notebooks/a.html">link</a><pre style="overflow-x: auto">' + "long " * 400 + "</pre>", ""),
+        ('<div style="width: 500px">wide</div>', "README (400 pixels, light): "),
+        ('<div style="overflow: hidden"><div style="width: 1500px">cut</div></div>', "README (1280 pixels, dark): "),
+        ('<img src="missing.png">', "no picture"),
+        ("<script>throw new Error('boom')</script>", "boom"),
+        ('<script src="missing.js"></script>', "missing.js"),
+        ('<a href="missing.html">link</a>', "leads nowhere: /missing.html"),
+        ('<a href="../outside.html">link</a>', "leads nowhere"),
+        ('<a href="notebooks/a.html#missing">link</a>', "leads nowhere: /notebooks/a.html#missing"),
+    ],
+)
+def test_check_finds_what_is_wrong(tmp_path: Path, browser: Any, body: str, problem: str) -> None:
+    (tmp_path / "outside.html").write_text(page(""), encoding="utf-8")
+    root = tmp_path / "site"
+    root.mkdir()
+    checked = site(root, body)
+    for each in checked.pages:
+        checked.look_at(browser, each)
+    checked.follow_links()
+    found = "\n".join(checked.problems)
+    assert (problem in found) if problem else not found
+    assert len(list(root.glob("*.jpeg"))) == 8  # two pages, two widths, two themes
+
+
+@needs_browser
+@pytest.mark.parametrize(("hit", "is_found"), [("notebooks/a.html", True), ("genindex.html", False)])
+def test_search_wants_a_lecture(tmp_path: Path, browser: Any, hit: str, is_found: bool) -> None:
+    checked = site(tmp_path, "")
+    (tmp_path / "search.html").write_text(page(f'<ul id="search-results"><a href="{hit}">x</a></ul>'), encoding="utf-8")
+    checked.search(browser, patience=0.0)
+    assert (checked.problems == []) == is_found
+
+
+def test_main_without_a_browser_is_2(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CHROMIUM", str(tmp_path / "missing"))
+    assert check_pages.main(tmp_path) == 2
+    assert "no browser" in capsys.readouterr().err
+
+
+def test_site_has_the_colours_of_pictures() -> None:
+    """A picture that stands in the page follows the page's theme only if the page's style names its colours again."""
+    rule = re.compile(r"(\.kp-\w+) ?{ ?(?:fill|stroke): ?(#\w+)")
+    here = rule.findall((FOLDER / "static" / "kuiper.css").read_text(encoding="utf-8"))
+    assert here == rule.findall(picture._STYLE)
