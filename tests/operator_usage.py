@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import defaultdict
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ import pytest
 from kuiper.graph import RuntimeGraph, pnnx
 from kuiper.graph.runtime_operator import REQUIRED, RuntimeOperator
 from kuiper.layers import Layer, registry
+from tests.fixtures.route_archives import ENDINGS, other_graphs, places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -83,6 +85,23 @@ def recording(usage: Usage) -> Iterator[None]:
         patch.setattr(RuntimeOperator, "_read", noting_read)
         patch.setattr(RuntimeOperator, "has_param", noting_has)
         yield
+
+
+def graphs_of_other_routes(folder: Path, known: set[str]) -> list[Path]:
+    """Graphs with a type that is not ``known``, written to the folder with what torch answered."""
+    paths = []
+    wrong = other_graphs()
+    for place in places():
+        files = place.files()
+        types = {line.split(maxsplit=1)[0] for line in files[0].decode().splitlines()[2:]}
+        if types <= known or place.case in wrong.get(place.route, {}):
+            continue
+        stem = f"{place.case}.{place.route}"
+        for ending, data in zip(ENDINGS, files, strict=True):
+            (folder / f"{stem}{ending}").write_bytes(data)
+        shutil.copyfile(FOLDER / f"{place.case}.npz", folder / f"{stem}.npz")
+        paths.append(folder / f"{stem}{ENDINGS[0]}")
+    return paths
 
 
 def run(

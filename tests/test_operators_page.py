@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
+from kuiper.graph import pnnx
 from kuiper.graph.passes import DEFAULT_PASSES
 from kuiper.graph.runtime_operator import REQUIRED
 from kuiper.layers import layer_types, registry
 from tests.layers.test_operators_against_torch import assert_same
 from tests.operator_page import PAGE, read_page
-from tests.operator_usage import PATHS, Usage, recording, run
+from tests.operator_usage import PATHS, Usage, graphs_of_other_routes, recording, run
 
 DOORS = {"pnnx.Input", "pnnx.Output"}
 """Types that the graph itself takes care of: they have no layer, but a section."""
@@ -34,10 +35,8 @@ SPELLED_LIKE = {
     "nn.Dropout3d": "nn.Dropout",
     "nn.FeatureAlphaDropout": "nn.Dropout",
     "nn.Identity": "nn.Dropout",
-    "prim::ListConstruct": "prim::TupleConstruct",
     "torch.clip": "torch.clamp",
     "torch.concat": "torch.cat",
-    "torch.detach": "torch.clone",
 }
 """Types of older files that today's pnnx leaves out or writes as another type: they run the graphs of that one."""
 
@@ -56,11 +55,15 @@ SECTION_OF = {type_name: section for section in SECTIONS for type_name in sectio
 
 
 @pytest.fixture(scope="module")
-def usage() -> Usage:
-    """What happens when all stored graphs are built and run, as they are and with the operators that passes make."""
+def usage(tmp_path_factory: pytest.TempPathFactory) -> Usage:
+    """What happens when all stored graphs are built and run, as they are and with the operators that passes make.
+
+    Of the graphs of other routes those take part that have an operator which no case's own graph has.
+    """
     usage = Usage()
+    own = {op.type for path in PATHS for op in pnnx.load(path, weights=False).operators}
     with recording(usage):
-        for path in PATHS:
+        for path in [*PATHS, *graphs_of_other_routes(tmp_path_factory.mktemp("routes"), own)]:
             usage.add_file(path, run(path, {})[0])
             run(path, {}, DEFAULT_PASSES)
     return usage

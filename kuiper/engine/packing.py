@@ -74,26 +74,36 @@ def cut_panels(weight: Array, groups: int, pixels: int) -> list[int]:
 def pack(weight: Array, bias: Array | None, groups: int, pixels: int) -> PackedWeights:
     """Pack the weight (out_c, in_c / groups, kernel_h, kernel_w) of a convolution over so many pixels.
 
-    Groups whose outputs fill no whole vector are packed together, with zeros where they do not see each other.
+    Groups whose outputs fill no whole vector are packed together, with zeros where they do not see each other. If some
+    are left at the end, they are packed as if they saw all inputs of so many groups, the last ones.
     """
-    widths = cut_panels(weight, groups, pixels)
-    weight, groups = _merge_groups(weight, groups)
-    out_c, depth, kernel_h, kernel_w = weight.shape
-    own, length = out_c // groups, kernel_h * kernel_w * depth
-    columns = weight.transpose(2, 3, 1, 0).reshape(length, out_c)
-    packed = aligned(groups * length * whole_vectors(own))
-    panels, offset = [], 0
-    for group in range(groups):
-        start, last = group * own, (group + 1) * own
-        for width in widths:
-            panels.append((width, start, group * depth, offset))
-            panel = packed[offset : offset + length * width * LANES].reshape(length, width * LANES)
-            stop = min(start + width * LANES, last)
-            panel[:, : stop - start] = columns[:, start:stop]
-            panel[:, stop - start :] = 0
-            offset += panel.size
+    out_c, depth = weight.shape[:2]
+    own, together = out_c // groups, _groups_together(out_c // groups, groups)
+    parts, panels, offset = [], [], 0
+    for first in range(0, groups, together):
+        last, seen = min(first + together, groups), min(first, groups - together)
+        columns = _columns(weight, range(first, last), seen, groups, together)
+        start = first * own
+        for width in panel_widths(whole_vectors(columns.shape[1]) // LANES, pixels):
+            panels.append((width, start, seen * depth, offset))
+            stop = min(start + width * LANES, last * own)
+            parts.append((offset, columns[:, start - first * own : stop - first * own], width * LANES))
+            offset += len(columns) * width * LANES
             start = stop
-    return PackedWeights(packed, padded_bias(bias, out_c), np.array(panels, np.intp), depth)
+    packed = aligned(offset)
+    packed[:] = 0
+    for offset, columns, lanes in parts:
+        packed[offset : offset + len(columns) * lanes].reshape(-1, lanes)[:, : columns.shape[1]] = columns
+    return PackedWeights(packed, padded_bias(bias, out_c), np.array(panels, np.intp), depth * together)
+
+
+def _columns(weight: Array, packed: range, seen: int, groups: int, together: int) -> Array:
+    """The weights of some groups as a matrix (kernel_h * kernel_w * inputs, outputs) over the inputs seen."""
+    own, depth, (kernel_h, kernel_w) = len(weight) // groups, weight.shape[1], weight.shape[2:]
+    dense = np.zeros((kernel_h, kernel_w, together, depth, len(packed), own), np.float32)
+    for i, group in enumerate(packed):
+        dense[:, :, group - seen, :, i] = weight[group * own : (group + 1) * own].transpose(2, 3, 1, 0)
+    return dense.reshape(-1, len(packed) * own)
 
 
 def padded_bias(bias: Array | None, channels: int) -> Array:
@@ -105,19 +115,5 @@ def padded_bias(bias: Array | None, channels: int) -> Array:
 
 
 def _groups_together(own: int, groups: int) -> int:
-    """How many groups of so many outputs must be packed together to fill whole vectors."""
-    together = LANES // math.gcd(own, LANES)
-    return 1 if groups == 1 else groups if groups % together else together
-
-
-def _merge_groups(weight: Array, groups: int) -> tuple[Array, int]:
-    """The same convolution with so few groups that each has whole vectors of outputs (or with one group)."""
-    own, depth = len(weight) // groups, weight.shape[1]
-    together = _groups_together(own, groups)
-    if together == 1:
-        return weight, groups
-    dense = np.zeros((len(weight), depth * together, *weight.shape[2:]), np.float32)
-    for output in range(len(weight)):
-        first = output // own % together * depth
-        dense[output, first : first + depth] = weight[output]
-    return dense, groups // together
+    """How many groups of so many outputs are packed together to fill whole vectors."""
+    return 1 if groups == 1 else min(groups, LANES // math.gcd(own, LANES))

@@ -154,12 +154,9 @@ class Plan:
             raise LayerFailedError from error
         results = (results,) if len(step.outputs) == 1 else results
         for value, result in zip(step.outputs, results, strict=True):
-            if isinstance(result, np.ndarray):
-                if result.shape != value.example.shape or result.dtype != value.example.dtype:
-                    raise PlanMismatchError(f"{step.op.where}: {shapes_of([value.example])}, now {result.shape}")
-                if np.may_share_memory(result, workspace.arena):
-                    result = result.copy()
-            workspace.host[value.slot] = result
+            if isinstance(result, np.ndarray) and not _is_like(result, value.example):
+                raise PlanMismatchError(f"{step.op.where}: {shapes_of([value.example])}, now {result.shape}")
+            workspace.host[value.slot] = _off(workspace.arena, result)
         if observer:
             observer(step, perf_counter() - started)
 
@@ -177,6 +174,18 @@ class Plan:
         layers = [step for step in self.stretches if isinstance(step, LayerStep)]
         views = {v: view_on(arena, v) for step in layers for v in step.inputs if isinstance(v, Value)}
         return Workspace(arena, host, np.zeros(max(1, self.externals), np.intp), views, {})
+
+
+def _is_like(result: Array, example: Any) -> bool:
+    """Whether it has the shape and type of what the plan was made with."""
+    return isinstance(example, np.ndarray) and (result.shape, result.dtype) == (example.shape, example.dtype)
+
+
+def _off(arena: Array, result: Any) -> Any:
+    """What a layer returned, in memory of its own where it is a view of the arena; lists and tuples entry by entry."""
+    if isinstance(result, (list, tuple)):
+        return type(result)(_off(arena, entry) for entry in result)
+    return result.copy() if isinstance(result, np.ndarray) and np.may_share_memory(result, arena) else result
 
 
 def _stretches(steps: Sequence[PlannedStep]) -> list[Stretch | LayerStep]:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from kuiper.layers.layer import Array
 
 # Operators whose output depends on the shape of their input, not on what is in it.
-_SHAPE_ONLY = frozenset({"Tensor.size", "aten::size", "Tensor.shape"})
+_SHAPE_ONLY = frozenset({"Tensor.size", "aten::size", "Tensor.shape", "Shape"})
 
 
 class CannotPlanError(Exception):
@@ -97,7 +97,8 @@ class Planner:
         """One operator: a view, steps of its lowering, or its layer in Python."""
         self.op = op
         inputs = [self.values[operand.index] for operand in op.inputs]
-        lowering = find_lowering(op.layer)
+        lowerable = not all(map(values.is_known, inputs)) and not any(map(values.is_unknown_number, inputs))
+        lowering = find_lowering(op.layer) if lowerable else None
         outputs = lowering(op.layer, inputs, self) if lowering else None
         if outputs is None:
             outputs = self._run_on_examples(op, inputs)
@@ -119,7 +120,7 @@ class Planner:
             raise CannotPlanError
         sources = [value for value in inputs if isinstance(value, Value)]
         views = [values.view_of(result, sources) for result in results]
-        if all(view is not None for view in views):
+        if all(view is not None for view in views) and not any(map(values.may_be_index, inputs)):
             return [view for view in views if view is not None]
         constant = _depends_on_shapes_only(op, inputs)
         outputs = tuple(self.host_value(result, constant) for result in results)
@@ -288,11 +289,10 @@ class Planner:
 
 
 def _depends_on_shapes_only(op: RuntimeOperator, inputs: list[AnyValue]) -> bool:
-    if all(isinstance(value, HostValue) and value.constant for value in inputs):
+    if all(map(values.is_known, inputs)):
         return True
     if op.type in _SHAPE_ONLY:
         return True
     if not isinstance(op.layer, Expression):
         return False
-    read = (inputs[k] for k in op.layer.program.inputs_read())
-    return all(isinstance(value, HostValue) and value.constant for value in read)
+    return all(values.is_known(inputs[k]) for k in op.layer.program.inputs_read())

@@ -108,6 +108,23 @@ class HostValue:
 AnyValue = Value | HostValue
 
 
+def is_known(value: AnyValue) -> bool:
+    """Whether the plan has computed it: it depends on the shapes of the inputs only."""
+    return isinstance(value, HostValue) and value.constant
+
+
+def is_unknown_number(value: AnyValue) -> bool:
+    """Whether it is a number, or a list of them, that depends on what is in the inputs: its example says nothing."""
+    return isinstance(value, HostValue) and not value.constant and not isinstance(value.example, np.ndarray)
+
+
+def may_be_index(value: AnyValue) -> bool:
+    """Whether another call may bring another index here, and so another view: ``x[:, :n]`` with an input ``n``."""
+    if not isinstance(value, HostValue) or value.constant:
+        return False
+    return not isinstance(value.example, np.ndarray) or value.example.dtype.kind in "biu"
+
+
 def address(array: Array) -> int:
     """Where an array's first element lies."""
     return int(array.__array_interface__["data"][0])

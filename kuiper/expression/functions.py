@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.expression.erf import erf
+from kuiper.expression.lgamma import lgamma
 from kuiper.expression.promotion import is_tensor, operands, result_type
 from kuiper.layers.element_type import ELEMENT_TYPES
 
@@ -145,6 +146,25 @@ def fmod(x: float, y: float) -> float:
     return int(rest) if isinstance(x, int) and isinstance(y, int) else rest
 
 
+def truncated_quotient(x: Array, y: Array) -> Array:
+    """x / y without its fraction; whole numbers stay whole."""
+    if x.dtype.kind == "f":
+        return np.asarray(np.trunc(np.divide(x, y)))
+    return np.asarray((x - np.fmod(x, y)) // y)
+
+
+def onnx_div(x: Any, y: Any) -> Any:
+    """x / y as in ONNX: of whole numbers, tensors or not, the whole part."""
+    whole = all(np.asarray(value).dtype.kind in "iu" for value in (x, y))
+    return BINARY["trunc_divide" if whole else "div"](x, y)
+
+
+def xlogy(x: Array, y: Array) -> Array:
+    """x log(y), which is 0 for x = 0 whatever y is but NaN."""
+    product = np.asarray(x * np.log(y))
+    return np.where((x == 0) & ~np.isnan(y), x, product)
+
+
 def to_int(x: Any) -> int:
     """The whole part of a plain number or of a tensor of one element, as a plain int."""
     return int(x.item() if is_tensor(x) else x)
@@ -182,11 +202,14 @@ UNARY: dict[str, Function] = {
     "cosh": floating(np.cosh),
     "erf": floating(erf),
     "exp": floating(np.exp),
+    "exp2": floating(np.exp2),
     "expm1": floating(np.expm1),
     "floor": rounding(np.floor, math.floor),
+    "lgamma": floating(lgamma),
     "log": floating(np.log),
     "log10": floating(np.log10),
     "log1p": floating(np.log1p),
+    "log2": floating(np.log2),
     "neg": exact(np.negative, operator.neg),
     "reciprocal": floating(reciprocal),
     "round": rounding(np.rint, round),  # half to even, both of them
@@ -207,9 +230,13 @@ BINARY: dict[str, Function] = {
     "add": exact(np.add, operator.add),
     "and": exact(np.bitwise_and, operator.and_),
     "atan2": floating(np.arctan2),
+    "copysign": floating(np.copysign),
     "div": floating(np.divide),
     "floor_divide": division(np.floor_divide, operator.floordiv),
+    "fmax": exact(np.fmax, max),
+    "fmin": exact(np.fmin, min),
     "fmod": division(np.fmod, fmod),
+    "hypot": floating(np.hypot),
     "logaddexp": floating(np.logaddexp),
     "lshift": exact(np.left_shift, operator.lshift),
     "max": exact(np.maximum, max),
@@ -217,12 +244,15 @@ BINARY: dict[str, Function] = {
     "min": exact(np.minimum, min),
     "minimum": exact(np.minimum, min),
     "mul": exact(np.multiply, operator.mul),
+    "onnx_div": onnx_div,
     "or": exact(np.bitwise_or, operator.or_),
     "pow": power,
     "remainder": division(np.remainder, operator.mod),
     "rshift": exact(np.right_shift, operator.rshift),
     "size": size,
     "sub": exact(np.subtract, operator.sub),
+    "trunc_divide": division(truncated_quotient, lambda x, y: math.trunc(x / y)),
+    "xlogy": floating(xlogy),
     "xor": exact(np.bitwise_xor, operator.xor),
 }
 

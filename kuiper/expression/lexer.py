@@ -44,6 +44,7 @@ _PATTERN = re.compile(
     """,
     re.VERBOSE | re.ASCII,
 )
+_EQUATION = re.compile(r"[A-Za-z., ]*->[A-Za-z. ]*")
 _BLANK = re.compile(r"\s*")
 _SPELLED_VALUES = {"True": True, "False": False, "None": None}
 
@@ -77,14 +78,20 @@ class Token:
 def tokenize(text: str, where: str = "expression") -> list[Token]:
     """The tokens of an expression, in order; blanks between them are skipped.
 
+    The equation of an einsum, which pnnx writes as an expression with optlevel 1, is one word.
+
     >>> [token.text for token in tokenize("add(@0,-1.5)")]
     ['add', '(', '@0', ',', '-1.5', ')']
+    >>> [token.text for token in tokenize("ij,jk->ik")]
+    ['ij,jk->ik']
 
     Raises
     ------
     ExpressionError
         At a character that no token starts with.
     """
+    if _EQUATION.fullmatch(text):
+        return [Token(TokenType.WORD, text, 0)]
     tokens = []
     position = _skip_blanks(text, 0)
     while position < len(text):

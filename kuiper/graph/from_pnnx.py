@@ -25,12 +25,15 @@ def runtime_operators(graph: pnnx.Graph, name: str) -> tuple[list[RuntimeOperato
     }
     operators = []
     for op in graph.operators:
+        data = [
+            (operand, key) for operand, key in zip(op.inputs, op.input_names, strict=True) if not _is_own(op, operand)
+        ]
         runtime = RuntimeOperator(
             op.type,
             op.name,
-            inputs=[operands[operand] for operand in op.inputs],
+            inputs=[operands[operand] for operand, _ in data],
             outputs=[operands[operand] for operand in op.outputs],
-            input_names=list(op.input_names),
+            input_names=[key for _, key in data],
             params=runtime_params(op),
             attrs=runtime_attrs(op, name),
         )
@@ -40,6 +43,22 @@ def runtime_operators(graph: pnnx.Graph, name: str) -> tuple[list[RuntimeOperato
             operand.consumers.append(runtime)
         operators.append(runtime)
     return operators, list(operands.values())
+
+
+def _is_own(op: pnnx.Operator, operand: pnnx.Operand) -> bool:
+    """Whether this input is one of the operator's own weights.
+
+    Of modules that share weights PNNX writes each weight twice: as attributes of each module, and once more as a
+    pnnx.Attribute that is an input of each of them, in front of the data.
+    """
+    producer = operand.producer
+    if producer is None or producer.type != "pnnx.Attribute" or "data" not in producer.attrs:
+        return False
+    weight = producer.attrs["data"].data
+    return weight is not None and any(
+        own.data is not None and own.data.shape == weight.shape and np.array_equal(own.data, weight)
+        for own in op.attrs.values()
+    )
 
 
 def runtime_params(op: pnnx.Operator) -> dict[str, RuntimeParameter]:

@@ -22,7 +22,9 @@ import numpy as np
 from kuiper.errors import ExecutionError, GraphStateError, KuiperError, ShapeError, UnsupportedOperatorError
 from kuiper.graph import pnnx
 from kuiper.graph.boundary import as_input, as_output, shapes_of
+from kuiper.graph.from_onnx import put_back_what_onnx_had
 from kuiper.graph.from_pnnx import runtime_operators
+from kuiper.graph.in_place import put_parts_back
 from kuiper.graph.passes import DEFAULT_PASSES, find_passes
 from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
 from kuiper.graph.schedule import last_uses, queue_order
@@ -158,6 +160,8 @@ class RuntimeGraph:
             passes = DEFAULT_PASSES if optimize else ()
         rewrites = find_passes(passes, self.name)
         self.state = GraphState.NEED_INIT  # should a pass or a layer fail halfway, the next build starts from the file
+        self.operators = put_back_what_onnx_had(self.operators, self.operands)
+        self.operators = put_parts_back(self.operators, self.operands)
         for rewrite in rewrites:
             self.operators = rewrite(self.operators, registry)
         for op in self.operators:

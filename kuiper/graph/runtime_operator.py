@@ -21,7 +21,7 @@ REQUIRED: Any = object()
 """The default that means: there is none, the file must give this parameter."""
 
 # The strings that PNNX writes where it means a number.
-_SPELLED_FLOATS = {
+SPELLED_FLOATS = {
     "inf": float("inf"),
     "-inf": float("-inf"),
     "nan": float("nan"),
@@ -106,7 +106,7 @@ class RuntimeOperator:
         return key in self.params and self.params[key].value is not None
 
     def int_param(self, key: str, default: Any = REQUIRED) -> int:
-        """A whole number."""
+        """A whole number; a list of one counts as its number, for a computed one may be a vector of one."""
         return self._read(key, default, "a whole number", _to_int)
 
     def float_param(self, key: str, default: Any = REQUIRED) -> float:
@@ -155,6 +155,8 @@ class RuntimeOperator:
 
 
 def _to_int(value: Any) -> int:
+    if isinstance(value, (list, tuple)) and len(value) == 1:
+        (value,) = value
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise TypeError
     return int(value)
@@ -162,9 +164,9 @@ def _to_int(value: Any) -> int:
 
 def _to_float(value: Any) -> float:
     if isinstance(value, str):
-        if value not in _SPELLED_FLOATS:
+        if value not in SPELLED_FLOATS:
             raise ValueError
-        return _SPELLED_FLOATS[value]
+        return SPELLED_FLOATS[value]
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError
     return float(value)

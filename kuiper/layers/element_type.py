@@ -31,8 +31,23 @@ ELEMENT_TYPES: dict[str, type[np.generic]] = {
 }
 
 
+_BY_CODE = (
+    "torch.uint8",
+    "torch.int8",
+    "torch.int16",
+    "torch.int32",
+    "torch.int64",
+    "torch.float16",
+    "torch.float32",
+    "torch.float64",
+    *("a complex type",) * 3,
+    "torch.bool",
+)
+"""What TorchScript's number for an element type stands for."""
+
+
 def dtype_param(op: RuntimeOperator, key: str = "dtype") -> np.dtype | None:
-    """The element type that the operator asks for; None where the file names none.
+    """The element type that the operator asks for, by its name or TorchScript's number; None where there is none.
 
     Raises
     ------
@@ -41,7 +56,9 @@ def dtype_param(op: RuntimeOperator, key: str = "dtype") -> np.dtype | None:
     """
     if not op.has_param(key):
         return None
-    name = op.str_param(key)
+    value = op.params[key].value
+    known = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(_BY_CODE)
+    name = _BY_CODE[value] if known else op.str_param(key)
     if name not in ELEMENT_TYPES:
         raise ParameterError(op.where, f"{key} among {', '.join(sorted(ELEMENT_TYPES))}", name)
     return np.dtype(ELEMENT_TYPES[name])

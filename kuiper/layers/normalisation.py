@@ -36,8 +36,9 @@ class Normalisation(Layer):
             self.weights[name] = self.op.attr(name)
             self.expect(self.weights[name].shape == shape, f"{name} of shape {shape}", self.weights[name].shape)
 
-    def forward(self, x: Array, *operands: Array) -> Array:
-        return self.normalise(x, **self.weights, **dict(zip(self._names, operands, strict=True)))
+    def forward(self, x: Array, *operands: Array | None) -> Array:
+        given = {name: operand for name, operand in zip(self._names, operands, strict=True) if operand is not None}
+        return self.normalise(x, **self.weights, **given)
 
     def normalise(self, x: Array, **weights: Array) -> Array:
         """Compute the output; the keywords are some of ``operands``."""

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
 
 
+OF_A_VIEW = ("input", "self", "tensor", "query", "key", "value", "mask")
+"""What the one input of a reshape or a permute may be called: pnnx keeps the names of the attention that follows."""
+
+
 def operand_parameters(op: RuntimeOperator, data_inputs: tuple[str, ...] | None) -> dict[int, str]:
     """Position and name of the inputs that are parameters: those with a name that is not one of the data inputs."""
     if data_inputs is None:
@@ -64,21 +68,27 @@ class WithOperandParameters(Layer):
         return made[1].flops(inputs, outputs) if made else 0
 
     def _with(self, values: list[Any]) -> RuntimeOperator:
-        """The operator as the file would describe it with these parameters."""
+        """The operator as the file would describe it with these parameters.
+
+        Without the shapes that the file declares for its data: what the graph computes fits those that come.
+        """
         computed = zip(self._names.values(), values, strict=True)
         params = {name: RuntimeParameter(ParameterType.OTHER, value) for name, value in computed}
         return replace(
             self.op,
-            inputs=[self.op.inputs[i] for i in self._data],
+            inputs=[replace(self.op.inputs[i], shape=None) for i in self._data],
             input_names=[self.op.input_names[i] for i in self._data],
             params={**self.op.params, **params},
         )
 
 
 def _plain(value: Any) -> Any:
-    """A computed value as a parameter would come from the file: Python numbers and lists, no arrays."""
+    """A computed value as a parameter would come from the file: Python numbers and lists, no arrays.
+
+    In a list, as in ``[size(@0,0),@1]``, a vector of one is its number: that is how graphs born from ONNX hold sizes.
+    """
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [item.item() if np.shape(item) == (1,) else _plain(item) for item in value]
     return value

@@ -118,6 +118,7 @@ def test_convolution_of_images_that_the_kernel_covers(size: tuple[int, int]) -> 
         (40, 48, 2),  # whole vectors on some machines only
         (15, 120, 5),
         (16, 96, 8),
+        (13 * 8, 13 * 8, 13),  # pairs, and one group left over
         (64, 64, 2),  # whole vectors
         (3 * 17, 3 * 2 * LANES, 3),
         (100, 100, 100),

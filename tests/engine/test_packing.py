@@ -11,7 +11,7 @@ from tests.engine.models import numbers
 
 
 @pytest.mark.parametrize("out_c", [1, LANES - 1, LANES, LANES + 1, 5 * LANES, 9 * LANES + 3])
-@pytest.mark.parametrize("groups", [1, 2, 3])
+@pytest.mark.parametrize("groups", [1, 2, 3, 17])
 def test_pack_holds_every_weight_once(out_c: int, groups: int) -> None:
     weight = numbers(out_c * groups, 3, 2, 2)
     packed = pack(weight, None, groups, pixels=100)
@@ -30,6 +30,13 @@ def test_pack_holds_every_weight_once(out_c: int, groups: int) -> None:
                 rest = np.delete(panel[..., j], np.s_[own : own + 3], axis=2)
                 assert not rest.any()
     np.testing.assert_array_equal(seen, weight)
+
+
+def test_pack_multiplies_few_zeros_where_groups_are_left_over() -> None:
+    packed = pack(numbers(13 * LANES // 2, 4, 3, 3), None, groups=13, pixels=100)
+    assert packed.depth == 2 * 4
+    assert packed.panels[:, 1].tolist() == [LANES * k for k in range(7)]  # six pairs and a single group
+    assert packed.panels[:, 2].tolist() == [0, 8, 16, 24, 32, 40, 44]  # which is packed as if with its neighbour
 
 
 @pytest.mark.parametrize("vectors", range(1, 40))

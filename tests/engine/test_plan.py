@@ -244,3 +244,55 @@ def test_lowerings_exist_only_for_kuipers_own_classes() -> None:
     assert find_lowering(layer_class.__new__(layer_class)) is not None
     assert find_lowering(type("Own", (layer_class,), {}).__new__(layer_class)) is not None
     assert find_lowering(object()) is None
+
+
+@pytest.mark.parametrize("cut", [
+    "aten::Int number 1 1 n k\nTensor.slice s 2 1 2 k y dim=1 start=0 $input=2 $end=k",
+    "Tensor.select first 1 1 n k dim=0 index=0\nTensor.slice s 2 1 2 k y dim=1 start=0 $input=2 $end=k",
+    "Tensor.select first 1 1 n k dim=0 index=0\ntorch.narrow s 2 1 2 k y dim=1 length=2 $input=2 $start=k",
+    "aten::Int number 1 1 n k\npnnx.Expression e 2 1 2 k y expr=mul(@0,@1)",
+])  # fmt: skip
+def test_a_number_among_the_inputs_may_change_from_call_to_call(cut: str) -> None:
+    lines = (INPUT, "pnnx.Input number_in 0 1 n #n=(1)i64", relu("x 2"), *cut.split("\n"), OUTPUT)
+    fast, plain = both(*lines)
+    x = numbers(2, 4, 6, 5)
+    for number in (1, 2, 1):
+        n = np.array([number])
+        np.testing.assert_array_equal(fast(x, n), plain(x, n))
+
+
+def test_a_list_of_tensors_outlives_their_memory() -> None:
+    sums = [f"torch.sum {name} 1 1 x {name} dim=(0,{axis},3) #{name}=(4)f32" for name, axis in (("a", 1), ("b", 2))]
+    lines = (
+        INPUT, *sums, expression("mul(@0,2)", "a 1", shape="(4)f32"), expression("mul(@0,3)", "b 2", shape="(4)f32"),
+        expression("[@0,@1]", "1 2 list", shape=""), conv("x 3"), conv("3 4", "second"),
+        expression("ij", "word", shape=""), "aten::meshgrid grid 2 1 list word 5", "prim::ListUnpack parts 1 2 5 6 7",
+        expression("add(@0,mul(@1,@2))", "4 6 7 y"), OUTPUT,
+    )  # fmt: skip
+    fast, plain = both(*lines)
+    assert_close(fast(numbers(2, 4, 4, 4)), plain(numbers(2, 4, 4, 4)))
+
+
+def test_what_depends_on_shapes_only_is_computed_once() -> None:
+    lines = (
+        INPUT, expression("size(@0,2)", "x rows"), expression("size(@0,3)", "x columns"),
+        "torch.arange a 1 1 rows 1 dtype=torch.float $end=rows",
+        "torch.arange b 1 1 columns 2 dtype=torch.float $end=columns",
+        expression("add(@0,0.5)", "1 3"), expression("add(@0,0.5)", "2 4"), expression("[@0,@1]", "3 4 5"),
+        "torch.meshgrid m 1 2 5 6 7 indexing=ij", expression("mul(@0,add(@1,@2))", "x 6 7 y"), OUTPUT,
+    )  # fmt: skip
+    fast, plain = both(*lines)
+    for shape in ((2, 4, 6, 5), (1, 4, 3, 7)):
+        assert_close(fast(numbers(*shape)), plain(numbers(*shape)))
+        assert algorithms(plan_of(fast, [numbers(*shape)])) == ["import", "add", "export"]
+
+
+@pytest.mark.parametrize(("channels", "groups"), [(64, 2), (64, 8), (96, 6), (24, 3)])
+def test_every_group_of_a_convolution_sees_zeros_beyond_the_border(channels: int, groups: int) -> None:
+    line = (
+        f"nn.Conv2d c 1 1 x y in_channels={channels} out_channels={channels} kernel_size=(3,3) padding=(1,1) "
+        f"groups={groups} bias=False @weight=({channels},{channels // groups},3,3)f32"
+    )
+    fast, plain = both(f"pnnx.Input in 0 1 x #x=(1,{channels},6,5)f32", line, OUTPUT)
+    x = numbers(2, channels, 6, 5)
+    assert_close(fast(x), plain(x))

@@ -181,8 +181,33 @@ def test_save_refuses_data_that_is_not_what_the_shape_says(attr: Attribute, mess
     assert (tmp_path / "m.bin").read_bytes() == b"an older file"
 
 
-def test_save_refuses_two_weights_of_one_name(tmp_path: Path) -> None:
-    attr = Attribute(DataType.U8, (1,), np.ones(1, np.uint8))
-    graph = Graph([Operator("A", "a", attrs={"b.c": attr}), Operator("A", "a.b", attrs={"c": attr})])
-    with pytest.raises(ModelFormatError, match=r"entry 'a\.b\.c': expected one weight of this name, got two"):
-        pnnx.save(graph, tmp_path / "m.param")
+TWICE = """7767517
+5 4
+pnnx.Input in 0 1 0
+pnnx.Attribute a 0 1 1 @data=(2)u8
+pnnx.Attribute a 0 1 2 @data=(3)u8
+A a 3 1 0 1 2 3 @data=(2)u8
+pnnx.Output out 1 0 3
+"""
+
+
+def test_weights_of_one_name_come_in_the_order_of_their_operators(tmp_path: Path) -> None:
+    graph = pnnx.parse_param(TWICE, "twice")
+    for first, op in enumerate(graph.operators[1:4]):
+        op.attrs["data"].data = np.arange(first, first + op.attrs["data"].shape[0], dtype=np.uint8)
+    pnnx.save(graph, tmp_path / "m.param")
+    again = pnnx.load(tmp_path / "m.param")
+    assert [op.attrs["data"].data.tolist() for op in again.operators[1:4]] == [[0, 1], [1, 2, 3], [2, 3]]
+
+
+def test_weights_of_one_name_may_share_one_entry_if_it_fits_all(tmp_path: Path) -> None:
+    (tmp_path / "m.param").write_text(TWICE.replace("(3)u8", "(2)u8"))
+    (tmp_path / "m.bin").write_bytes(Archive([Entry("a.data", b"\7\5")]).build())
+    graph = pnnx.load(tmp_path / "m.param")
+    assert [op.attrs["data"].data.tolist() for op in graph.operators[1:4]] == [[7, 5]] * 3
+    (tmp_path / "m.param").write_text(TWICE)
+    with pytest.raises(ModelFormatError, match=r"'a\.data': expected 3 bytes for \(3\)u8, got 2 bytes"):
+        pnnx.load(tmp_path / "m.param")
+    (tmp_path / "m.bin").write_bytes(Archive([Entry("a.data", b"\7\5")] * 2).build())
+    with pytest.raises(ModelFormatError, match=r"'a\.data': expected 3 of this name, got 2"):
+        pnnx.load(tmp_path / "m.param")

@@ -88,7 +88,7 @@ FILES = {
     ),
     "names_with_underscores": (GOOD.replace(b"fc.", b"fc_"), "fc.bias", "this weight in the archive, got none"),
     "names_that_end_early": (GOOD.replace(b"fc.bias", b"fc.\0ias"), "fc.bias", "this weight in the archive, got none"),
-    "entry_twice": (Archive([Entry("fc.bias", BIAS)] * 2).build(), "fc.bias", "one entry of this name, got two"),
+    "entry_twice": (Archive([Entry("fc.bias", BIAS)] * 2).build(), "fc.bias", "expected 1 of this name, got 2"),
     "entry_too_small": (
         Archive([Entry("fc.bias", BIAS[:8]), Entry("fc.weight", WEIGHT)]).build(),
         "fc.bias",

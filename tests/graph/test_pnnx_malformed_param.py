@@ -50,10 +50,9 @@ EDITS = {
     "operators_huge": ("5 4", f"{10**18} 4", 2, "a line for each of 1000000000000000000 operators"),
     "operators_beyond_64_bits": ("5 4", f"{10**30} 4", 2, "expected a count"),
     "operators_of_10000_digits": ("5 4", f"{'9' * 10_000} 4", 2, "expected a count"),
-    "operands_too_many_declared": ("5 4", "5 5", 2, "expected 5 operands, got 4 on the lines below"),
-    "operands_too_few_declared": ("5 4", "5 3", 2, "expected 3 operands, got 4"),
+    "operands_too_few_declared": ("5 4", "5 3", 2, "expected at most 3 operands, got 4 on the lines below"),
     "operands_negative": ("5 4", "5 -4", 2, "expected a count, got '-4'"),
-    "operands_huge": ("5 4", f"5 {10**18}", 2, "expected 1000000000000000000 operands, got 4"),
+    "operands_beyond_64_bits": ("5 4", f"5 {10**30}", 2, "expected a count"),
     "file_cut_between_lines": ("pnnx.Output              out                      1 0 3\n", "", 2, "got 4 lines"),
     "file_cut_inside_a_name": ("out                      1 0 3\n", "ou", 7, "type, name, number of inputs and of"),
     "file_cut_before_the_operand": ("1 0 3\n", "1 0", 7, "expected 1 inputs and 0 outputs, got 0 operands"),
@@ -124,7 +123,12 @@ EDITS = {
     "weight_of_named_size": ("@bias=(2)f32", "@bias=(%n)f32", 4, "a known shape for the weight 'conv.bias'"),
     "weight_of_a_word": ("@bias=(2)f32", "@bias=(two)f32", 4, "a size from 0 to 2147483647, got 'two'"),
     "weight_with_a_gap": ("@weight=(2,3,1,1)f32", "@weight=(2,,1,1)f32", 4, "a size from 0 to 2147483647, got ''"),
-    "weight_twice": ("@bias=(2)f32", "@bias=(2)f32 @bias=(2)f32", 4, "a name of its own, got a second 'conv.bias'"),
+    "weight_twice": (
+        "@bias=(2)f32",
+        "@bias=(2)f32 @bias=(2)f32",
+        4,
+        "expected every weight once, got a second 'conv.bias'",
+    ),
     "shape_of_a_foreign_operand": ("#2=(1,2,4,4)f32\n", "#0=(1,2,4,4)f32\n", 5, "the shape of an operand of this"),
     "shape_of_an_unknown_operand": ("#2=(1,2,4,4)f32\n", "#x=(1,2,4,4)f32\n", 5, "the shape of an operand of this"),
     "shape_that_contradicts": ("#3=(1,4,4,4)f32", "#1=(1,5,4,4)f32", 6, "operand '1' to be (1,2,4,4)f32 as above"),
@@ -254,20 +258,14 @@ def test_name_without_param_needs_a_bin_path(tmp_path: Path) -> None:
         pnnx.load(path)
 
 
-def test_two_operators_of_one_name_may_not_share_a_weight(tmp_path: Path) -> None:
-    path = tmp_path / "bad.param"
-    path.write_text(GOOD.replace("relu  ", "conv  ").replace("1 1 1 2 #1", "1 1 1 2 @bias=(2)f32 #1"))
-    error = refusal(path)
-    assert error.where == f"{path}:5"
-    assert "a name of its own, got a second 'conv.bias'" in str(error)
+def test_operators_of_one_name_may_have_weights_of_one_name() -> None:
+    text = GOOD.replace("relu  ", "conv  ").replace("1 1 1 2 #1", "1 1 1 2 @bias=(7)f32 #1")
+    assert [op.attrs["bias"].shape for op in pnnx.parse_param(text, "twice").operators[1:3]] == [(2,), (7,)]
 
 
-def test_names_that_meet_in_one_entry_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "bad.param"
-    path.write_text(
-        "7767517\n3 2\npnnx.Attribute a 0 1 0 @b.c=(1)f32\npnnx.Attribute a.b 0 1 1 @c=(1)f32\npnnx.Output o 2 0 0 1\n"
-    )
-    assert refusal(path).where == f"{path}:4"
+def test_operands_may_be_counted_that_stand_on_no_line() -> None:
+    graph = pnnx.parse_param(GOOD.replace("5 4", f"5 {10**18}"), "generous")
+    assert len(graph.operands) == 4
 
 
 def test_very_wide_line_is_read_in_linear_time(tmp_path: Path) -> None:

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from kuiper.errors import ShapeError
+from kuiper.layers import create
 from kuiper.layers.operators.cat import cat
-from tests.layers.wired_operator import run_wired
+from tests.layers.wired_operator import run_wired, wired
 
 A = np.array([[1, 2], [3, 4]])
 B = np.array([[5], [6]])
@@ -48,3 +49,19 @@ def test_cat_refuses_other_ranks_scalars_and_nothing() -> None:
     for arrays in ([A, A[0]], [A, np.zeros((2, 2, 1))], [np.array(1), np.array(2)], []):
         with pytest.raises(ShapeError):
             cat(arrays, 0)
+
+
+def test_cat_repeats_what_an_export_for_one_image_has_once() -> None:
+    op = wired("torch.cat", inputs=2, dim=1)
+    for operand in op.inputs:
+        operand.shape = (1, 1, 2)
+    token, images = np.ones((1, 1, 2)), np.arange(12).reshape(3, 2, 2)
+    assert create(op).forward(token, images)[:, 0].tolist() == [[1, 1]] * 3
+    with pytest.raises(ShapeError, match=r"differ only in dim 1"):
+        run_wired("torch.cat", token, images, dim=1)
+
+
+def test_cat_takes_a_number_for_a_vector_of_one() -> None:
+    """In graphs born from ONNX shapes are joined of sizes."""
+    shape = run_wired("torch.cat", 2, np.array([3, 4]), [5, 6])
+    assert (shape.tolist(), shape.dtype) == ([2, 3, 4, 5, 6], np.int64)

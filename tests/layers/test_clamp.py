@@ -51,3 +51,9 @@ def test_clamp_counts_one_operation_for_each_number() -> None:
 def test_clamp_in_the_spelling_of_torchscript() -> None:
     assert run_wired("aten::clamp_min", X, 0.0).tolist() == [0, 0.5, 3]
     assert run_wired("aten::clamp_max", X, 1).tolist() == [-2, 0.5, 1]
+
+
+@pytest.mark.parametrize(("number", "expected"), [(-3, 0), (2, 2)])
+def test_clamp_of_a_number_that_pnnx_knew(number: int, expected: int) -> None:
+    assert run_wired("torch.clamp", input=number, min=0, max=None) == expected
+    assert run_wired("torch.clamp", np.array(5), names=("max",), input=number, min=7) == 5

@@ -35,3 +35,7 @@ def test_compare_with_a_tensor_broadcasts() -> None:
 def test_compare_refuses_nothing_to_compare_with() -> None:
     with pytest.raises(ParameterError, match=r"torch.gt 'it': expected something to compare with, other, got none"):
         run("torch.gt", X)
+
+
+def test_compare_with_a_list_broadcasts() -> None:
+    assert run("torch.eq", np.array([[1], [2]]), other=[0, 1, 2]).tolist() == np.eye(3, dtype=bool)[1:].tolist()

@@ -57,3 +57,8 @@ def test_einsum_reads_past_spaces() -> None:
 def test_einsum_refuses_what_does_not_fit(equation: str, shapes: list[tuple[int, ...]]) -> None:
     with pytest.raises(ShapeError, match=rf"torch.einsum 'it': expected inputs that fit {equation}, got"):
         run_wired("torch.einsum", *(whole_numbers(*shape) for shape in shapes), equation=equation)
+
+
+def test_einsum_takes_the_equation_as_an_operand() -> None:
+    a, b = whole_numbers(2, 3), whole_numbers(3, 4)
+    np.testing.assert_array_equal(run_wired("torch.einsum", "ij,jk -> ik", [a, b]), a @ b)

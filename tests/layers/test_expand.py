@@ -21,12 +21,16 @@ def test_expand_keeps_axes_that_are_minus_one_and_adds_new_ones_in_front() -> No
     assert run("Tensor.expand", X, sizes=[3, -1, 2]).tolist() == [[[1, 1], [2, 2]]] * 3
 
 
+def test_expand_takes_minus_one_for_a_new_axis_as_onnx_has_it() -> None:
+    assert run("Tensor.expand", X, sizes=[-1, -1, 3]).tolist() == [[[1] * 3, [2] * 3]]
+
+
 def test_expand_a_scalar_and_to_nothing() -> None:
     assert run("Tensor.expand", np.float32(5).reshape(()), sizes=[2]).tolist() == [5, 5]
     assert run("Tensor.expand", X, sizes=[2, 0]).shape == (2, 0)
 
 
-@pytest.mark.parametrize("sizes", [[3, 1], [2], [-1, 2, 1], [2, -3], [-2, 2, 1]])
+@pytest.mark.parametrize("sizes", [[3, 1], [2], [-1, 3, 1], [2, -3], [-2, 2, 1]])
 def test_expand_refuses_sizes_that_do_not_fit(sizes: list[int]) -> None:
     with pytest.raises(ShapeError, match=r"Tensor.expand 'it': expected sizes that input \(2, 1\) can expand to, got"):
         run("Tensor.expand", X, sizes=sizes)

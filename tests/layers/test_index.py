@@ -3,8 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kuiper.errors import DataTypeError, ShapeError, TensorIndexError
-from tests.layers.wired_operator import run_wired
+from kuiper.errors import DataTypeError, ParameterError, ShapeError, TensorIndexError, UnsupportedOperatorError
+from kuiper.layers import create
+from tests.layers.wired_operator import run_wired, wired
 
 X = np.arange(24).reshape(2, 3, 4)
 
@@ -29,3 +30,28 @@ def test_index_refuses_what_does_not_fit() -> None:
         run_wired("Tensor.index", X, [np.zeros(2, int), np.zeros(3, int)])
     with pytest.raises(DataTypeError, match=r"expected indices that are whole numbers or bools, got float32"):
         run_wired("Tensor.index", X, [np.zeros(2, np.float32)])
+
+
+@pytest.mark.parametrize(
+    ("expr", "expected"),
+    [
+        ("[None,[2,1,0]]", X[:, [2, 1, 0]]),
+        ("[[1,0],[2,-1]]", X[[1, 0], [2, -1]]),
+        ("[None,None,[3]]", X[:, :, [3]]),
+    ],
+)
+def test_index_takes_constant_indices(expr: str, expected: np.ndarray) -> None:
+    np.testing.assert_array_equal(run_wired("Tensor.index", X, expr=expr), expected)
+
+
+@pytest.mark.parametrize("expr", ["[[3,...,41]]", "[None,[2,", "[None,[0.5]]", "7"])
+def test_index_refuses_constant_indices_that_are_not_whole(expr: str) -> None:
+    with pytest.raises(ParameterError, match=r"expected expr=a list of None and lists of whole numbers"):
+        create(wired("Tensor.index", expr=expr))
+
+
+def test_index_refuses_indices_of_which_pnnx_kept_a_part() -> None:
+    op = wired("Tensor.index", expr="[None,[0,1],[0]]")
+    op.outputs[0].shape = (2, 2, 3)
+    with pytest.raises(UnsupportedOperatorError, match=r"expected indices with one axis, as pnnx keeps no other"):
+        create(op).forward(X)

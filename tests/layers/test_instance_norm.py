@@ -5,6 +5,7 @@ import pytest
 
 from kuiper.errors import ShapeError
 from tests.layers.one_operator import layer, run
+from tests.layers.wired_operator import run_wired
 
 X = np.float32([[[1, 3], [5, 5]], [[0, 4], [-9, -7]]])
 NORMAL = [[[-1, 1], [0, 0]], [[-1, 1], [-1, 1]]]
@@ -35,3 +36,13 @@ def test_aten_instance_norm_takes_torchs_nine_arguments() -> None:
     np.testing.assert_allclose(tracked, [[[0, 1], [0, 0]], [[-0.5, 1.5], [-14, -12]]], rtol=1e-6)
     own = run("aten::instance_norm", X, None, np.float32([7, 7]), *statistics, True, 0.1, 1e-12, True)
     np.testing.assert_allclose(own, np.add(NORMAL, 7), rtol=1e-6)
+
+
+def test_instance_norm_does_without_operands_that_are_none() -> None:
+    x = np.float32([[[1, 3], [5, 5]]])
+    names = ("input", "running_mean", "running_var", "weight", "bias")
+    plain = run_wired("F.instance_norm", x)
+    np.testing.assert_array_equal(run_wired("F.instance_norm", x, None, None, None, None, names=names), plain)
+    weight, bias = np.float32([2, 3]), np.float32([1, 1])
+    scaled = run_wired("F.instance_norm", x, None, None, weight, bias, names=names)
+    np.testing.assert_allclose(scaled, plain * weight[:, None] + 1, rtol=1e-6)

@@ -55,3 +55,12 @@ def test_multihead_attention_errors_name_the_operator() -> None:
         attention_layer(num_heads=3)
     with pytest.raises(UnsupportedOperatorError, match=r"expected add_zero_attn=False, got True"):
         attention_layer(add_zero_attn=True)
+
+
+def test_multihead_attention_gives_a_tuple_to_who_unpacks_it() -> None:
+    op = operator("prim::TupleUnpack")
+    layer = attention_layer()
+    layer.op.outputs[0].consumers.append(op)
+    y, weights = create(layer.op).forward(X)
+    np.testing.assert_array_equal(y, layer.forward(X))
+    assert weights.shape == (1, 3, 3)

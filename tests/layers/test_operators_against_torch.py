@@ -34,16 +34,21 @@ def assert_same(got: object, expected: list[np.ndarray]) -> None:
         np.testing.assert_allclose(output, array, rtol=0, atol=TOLERANCE * scale)
 
 
-@pytest.mark.parametrize("optimize", [False, True])
-@pytest.mark.parametrize("name", NAMES)
-def test_exported_operator_equals_torch(name: str, optimize: bool) -> None:
+def assert_equals_torch(param: Path, name: str, optimize: bool) -> None:
+    """Run a graph on the stored inputs of the case of this name, the second ones, too, if there are such."""
     stored = np.load(FOLDER / f"{name}.npz")
-    model = kuiper.load(FOLDER / f"{name}.pnnx.param", optimize=optimize)
+    model = kuiper.load(param, optimize=optimize)
     for prefix in ("", "dynamic_"):
         inputs = [stored[key] for key in stored if key.startswith(f"{prefix}input_")]
         expected = [stored[key] for key in stored if key.startswith(f"{prefix}output_")]
         if expected:
             assert_same(model(*inputs), expected)
+
+
+@pytest.mark.parametrize("optimize", [False, True])
+@pytest.mark.parametrize("name", NAMES)
+def test_exported_operator_equals_torch(name: str, optimize: bool) -> None:
+    assert_equals_torch(FOLDER / f"{name}.pnnx.param", name, optimize)
 
 
 def test_fixtures_are_there() -> None:

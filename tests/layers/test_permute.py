@@ -5,6 +5,7 @@ import pytest
 
 from kuiper.errors import ShapeError
 from tests.layers.one_operator import run
+from tests.layers.wired_operator import run_wired
 
 X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 
@@ -32,3 +33,11 @@ def test_permute_refuses_too_few_dims() -> None:
 def test_permute_refuses_an_axis_that_comes_twice() -> None:
     with pytest.raises(ShapeError, match=r"expected each dim once, got \(0, 1, -3\)"):
         run("Tensor.permute", X, dims=[0, 1, -3])
+
+
+@pytest.mark.parametrize("name", ["query", "key", "value", "mask"])
+def test_views_take_input_names_of_the_attention_behind_them(name: str) -> None:
+    x = np.zeros((2, 3, 4), np.float32)
+    assert run_wired("Tensor.permute", x, names=(name,), dims=[0, 2, 1]).shape == (2, 4, 3)
+    assert run_wired("torch.transpose", x, names=(name,), dim0=0, dim1=1).shape == (3, 2, 4)
+    assert run_wired("Tensor.reshape", x, names=(name,), shape=[6, 4]).shape == (6, 4)

@@ -58,16 +58,38 @@ def test_reshape_from_a_larger_baked_batch_to_a_single_image() -> None:
 
 
 def test_reshape_takes_the_shape_as_it_stands_where_the_batch_would_not_fit() -> None:
-    layer = create(wired("Tensor.reshape", declared=(4, 3, 2), shape=[4, 6]))
+    layer = create(wired("Tensor.reshape", declared=(4, 3, 2, 1), shape=[4, 6]))
     assert layer.forward(X).shape == (4, 6)
 
 
-def test_reshape_does_not_touch_a_shape_that_begins_with_something_else() -> None:
+def test_reshape_frees_a_batch_that_the_export_has_merged_with_other_sizes() -> None:
     layer = create(wired("Tensor.reshape", declared=(1, 3, 4), shape=[3, 4]))
-    with pytest.raises(ShapeError, match=r"expected a shape of 24 elements with at most one -1, got \(3, 4\)"):
-        layer.forward(X)
+    np.testing.assert_array_equal(layer.forward(X), X.reshape(6, 4))
+
+
+def test_reshape_takes_the_declared_shape_if_the_parameter_has_another_number_of_axes() -> None:
+    op = wired("Tensor.reshape", declared=(2, 3, 4), shape=[2, 12, -1])
+    op.outputs[0].shape = (2, 12)
+    assert create(op).forward(X).shape == (2, 12)
 
 
 @pytest.mark.parametrize("type_name", ["Tensor.view_as", "Tensor.reshape_as"])
 def test_reshape_as_takes_the_other_shape(type_name: str) -> None:
     assert run_wired(type_name, X, np.zeros((4, 6)), names=("input", "other")).shape == (4, 6)
+
+
+def test_reshape_keeps_a_size_for_0_as_onnx_does() -> None:
+    x = np.arange(24.0).reshape(2, 3, 4)
+    assert run("Tensor.reshape", x, shape=[0, -1]).shape == (2, 12)
+    assert run("Tensor.reshape", x, shape=[0, 0, 2, -1]).shape == (2, 3, 2, 2)
+    assert run("Tensor.reshape", np.zeros((0, 3)), shape=[3, 0]).shape == (3, 0)
+
+
+def test_reshape_makes_a_vector_of_a_number() -> None:
+    assert run("Tensor.reshape", 7, shape=[1]).tolist() == [7]
+
+
+def test_reshape_takes_a_shape_that_the_graph_computes_as_it_is() -> None:
+    layer = create(wired("Tensor.reshape", inputs=2, names=("input", "shape"), declared=(1, 3, 4)))
+    assert layer.forward(X, [2, 12]).shape == (2, 12)
+    assert layer.forward(X, [1, 6, 4]).shape == (1, 6, 4)

@@ -57,7 +57,13 @@ def test_attention_refuses_modes_that_it_lacks(key: str, value: Any) -> None:
 
 def test_attention_refuses_a_mask_beside_is_causal() -> None:
     with pytest.raises(UnsupportedOperatorError, match=r"expected either attn_mask or is_causal, got both"):
-        create(wired(TYPE, inputs=4, names=FOUR, is_causal=True))
+        run_wired(TYPE, Q, K, V, np.ones((3, 5), bool), names=FOUR, is_causal=True)
+
+
+def test_attention_takes_none_for_no_mask() -> None:
+    np.testing.assert_array_equal(run_wired(TYPE, Q, K, V, None, names=FOUR), run_wired(TYPE, Q, K, V))
+    causal = run_wired(TYPE, Q, K, V, None, names=FOUR, is_causal=True)
+    np.testing.assert_array_equal(causal, run_wired(TYPE, Q, K, V, is_causal=True))
 
 
 def test_attention_refuses_shapes_that_do_not_fit() -> None:

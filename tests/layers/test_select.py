@@ -32,3 +32,10 @@ def test_select_refuses_an_index_outside(index: int) -> None:
 def test_select_refuses_a_scalar() -> None:
     with pytest.raises(ShapeError, match=r"expected input with axes"):
         run("Tensor.select", np.array(3), dim=0, index=0)
+
+
+def test_select_of_several_indices_keeps_the_axis() -> None:
+    assert run("Tensor.select", X, dim=1, index=[2, 0, -1]).tolist() == X[:, [2, 0, -1]].tolist()
+    assert run("Tensor.select", X, dim=1, index=[1]).shape == (*X.shape[:1], 1, *X.shape[2:])
+    with pytest.raises(TensorIndexError, match=r"expected an index within -3..2, got 3"):
+        run("Tensor.select", X, dim=1, index=[0, 3])

@@ -44,3 +44,8 @@ def test_split_refuses_sizes_below_one(sizes: object) -> None:
 def test_split_refuses_an_input_with_more_pieces_than_the_file_has_outputs() -> None:
     with pytest.raises(ShapeError, match=r"expected 2 pieces, one for each output, got 4"):
         run_wired("torch.split", X, outputs=2, split_size_or_sections=2)
+
+
+def test_split_without_sizes_gives_each_output_an_equal_share() -> None:
+    assert [piece.tolist() for piece in run_wired("torch.split", X, outputs=3)] == [[0, 1, 2], [3, 4, 5], [6]]
+    assert run_wired("torch.split", X).tolist() == X.tolist()

@@ -35,3 +35,7 @@ def test_squeeze_of_a_scalar_is_itself() -> None:
 def test_squeeze_refuses_a_missing_axis() -> None:
     with pytest.raises(ShapeError, match=r"torch.squeeze 'it': expected dim within -5..4, got 5"):
         run("torch.squeeze", X, dim=5)
+
+
+def test_squeeze_takes_a_number() -> None:
+    assert run("torch.squeeze", 7, dim=[0]).shape == ()

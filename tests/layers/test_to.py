@@ -28,3 +28,8 @@ def test_to_of_nan_says_nothing() -> None:
 
 def test_type_as_takes_the_other_type() -> None:
     assert run_wired("Tensor.type_as", X, np.zeros(1, np.int32), names=("input", "other")).dtype == np.int32
+
+
+def test_to_makes_a_tensor_of_a_number() -> None:
+    y = run("Tensor.to", 0.5, dtype="torch.float")
+    assert (y.shape, y.dtype, y.tolist()) == ((), np.float32, 0.5)

@@ -20,3 +20,7 @@ def test_unsqueeze_adds_an_axis(dim: int, shape: tuple[int, ...]) -> None:
 def test_unsqueeze_refuses_a_place_outside(dim: int) -> None:
     with pytest.raises(ShapeError, match=rf"torch.unsqueeze 'it': expected dim within -3..2, got {dim}"):
         run("torch.unsqueeze", X, dim=dim)
+
+
+def test_unsqueeze_makes_a_vector_of_a_number() -> None:
+    assert run("torch.unsqueeze", 15, dim=0).tolist() == [15]

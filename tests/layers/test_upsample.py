@@ -144,3 +144,9 @@ def test_upsample_checks_its_input() -> None:
         run("nn.Upsample", np.zeros((2, 3, 4), np.float32), size=[3, 3])
     with pytest.raises(ShapeError, match=r"expected input that makes an output of at least one pixel, got \(2, 3\)$"):
         run("nn.Upsample", X, scale_factor=0.4)
+
+
+def test_upsample_takes_the_sizes_of_all_axes_as_onnx_has_them() -> None:
+    x = np.arange(6, dtype=np.float32).reshape(1, 1, 2, 3)
+    expected = run("F.interpolate", x, size=[4, 6], mode="nearest")
+    np.testing.assert_array_equal(run("F.interpolate", x, size=[1, 1, 4, 6], mode="nearest"), expected)

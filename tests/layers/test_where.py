@@ -31,3 +31,9 @@ def test_masked_fill_keeps_the_element_type() -> None:
     out = run_wired("Tensor.masked_fill", np.float32([1, 2]), MASK, names=("input", "mask"), value="-inf")
     assert out.dtype == np.float32
     assert out.tolist() == [[-np.inf, -np.inf], [1, 2]]
+
+
+@pytest.mark.parametrize(("condition", "expected"), [(True, [1, 2]), (False, [3, 4])])
+def test_where_takes_a_condition_that_pnnx_knew(condition: bool, expected: list[int]) -> None:
+    other = np.array([3, 4])
+    assert run_wired("torch.where", X, other, names=("input", "other"), condition=condition).tolist() == expected

@@ -59,10 +59,11 @@ def lower_attention(layer: Any, inputs: list[AnyValue], planner: Planner) -> Seq
     if shape is None:
         return None
     mask = None
-    if layer.is_causal:
+    given = [value for value in inputs[3:] if not _is_none(value)]
+    if layer.is_causal and not given:
         mask = _added(np.tri(*shape[-2:], dtype=np.bool_))
-    elif len(inputs) > 3:
-        mask = constant_mask(inputs[3], shape)
+    elif given:
+        mask = None if layer.is_causal else constant_mask(given[0], shape)
         if mask is None:
             return None
     out = memory_of_product(planner, (*shape[:-1], v.shape[-1]))
@@ -76,6 +77,11 @@ def scores_shape(q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...]) -> 
         return None
     shape = product_shape(q, (*k[:-2], k[-1], k[-2]))
     return shape if shape and v[-2] == shape[-1] and _broadcasts(v[:-2], shape[:-2]) else None
+
+
+def _is_none(value: AnyValue) -> bool:
+    """Whether it is the None that stands for no mask at low optlevels."""
+    return isinstance(value, HostValue) and value.constant and value.example is None
 
 
 def constant_mask(value: AnyValue, shape: tuple[int, ...]) -> Array | None:

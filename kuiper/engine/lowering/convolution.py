@@ -123,7 +123,7 @@ def emit_convolution(
     pixels = n * out_h * out_w
     cycles = sum(pixel_cycles(pixels, int(v)) for v in packed.panels[:, 0]) * packed.depth * kernel_h * kernel_w
     cycles = max(cycles, packed.weights.nbytes / _BYTES_PER_CYCLE)
-    zeros = planner.zeros(packed.depth)
+    zeros = planner.zeros(x.shape[1])  # a group reads as far into them as into a pixel
     block, panel_groups = _tasks(x, pixels, cycles, packed)
 
     def make() -> Step:

@@ -33,7 +33,7 @@ def lower_multihead_attention(
 ) -> Sequence[AnyValue] | None:
     """nn.MultiheadAttention with a constant mask or none, and its averaged weights if they are asked for."""
     qkv = _query_key_value(layer, inputs, planner)
-    if qkv is None:
+    if qkv is None or layer.in_tuple:
         return None
     mask = None
     if layer.has_mask:

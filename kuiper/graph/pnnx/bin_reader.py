@@ -1,7 +1,10 @@
 """From the zip archive of a .bin file to the data of the attributes.
 
-Each weight is one stored entry named ``<operator name>.<attribute key>``. The reader checks sizes against the real
-file before it allocates, copies every entry once, straight into its array, and verifies the checksum there.
+Each weight is one stored entry named ``<operator name>.<attribute key>``. At optlevel 0 several operators may have one
+name (a module called twice, the weights of one module): their entries come in the order of the operators.
+
+The reader checks sizes against the real file before it allocates, copies every entry once, straight into its array, and
+verifies the checksum there.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 import struct
 import zipfile
 import zlib
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,10 +40,15 @@ def read_weights(graph: Graph, file: BufferedReader, where: str) -> None:
         missing, of another size than its shape says, or whose checksum is wrong.
     """
     archive = _Archive(file, where)
-    for op in graph.operators:
-        for key, attr in op.attrs.items():
-            if attr.type is not DataType.NULL:
-                attr.data = archive.read(f"{op.name}.{key}", attr)
+    weights = [
+        (f"{op.name}.{key}", attr)
+        for op in graph.operators
+        for key, attr in op.attrs.items()
+        if attr.type is not DataType.NULL
+    ]
+    archive.check_counts(Counter(name for name, _ in weights))
+    for name, attr in weights:
+        attr.data = archive.read(name, attr)
 
 
 class _Archive:
@@ -53,19 +62,26 @@ class _Archive:
         except Exception as error:  # zipfile raises a dozen kinds of error, depending on where the damage is
             got = f"{type(error).__name__}: {error}"
             raise ModelFormatError(where, "a zip archive", got, "the file is damaged or incomplete") from error
-        self._entries: dict[str, zipfile.ZipInfo] = {}
+        self._entries: dict[str, list[zipfile.ZipInfo]] = defaultdict(list)
         for info in infos:
-            if self._entries.setdefault(_entry_name(info), info) is not info:
-                raise ModelFormatError(self._place(_entry_name(info)), "one entry of this name", "two")
+            self._entries[_entry_name(info)].append(info)
         if sum(info.file_size for info in infos) > self._end:
             raise ModelFormatError(where, "entries that fit in the file", "entries that overlap or lie outside")
 
+    def check_counts(self, weights: Counter[str]) -> None:
+        """Refuse an archive with more entries of a name than there are weights of it, or some but too few."""
+        for name, count in weights.items():
+            found = len(self._entries.get(name, ()))
+            if found not in (0, 1, count):
+                raise ModelFormatError(self._place(name), f"{count} of this name", found)
+
     def read(self, name: str, attr: Attribute) -> np.ndarray:
-        """A new array with the bytes of one entry."""
+        """A new array with the bytes of one entry; of several of that name the next, unless it is the last."""
         where, size = self._place(name), byte_count(attr.type, attr.shape)
         if name not in self._entries:
             raise ModelFormatError(where, "this weight in the archive", "none", "do .param and .bin belong together?")
-        info = self._entries[name]
+        infos = self._entries[name]
+        info = infos.pop(0) if len(infos) > 1 else infos[0]
         if info.file_size != size:
             expected = f"{size} bytes for {spell_typed_shape(attr.shape, attr.type)}"
             raise ModelFormatError(where, expected, f"{info.file_size} bytes", "do .param and .bin belong together?")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 import zipfile
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -20,14 +21,10 @@ def check_weights(graph: Graph, where: str) -> None:
     Raises
     ------
     ModelFormatError
-        For an attribute without data or with data of another shape or type, and for two of the same name.
+        For an attribute without data or with data of another shape or type.
     """
-    names: set[str] = set()
     for name, attr in _entries(graph):
         place = f"{where} entry {quote(name)}"
-        if name in names:
-            raise ModelFormatError(place, "one weight of this name", "two")
-        names.add(name)
         if attr.type is DataType.NULL:
             continue
         if attr.data is None:
@@ -38,8 +35,12 @@ def check_weights(graph: Graph, where: str) -> None:
 
 
 def write_weights(graph: Graph, file: BinaryIO) -> None:
-    """Write every attribute as a stored entry ``<operator name>.<attribute key>``, little endian, in C order."""
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+    """Write every attribute as a stored entry ``<operator name>.<attribute key>``, little endian, in C order.
+
+    Those of one name come in the order of their operators.
+    """
+    with warnings.catch_warnings(), zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        warnings.simplefilter("ignore")  # of two entries of one name
         for name, attr in _entries(graph):
             data = (
                 b"" if attr.data is None else attr.data.astype(attr.data.dtype.newbyteorder("<"), copy=False).tobytes()

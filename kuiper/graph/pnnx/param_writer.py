@@ -22,6 +22,8 @@ _PARAMETER_KEY = re.compile(r"[^\x00-\x20\x7f\ud800-\udfff=@$#][^\x00-\x20\x7f\u
 def format_param(graph: Graph, where: str = "graph") -> str:
     """The text of the .param file of a graph; what pnnx wrote and ``parse_param`` read comes back byte for byte.
 
+    Only the count of operands may be another: at optlevel 0 pnnx counts some that it then leaves out.
+
     Raises
     ------
     ModelFormatError

@@ -2,7 +2,8 @@
 
 The first rule that fits decides:
 
-    the expr of a pnnx.Expression      string
+    the expr of a pnnx.Expression,     string
+        or of a Tensor.index
     contains %                         string
     None  ()  []                       null
     True  False                        bool
@@ -53,8 +54,9 @@ def quote(text: str) -> str:
     return _short.repr(text)
 
 
-# Parameters that are text whatever they look like: the rules would make lists of ``[@0,2]`` and of ``(@0,1)``.
-_ALWAYS_TEXT = {("pnnx.Expression", "expr"), ("pnnx.SliceIndexes", "indexes")}
+# Parameters that are text whatever they look like: the rules would make lists of ``[@0,2]`` and ``(@0,1)``, and have
+# none for ``[None,[2,1,0]]``.
+_ALWAYS_TEXT = {("pnnx.Expression", "expr"), ("pnnx.SliceIndexes", "indexes"), ("Tensor.index", "expr")}
 
 
 def is_always_text(op_type: str, key: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 @register("torch.cat", "torch.concat")
 class Cat(Layer):
-    """The inputs joined along axis ``dim``; their other axes must agree.
+    """The inputs joined along axis ``dim``; their other axes must agree. A plain number counts as a vector of one.
+
+    In a graph that was exported for one image, what stays one image when several come (a class token) goes with each.
 
     Source: torch.cat.
     """
@@ -28,9 +30,24 @@ class Cat(Layer):
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.dim = op.int_param("dim", 0)
+        self.for_one_image = all((operand.shape or (None,))[0] == 1 for operand in op.inputs)
 
     def forward(self, *inputs: Array | Sequence[Array]) -> Array:
-        return cat(listed(inputs), self.dim, self.op.where)
+        # in graphs born from ONNX a size is a vector of one: cat(size(@0,0), 3) makes a shape
+        arrays = [np.atleast_1d(item) if isinstance(item, (int, float)) else item for item in listed(inputs)]
+        return cat(with_one_batch(arrays, self.dim) if self.for_one_image else arrays, self.dim, self.op.where)
+
+
+def with_one_batch(arrays: list[Array], dim: int) -> list[Array]:
+    """The arrays, those of one image repeated for each image of the others.
+
+    >>> [array.shape for array in with_one_batch([np.zeros((1, 1, 4)), np.zeros((3, 5, 4))], dim=1)]
+    [(3, 1, 4), (3, 5, 4)]
+    """
+    batch = max((len(array) for array in arrays if array.ndim), default=1)
+    if batch == 1 or any(array.ndim == 0 or dim in (0, -array.ndim) for array in arrays):
+        return arrays
+    return [np.broadcast_to(array, (batch, *array.shape[1:])) if len(array) == 1 else array for array in arrays]
 
 
 def cat(arrays: Sequence[Array], dim: int = 0, where: str = "cat") -> Array:
@@ -57,6 +74,6 @@ def cat(arrays: Sequence[Array], dim: int = 0, where: str = "cat") -> Array:
     return np.concatenate(joined, axis=dim, dtype=promoted(arrays))
 
 
-def listed(inputs: tuple[Array | Sequence[Array], ...]) -> list[Array]:
-    """The arrays of an operator that joins: its inputs, or the one list that it was given."""
+def listed(inputs: tuple[Any, ...]) -> list[Any]:
+    """The arrays, or numbers, of an operator that joins: its inputs, or the one list that it was given."""
     return [array for item in inputs for array in (item if isinstance(item, (tuple, list)) else (item,))]

@@ -23,6 +23,8 @@ Number = Array | float
 class Clamp(Layer):
     """min(max(x, ``min``), ``max``); a bound may be absent, a number, or a tensor.
 
+    An ``input`` that pnnx has found to be a constant number is a parameter.
+
     Source: torch.clamp.
     """
 
@@ -31,21 +33,24 @@ class Clamp(Layer):
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.numbers = {key: number_param(op, key) for key in ("min", "max")}
+        self.constant = number_param(op, "input")
         if not any(op.has_param(key) or key in op.input_names for key in ("min", "max")):
             raise ParameterError(op.where, "a bound, min or max", "none")
 
-    def forward(self, x: Array, *tensors: Any) -> Array:
-        bounds = {**self.numbers, **dict(zip(self.op.input_names[1:], tensors, strict=False))}
-        return clamp(x, bounds["min"], bounds["max"])
+    def forward(self, *tensors: Any) -> Array:
+        x, *bounds = tensors if self.constant is None else (self.constant, *tensors)
+        names = self.op.input_names[len(tensors) - len(bounds) :]
+        limits = {**self.numbers, **dict(zip(names, bounds, strict=False))}
+        return clamp(np.asarray(x), limits["min"], limits["max"])
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
         return math.prod(outputs[0])
 
 
-@register("aten::clamp_min", "aten::clamp_max")
+@register("aten::clamp_min", "aten::clamp_max", "torch.clamp_min", "torch.clamp_max")
 def clamp_of_operands(op: RuntimeOperator) -> Layer:
-    """The same in TorchScript's spelling, where the one bound is an operand without a name."""
-    return create(replace(op, type="torch.clamp", input_names=["input", op.type.removeprefix("aten::clamp_")]))
+    """The same with one bound, an operand that need not have a name."""
+    return create(replace(op, type="torch.clamp", input_names=["input", op.type.rpartition("clamp_")[2]]))
 
 
 def clamp(x: Array, lower: Number | None = None, upper: Number | None = None) -> Array:

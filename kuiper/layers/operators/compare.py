@@ -27,7 +27,7 @@ RELATIONS = {
 
 @register(*RELATIONS)
 class Compare(Layer):
-    """True where the input stands in the relation to ``other``, a number or a tensor; both broadcast.
+    """True where the input stands in the relation to ``other``, a number, a list of them, or a tensor; both broadcast.
 
     Source: torch.gt.
     """
@@ -37,7 +37,8 @@ class Compare(Layer):
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.relation = RELATIONS[op.type]
-        self.other = number_param(op, "other")
+        given = op.params["other"].value if op.has_param("other") else None
+        self.other = np.array(given) if isinstance(given, (list, tuple)) else number_param(op, "other")
 
     def forward(self, x: Array, *tensors: Any) -> Array:
         other = tensors[0] if tensors else self.other

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,10 +31,12 @@ class Einsum(Layer):
 
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
-        self.equation = op.str_param("equation").replace(" ", "")
+        as_operand = not op.has_param("equation") and not any(op.input_names)  # at optlevel 0
+        self.equation = "" if as_operand else op.str_param("equation")
 
-    def forward(self, *inputs: Array) -> Array:
-        return einsum(self.equation, listed(inputs), self.op.where)
+    def forward(self, *inputs: Any) -> Array:
+        equation, *operands = (self.equation, *inputs) if self.equation else inputs
+        return einsum(equation.replace(" ", ""), listed(tuple(operands)), self.op.where)
 
 
 def einsum(equation: str, arrays: list[Array], where: str = "einsum") -> Array:

@@ -1,4 +1,4 @@
-"""nn.Embedding: rows of a table."""
+"""nn.Embedding and F.embedding: rows of a table."""
 
 from __future__ import annotations
 
@@ -32,6 +32,26 @@ class Embedding(Layer):
     def forward(self, x: Array) -> Array:
         check_indices(x, len(self.weight), self.op.where, from_end=False)
         return np.asarray(self.weight[x])
+
+
+@register("F.embedding")
+class FunctionalEmbedding(Layer):
+    """The same with the table as an operand.
+
+    Source: torch.nn.functional.embedding.
+    """
+
+    data_inputs = ("input", "weight")
+
+    def __init__(self, op: RuntimeOperator) -> None:
+        super().__init__(op)
+        if op.has_param("max_norm"):
+            raise self.unsupported("no max_norm", op.params["max_norm"].value)
+
+    def forward(self, x: Array, weight: Array) -> Array:
+        self.expect(weight.ndim > 0, "weight (num_embeddings, ...)", weight.shape)
+        check_indices(x, len(weight), self.op.where, from_end=False)
+        return np.asarray(weight[x])
 
 
 def check_indices(indices: Array, size: int, where: str, from_end: bool) -> None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 class Expand(Layer):
     """Repeat axes of size one up to ``sizes``, without copying; -1 keeps an axis, new axes come in front.
 
+    A -1 for a new axis, which torch refuses, is what pnnx writes for the 1 of an ONNX graph.
+
     A first entry that only repeats the declared batch size keeps the batch that comes.
 
     Source: torch.Tensor.expand.
@@ -50,7 +52,7 @@ class ExpandAs(Layer):
 
 
 def expand(x: Array, sizes: tuple[int, ...], where: str = "expand") -> Array:
-    """A read-only view of ``x`` in which axes of size one repeat.
+    """A read-only view of ``x`` in which axes of size one repeat; -1 keeps an axis, and makes a new one of size one.
 
     >>> import numpy as np
     >>> expand(np.array([[1], [2]]), (2, -1, 3))
@@ -63,10 +65,10 @@ def expand(x: Array, sizes: tuple[int, ...], where: str = "expand") -> Array:
     Raises
     ------
     ShapeError
-        If an axis is neither kept nor of size one, or a new axis has no size.
+        If an axis is neither kept nor of size one, or a size is below 0.
     """
     new = len(sizes) - x.ndim
-    padded = (-1,) * new + x.shape
+    padded = (1,) * new + x.shape
     target = tuple(old if size == -1 else size for old, size in zip(padded, sizes, strict=False))
     fits = all(old in (1, size) for old, size in zip(x.shape, target[max(new, 0) :], strict=False))
     if new < 0 or not fits or min(target, default=0) < 0:

@@ -29,6 +29,8 @@ class InstanceNorm(Normalisation):
     Source: torch.nn.functional.instance_norm; Ulyanov, Vedaldi and Lempitsky, Instance Normalization, 2016.
     """
 
+    operands = ("running_mean", "running_var", "weight", "bias")
+
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         if op.type != "F.instance_norm":

@@ -38,6 +38,10 @@ class MultiheadAttention(Layer):
         self.heads = op.int_param("num_heads")
         self.batch_first = op.bool_param("batch_first", False)
         self.has_mask = "attn_mask" in op.input_names
+        # at optlevel 0 both results are one tuple
+        self.in_tuple = len(op.outputs) == 1 and any(
+            consumer.type == "prim::TupleUnpack" for consumer in op.outputs[0].consumers
+        )
         self.expect(1 <= len(op.inputs) - self.has_mask <= 3, "one to three inputs and a mask", len(op.inputs))
         width = op.int_param("embed_dim")
         self.expect(width % self.heads == 0, f"embed_dim that {self.heads} heads can share", width)
@@ -60,7 +64,7 @@ class MultiheadAttention(Layer):
         y = mixed.swapaxes(1, 2).reshape(-1, q.shape[1] * q.shape[3])
         y = (matmul(y, self.output_weight) + self.output_bias).reshape(q.shape[0], q.shape[2], -1)
         y = self._as_given(y, query)
-        if len(self.op.outputs) == 1:
+        if len(self.op.outputs) == 1 and not self.in_tuple:
             return y
         seen = np.broadcast_to(np.eye(k.shape[2], dtype=np.float32), (*k.shape[:2], k.shape[2], k.shape[2]))
         weights = attention(q, k, seen, mask, None, self.op.where).mean(axis=1)

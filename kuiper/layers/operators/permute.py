@@ -9,6 +9,7 @@ import numpy as np
 from kuiper.errors import ShapeError
 from kuiper.layers.axes import axes
 from kuiper.layers.layer import Array, Layer
+from kuiper.layers.operand_parameters import OF_A_VIEW
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ class Permute(Layer):
 
     Source: torch.permute.
     """
+
+    data_inputs = OF_A_VIEW
 
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)

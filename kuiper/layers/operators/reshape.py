@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from kuiper.errors import ShapeError
 from kuiper.layers.baked_batch import declared_batch, with_actual_batch
+from kuiper.layers.baked_sizes import with_actual_sizes
 from kuiper.layers.layer import Array, Layer
+from kuiper.layers.operand_parameters import OF_A_VIEW
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
@@ -18,20 +22,28 @@ if TYPE_CHECKING:
 class Reshape(Layer):
     """The elements of the input in ``shape``, one entry of which may be -1: as many as are left.
 
-    A view where the memory allows it. A batch size that the export baked into ``shape`` gives way to the actual one,
-    unless the elements do not fit: then the shape is taken as it stands.
+    A view where the memory allows it. Sizes that the export baked into ``shape`` give way to the actual ones, unless
+    the elements do not fit: then the shape is taken as it stands. A 0 keeps the size of that axis, as in ONNX,
+    if the input has elements: in torch nothing fits such a shape then.
 
     Source: torch.reshape.
     """
 
+    data_inputs = OF_A_VIEW
+
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
-        self.shape = op.ints_param("shape", ())
+        self.shape = written_shape(op)
         self.batch = declared_batch(op)
+        self.declared = op.inputs[0].shape if op.inputs else None
 
-    def forward(self, x: Array) -> Array:
-        shape = with_actual_batch(self.shape, self.batch, x.shape)
-        return reshape(x, shape if fits(shape, x.size) else self.shape, self.op.where)
+    def forward(self, x: Array | float) -> Array:
+        x = np.asarray(x)
+        given = self.shape if x.size == 0 else with_kept_sizes(self.shape, x.shape)
+        if x.shape == self.declared:
+            return reshape(x, given, self.op.where)
+        shape = with_actual_sizes(given, self.declared, x.shape) or with_actual_batch(given, self.batch, x.shape)
+        return reshape(x, shape if fits(shape, x.size) else given, self.op.where)
 
 
 @register("Tensor.view_as", "Tensor.reshape_as", "aten::view_as")
@@ -60,6 +72,27 @@ def reshape(x: Array, shape: tuple[int, ...], where: str = "reshape") -> Array:
         If the shape does not hold exactly the elements of ``x``.
     """
     return x.reshape(completed(shape, x.size, where))
+
+
+def written_shape(op: RuntimeOperator) -> tuple[int, ...]:
+    """The parameter ``shape``, or what the file declares for the output if that has another number of axes.
+
+    (For ``x.reshape(n, c, m, -1)`` pnnx may write an entry too many, and declares the right shape beside it.)
+    """
+    shape = op.ints_param("shape", ())
+    declared = op.outputs[0].shape if op.outputs else None
+    if not declared or len(declared) == len(shape) or not all(isinstance(size, int) for size in declared):
+        return shape
+    return tuple(size for size in declared if isinstance(size, int))
+
+
+def with_kept_sizes(shape: tuple[int, ...], old: tuple[int, ...]) -> tuple[int, ...]:
+    """``shape`` with the size of the same axis of ``old`` for each 0.
+
+    >>> with_kept_sizes((0, -1, 2), (5, 6))
+    (5, -1, 2)
+    """
+    return tuple(old[i] if size == 0 and i < len(old) else size for i, size in enumerate(shape))
 
 
 def fits(shape: tuple[int, ...], count: int) -> bool:

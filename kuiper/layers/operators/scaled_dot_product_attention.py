@@ -37,11 +37,11 @@ class ScaledDotProductAttention(Layer):
             raise self.unsupported("dropout_p=0", op.float_param("dropout_p"))
         if op.bool_param("enable_gqa", False):
             raise self.unsupported("enable_gqa=False", True)
-        if self.is_causal and len(op.inputs) > 3:
-            raise self.unsupported("either attn_mask or is_causal", "both")
 
     def forward(self, query: Array, key: Array, value: Array, mask: Array | None = None) -> Array:
         if self.is_causal:
+            if mask is not None:
+                raise self.unsupported("either attn_mask or is_causal", "both")
             mask = np.tri(query.shape[-2], key.shape[-2], dtype=np.bool_)
         return attention(query, key, value, mask, self.scale, self.op.where)
 

@@ -1,4 +1,4 @@
-"""Tensor.select: one index of one axis, which is then gone."""
+"""Tensor.select: one index of one axis, which is then gone, or several, which stay."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 @register("Tensor.select", "torch.select")
 class Select(Layer):
-    """``x[:, :, index]`` with ``index`` on axis ``dim``; always a view.
+    """``x[:, :, index]`` with ``index`` on axis ``dim``; a view, if it is one number.
+
+    A list of numbers keeps the axis: that is how pnnx writes ONNX's Gather.
 
     Source: torch.select.
     """
@@ -25,11 +27,15 @@ class Select(Layer):
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.dim = op.int_param("dim")
-        self.index = op.int_param("index")
+        several = op.has_param("index") and isinstance(op.params["index"].value, (list, tuple))
+        self.index = op.ints_param("index") if several else op.int_param("index")
 
     def forward(self, x: Array) -> Array:
         self.expect(x.ndim > 0, "input with axes", x.shape)
-        return select(x, self.dim, self.index, self.op.where)
+        if isinstance(self.index, int):
+            return select(x, self.dim, self.index, self.op.where)
+        dim = axis(self.dim, x.ndim, self.op.where)
+        return np.take(x, [position(index, x.shape[dim], self.op.where) for index in self.index], axis=dim)
 
 
 def select(x: Array, dim: int, index: int, where: str = "select") -> Array:

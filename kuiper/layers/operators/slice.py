@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kuiper.errors import ParameterError
+from kuiper.errors import ParameterError, ShapeError
 from kuiper.layers.axes import axes
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.operators.select import position
@@ -23,32 +23,65 @@ Cut = int | slice
 class Slice(Layer):
     """Cut each axis of ``dims`` to ``start:end:step``, or pick one index of it; always a view.
 
-    PNNX has two spellings: ``dim start end step`` for one axis, and lists ``dims starts ends steps selects`` for a
-    whole ``x[:, 1, ::2]``. There an entry of ``selects`` that is not the largest int32 picks an index, and the axis is
-    gone; ``dims`` counts the axes of the input all the same. As in Python, bounds may lie beyond the ends.
+    PNNX has two spellings: ``dim start end step select`` for one axis, and lists ``dims starts ends steps selects`` for
+    a whole ``x[:, 1, ::2]``. A ``select`` that is given and not the largest int32 picks an index, and the axis is gone;
+    ``dims`` counts the axes of the input all the same. As in Python, bounds may lie beyond the ends.
 
     Source: torch.Tensor indexing.
     """
 
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
-        several = op.has_param("dims")
-        self.dims = op.ints_param("dims") if several else (op.int_param("dim", 0),)
-        self.cuts = several_cuts(op, len(self.dims)) if several else (single_cut(op),)
-        for cut in self.cuts:
-            if isinstance(cut, slice) and cut.step < 1:
-                raise ParameterError(op.where, "step >= 1", cut.step)
+        self.dims, self.cuts = read_cuts(op)
 
     def forward(self, x: Array) -> Array:
-        index: list[Cut] = [slice(None)] * x.ndim
-        self.expect(x.ndim > 0, "input with axes", x.shape)
-        for dim, cut in zip(axes(self.dims, x.ndim, self.op.where), self.cuts, strict=True):
-            index[dim] = cut if isinstance(cut, slice) else position(cut, x.shape[dim], self.op.where)
-        return x[tuple(index)][...]
+        return part_of(x, self.dims, self.cuts, self.op.where)
 
 
-def single_cut(op: RuntimeOperator) -> slice:
-    """What ``start end step`` say; absent or None is Python's empty place in ``[::]``."""
+def part_of(x: Array, dims: tuple[int, ...], cuts: tuple[Cut, ...], where: str = "slice") -> Array:
+    """A view of ``x`` with each axis of ``dims`` cut, or indexed and gone.
+
+    >>> import numpy as np
+    >>> part_of(np.array([[1, 2, 3], [4, 5, 6]]), (0, -1), (1, slice(0, None, 2)))
+    array([4, 6])
+
+    Raises
+    ------
+    ShapeError
+        If ``x`` lacks one of the axes, or one comes twice.
+    TensorIndexError
+        If an axis lacks an index.
+    """
+    if x.ndim == 0:
+        raise ShapeError(where, "input with axes", x.shape)
+    index: list[Cut] = [slice(None)] * x.ndim
+    for dim, cut in zip(axes(dims, x.ndim, where), cuts, strict=True):
+        index[dim] = cut if isinstance(cut, slice) else position(cut, x.shape[dim], where)
+    return x[tuple(index)][...]
+
+
+def read_cuts(op: RuntimeOperator) -> tuple[tuple[int, ...], tuple[Cut, ...]]:
+    """The axes that an operator cuts, and how.
+
+    Raises
+    ------
+    ParameterError
+        If a step does not go forward, or a list has another length than ``dims``.
+    """
+    several = op.has_param("dims")
+    dims = op.ints_param("dims") if several else (op.int_param("dim", 0),)
+    cuts = several_cuts(op, len(dims)) if several else (single_cut(op),)
+    for cut in cuts:
+        if isinstance(cut, slice) and cut.step < 1:
+            raise ParameterError(op.where, "step >= 1", cut.step)
+    return dims, cuts
+
+
+def single_cut(op: RuntimeOperator) -> Cut:
+    """What ``start end step select`` say; absent or None is Python's empty place in ``[::]``."""
+    select = op.int_param("select", NOT_SELECTED[0])
+    if select not in NOT_SELECTED:
+        return select
     return slice(op.int_param("start", None), op.int_param("end", None), op.int_param("step", 1))
 
 

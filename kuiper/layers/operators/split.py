@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 class Split(Layer):
     """Cut axis ``dim`` into pieces of ``split_size_or_sections`` entries; views.
 
-    A number is the size of every piece (the last may be smaller), a list gives each size.
+    A number is the size of every piece (the last may be smaller), a list gives each size. Without either, as in graphs
+    born from ONNX, there is a piece of equal size for each output.
 
     Source: torch.split.
     """
@@ -28,16 +29,18 @@ class Split(Layer):
         super().__init__(op)
         self.dim = op.int_param("dim", 0)
         sizes = op.params["split_size_or_sections"].value if op.has_param("split_size_or_sections") else None
-        self.size = None if isinstance(sizes, (list, tuple)) else op.int_param("split_size_or_sections")
-        self.sizes = op.ints_param("split_size_or_sections")
-        if any(size < 0 for size in self.sizes) or self.size == 0:
+        several = isinstance(sizes, (list, tuple))
+        self.size = None if several else op.int_param("split_size_or_sections", None)
+        self.sizes = op.ints_param("split_size_or_sections") if several else ()
+        if any(size < 0 for size in self.sizes) or (self.size is not None and self.size < 1):
             raise ParameterError(op.where, "split_size_or_sections of positive sizes", sizes)
 
     def forward(self, x: Array) -> Array | tuple[Array, ...]:
         self.expect(x.ndim > 0, "input with axes", x.shape)
         dim = axis(self.dim, x.ndim, self.op.where)
-        sizes = self.sizes if self.size is None else equal_sizes(x.shape[dim], self.size)
-        return for_outputs(self.op, split(x, sizes, dim, self.op.where))
+        total = x.shape[dim]
+        size = self.size or max(1, -(-total // len(self.op.outputs)))
+        return for_outputs(self.op, split(x, self.sizes or equal_sizes(total, size), dim, self.op.where))
 
 
 def split(x: Array, sizes: tuple[int, ...], dim: int = 0, where: str = "split") -> tuple[Array, ...]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from kuiper.layers.axes import axes
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.registry import register
@@ -23,8 +25,8 @@ class Squeeze(Layer):
         super().__init__(op)
         self.dims = op.ints_param("dim", None)
 
-    def forward(self, x: Array) -> Array:
-        return squeeze(x, self.dims, self.op.where)
+    def forward(self, x: Array | float) -> Array:
+        return squeeze(np.asarray(x), self.dims, self.op.where)  # sizes of graphs born from ONNX are plain numbers
 
 
 def squeeze(x: Array, dims: tuple[int, ...] | None = None, where: str = "squeeze") -> Array:

@@ -25,8 +25,9 @@ class To(Layer):
         super().__init__(op)
         self.dtype = dtype_param(op)
 
-    def forward(self, x: Array) -> Array:
-        return x if self.dtype is None else cast(x, self.dtype)
+    def forward(self, x: Array | float) -> Array:
+        array = np.asarray(x)  # at a low optlevel torch.tensor(0.5) is a plain number
+        return array if self.dtype is None else cast(array, self.dtype)
 
 
 @register("Tensor.type_as")

@@ -8,6 +8,7 @@ import numpy as np
 
 from kuiper.layers.axes import axis
 from kuiper.layers.layer import Array, Layer
+from kuiper.layers.operand_parameters import OF_A_VIEW
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ class Transpose(Layer):
 
     Source: torch.transpose.
     """
+
+    data_inputs = OF_A_VIEW
 
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)

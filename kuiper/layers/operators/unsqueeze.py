@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @register("torch.unsqueeze", "Tensor.unsqueeze")
 class Unsqueeze(Layer):
-    """A view whose axis ``dim`` is new and has size one; -1 puts it last.
+    """A view whose axis ``dim`` is new and has size one; -1 puts it last. A plain number becomes a vector of one.
 
     Source: torch.unsqueeze.
     """
@@ -25,5 +25,5 @@ class Unsqueeze(Layer):
         super().__init__(op)
         self.dim = op.int_param("dim")
 
-    def forward(self, x: Array) -> Array:
-        return np.expand_dims(x, axis(self.dim, x.ndim + 1, self.op.where))
+    def forward(self, x: Array | float) -> Array:
+        return np.expand_dims(x, axis(self.dim, np.ndim(x) + 1, self.op.where))

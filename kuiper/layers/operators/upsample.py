@@ -71,11 +71,12 @@ class Upsample(Layer):
 
     def axes(self, sizes: tuple[int, ...]) -> list[Axis]:
         """How each axis of an image of these sizes is resampled."""
-        given = self.size or self.scales
+        size = self.size[2:] if len(self.size) == len(sizes) + 2 else self.size  # ONNX gives those of (n, c), too
+        given = size or self.scales
         self.expect(len(given) in (1, len(sizes)), f"input with {len(given)} axes behind (n, c)", sizes)
         repeat = len(sizes) // len(given)
-        if self.size:
-            axes = [Axis(i, o, None, self.align_corners) for i, o in zip(sizes, self.size * repeat, strict=True)]
+        if size:
+            axes = [Axis(i, o, None, self.align_corners) for i, o in zip(sizes, size * repeat, strict=True)]
         else:
             axes = [self._scaled(size, scale) for size, scale in zip(sizes, self.scales * repeat, strict=True)]
         self.expect(all(axis.size_out >= 1 for axis in axes), "input that makes an output of at least one pixel", sizes)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 class Where(Layer):
     """``input`` where ``condition`` is True, ``other`` elsewhere; each of the two is a tensor or a number.
 
+    A condition that pnnx has found to be constant is a parameter, not an input.
+
     Source: torch.where.
     """
 
@@ -28,9 +30,12 @@ class Where(Layer):
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.numbers = {key: number_param(op, key) for key in ("input", "other")}
+        self.condition = np.asarray(op.bool_param("condition")) if op.has_param("condition") else None
 
-    def forward(self, condition: Array, *tensors: Any) -> Array:
-        chosen = {**self.numbers, **dict(zip(self.op.input_names[1:], tensors, strict=False))}
+    def forward(self, *tensors: Any) -> Array:
+        condition, *others = tensors if self.condition is None else (self.condition, *tensors)
+        names = self.op.input_names[-len(others) :]
+        chosen = {**self.numbers, **dict(zip(names, others, strict=False))}
         return where(condition, chosen["input"], chosen["other"], self.op.where)
 
 

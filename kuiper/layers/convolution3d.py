@@ -1,0 +1,100 @@
+"""What the convolutions of volumes share: where the kernel stands, and how the file says it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kuiper.errors import DataTypeError, ParameterError, ShapeError
+from kuiper.layers.convolution import Stencil
+from kuiper.layers.volumes import Triple, triple
+
+if TYPE_CHECKING:
+    from kuiper.graph.runtime_operator import RuntimeOperator
+    from kuiper.layers.layer import Array
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeStencil:
+    """A kernel laid on a volume again and again; each entry is (depth, vertical, horizontal), as in ``Stencil``."""
+
+    kernel: Triple
+    stride: Triple
+    before: Triple
+    after: Triple
+    dilation: Triple
+
+    @property
+    def image(self) -> Stencil:
+        """The same on one image."""
+        return Stencil(*(entry[1:] for entry in (self.kernel, self.stride, self.before, self.after, self.dilation)))
+
+    @property
+    def depth(self) -> Stencil:
+        """The same along the depth, as on an image that is one pixel wide."""
+        settings = zip((self.kernel, self.stride, self.before, self.after, self.dilation), (1, 1, 0, 0, 1), strict=True)
+        return Stencil(*((entry[0], rest) for entry, rest in settings))
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeParameters:
+    """What a 3-D convolution's line in the file says beside its weights; ``padding`` may be "same" or "valid"."""
+
+    stride: Triple
+    padding: Triple | str
+    dilation: Triple
+    groups: int
+    where: str
+
+    @classmethod
+    def read(cls, op: RuntimeOperator) -> VolumeParameters:
+        """The parameters of an ``nn.Conv3d`` or ``F.conv3d`` operator.
+
+        Raises
+        ------
+        ParameterError
+            If one is out of range.
+        """
+        word = op.has_param("padding") and isinstance(op.params["padding"].value, str)
+        padding = op.str_param("padding") if word else read_padding(op)
+        stride, groups = triple(op, "stride", 1, at_least=1), op.int_param("groups", 1)
+        if word and (padding not in ("same", "valid") or (padding == "same" and stride != (1, 1, 1))):
+            raise ParameterError(op.where, "padding=whole numbers, valid, or same with stride 1", padding)
+        if groups < 1:
+            raise ParameterError(op.where, "groups of at least 1", groups)
+        return cls(stride, padding, triple(op, "dilation", 1, at_least=1), groups, op.where)
+
+    def stencil(self, kernel: Triple) -> VolumeStencil:
+        """Where a kernel of this size stands; "same" pads more at the far ends if it cannot pad evenly."""
+        before = after = (0, 0, 0) if isinstance(self.padding, str) else self.padding
+        if self.padding == "same":
+            totals = [dilation * (size - 1) for dilation, size in zip(self.dilation, kernel, strict=True)]
+            before = totals[0] // 2, totals[1] // 2, totals[2] // 2
+            after = totals[0] - before[0], totals[1] - before[1], totals[2] - before[2]
+        return VolumeStencil(kernel, self.stride, before, after, self.dilation)
+
+    def as_volumes(self, x: Array, channels: int) -> Array:
+        """``x`` (n, c, d, h, w) or (c, d, h, w) as (n, c, d, h, w).
+
+        Raises
+        ------
+        ShapeError
+            If it has another number of axes or of channels.
+        DataTypeError
+            If it is not float32.
+        """
+        if x.ndim not in (4, 5) or x.shape[-4] != channels:
+            raise ShapeError(self.where, f"input (n, {channels}, d, h, w)", x.shape)
+        if x.dtype != np.float32:
+            raise DataTypeError(self.where, "float32 input", x.dtype)
+        return x if x.ndim == 5 else x[None]
+
+
+def read_padding(op: RuntimeOperator) -> Triple:
+    """The padding of either side; with a padding_mode, pnnx writes torch's own (w, w, h, h, d, d) for it."""
+    numbers = op.ints_param("padding", (0,))
+    if len(numbers) == 6 and numbers[::2] == numbers[1::2]:
+        return numbers[4], numbers[2], numbers[0]
+    return triple(op, "padding", 0)

@@ -1,0 +1,148 @@
+"""F.unfold and F.fold: windows of an image as columns, and columns added up to an image."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kuiper.errors import DataTypeError, ShapeError, UnsupportedOperatorError
+from kuiper.graph.pnnx.ir import ParameterType
+from kuiper.graph.runtime_operator import RuntimeParameter
+from kuiper.layers.convolution import Pair, Stencil, per_axis
+from kuiper.layers.kernels.col2im import col2im
+from kuiper.layers.kernels.im2col import im2col
+from kuiper.layers.layer import Array, Layer
+from kuiper.layers.registry import create, register
+from kuiper.threads import threads_for
+
+if TYPE_CHECKING:
+    from kuiper.graph.runtime_operator import RuntimeOperator
+
+
+@register("F.unfold", "nn.Unfold")
+class UnfoldImage(Layer):
+    """(n, c, h, w) -> (n, c * kernel_h * kernel_w, windows): every window of the image as a column.
+
+    Source: torch.nn.functional.unfold.
+    """
+
+    def __init__(self, op: RuntimeOperator) -> None:
+        super().__init__(op)
+        self.stencil = read_stencil(op)
+
+    def forward(self, x: Array) -> Array:
+        self.expect_rank(x, (3, 4), "(n, c, h, w) or (c, h, w)")
+        columns = unfold(x if x.ndim == 4 else x[None], self.stencil, self.op.where)
+        return columns if x.ndim == 4 else np.asarray(columns[0])
+
+
+@register("F.fold", "nn.Fold")
+class FoldImage(Layer):
+    """(n, c * kernel_h * kernel_w, windows) -> (n, c, h, w) with (h, w) = ``output_size``: unfold run backwards.
+
+    Where windows overlap, their entries add up.
+
+    Source: torch.nn.functional.fold.
+    """
+
+    def __init__(self, op: RuntimeOperator) -> None:
+        super().__init__(op)
+        self.stencil = read_stencil(op)
+        self.size = op.pair_param("output_size")
+
+    def forward(self, x: Array) -> Array:
+        self.expect_rank(x, (2, 3), "(n, c * kernel_h * kernel_w, windows), or without n")
+        images = fold(x if x.ndim == 3 else x[None], self.size, self.stencil, self.op.where)
+        return images if x.ndim == 3 else np.asarray(images[0])
+
+    def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
+        return math.prod(inputs[0])
+
+
+@register("Col2Im")
+def fold_of_onnx(op: RuntimeOperator) -> Layer:
+    """F.fold in ONNX's spelling: the sizes of image and kernel are operands, and padding is given for each side.
+
+    Raises
+    ------
+    UnsupportedOperatorError
+        If it differs from side to side.
+    """
+    pads = op.ints_param("pads", (0, 0, 0, 0))
+    if pads[:2] != pads[2:]:
+        raise UnsupportedOperatorError(op.where, "pads that are the same on both sides", pads)
+    numbers = {
+        "padding": pads[:2],
+        "stride": op.ints_param("strides", (1, 1)),
+        "dilation": op.ints_param("dilations", (1, 1)),
+    }
+    params = {key: RuntimeParameter(ParameterType.INT_LIST, value) for key, value in numbers.items()}
+    return create(replace(op, type="F.fold", params=params, input_names=["input", "output_size", "kernel_size"]))
+
+
+def read_stencil(op: RuntimeOperator) -> Stencil:
+    """Kernel, stride, padding and dilation of an operator on images."""
+    op.ints_param("kernel_size")
+    padding = per_axis(op, "padding", 2, 0, at_least=0)
+    return Stencil(
+        per_axis(op, "kernel_size", 2, 1, at_least=1),
+        per_axis(op, "stride", 2, 1, at_least=1),
+        padding,
+        padding,
+        per_axis(op, "dilation", 2, 1, at_least=1),
+    )
+
+
+def unfold(x: Array, stencil: Stencil, where: str = "unfold") -> Array:
+    """The windows of ``x`` (n, c, h, w) as columns (n, c * kernel_h * kernel_w, out_h * out_w); 0 beyond the border.
+
+    >>> unfold(np.float32([[[[1, 2, 3], [4, 5, 6]]]]), Stencil((1, 2)))
+    array([[[1., 2., 4., 5.],
+            [2., 3., 5., 6.]]], dtype=float32)
+
+    Raises
+    ------
+    ShapeError
+        If the kernel is larger than the padded image.
+    DataTypeError
+        If ``x`` is not float32.
+    """
+    if x.dtype != np.float32:
+        raise DataTypeError(where, "float32 input", x.dtype)
+    n, c, h, w = x.shape
+    out_h, out_w = stencil.output_size(h, w, where)
+    columns = np.empty((n, c * math.prod(stencil.kernel), out_h, out_w), np.float32)
+    geometry = (*stencil.kernel, *stencil.stride, *stencil.before, *stencil.dilation)
+    for image, target in zip(np.ascontiguousarray(x), columns, strict=True):
+        im2col(image, target, *geometry, 0, threads_for(target.size))
+    return columns.reshape(n, -1, out_h * out_w)
+
+
+def fold(x: Array, size: Pair, stencil: Stencil, where: str = "fold") -> Array:
+    """The image (n, c, *size) to which the columns ``x`` (n, c * kernel_h * kernel_w, out_h * out_w) add up.
+
+    >>> fold(np.float32([[[1, 2, 4, 5], [2, 3, 5, 6]]]), (2, 3), Stencil((1, 2)))
+    array([[[[ 1.,  4.,  3.],
+             [ 4., 10.,  6.]]]], dtype=float32)
+
+    Raises
+    ------
+    ShapeError
+        If the columns are not those of such an image.
+    DataTypeError
+        If ``x`` is not float32.
+    """
+    if x.dtype != np.float32:
+        raise DataTypeError(where, "float32 input", x.dtype)
+    out_h, out_w = stencil.output_size(*size, where)
+    entries = math.prod(stencil.kernel)
+    if x.shape[1] % entries or x.shape[1] == 0 or x.shape[2] != out_h * out_w:
+        raise ShapeError(where, f"input (n, c * {entries}, {out_h * out_w})", x.shape)
+    images = np.zeros((len(x), x.shape[1] // entries, *size), np.float32)
+    geometry = (*stencil.kernel, *stencil.stride, *stencil.before, *stencil.dilation)
+    for columns, image in zip(np.ascontiguousarray(x), images, strict=True):
+        col2im(columns.reshape(-1, out_h, out_w), image, *geometry, threads_for(columns.size))
+    return images

@@ -1,0 +1,45 @@
+"""nn.GRU: a recurrent network whose cells decide how much of their output to renew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kuiper.layers.kernels import recurrent as kernels
+from kuiper.layers.recurrent import threads_of
+from kuiper.layers.recurrent_layer import Recurrent
+from kuiper.layers.registry import register
+
+if TYPE_CHECKING:
+    from kuiper.layers.layer import Array
+    from kuiper.layers.recurrent import Cell, CellWeights, States
+
+
+@register("nn.GRU")
+class GRU(Recurrent):
+    """A stack of GRU layers over a sequence.
+
+    Source: torch.nn.GRU; Cho et al., Learning Phrase Representations using RNN Encoder-Decoder, 2014.
+    """
+
+    gates = 3
+
+    def read_cell(self) -> Cell:
+        return gru
+
+
+def gru(x: Array, states: States, weights: CellWeights) -> tuple[Array, States]:
+    """One direction of one layer, from the states (h,): outputs (l, n, hidden), and the last (h,).
+
+    r, z = sigmoid of W_r x + b_r + U_r h + d_r, ...     what of the past to look at, what of it to keep
+    g    = tanh(W_g x + b_g + r (U_g h + d_g))
+    h    = (1 - z) g + z h
+    """
+    h = states[0].copy()
+    gates = weights.gates_of(x, weights.input_bias)
+    bias = np.zeros(gates.shape[2], np.float32) if weights.hidden_bias is None else weights.hidden_bias
+    outputs = np.empty((len(x), *h.shape), np.float32)
+    past = np.empty(gates.shape[1:], np.float32)
+    kernels.gru(gates, weights.by_output, bias, h, past, outputs, threads_of(gates, weights))
+    return outputs, (h,)

@@ -1,0 +1,77 @@
+"""F.lp_pool1d and F.lp_pool2d: the length of each window, as a vector."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from kuiper.layers.layer import Array, Layer
+from kuiper.layers.operators.avg_pool2d import avg_pool2d
+from kuiper.layers.planes import as_rows
+from kuiper.layers.registry import register
+from kuiper.layers.window import Window, read_row_window, read_window
+
+if TYPE_CHECKING:
+    from kuiper.graph.runtime_operator import RuntimeOperator
+
+
+class LPPool(Layer):
+    """(sum of x^p over the window)^(1/p), NaN where the sum is negative; p is ``norm_type``.
+
+    As in torch the sum is the window's mean times the size of a whole window, also where it sticks out.
+    """
+
+    axes: ClassVar[int]
+
+    def __init__(self, op: RuntimeOperator) -> None:
+        super().__init__(op)
+        self.p = op.float_param("norm_type")
+        self.window = read_window(op) if self.axes == 2 else read_row_window(op)
+        if self.window.padding != (0, 0):
+            raise self.unsupported("padding 0", self.window.padding[-self.axes :])
+
+    def forward(self, x: Array) -> Array:
+        images = x if self.axes == 2 else as_rows(x, self.op.where)
+        pooled = lp_pool2d(images, self.p, self.window)
+        return pooled if self.axes == 2 else pooled[..., 0, :]
+
+    def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
+        return 2 * math.prod(outputs[0]) * math.prod(self.window.kernel)
+
+
+@register("nn.LPPool1d", "F.lp_pool1d")
+class LPPool1d(LPPool):
+    """Over windows of a sequence.
+
+    Source: torch.nn.functional.lp_pool1d.
+    """
+
+    axes = 1
+
+
+@register("nn.LPPool2d", "F.lp_pool2d")
+class LPPool2d(LPPool):
+    """Over windows of an image.
+
+    Source: torch.nn.functional.lp_pool2d.
+    """
+
+    axes = 2
+
+
+def lp_pool2d(x: Array, p: float, window: Window) -> Array:
+    """(sum of x^p)^(1/p) over all windows on ``x`` (..., h, w).
+
+    >>> lp_pool2d(np.float32([[[3, 4, 6, 8]]]), 2, Window((1, 2), (1, 2)))
+    array([[[ 5., 10.]]], dtype=float32)
+
+    Raises
+    ------
+    ShapeError
+        If ``x`` is no image or smaller than the window.
+    """
+    with np.errstate(all="ignore"):
+        means = avg_pool2d(np.power(x, np.float32(p)), window)
+        return np.asarray(np.power(means * np.float32(math.prod(window.kernel)), np.float32(1 / p)))

@@ -1,0 +1,166 @@
+"""What LSTM, GRU and RNN share: layers of cells that read a sequence, forwards or in both directions.
+
+        y[0]    y[1]    y[2]                  one direction of one layer: the cell's state goes from step to step
+         |       |       |
+    h0 -cell -- cell -- cell -> h
+         |       |       |
+        x[0]    x[1]    x[2]
+
+A layer reads what the layer below it has put out; of two directions that is both outputs side by side. The products
+with ``x`` do not wait for each other and are one matrix product for the whole sequence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kuiper.errors import DataTypeError, ShapeError
+from kuiper.layers.gemm import matmul, pack_right
+from kuiper.layers.layer import Array
+from kuiper.threads import threads_for
+
+if TYPE_CHECKING:
+    from kuiper.graph.runtime_operator import RuntimeOperand
+    from kuiper.layers.gemm import PackedRight
+
+States = tuple[Array, ...]
+"""h of a GRU or an RNN, h and c of an LSTM."""
+
+
+@dataclass(frozen=True)
+class CellWeights:
+    """The weights of one direction of one layer; the rows of each gate stand below those of the gate before it.
+
+    ``input`` (gates * hidden, features) and ``hidden`` (gates * hidden, outputs) have a bias each, or none;
+    ``projection`` (outputs, hidden) lets an LSTM put out fewer numbers than its cells hold.
+    """
+
+    input: Array
+    hidden: Array
+    input_bias: Array | None = None
+    hidden_bias: Array | None = None
+    projection: Array | None = None
+
+    @property
+    def matrices(self) -> tuple[Array, ...]:
+        """What is multiplied in every step."""
+        return (self.input, self.hidden) if self.projection is None else (self.input, self.hidden, self.projection)
+
+    @cached_property
+    def packed_input(self) -> PackedRight:
+        """``input`` as the right operand of the product with a sequence."""
+        return pack_right(np.ascontiguousarray(self.input.T))
+
+    @cached_property
+    def by_output(self) -> Array:
+        """``hidden`` as (outputs, gates * hidden)."""
+        return np.ascontiguousarray(self.hidden.T)
+
+    @cached_property
+    def by_cell(self) -> Array:
+        """``projection`` as (hidden, outputs), empty if there is none."""
+        return np.empty((0, 0), np.float32) if self.projection is None else np.ascontiguousarray(self.projection.T)
+
+    def gates_of(self, x: Array, *biases: Array | None) -> Array:
+        """What the inputs (l, n, features) give to the gates, and these biases: (l, n, gates * hidden)."""
+        length, n, features = x.shape
+        gates = matmul(np.ascontiguousarray(x).reshape(length * n, features), self.packed_input)
+        for bias in biases:
+            if bias is not None:
+                gates += bias
+        return gates.reshape(length, n, -1)
+
+
+def for_sequences(count: int, states: States, operands: Sequence[RuntimeOperand]) -> States:
+    """States for so many sequences, if the export wrote down, as a constant, the same for each of another number.
+
+    The zeros that a network starts from are (1, 2, 4) in a file that was exported for two sequences.
+    """
+
+    def baked(state: Array, operand: RuntimeOperand) -> bool:
+        constant = operand.producer is not None and operand.producer.type == "pnnx.Attribute"
+        return constant and state.ndim == 3 and bool((state == state[:, :1]).all())
+
+    return tuple(
+        np.broadcast_to(state[:, :1], (len(state), count, state.shape[2])) if baked(state, operand) else state
+        for state, operand in zip(states, operands, strict=True)
+    )
+
+
+def threads_of(gates: Array, weights: CellWeights) -> int:
+    """How many threads share the sequences of a batch: none has less than one."""
+    n = gates.shape[1]
+    return min(int(n), threads_for(len(gates) * n * weights.hidden.size))
+
+
+Cell = Callable[[Array, States, CellWeights], tuple[Array, States]]
+"""Reads a sequence (l, n, features) from states (n, size): all outputs (l, n, outputs), and the states at the end."""
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A recurrent network: the weights of every layer and direction, those of one layer together.
+
+    ``sizes`` are those of the cell's states: outputs for h, hidden for c.
+    """
+
+    cell: Cell
+    weights: Sequence[CellWeights]
+    directions: int
+    batch_first: bool
+    sizes: tuple[int, ...]
+    where: str
+
+    def run(self, x: Array, states: States = ()) -> tuple[Array, ...]:
+        """All outputs of the top layer, and the last states of all layers.
+
+        ``x`` is (l, n, features), (n, l, features) if the batch is first, or (l, features), and the outputs likewise;
+        states are (layers * directions, n, size), without n if ``x`` is without, zero if none are given.
+
+        Raises
+        ------
+        ShapeError
+            If ``x`` has no steps or other features, or the states have other shapes.
+        DataTypeError
+            If something is not float32.
+        """
+        features = self.weights[0].input.shape[1]
+        if x.ndim not in (2, 3) or x.shape[-1] != features or 0 in x.shape:
+            letters = "(n, l, f)" if self.batch_first else "(l, n, f)"
+            raise ShapeError(self.where, f"input {letters} or (l, f) with f = {features}, nothing empty", x.shape)
+        batched, swapped = x.ndim == 3, x.ndim == 3 and self.batch_first
+        sequence = x.swapaxes(0, 1) if swapped else x if batched else x[:, None]
+        y, last = self._layers(sequence, self._first_states(states, x, sequence.shape[1]))
+        if not batched:
+            return y[:, 0], *(state[:, 0] for state in last)
+        return y.swapaxes(0, 1) if swapped else y, *last
+
+    def _first_states(self, given: States, x: Array, n: int) -> States:
+        """The given states with an axis n, or zeros."""
+        shapes = [(len(self.weights), n, size) for size in self.sizes]
+        if any(array.dtype != np.float32 for array in (x, *given)):
+            raise DataTypeError(self.where, "float32 input and states", [str(array.dtype) for array in (x, *given)])
+        if not given:
+            return tuple(np.zeros(shape, np.float32) for shape in shapes)
+        states = given if x.ndim == 3 else tuple(state[:, None] for state in given)
+        if [state.shape for state in states] != shapes:
+            expected = [shape if x.ndim == 3 else (shape[0], shape[2]) for shape in shapes]
+            raise ShapeError(self.where, f"states {expected}", [state.shape for state in given])
+        return states
+
+    def _layers(self, x: Array, states: States) -> tuple[Array, States]:
+        last: list[States] = []
+        for first in range(0, len(self.weights), self.directions):
+            parts = []
+            for k in range(first, first + self.directions):
+                step = 1 if k == first else -1  # the second direction reads backwards
+                outputs, final = self.cell(x[::step], tuple(state[k] for state in states), self.weights[k])
+                parts.append(outputs[::step])
+                last.append(final)
+            x = np.concatenate(parts, axis=-1)
+        return x, tuple(np.stack(column) for column in zip(*last, strict=True))

@@ -1,0 +1,101 @@
+"""Every graph that a case gives by another route than its own: read, run as it stands and optimised, and compared."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kuiper.errors import KuiperError
+from tests.fixtures.route_archives import (
+    ARCHIVES,
+    ENDINGS,
+    ROUTES,
+    Place,
+    case_names,
+    other_graphs,
+    places,
+    read_archive,
+    read_outcomes,
+    write_archive,
+)
+from tests.layers.test_operators_against_torch import assert_equals_torch
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLACES = places()
+STORED = {(place.case, place.route) for place in PLACES}
+OUTCOME = read_outcomes()
+OTHER_GRAPH = {(case, route): why for route, found in other_graphs().items() for case, why in found.items()}
+
+LEAST_SHARE = {"optlevel2": 1.0, "optlevel1": 1.0, "optlevel0": 1.0, "onnx": 0.95}
+"""Of how many cases a route must lead to a graph; less is a decision, not an accident."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All graphs of the archives as files."""
+    folder = tmp_path_factory.mktemp("routes")
+    for path in ARCHIVES.glob("*.zip"):
+        for (case, route), files in read_archive(path).items():
+            for ending, data in zip(ENDINGS, files, strict=True):
+                (folder / f"{case}.{route}{ending}").write_bytes(data)
+    return folder
+
+
+@pytest.mark.parametrize("optimize", [False, True])
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: f"{place.case}-{place.route}")
+def test_graph_of_a_route_equals_torch(place: Place, optimize: bool, folder: Path) -> None:
+    param = folder / f"{place.case}.{place.route}{ENDINGS[0]}"
+    if (place.case, place.route) not in OTHER_GRAPH:
+        assert_equals_torch(param, place.case, optimize)
+        return
+    with pytest.raises((AssertionError, KuiperError)):  # if it agrees after all, other_graphs.json is out of date
+        assert_equals_torch(param, place.case, optimize)
+
+
+def test_every_case_took_every_route() -> None:
+    for case in case_names():
+        own = [route for route in ROUTES if (case, route) not in STORED and case not in OUTCOME[route]["no graph"]]
+        assert len(own) == 1, f"{case}: exactly one graph in operators/, got {own}; export it again"
+        assert own[0].startswith("optlevel"), case
+
+
+def test_archives_hold_what_the_last_export_said() -> None:
+    counts = Counter(place.route for place in PLACES)
+    assert {route: counts[route] for route in ROUTES} == {route: OUTCOME[route]["stored"] for route in ROUTES}
+    assert len(STORED) == len(PLACES)
+    names = set(case_names())
+    assert {case for case, _ in STORED} <= names
+    assert {case for outcome in OUTCOME.values() for case in outcome["no graph"]} <= names
+
+
+def test_cases_without_graph_are_few_and_have_a_reason() -> None:
+    for route, least in LEAST_SHARE.items():
+        reasons = OUTCOME[route]["no graph"]
+        assert 1 - len(reasons) / len(case_names()) >= least, route
+        assert all(reason.startswith(("torch.onnx: ", "pnnx: ")) for reason in reasons.values())
+
+
+def test_other_graphs_are_stored_and_say_who_wrote_them() -> None:
+    assert set(OTHER_GRAPH) <= STORED
+    assert all(reason.startswith(("torch.onnx: ", "pnnx: ")) for reason in OTHER_GRAPH.values())
+
+
+def test_archives_are_small() -> None:
+    assert max(path.stat().st_size for path in ARCHIVES.iterdir()) < 5_000_000
+
+
+def test_write_archive_gives_the_same_bytes_for_the_same_graphs(tmp_path: Path) -> None:
+    graphs = {("b", "onnx"): (b"text", b"\0\1"), ("a", "optlevel0"): (b"other", b"")}
+    path = tmp_path / "one.zip"
+    write_archive(path, graphs)
+    assert read_archive(path) == graphs
+    assert Place("b", "onnx", path).files() == (b"text", b"\0\1")
+    first = path.read_bytes()
+    write_archive(path, dict(reversed(graphs.items())))
+    assert path.read_bytes() == first
+    write_archive(path, {})
+    assert not path.exists()
