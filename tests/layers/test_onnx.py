@@ -28,7 +28,7 @@ def test_reductions_keep_their_axes_unless_told_otherwise() -> None:
         ("ArgMax", {"select_last_index": 1}, "select_last_index=0, got 1"),
         ("CumSum", {"exclusive": 1}, "exclusive=0, got 1"),
         ("CumSum", {"reverse": 1}, "reverse=0, got 1"),
-        ("ScatterElements", {"reduction": "add"}, "reduction=none, got add"),
+        ("ScatterElements", {"reduction": "mul"}, "reduction=none, got mul"),
         ("ScatterND", {"reduction": "mul"}, "reduction none, got mul"),
         ("GatherND", {"batch_dims": 1}, "batch_dims=0, got 1"),
         ("Pad", {"mode": "mirror"}, "mode constant, reflect, edge, wrap, got mirror"),
@@ -78,6 +78,7 @@ def test_slice_refuses_lists_that_do_not_fit() -> None:
 def test_expand_goes_both_ways() -> None:
     assert run_wired("Expand", X[:1], np.array([2, 1, 1])).shape == (2, 1, 4)
     assert run_wired("Expand", 1.5, [2]).tolist() == [1.5, 1.5]
+    assert run_wired("Expand", 1.5, [2]).dtype == np.float32
     with pytest.raises(ShapeError, match=r"a shape that \(3, 4\) broadcasts with, got \(2, 4\)"):
         run_wired("Expand", X, [2, 4])
 
@@ -87,6 +88,7 @@ def test_pad_has_all_fronts_before_all_ends() -> None:
     assert run_wired("Pad", X, [1, 0, 0, 0], np.array(5)).tolist()[0] == [5, 5, 5, 5]
     assert run_wired("Pad", X, [0, 1, 0, 0], mode="edge").tolist()[1] == [4, 4, 5, 6, 7]
     assert run_wired("Pad", X, [0, 0, 0, 0]).tolist() == X.tolist()
+    assert run_wired("Pad", X, np.array(5), pads=[1, 0, 0, 0]).tolist()[0] == [5, 5, 5, 5]
     with pytest.raises(ShapeError, match="4 borders, two for each axis"):
         run_wired("Pad", X, [1, 1])
 

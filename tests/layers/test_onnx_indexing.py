@@ -32,6 +32,7 @@ def test_scatter_nd_leaves_its_input_alone() -> None:
     result = run_wired("ScatterND", X, np.array([[0], [2]]), np.zeros((2, 4), np.float32))
     assert result.tolist() == [[0, 0, 0, 0], [4, 5, 6, 7], [0, 0, 0, 0]]
     assert np.array_equal(X, before)
+    assert run_wired("ScatterND", X, 1, np.zeros((1, 4), np.float32))[1].tolist() == [0, 0, 0, 0]
     with pytest.raises(ShapeError, match=r"updates \(1, 4\), got \(2, 4\)"):
         run_wired("ScatterND", X, np.array([[0]]), np.zeros((2, 4), np.float32))
 
@@ -40,3 +41,5 @@ def test_gather_and_scatter_elements_are_those_of_torch() -> None:
     index = np.array([[3, 0], [1, 1]])
     assert run_wired("GatherElements", X, index, axis=1).tolist() == [[3, 0], [5, 5]]
     assert run_wired("ScatterElements", X, index[:1], np.float32([[9, 8]]), axis=1)[0].tolist() == [8, 1, 2, 9]
+    added = run_wired("ScatterElements", X, index[1:], np.float32([[9, 8]]), axis=1, reduction="add")
+    assert added[0].tolist() == [0, 18, 2, 3]

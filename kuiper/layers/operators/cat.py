@@ -34,7 +34,7 @@ class Cat(Layer):
 
     def forward(self, *inputs: Array | Sequence[Array]) -> Array:
         # in graphs born from ONNX a size is a vector of one: cat(size(@0,0), 3) makes a shape
-        arrays = [np.atleast_1d(item) if isinstance(item, (int, float)) else item for item in listed(inputs)]
+        arrays = [np.array([x], promoted([x])) if isinstance(x, (int, float)) else x for x in listed(inputs)]
         return cat(with_one_batch(arrays, self.dim) if self.for_one_image else arrays, self.dim, self.op.where)
 
 

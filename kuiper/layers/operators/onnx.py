@@ -15,6 +15,7 @@ from kuiper.layers.layer import Array, Layer
 from kuiper.layers.operators.pad import pad
 from kuiper.layers.operators.slice import part_of
 from kuiper.layers.operators.split import equal_sizes, split
+from kuiper.layers.promotion import promoted
 from kuiper.layers.registry import create, register
 
 if TYPE_CHECKING:
@@ -48,6 +49,9 @@ def layer_of_onnx_operator(op: RuntimeOperator) -> Layer:
     UnsupportedOperatorError
         If a setting that torch does not have is given another value than its default.
     """
+    if op.type == "ScatterElements" and op.str_param("reduction", "none") == "add":
+        params = {"dim": RuntimeParameter(ParameterType.INT, op.int_param("axis", 0))}
+        return create(replace(op, type="torch.scatter_add", params=params, input_names=["input", "index", "src"]))
     for key, neutral in _NOT_IN_TORCH.items():
         if key in op.params and op.params[key].value not in (None, neutral):
             raise UnsupportedOperatorError(op.where, f"{key}={neutral}", op.params[key].value)
@@ -123,14 +127,14 @@ class OnnxExpand(Layer):
     def forward(self, x: Array | float, shape: Any) -> Array:
         old, wanted = np.shape(x), _ints(shape)
         try:
-            return np.broadcast_to(np.asarray(x), np.broadcast_shapes(old, wanted))
+            return np.broadcast_to(np.asarray(x, promoted([x])), np.broadcast_shapes(old, wanted))
         except ValueError:
             raise ShapeError(self.op.where, f"a shape that {old} broadcasts with", wanted) from None
 
 
 @register("Pad")
 class OnnxPad(Layer):
-    """Borders by the second input: first those in front, axis by axis, then those behind. A third is what they hold.
+    """Borders by ``pads``: first those in front, axis by axis, then those behind. A last input is what they hold.
 
     Source: ONNX, Pad.
     """
@@ -143,8 +147,11 @@ class OnnxPad(Layer):
         if mode not in _PAD_MODES:
             raise self.unsupported(f"mode {', '.join(_PAD_MODES)}", mode)
         self.mode = _PAD_MODES[mode]
+        self.pads = [op.ints_param("pads")] if op.has_param("pads") else []
 
-    def forward(self, x: Array, pads: Any, value: Any = None) -> Array:
+    def forward(self, x: Array, *operands: Any) -> Array:
+        pads, value = (*self.pads, *operands, None, None)[:2]
+        self.expect(pads is not None, "pads as a parameter or an input", "none")
         borders = _ints(pads)
         self.expect(len(borders) == 2 * x.ndim, f"{2 * x.ndim} borders, two for each axis", borders)
         pairs = list(zip(borders[: x.ndim], borders[x.ndim :], strict=True))

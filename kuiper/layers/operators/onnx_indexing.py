@@ -67,7 +67,8 @@ class ScatterND(Layer):
         if op.str_param("reduction", "none") != "none":
             raise self.unsupported("reduction none", op.str_param("reduction"))
 
-    def forward(self, x: Array, indices: Array, updates: Array) -> Array:
+    def forward(self, x: Array, indices: Array | int, updates: Array) -> Array:
+        indices = np.array(indices, ndmin=2)  # of a single index pnnx leaves only the number
         chosen = places(x, indices, self.op.where)
         shape = indices.shape[:-1] + x.shape[len(chosen) :]
         self.expect(updates.shape == shape, f"updates {shape}", updates.shape)
