@@ -40,12 +40,18 @@ SPELLED_LIKE = {
 }
 """Types of older files that today's pnnx leaves out or writes as another type: they run the graphs of that one."""
 
-WITHOUT_GRAPH = {
+WITHOUT_GRAPH: dict[str, set[str]] = {
+    "aten::Float": set(),
+    "aten::FloatImplicit": set(),
+    "aten::IntImplicit": set(),
+    "aten::size": {"dim"},
     "nn.ConstantPad3d": {"padding", "value"},
     "nn.ReplicationPad3d": {"padding"},
     "nn.Unflatten": {"dim", "unflattened_size"},
+    "torch.clamp_max": set(),
+    "torch.clamp_min": set(),
 }
-"""Types that today's pnnx writes as F.pad and Tensor.unflatten, whose parameters are called otherwise, and their own.
+"""Types that today's pnnx writes as others whose parameters are called otherwise, or not at all, and their parameters.
 
 Tests in tests/layers make them by hand.
 """

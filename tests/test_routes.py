@@ -48,12 +48,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("optimize", [False, True])
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: f"{place.case}-{place.route}")
 def test_graph_of_a_route_equals_torch(place: Place, optimize: bool, folder: Path) -> None:
-    param = folder / f"{place.case}.{place.route}{ENDINGS[0]}"
+    arguments = folder / f"{place.case}.{place.route}{ENDINGS[0]}", place.case, optimize, ("", "dynamic_")
     if (place.case, place.route) not in OTHER_GRAPH:
-        assert_equals_torch(param, place.case, optimize)
+        assert_equals_torch(*arguments)
         return
     with pytest.raises((AssertionError, KuiperError)):  # if it agrees after all, other_graphs.json is out of date
-        assert_equals_torch(param, place.case, optimize)
+        assert_equals_torch(*arguments)
 
 
 def test_every_case_took_every_route() -> None:

@@ -106,8 +106,8 @@ def _sum(op: RuntimeOperator) -> str:
 
 def _quotient(op: RuntimeOperator) -> str:
     """div, whose result may be rounded."""
-    functions = {"": "div", "floor": "floor_divide", "trunc": "trunc_divide"}
-    mode = op.str_param("rounding_mode", "")
+    functions = {None: "div", "floor": "floor_divide", "trunc": "trunc_divide"}
+    mode = op.str_param("rounding_mode", None)
     if mode not in functions:
         raise UnsupportedOperatorError(op.where, "rounding_mode floor, trunc or none", mode)
     return f"{functions[mode]}(@0,@1)"

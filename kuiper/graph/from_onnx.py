@@ -7,8 +7,9 @@ Shape, which PNNX may leave out:
     here      s = Shape(x)       n = Tensor.slice(s)              z = torch.zeros(size=s)
 
 A cut or a row of floats holds floats: if x is declared as floats and n as int64, n is cut out of x's shape. A size is
-a vector of whole numbers, one for each axis of the output: whatever else stands for one means its shape. Of a Shape
-from one axis to another PNNX forgets these, too; those of a row follow from its length.
+a vector of whole numbers, one for each axis of the output: whatever else stands for one means its shape. What is
+compared with x has no fewer axes than x, and what is picked out of several axes is declared: if not, it was a shape. Of
+a Shape from one axis to another PNNX forgets these, too; those of a row follow from its length.
 
 Division, which PNNX writes as that of torch, though that of whole numbers gives fractions there:
 
@@ -32,10 +33,15 @@ if TYPE_CHECKING:
 
 _FLOATS = (DataType.F32, DataType.F64, DataType.F16, DataType.BF16)
 _WHOLE = (DataType.I64, DataType.I32)
-_SAME_TYPE = ("Tensor.slice", "torch.cat")
-_MADE_OF_A_SIZE = ("torch.full", "torch.zeros", "torch.ones", "torch.empty")
+_JOINS = ("cat", "concat")
+_SAME_TYPE = ("slice", *_JOINS)
+_BROADCASTING = ("eq", "where")
+_TO_A_NUMBER = ("select", "prod")
+_MADE_OF_A_SIZE = ("full", "zeros", "ones", "empty")
 _SIZES = ("size", "sizes", "shape")
 _INPUT = re.compile(r"in[0-9]+")
+_ITEM = re.compile(r"(?<=[\[,])@[0-9]+(?=[,\]])")
+_ARGUMENT = re.compile(r"(?<=\()@[0-9]+")
 _DIVISION = re.compile(r"\bdiv\b")
 
 
@@ -58,12 +64,48 @@ def put_back_what_onnx_had(operators: list[RuntimeOperator], operands: list[Runt
 
 def _meant_as_shapes(op: RuntimeOperator) -> Iterator[int]:
     """The positions of inputs whose shape is meant."""
-    whole = op.type in _SAME_TYPE and op.outputs[0].shape is not None and op.outputs[0].type in _WHOLE
+    in_list, word = _numbers_in_list(op) if op.type == "pnnx.Expression" else (), _word(op)
     for position, (operand, name) in enumerate(zip(op.inputs, op.input_names, strict=True)):
-        is_size = name in _SIZES or (op.type == "Expand" and position == 1)
-        counted = is_size and op.type in _MADE_OF_A_SIZE and _has_another_rank(op.outputs[0], operand)
-        if counted or ((whole or is_size) and operand.shape and operand.type in _FLOATS):
+        if not operand.shape or not op.outputs:
+            continue
+        is_float, output = operand.type in _FLOATS, op.outputs[0]
+        if name in _SIZES or (op.type == "Expand" and position == 1):
+            meant = is_float or (word in _MADE_OF_A_SIZE and _has_another_rank(output, operand))
+        elif position in in_list:
+            meant = is_float or len(operand.shape) > 1
+        elif word in _TO_A_NUMBER:
+            meant = output.shape is None and (len(operand.shape) > 1 or _only_ends_ranges(output))
+        elif output.shape is None:
+            meant = False
+        else:
+            fewer_axes = word in _BROADCASTING and len(operand.shape) > len(output.shape)
+            meant = fewer_axes or (word in _SAME_TYPE and is_float and output.type in _WHOLE)
+        if meant:
             yield position
+
+
+def _word(op: RuntimeOperator) -> str:
+    """``cat`` for torch.cat: some operators are functions here and methods there."""
+    return op.type.rpartition(".")[2]
+
+
+def _numbers_in_list(op: RuntimeOperator) -> set[int]:
+    """Of an expression that lists sizes, ``[size(@0,0),@1]``, the inputs that stand there themselves."""
+    text = op.str_param("expr")
+    names = {name for reader in op.outputs[0].consumers for name in _names(reader, op.outputs[0])}
+    if not text.startswith("[") or not names or not names <= set(_SIZES):
+        return set()
+    return {int(word[1:]) for word in _ITEM.findall(text)} - {int(word[1:]) for word in _ARGUMENT.findall(text)}
+
+
+def _names(op: RuntimeOperator, operand: RuntimeOperand) -> list[str]:
+    """What an operator calls the inputs that are this operand."""
+    return [name for read, name in zip(op.inputs, op.input_names, strict=True) if read is operand]
+
+
+def _only_ends_ranges(operand: RuntimeOperand) -> bool:
+    """Whether nothing but ranges reads the operand: they end at a size, not at an entry."""
+    return bool(operand.consumers) and all(reader.type == "torch.arange" for reader in operand.consumers)
 
 
 def _has_another_rank(output: RuntimeOperand, size: RuntimeOperand) -> bool:
@@ -90,7 +132,7 @@ def _sizes_wanted(op: RuntimeOperator) -> int | None:
     """How many sizes of its one tensor a row needs for its declared length: ``(n, c)`` in front of ``(h, w)``."""
     lengths = [operand.shape for operand in (*op.inputs, op.outputs[0]) if operand.type not in _FLOATS]
     known = [shape[0] for shape in lengths if shape and isinstance(shape[0], int)]
-    if op.type != "torch.cat" or len(lengths) != len(op.inputs) or len(known) != len(lengths):
+    if _word(op) not in _JOINS or len(lengths) != len(op.inputs) or len(known) != len(lengths):
         return None
     return known[-1] - sum(known[:-1])
 

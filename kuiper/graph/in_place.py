@@ -24,8 +24,9 @@ from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_CUTS = ("Tensor.slice", "Tensor.select")
-_VIEWS = ("Tensor.reshape", "Tensor.view", "Tensor.clone")  # the clones are PNNX's own, in front of a slice_copy
+_CUTS = ("Tensor.slice", "Tensor.select", "torch.select")
+_VIEWS = ("Tensor.reshape", "Tensor.view", "torch.reshape", "Tensor.clone")
+"""The clones are PNNX's own, in front of a slice_copy."""
 
 
 def put_parts_back(operators: list[RuntimeOperator], operands: list[RuntimeOperand]) -> list[RuntimeOperator]:

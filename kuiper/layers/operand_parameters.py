@@ -85,10 +85,11 @@ class WithOperandParameters(Layer):
 def _plain(value: Any) -> Any:
     """A computed value as a parameter would come from the file: Python numbers and lists, no arrays.
 
-    In a list, as in ``[size(@0,0),@1]``, a vector of one is its number: that is how graphs born from ONNX hold sizes.
+    In a list, as in ``[size(@0,0),@1]``, a vector stands for its numbers: that is how graphs born from ONNX hold sizes.
     """
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
     if isinstance(value, (list, tuple)):
-        return [item.item() if np.shape(item) == (1,) else _plain(item) for item in value]
+        items = [item if np.ndim(item) == 1 and isinstance(item, np.ndarray) else [item] for item in value]
+        return [_plain(one) for item in items for one in item]
     return value

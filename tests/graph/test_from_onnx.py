@@ -80,6 +80,41 @@ pnnx.Output out 1 0 2
     assert outputs(body, X).tolist() == np.repeat(X[:1], 3, 0).tolist()
 
 
+def test_what_is_compared_with_more_axes_than_come_out_means_its_shape() -> None:
+    body = """
+torch.eq same 2 1 0 1 2 $input=0 $other=1 #0=(?,?)f32 #1=(2)i64 #2=(2)bool
+pnnx.Output out 1 0 2
+"""
+    shape = "Shape shape 1 1 0 1 #0=(?,?)f32 #1=(2)i64" + body
+    assert outputs(shape, X).tolist() == [True, True]
+    assert outputs(shape.replace("#2=(2)bool", "#2=(?,2)bool").replace("#1=(2)i64 #2", "#2"), X[:, :2]).shape == (3, 2)
+
+
+def test_an_undeclared_entry_of_several_axes_is_a_size() -> None:
+    body = """
+Tensor.select rows 1 1 0 1 dim=0 index=1 $input=0 #0=(?,?)f32
+torch.arange made 1 1 1 2 dtype=None $end=1 #2=(?)i64
+pnnx.Output out 1 0 2
+"""
+    assert outputs(body, X).tolist() == [0, 1, 2, 3]
+    product = """
+torch.prod count 1 1 0 1 dim=(0) keepdim=False $input=0 #0=(?,?)f32
+pnnx.Output out 1 0 1
+"""
+    assert outputs(product, X).tolist() == 12
+
+
+def test_a_tensor_in_a_list_of_sizes_means_its_shape() -> None:
+    body = """
+pnnx.Expression sizes 1 1 0 1 expr=[1,@0] #0=(?,?)f32
+Tensor.reshape reshape 2 1 0 1 2 $input=0 $shape=1 #0=(?,?)f32 #2=(1,?,?)f32
+pnnx.Output out 1 0 2
+"""
+    assert outputs(body, X).shape == (1, 3, 4)
+    mixed = body.replace("[1,@0]", "[size(@0,0),-1]")
+    assert outputs(mixed, X).shape == (3, 4)
+
+
 def test_division_that_gives_whole_numbers_cuts_fractions_off() -> None:
     body = """
 Tensor.to whole 1 1 0 1 dtype=torch.long $input=0 #0=(?,?)f32 #1=(?,?)i64

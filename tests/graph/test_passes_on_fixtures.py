@@ -44,7 +44,7 @@ def stored(name: str) -> tuple[pnnx.Graph, list[tuple[list[np.ndarray], list[np.
     arrays = np.load(FOLDER / f"{name}.npz")
     runs = [
         tuple([arrays[key] for key in arrays if key.startswith(f"{prefix}{end}_")] for end in ("input", "output"))
-        for prefix in ("", "dynamic_")
+        for prefix in ("", "dynamic_", "unseen_")
     ]
     return pnnx.load(FOLDER / f"{name}.pnnx.param"), [run for run in runs if run[1]]  # type: ignore[misc]
 

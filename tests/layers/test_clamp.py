@@ -51,6 +51,8 @@ def test_clamp_counts_one_operation_for_each_number() -> None:
 def test_clamp_in_the_spelling_of_torchscript() -> None:
     assert run_wired("aten::clamp_min", X, 0.0).tolist() == [0, 0.5, 3]
     assert run_wired("aten::clamp_max", X, 1).tolist() == [-2, 0.5, 1]
+    assert run_wired("torch.clamp_min", X, 0.0, names=("input", "min")).tolist() == [0, 0.5, 3]
+    assert run_wired("torch.clamp_max", X, 1, names=("input", "max")).tolist() == [-2, 0.5, 1]
 
 
 @pytest.mark.parametrize(("number", "expected"), [(-3, 0), (2, 2)])

@@ -22,9 +22,9 @@ def flat(value: object) -> list[np.ndarray]:
 
 
 def assert_same(got: object, expected: list[np.ndarray]) -> None:
-    """Equal shapes, NaN where NaN, exact for integers, within the tolerance for floats."""
+    """Equal shapes and element types, NaN where NaN, exact for integers, within the tolerance for floats."""
     outputs = flat(got)
-    assert [output.shape for output in outputs] == [array.shape for array in expected]
+    assert [(output.shape, output.dtype) for output in outputs] == [(array.shape, array.dtype) for array in expected]
     for output, array in zip(outputs, expected, strict=True):
         if array.dtype.kind in "biu":
             np.testing.assert_array_equal(output, array)
@@ -34,11 +34,11 @@ def assert_same(got: object, expected: list[np.ndarray]) -> None:
         np.testing.assert_allclose(output, array, rtol=0, atol=TOLERANCE * scale)
 
 
-def assert_equals_torch(param: Path, name: str, optimize: bool) -> None:
-    """Run a graph on the stored inputs of the case of this name, the second ones, too, if there are such."""
+def assert_equals_torch(param: Path, name: str, optimize: bool, inputs_like: tuple[str, ...]) -> None:
+    """Run a graph on the stored inputs of the case of this name; ``inputs_like`` has what the names begin with."""
     stored = np.load(FOLDER / f"{name}.npz")
     model = kuiper.load(param, optimize=optimize)
-    for prefix in ("", "dynamic_"):
+    for prefix in inputs_like:
         inputs = [stored[key] for key in stored if key.startswith(f"{prefix}input_")]
         expected = [stored[key] for key in stored if key.startswith(f"{prefix}output_")]
         if expected:
@@ -48,7 +48,7 @@ def assert_equals_torch(param: Path, name: str, optimize: bool) -> None:
 @pytest.mark.parametrize("optimize", [False, True])
 @pytest.mark.parametrize("name", NAMES)
 def test_exported_operator_equals_torch(name: str, optimize: bool) -> None:
-    assert_equals_torch(FOLDER / f"{name}.pnnx.param", name, optimize)
+    assert_equals_torch(FOLDER / f"{name}.pnnx.param", name, optimize, ("", "dynamic_", "unseen_"))
 
 
 def test_fixtures_are_there() -> None:

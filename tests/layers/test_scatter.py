@@ -14,6 +14,7 @@ SOURCE = np.float32([[1, 2, 3], [4, 5, 6]])
 def test_scatter_add_adds_up_what_meets() -> None:
     assert run_wired("torch.scatter_add", X, INDEX, SOURCE, dim=1).tolist() == [[0, 0, 3], [4, 5, 0]]
     assert run_wired("torch.scatter_add", X, INDEX[1:], SOURCE, dim=0).tolist() == [[1, 0, 0], [0, 2, 0]]
+    assert run_wired("torch.scatter_add", X, INDEX[:1] - 3, SOURCE, dim=1).tolist() == [[0, 0, 3], [0, 0, 0]]
     assert not X.any()
 
 
@@ -27,7 +28,7 @@ def test_scatter_of_no_index_is_the_input() -> None:
 
 
 def test_scatter_refuses_what_does_not_fit() -> None:
-    with pytest.raises(TensorIndexError, match=r"torch.scatter_add 'it': expected indices within 0..1, got 2"):
+    with pytest.raises(TensorIndexError, match=r"torch.scatter_add 'it': expected indices within -2..1, got 2"):
         run_wired("torch.scatter_add", X, INDEX, SOURCE, dim=0)
     with pytest.raises(ShapeError, match=r"expected an index within \(2, 3\) off dim 1 and within the source \(1, 3\)"):
         run_wired("torch.scatter_add", X, INDEX, SOURCE[:1], dim=1)

@@ -85,10 +85,9 @@ def fold_of_onnx(op: RuntimeOperator) -> Layer:
 
 def read_stencil(op: RuntimeOperator) -> Stencil:
     """Kernel, stride, padding and dilation of an operator on images."""
-    op.ints_param("kernel_size")
     padding = per_axis(op, "padding", 2, 0, at_least=0)
     return Stencil(
-        per_axis(op, "kernel_size", 2, 1, at_least=1),
+        op.pair_param("kernel_size"),
         per_axis(op, "stride", 2, 1, at_least=1),
         padding,
         padding,

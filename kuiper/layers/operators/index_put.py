@@ -44,7 +44,7 @@ def index_put(
 ) -> Array:
     """A copy of ``x`` with ``values`` at ``x[indices]``, where None stands for a whole axis.
 
-    >>> index_put(np.zeros(3), (np.array([0, 2, 0]),), np.array([1, 5, 2]), accumulate=True)
+    >>> index_put(np.zeros(3), (np.array([0, 2, 0]),), np.array([1.0, 5.0, 2.0]), accumulate=True)
     array([3., 0., 5.])
 
     Raises

@@ -67,7 +67,7 @@ def scatter(
         raise ShapeError(
             where, f"an index within {x.shape} off dim {dim} and within the source {source_shape}", index.shape
         )
-    check_indices(index, x.shape[dim], where, from_end=False)
+    check_indices(index, x.shape[dim], where, from_end=True)  # ONNX counts from the end, too
     places: list[Array] = list(np.indices(index.shape, sparse=True))
     places[dim] = index
     taken = values if values.ndim == 0 else values[tuple(slice(n) for n in index.shape)]

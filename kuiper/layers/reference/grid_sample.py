@@ -14,16 +14,16 @@ Taps = list[tuple[int, float]]
 def naive_grid_sample(x: np.ndarray, grid: np.ndarray, mode: str, padding: str, align_corners: bool) -> np.ndarray:
     """``x`` (n, c, *size) at the points ``grid`` (n, *out, axes), whose last axis counts x before y before z."""
     out = np.zeros((*x.shape[:2], *grid.shape[1:-1]))
-    for n, *place in np.ndindex(grid.shape[:-1]):
-        point = grid[(n, *place)][::-1]
+    for place in np.ndindex(grid.shape[:-1]):
+        target = (place[0], slice(None), *place[1:])
         taps = [
             axis_taps(float(coordinate), size, mode, padding, align_corners)
-            for coordinate, size in zip(point, x.shape[2:], strict=True)
+            for coordinate, size in zip(grid[place][::-1], x.shape[2:], strict=True)
         ]
         for pairs in itertools.product(*taps):
-            pixel = tuple(index for index, _ in pairs)
-            if all(0 <= index < size for index, size in zip(pixel, x.shape[2:], strict=True)):
-                out[(n, slice(None), *place)] += math.prod(weight for _, weight in pairs) * x[(n, slice(None), *pixel)]
+            source = (place[0], slice(None), *(index for index, _ in pairs))
+            if all(0 <= index < size for (index, _), size in zip(pairs, x.shape[2:], strict=True)):
+                out[target] += math.prod(weight for _, weight in pairs) * x[source]
     return out
 
 
