@@ -76,7 +76,7 @@ portable: $(VENV)/installed
 
 export: $(VENV)/built
 	$(BIN)/pip install --quiet torch==2.13.0
-	$(BIN)/pip install --quiet --no-build-isolation -e '.[export]'
+	$(BIN)/pip install --quiet --no-build-isolation -e '.[oracle]'
 	$(BIN)/python -m pytest -m torch
 
 bench: $(VENV)/built
