@@ -233,7 +233,7 @@ def test_detector_finds_what_torch_finds(tmp_path: Path) -> None:
     generator = np.random.default_rng(3)
     photos = [generator.integers(0, 256, (*size, 3), np.uint8) for size in ((64, 96), (50, 40), (200, 500))]
     found = detector.batch(photos)
-    assert detector._takes_batches
+    assert detector._rows._takes_several
     for photo, detections in zip(photos, found, strict=True):
         expected = torch_detections(model, photo, (64, 96), 0.2, 0.5, 40)
         assert 5 < len(expected) == len(detections)
