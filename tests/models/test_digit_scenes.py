@@ -127,6 +127,7 @@ def test_clutter_has_ink_at_every_size(draw: object) -> None:
         assert np.asarray(mask).max() > VISIBLE
 
 
+@pytest.mark.torch  # which brings scikit-learn too
 def test_held_out_digits_are_never_learnt_from() -> None:
     datasets = pytest.importorskip("sklearn.datasets")
     learnt, held_out = load_digits(held_out=False), load_digits(held_out=True)
@@ -138,6 +139,7 @@ def test_held_out_digits_are_never_learnt_from() -> None:
     assert min(np.bincount(held_out.labels)) > 20
 
 
+@pytest.mark.torch  # which brings scikit-learn too
 def test_main_writes_pictures_and_their_boxes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("sklearn")
     assert main(["--out", str(tmp_path / "new"), "--count", "2", "--seed", "4", "--size", "96", "160"]) == 0
@@ -159,6 +161,7 @@ def test_without_sklearn_one_line_says_what_to_install(
     assert capsys.readouterr().err == expected
 
 
+@pytest.mark.torch  # which brings scikit-learn too
 def test_a_folder_that_cannot_be_written_to_is_one_line_on_stderr(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+pytestmark = pytest.mark.torch  # the extra that brings PyTorch brings onnx too
+
 Dims = tuple["int | str", ...]
 
 
@@ -118,7 +120,6 @@ def convert(path: Path, words: tuple[str, ...] = ()) -> tuple[str, bool]:
     return param.read_text(), verify(param, model, {"first": first, "second": second}).agrees
 
 
-@pytest.mark.torch
 @pytest.mark.timeout(600)
 class TestConversion:
     """Through pnnx."""

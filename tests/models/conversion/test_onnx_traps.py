@@ -10,6 +10,8 @@ from onnx.reference import ReferenceEvaluator  # noqa: E402
 
 from kuiper.models.conversion.onnx_traps import upgraded, with_explicit_pads  # noqa: E402
 
+pytestmark = pytest.mark.torch  # the extra that brings PyTorch brings onnx too
+
 
 def model(*nodes: onnx.NodeProto, opset: int = 17) -> onnx.ModelProto:
     """A model from x, an image of unknown size with two channels, to y; ``w`` is a kernel of 2 x 3."""
