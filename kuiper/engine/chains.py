@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kuiper.engine.caches import second_level_floats
 from kuiper.engine.kernels.chain import MOST_STEPS, Chain
 from kuiper.engine.lowering.concat import same_memory
 from kuiper.engine.planned_step import NativeStep, StepCard
@@ -20,12 +21,10 @@ if TYPE_CHECKING:
     from kuiper.engine.planned_step import PlannedStep
     from kuiper.engine.step import Step
 
-# Floats of an image from which on it is worth it: half a megabyte, a quarter of a second-level cache.
-_LARGE = 1 << 17
+# Parts of the second-level cache: an image from which on it is worth it, and what all strips of a chain may have.
+_LARGE, _STRIPS = 1 / 4, 1 / 2
 
-# Floats that all strips of a chain may have (half of a second-level cache), and rows of the output that a round makes,
-# at most.
-_STRIPS = 1 << 18
+# Rows of the output that a round makes, at most.
 _BANDS = (16, 8, 4, 2)
 
 # Rounds of a task, at least: the first one makes rows that another task makes, too.
@@ -66,7 +65,12 @@ def _link(maker: NativeStep, reader: NativeStep, steps: Sequence[PlannedStep]) -
     image, read = maker.writes[0], reader.reads[0]
     stride, reach = reader.window
     whole = image.start == 0 and image.strides == new_image(*image.shape).strides
-    if image.storage.floats < _LARGE or image.storage.contents is not None or reach < stride or not whole:
+    if (
+        image.storage.floats < _LARGE * second_level_floats()
+        or image.storage.contents is not None
+        or reach < stride
+        or not whole
+    ):
         return False
     users = [value for step in steps for value in (*step.reads, *step.writes) if value.storage is image.storage]
     return len(users) == 2 and image.shape == read.shape and same_memory(image, read)
@@ -77,7 +81,7 @@ def _chain(links: list[NativeStep]) -> NativeStep | None:
     images: list[Value] = [link.writes[0] for link in links[:-1]]
     rows = [image.strides[2] for image in images]
     out_h, wanted = links[-1].writes[0].shape[2], _TASKS_PER_CORE * available_cores()
-    bands = [band for band in _BANDS if _strip_floats(links, rows, band) <= _STRIPS]
+    bands = [band for band in _BANDS if _strip_floats(links, rows, band) <= _STRIPS * second_level_floats()]
     if not bands:
         return None
     band = next((band for band in bands if wanted * _ROUNDS * band <= out_h), bands[-1])

@@ -1,35 +1,47 @@
-"""How long a 3 x 3 convolution will take by each of the engine's algorithms: what the planner chooses by.
+"""How long a convolution will take by each of the engine's algorithms: what the planner chooses by.
 
-A cost is a sum of three things, in nanoseconds on one thread:
+A cost is a number of the core's clock cycles, on one thread. It is a sum of three things:
 
-    arithmetic   vector operations of the products and of Winograd's transforms, at the rate of the core
-    calls        what each tile spends on starting and storing its sums
-    weights      bytes that come from beyond the second-level cache, in every run of the network: other layers' weights
+    arithmetic   vector operations of the products and of Winograd's transforms
+    calls        what each tile spends on finding its pixels, and on starting and storing its sums
+    weights      those that come from beyond the second-level cache, in every run of the network: other layers' weights
                  have pushed them out. They come while the products run (the tile asks for them ahead), so the longer
                  of the two counts, and a part of the other
 
-The constants were measured on one machine (AVX-512, 3.6 GHz, 2 MB of second-level cache); arithmetic scales with the
-width of a vector. Elsewhere the absolute numbers are wrong, but the choice rarely is: only ratios matter. Nothing is
-measured when a model is loaded, so the same model gets the same plan, and the same bits, each time.
+Nothing is timed when a model is loaded, so the same machine gives a model the same plan, and the same bits, each time.
+What differs from one build to another (lanes, registers) is taken from the build, what differs from one machine to
+another in steps of two (the second-level cache) from the operating system. The constants below are ratios: operations
+per cycle and bytes per cycle, which modern cores have much the same. docs/engine.md tells where each comes from.
 """
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
+from kuiper.engine.caches import second_level_floats
 from kuiper.engine.kernels.convolution import LANES, MOST_ROWS
 
 MAX_VECTORS = len(MOST_ROWS)
 
-CYCLES_PER_NS = 3.6  # the clock under vector load
-PRODUCTS_PER_CYCLE = 1.75  # multiply-adds of vectors; the peak is 2
-STORE_CYCLES = 3.5  # to start and to store one vector of sums
-TRANSFORM_CYCLES = {2: (95.0, 65.0), 4: (240.0, 190.0)}  # one vector of a tile: its input, its output
-FAR_BYTES_PER_NS = 18.0  # weights from beyond the second-level cache, while products run
-UNHIDDEN = 0.3  # the part of the shorter of arithmetic and weights that does not hide behind the longer
+# What a core does in a cycle.
+PRODUCTS, LOADS, OPERATIONS = 2.0, 2.0, 4.0  # multiply-adds of vectors, loads, operations of any kind
+LATENCY = 4.0  # cycles until a sum is ready for its next term
+POINTERS = 9  # rows whose pointers stay in registers; the others are loaded in each step
+UNHIDDEN_LOADS = 1 / 8  # the part of the loads' time that multiply-adds do not hide
+SUM_CYCLES = 3.5  # to start and to store one vector of sums
+TILE_CYCLES = 30.0  # to find the pixels of a tile, and to call it
 
-NEAR_FLOATS = 256 << 10  # weights up to this size, half of the second-level cache, stay there from block to block
-BLOCK_FLOATS = 320 << 10  # V of a block and M of a panel: they may fill a little more, being used again at once
+# Bytes per cycle: from the second-level cache, and from beyond it while products run.
+NEAR_BYTES, FAR_BYTES = 20.0, 6.0
+UNHIDDEN_WEIGHTS = 0.3  # the part of the shorter of arithmetic and weights that does not hide behind the longer
+
+# One vector of a tile of Winograd's, by the size of tiles: operations of both transforms (loads and stores among
+# them), and vectors that they move between caches.
+TRANSFORM_OPERATIONS = {2: 64 + 52, 4: 288 + 215}
+TRANSFORM_MOVES = {2: 20 + 24, 4: 52 + 68}
+INPUT_SHARE = 0.55  # of a transform, the input's: done once for each group of panels
+
 LEAST_NEAR, LEAST_FAR = 12, 32  # tiles of a block; with fewer, far weights would take longer than the products
 TASKS = 8  # of a layer, if it is large enough: 2 to 16 threads then share it evenly
 GROUP_CHANNELS = 192  # of a group, at least: each group transforms the inputs again, 5 % of the products for so many
@@ -49,6 +61,74 @@ class WinogradCut:
     panel_groups: int
 
 
+def near_floats() -> int:
+    """Weights up to this size, half of the second-level cache, stay there from block to block."""
+    return second_level_floats() // 2
+
+
+def block_floats() -> int:
+    """V of a block and M of a panel: they may fill a little more than half of the cache, being used again at once."""
+    return second_level_floats() * 5 // 8
+
+
+def tile_cycles(rows: int, vectors: int) -> float:
+    """Cycles of one step of a tile: its multiply-adds, or its loads, or until the sums of the last step are ready.
+
+    A step loads a number of each row, its vectors of weights, and a line that will be needed later.
+
+    >>> tile_cycles(6, 2) < tile_cycles(12, 1) and tile_cycles(1, 1) == tile_cycles(4, 1)
+    True
+    """
+    loads = (rows + vectors + 1 + max(0, rows - POINTERS)) / LOADS
+    products = rows * vectors / PRODUCTS
+    return max(products + UNHIDDEN_LOADS * loads, loads, LATENCY)
+
+
+def tile_sizes(pixels: int, vectors: int) -> list[tuple[int, int]]:
+    """Tiles as even as possible, as (how many, of how many rows).
+
+    >>> sum(count * rows for count, rows in tile_sizes(100, 2))
+    100
+    """
+    tiles = -(-pixels // MOST_ROWS[vectors - 1])
+    rows, larger = divmod(pixels, tiles)
+    return [(larger, rows + 1), (tiles - larger, rows)]
+
+
+@functools.lru_cache(4096)
+def pixel_cycles(pixels: int, vectors: int, steps: int) -> float:
+    """Cycles of a panel of so many vectors for so many pixels, each a sum of ``steps`` products."""
+    own = SUM_CYCLES * vectors
+    return sum(
+        tiles * (steps * tile_cycles(rows, vectors) + rows * own + TILE_CYCLES)
+        for tiles, rows in tile_sizes(pixels, vectors)
+        if tiles
+    )
+
+
+def panel_widths(vectors: int, pixels: int, steps: int) -> list[int]:
+    """How many vectors each panel gets, for the fewest cycles; the widest first.
+
+    >>> sum(panel_widths(9, pixels=1000, steps=576))
+    9
+    """
+    costs = {width: pixel_cycles(pixels, width, steps) for width in range(1, MAX_VECTORS + 1)}
+    best: list[tuple[float, list[int]]] = [(0.0, [])]
+    for total in range(1, vectors + 1):
+        best.append(min((best[total - w][0] + costs[w], [*best[total - w][1], w]) for w in costs if w <= total))
+    return sorted(best[vectors][1], reverse=True)
+
+
+def direct_cost(pixels: int, widths: list[int], steps: int) -> float:
+    """Cycles of ``kernels/convolution.pyx``: panels of these widths over so many pixels, sums of ``steps`` products.
+
+    >>> direct_cost(100, [2], 64) < direct_cost(100, [2, 2], 64)
+    True
+    """
+    cycles = sum(pixel_cycles(pixels, width, steps) for width in widths)
+    return together(cycles, steps * sum(widths) * LANES)
+
+
 def cut_winograd(images: int, out_h: int, out_w: int, channels: int, out_channels: int, size: int) -> WinogradCut:
     """The blocks of tiles and the panels of output channels for F(2, 3) or F(4, 3) (``size`` 2 or 4).
 
@@ -62,13 +142,13 @@ def cut_winograd(images: int, out_h: int, out_w: int, channels: int, out_channel
     tiles = images * -(-out_h // size) * -(-out_w // size)
     positions = (size + 2) ** 2
     vectors, depth = -(-out_channels // LANES), -(-channels // LANES) * LANES
-    far = positions * channels * vectors * LANES > NEAR_FLOATS
+    far = positions * channels * vectors * LANES > near_floats()
     wanted = max(LEAST_FAR if far else LEAST_NEAR, -(-tiles // TASKS))
-    most = max(1, BLOCK_FLOATS // (positions * (depth + min(vectors, MAX_VECTORS) * LANES)))
+    most = max(1, block_floats() // (positions * (depth + min(vectors, MAX_VECTORS) * LANES)))
     limit = min(most, wanted * 3 // 2)
     blocks = next((few for few in (1, 2, 4, TASKS) if -(-tiles // few) <= limit), -(-tiles // limit))
     block = -(-tiles // blocks)
-    panels = -(-vectors // panel_width(block, vectors))
+    panels = -(-vectors // winograd_panel(block, vectors, channels))
     groups = 1
     while blocks * groups < TASKS and 2 * groups <= panels:
         if blocks * groups > 1 and 2 * groups * GROUP_CHANNELS > vectors * LANES:
@@ -77,39 +157,36 @@ def cut_winograd(images: int, out_h: int, out_w: int, channels: int, out_channel
     return WinogradCut(size, tiles, block, panels, groups)
 
 
-def panel_width(block: int, vectors: int) -> int:
-    """Vectors of a panel: as many as there are passes over its weights, for each pass asks for one more line ahead."""
-    for width in range(MAX_VECTORS, 2, -1):
-        if -(-block // MOST_ROWS[width - 1]) >= width:
-            return min(width, vectors)
-    return min(2, vectors)
+def winograd_panel(block: int, vectors: int, channels: int) -> int:
+    """Vectors of a panel: those that take the fewest cycles for each.
+
+    >>> 1 <= winograd_panel(25, 8, 64) <= MAX_VECTORS
+    True
+    """
+    widths = range(1, min(vectors, MAX_VECTORS) + 1)
+    return min(widths, key=lambda width: (pixel_cycles(block, width, channels) / width, -width))
 
 
 def winograd_cost(cut: WinogradCut, channels: int, out_channels: int) -> float:
-    """Nanoseconds that Winograd's convolution will take on one thread.
+    """Cycles that Winograd's convolution will take on one thread.
 
-    >>> winograd_cost(cut_winograd(1, 56, 56, 64, 64, size=4), 64, 64) < direct_cost(1, 56, 56, 64, 64)
+    >>> widths = panel_widths(-(-64 // LANES), 56 * 56, 9 * 64)
+    >>> winograd_cost(cut_winograd(1, 56, 56, 64, 64, size=4), 64, 64) < direct_cost(56 * 56, widths, 9 * 64)
     True
     """
     positions = (cut.size + 2) ** 2
     vectors = -(-out_channels // LANES)
     blocks = -(-cut.tiles // cut.block)
-    sums = cut.tiles * positions * vectors
-    cycles = sums * (channels / PRODUCTS_PER_CYCLE + STORE_CYCLES)
+    width = -(-vectors // cut.panels)
+    cycles = positions * blocks * vectors / width * pixel_cycles(cut.block, width, channels)
     weights = positions * channels * vectors * LANES
-    into, out_of = TRANSFORM_CYCLES[cut.size]
-    transforms = cut.tiles * (-(-channels // LANES) * into * cut.panel_groups + vectors * out_of)
-    return together(cycles, weights * (blocks if weights > NEAR_FLOATS else 1)) + transforms / CYCLES_PER_NS
-
-
-def direct_cost(images: int, out_h: int, out_w: int, channels: int, out_channels: int) -> float:
-    """Nanoseconds that ``kernels/convolution.pyx`` will take for a 3 x 3 kernel on one thread."""
-    vectors = -(-out_channels // LANES)
-    sums = images * out_h * out_w * vectors
-    return together(sums * (9 * channels / PRODUCTS_PER_CYCLE + STORE_CYCLES), 9 * channels * vectors * LANES)
+    transform = TRANSFORM_OPERATIONS[cut.size] / OPERATIONS + TRANSFORM_MOVES[cut.size] * LANES * 4 / NEAR_BYTES
+    inputs, outputs = -(-channels // LANES) * cut.panel_groups, vectors
+    transforms = cut.tiles * transform * (INPUT_SHARE * inputs + (1 - INPUT_SHARE) * outputs)
+    return together(cycles, weights * (blocks if weights > near_floats() else 1)) + transforms
 
 
 def together(cycles: float, floats: float) -> float:
-    """Nanoseconds of arithmetic and of weights that come from afar meanwhile."""
-    arithmetic, weights = cycles / CYCLES_PER_NS, 4 * floats / FAR_BYTES_PER_NS
-    return max(arithmetic, weights) + UNHIDDEN * min(arithmetic, weights)
+    """Cycles of arithmetic and of weights that come from afar meanwhile."""
+    weights = 4 * floats / FAR_BYTES
+    return max(cycles, weights) + UNHIDDEN_WEIGHTS * min(cycles, weights)

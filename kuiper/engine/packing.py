@@ -2,8 +2,8 @@
 
     weight (out_c, in_c, kernel_h, kernel_w)      panel j: [kernel_h * kernel_w][in_c][vectors * LANES]
 
-How many vectors a panel has is decided by what the tile makes of it: 3 or 4 vectors keep the arithmetic units busiest,
-but 5 vectors are better cut into 3 + 2 than into 4 + 1.
+How many vectors a panel has is decided by what the tile makes of it (``cost.panel_widths``): several vectors keep the
+arithmetic units busiest, as long as the sums of many rows fit the registers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kuiper.engine.kernels.convolution import LANES, MOST_ROWS
+from kuiper.engine.cost import panel_widths
+from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.values import aligned, whole_vectors
 
 if TYPE_CHECKING:
@@ -31,44 +32,11 @@ class PackedWeights:
     depth: int
 
 
-# How much longer than its multiply-adds a tile of 1, 2, 3, 4 vectors takes: few vectors leave little for each load to
-# do.
-_LOAD_PENALTY = (0.0, 1.4, 1.13, 1.0, 1.0)
-
-
-def tile_cycles(rows: int, vectors: int) -> float:
-    """Cycles of one step of a tile: two multiply-adds a cycle, and four cycles until a sum is ready for the next.
-
-    >>> tile_cycles(9, 3), tile_cycles(1, 4)
-    (13.5, 4.0)
-    """
-    return max(rows * vectors / 2 * _LOAD_PENALTY[vectors], 4.0)
-
-
-def pixel_cycles(pixels: int, vectors: int) -> float:
-    """Cycles of one step for so many pixels, in tiles as even as possible."""
-    tiles = -(-pixels // MOST_ROWS[vectors - 1])
-    small, larger = divmod(pixels, tiles)
-    return larger * tile_cycles(small + 1, vectors) + (tiles - larger) * tile_cycles(small, vectors)
-
-
-def panel_widths(vectors: int, pixels: int) -> list[int]:
-    """How many vectors each panel gets, for the fewest cycles; the widest first.
-
-    >>> panel_widths(8, 1000)
-    [4, 4]
-    """
-    costs = {width: pixel_cycles(pixels, width) for width in range(1, 5)}
-    best: list[tuple[float, list[int]]] = [(0.0, [])]
-    for total in range(1, vectors + 1):
-        best.append(min((best[total - w][0] + costs[w], [*best[total - w][1], w]) for w in costs if w <= total))
-    return sorted(best[vectors][1], reverse=True)
-
-
 def cut_panels(weight: Array, groups: int, pixels: int) -> list[int]:
     """The widths of the panels of each group, or of as many groups as are packed together."""
     own = len(weight) // groups
-    return panel_widths(whole_vectors(own * _groups_together(own, groups)) // LANES, pixels)
+    together = _groups_together(own, groups)
+    return panel_widths(whole_vectors(own * together) // LANES, pixels, together * weight[0].size)
 
 
 def pack(weight: Array, bias: Array | None, groups: int, pixels: int) -> PackedWeights:
@@ -84,7 +52,7 @@ def pack(weight: Array, bias: Array | None, groups: int, pixels: int) -> PackedW
         last, seen = min(first + together, groups), min(first, groups - together)
         columns = _columns(weight, range(first, last), seen, groups, together)
         start = first * own
-        for width in panel_widths(whole_vectors(columns.shape[1]) // LANES, pixels):
+        for width in panel_widths(whole_vectors(columns.shape[1]) // LANES, pixels, len(columns)):
             panels.append((width, start, seen * depth, offset))
             stop = min(start + width * LANES, last * own)
             parts.append((offset, columns[:, start - first * own : stop - first * own], width * LANES))

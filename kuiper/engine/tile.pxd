@@ -35,13 +35,20 @@ from kuiper.engine.vector cimport LANES, vec
 
 cdef extern from *:
     """
-    /* The most rows for 1, 2, 3 and 4 vectors: by the number of registers, and of pointers that fit beside them. */
-    #if defined(__AVX512F__) || defined(__ARM_NEON)
-    enum { ROWS_1 = 12, ROWS_2 = 12, ROWS_3 = 9, ROWS_4 = 6 };
+    /* Vector registers of the build. */
+    #if defined(__AVX512F__) || defined(__aarch64__)
+    enum { REGISTERS = 32 };
     #else
-    enum { ROWS_1 = 12, ROWS_2 = 6, ROWS_3 = 4, ROWS_4 = 3 };
+    enum { REGISTERS = 16 };
     #endif
     enum { MAX_ROWS = 12, MAX_VECTORS = 4 };
+
+    /* The most rows for 1, 2, 3 and 4 vectors. Beside the sums a register for each vector of weights is needed, one for
+       the number, and one to spare: without it, gcc reads the weights again for each row. More than MAX_ROWS pointers
+       do not fit the other registers. */
+    #define KUIPER_ROWS(V) \\
+        ((REGISTERS - 2 - (V)) / (V) < MAX_ROWS ? (REGISTERS - 2 - (V)) / (V) : MAX_ROWS)
+    enum { ROWS_1 = KUIPER_ROWS(1), ROWS_2 = KUIPER_ROWS(2), ROWS_3 = KUIPER_ROWS(3), ROWS_4 = KUIPER_ROWS(4) };
 
     typedef struct {
         Py_ssize_t taps, depth;      /* how many positions, and how many numbers under each */
@@ -52,12 +59,6 @@ cdef extern from *:
         int has_residual, clamps;
         float low, high;             /* if it clamps */
     } kuiper_tile_work;
-
-    #if defined(__GNUC__)
-    #define KUIPER_UNROLL _Pragma("GCC unroll 16")
-    #else
-    #define KUIPER_UNROLL
-    #endif
 
     KUIPER_INLINE void kuiper_tile_of(
         const int rows, const int vectors, const kuiper_tile_work *work,
@@ -119,6 +120,7 @@ cdef extern from *:
     }
     """
     enum:
+        REGISTERS
         ROWS_1
         ROWS_2
         ROWS_3

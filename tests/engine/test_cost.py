@@ -1,16 +1,35 @@
+"""The cost model: it cuts layers as the kernels can, knows the registers of the build, and chooses what is fastest."""
+
+from __future__ import annotations
+
 import itertools
 
 import pytest
 
-from kuiper.engine.cost import BLOCK_FLOATS, MAX_VECTORS, cut_winograd, direct_cost, winograd_cost
-from kuiper.engine.kernels.convolution import LANES
+from kuiper.engine import caches, cost
+from kuiper.engine.cost import (
+    MAX_VECTORS,
+    block_floats,
+    cut_winograd,
+    direct_cost,
+    panel_widths,
+    pixel_cycles,
+    tile_cycles,
+    tile_sizes,
+    winograd_cost,
+)
+from kuiper.engine.kernels.convolution import LANES, MOST_ROWS, REGISTERS
+
+SHAPES = [(1, 1), (16, 16), (64, 64), (40, 100), (256, 512), (2048, 2048)]
 
 
 @pytest.mark.parametrize("size", [2, 4])
-@pytest.mark.parametrize(
-    ("channels", "out_channels"), [(1, 1), (16, 16), (64, 64), (40, 100), (256, 512), (2048, 2048)]
-)
-def test_cut_winograd_fits_the_kernel(size: int, channels: int, out_channels: int) -> None:
+@pytest.mark.parametrize(("channels", "out_channels"), SHAPES)
+@pytest.mark.parametrize("cache", [caches.LEAST, caches.UNKNOWN, caches.MOST])
+def test_cut_winograd_fits_the_kernel_and_the_cache(
+    cache: int, channels: int, out_channels: int, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cost, "second_level_floats", lambda: cache // 4)
     vectors = -(-out_channels // LANES)
     for images, side in itertools.product((1, 8), (1, 7, 14, 55, 200)):
         cut = cut_winograd(images, side, side, channels, out_channels, size)
@@ -20,15 +39,53 @@ def test_cut_winograd_fits_the_kernel(size: int, channels: int, out_channels: in
         assert 1 <= cut.panel_groups <= cut.panels <= vectors
         panel = -(-vectors // cut.panels)
         floats = cut.block * (size + 2) ** 2 * (-(-channels // LANES) + panel) * LANES
-        assert cut.block == 1 or floats <= BLOCK_FLOATS
+        assert cut.block == 1 or floats <= block_floats()
 
 
-@pytest.mark.skipif(LANES != 16, reason="the choices of one build")
+@pytest.mark.skipif(LANES < 8, reason="the choices of builds with wide vectors")
 @pytest.mark.parametrize(
-    ("side", "channels", "best"), [(56, 64, 4), (28, 128, 4), (7, 512, 2), (1, 512, 0), (256, 16, 4)]
+    ("side", "channels", "best"), [(56, 64, 4), (28, 128, 4), (14, 256, 4), (7, 512, 2), (1, 512, 0), (256, 16, 4)]
 )
 def test_costs_choose_what_was_measured_to_be_fastest(side: int, channels: int, best: int) -> None:
-    costs = {0: direct_cost(1, side, side, channels, channels)}
+    pixels, steps = side * side, 9 * channels
+    costs = {0: direct_cost(pixels, panel_widths(-(-channels // LANES), pixels, steps), steps)}
     for size in (2, 4):
         costs[size] = winograd_cost(cut_winograd(1, side, side, channels, channels, size), channels, channels)
     assert min(costs, key=lambda size: costs[size]) == best
+
+
+def test_sums_of_every_tile_fit_the_registers_beside_their_factors() -> None:
+    for vectors, rows in enumerate(MOST_ROWS, 1):
+        assert rows * vectors + vectors + 1 < REGISTERS
+
+
+def test_tile_cycles_waits_for_sums_where_there_are_few() -> None:
+    assert tile_cycles(1, 1) == tile_cycles(2, 2) == cost.LATENCY
+
+
+@pytest.mark.parametrize("vectors", range(1, 40))
+def test_panel_widths_add_up(vectors: int) -> None:
+    for pixels in (1, 5, 49, 196, 10_000):
+        widths = panel_widths(vectors, pixels, steps=64)
+        assert sum(widths) == vectors
+        assert set(widths) <= {1, 2, 3, 4}
+
+
+def test_panel_widths_of_many_pixels_avoid_single_vectors() -> None:
+    assert min(panel_widths(4, 10_000, steps=64)) >= 2
+    assert panel_widths(5, 10_000, steps=64).count(1) <= 1
+
+
+def test_tile_sizes_differ_by_at_most_one_row() -> None:
+    for vectors, most in enumerate(MOST_ROWS, 1):
+        for pixels in (1, most, most + 1, 10 * most + 3):
+            sizes = [rows for count, rows in tile_sizes(pixels, vectors) if count]
+            assert sum(count * rows for count, rows in tile_sizes(pixels, vectors)) == pixels
+            assert max(sizes) <= most
+            assert max(sizes) - min(sizes) <= 1
+
+
+def test_pixel_cycles_counts_every_pixel() -> None:
+    for vectors, rows in enumerate(MOST_ROWS, 1):
+        assert pixel_cycles(10 * rows, vectors, 9) == pytest.approx(10 * pixel_cycles(rows, vectors, 9))
+        assert pixel_cycles(10 * rows + 1, vectors, 9) > pixel_cycles(10 * rows, vectors, 9)

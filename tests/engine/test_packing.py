@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kuiper.engine.kernels.convolution import LANES, MOST_ROWS
-from kuiper.engine.packing import pack, panel_widths, pixel_cycles
+from kuiper.engine.kernels.convolution import LANES
+from kuiper.engine.packing import pack
 from tests.engine.models import numbers
 
 
@@ -38,21 +38,3 @@ def test_pack_multiplies_few_zeros_where_groups_are_left_over() -> None:
     assert packed.depth == 2 * 4
     assert packed.panels[:, 1].tolist() == [LANES * k for k in range(7)]  # six pairs and a single group
     assert packed.panels[:, 2].tolist() == [0, 8, 16, 24, 32, 40, 44]  # which is packed as if with its neighbour
-
-
-@pytest.mark.parametrize("vectors", range(1, 40))
-def test_panel_widths_add_up(vectors: int) -> None:
-    for pixels in (1, 5, 49, 196, 10_000):
-        widths = panel_widths(vectors, pixels)
-        assert sum(widths) == vectors
-        assert set(widths) <= {1, 2, 3, 4}
-
-
-def test_panel_widths_of_many_pixels_avoid_single_vectors() -> None:
-    assert panel_widths(5, 10_000) == [3, 2]
-
-
-def test_pixel_cycles_counts_every_pixel() -> None:
-    for vectors, rows in enumerate(MOST_ROWS, 1):
-        assert pixel_cycles(10 * rows, vectors) == pytest.approx(10 * pixel_cycles(rows, vectors))
-        assert pixel_cycles(10 * rows + 1, vectors) > pixel_cycles(10 * rows, vectors)

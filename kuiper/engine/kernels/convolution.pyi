@@ -3,6 +3,7 @@ import numpy as np
 from kuiper.engine.step import Step
 
 LANES: int
+REGISTERS: int
 ACTIVATION_CODES: dict[str, int]
 MOST_ROWS: list[int]
 

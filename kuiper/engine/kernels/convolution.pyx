@@ -24,19 +24,17 @@ from kuiper.engine.step import rows_needed
 from kuiper.engine.activation cimport (
     CLIP, ELU, GELU, GELU_TANH, HARDSIGMOID, HARDSWISH, LEAKY_RELU, MISH, NONE, SIGMOID, SILU, TANH, activate,
 )
-from kuiper.engine.kernels.convolution_table cimport Geometry, Panel, Table, Work, place
+from kuiper.engine.kernels.convolution_table cimport Geometry, Panel, Table, Work, go_to, place
 from kuiper.engine.step cimport Memory, RowWise, Step
-from kuiper.engine.tile cimport MAX_ROWS, TileWork, rows_for, tile
+from kuiper.engine.tile cimport MAX_ROWS, REGISTERS as REGISTERS_OF_BUILD, TileWork, rows_for, tile
 from kuiper.engine.vector cimport LANES as LANES_OF_BUILD
-
-cdef enum:
-    NEAR_FLOATS = 1 << 17  # weights that stay in the second-level cache beside the image
 
 LANES = LANES_OF_BUILD
 ACTIVATION_CODES = {
     "none": NONE, "clip": CLIP, "leaky_relu": LEAKY_RELU, "silu": SILU, "sigmoid": SIGMOID, "hardswish": HARDSWISH,
     "hardsigmoid": HARDSIGMOID, "tanh": TANH, "gelu": GELU, "gelu_tanh": GELU_TANH, "elu": ELU, "mish": MISH,
 }
+REGISTERS = REGISTERS_OF_BUILD
 MOST_ROWS = [rows_for(vectors) for vectors in range(1, 5)]
 
 cdef class Convolution(Step):
@@ -73,7 +71,6 @@ cdef class Convolution(Step):
         ).reshape(-1)
         work.weights = work.next_weights = self.weights = &weights[0]
         self.weight_floats = weights.shape[0]
-        work.far = weights.shape[0] > NEAR_FLOATS
         work.bias = &bias[0]
         work.panel = <const Panel*> &panels[0, 0]
         work.offset = &offset[0]
@@ -88,7 +85,8 @@ cdef class Convolution(Step):
 
     cdef void announce(self, const float* weights, Py_ssize_t floats) noexcept:
         if weights != NULL:
-            self.work.next_weights, self.work.next_floats = weights, floats
+            self.work.next_weights = weights
+            self.work.next_share = <double> floats / (self.work.pixels * self.work.geometry.panels)
 
 
 cdef void convolve(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
@@ -112,58 +110,48 @@ cdef void convolve_block(
 ) noexcept nogil:
     """Pixels first .. last for some panels, in tiles that differ by at most one row."""
     cdef const Geometry* g = &work.geometry
-    cdef Py_ssize_t tiles, index, pixel = first, end, panel
-    cdef int most = MAX_ROWS, rows
+    cdef Py_ssize_t tiles, index, pixel = first, panel, longer
+    cdef int most = MAX_ROWS, fewest, rows
     cdef Table table
+    cdef TileWork tiled
     table.pointers = <const float**> memory.scratch
+    go_to(g, first, &table)
+    tiled.taps, tiled.depth = work.taps, g.depth
+    tiled.has_residual, tiled.clamps = g.residual >= 0, g.activation == CLIP
+    tiled.low, tiled.high = g.alpha, g.beta
     for panel in range(first_panel, end_panel):
         most = min(most, rows_for(<int> work.panel[panel].vectors))
     tiles = (last - first + most - 1) // most
+    fewest = <int> ((last - first) // tiles)
+    longer = last - first - fewest * tiles
     for index in range(tiles):
-        end = first + (index + 1) * (last - first) // tiles
-        rows = <int> (end - pixel)
+        rows = fewest + (index < longer)
         place(work, pixel, rows, memory, &table)
         for panel in range(first_panel, end_panel):
-            convolve_tile(work, &work.panel[panel], rows, &table, ahead_of(work, panel, pixel, rows, index, tiles))
+            tiled.weights = work.weights + work.panel[panel].weights
+            tiled.bias = work.bias + work.panel[panel].out_channel
+            tiled.in_channel, tiled.out_channel = work.panel[panel].in_channel, work.panel[panel].out_channel
+            tiled.ahead = ahead_of(work, panel, pixel, rows, <double> index / tiles)
+            tile(rows, <int> work.panel[panel].vectors, &tiled, table.pointers, table.residual, table.out)
         if g.activation != CLIP and g.activation != NONE:
             activate_rows(work, &work.panel[first_panel], &work.panel[end_panel - 1], rows, &table)
-        pixel = end
+        pixel += rows
 
 
 cdef inline const float* ahead_of(
-    const Work* work, Py_ssize_t panel, Py_ssize_t pixel, int rows, Py_ssize_t tile_index, Py_ssize_t tiles
+    const Work* work, Py_ssize_t panel, Py_ssize_t pixel, int rows, double done
 ) noexcept nogil:
-    """What a tile should fetch while it computes.
+    """What a tile should fetch while it computes, when this part of the block's tiles is ``done``.
 
     If the weights do not fit the cache, that is this tile's part of the panel behind its own. Otherwise it is its part of
     the next step's weights.
     """
     cdef const Geometry* g = &work.geometry
     cdef Py_ssize_t columns = work.panel[panel].vectors * LANES_OF_BUILD
-    cdef Py_ssize_t done = panel * work.pixels + pixel if g.panel_groups > 1 else pixel * g.panels + panel * rows
-    if work.far:
-        return work.weights + work.panel[panel].weights + (tiles + tile_index) * work.taps * g.depth // tiles * columns
-    return work.next_weights + done * work.next_floats // (work.pixels * g.panels)
-
-
-cdef inline void convolve_tile(
-    const Work* work, const Panel* panel, int rows, Table* table, const float* ahead
-) noexcept nogil:
-    """One tile of one panel, which fetches what is ``ahead``."""
-    cdef const Geometry* g = &work.geometry
-    cdef TileWork tiled
-    tiled.taps = work.taps
-    tiled.depth = g.depth
-    tiled.weights = work.weights + panel.weights
-    tiled.bias = work.bias + panel.out_channel
-    tiled.in_channel = panel.in_channel
-    tiled.out_channel = panel.out_channel
-    tiled.ahead = ahead
-    tiled.has_residual = g.residual >= 0
-    tiled.clamps = g.activation == CLIP
-    tiled.low = g.alpha
-    tiled.high = g.beta
-    tile(rows, <int> panel.vectors, &tiled, table.pointers, table.residual, table.out)
+    if g.far_weights:
+        return work.weights + work.panel[panel].weights + <Py_ssize_t> ((1 + done) * work.taps * g.depth) * columns
+    done = panel * work.pixels + pixel if g.panel_groups > 1 else pixel * g.panels + panel * rows
+    return work.next_weights + <Py_ssize_t> (done * work.next_share)
 
 
 cdef inline void activate_rows(

@@ -24,56 +24,89 @@ cdef struct Geometry:
     Py_ssize_t residual, residual_pixel  # -1: none
     Py_ssize_t zeros
     Py_ssize_t block, panels, panel_groups  # pixels of a task, panels in all, and parts that they fall into
+    bint far_weights  # they do not stay in the second-level cache beside the image
     int activation
     float alpha, beta
 
 cdef struct Work:
     Geometry geometry
     Py_ssize_t pixels, blocks, taps
-    bint far  # the weights come from beyond the second-level cache
     bint dense  # pixel i of the output sees pixel i of the input, and both follow one another evenly
     const Panel* panel
     const Py_ssize_t* offset  # of each tap
     const float* weights
     const float* bias
     const float* next_weights  # of the step behind this one
-    Py_ssize_t next_floats
+    double next_share  # how many of them come to one pixel of one panel
 
-# The table of a tile: a task's scratch memory.
+# The table of a tile, in a task's scratch memory, and the output pixel with which the next tile begins.
 cdef struct Table:
+    Py_ssize_t image, y, x
+    int rows  # of the last tile, if all its pixels were in one row of the output and all their taps on the image; else 0
     const float** pointers  # [taps][rows]
     const float* source[MAX_ROWS]  # under the first tap
     const float* residual[MAX_ROWS]
     float* out[MAX_ROWS]
 
 
-cdef inline bint locate(
-    const Geometry* g, Py_ssize_t pixel, int rows, const Memory* memory, Table* table
-) noexcept nogil:
+cdef inline void go_to(const Geometry* g, Py_ssize_t pixel, Table* table) noexcept nogil:
+    """Let the next tile begin with this output pixel. Tiles then follow one another: a division for each takes long."""
+    cdef Py_ssize_t row = pixel // g.out_w
+    table.x = pixel - row * g.out_w
+    table.image = row // g.out_h
+    table.y = row - table.image * g.out_h
+    table.rows = 0
+
+
+cdef inline void step_on(const Geometry* g, Py_ssize_t pixels, Table* table) noexcept nogil:
+    """Some pixels further, at most to the end of the row, which is the beginning of the next."""
+    table.x += pixels
+    if table.x == g.out_w:
+        table.x = 0
+        table.y += 1
+        if table.y == g.out_h:
+            table.y = 0
+            table.image += 1
+
+
+cdef inline bint shift(const Work* work, int rows, Table* table) noexcept nogil:
+    """Move the last tile's table to its right, where that is all there is to do: most tiles differ by nothing else."""
+    cdef const Geometry* g = &work.geometry
+    cdef Py_ssize_t last = table.x + rows - 1, i, step = rows * g.stride_w * g.in_pixel
+    if (
+        table.rows != rows or table.x == 0 or last >= g.out_w
+        or last * g.stride_w - g.pad_left >= g.in_w - (g.kernel_w - 1) * g.dilation_w
+    ):
+        return False
+    for i in range(work.taps * rows):
+        table.pointers[i] += step
+    for i in range(rows):
+        table.out[i] += rows * g.out_pixel
+    step_on(g, rows, table)
+    return True
+
+
+cdef inline bint locate(const Geometry* g, int rows, const Memory* memory, Table* table) noexcept nogil:
     """Where each pixel's first tap and its output are; the answer says whether all taps of all fall on the image."""
-    cdef Py_ssize_t x = pixel % g.out_w, y = pixel // g.out_w % g.out_h, image = pixel // (g.out_w * g.out_h)
     cdef Py_ssize_t spare_y = g.in_h - (g.kernel_h - 1) * g.dilation_h, spare_x = g.in_w - (g.kernel_w - 1) * g.dilation_w
     cdef Py_ssize_t in_y, in_x, step = g.stride_w * g.in_pixel
     cdef const float* source
     cdef float* out
     cdef bint inside = True
-    cdef int done = 0, run, i
+    cdef int done = 0, run = 0, i
     while done < rows:  # the pixels of one row of the output in one go
-        run = <int> min(<Py_ssize_t> rows - done, g.out_w - x)
-        in_y = y * g.stride_h - g.pad_top
-        in_x = x * g.stride_w - g.pad_left
+        run = <int> min(<Py_ssize_t> rows - done, g.out_w - table.x)
+        in_y = table.y * g.stride_h - g.pad_top
+        in_x = table.x * g.stride_w - g.pad_left
         inside = inside and 0 <= in_y < spare_y and 0 <= in_x and in_x + (run - 1) * g.stride_w < spare_x
-        source = memory.source + g.source + image * g.in_image + in_y * g.in_row + in_x * g.in_pixel
-        out = memory.target + g.target + image * g.out_image + y * g.out_row + x * g.out_pixel
+        source = memory.source + g.source + table.image * g.in_image + in_y * g.in_row + in_x * g.in_pixel
+        out = memory.target + g.target + table.image * g.out_image + table.y * g.out_row + table.x * g.out_pixel
         for i in range(run):
             table.source[done + i] = source + i * step
             table.out[done + i] = out + i * g.out_pixel
         done += run
-        x = 0
-        y += 1
-        if y == g.out_h:
-            y = 0
-            image += 1
+        step_on(g, run, table)
+    table.rows = rows if inside and run == rows else 0
     return inside
 
 
@@ -96,7 +129,7 @@ cdef inline void clip(const Work* work, Py_ssize_t pixel, int rows, const float*
 cdef inline void place(
     const Work* work, Py_ssize_t pixel, int rows, const Memory* memory, Table* table
 ) noexcept nogil:
-    """The table for output pixels ``pixel`` .. ``pixel + rows``."""
+    """The table for output pixels ``pixel`` .. ``pixel + rows``: those behind the last tile's."""
     cdef const Geometry* g = &work.geometry
     cdef Py_ssize_t tap
     cdef bint inside
@@ -109,7 +142,9 @@ cdef inline void place(
             table.pointers[i] = memory.source + g.source + (pixel + i) * g.in_pixel
             table.out[i] = memory.target + g.target + (pixel + i) * g.out_pixel
         return
-    inside = locate(g, pixel, rows, memory, table)
+    if shift(work, rows, table):
+        return
+    inside = locate(g, rows, memory, table)
     for tap in range(work.taps):
         for i in range(rows):
             table.pointers[tap * rows + i] = table.source[i] + work.offset[tap]

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from kuiper.engine.caches import second_level_floats
+from kuiper.engine.cost import direct_cost
 from kuiper.engine.kernels.convolution import LANES, Convolution
 from kuiper.engine.lowering.activation import NO_ACTIVATION, activation_numbers
 from kuiper.engine.lowering.depthwise import lower_depthwise
@@ -13,7 +15,7 @@ from kuiper.engine.lowering.image_numbers import image_numbers, residual_numbers
 from kuiper.engine.lowering.layout import import_with_border
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.winograd import best_cut, emit_winograd
-from kuiper.engine.packing import PackedWeights, cut_panels, pack, pixel_cycles
+from kuiper.engine.packing import PackedWeights, cut_panels, pack
 from kuiper.engine.values import AnyValue, HostValue, Value
 from kuiper.layers.operators.conv2d import Conv2d
 from kuiper.layers.operators.fused_conv2d import FusedConv2d
@@ -26,14 +28,8 @@ if TYPE_CHECKING:
     from kuiper.layers.convolution import Stencil
     from kuiper.layers.layer import Array
 
-# Weights of this size and more would push the image out of the second-level cache: each panel then serves many pixels.
-_MANY_WEIGHTS = 1 << 17
 _TASKS = 16
-
-# Weights come from beyond the second-level cache at 30 GB/s.
-_BYTES_PER_CYCLE = 8
 _CYCLES_OF_A_TASK = 8_000
-_GIGAHERTZ = 3.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +117,7 @@ def emit_convolution(
     n, _, out_h, out_w = out.shape
     kernel_h, kernel_w = window.kernel
     pixels = n * out_h * out_w
-    cycles = sum(pixel_cycles(pixels, int(v)) for v in packed.panels[:, 0]) * packed.depth * kernel_h * kernel_w
-    cycles = max(cycles, packed.weights.nbytes / _BYTES_PER_CYCLE)
+    cycles = direct_cost(pixels, packed.panels[:, 0].tolist(), packed.depth * kernel_h * kernel_w)
     zeros = planner.zeros(x.shape[1])  # a group reads as far into them as into a pixel
     block, panel_groups = _tasks(x, pixels, cycles, packed)
 
@@ -138,6 +133,7 @@ def emit_convolution(
             **residual_numbers(residual),
             "zeros": zeros.offset,
             "block": block, "panels": len(packed.panels), "panel_groups": panel_groups,
+            "far_weights": packed.weights.size > _many_weights(),
             **activation,
         }  # fmt: skip
         return Convolution(numbers, packed.weights, packed.bias, packed.panels)
@@ -150,9 +146,14 @@ def emit_convolution(
         writes=[out],
         flops=2 * pixels * out.shape[1] * packed.depth * kernel_h * kernel_w,
         more_bytes=packed.weights.nbytes,
-        expected=cycles / _GIGAHERTZ,
-        window=window.rows if n == 1 and packed.weights.size < _MANY_WEIGHTS else None,
+        expected=cycles,
+        window=window.rows if n == 1 and packed.weights.size < _many_weights() else None,
     )
+
+
+def _many_weights() -> int:
+    """Weights of this size and more push the image out of the second-level cache: a panel then serves many pixels."""
+    return second_level_floats() // 4
 
 
 def _tasks(x: Value, pixels: int, cycles: float, packed: PackedWeights) -> tuple[int, int]:
@@ -162,7 +163,7 @@ def _tasks(x: Value, pixels: int, cycles: float, packed: PackedWeights) -> tuple
     is one panel and as many pixels as possible: threads share the weights, of which each reads its part only.
     """
     wanted = max(1, min(_TASKS, int(cycles / _CYCLES_OF_A_TASK)))
-    if packed.weights.size < min(_MANY_WEIGHTS, x.view.size) and pixels >= 4 * wanted:
+    if packed.weights.size < min(_many_weights(), x.view.size) and pixels >= 4 * wanted:
         return -(-pixels // wanted), 1
     groups = len(packed.panels)
     blocks = min(-(-wanted // groups), -(-pixels // 12))

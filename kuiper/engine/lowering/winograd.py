@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kuiper.engine.cost import cut_winograd, direct_cost, winograd_cost
+from kuiper.engine.cost import cut_winograd, direct_cost, panel_widths, winograd_cost
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.winograd import Winograd
 from kuiper.engine.kernels.winograd_packing import pack_winograd
@@ -21,12 +21,14 @@ if TYPE_CHECKING:
 
 
 def best_cut(x: Value, out: Value) -> tuple[WinogradCut, float] | None:
-    """How Winograd should cut a 3 x 3 convolution of stride 1, and its time; None if the direct algorithm is faster."""
+    """How Winograd should cut a 3 x 3 convolution of stride 1, and its cost; None if the direct algorithm is faster."""
     n, out_c, out_h, out_w = out.shape
     channels = x.shape[1]
     cuts = [cut_winograd(n, out_h, out_w, channels, out_c, size) for size in (2, 4)]
     cost, cut = min(((winograd_cost(cut, channels, out_c), cut) for cut in cuts), key=lambda pair: pair[0])
-    return (cut, cost) if cost < direct_cost(n, out_h, out_w, channels, out_c) else None
+    pixels, steps = n * out_h * out_w, 9 * channels
+    widths = panel_widths(whole_vectors(out_c) // LANES, pixels, steps)
+    return (cut, cost) if cost < direct_cost(pixels, widths, steps) else None
 
 
 def emit_winograd(

@@ -40,19 +40,24 @@ cdef extern from *:
     #if defined(__GNUC__)
     typedef float kuiper_vec __attribute__((vector_size(4 * LANES), aligned(4)));
 
-    /* rows and vectors are constants at each call, so the inner loops unroll and the sums live in registers */
+    /* clang passes over gcc's word for it in silence */
+    #if defined(__clang__)
+    #define KUIPER_UNROLL _Pragma("clang loop unroll(full)")
+    #else
+    #define KUIPER_UNROLL _Pragma("GCC unroll 8")
+    #endif
+
+    /* rows and vectors are constants at each call, so the loops unroll and the sums live in registers */
     static inline __attribute__((always_inline)) void
     kuiper_tile_of(const int rows, const int vectors, Py_ssize_t k, const float *a, const float *b, float *sums) {
         kuiper_vec s[MR][VECTORS] = {{{0}}};
         for (Py_ssize_t p = 0; p < k; p++, a += MR, b += NR) {
-            _Pragma("GCC unroll 8")
-            for (int i = 0; i < rows; i++)
-                _Pragma("GCC unroll 4")
-                for (int v = 0; v < vectors; v++)
+            KUIPER_UNROLL for (int i = 0; i < rows; i++)
+                KUIPER_UNROLL for (int v = 0; v < vectors; v++)
                     s[i][v] += a[i] * *(const kuiper_vec *)(b + v * LANES);
         }
-        for (int i = 0; i < rows; i++)
-            for (int v = 0; v < vectors; v++)
+        KUIPER_UNROLL for (int i = 0; i < rows; i++)
+            KUIPER_UNROLL for (int v = 0; v < vectors; v++)
                 *(kuiper_vec *)(sums + i * NR + v * LANES) = s[i][v];
     }
     #else

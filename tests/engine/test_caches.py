@@ -1,0 +1,78 @@
+"""The second-level cache as the operating system tells of it: each core's part, the smallest of unlike cores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kuiper.engine import caches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def asked_anew() -> Iterator[None]:
+    caches.second_level_floats.cache_clear()
+    yield
+    caches.second_level_floats.cache_clear()  # what a test made up is not for the next
+
+
+def make_core(root: Path, number: int, size: str, sharing: str, threads: str) -> None:
+    """The files of one core, as Linux has them."""
+    for index, (level, kind) in enumerate((("1", "32K"), ("2", size))):
+        entry = root / f"cpu{number}" / "cache" / f"index{index}"
+        entry.mkdir(parents=True)
+        (entry / "level").write_text(f"{level}\n")
+        (entry / "size").write_text(f"{kind}\n")
+        (entry / "shared_cpu_list").write_text(f"{sharing}\n")
+    topology = root / f"cpu{number}" / "topology"
+    topology.mkdir()
+    (topology / "thread_siblings_list").write_text(f"{threads}\n")
+
+
+@pytest.mark.parametrize(
+    ("size", "sharing", "threads", "floats"),
+    [
+        ("2048K", "0", "0", 512 << 10),  # a core with a cache of its own
+        ("1M", "0,8", "0,8", 256 << 10),  # two threads of one core: still its own
+        ("2M", "0-3", "0", 128 << 10),  # four cores share it
+        ("16K", "0", "0", caches.LEAST // 4),
+        ("64M", "0", "0", caches.MOST // 4),
+    ],
+)
+def test_second_level_floats_counts_a_cores_part(
+    size: str, sharing: str, threads: str, floats: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_core(tmp_path, 0, size, sharing, threads)
+    monkeypatch.setattr(caches, "_CPUS", tmp_path)
+    assert caches.second_level_floats() == floats
+
+
+def test_second_level_floats_takes_the_smallest_of_unlike_cores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_core(tmp_path, 0, "2048K", "0", "0")
+    make_core(tmp_path, 1, "512K", "1", "1")
+    monkeypatch.setattr(caches, "_CPUS", tmp_path)
+    assert caches.second_level_floats() == 128 << 10
+
+
+@pytest.mark.parametrize("text", ["", "big\n", "1T\n"])
+def test_second_level_floats_passes_over_what_it_cannot_read(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_core(tmp_path, 0, "1M", "0", "0")
+    (tmp_path / "cpu0" / "cache" / "index1" / "size").write_text(text)
+    monkeypatch.setattr(caches, "_CPUS", tmp_path)
+    monkeypatch.setattr(caches, "_from_sysconf", list)
+    assert caches.second_level_floats() == caches.UNKNOWN // 4
+
+
+def test_second_level_floats_is_some_size_where_nobody_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(caches, "_CPUS", tmp_path / "nowhere")
+    monkeypatch.setattr(caches, "_from_sysctl", list)
+    monkeypatch.setattr(caches, "_from_sysconf", list)
+    assert caches.second_level_floats() == caches.UNKNOWN // 4
