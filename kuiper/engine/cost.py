@@ -67,8 +67,8 @@ def near_floats() -> int:
 
 
 def block_floats() -> int:
-    """V of a block and M of a panel: they may fill a little more than half of the cache, being used again at once."""
-    return second_level_floats() * 5 // 8
+    """V of a block and M of a panel: they may fill most of the cache, being used again at once."""
+    return second_level_floats() * 3 // 4
 
 
 def tile_cycles(rows: int, vectors: int) -> float:
