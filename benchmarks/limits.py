@@ -1,7 +1,7 @@
 """What the machine can do at best, measured: multiply-adds per second, and bytes per second from its caches and memory.
 
-The loops are in ``limits_loops.pyx``, compiled when first needed: with kuiper's compiler flags, but always for this
-CPU, since the peers, too, use all that it has.
+The loops are in ``limits_loops.pyx``, compiled when first needed: with kuiper's compiler flags, but for this CPU, since
+the peers, too, use all that it has; or for AVX2, if kuiper is built for no more.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 
 import kuiper
 from benchmarks.errors import INSTALL, BenchmarkError
-from benchmarks.machine import cache_sizes, memory_bytes
+from benchmarks.machine import cache_sizes, has_more_than, memory_bytes
 from benchmarks.places import CACHE
 
 if TYPE_CHECKING:
@@ -93,7 +93,8 @@ def shortest(run: Callable[[int], None], repetitions: int, trials: int) -> float
 def compiled_loops() -> ModuleType:
     """``limits_loops.pyx`` as a module, compiled unless this text has been compiled before."""
     refuse_debug_build()
-    flags = native_flags(kuiper.build_info()["flags"].split())
+    info = kuiper.build_info()
+    flags = flags_for("x86-64-v3" if has_more_than(info) else "native", info["flags"].split())
     digest = hashlib.sha256(SOURCE.read_bytes() + repr(flags).encode()).hexdigest()[:16]
     binary = CACHE / f"limits-{digest}" / f"{SOURCE.stem}{sysconfig.get_config_var('EXT_SUFFIX')}"
     if not binary.exists():
@@ -112,14 +113,14 @@ def refuse_debug_build() -> None:
         raise BenchmarkError("benchmarks", "a release build of kuiper", "one with bounds checks (KUIPER_DEBUG=1)")
 
 
-def native_flags(flags: list[str]) -> list[str]:
-    """The same flags for this CPU.
+def flags_for(level: str, flags: list[str]) -> list[str]:
+    """The same flags for another CPU.
 
-    >>> native_flags(["-O3", "-march=x86-64-v3", "-fopenmp"])
+    >>> flags_for("native", ["-O3", "-march=x86-64-v3", "-fopenmp"])
     ['-O3', '-march=native', '-fopenmp']
     """
     machine = ("-march=", "-mcpu=")
-    return [f"{flag.split('=')[0]}=native" if flag.startswith(machine) else flag for flag in flags]
+    return [f"{flag.split('=')[0]}={level}" if flag.startswith(machine) else flag for flag in flags]
 
 
 def build(binary: Path, flags: list[str]) -> None:

@@ -25,6 +25,26 @@ def describe() -> dict[str, Any]:
     }
 
 
+def vectors_of(build: dict[str, Any]) -> str:
+    """The vector instructions of a build of kuiper, by what ``kuiper.build_info()`` says that it requires.
+
+    >>> vectors_of({"requires": ["avx", "avx2", "fma"], "machine": "x86_64"})
+    'AVX2'
+    """
+    names = {"avx512f": "AVX-512", "avx2": "AVX2", "avx": "AVX", "sse4.2": "SSE4.2"}
+    found = next((name for feature, name in names.items() if feature in build["requires"]), None)
+    return found or ("NEON" if build["machine"] in ("arm64", "aarch64") else "any CPU")
+
+
+def has_more_than(build: dict[str, Any]) -> bool:
+    """Whether the CPU has AVX-512 and the build keeps to AVX2.
+
+    >>> has_more_than({"requires": ["avx2"], "cpu_features": ["avx2", "avx512f"], "machine": "x86_64"})
+    True
+    """
+    return vectors_of(build) == "AVX2" and "avx512f" in (build["cpu_features"] or ())
+
+
 def cpu_name() -> str:
     """What the CPU calls itself."""
     if Path("/proc/cpuinfo").exists():

@@ -52,7 +52,7 @@ class ModelFiles:
 
     @property
     def arrays(self) -> Path:
-        """``input`` (n, 3, h, w) and ``output``, torch's answer to it."""
+        """``input`` (n, 3, h, w), or token ids (n, tokens), and ``output``, torch's answer to it."""
         return self.folder / "arrays.npz"
 
     @property

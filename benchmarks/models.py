@@ -1,14 +1,14 @@
 """The models of the comparison, exported once for every runtime into a cache.
 
-    kuiper.models.zoo, seeded weights --> torch module --> model.state.pt                torch, eager
-                                             |
-                                             +-- trace --> model.traced.pt               torch, TorchScript
-                                             |     +-- pnnx --> model.pnnx.param, .bin   kuiper
-                                             |              --> model.ncnn.param, .bin   ncnn, in float32
-                                             +-- ONNX ----> model.onnx                   onnxruntime, openvino
+    benchmarks.networks, seeded weights --> torch module --> model.state.pt                torch, eager
+                                               |
+                                               +-- trace --> model.traced.pt               torch, TorchScript
+                                               |     +-- pnnx --> model.pnnx.param, .bin   kuiper
+                                               |              --> model.ncnn.param, .bin   ncnn, in float32
+                                               +-- ONNX ----> model.onnx                   onnxruntime, openvino
 
 Every file holds the same float32 weights. Torch's own answer to a seeded input is stored beside them; every peer is
-held to it.
+held to it. Where the converter leaves no ncnn graph, the rest is complete, and ncnn is left out.
 """
 
 from __future__ import annotations
@@ -24,18 +24,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import kuiper
+from benchmarks import networks
 from benchmarks.model_files import ModelFiles
 from benchmarks.places import ROOT
 from benchmarks.results import ModelFacts
 from kuiper.models.conversion.pnnx_converter import convert, converter_options
-from kuiper.models.zoo import export
 
 if TYPE_CHECKING:
     import torch
     from torch import nn
-
-MODELS = ("resnet18", "mobilenet_v2", "mobilenet_v3_small", "squeezenet1_1", "unet", "yolov5s")
-"""The six that the geometric mean is about; any other architecture of the zoo can be asked for by name."""
 
 NEEDED = ("torch", "pnnx", "onnx")
 """The packages that export them."""
@@ -57,10 +54,9 @@ def prepare(name: str, batch: int, cache: Path) -> ModelFiles:
 
 def origin_of(name: str, batch: int) -> dict[str, Any]:
     """All that the exported files depend on."""
-    module = export.ARCHITECTURES[name].module
-    rooms = (ROOT / "kuiper/models/zoo", ROOT / "kuiper/models/conversion")
-    sources = [Path(__file__), *(path for room in rooms for path in room.glob("*.py"))]
-    sources.append(ROOT / "kuiper/models/zoo/architectures" / f"{module}.py")
+    rooms = (ROOT / "kuiper/models/zoo", ROOT / "kuiper/models/conversion", ROOT / "benchmarks/architectures")
+    sources = [Path(__file__), Path(networks.__file__), *(path for room in rooms for path in room.glob("*.py"))]
+    sources.append(ROOT / f"{networks.NETWORKS[name].module.replace('.', '/')}.py")
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(sources))).hexdigest()
     tools = {package: version(package) for package in NEEDED}
     return {"name": name, "batch": batch, "seed": SEED, "sources": digest, **tools}
@@ -70,9 +66,8 @@ def write_files(files: ModelFiles, batch: int) -> None:
     """Build the model, export it, and store torch's answer."""
     import torch
 
-    size = export.ARCHITECTURES[files.name].size
-    model = export.build(files.name, SEED)
-    x = export.example_input((batch, 3, size, size), SEED)
+    model = networks.build(files.name, SEED)
+    x = networks.example_input(files.name, batch, SEED)
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the tracers: that sizes become constants is known here
         np.savez(files.arrays, input=x.numpy(), output=model(x).numpy())
@@ -92,12 +87,14 @@ def keep_converted(model: nn.Module, x: torch.Tensor, files: ModelFiles, endings
         torch.jit.trace(model, (x,), check_trace=False).save(str(traced))
         convert(traced, converter_options((x,)))
         for ending in endings:
-            traced.with_suffix(f".{ending}").replace(files.folder / f"model.{ending}")
+            written = traced.with_suffix(f".{ending}")
+            if written.exists():
+                written.replace(files.folder / f"model.{ending}")
 
 
 def facts_of(files: ModelFiles) -> ModelFacts:
-    """The input shape and the costs for one image, from kuiper's own summary of the graph in the file."""
+    """The shape of one input and its costs, from kuiper's own summary of the graph in the file."""
     with np.load(files.arrays) as arrays:
-        batch, *image = arrays["input"].shape
+        batch, *one = arrays["input"].shape
     summary = kuiper.load(files.param, optimize=False).summary()
-    return ModelFacts((1, *image), summary.flops // batch, summary.parameters)
+    return ModelFacts((1, *one), summary.flops // batch, summary.parameters)

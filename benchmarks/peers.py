@@ -1,8 +1,11 @@
 """How each runtime is set up: whether the comparison is fair can be judged on this one page.
 
-Every peer gets the same input, a contiguous float32 NumPy array (n, c, h, w), and must have its answer ready as an
-array in torch's axis order when ``run`` returns. All compute in float32, with ``threads`` threads and one request at a
-time.
+Every peer gets the same input, a contiguous NumPy array: float32 images (n, c, h, w), or int64 token ids (n, tokens).
+It must have its answer ready as an array in torch's axis order when ``run`` returns. All compute in float32, with
+``threads`` threads and one request at a time.
+
+Where kuiper is built for AVX2 and the CPU has AVX-512, the others are kept to AVX2 too, as far as they can be: each
+class says how far.
 
 A runtime is imported in ``__init__``: before that nothing of it is in memory, which is what the memory table needs.
 """
@@ -22,6 +25,10 @@ class Peer:
     """A runtime, set up for one model; ``package`` is the name that it is installed and imported by."""
 
     package: ClassVar[str]
+    avx2_environment: ClassVar[dict[str, str]] = {}
+    """Environment variables that keep the runtime to AVX2."""
+    avx2_limit: ClassVar[str]
+    """What they do, or why there are none, in a few words."""
 
     def __init__(self, threads: int) -> None:
         """Import the runtime and tell it how many threads it may use."""
@@ -32,7 +39,7 @@ class Peer:
         raise NotImplementedError
 
     def run(self, x: np.ndarray) -> np.ndarray:
-        """The model's output for ``x`` (n, c, h, w)."""
+        """The model's output for ``x``."""
         raise NotImplementedError
 
 
@@ -40,6 +47,7 @@ class Kuiper(Peer):
     """This engine, as ``kuiper.load`` sets it up."""
 
     package = "kuiper"
+    avx2_limit = "built for AVX2"
 
     def __init__(self, threads: int) -> None:
         super().__init__(threads)
@@ -56,9 +64,14 @@ class Kuiper(Peer):
 
 
 class OnnxRuntime(Peer):
-    """onnxruntime's CPU provider with all graph optimisations."""
+    """onnxruntime's CPU provider with all graph optimisations.
+
+    Its MLAS asks the CPU itself what it has, and has no switch: the variables that the library reads (``strings`` shows
+    them) choose other things.
+    """
 
     package = "onnxruntime"
+    avx2_limit = "not limited, it has no switch"
 
     def __init__(self, threads: int) -> None:
         super().__init__(threads)
@@ -80,9 +93,15 @@ class OnnxRuntime(Peer):
 
 
 class OpenVino(Peer):
-    """openvino's CPU plugin, set to latency; inputs and outputs are shared, not copied."""
+    """openvino's CPU plugin, set to latency; inputs and outputs are shared, not copied.
+
+    The plugin's oneDNN obeys the variable; its copy of MLAS and what openvino generates itself do not
+    (``OV_CPU_MAX_ISA`` is only in debug builds).
+    """
 
     package = "openvino"
+    avx2_environment: ClassVar = {"ONEDNN_MAX_CPU_ISA": "AVX2"}
+    avx2_limit = "its oneDNN limited by ONEDNN_MAX_CPU_ISA=AVX2, its MLAS and its own generated code not"
 
     def __init__(self, threads: int) -> None:
         super().__init__(threads)
@@ -109,10 +128,12 @@ class OpenVino(Peer):
 class Ncnn(Peer):
     """ncnn in float32 (half precision off), otherwise with its defaults: Winograd, packed layouts, light mode.
 
-    It has no batch axis: a batch is run image by image, as its users do.
+    It has no batch axis: a batch is run image by image, as its users do. Which of its layers run is decided by what the
+    CPU has, when it is loaded; a build of its own could leave AVX-512 out, its package cannot.
     """
 
     package = "ncnn"
+    avx2_limit = "not limited, its package has no switch"
 
     def __init__(self, threads: int) -> None:
         super().__init__(threads)
@@ -128,7 +149,7 @@ class Ncnn(Peer):
         self.net.opt.use_fp16_storage = False
         self.net.opt.use_fp16_arithmetic = False
         if self.net.load_param(str(files.ncnn_param)) or self.net.load_model(str(files.ncnn_bin)):
-            raise RuntimeError(f"ncnn cannot read {files.ncnn_param}")
+            raise RuntimeError(f"ncnn cannot read {files.ncnn_param.name}")
         (self.input_name,), (self.output_name,) = self.net.input_names(), self.net.output_names()
 
     def run(self, x: np.ndarray) -> np.ndarray:
@@ -136,9 +157,9 @@ class Ncnn(Peer):
         return images[0][None] if len(images) == 1 else np.stack(images)
 
     def run_image(self, image: np.ndarray) -> np.ndarray:
-        """The output, without a batch axis, for one image (c, h, w)."""
+        """The output, without a batch axis, for one image (c, h, w) or for ids, which ncnn wants in 32 bits."""
         extractor = self.net.create_extractor()
-        extractor.input(self.input_name, self.ncnn.Mat(image))
+        extractor.input(self.input_name, self.ncnn.Mat(image if image.dtype == np.float32 else image.astype(np.int32)))
         code, output = extractor.extract(self.output_name)
         if code:
             raise RuntimeError(f"ncnn answered with code {code}")
@@ -149,6 +170,12 @@ class Torch(Peer):
     """What both ways to run torch share."""
 
     package = "torch"
+    avx2_environment: ClassVar = {
+        "ONEDNN_MAX_CPU_ISA": "AVX2",
+        "ATEN_CPU_CAPABILITY": "avx2",
+        "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+    }
+    avx2_limit = "limited by ONEDNN_MAX_CPU_ISA, ATEN_CPU_CAPABILITY and MKL_ENABLE_INSTRUCTIONS"
 
     def __init__(self, threads: int) -> None:
         super().__init__(threads)
@@ -175,13 +202,13 @@ class TorchFrozen(Torch):
 
 
 class TorchEager(Torch):
-    """The Python module itself, eager, with weights and input in the channels-last memory format."""
+    """The Python module itself, eager, with weights and images in the channels-last memory format."""
 
     def __init__(self, threads: int) -> None:
         super().__init__(threads)
-        from kuiper.models.zoo import export
+        from benchmarks.networks import create
 
-        self.create = export.create
+        self.create = create
 
     def load(self, files: ModelFiles) -> None:
         model = self.create(files.name)
@@ -190,8 +217,10 @@ class TorchEager(Torch):
 
     def run(self, x: np.ndarray) -> np.ndarray:
         with self.torch.inference_mode():
-            image = self.torch.from_numpy(x).contiguous(memory_format=self.torch.channels_last)
-            output: np.ndarray = self.model(image).contiguous().numpy()
+            tensor = self.torch.from_numpy(x)
+            if tensor.ndim == 4:
+                tensor = tensor.contiguous(memory_format=self.torch.channels_last)
+            output: np.ndarray = self.model(tensor).contiguous().numpy()
         return output
 
 

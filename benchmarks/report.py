@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchmarks.errors import BenchmarkError
+from benchmarks.machine import vectors_of
 from benchmarks.places import PAGE, README, RESULTS, ROOT
 from benchmarks.results import Results
 from benchmarks.run import ROUNDS, TURNS
 from benchmarks.session import TOLERANCE
-from benchmarks.tables import all_tables, count, exclusions, headline
+from benchmarks.tables import all_tables, count, exclusions, headline, limits, title
 
 if TYPE_CHECKING:
     import argparse
@@ -23,7 +24,7 @@ INTRODUCTION = """\
 kuiper beside onnxruntime, openvino, ncnn and torch: the same models with the same seeded weights in float32, on the
 same machine, in the same run. *ours / fastest* is kuiper's median over that of the fastest peer, which the column
 before it names: below 1, kuiper is ahead. *of peak* is the share of the machine's multiply-add (FMA) peak that kuiper
-reaches, *fastest's* that of the fastest peer.
+reaches, *fastest's* that of the fastest peer; for a build that keeps to AVX2, it is the peak with AVX2.
 
 This page is written by `python -m benchmarks report` from the JSON files in `benchmarks/results`. Do not edit it.
 """
@@ -31,8 +32,13 @@ This page is written by `python -m benchmarks report` from the JSON files in `be
 METHOD = f"""\
 ## How it is measured
 
-- Every peer gets a contiguous float32 array (n, c, h, w) and returns one in the same order; what a runtime does to
-  reorder it counts. How each is set up stands on one page: [benchmarks/peers.py](../benchmarks/peers.py).
+- Every peer gets a contiguous float32 array (n, c, h, w), or token ids, and returns an array in torch's order; what a
+  runtime does to reorder it counts. How each is set up stands on one page:
+  [benchmarks/peers.py](../benchmarks/peers.py).
+- The transformers are a ViT-Ti/16, a MobileViT-XS and a BERT encoder of MiniLM's size on 128 tokens:
+  [benchmarks/architectures](../benchmarks/architectures).
+- Where kuiper is built for AVX2 and the CPU has AVX-512, the peers are kept to AVX2 as far as they can be (`--isa
+  native` leaves them free): a note below the tables says which were.
 - torch runs in two ways: `torch-frozen` is TorchScript after `freeze` and `optimize_for_inference`; `torch-eager` is
   the Python module in the channels-last memory format. ncnn has half precision off, and runs a batch image by image.
 - Each peer has a process of its own, and only one is at work at a time. They take turns, in {count(ROUNDS, "round")}
@@ -41,7 +47,7 @@ METHOD = f"""\
 - An output that differs from torch's by more than {TOLERANCE:g} of its largest value excludes a peer.
 - A multiply-add counts as two operations, and a convolution as done directly. Winograd's algorithm needs fewer, so a
   share of the peak can pass 100%. The peak is measured too: multiply-adds from registers, in a loop compiled for this
-  CPU.
+  CPU, or for AVX2 where kuiper is.
 - Load time is from the files to ready to run; the first inference, which in some runtimes still prepares, stands
   beside it. Both, and memory, are medians over the processes.
 
@@ -49,7 +55,7 @@ METHOD = f"""\
 
 Needs a C compiler and the network, once, to install the peers:
 
-    make bench                                                              # six models, batch 1: some ten minutes
+    make bench                                                              # nine models, batch 1: some 15 minutes
     .venv/bin/python -m benchmarks --batch 1 8 -o benchmarks/results/NAME.json
     .venv/bin/python -m benchmarks report                                   # this page
 
@@ -92,7 +98,7 @@ def page(all_results: dict[str, Results]) -> str:
 
 
 def with_headline(readme: str, all_results: dict[str, Results]) -> str:
-    """The README with the table of the latest results that hold single images.
+    """The README with a table for each machine and build: that of the latest results which hold single images.
 
     Raises
     ------
@@ -102,18 +108,27 @@ def with_headline(readme: str, all_results: dict[str, Results]) -> str:
     parts = readme.split(MARK)
     if len(parts) != 3:
         raise BenchmarkError(README.name, f"two lines {MARK}", f"{len(parts) - 1}")
-    results = next((found for found in all_results.values() if any(batch == 1 for batch, _ in found.settings)), None)
-    table = "\n".join(markdown(headline(results)).splitlines()[2:]) if results else "Not measured yet."
-    return f"{parts[0]}{MARK}\n\n{table}\n\n{MARK}{parts[2]}"
+    latest: dict[str, Results] = {}
+    for found in all_results.values():
+        if any(batch == 1 for batch, _ in found.settings):
+            latest.setdefault(title(found), found)
+    tables = [part for results in latest.values() for part in titled_headline(results)] or ["Not measured yet."]
+    return "\n\n".join([f"{parts[0]}{MARK}", *tables, f"{MARK}{parts[2]}"])
+
+
+def titled_headline(results: Results) -> list[str]:
+    """The machine and the build, their table, and a note if the peers used more than kuiper, or less than they can."""
+    table = "\n".join(markdown(headline(results)).splitlines()[2:])
+    return [f"**{title(results)}**", table, *(f"{sentence}." for sentence in limits(results))]
 
 
 def section(name: str, results: Results) -> str:
     """What was measured on one machine."""
-    parts = [f"## {results.machine['cpu']}, {count(results.machine['cores'], 'core')}", facts(name, results)]
+    parts = [f"## {title(results)}", facts(name, results)]
     if results.quick:
         parts.append("**From a quick run, which shows that all works: these figures mean nothing.**")
     parts += [markdown(table) for table in all_tables(results)]
-    parts += [f"Note: {line}." for line in exclusions(results)]
+    parts += [f"Note: {line}." for line in (*limits(results), *exclusions(results))]
     return "\n\n".join(parts) + "\n"
 
 
@@ -122,12 +137,13 @@ def facts(name: str, results: Results) -> str:
     machine, build = results.machine, results.build
     caches = [f"{level} {size} KiB" for level, size in machine["caches_kib"].items()]
     memory = [f"{machine['memory_mib'] / 1024:.0f} GiB of memory"] if machine["memory_mib"] else []
+    lanes = f" ({build['lanes']} numbers in a vector)" if "lanes" in build else ""
     versions = ", ".join(f"{package} {version}" for package, version in results.versions.items())
     return "\n".join(
         [
             f"- Measured {results.date}, `benchmarks/results/{name}.json`",
             f"- {machine['system']}: {', '.join(caches + memory)}",
-            f"- kuiper built by {build['compiler']} with `{build['flags']}`",
+            f"- kuiper built for {vectors_of(build)}{lanes} by {build['compiler']} with `{build['flags']}`",
             f"- Python {build['python']}, numpy {build['numpy']}, {versions}",
         ]
     )

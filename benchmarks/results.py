@@ -8,6 +8,7 @@ from statistics import geometric_mean
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.errors import BenchmarkError
+from benchmarks.networks import TRANSFORMERS
 from benchmarks.peers import OURS, PEERS
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """What tables say about a model: the shape of one image (1, c, h, w), and what it costs.
+    """What tables say about a model: the shape of one image (1, c, h, w) or text (1, tokens), and what it costs.
 
     ``flops`` counts a multiply-add as two and a convolution as done directly, whatever algorithm a peer uses.
     """
@@ -95,7 +96,11 @@ class Group:
 
 @dataclass
 class Results:
-    """Everything that the JSON file holds; ``peak_gflops`` by number of threads."""
+    """Everything that the JSON file holds.
+
+    ``peak_gflops`` is by number of threads. ``limits`` says of each peer whether it was kept to the vector instructions
+    that kuiper was built for, where the CPU has more; it is empty where all were free to use what the CPU has.
+    """
 
     date: str
     quick: bool
@@ -103,6 +108,7 @@ class Results:
     build: dict[str, Any]
     versions: dict[str, str]
     peak_gflops: dict[int, float]
+    limits: dict[str, str] = field(default_factory=dict)
     models: dict[str, ModelFacts] = field(default_factory=dict)
     measurements: list[Measurement] = field(default_factory=list)
     excluded: list[Exclusion] = field(default_factory=list)
@@ -133,10 +139,15 @@ class Results:
                 group.by_peer[entry.peer] = entry
         return found
 
-    def mean_ratio(self, batch: int, threads: int) -> float | None:
-        """The geometric mean of the models' ratios; None if there is none."""
-        ratios = [group.ratio for group in self.groups(batch, threads).values() if group.ratio]
-        return geometric_mean(ratios) if ratios else None
+    def mean_ratios(self, batch: int, threads: int) -> dict[str, float]:
+        """The geometric mean of the models' ratios for each kind of network that was measured."""
+        kinds: dict[str, list[float]] = {}
+        for name, group in self.groups(batch, threads).items():
+            if group.ratio:
+                kinds.setdefault("transformers" if name in TRANSFORMERS else "convolutional networks", []).append(
+                    group.ratio
+                )
+        return {kind: geometric_mean(ratios) for kind, ratios in kinds.items()}
 
     def save(self, path: Path) -> None:
         """Write the JSON file; one measurement a line, so that a difference between two files can be read."""

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 import kuiper
 from benchmarks import limits, machine
 from benchmarks.errors import INSTALL, BenchmarkError
-from benchmarks.models import MODELS, NEEDED, facts_of, prepare
+from benchmarks.models import NEEDED, facts_of, prepare
+from benchmarks.networks import MODELS, NETWORKS
 from benchmarks.peers import OURS, PEERS
 from benchmarks.places import CACHE
 from benchmarks.results import Results
 from benchmarks.session import Effort, measure
-from benchmarks.tables import all_tables, exclusions, milliseconds, setting
-from kuiper.models.zoo.export import ARCHITECTURES
+from benchmarks.tables import all_tables, exclusions, milliseconds, setting, title
+from benchmarks.tables import limits as limits_of_peers
+from kuiper.engine.kernels.convolution import LANES
 from kuiper.threads import available_cores
 
 if TYPE_CHECKING:
@@ -31,11 +33,16 @@ QUICK = Effort(rounds=1, turns=1, runs=3, seconds=0.0)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     some_threads = [threads for threads in (1, 2) if threads <= available_cores()]
     parser.add_argument(
-        "--models", nargs="+", default=MODELS, choices=ARCHITECTURES, metavar="MODEL", help=", ".join(ARCHITECTURES)
+        "--models", nargs="+", default=MODELS, choices=NETWORKS, metavar="MODEL", help=", ".join(NETWORKS)
     )
     parser.add_argument("--peers", nargs="+", default=list(PEERS), choices=PEERS, metavar="PEER", help=", ".join(PEERS))
     parser.add_argument("--threads", nargs="+", type=int, default=some_threads, metavar="N", help="default: 1 2")
-    parser.add_argument("--batch", nargs="+", type=int, default=[1], metavar="N", help="images at once (default: 1)")
+    parser.add_argument("--batch", nargs="+", type=int, default=[1], metavar="N", help="how many at once (default: 1)")
+    parser.add_argument(
+        "--isa",
+        choices=("avx2", "native"),
+        help="avx2 keeps all peers to AVX2 that can be kept (default: if kuiper is built for no more)",
+    )
     parser.add_argument("--runs", type=int, default=30, help="timed runs of each peer, at least (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="three runs: to see that all works, not how fast")
     parser.add_argument(
@@ -55,7 +62,8 @@ def execute(arguments: argparse.Namespace) -> int:
                 measure_model(results, name, batch, arguments)
     finally:  # after Ctrl-C, too: what is finished is written, and shown
         if results.settings:
-            print("\n\n".join([*map(str, all_tables(results)), *exclusions(results), f"wrote {arguments.out}"]))
+            notes = [*limits_of_peers(results), *exclusions(results), f"wrote {arguments.out}"]
+            print("\n\n".join([title(results), *map(str, all_tables(results)), *notes]))
     return 0
 
 
@@ -81,14 +89,17 @@ def check(arguments: argparse.Namespace) -> None:
 
 def new_results(arguments: argparse.Namespace) -> Results:
     """Results without measurements: the machine, the build and the versions."""
+    build = {key: value for key, value in kuiper.build_info().items() if key != "threads"} | {"lanes": LANES}
+    avx2 = arguments.isa == "avx2" or (arguments.isa is None and machine.has_more_than(build))
     others = {PEERS[peer].package for peer in arguments.peers} - {OURS}
     return Results(
         date=datetime.now(timezone.utc).date().isoformat(),
         quick=arguments.quick,
         machine=machine.describe(),
-        build={key: value for key, value in kuiper.build_info().items() if key != "threads"},
+        build=build,
         versions={OURS: kuiper.__version__} | {package: version(package) for package in sorted({*others, *NEEDED})},
         peak_gflops=dict.fromkeys(arguments.threads, 0.0),
+        limits={peer: PEERS[peer].avx2_limit for peer in arguments.peers if peer != OURS} if avx2 else {},
     )
 
 
@@ -102,7 +113,7 @@ def measure_model(results: Results, name: str, batch: int, arguments: argparse.N
     for threads in arguments.threads:
         # a peak is a maximum: measured again and again, as other work on the machine can only lower it
         results.peak_gflops[threads] = max(results.peak_gflops[threads], round(limits.peak_gflops(threads), 1))
-        measured, excluded = measure(files, batch, threads, arguments.peers, effort(arguments))
+        measured, excluded = measure(files, batch, threads, arguments.peers, effort(arguments), bool(results.limits))
         results.measurements += measured
         results.excluded += excluded
         results.save(arguments.out)

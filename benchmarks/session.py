@@ -25,6 +25,7 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.errors import BenchmarkError
+from benchmarks.peers import PEERS
 from benchmarks.places import ROOT
 from benchmarks.results import Exclusion, Measurement
 
@@ -37,8 +38,11 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-3
 """A peer whose output differs from torch's by more computes something else, and is left out."""
 
-TUNING = ("GOMP_", "KMP_", "MKL_", "OMP_", "ONEDNN_", "DNNL_", "OPENBLAS_")
-"""Environment variables that would slow down or pin some peers and not others; OPENBLAS_CORETYPE is one."""
+TUNING = ("ATEN_CPU_", "GOMP_", "KMP_", "MKL_", "OMP_", "ONEDNN_", "DNNL_", "OPENBLAS_")
+"""Environment variables that would slow down or pin some peers and not others; OPENBLAS_CORETYPE is one.
+
+What ``avx2_environment`` of a peer sets comes after them.
+"""
 
 
 class Effort(NamedTuple):
@@ -59,14 +63,16 @@ class Samples:
 
 
 class PeerProcess:
-    """A running ``benchmarks.worker``; it ends with the ``with`` block."""
+    """A running ``benchmarks.worker``, kept to AVX2 if ``avx2``; it ends with the ``with`` block."""
 
-    def __init__(self, peer: str, files: ModelFiles, threads: int) -> None:
-        self.peer = peer
+    def __init__(self, peer: str, files: ModelFiles, threads: int, avx2: bool) -> None:
+        self.peer, self.avx2 = peer, avx2
         self.first_request = {"peer": peer, "name": files.name, "folder": str(files.folder), "threads": threads}
 
     def __enter__(self) -> PeerProcess:
         environment = {key: value for key, value in os.environ.items() if not key.startswith(TUNING)}
+        if self.avx2:
+            environment |= PEERS[self.peer].avx2_environment
         self.stderr = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
         self.process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.worker"],
@@ -139,14 +145,17 @@ def wait_until_asleep(pid: int, limit: float = 2.0) -> None:
 
 
 def measure(
-    files: ModelFiles, batch: int, threads: int, peers: Sequence[str], effort: Effort
+    files: ModelFiles, batch: int, threads: int, peers: Sequence[str], effort: Effort, avx2: bool
 ) -> tuple[list[Measurement], list[Exclusion]]:
-    """Time the peers on one model; those that fail or answer wrongly are excluded, with the reason."""
+    """Time the peers on one model, with ``avx2`` all kept to it that can be.
+
+    Those that fail or answer wrongly are excluded, with the reason.
+    """
     samples = {peer: Samples() for peer in peers}
     reasons: dict[str, str] = {}
     for _ in range(effort.rounds):
         with ExitStack() as stack:
-            processes = start_all(stack, files, threads, samples, reasons)
+            processes = start_all(stack, files, threads, samples, reasons, avx2)
             for turn in range(effort.turns):
                 for process in (*processes[turn:], *processes[:turn]):
                     if process.peer not in reasons:
@@ -156,14 +165,19 @@ def measure(
 
 
 def start_all(
-    stack: ExitStack, files: ModelFiles, threads: int, samples: dict[str, Samples], reasons: dict[str, str]
+    stack: ExitStack,
+    files: ModelFiles,
+    threads: int,
+    samples: dict[str, Samples],
+    reasons: dict[str, str],
+    avx2: bool,
 ) -> list[PeerProcess]:
     """A process for each peer that is still in, one after the other; ``reasons`` gets those that are not."""
     processes = []
     for peer, own in samples.items():
         if peer in reasons:
             continue
-        process = stack.enter_context(PeerProcess(peer, files, threads))
+        process = stack.enter_context(PeerProcess(peer, files, threads, avx2))
         try:
             own.loads.append(process.load())
         except BenchmarkError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from statistics import median
 from typing import TYPE_CHECKING
 
+from benchmarks.machine import vectors_of
 from benchmarks.peers import OURS
 from kuiper.graph.report import Column, Report
 
@@ -55,7 +56,7 @@ def latency(results: Results, batch: int, threads: int) -> Report:
 
 
 def headline(results: Results) -> Report:
-    """Single images: ours and the fastest other for each number of threads, in milliseconds, and ours over theirs."""
+    """Batch 1: ours and the fastest other for each number of threads, in milliseconds, and ours over theirs."""
     threads = [threads for batch, threads in results.settings if batch == 1]
     by_model: dict[str, list[str]] = {}
     for number in threads:
@@ -71,17 +72,22 @@ def headline(results: Results) -> Report:
             Column("fastest other", numeric=True),
             Column("ratio", numeric=True),
         ]
-    means = [f"{mean:.2f} with {count(n, 'thread')}" for n in threads if (mean := results.mean_ratio(1, n))]
-    footer = f"Milliseconds for one image. Geometric mean of the ratios: {', '.join(means)}."
+    means: dict[str, list[str]] = {}
+    for number in threads:
+        for kind, mean in results.mean_ratios(1, number).items():
+            means.setdefault(kind, []).append(f"{mean:.2f} with {count(number, 'thread')}")
+    of_kinds = "; ".join(f"{kind} {', '.join(each)}" for kind, each in means.items())
+    footer = f"Milliseconds for one image or text. Geometric mean of the ratios: {of_kinds}."
     return Report("Performance", columns, list(by_model.values()), footer)
 
 
 def summary(results: Results, batch: int, threads: int) -> str:
     """The geometric mean of the ratios, the peak, and how much the times scattered."""
     sentences = []
-    mean = results.mean_ratio(batch, threads)
-    if mean:
-        sentences.append(f"Geometric mean of ours / fastest: {mean:.2f}.")
+    means = results.mean_ratios(batch, threads)
+    if means:
+        of_kinds = ", ".join(f"{kind} {mean:.2f}" for kind, mean in means.items())
+        sentences.append(f"Geometric mean of ours / fastest: {of_kinds}.")
     sentences.append(f"FMA peak of {count(threads, 'thread')}: {results.peak_gflops[threads]:.0f} GFLOP/s.")
     spreads = [entry.spread for group in results.groups(batch, threads).values() for entry in group.by_peer.values()]
     if spreads:
@@ -120,6 +126,23 @@ def by_model_and_peer(
     ]
     columns = [Column("model"), *(Column(peer, numeric=True) for peer in results.peers)]
     return Report(title, columns, rows, footer)
+
+
+def title(results: Results) -> str:
+    """The machine and the build: ``A CPU, 2 cores; kuiper built for AVX2``."""
+    machine = results.machine
+    return f"{machine['cpu']}, {count(machine['cores'], 'core')}; kuiper built for {vectors_of(results.build)}"
+
+
+def limits(results: Results) -> list[str]:
+    """A sentence on the peers where kuiper does not use all that the CPU has; none where all are free."""
+    if not results.limits:
+        return []
+    by_limit: dict[str, list[str]] = {}
+    for peer, limit in results.limits.items():
+        by_limit.setdefault(limit, []).append(peer)
+    what = "; ".join(f"{' and '.join(peers)}: {limit}" for limit, peers in by_limit.items())
+    return [f"The CPU has more than {vectors_of(results.build)}. {what}"]
 
 
 def exclusions(results: Results) -> list[str]:

@@ -20,8 +20,12 @@ def test_ratio_is_to_the_fastest_of_the_others() -> None:
     assert (big.fastest.peer, big.ratio) == ("openvino", 0.5)
 
 
-def test_mean_ratio_is_geometric() -> None:
-    assert results().mean_ratio(1, 1) == pytest.approx(1.0)  # of 0.5 and 2
+def test_mean_ratios_are_geometric_and_by_kind() -> None:
+    found = results()
+    found.models["vit_tiny"] = found.models["big"]
+    found.measurements += [measurement("vit_tiny", "kuiper", 3.0), measurement("vit_tiny", "openvino", 4.0)]
+    means = found.mean_ratios(1, 1)
+    assert means == {"convolutional networks": pytest.approx(1.0), "transformers": pytest.approx(0.75)}  # of 0.5 and 2
 
 
 def test_share_of_peak_counts_the_whole_batch() -> None:
@@ -36,7 +40,7 @@ def test_ratio_needs_ours_and_another() -> None:
     found = results()
     found.measurements = [entry for entry in found.measurements if entry.peer == "kuiper"]
     assert found.groups(1, 1)["big"].ratio is None
-    assert found.mean_ratio(1, 1) is None
+    assert found.mean_ratios(1, 1) == {}
 
 
 def test_read_returns_what_save_wrote(tmp_path: Path) -> None:

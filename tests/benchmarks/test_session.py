@@ -12,6 +12,7 @@ import kuiper
 from benchmarks import session, worker
 from benchmarks.errors import BenchmarkError
 from benchmarks.model_files import ModelFiles
+from benchmarks.peers import Peer
 from benchmarks.session import Effort, measure
 from kuiper.graph.pnnx import sibling_bin
 from kuiper.models import bundled
@@ -35,7 +36,7 @@ class FakeProcess:
     }
     dies_at: ClassVar = {"onnxruntime": "load", "torch-eager": "time"}
 
-    def __init__(self, peer: str, files: ModelFiles, threads: int) -> None:
+    def __init__(self, peer: str, files: ModelFiles, threads: int, avx2: bool) -> None:
         self.peer = peer
 
     def __enter__(self) -> FakeProcess:
@@ -60,7 +61,9 @@ class FakeProcess:
 def test_measure_excludes_those_that_die_or_answer_wrongly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(session, "PeerProcess", FakeProcess)
     effort = Effort(rounds=2, turns=2, runs=3, seconds=0.0)
-    measured, excluded = measure(ModelFiles("made-up", tmp_path), 1, 2, list(FakeProcess.differences), effort)
+    measured, excluded = measure(
+        ModelFiles("made-up", tmp_path), 1, 2, list(FakeProcess.differences), effort, avx2=False
+    )
     (ours,) = measured
     assert (ours.peer, ours.median_ms, ours.min_ms, ours.runs) == ("kuiper", 2.0, 1.0, 12)
     assert {entry.peer: entry.reason for entry in excluded} == {
@@ -101,3 +104,35 @@ def test_worker_takes_another_shape_for_another_answer(files: ModelFiles) -> Non
     with np.load(files.arrays) as arrays:
         np.savez(files.arrays, input=arrays["input"], output=arrays["output"][0])
     assert worker.load(request_for(files))[2]["difference"] == float("inf")
+
+
+@pytest.mark.parametrize("avx2", [False, True])
+def test_a_peer_is_kept_to_avx2_by_its_own_variables_alone(
+    avx2: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    seen: dict[str, str] = {}
+
+    def popen(command: list[str], env: dict[str, str], **others: Any) -> None:
+        seen.update(env)
+        others["stderr"].close()
+        raise OSError("seen enough")
+
+    monkeypatch.setattr(session.subprocess, "Popen", popen)
+    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "SSE41")
+    with pytest.raises(OSError, match="seen enough"):
+        session.PeerProcess("openvino", ModelFiles("made-up", tmp_path), 1, avx2).__enter__()
+    assert seen.get("ONEDNN_MAX_CPU_ISA") == ("AVX2" if avx2 else None)
+
+
+def test_worker_gives_token_ids_as_they_are(files: ModelFiles, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Echo(Peer):
+        def load(self, files: ModelFiles) -> None: ...
+
+        def run(self, x: np.ndarray) -> np.ndarray:
+            assert x.dtype == np.int64
+            return x.astype(np.float32)
+
+    ids = np.arange(6).reshape(1, 6)
+    np.savez(files.arrays, input=ids, output=ids.astype(np.float32))
+    monkeypatch.setitem(worker.PEERS, "kuiper", Echo)
+    assert worker.load(request_for(files))[2]["difference"] == 0

@@ -22,6 +22,8 @@ def seed_weights(model: nn.Module, seed: int, example: torch.Tensor) -> None:
             nn.init.kaiming_normal_(parameter, nonlinearity="relu", generator=generator)
         else:
             parameter.normal_(0, 0.1, generator=generator)
+    for norm in (module for module in model.modules() if isinstance(module, nn.LayerNorm)):
+        norm.weight.uniform_(0.5, 1.5, generator=generator)
     norms = [module for module in model.modules() if isinstance(module, nn.BatchNorm2d)]
     for norm in norms:
         norm.weight.uniform_(0.5, 1.5, generator=generator)

@@ -1,0 +1,1 @@
+"""Transformers that the benchmark times beside the zoo's convolutional networks, in plain PyTorch."""
