@@ -17,7 +17,10 @@ def available_cores() -> int:
 # Below this many steps of an inner loop, waking a second thread costs more than it saves.
 _PARALLEL_FROM = 1 << 16
 
-_num_threads = available_cores()
+MOST_THREADS = 1024
+"""No kernel is cut into more; the engine's pool has room for so many (``KUIPER_MOST_THREADS`` in engine/team.pxd)."""
+
+_num_threads = min(available_cores(), MOST_THREADS)
 
 
 def get_num_threads() -> int:
@@ -26,16 +29,16 @@ def get_num_threads() -> int:
 
 
 def set_num_threads(n: int) -> None:
-    """Let kernels use ``n`` threads from the next call on.
+    """Let kernels use ``n`` threads from the next call on; more than there are cores make nothing faster.
 
     Raises
     ------
     ParameterError
-        If ``n`` is not a whole number of at least 1.
+        If ``n`` is not a whole number from 1 to 1024.
     """
     global _num_threads
-    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-        raise ParameterError("set_num_threads", "a whole number of at least 1", repr(n))
+    if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= MOST_THREADS:
+        raise ParameterError("set_num_threads", f"a whole number from 1 to {MOST_THREADS}", repr(n))
     _num_threads = n
 
 

@@ -31,7 +31,8 @@ def execute(arguments: argparse.Namespace) -> int:
     console.print(f"flags      {info['flags']}")
     features = info["cpu_features"]
     console.print(f"CPU        {' '.join(features) if features is not None else 'features cannot be asked for here'}")
-    console.print(f"threads    {info['threads']} of {info['cores']} cores; OpenMP {'yes' if info['openmp'] else 'no'}")
+    layers = "by OpenMP" if info["openmp"] else "on one: built without OpenMP"
+    console.print(f"threads    {info['threads']} on {info['cores']} cores; the engine's own pool, readable layers {layers}")
     console.print(f"operators  {len(layer_types())} types")
     failed = [not _report(console, name, check) for name, check in CHECKS.items()]
     return 1 if any(failed) else 0

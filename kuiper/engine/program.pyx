@@ -4,29 +4,57 @@
     thread 0  |task 0|task 1|    |task 0   |    |task 0|task 1|
     thread 1  |task 2|task 3|    |task 1   |    |task 2|         ...
                             ^              ^                  ^
-                            barrier: all wait for the last
+                            a step ends when all its tasks are done
 
-The threads are woken once for the whole program, not once for each step: a barrier costs a tenth of what a start costs.
-Each thread begins with a contiguous part of a step's tasks, and with nearly the same part of the image in each step: what it
-has written is then still in its own cache. Who is done early takes what others have not begun. No sum is split between
-threads, so neither their number nor their luck changes a bit of a result.
+The threads are woken once for the whole program, not once for each step. Each begins with a contiguous part of a step's
+tasks, and with nearly the same part of the image in each step: what it has written is then still in its own cache. Who is
+done early takes what others have not begun. No sum is split between threads, so neither their number nor their luck changes
+a bit of a result.
+
+What is counted is tasks, not threads: a thread that comes late, or never, is not waited for (see team.pxd).
 
 Source: R. Blumofe, C. Leiserson, "Scheduling Multithreaded Computations by Work Stealing", J. ACM 1999 (the idea).
 """
 
-from cython.parallel cimport parallel, threadid
-from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from libc.stdlib cimport malloc
+from libc.string cimport memcpy
 
 from kuiper.engine.step cimport Memory, Run, Step
-from kuiper.engine.team cimport barrier, seconds_now, take, team_size
+from kuiper.engine.team cimport (
+    Job, Word, add, call, get, hired, leave, offer, open_gate, put, seconds_now, swap, take_back, wait
+)
+
+from kuiper.threads import available_cores
 
 cdef enum:
-    LINE = 8  # longs of a cache line: counters of different threads do not share one
+    LINE = 8  # words of a cache line: words that different threads write do not share one
+    STEP = 32  # bits of a word for a number of tasks; those above are for the step that they belong to
+    TASKS = 0xFFFFFFFF
+
+cdef int CORES = available_cores()
 
 cdef struct Call:
     Run run
     const void* numbers
     Py_ssize_t tasks
+
+cdef struct Line:
+    Word word
+    Word[LINE - 1] unused
+
+# One run of a program by several threads. What a thread that comes late may still read is all here: by then the caller may
+# have freed everything else.
+cdef struct Shared:
+    Job job
+    int threads
+    Py_ssize_t count
+    const Call* calls
+    Memory memory
+    Py_ssize_t stride  # floats of scratch memory that each thread has
+    double* seconds
+    Line before, place, after  # the step that runs, and how many of its tasks are done
+    Line* taken  # of each thread's part: the step, and how many of its tasks have begun
 
 
 cdef class Program:
@@ -64,67 +92,122 @@ cdef class Program:
         if given, is filled with the time of each step.
         """
         cdef double* clock = NULL if seconds is None else &seconds[0]
-        cdef float** outside = <float**> &externals[0]
+        cdef Memory memory
         cdef int threads = <int> scratch.shape[0]
-        cdef float* own = &scratch[0, 0]
         cdef Py_ssize_t stride = scratch.shape[1], count = len(self.steps)
-        cdef float* activations = &arena[0]
-        cdef long* counters = NULL
-        if threads > 1:
-            counters = <long*> PyMem_Calloc((2 + count * threads) * LINE, sizeof(long))
-            if counters == NULL:
-                raise MemoryError
+        memory.arena = memory.source = memory.target = &arena[0]
+        memory.externals = <float**> &externals[0]
+        memory.scratch = &scratch[0, 0]
         with nogil:
-            execute(self.calls, count, activations, outside, own, stride, threads, counters, clock)
-        PyMem_Free(counters)
+            if threads == 1 or not run_together(self.calls, count, memory, stride, threads, clock):
+                run_alone(self.calls, count, memory, clock)
 
 
-cdef void execute(
-    const Call* calls, Py_ssize_t count, float* arena, float** externals, float* scratch, Py_ssize_t stride,
-    int threads, long* counters, double* seconds,
-) noexcept nogil:
-    if threads == 1:
-        work(calls, count, arena, externals, scratch, 0, 1, NULL, seconds)
-        return
-    with parallel(num_threads=threads):
-        work(
-            calls, count, arena, externals, scratch + threadid() * stride, threadid(), team_size(), counters, seconds
-        )
+def workers() -> int:
+    """How many threads wait for work, beside those that call."""
+    return hired()
 
 
-cdef void work(
-    const Call* calls, Py_ssize_t count, float* arena, float** externals, float* scratch, int thread, int threads,
-    long* counters, double* seconds,
-) noexcept nogil:
-    """One thread's part of every step.
-
-    There are two counters for the barrier, and then one for each step and thread: how many of its tasks have begun.
-    """
-    cdef Memory memory
+cdef void run_alone(const Call* calls, Py_ssize_t count, Memory memory, double* seconds) noexcept nogil:
+    cdef double started = seconds_now(), now
     cdef Py_ssize_t step, task
-    cdef double started = seconds_now() if seconds != NULL else 0, now
-    cdef int other
-    memory.arena = memory.source = memory.target = arena
-    memory.externals = externals
-    memory.scratch = scratch
     for step in range(count):
-        if threads == 1:
-            for task in range(calls[step].tasks):
-                calls[step].run(calls[step].numbers, task, &memory)
-        else:
-            for other in range(threads):
-                share(&calls[step], (thread + other) % threads, threads, counters + (2 + step * threads) * LINE, &memory)
-            barrier(counters, counters + LINE, threads)
-        if seconds != NULL and thread == 0:
+        for task in range(calls[step].tasks):
+            calls[step].run(calls[step].numbers, task, &memory)
+        if seconds != NULL:
             now = seconds_now()
             seconds[step] = now - started
             started = now
 
 
-cdef inline void share(const Call* call, int owner, int threads, long* taken, const Memory* memory) noexcept nogil:
-    """Tasks of one thread's part of a step, as long as there are any that nobody has begun."""
-    cdef Py_ssize_t first = owner * call.tasks // threads, end = (owner + 1) * call.tasks // threads
-    cdef Py_ssize_t task = first + take(&taken[owner * LINE]) if first < end else end
-    while task < end:
-        call.run(call.numbers, task, memory)
-        task = first + take(&taken[owner * LINE])
+cdef bint run_together(
+    const Call* calls, Py_ssize_t count, Memory memory, Py_ssize_t stride, int threads, double* seconds
+) noexcept nogil:
+    """Run all steps with the help of free workers; false, and nothing has run, if there are none."""
+    cdef Py_ssize_t words = threads * sizeof(Line)
+    cdef Shared* shared = <Shared*> malloc(sizeof(Shared) + words + count * sizeof(Call))
+    cdef Call* copies
+    cdef int thread
+    if shared == NULL:
+        return False
+    shared.taken = <Line*> (shared + 1)
+    copies = <Call*> (shared.taken + threads)
+    memcpy(copies, calls, count * sizeof(Call))
+    shared.job.work = work
+    shared.job.users = 1
+    shared.job.joined = 0
+    open_gate(&shared.job.gate)
+    shared.threads, shared.count, shared.calls = threads, count, copies
+    shared.memory, shared.stride, shared.seconds = memory, stride, seconds
+    shared.place.word = <long long> next_step(copies, 0, count) << STEP
+    for thread in range(threads):
+        shared.taken[thread].word = 0
+    # Several callers share the workers: in all no more than one caller with all cores, or all its threads, could use.
+    if offer(&shared.job, threads - 1, max(threads, CORES) - 1) == 0:
+        leave(&shared.job)
+        return False
+    work(&shared.job, 0)
+    take_back(&shared.job)
+    leave(&shared.job)
+    return True
+
+
+cdef void work(Job* job, int thread) noexcept nogil:
+    """One thread's part of all steps that are left."""
+    cdef Shared* shared = <Shared*> job
+    cdef Memory memory = shared.memory
+    cdef double started = seconds_now() if thread == 0 else 0, now
+    cdef long long step = get(&shared.place.word) >> STEP, done, tasks
+    cdef int other
+    memory.scratch += thread * shared.stride
+    while step < shared.count:
+        done = 0
+        for other in range(shared.threads):
+            done += work_at(shared, step, (thread + other) % shared.threads, &memory)
+        if done > 0:
+            tasks = shared.calls[step].tasks
+            if (add(&shared.place.word, done) & TASKS) + done == tasks:
+                put(&shared.place.word, <long long> next_step(shared.calls, step + 1, shared.count) << STEP)
+                call(&job.gate)
+        wait(&job.gate, &shared.place.word, (step + 1) << STEP)
+        if thread == 0 and shared.seconds != NULL:
+            now = seconds_now()
+            shared.seconds[step] = now - started
+            started = now
+        step = get(&shared.place.word) >> STEP  # more than one further, if this thread was kept from its core
+
+
+cdef inline long long work_at(Shared* shared, long long step, int owner, const Memory* memory) noexcept nogil:
+    """Do tasks of one thread's part of a step, as long as there are any that nobody has begun; how many that were."""
+    cdef const Call* step_call = &shared.calls[step]
+    cdef Py_ssize_t first = owner * step_call.tasks // shared.threads, end = (owner + 1) * step_call.tasks // shared.threads
+    cdef long long done = 0, task = begin(&shared.taken[owner].word, step, end - first)
+    while task >= 0:
+        step_call.run(step_call.numbers, first + task, memory)
+        done += 1
+        task = begin(&shared.taken[owner].word, step, end - first)
+    return done
+
+
+cdef inline long long begin(Word* taken, long long step, long long tasks) noexcept nogil:
+    """The number of a task that nobody has begun, which is the caller's now; -1: there is none.
+
+    A word that is of an earlier step says that nobody has begun anything of this one; one of a later step, that all is
+    done, and this thread was kept from its core so long.
+    """
+    cdef long long word = get(taken), begun
+    while word >> STEP <= step:
+        begun = word & TASKS if word >> STEP == step else 0
+        if begun == tasks:
+            return -1
+        if swap(taken, word, (step << STEP) + begun + 1):
+            return begun
+        word = get(taken)
+    return -1
+
+
+cdef inline Py_ssize_t next_step(const Call* calls, Py_ssize_t step, Py_ssize_t count) noexcept nogil:
+    """The first step from this one on that has tasks."""
+    while step < count and calls[step].tasks == 0:
+        step += 1
+    return step
