@@ -201,10 +201,18 @@ class Planner:
         """The value on the arena, imported if need be (once); None if it is no float32 tensor."""
         if isinstance(value, Value):
             return value
-        example = value.example
-        if not isinstance(example, np.ndarray) or example.dtype != np.float32 or example.size == 0:
+        if not self.is_float_tensor(value):
             return None
         return self.imported_as(value, "plain", lambda: import_value(self, value))
+
+    def is_float_tensor(self, value: HostValue) -> bool:
+        """Whether it can be imported: a float32 tensor that is not empty."""
+        example = value.example
+        return isinstance(example, np.ndarray) and example.dtype == np.float32 and example.size > 0
+
+    def has_imported(self, value: HostValue) -> bool:
+        """Whether it is on the arena already, as ``on_arena`` gives it."""
+        return (value.slot, "plain") in self._images
 
     def image_of(self, value: AnyValue) -> Value | None:
         """The value on the arena as an image, copied if it lies in another way; None if it is none."""

@@ -23,7 +23,7 @@ def import_value(planner: Planner, value: HostValue) -> Value:
     if value.constant:
         return planner.constant(value.example)
     target = planner.image(shape, output=None) if len(shape) == 4 else planner.rows(shape, output=None)
-    _import_into(planner, value, target, target)
+    import_into(planner, value, target)
     return target
 
 
@@ -38,8 +38,22 @@ def import_with_border(planner: Planner, value: HostValue, border: tuple[int, in
     whole = pixels.view.reshape(n, h + top + bottom, w + left + right, c).transpose(0, 3, 1, 2)
     target = Value(pixels.storage, whole)
     inside = Value(pixels.storage, whole[:, :, top : top + h, left : left + w])
-    _import_into(planner, value, inside, target)
+    import_into(planner, value, inside, target)
     return target
+
+
+def import_into(planner: Planner, value: HostValue, target: Value, written: Value | None = None) -> None:
+    """Copy an array from outside to a place on the arena; ``written`` is that place and more that goes with it."""
+    external = planner.external(value)
+    strides = _c_strides(value.example.shape)
+    planner.emit(
+        "import",
+        lambda: Copy(_ends(0, external[0], target.offset, ARENA), target.shape, strides, target.strides),
+        externals=[external],
+        writes=[written or target],
+        more_bytes=4 * target.view.size,
+        expected=8 * target.view.size / _COPY_SPEED,
+    )
 
 
 def export_value(planner: Planner, value: Value) -> HostValue:
@@ -76,19 +90,6 @@ def dense(planner: Planner, value: Value, output: int | None = None) -> Value:
     target = planner.rows(value.shape, output, padded=False)
     copy_into(planner, value, target)
     return target
-
-
-def _import_into(planner: Planner, value: HostValue, target: Value, written: Value) -> None:
-    external = planner.external(value)
-    strides = _c_strides(value.example.shape)
-    planner.emit(
-        "import",
-        lambda: Copy(_ends(0, external[0], target.offset, ARENA), target.shape, strides, target.strides),
-        externals=[external],
-        writes=[written],
-        more_bytes=4 * target.view.size,
-        expected=8 * target.view.size / _COPY_SPEED,
-    )
 
 
 def _c_strides(shape: tuple[int, ...]) -> list[int]:

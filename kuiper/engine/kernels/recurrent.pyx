@@ -1,0 +1,206 @@
+"""The steps of LSTM, GRU and RNN: what has to wait for the step before.
+
+What the inputs give to the gates is there already: one product for the whole sequence. Left for each step are the product of
+the last output h with the weights U, and the functions of the cell. All gates of the same cells are computed together, so
+that they meet while they are in the first-level cache:
+
+    panel p of U    [ i of cells 0..LANES | f of the same cells | g | o ]        (cells, gates * LANES)
+
+    h (rows, cells)  --- tile --->  gates of a few cells  --- cell functions --->  c and h of these cells
+                                    + what the inputs gave
+
+h of the step before lies in the output already, where the step before has written it, and is read there. A plain RNN has one
+gate; its panels have several vectors of cells instead.
+
+Sequences do not depend on each other, nor do the two directions: a task has some sequences of one direction, from the first
+step to the last.
+
+Sources: the formulas of torch.nn.LSTM, torch.nn.GRU and torch.nn.RNN.
+"""
+
+from kuiper.engine.blocks cimport copy_exactly, fill
+from kuiper.engine.gates cimport gate_sigmoid, gate_tanh
+from kuiper.engine.step cimport Memory, Step
+from kuiper.engine.tile cimport MAX_ROWS, MAX_VECTORS, TileWork, rows_for, tile
+from kuiper.engine.vector cimport LANES, at_least, load, splat, store, vec
+
+cdef enum:
+    TASKS = 8  # of one direction, if there are so many sequences
+
+cdef enum Kind:
+    LSTM, GRU, TANH, RELU
+
+KINDS = {"lstm": LSTM, "gru": GRU, "tanh": TANH, "relu": RELU}
+
+# Where a state (directions, sequences, cells) lies; cells are neighbours. An offset of -1: it is not wanted.
+cdef struct State:
+    Py_ssize_t offset, direction, row
+
+cdef struct Geometry:
+    Py_ssize_t kind, directions, steps, sequences, cells
+    Py_ssize_t vectors, panels  # of the weights of one direction
+    Py_ssize_t gates, gates_step, gates_row  # what the inputs give: direction after direction, panel after panel
+    Py_ssize_t out, out_step, out_row  # direction after direction
+
+cdef struct Work:
+    Geometry geometry
+    State h, c, last_h, last_c  # c, in and out, of an LSTM only; rows of last_c have room for whole vectors
+    const float* weights
+    const float* bias
+    Py_ssize_t blocks  # of sequences
+
+# What a task needs for one tile, in its scratch.
+cdef struct Rows:
+    const float** past
+    const float** given
+    float** gates
+
+
+cdef class Recurrent(Step):
+    """See the head of this file. ``numbers`` names the fields of Geometry.
+
+    Parameters
+    ----------
+    numbers : dict of whole numbers
+    states : for each of h, c, last_h, last_c a dict of the fields of State
+    weights : [directions][panels][cells][vectors * LANES]
+    bias : [directions][panels][vectors * LANES], what is added to the product with h
+    """
+
+    cdef Work work
+
+    def __init__(self, dict numbers, states, const float[::1] weights, const float[::1] bias):
+        cdef Work* w = &self.work
+        w.geometry = numbers
+        w.h, w.c, w.last_h, w.last_c = states
+        w.weights, w.bias = &weights[0], &bias[0]
+        most = rows_for(<int> w.geometry.vectors)
+        w.blocks = min((w.geometry.sequences + most - 1) // most, TASKS)
+        self.keeps = (weights, bias)
+        self.numbers, self.run = w, run_sequences
+        self.tasks = w.geometry.directions * w.blocks
+        # the gates of a tile, h of a panel, and three lists of pointers
+        self.scratch_floats = (MAX_ROWS + 1) * MAX_VECTORS * LANES + 3 * MAX_ROWS * (sizeof(void*) // sizeof(float))
+
+
+cdef void run_sequences(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
+    """All steps of some sequences in one direction."""
+    cdef const Work* w = <const Work*> numbers
+    cdef const Geometry* g = &w.geometry
+    cdef Py_ssize_t direction = task // w.blocks, block = task % w.blocks
+    cdef Py_ssize_t first = block * g.sequences // w.blocks, end = (block + 1) * g.sequences // w.blocks
+    cdef Py_ssize_t step, t, before, row
+    cdef float* out = memory.arena + g.out + direction * g.cells
+    if g.kind == LSTM:
+        begin_cells(w, direction, first, end, memory.arena)
+    before = -1
+    for step in range(g.steps):
+        t = step if direction == 0 else g.steps - 1 - step
+        if before < 0:
+            run_step(
+                w, direction, t, first, end, memory.arena + w.h.offset + direction * w.h.direction, w.h.row, memory
+            )
+        else:
+            run_step(w, direction, t, first, end, out + before * g.out_step, g.out_row, memory)
+        before = t
+    if w.last_h.offset >= 0:
+        for row in range(first, end):
+            copy_exactly(
+                out + before * g.out_step + row * g.out_row,
+                memory.arena + w.last_h.offset + direction * w.last_h.direction + row * w.last_h.row, g.cells,
+            )
+
+
+cdef void begin_cells(
+    const Work* w, Py_ssize_t direction, Py_ssize_t first, Py_ssize_t end, float* arena
+) noexcept nogil:
+    """What the cells of an LSTM remember before the first step, with zeros up to a whole vector."""
+    cdef Py_ssize_t row, cells = w.geometry.cells
+    cdef float* c
+    for row in range(first, end):
+        c = arena + w.last_c.offset + direction * w.last_c.direction + row * w.last_c.row
+        fill(c + cells // LANES * LANES, 0, (cells + LANES - 1) // LANES - cells // LANES)
+        copy_exactly(arena + w.c.offset + direction * w.c.direction + row * w.c.row, c, cells)
+
+
+cdef void run_step(
+    const Work* w, Py_ssize_t direction, Py_ssize_t t, Py_ssize_t first, Py_ssize_t end, const float* past,
+    Py_ssize_t past_row, const Memory* memory,
+) noexcept nogil:
+    """Step ``t`` of some sequences, whose outputs before it lie in the rows of ``past``."""
+    cdef const Geometry* g = &w.geometry
+    cdef int vectors = <int> g.vectors, most = rows_for(vectors), rows
+    cdef Py_ssize_t panel, width = vectors * LANES, row, index, tiles = (end - first + most - 1) // most, stop, i
+    cdef const float* given = memory.arena + g.gates + t * g.gates_step + direction * g.panels * width
+    cdef Rows at
+    cdef TileWork work
+    at.past = <const float**> (memory.scratch + (MAX_ROWS + 1) * MAX_VECTORS * LANES)
+    at.given = at.past + MAX_ROWS
+    at.gates = <float**> (at.given + MAX_ROWS)
+    work.taps, work.depth, work.in_channel, work.out_channel, work.clamps = 1, g.cells, 0, 0, 0
+    work.has_residual = g.kind != GRU
+    for panel in range(g.panels):
+        index = direction * g.panels + panel
+        work.weights, work.bias = w.weights + index * g.cells * width, w.bias + index * width
+        work.ahead = work.weights
+        row = first
+        for index in range(tiles):
+            stop = first + (index + 1) * (end - first) // tiles
+            rows = <int> (stop - row)
+            for i in range(rows):
+                at.past[i] = past + (row + i) * past_row
+                at.given[i] = given + (row + i) * g.gates_row + panel * width
+                at.gates[i] = memory.scratch + i * width
+            tile(rows, vectors, &work, at.past, at.given, at.gates)
+            for i in range(rows):
+                renew(w, direction, t, row + i, panel, at.gates[i], at.given[i], at.past[i], memory)
+            row = stop
+
+
+cdef inline void renew(
+    const Work* w, Py_ssize_t direction, Py_ssize_t t, Py_ssize_t row, Py_ssize_t panel, const float* gates,
+    const float* given, const float* past, const Memory* memory,
+) noexcept nogil:
+    """The cells of one panel of one sequence, from their gates."""
+    cdef const Geometry* g = &w.geometry
+    cdef Py_ssize_t width = g.vectors * LANES if g.kind >= TANH else LANES
+    cdef Py_ssize_t first = panel * width, count = min(width, g.cells - first)
+    cdef float* target = memory.arena + g.out + t * g.out_step + row * g.out_row + direction * g.cells + first
+    cdef float* h = target if count == width else memory.scratch + MAX_ROWS * MAX_VECTORS * LANES
+    if g.kind == LSTM:
+        lstm_cells(
+            gates, memory.arena + w.last_c.offset + direction * w.last_c.direction + row * w.last_c.row + first, h
+        )
+    elif g.kind == GRU:
+        gru_cells(gates, given, past + first, h)
+    else:
+        rnn_cells(gates, g.vectors, g.kind == RELU, h)
+    if count < width:
+        copy_exactly(h, target, count)
+
+
+cdef inline void lstm_cells(const float* gates, float* c, float* h) noexcept nogil:
+    """c = f c + i g and h = o tanh(c), for gates i, f, g, o."""
+    cdef vec taken = gate_sigmoid(load(gates)) * gate_tanh(load(gates + 2 * LANES))
+    cdef vec kept = gate_sigmoid(load(gates + LANES)) * load(c) + taken
+    store(c, kept)
+    store(h, gate_sigmoid(load(gates + 3 * LANES)) * gate_tanh(kept))
+
+
+cdef inline void gru_cells(const float* gates, const float* given, const float* past, float* h) noexcept nogil:
+    """h = (1 - z) g + z h with g = tanh(g of x + r (g of h)), for gates r, z, g of h, and what x gave to them."""
+    cdef vec r = gate_sigmoid(load(gates) + load(given))
+    cdef vec z = gate_sigmoid(load(gates + LANES) + load(given + LANES))
+    cdef vec new = gate_tanh(load(given + 2 * LANES) + r * load(gates + 2 * LANES))
+    store(h, new + z * (load(past) - new))
+
+
+cdef inline void rnn_cells(const float* gates, Py_ssize_t vectors, bint is_relu, float* h) noexcept nogil:
+    """h = relu(gates) or tanh(gates); a NaN stays one."""
+    cdef Py_ssize_t i
+    cdef vec zero = splat(0)
+    for i in range(vectors):
+        if is_relu:
+            store(h + i * LANES, at_least(load(gates + i * LANES), zero))
+        else:
+            store(h + i * LANES, gate_tanh(load(gates + i * LANES)))

@@ -1,0 +1,235 @@
+"""LSTM, GRU and RNN: what the inputs give to the gates as one product, and a step that goes through the sequence.
+
+    x (l, n, features) -- projection, both directions --> gates -- recurrent step, both directions --> outputs, states
+
+The rows of the weights are put in another order: all gates of one vector of cells side by side (see
+``kernels/recurrent.pyx``). The outputs of a layer are the inputs of the next one. A projection of an LSTM's outputs is
+left to the layer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kuiper.engine.kernels.convolution import LANES, MOST_ROWS
+from kuiper.engine.kernels.recurrent import KINDS, Recurrent
+from kuiper.engine.lowering.layout import dense
+from kuiper.engine.lowering.projection import emit_projection, projected_rows
+from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.values import AnyValue, HostValue, Value, aligned, whole_vectors
+from kuiper.layers.operators.gru import GRU
+from kuiper.layers.operators.lstm import LSTM
+from kuiper.layers.operators.rnn import RNN
+from kuiper.layers.recurrent import for_sequences
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.engine.planner import Planner
+    from kuiper.engine.step import Step
+    from kuiper.layers.layer import Array
+    from kuiper.layers.recurrent import CellWeights
+    from kuiper.layers.recurrent_layer import Recurrent as Layer
+
+# Multiply-adds of a tile of one row, and cells, per nanosecond.
+_PRODUCTS = 30.0
+_CELLS = 0.25
+
+
+@dataclass(frozen=True)
+class Cells:
+    """How the gates of a layer's cells lie in memory: ``panels`` of ``vectors`` vectors, which are of ``gates`` gates."""
+
+    kind: str
+    gates: int
+    hidden: int
+
+    @property
+    def vectors(self) -> int:
+        return self.gates if self.gates > 1 else min(whole_vectors(self.hidden) // LANES, len(MOST_ROWS))
+
+    @property
+    def in_panel(self) -> int:
+        """Cells of a panel."""
+        return self.vectors // self.gates * LANES
+
+    @property
+    def panels(self) -> int:
+        return -(-self.hidden // self.in_panel)
+
+    @property
+    def width(self) -> int:
+        """Numbers that the gates of one direction take."""
+        return self.panels * self.vectors * LANES
+
+    def ordered(self, rows: Array) -> Array:
+        """``rows`` (gates * hidden, ...), gate after gate, as (width, ...), panel after panel, zero where no cell is."""
+        by_gate = rows.reshape(self.gates, self.hidden, *rows.shape[1:])
+        room = np.zeros((self.gates, self.panels * self.in_panel, *rows.shape[1:]), np.float32)
+        room[:, : self.hidden] = by_gate
+        by_panel = room.reshape(self.gates, self.panels, self.in_panel, *rows.shape[1:]).swapaxes(0, 1)
+        return np.ascontiguousarray(by_panel).reshape(self.width, *rows.shape[1:])
+
+    def packed(self, weights: Sequence[CellWeights]) -> tuple[Array, Array]:
+        """The weights of h [directions][panels][hidden][vectors * LANES], and what is added to its product."""
+        packed = aligned(len(weights) * self.width * self.hidden)
+        panels = packed.reshape(len(weights), self.panels, self.hidden, self.vectors * LANES)
+        bias = aligned(len(weights) * self.width)
+        bias[:] = 0
+        for k, cell in enumerate(weights):
+            panels[k] = self.ordered(cell.hidden).reshape(self.panels, -1, self.hidden).swapaxes(1, 2)
+            if self.kind == "gru" and cell.hidden_bias is not None:
+                bias[k * self.width : (k + 1) * self.width] = self.ordered(cell.hidden_bias)
+        return packed, bias
+
+    def of_input(self, weights: Sequence[CellWeights]) -> tuple[Array, Array]:
+        """The weights of x (directions * width, features), and the bias that does not depend on h."""
+        matrices = [self.ordered(cell.input) for cell in weights]
+        biases = []
+        for cell in weights:
+            own = [cell.input_bias] if self.kind == "gru" else [cell.input_bias, cell.hidden_bias]
+            given = [bias for bias in own if bias is not None]
+            biases.append(self.ordered(np.sum(given, axis=0)) if given else np.zeros(self.width, np.float32))
+        return np.concatenate(matrices), np.concatenate(biases)
+
+
+@lowers(LSTM, GRU, RNN)
+def lower_recurrent(layer: Layer, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """nn.LSTM, nn.GRU and nn.RNN, all layers and directions."""
+    stack = layer.stack
+    x = planner.on_arena(inputs[0])
+    fits = x is not None and x.view.ndim in (2, 3) and x.shape[-1] == stack.weights[0].input.shape[1]
+    assert planner.op is not None
+    if x is None or not fits or len(planner.op.outputs) != len(layer.returned):
+        return None
+    if any(weights.projection is not None for weights in stack.weights):
+        return None
+    n = 1 if x.view.ndim == 2 else x.shape[0 if layer.batch_first else 1]
+    first = _first_states(layer, inputs, planner, n)
+    if first is None:
+        return None
+    cells = Cells(_kind(layer), layer.gates, layer.hidden)
+    last = _last_states(layer, planner, n)
+    for k in range(layer.layers):
+        top = k == layer.layers - 1
+        x = _emit_layer(planner, layer, cells, k, x, first, last, _index_of(layer, "output") if top else None)
+    made = {"output": x, **{name: _without_batch(state, x) for name, state in last.items()}}
+    return [made[name] for name in layer.returned]
+
+
+def _kind(layer: Layer) -> str:
+    if isinstance(layer, LSTM):
+        return "lstm"
+    if isinstance(layer, GRU):
+        return "gru"
+    cell: Any = layer.stack.cell
+    return "relu" if isinstance(cell, partial) and cell.keywords["is_relu"] else "tanh"
+
+
+def _index_of(layer: Layer, name: str) -> int | None:
+    """Which output of the operator it is; None if nobody wants it."""
+    return layer.returned.index(name) if name in layer.returned else None
+
+
+def _first_states(layer: Layer, inputs: list[AnyValue], planner: Planner, n: int) -> list[Value] | None:
+    """The states (layers * directions, n, hidden) before the first step; None if they do not fit."""
+    shape = (layer.layers * layer.directions, n, layer.hidden)
+    if len(inputs) == 1:
+        zeros = Value(planner.zeros(layer.hidden), planner.zeros(layer.hidden).stand_in[: layer.hidden])
+        return [Value(zeros.storage, np.broadcast_to(zeros.view, shape))] * len(layer.states)
+    if len(inputs) != 1 + len(layer.states):
+        return None
+    found = []
+    batched = len(inputs[0].shape) == 3
+    for value, operand in zip(inputs[1:], layer.op.inputs[1:], strict=True):
+        if isinstance(value, HostValue) and value.constant and isinstance(value.example, np.ndarray) and batched:
+            (array,) = for_sequences(n, (value.example,), (operand,))
+            if array.dtype != np.float32:
+                return None
+            state: Value | None = planner.constant(np.ascontiguousarray(array))
+        else:
+            state = planner.on_arena(value)
+        if state is None or state.shape != (shape if batched else (shape[0], shape[2])):
+            return None
+        if state.strides[-1] != 1 and layer.hidden > 1:
+            state = dense(planner, state)
+        found.append(state if batched else Value(state.storage, state.view[:, None]))
+    return found
+
+
+def _last_states(layer: Layer, planner: Planner, n: int) -> dict[str, Value]:
+    """Memory for the states after the last step: those that are wanted, and the one that an LSTM works with."""
+    shape = (layer.layers * layer.directions, n, layer.hidden)
+    wanted = [name for name in layer.states if name in layer.returned or name == "c_n"]
+    return {name: planner.rows(shape, output=None) for name in wanted}
+
+
+def _emit_layer(
+    planner: Planner,
+    layer: Layer,
+    cells: Cells,
+    k: int,
+    x: Value,
+    first: list[Value],
+    last: dict[str, Value],
+    output: int | None,
+) -> Value:
+    """One layer of the network, in all directions: its outputs, whose axes are those of ``x``."""
+    directions = slice(k * layer.directions, (k + 1) * layer.directions)
+    weights = layer.stack.weights[directions]
+    gates = projected_rows(planner, (*x.shape[:-1], layer.directions * cells.width), output=None)
+    emit_projection(planner, x, gates, *cells.of_input(weights), name=f"layer {k}")
+    out_shape = (*x.shape[:-1], layer.directions * layer.hidden)
+    out = planner.rows(out_shape, output, exact=True)
+    if out.strides[-1] != 1:
+        out = planner.rows(out_shape, output=None)
+    packed, bias = planner.pack(("recurrent", k), lambda: cells.packed(weights))
+    past = [Value(state.storage, state.view[directions]) for state in first]
+    after = {name: Value(state.storage, state.view[directions]) for name, state in last.items()}
+    by_step = [_as_sequence(value, layer.batch_first) for value in (gates, out)]
+
+    def make() -> Step:
+        numbers = {
+            "kind": KINDS[cells.kind], "directions": layer.directions, "cells": layer.hidden,
+            "steps": by_step[0].shape[0], "sequences": by_step[0].shape[1],
+            "vectors": cells.vectors, "panels": cells.panels,
+            "gates": gates.offset, "gates_step": by_step[0].strides[0], "gates_row": by_step[0].strides[1],
+            "out": out.offset, "out_step": by_step[1].strides[0], "out_row": by_step[1].strides[1],
+        }  # fmt: skip
+        h, c = _place(past[0]), _place(past[-1])
+        return Recurrent(numbers, (h, c, _place(after.get("h_n")), _place(after.get("c_n"))), packed, bias)
+
+    steps, n, _ = by_step[0].shape
+    products = steps * n * layer.directions * cells.width * layer.hidden
+    planner.emit(
+        f"{type(layer).__name__} {steps}x{n}x{layer.hidden}",
+        make,
+        reads=[gates, *past],
+        writes=[out, *after.values()],
+        flops=2 * steps * n * layer.directions * layer.gates * layer.hidden**2,
+        more_bytes=packed.nbytes,
+        expected=products / _PRODUCTS + steps * n * layer.directions * layer.hidden / _CELLS / LANES,
+    )
+    return out
+
+
+def _as_sequence(value: Value, batch_first: bool) -> Value:
+    """The value as (steps, sequences, numbers)."""
+    if value.view.ndim == 2:
+        return Value(value.storage, value.view[:, None])
+    return Value(value.storage, value.view.swapaxes(0, 1)) if batch_first else value
+
+
+def _without_batch(state: Value, x: Value) -> Value:
+    """A last state as the layer returns it: without the axis of the batch if ``x`` has none."""
+    return state if x.view.ndim == 3 else Value(state.storage, state.view[:, 0])
+
+
+def _place(state: Value | None) -> dict[str, int]:
+    if state is None:
+        return {"offset": -1, "direction": 0, "row": 0}
+    return {"offset": state.offset, "direction": state.strides[0], "row": state.strides[1]}

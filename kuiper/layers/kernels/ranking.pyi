@@ -1,0 +1,6 @@
+import numpy as np
+
+def top_of_rows(
+    x: np.ndarray, largest: bool, values: np.ndarray, indices: np.ndarray, num_threads: int
+) -> None: ...
+def extremes_of_rows(x: np.ndarray, largest: bool, indices: np.ndarray, num_threads: int) -> None: ...
