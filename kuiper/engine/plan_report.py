@@ -47,8 +47,8 @@ def plan_report(name: str, plan: Plan, inputs: Sequence[Array], runs: int) -> Re
     ]
     shapes = ", ".join(str(array.shape) for array in inputs)
     title = f"{name} on {shapes}, {threads} thread{'s' if threads > 1 else ''}: median of {max(1, runs)} runs"
-    arena = plan.arena_floats * 4 / 1e6
-    footer = f"{sum(medians) * 1e3:,.3f} ms in {len(rows)} steps; one arena of {arena:,.1f} MB; expected at {gigahertz:.1f} GHz"
+    total, arena = sum(medians) * 1e3, plan.arena_floats * 4 / 1e6
+    footer = f"{total:,.3f} ms in {len(rows)} steps; one arena of {arena:,.1f} MB; expected at {gigahertz:.1f} GHz"
     return Report(title, _COLUMNS, rows, footer)
 
 
