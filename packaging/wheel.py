@@ -28,14 +28,14 @@ SECONDS = 300  # after which a command has hung
 COMMANDS = (
     "-m kuiper doctor",
     "-m kuiper classify {assets}/cat.jpg",
-    "-m kuiper classify {assets} -o classes.csv",
+    "-m kuiper classify {assets} -o classes.jsonl",
     "-m kuiper detect {assets}/digits.png -o boxes.png",
     "-m kuiper show {zoo}/cifar_resnet20.pnnx.param",
     "-m kuiper draw {zoo}/cifar_resnet20.pnnx.param -o model.svg",
     "-m kuiper plan {zoo}/cifar_resnet20.pnnx.param --runs 5",
     "-m kuiper profile {zoo}/cifar_resnet20.pnnx.param --runs 5",
     "-m kuiper bench {zoo}/cifar_resnet20.pnnx.param --runs 5",
-    "-m kuiper run {zoo}/cifar_resnet20.pnnx.param {assets}/cat.jpg --resize 32 -o y.npy",
+    "-m kuiper run {zoo}/cifar_resnet20.pnnx.param {assets}/cat.jpg -o y.npy",
 )
 
 # The README's lines of Python, on threads and in a forked process too; prints the level that ran.
@@ -138,7 +138,7 @@ def try_commands(python: Path, room: Path) -> None:
     for command in COMMANDS:
         words = [word.format(assets=assets, zoo=assets.parent / "zoo") for word in command.split()]
         run([str(python), *words], room)
-    for product in ("classes.csv", "boxes.png", "model.svg", "y.npy"):
+    for product in ("classes.jsonl", "boxes.png", "model.svg", "y.npy"):
         if not (room / product).stat().st_size:
             sys.exit(f"packaging/wheel.py: expected {product} to be written, got an empty file")
 
