@@ -20,6 +20,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -31,6 +32,7 @@ from Cython import __version__ as cython_version
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
 from setuptools.errors import SetupError
 from setuptools.modified import newer_group
 
@@ -280,6 +282,16 @@ class Progress:
             print(f"\r{'':{shutil.get_terminal_size().columns - 1}}\r", end="", file=sys.stderr, flush=True)
 
 
+class BuildPy(build_py):
+    """A wheel carries the courses too: a checkout has them beside the package, see kuiper/course/material.py."""
+
+    def run(self) -> None:
+        super().run()
+        if not self.editable_mode:
+            pack = runpy.run_path(str(ROOT / "kuiper/course/material.py"))["pack"]
+            pack(ROOT, Path(self.build_lib, "kuiper/course/material"))
+
+
 def unix_flags() -> list[str]:
     """For gcc and clang. -ffast-math is not among them: it turns sigmoid(-100) into NaN."""
     optimise = "-O1" if DEBUG or SANITIZE else "-O3"
@@ -362,6 +374,6 @@ if __name__ == "__main__":  # Cython's processes import this file too where they
     modules = to_c(extensions())
     setup(
         ext_modules=[*modules, *at_higher_levels(modules)],
-        cmdclass={"build_ext": BuildExt},
+        cmdclass={"build_ext": BuildExt, "build_py": BuildPy},
         options={"build": {"build_base": BUILD_FOLDER}},
     )
