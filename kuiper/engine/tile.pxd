@@ -36,8 +36,10 @@ from kuiper.engine.vector cimport LANES, vec
 cdef extern from *:
     """
     /* The most rows for 1, 2, 3 and 4 vectors: by the number of registers, and of pointers that fit beside them. */
-    #if defined(__AVX512F__) || defined(__ARM_NEON)
+    #if defined(__AVX512F__)
     enum { ROWS_1 = 12, ROWS_2 = 12, ROWS_3 = 9, ROWS_4 = 6 };
+    #elif defined(__ARM_NEON)  /* 32 registers too, but each row has one for four of its numbers, see below */
+    enum { ROWS_1 = 12, ROWS_2 = 10, ROWS_3 = 7, ROWS_4 = 5 };
     #else
     enum { ROWS_1 = 12, ROWS_2 = 6, ROWS_3 = 4, ROWS_4 = 3 };
     #endif
@@ -53,10 +55,11 @@ cdef extern from *:
         float low, high;             /* if it clamps */
     } kuiper_tile_work;
 
-    #if defined(__GNUC__)
-    #define KUIPER_UNROLL _Pragma("GCC unroll 16")
+    /* gcc for ARM (for x86 it does not) moves loads ahead before it hands out registers, until the sums no longer fit. */
+    #if defined(__ARM_NEON) && defined(__GNUC__) && !defined(__clang__)
+    #define KUIPER_TILE static __attribute__((optimize("no-schedule-insns")))
     #else
-    #define KUIPER_UNROLL
+    #define KUIPER_TILE static
     #endif
 
     KUIPER_INLINE void kuiper_tile_of(
@@ -71,7 +74,23 @@ cdef extern from *:
         for (Py_ssize_t tap = 0; tap < work->taps; tap++, pointers += rows) {
             const float *x[MAX_ROWS];
             KUIPER_UNROLL for (int i = 0; i < rows; i++) x[i] = pointers[i] + work->in_channel;
-            for (Py_ssize_t c = 0; c < work->depth; c++, w += vectors * LANES, ahead += 16) {
+            Py_ssize_t c = 0;
+            #if defined(KUIPER_VECTORS) && defined(__ARM_NEON)
+            /* A multiply-add may take one of its factors from any lane of a register: one load for four numbers of a row. */
+            for (; c + LANES <= work->depth; c += LANES, ahead += 16 * vectors) {
+                KUIPER_UNROLL for (int v = 0; v < vectors; v++) KUIPER_PREFETCH(ahead + 16 * v);
+                kuiper_vec a[MAX_ROWS];
+                KUIPER_UNROLL for (int i = 0; i < rows; i++) a[i] = kuiper_load(x[i] + c);
+                KUIPER_UNROLL for (int lane = 0; lane < LANES; lane++, w += vectors * LANES) {
+                    kuiper_vec b[MAX_VECTORS];
+                    KUIPER_UNROLL for (int v = 0; v < vectors; v++) b[v] = kuiper_load(w + v * LANES);
+                    KUIPER_UNROLL for (int i = 0; i < rows; i++)
+                        KUIPER_UNROLL for (int v = 0; v < vectors; v++)
+                            s[i][v] += a[i][lane] * b[v];
+                }
+            }
+            #endif
+            for (; c < work->depth; c++, w += vectors * LANES, ahead += 16) {
                 KUIPER_PREFETCH(ahead);
                 kuiper_vec b[MAX_VECTORS];
                 KUIPER_UNROLL for (int v = 0; v < vectors; v++) b[v] = kuiper_load(w + v * LANES);
@@ -98,8 +117,9 @@ cdef extern from *:
     #define KUIPER_CASE(R, V) \\
         case R: if (R <= ROWS_##V) kuiper_tile_of(R, V, work, pointers, residual, out); break;
     #define KUIPER_TILES(V) \\
-        static void kuiper_tile_##V(int rows, const kuiper_tile_work *work, const float *const *pointers, \\
-                                    const float *const *residual, float *const *out) { \\
+        KUIPER_TILE void kuiper_tile_##V( \\
+            int rows, const kuiper_tile_work *work, const float *const *pointers, const float *const *residual, \\
+            float *const *out) { \\
             switch (rows) { \\
                 KUIPER_CASE(1, V) KUIPER_CASE(2, V) KUIPER_CASE(3, V) KUIPER_CASE(4, V) KUIPER_CASE(5, V) \\
                 KUIPER_CASE(6, V) KUIPER_CASE(7, V) KUIPER_CASE(8, V) KUIPER_CASE(9, V) KUIPER_CASE(10, V) \\

@@ -8,11 +8,7 @@ from kuiper.engine.vector cimport vec
 
 cdef extern from *:
     """
-    #if defined(__GNUC__)
-    #define KUIPER_EACH(i, count) _Pragma("GCC unroll 24") for (int i = 0; i < (count); i++)
-    #else
-    #define KUIPER_EACH(i, count) for (int i = 0; i < (count); i++)
-    #endif
+    #define KUIPER_EACH(i, count) KUIPER_UNROLL for (int i = 0; i < (count); i++)
     enum { MOST_PIXELS = 8, MOST_WIDTH = 5 };  /* 8 sums, 5 weights and a column: 14 registers */
 
     typedef struct {

@@ -37,6 +37,12 @@ cdef extern from *:
     #endif
     enum { NR = LANES * VECTORS };
 
+    #if defined(__clang__)  /* which passes over gcc's pragma without a word */
+    #define KUIPER_UNROLL _Pragma("clang loop unroll(full)")
+    #else
+    #define KUIPER_UNROLL _Pragma("GCC unroll 8")
+    #endif
+
     #if defined(__GNUC__)
     typedef float kuiper_vec __attribute__((vector_size(4 * LANES), aligned(4)));
 
@@ -45,9 +51,9 @@ cdef extern from *:
     kuiper_tile_of(const int rows, const int vectors, Py_ssize_t k, const float *a, const float *b, float *sums) {
         kuiper_vec s[MR][VECTORS] = {{{0}}};
         for (Py_ssize_t p = 0; p < k; p++, a += MR, b += NR) {
-            _Pragma("GCC unroll 8")
+            KUIPER_UNROLL
             for (int i = 0; i < rows; i++)
-                _Pragma("GCC unroll 4")
+                KUIPER_UNROLL
                 for (int v = 0; v < vectors; v++)
                     s[i][v] += a[i] * *(const kuiper_vec *)(b + v * LANES);
         }
