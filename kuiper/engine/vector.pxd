@@ -23,10 +23,21 @@ cdef extern from *:
     #ifndef KUIPER_VECTOR
     #define KUIPER_VECTOR
     #include <math.h>
+    /* Before a loop whose bounds are constants where it is expanded: copies instead of turns, so that arrays of sums
+       become registers. clang passes over gcc's pragma without a word, and the sums would stay in memory. */
+    #if defined(__clang__)
+      #define KUIPER_UNROLL _Pragma("clang loop unroll(full)")
+    #elif defined(__GNUC__)
+      #define KUIPER_UNROLL _Pragma("GCC unroll 24")
+    #else
+      #define KUIPER_UNROLL
+    #endif
     #if defined(__GNUC__) && !defined(KUIPER_NO_VECTORS)
       #define KUIPER_VECTORS
       #if defined(__AVX__)
         #include <immintrin.h>
+      #elif defined(__ARM_NEON)
+        #include <arm_neon.h>
       #endif
       #if defined(__AVX512F__)
       enum { LANES = 16 };
@@ -55,24 +66,20 @@ cdef extern from *:
       KUIPER_INLINE kuiper_vec kuiper_splat(float x) { return x; }
       KUIPER_INLINE kuiper_vec kuiper_power_of_two(kuiper_vec n) { return ldexpf(1.0f, (int)n); }
     #endif
-    /* In front of a loop of constant length over an array of vectors: unrolled, the array is registers. gcc's word for it
-       is one that clang passes over in silence, which makes a tile five times slower. */
-    #if defined(__clang__)
-    #define KUIPER_UNROLL _Pragma("clang loop unroll(full)")
-    #elif defined(__GNUC__)
-    #define KUIPER_UNROLL _Pragma("GCC unroll 24")
-    #else
-    #define KUIPER_UNROLL
-    #endif
     KUIPER_INLINE kuiper_vec kuiper_load(const float *p) { return *(const kuiper_anywhere *)p; }
     KUIPER_INLINE void kuiper_store(float *p, kuiper_vec x) { *(kuiper_anywhere *)p = x; }
     /* NaN where either is NaN, as torch has it; a choice alone would pass one over. */
+    #if defined(KUIPER_VECTORS) && defined(__ARM_NEON)
+    KUIPER_INLINE kuiper_vec kuiper_larger(kuiper_vec x, kuiper_vec y) { return vmaxq_f32(x, y); }
+    KUIPER_INLINE kuiper_vec kuiper_smaller(kuiper_vec x, kuiper_vec y) { return vminq_f32(x, y); }
+    #else
     KUIPER_INLINE kuiper_vec kuiper_larger(kuiper_vec x, kuiper_vec y) {
         return KUIPER_CHOOSE((x > y) | (x != x), x, y);
     }
     KUIPER_INLINE kuiper_vec kuiper_smaller(kuiper_vec x, kuiper_vec y) {
         return KUIPER_CHOOSE((x < y) | (x != x), x, y);
     }
+    #endif
     KUIPER_INLINE kuiper_vec kuiper_below(kuiper_vec x, kuiper_vec limit, kuiper_vec then, kuiper_vec otherwise) {
         return KUIPER_CHOOSE(x < limit, then, otherwise);
     }
@@ -88,6 +95,10 @@ cdef extern from *:
     #elif defined(KUIPER_VECTORS) && defined(__AVX__)
     KUIPER_INLINE kuiper_vec kuiper_at_least(kuiper_vec x, kuiper_vec low) { return _mm256_max_ps(low, x); }
     KUIPER_INLINE kuiper_vec kuiper_at_most(kuiper_vec x, kuiper_vec high) { return _mm256_min_ps(high, x); }
+    KUIPER_INLINE kuiper_vec kuiper_reciprocal(kuiper_vec x) { return kuiper_splat(1) / x; }
+    #elif defined(KUIPER_VECTORS) && defined(__ARM_NEON)
+    KUIPER_INLINE kuiper_vec kuiper_at_least(kuiper_vec x, kuiper_vec low) { return vmaxq_f32(x, low); }
+    KUIPER_INLINE kuiper_vec kuiper_at_most(kuiper_vec x, kuiper_vec high) { return vminq_f32(x, high); }
     KUIPER_INLINE kuiper_vec kuiper_reciprocal(kuiper_vec x) { return kuiper_splat(1) / x; }
     #else
     KUIPER_INLINE kuiper_vec kuiper_reciprocal(kuiper_vec x) { return kuiper_splat(1) / x; }

@@ -37,15 +37,14 @@ cdef extern from *:
     #endif
     enum { NR = LANES * VECTORS };
 
-    #if defined(__GNUC__)
-    typedef float kuiper_vec __attribute__((vector_size(4 * LANES), aligned(4)));
-
-    /* clang passes over gcc's word for it in silence */
-    #if defined(__clang__)
+    #if defined(__clang__)  /* which passes over gcc's pragma without a word */
     #define KUIPER_UNROLL _Pragma("clang loop unroll(full)")
     #else
     #define KUIPER_UNROLL _Pragma("GCC unroll 8")
     #endif
+
+    #if defined(__GNUC__)
+    typedef float kuiper_vec __attribute__((vector_size(4 * LANES), aligned(4)));
 
     /* rows and vectors are constants at each call, so the loops unroll and the sums live in registers */
     static inline __attribute__((always_inline)) void
