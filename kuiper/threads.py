@@ -24,7 +24,10 @@ _num_threads = min(available_cores(), MOST_THREADS)
 
 
 def get_num_threads() -> int:
-    """The number of threads that kernels may use; at first all cores that this process may run on."""
+    """The number of threads that kernels may use.
+
+    At first all cores that this process may run on; one in a process that was made by ``os.fork``.
+    """
     return _num_threads
 
 
@@ -45,3 +48,13 @@ def set_num_threads(n: int) -> None:
 def threads_for(steps: int) -> int:
     """How many threads a kernel gets for so many steps of its inner loop: one for small work, else all."""
     return _num_threads if steps >= _PARALLEL_FROM else 1
+
+
+def _compute_alone() -> None:
+    """A forked process has none of the threads that OpenMP had started; GNU's library would wait for them forever."""
+    global _num_threads
+    _num_threads = 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_compute_alone)

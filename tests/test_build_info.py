@@ -1,40 +1,31 @@
 from __future__ import annotations
 
-import importlib
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 import kuiper
 from kuiper import build_info as build_info_function
+from kuiper import levels
 from kuiper.errors import KuiperError, ParameterError
 from kuiper.threads import threads_for
-
-module = importlib.import_module("kuiper.build_info")
 
 
 def test_build_info_says_how_it_was_built() -> None:
     info = build_info_function()
     assert info["threads"] == kuiper.get_num_threads()
     assert info["compiler"]
+    assert info["level"] in info["levels"]
     assert isinstance(info["flags"], str)
     assert info["openmp"] in (True, False)
-
-
-def test_check_cpu_names_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_cpu", lambda: SimpleNamespace(features=lambda: frozenset({"avx"})))
-    monkeypatch.setattr(module, "_build_config", lambda: SimpleNamespace(REQUIRES=["avx", "avx512f"]))
-    with pytest.raises(ImportError, match=r"kuiper: expected a CPU with avx512f, for which .* rebuild with"):
-        module.check_cpu()
 
 
 # Import kuiper where the build config asks for what no CPU has; then which compiled modules are there all the same.
 IMPORT_ON_ANOTHER_CPU = """
 import importlib.machinery, sys, types
-sys.modules["kuiper._build_config"] = types.SimpleNamespace(REQUIRES=["avx4096"])
+sys.modules["kuiper._build_config"] = types.SimpleNamespace(LEVELS={"later": {"requires": ["avx4096"]}})
 try:
     import kuiper
 except ImportError as error:
@@ -55,14 +46,9 @@ def test_import_checks_the_cpu_before_it_loads_a_kernel() -> None:
     assert compiled == "['kuiper._cyutility', 'kuiper.cpu']"
 
 
-def test_check_cpu_passes_where_nothing_can_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_cpu", lambda: SimpleNamespace(features=lambda: None))
-    module.check_cpu()
-
-
 def test_missing_compiled_module_says_how_to_build() -> None:
     with pytest.raises(ImportError, match=r"expected the compiled module kuiper\.nowhere"):
-        module._compiled("kuiper.nowhere")
+        levels._compiled("kuiper.nowhere")
 
 
 @pytest.mark.parametrize("n", [0, -1, 1.5, "2", True, None, 1025, 1_000_000])

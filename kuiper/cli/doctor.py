@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sysconfig
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console
@@ -28,6 +28,7 @@ def execute(arguments: argparse.Namespace) -> int:
     info = kuiper.build_info()
     console.print(f"kuiper {kuiper.__version__}, Python {info['python']}, NumPy {info['numpy']}, {info['machine']}")
     console.print(f"built by   {info['compiler']}, Cython {info['cython']}{', debug' if info['debug'] else ''}")
+    console.print(f"level      {info['level']}{_others(info)}")
     console.print(f"flags      {info['flags']}")
     features = info["cpu_features"]
     console.print(f"CPU        {' '.join(features) if features is not None else 'features cannot be asked for here'}")
@@ -36,6 +37,11 @@ def execute(arguments: argparse.Namespace) -> int:
     console.print(f"operators  {len(layer_types())} types")
     failed = [not _report(console, name, check) for name, check in CHECKS.items()]
     return 1 if any(failed) else 0
+
+
+def _others(info: dict[str, Any]) -> str:
+    """The levels of a wheel between which the import has chosen; nothing for a build that has one."""
+    return f", of {' '.join(info['levels'])}" if len(info["levels"]) > 1 else ", the only one in this build"
 
 
 def _report(console: Console, name: str, check: Callable[[], str]) -> bool:

@@ -71,10 +71,10 @@ def compile_flags(mode: Mode) -> list[str]:
     if mode == "safe":
         return ["-O0", "-g0", "-w"]
     try:
-        from kuiper import _build_config
+        import kuiper
     except ImportError:
         return ["-O3", "-g0", "-w"]
-    return [*_build_config.FLAGS, "-w"]
+    return [*kuiper.build_info()["flags"].split(), "-w"]
 
 
 def annotate(path: Path, folder: Path) -> Path:

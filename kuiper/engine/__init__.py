@@ -10,7 +10,7 @@ through them:
         planned_step.py  what it makes of them
         values.py        what the planner knows of a tensor: a view of memory that does not exist yet
         lowering/        from a layer to steps, one module per family of operators
-        cost.py          how long a 3 x 3 convolution will take by each algorithm
+        cost.py          how many cycles a convolution will take by each algorithm; caches.py asks the system for a size
         packing.py       weights in the order in which the tile reads them; winograd_matrices.py, expression_code.py and
                          arrangement.py do such work for Winograd and for elementwise steps
         chains.py        which steps are to run together, a few rows at a time
@@ -24,7 +24,7 @@ through them:
         vector.pxd       one vector register as a type; tile.pxd, blocks.pxd, activation.pxd, functions.pxd and
                          vector_math.pxd are made of it
 
-    plan_report.py       ``model.plan()``: all of this as a table
+    plan_report.py       ``model.plan()``: all of this as a table; clock.pyx measures what a cycle is
 
 docs/engine.md follows one image through it, docs/kernel-style.md has the rules of the kernels. The graph does not know
 this package: ``RuntimeGraph.build`` is handed ``Engine``, and asks of it what ``ExecutorProtocol`` says.

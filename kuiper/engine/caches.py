@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import functools
 import os
+import platform
 import subprocess
-import sys
 from pathlib import Path
 
 _CPUS = Path("/sys/devices/system/cpu")
@@ -60,7 +60,7 @@ def _count(cpus: str) -> int:
 
 def _from_sysctl() -> list[int]:
     """macOS: the fast cores' cache, shared by some of them."""
-    if sys.platform != "darwin":
+    if platform.system() != "Darwin":
         return []
     names = ["hw.perflevel0.l2cachesize", "hw.perflevel0.cpusperl2"]
     answer = subprocess.run(["sysctl", "-n", *names], capture_output=True, text=True, check=False).stdout.split()

@@ -77,15 +77,18 @@ def _link(maker: NativeStep, reader: NativeStep, steps: Sequence[PlannedStep]) -
 
 
 def _chain(links: list[NativeStep]) -> NativeStep | None:
-    """The links as one step; None if not even two rows of all images fit the cache."""
+    """The links as one step; None if not even two rows of all images fit the cache, or a core would have no task."""
     images: list[Value] = [link.writes[0] for link in links[:-1]]
     rows = [image.strides[2] for image in images]
-    out_h, wanted = links[-1].writes[0].shape[2], _TASKS_PER_CORE * available_cores()
+    out_h, cores = links[-1].writes[0].shape[2], available_cores()
+    wanted = _TASKS_PER_CORE * cores
     bands = [band for band in _BANDS if _strip_floats(links, rows, band) <= _STRIPS * second_level_floats()]
     if not bands:
         return None
     band = next((band for band in bands if wanted * _ROUNDS * band <= out_h), bands[-1])
-    tasks = max(1, min(wanted, out_h // (_ROUNDS * band)))
+    tasks = min(wanted, out_h // (_ROUNDS * band)) // cores * cores
+    if not tasks:
+        return None
 
     def make() -> Step:
         return Chain([link.make() for link in links], rows, band, tasks)

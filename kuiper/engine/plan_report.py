@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING
 
+from kuiper.engine.clock import cycles_per_nanosecond
 from kuiper.engine.planned_step import StepCard
 from kuiper.graph.report import Column, Report
 from kuiper.threads import get_num_threads
@@ -29,8 +30,8 @@ _COLUMNS = (
 
 
 def plan_report(name: str, plan: Plan, inputs: Sequence[Array], runs: int) -> Report:
-    """The table; expected times are for one thread that has the machine to itself."""
-    threads = get_num_threads()
+    """The table; expected times are for one thread that has the machine to itself, at the clock of this moment."""
+    threads, gigahertz = get_num_threads(), cycles_per_nanosecond()
     steps: list[StepCard | LayerStep] = []
     times: list[list[float]] = []
     for _ in range(max(1, runs)):
@@ -41,21 +42,21 @@ def plan_report(name: str, plan: Plan, inputs: Sequence[Array], runs: int) -> Re
     medians = [statistics.median(column) for column in zip(*times, strict=True)]
     tasks = iter([made.tasks for stretch in plan.compiled() for made in stretch.program.steps])
     rows = [
-        _row(step, seconds, next(tasks) if isinstance(step, StepCard) else None)
+        _row(step, seconds, next(tasks) if isinstance(step, StepCard) else None, gigahertz)
         for step, seconds in zip(steps, medians, strict=True)
     ]
     shapes = ", ".join(str(array.shape) for array in inputs)
     title = f"{name} on {shapes}, {threads} thread{'s' if threads > 1 else ''}: median of {max(1, runs)} runs"
-    arena = plan.arena_floats * 4 / 1e6
-    footer = f"{sum(medians) * 1e3:,.3f} ms in {len(rows)} steps; one arena of {arena:,.1f} MB"
+    total, arena = sum(medians) * 1e3, plan.arena_floats * 4 / 1e6
+    footer = f"{total:,.3f} ms in {len(rows)} steps; one arena of {arena:,.1f} MB; expected at {gigahertz:.1f} GHz"
     return Report(title, _COLUMNS, rows, footer)
 
 
-def _row(step: StepCard | LayerStep, seconds: float, tasks: int | None) -> tuple[str, ...]:
+def _row(step: StepCard | LayerStep, seconds: float, tasks: int | None, gigahertz: float) -> tuple[str, ...]:
     microseconds = f"{seconds * 1e6:,.1f}"
     if not isinstance(step, StepCard):
         return step.op.name, step.op.type, "the layer, in Python", "-", "-", "-", microseconds, "-"
     speed = f"{step.flops / seconds * 1e-9:,.0f}" if step.flops and seconds else "-"
-    expected = f"{step.expected * 1e-3:,.1f}" if step.expected else "-"
+    expected = f"{step.expected / gigahertz * 1e-3:,.1f}" if step.expected else "-"
     megabytes = f"{step.bytes * 1e-6:.2f}"
     return step.op.name, step.op.type, step.algorithm, str(tasks), megabytes, expected, microseconds, speed

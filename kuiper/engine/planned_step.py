@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StepCard:
-    """What there is to say about a compiled step; ``expected`` is its time in nanoseconds on one thread."""
+    """What there is to say about a compiled step; ``expected`` is its time on one thread, in cycles of the core."""
 
     op: RuntimeOperator
     algorithm: str

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,6 +15,9 @@ from kuiper.engine.engine import Engine
 from kuiper.graph import RuntimeGraph
 from tests.engine.models import algorithms, assert_close, both, numbers, plan_of
 from tests.graph.pass_graphs import OUTPUT, file_graph
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def layer(index: int, kind: str, channels: int, out_channels: int, kernel: int, stride: int, padding: int) -> str:
@@ -72,8 +77,28 @@ WIDE = (
 )
 
 
+@pytest.fixture
+def cores(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Lets chains be planned for a machine of so many cores."""
+    return lambda count: monkeypatch.setattr(chains, "available_cores", lambda: count)
+
+
+@pytest.mark.parametrize(("count", "tasks"), [(1, [2]), (2, [4]), (3, [6]), (64, [])])
+def test_a_chain_has_as_many_tasks_for_each_core_or_is_none(
+    count: int, tasks: list[int], cores: Callable[[int], None]
+) -> None:
+    cores(count)
+    fast, plain = both(*WIDE)
+    x = numbers(1, 3, 160, 160)
+    assert_close(fast(x), plain(x))
+    columns = [column.heading for column in fast.plan(x).columns]
+    at, which = columns.index("tasks"), columns.index("algorithm")
+    assert [int(row[at]) for row in fast.plan(x).rows if row[which].startswith("in bands")] == tasks
+
+
 @pytest.mark.usefixtures("restore_threads")
-def test_large_images_go_through_a_chain_on_any_number_of_threads() -> None:
+def test_large_images_go_through_a_chain_on_any_number_of_threads(cores: Callable[[int], None]) -> None:
+    cores(2)
     fast, plain = both(*WIDE)
     x = numbers(1, 3, 160, 160)
     expected = plain(x)
@@ -83,7 +108,8 @@ def test_large_images_go_through_a_chain_on_any_number_of_threads() -> None:
     assert algorithms(plan_of(fast, [x])) == ["import", "in", "export"]
 
 
-def test_images_with_two_readers_are_not_chained() -> None:
+def test_images_with_two_readers_are_not_chained(cores: Callable[[int], None]) -> None:
+    cores(2)
     lines = (
         *WIDE[:3],
         layer(2, "dense", 32, 16, 1, 1, 0),

@@ -159,12 +159,14 @@ def _many_weights() -> int:
 def _tasks(x: Value, pixels: int, cycles: float, packed: PackedWeights) -> tuple[int, int]:
     """Pixels of a task, and the number of parts into which the panels fall.
 
-    If there is more image than weights, a task is some pixels and all panels: threads share the image. Otherwise a task
-    is one panel and as many pixels as possible: threads share the weights, of which each reads its part only.
+    If there is more image than weights, a task is some pixels and all panels: threads share the image, and what a task
+    reads of it stays in the cache from panel to panel. Otherwise a task is one panel and as many pixels as possible:
+    threads share the weights, of which each reads its part only.
     """
     wanted = max(1, min(_TASKS, int(cycles / _CYCLES_OF_A_TASK)))
-    if packed.weights.size < min(_many_weights(), x.view.size) and pixels >= 4 * wanted:
-        return -(-pixels // wanted), 1
+    if packed.weights.size < x.view.size and pixels >= 4 * wanted:
+        wanted = max(wanted, -(-2 * x.view.size // second_level_floats()))
+        return -(-pixels // min(wanted, pixels // 4)), 1
     groups = len(packed.panels)
     blocks = min(-(-wanted // groups), -(-pixels // 12))
     return -(-pixels // blocks), groups
