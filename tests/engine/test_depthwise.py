@@ -22,14 +22,14 @@ def depthwise(
     residual: np.ndarray | None = None,
     spare_lanes: int = 0,
 ) -> np.ndarray:
-    """``x`` (n, c, h, w) filtered by ``weight`` (c, 1, kernel_h, kernel_w); with spare lanes the images are slices."""
-    (n, c, h, w), (kernel_h, kernel_w) = x.shape, stencil.kernel
+    """``x`` (n, c, h, w) filtered by ``weight`` (c, own, kernel_h, kernel_w); with spare lanes the images are slices."""
+    (n, c, h, w), (kernel_h, kernel_w), own = x.shape, stencil.kernel, weight.shape[1]
     out_h, out_w = stencil.output_size(h, w)
     arena = Arena()
     source, target = arena.image(x, spare_lanes), arena.target(n, c, out_h, out_w, spare_lanes)
     added = arena.image(residual, spare_lanes) if residual is not None else {"start": -1, "pixel": 0}
     numbers = {
-        "images": n, "in_h": h, "in_w": w, "out_h": out_h, "out_w": out_w, "channels": round_up(c),
+        "images": n, "in_h": h, "in_w": w, "out_h": out_h, "out_w": out_w, "channels": round_up(c), "own": own,
         "kernel_h": kernel_h, "kernel_w": kernel_w, "stride_h": stencil.stride[0], "stride_w": stencil.stride[1],
         "pad_top": stencil.before[0], "pad_left": stencil.before[1],
         "dilation_h": stencil.dilation[0], "dilation_w": stencil.dilation[1],
@@ -38,15 +38,17 @@ def depthwise(
         "residual": added["start"], "residual_pixel": added["pixel"],
         "activation": ACTIVATION_CODES[activation[0]], "alpha": activation[1], "beta": activation[2],
     }  # fmt: skip
-    packed = np.zeros((kernel_h * kernel_w, round_up(c)), np.float32)
-    packed[:, :c] = weight.reshape(c, -1).T
+    packed = np.zeros((kernel_h, own, kernel_w, round_up(c)), np.float32)
+    packed[..., :c] = weight.transpose(2, 1, 3, 0)
     step = Depthwise(numbers, packed.ravel(), np.pad(bias, (0, round_up(c) - c)))
     return image_at(run_step(step, arena.array), target, n, c, out_h, out_w)
 
 
-def operands(c: int, h: int, w: int, kernel: tuple[int, int], n: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def operands(
+    c: int, h: int, w: int, kernel: tuple[int, int], n: int = 1, own: int = 1
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     random = np.random.default_rng(0)
-    shapes = (n, c, h, w), (c, 1, *kernel), (c,)
+    shapes = (n, c, h, w), (c, own, *kernel), (c,)
     x, weight, bias = (random.standard_normal(shape).astype(np.float32) for shape in shapes)
     return x, weight, bias
 
@@ -84,6 +86,42 @@ def test_depthwise_equals_its_twin_with_any_stencil(stencil: Stencil) -> None:
     x, weight, bias = operands(5, 9, 11, stencil.kernel, n=2)
     wanted = reference.conv2d(x, weight, bias, stencil, groups=5)
     assert_close(depthwise(x, weight, bias, stencil, spare_lanes=3), wanted)
+
+
+NARROW = [own for own in (2, 4, 8, 16) if LANES % own == 0]
+"""Channels of a group of which several fill a vector, or one does."""
+
+
+@pytest.mark.parametrize("own", NARROW)
+@pytest.mark.parametrize("width", [1, 2, 7, 8, 9, 17])
+@pytest.mark.parametrize(
+    "stencil",
+    [
+        Stencil((3, 3), before=(1, 1), after=(1, 1)),
+        Stencil((3, 3), stride=(2, 2), before=(1, 1), after=(1, 1)),
+        Stencil((1, 1)),
+        Stencil((5, 5), stride=(1, 3), before=(2, 2), after=(2, 2)),
+        Stencil((3, 3), dilation=(2, 2), before=(2, 2), after=(2, 2)),
+        Stencil((3, 3), before=(3, 4), after=(4, 3)),  # whole windows outside of the image
+    ],
+)
+def test_narrow_groups_equal_their_twin(stencil: Stencil, width: int, own: int) -> None:
+    channels = LANES + own  # the last vector is not full
+    x, weight, bias = operands(channels, 6, width, stencil.kernel, n=2, own=own)
+    residual = np.ones((2, channels, *stencil.output_size(6, width)), np.float32)
+    wanted = reference.conv2d(x, weight, bias, stencil, groups=channels // own) + residual
+    result = depthwise(x, weight, bias, stencil, ("clip", -100.0, 100.0), residual, spare_lanes=3)
+    np.testing.assert_allclose(result, wanted, rtol=0, atol=2e-6 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("own", NARROW)
+def test_narrow_groups_keep_nan_within_their_group(own: int) -> None:
+    stencil = Stencil((3, 3), (1, 1), (1, 1), (1, 1))
+    x, weight, bias = operands(2 * LANES, 7, 20, stencil.kernel, own=own)
+    x[0, own + 1, 3, 10] = np.nan
+    expected = np.zeros(x.shape, bool)
+    expected[0, own : 2 * own, 2:5, 9:12] = True
+    np.testing.assert_array_equal(np.isnan(depthwise(x, weight, bias, stencil)), expected)
 
 
 @pytest.mark.parametrize("channels", [1, LANES, LANES + 1, 3 * LANES, 72])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kuiper.engine.kernels.convolution import LANES
+from kuiper.engine.kernels.convolution import LANES, MOST_ROWS
 from kuiper.engine.kernels.matrix_product import MatrixProduct
 from tests.engine.one_step import UNTOUCHED, round_up, run_step
 
@@ -37,7 +37,9 @@ def floats(view: np.ndarray, axis: int) -> int:
     return view.strides[axis] // 4
 
 
-def multiply(a: np.ndarray, b: np.ndarray, gap: int, scale: float = 1.0, whole_vectors: bool = False) -> np.ndarray:
+def multiply(
+    a: np.ndarray, b: np.ndarray, gap: int, scale: float = 1.0, whole_vectors: bool = False, panel_vectors: int = 3
+) -> np.ndarray:
     """The step's product of two stacks (..., rows, depth) and (..., depth, columns), written ``gap`` floats apart."""
     stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     rows, depth, columns = a.shape[-2], a.shape[-1], b.shape[-1]
@@ -48,7 +50,7 @@ def multiply(a: np.ndarray, b: np.ndarray, gap: int, scale: float = 1.0, whole_v
         "rows": rows, "depth": depth, "columns": columns, "scale": scale, "whole_vectors": whole_vectors,
         "a": start(a), "a_row": floats(a, -2), "a_depth": floats(a, -1),
         "b": parts[0].size + start(b), "b_depth": floats(b, -2), "b_column": floats(b, -1),
-        "out": parts[0].size + parts[1].size, "out_row": columns + gap,
+        "out": parts[0].size + parts[1].size, "out_row": columns + gap, "panel_vectors": panel_vectors,
     }  # fmt: skip
     strides = [[floats(x, axis) for axis in range(len(stack))] for x in (out, a_stack, b_stack)]
     arena = run_step(MatrixProduct(numbers, stack, *strides), np.concatenate(parts))
@@ -62,9 +64,11 @@ def random(*shape: int) -> np.ndarray:
     return rng.standard_normal(shape, np.float32)
 
 
-def check(a: np.ndarray, b: np.ndarray, gap: int, scale: float = 1.0, whole_vectors: bool = False) -> None:
+def check(
+    a: np.ndarray, b: np.ndarray, gap: int, scale: float = 1.0, whole_vectors: bool = False, panel_vectors: int = 3
+) -> None:
     wanted = scale * np.matmul(a.astype(np.float64), b.astype(np.float64))
-    result = multiply(a, b, gap, scale, whole_vectors)
+    result = multiply(a, b, gap, scale, whole_vectors, panel_vectors)
     assert np.abs(result - wanted).max() <= 2e-6 * np.abs(wanted).max()
 
 
@@ -76,6 +80,14 @@ def test_matrix_product_of_any_size(rows: int, depth: int, columns: int) -> None
         a, b = laid_out(random(rows, depth), False, 3), laid_out(random(depth, columns), b_by_columns, 5)
         check(a, b, gap=2)
         check(a, b, gap=round_up(columns) - columns, whole_vectors=True)
+
+
+@pytest.mark.parametrize("panel_vectors", range(1, len(MOST_ROWS) + 1))
+@pytest.mark.parametrize("columns", [LANES, 5 * LANES + 1, 8 * LANES])
+def test_matrix_product_in_panels_of_any_width(columns: int, panel_vectors: int) -> None:
+    rows = 2 * max(MOST_ROWS) + 1
+    check(random(rows, 9), random(9, columns), gap=1, panel_vectors=panel_vectors)
+    check(random(3, rows, 9), random(3, 9, columns), gap=0, panel_vectors=panel_vectors)
 
 
 @pytest.mark.parametrize("a_by_columns", [False, True])
@@ -99,7 +111,7 @@ def test_matrix_product_reads_heads_where_the_projection_left_them() -> None:
         "rows": tokens, "depth": e, "columns": tokens, "scale": 0.5, "whole_vectors": False,
         "a": 0, "a_row": 3 * heads * e, "a_depth": 1,
         "b": heads * e, "b_depth": 1, "b_column": 3 * heads * e,
-        "out": both.size, "out_row": tokens,
+        "out": both.size, "out_row": tokens, "panel_vectors": 2,
     }  # fmt: skip
     strides = (tokens * 3 * heads * e, e)
     step = MatrixProduct(numbers, (2, heads), (heads * tokens**2, tokens**2), strides, strides)
@@ -122,6 +134,7 @@ def test_matrix_product_cuts_big_work_into_tasks() -> None:
     numbers = {
         "rows": 512, "depth": 512, "columns": 4 * LANES, "scale": 1, "whole_vectors": 0,
         "a": 0, "a_row": 512, "a_depth": 1, "b": 0, "b_depth": 64, "b_column": 1, "out": 0, "out_row": 64,
+        "panel_vectors": 4,
     }  # fmt: skip
     assert MatrixProduct(numbers | {"columns": 64}).tasks >= 8
     assert MatrixProduct(numbers | {"rows": 8}).tasks == 1

@@ -15,6 +15,8 @@ One row of a 3x3 kernel over 8 pixels takes 10 + 3 loads for 24 multiply-adds. N
 constants wherever ``kuiper_depthwise_of`` is expanded, so the loops over them are gone. Other widths, strides and
 dilations load once for each multiply-add, at about half the speed.
 
+Groups of a few channels, as many as divide a vector, are done in the same way: depthwise_block.pxd.
+
 Padding is what is not added: rows of the kernel outside of the image are cut off beforehand, columns in the two blocks
 at the ends of a row.
 
@@ -22,13 +24,14 @@ A task is some rows of some channels. Tasks are in the order of rows, or of chan
 convolution in front has many weights, of which each thread has taken its share, and made its share of the channels. Where image and output stay in the second-level cache it takes so few channels
 that the rows under a kernel stay in the first; larger ones are read from front to end, as memory likes it.
 
-Source: A. Howard et al., "MobileNets: Efficient Convolutional Neural Networks for Mobile Vision Applications", 2017.
+Source: A. Howard et al., "MobileNets: Efficient Convolutional Neural Networks for Mobile Vision Applications", 2017; S. Xie
+et al., "Aggregated Residual Transformations for Deep Neural Networks", 2017 (groups of four).
 """
 
 from kuiper.engine.step import rows_needed
 
 from kuiper.engine.activation cimport CLIP, NONE, activate
-from kuiper.engine.kernels.depthwise_block cimport MOST_PIXELS, Block, Row, block_for
+from kuiper.engine.kernels.depthwise_block cimport MOST_PIXELS, PERMUTES as PERMUTES_OF_BUILD, Block, Row, block_for
 from kuiper.engine.step cimport Memory, RowWise, Step
 from kuiper.engine.vector cimport LANES
 
@@ -39,8 +42,11 @@ cdef enum:
     MOST_TASKS = 16
     SMALL = 256  # pixels
 
+PERMUTES = bool(PERMUTES_OF_BUILD)  # lanes of a vector, in one instruction: without, groups of several channels are slow
+
 cdef struct Geometry:
     Py_ssize_t images, in_h, in_w, out_h, out_w, channels  # channels: whole vectors of floats
+    Py_ssize_t own  # channels of a group: a divisor of LANES
     Py_ssize_t kernel_h, kernel_w, stride_h, stride_w, pad_top, pad_left, dilation_h, dilation_w
     Py_ssize_t source, in_image, in_row, in_pixel  # offsets into the arena, in floats
     Py_ssize_t target, out_image, out_row, out_pixel
@@ -52,6 +58,7 @@ cdef struct Work:
     Geometry geometry
     Py_ssize_t row_blocks, channel_blocks  # of each image
     Block block
+    int first_lane[LANES]  # of each lane's group
     const float* weights
     const float* bias
 
@@ -62,7 +69,7 @@ cdef class Depthwise(Step):
     Parameters
     ----------
     numbers : dict of numbers
-    weights : (kernel_h, kernel_w, channels), flat
+    weights : (kernel_h, own, kernel_w, channels), flat
     bias : (channels,)
     """
 
@@ -78,9 +85,11 @@ cdef class Depthwise(Step):
         if (g.in_h * g.in_w + pixels) * g.channels < SECOND_LEVEL:
             vectors = max(1, FIRST_LEVEL // (g.kernel_h * g.in_w * LANES))
         self.work.channel_blocks = (g.channels // LANES + vectors - 1) // vectors
-        wanted = min(MOST_TASKS, pixels * g.channels * g.kernel_h * g.kernel_w // TASK_PRODUCTS)
+        wanted = min(MOST_TASKS, pixels * g.channels * g.own * g.kernel_h * g.kernel_w // TASK_PRODUCTS)
         self.work.row_blocks = max(1, min(g.out_h, (wanted + self.work.channel_blocks - 1) // self.work.channel_blocks))
-        self.work.block = block_for(g.kernel_w, g.stride_w, g.dilation_w)
+        self.work.block = block_for(g.kernel_w, g.stride_w, g.dilation_w, g.own)
+        for lane in range(LANES):
+            self.work.first_lane[lane] = lane // g.own * g.own
         self.work.weights = &weights[0]
         self.work.bias = &bias[0]
         needed = rows_needed(g.out_h, g.stride_h, g.pad_top, (g.kernel_h - 1) * g.dilation_h + 1, g.in_h)
@@ -132,6 +141,7 @@ cdef inline Row row_of(const Work* work, Py_ssize_t part) noexcept nogil:
     row.width, row.stride, row.dilation = g.kernel_w, g.stride_w, g.dilation_w
     row.in_row, row.in_pixel = g.dilation_h * g.in_row, g.in_pixel
     row.out_pixel, row.residual_pixel, row.channels = g.out_pixel, g.residual_pixel, g.channels
+    row.own, row.first_lane = g.own, <const int*> work.first_lane
     row.clamps, row.low, row.high = g.activation == CLIP, g.alpha, g.beta
     row.rows = row.first = row.last = row.clips = 0  # each row of outputs has its own
     return row
@@ -145,7 +155,7 @@ cdef void filter_row(
     cdef Py_ssize_t blocks = (g.out_w + MOST_PIXELS - 1) // MOST_PIXELS, index, x = 0, end, i
     cdef Py_ssize_t in_y = y * g.stride_h - g.pad_top, in_x
     cdef Py_ssize_t above = 0 if in_y >= 0 else (g.dilation_h - 1 - in_y) // g.dilation_h  # rows of the kernel
-    cdef const float* weights = work.weights + above * g.kernel_w * g.channels + channel
+    cdef const float* weights = work.weights + above * g.own * g.kernel_w * g.channels + channel
     cdef const float* residual = NULL
     cdef float* out
     in_y += above * g.dilation_h

@@ -3,7 +3,7 @@
     out[i, j] = scale * sum over k of a[i, k] * b[k, j]            (rows, depth) (depth, columns) -> (rows, columns)
 
 Either matrix may lie in memory by rows or by columns. The tile (tile.pxd) reads rows of a where they are, and b in
-panels that are at most four vectors wide; so each task first copies its panel, turning it if b lies by columns:
+panels of a few vectors, as many as suit the registers; so each task first copies its panel, turning it if b lies by columns:
 
                        b, packed                            one task: one matrix, one panel, a block of rows
                        +--------+--------+-----+
@@ -40,6 +40,7 @@ cdef struct Geometry:
     Py_ssize_t b, b_depth, b_column
     Py_ssize_t out, out_row  # columns are neighbours
     bint whole_vectors  # each row of the output may be written up to a whole vector past its end
+    Py_ssize_t panel_vectors  # of a panel, at most
     float scale
 
 # Where in the stack the matrices of one product lie; a stride of 0 uses a matrix again.
@@ -76,7 +77,7 @@ cdef class MatrixProduct(Step):
         w.geometry = numbers
         w.stack = {"count": count, "shape": plan.shape, "out": out_strides, "a": a_strides, "b": b_strides}
         w.vectors = (numbers["columns"] + LANES - 1) // LANES
-        w.panels = (w.vectors + MAX_VECTORS - 1) // MAX_VECTORS
+        w.panels = (w.vectors + w.geometry.panel_vectors - 1) // w.geometry.panel_vectors
         products = numbers["rows"] * numbers["depth"] * w.vectors * LANES // w.panels
         w.blocks = max(1, min(TASKS // (count * w.panels), products // GRAIN, numbers["rows"] // (2 * MAX_ROWS)))
         self.tasks = count * w.panels * w.blocks

@@ -10,7 +10,7 @@ from kuiper.engine.caches import second_level_floats
 from kuiper.engine.cost import direct_cost
 from kuiper.engine.kernels.convolution import LANES, Convolution
 from kuiper.engine.lowering.activation import NO_ACTIVATION, activation_numbers
-from kuiper.engine.lowering.depthwise import lower_depthwise
+from kuiper.engine.lowering.depthwise import lower_depthwise, suits_depthwise
 from kuiper.engine.lowering.image_numbers import image_numbers, residual_numbers
 from kuiper.engine.lowering.layout import import_with_border
 from kuiper.engine.lowering.registry import lowers
@@ -65,7 +65,7 @@ def lower_convolution(layer: Any, inputs: list[AnyValue], planner: Planner) -> S
     if len(inputs) > 1 and (residual is None or residual.shape != out_shape):
         return None
     groups, window, weight = layer.parameters.groups, Window.of(stencil), layer.weight
-    if groups == shape[1] == len(weight):
+    if suits_depthwise(groups, shape[1], len(weight)):
         return lower_depthwise(layer, inputs[0], residual, planner)
     x = _with_border(planner, inputs[0], stencil, groups)
     if x is not None:

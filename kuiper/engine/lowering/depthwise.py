@@ -1,12 +1,11 @@
-"""Depthwise convolutions: as many groups as channels, one output channel each."""
+"""Depthwise convolutions, and those in narrow groups: a vector holds one group or several, one output in each lane."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from kuiper.engine.kernels.depthwise import Depthwise
+from kuiper.engine.kernels.convolution import LANES
+from kuiper.engine.kernels.depthwise import PERMUTES, Depthwise
 from kuiper.engine.lowering.activation import activation_numbers
 from kuiper.engine.lowering.image_numbers import image_numbers, residual_numbers
 from kuiper.engine.packing import padded_bias
@@ -24,12 +23,19 @@ _PRODUCTS = 40.0
 _BYTES = 40.0
 
 
+def suits_depthwise(groups: int, channels: int, out_channels: int) -> bool:
+    """Whether each group has as many outputs as inputs, and a vector holds several groups."""
+    own = channels // groups
+    return channels == out_channels and (own == 1 or (PERMUTES and own < LANES and LANES % own == 0))
+
+
 def lower_depthwise(layer: Any, value: AnyValue, residual: Value | None, planner: Planner) -> Sequence[AnyValue] | None:
-    """nn.Conv2d with groups == in_channels == out_channels, its residual and activation."""
+    """nn.Conv2d whose groups suit, its residual and activation."""
     x = planner.image_of(value)
     if x is None:
         return None
     n, c, h, w = x.shape
+    own = c // layer.parameters.groups
     stencil = layer.stencil
     out_h, out_w = stencil.output_size(h, w)
     out = planner.image((n, c, out_h, out_w))
@@ -38,7 +44,7 @@ def lower_depthwise(layer: Any, value: AnyValue, residual: Value | None, planner
 
     def make() -> Step:
         numbers = {
-            "images": n, "in_h": h, "in_w": w, "out_h": out_h, "out_w": out_w, "channels": whole_vectors(c),
+            "images": n, "in_h": h, "in_w": w, "out_h": out_h, "out_w": out_w, "channels": whole_vectors(c), "own": own,
             "kernel_h": stencil.kernel[0], "kernel_w": stencil.kernel[1],
             "stride_h": stencil.stride[0], "stride_w": stencil.stride[1],
             "pad_top": stencil.before[0], "pad_left": stencil.before[1],
@@ -49,13 +55,13 @@ def lower_depthwise(layer: Any, value: AnyValue, residual: Value | None, planner
         }  # fmt: skip
         return Depthwise(numbers, weights, bias)
 
-    products = n * out_h * out_w * whole_vectors(c) * stencil.kernel[0] * stencil.kernel[1]
+    products = n * out_h * out_w * whole_vectors(c) * own * stencil.kernel[0] * stencil.kernel[1]
     planner.emit(
-        f"depthwise {stencil.kernel[0]}x{stencil.kernel[1]}",
+        f"{'depthwise' if own == 1 else f'groups of {own},'} {stencil.kernel[0]}x{stencil.kernel[1]}",
         make,
         reads=[x] if residual is None else [x, residual],
         writes=[out],
-        flops=2 * n * c * out_h * out_w * stencil.kernel[0] * stencil.kernel[1],
+        flops=2 * n * c * own * out_h * out_w * stencil.kernel[0] * stencil.kernel[1],
         more_bytes=weights.nbytes,
         expected=max(products / _PRODUCTS, 4 * (x.view.size + out.view.size) / _BYTES),
         window=(stencil.stride[0], stencil.span[0]) if n == 1 else None,
@@ -64,9 +70,9 @@ def lower_depthwise(layer: Any, value: AnyValue, residual: Value | None, planner
 
 
 def _pack(weight: Array) -> Array:
-    """The weight (c, 1, kernel_h, kernel_w) as [kernel_h][kernel_w][channels], channels in whole vectors."""
-    c, _, kernel_h, kernel_w = weight.shape
-    packed = aligned(kernel_h * kernel_w * whole_vectors(c))
+    """The weight (c, own, kernel_h, kernel_w) as [kernel_h][own][kernel_w][channels], channels in whole vectors."""
+    c, own, kernel_h, kernel_w = weight.shape
+    packed = aligned(kernel_h * own * kernel_w * whole_vectors(c))
     packed[:] = 0
-    packed.reshape(kernel_h, kernel_w, -1)[:, :, :c] = np.moveaxis(weight[:, 0], 0, -1)
+    packed.reshape(kernel_h, own, kernel_w, -1)[..., :c] = weight.transpose(2, 1, 3, 0)
     return packed
