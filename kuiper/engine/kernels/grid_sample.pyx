@@ -27,9 +27,11 @@ cdef extern from *:
     enum { PAD_ZEROS, PAD_BORDER, PAD_REFLECTION };
     #if defined(KUIPER_VECTORS)
       typedef kuiper_ints kuiper_wholes;
+      /* From 2**23 on a float has no fraction; beyond that the whole number would not fit, either. */
       KUIPER_INLINE kuiper_vec kuiper_floor(kuiper_vec x) {
           const kuiper_vec near = __builtin_convertvector(__builtin_convertvector(x, kuiper_ints), kuiper_vec);
-          return KUIPER_CHOOSE(near > x, near - kuiper_splat(1), near);
+          const kuiper_vec most = kuiper_splat(8388608), down = KUIPER_CHOOSE(near > x, near - kuiper_splat(1), near);
+          return KUIPER_CHOOSE((x < most) & (x > -most), down, x);
       }
       KUIPER_INLINE kuiper_wholes kuiper_to_wholes(kuiper_vec x) { return __builtin_convertvector(x, kuiper_ints); }
       #define KUIPER_WHOLE_OR(mask, x, y) (((mask) & (x)) | (~(mask) & (y)))
