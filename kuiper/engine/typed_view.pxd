@@ -3,12 +3,10 @@
 from libc.string cimport memcpy
 
 from kuiper.engine.step cimport Memory
+from kuiper.engine.typed_chunk cimport INT32, INT64
 
 cdef enum:
     TYPED_AXES = 6
-
-cdef enum ElementType:
-    FLOAT32, INT64, INT32, BOOL
 
 cdef struct TypedView:
     Py_ssize_t external, offset  # -1: the arena; bytes

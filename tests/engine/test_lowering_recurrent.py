@@ -33,7 +33,8 @@ def line(
         if bias:
             weights += [f"@bias_ih_{suffix}=({rows})f32", f"@bias_hh_{suffix}=({rows})f32"]
     counts = f"{len(inputs.split())} {len(outputs.split())}"
-    settings = f"hidden_size={hidden} input_size={features} num_layers={layers} bidirectional={directions == 2} bias={bias}"
+    settings = f"hidden_size={hidden} input_size={features} num_layers={layers} bias={bias}"
+    settings += f" bidirectional={directions == 2}"
     return f"nn.{kind} it {counts} {inputs} {outputs} {settings} {more} {' '.join(weights)}"
 
 
@@ -70,9 +71,7 @@ def test_recurrent_takes_and_gives_states(kind: str) -> None:
     made = ["y", "h", "c"][: 1 + len(states)]
     shapes = [f"#y=(5,{n},{2 * hidden})f32", *(f"#{name}=({cells},{n},{hidden})f32" for name in made[1:])]
     inputs = [numbers(5, n, 6), *states]
-    declared = [
-        f"pnnx.Input in{i} 0 1 x{i} #x{i}=({','.join(map(str, x.shape))})f32" for i, x in enumerate(inputs)
-    ]
+    declared = [f"pnnx.Input in{i} 0 1 x{i} #x{i}=({','.join(map(str, x.shape))})f32" for i, x in enumerate(inputs)]
     it = line(kind, 6, hidden, " ".join(names), " ".join(made), layers=2, directions=2, more=" ".join(shapes))
     ends = [f"pnnx.Output out{i} 1 0 {name}" for i, name in enumerate(made)]
     fast, plain = both(*declared, it, *ends)

@@ -13,7 +13,7 @@ NAMES = {"float32": "f32", "int64": "i64", "int32": "i32", "bool": "bool"}
 
 
 def same(*lines: str, inputs: list[np.ndarray], ends: int = 1) -> list[str]:
-    """What runs between import and export; outputs are y0, y1, ..., and equal those of the layers in number and type."""
+    """What runs between import and export; outputs are y0, y1, ..., and equal to those of the layers, types too."""
     declared = [
         f"pnnx.Input in{i} 0 1 x{i} #x{i}=({','.join(map(str, x.shape))}){NAMES[x.dtype.name]}"
         for i, x in enumerate(inputs)
@@ -77,7 +77,8 @@ def test_casts(target: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "expression", ["add(@0,@1)", "sub(mul(@0,3),@1)", "floor_divide(@0,7)", "remainder(@0,-7)", "and(@0,@1)", "or(@0,6)"]
+    "expression",
+    ["add(@0,@1)", "sub(mul(@0,3),@1)", "floor_divide(@0,7)", "remainder(@0,-7)", "and(@0,@1)", "or(@0,6)"],
 )
 @pytest.mark.parametrize("count", SIZES)
 def test_arithmetic_with_wholes(expression: str, count: int) -> None:

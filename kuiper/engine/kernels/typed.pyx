@@ -16,141 +16,22 @@ import math
 from kuiper.engine.arrangement import arranged
 
 from kuiper.engine.step cimport Memory, Step
-from kuiper.engine.typed_view cimport BOOL, FLOAT32, INT32, INT64, TYPED_AXES, TypedView, first_of
+from kuiper.engine.typed_chunk cimport (
+    ADD, AND, BOOL, CHUNK, COPY, EQ, FLOAT32, FLOOR_DIVIDE, GE, GT, INT32, INT64, LE, LT, MUL, NE, OR, REMAINDER, SUB,
+    WHERE, XOR, Chunk, calculate, choose, compare, load_chunk, store_chunk,
+)
+from kuiper.engine.typed_view cimport TYPED_AXES, TypedView, first_of
 
 TYPES = {"float32": FLOAT32, "int64": INT64, "int32": INT32, "bool": BOOL}
 
 cdef enum:
-    CHUNK = 512  # numbers
     MOST = 3  # operands
     TASK = 16384  # numbers
-
-cdef enum Operation:
-    COPY, WHERE, EQ, NE, LT, LE, GT, GE, AND, OR, XOR, ADD, SUB, MUL, FLOOR_DIVIDE, REMAINDER
 
 OPERATIONS = {
     "copy": COPY, "where": WHERE, "eq": EQ, "ne": NE, "lt": LT, "le": LE, "gt": GT, "ge": GE, "and": AND, "or": OR,
     "xor": XOR, "add": ADD, "sub": SUB, "mul": MUL, "floor_divide": FLOOR_DIVIDE, "remainder": REMAINDER,
 }
-
-cdef extern from *:
-    """
-    #include <string.h>
-    typedef union { float floats[512]; long long wholes[512]; } kuiper_chunk;
-
-    /* Neighbours are a case of their own, so that the loop over them becomes vector code. */
-    #define KUIPER_CONVERT(FROM, TO, from, from_step, to, to_step, RESULT) \\
-        if (from_step == (Py_ssize_t)sizeof(FROM) && to_step == (Py_ssize_t)sizeof(TO)) \\
-            for (Py_ssize_t i = 0; i < count; i++) { \\
-                FROM x; TO y; \\
-                memcpy(&x, from + i * (Py_ssize_t)sizeof(FROM), sizeof x); y = (TO)(RESULT); \\
-                memcpy(to + i * (Py_ssize_t)sizeof(TO), &y, sizeof y); \\
-            } \\
-        else \\
-            for (Py_ssize_t i = 0; i < count; i++) { \\
-                FROM x; TO y; \\
-                memcpy(&x, from + i * from_step, sizeof x); y = (TO)(RESULT); \\
-                memcpy(to + i * to_step, &y, sizeof y); \\
-            }
-    static void kuiper_load_chunk(const char *from, int type, Py_ssize_t step, Py_ssize_t count, int floating,
-                                  kuiper_chunk *chunk) {
-        char *to = (char *)chunk;
-        if (floating)
-            switch (type) {
-                case 0: KUIPER_CONVERT(float, float, from, step, to, 4, x) break;
-                case 1: KUIPER_CONVERT(long long, float, from, step, to, 4, x) break;
-                case 2: KUIPER_CONVERT(int, float, from, step, to, 4, x) break;
-                default: KUIPER_CONVERT(unsigned char, float, from, step, to, 4, x) break;
-            }
-        else
-            switch (type) {
-                case 0: KUIPER_CONVERT(float, long long, from, step, to, 8, x) break;
-                case 1: KUIPER_CONVERT(long long, long long, from, step, to, 8, x) break;
-                case 2: KUIPER_CONVERT(int, long long, from, step, to, 8, x) break;
-                default: KUIPER_CONVERT(unsigned char, long long, from, step, to, 8, x) break;
-            }
-    }
-    static void kuiper_store_chunk(const kuiper_chunk *chunk, int floating, char *to, int type, Py_ssize_t step,
-                                   Py_ssize_t count) {
-        const char *from = (const char *)chunk;
-        if (floating)
-            switch (type) {
-                case 0: KUIPER_CONVERT(float, float, from, 4, to, step, x) break;
-                case 1: KUIPER_CONVERT(float, long long, from, 4, to, step, x) break;
-                case 2: KUIPER_CONVERT(float, int, from, 4, to, step, x) break;
-                default: KUIPER_CONVERT(float, unsigned char, from, 4, to, step, x != 0) break;
-            }
-        else
-            switch (type) {
-                case 0: KUIPER_CONVERT(long long, float, from, 8, to, step, x) break;
-                case 1: KUIPER_CONVERT(long long, long long, from, 8, to, step, x) break;
-                case 2: KUIPER_CONVERT(long long, int, from, 8, to, step, x) break;
-                default: KUIPER_CONVERT(long long, unsigned char, from, 8, to, step, x != 0) break;
-            }
-    }
-
-    /* out may be a. */
-    static void kuiper_compare(int operation, int floating, const kuiper_chunk *a, const kuiper_chunk *b,
-                               Py_ssize_t count, kuiper_chunk *out) {
-    #define KUIPER_RELATION(RELATION) \\
-        if (floating) for (Py_ssize_t i = 0; i < count; i++) out->wholes[i] = a->floats[i] RELATION b->floats[i]; \\
-        else for (Py_ssize_t i = 0; i < count; i++) out->wholes[i] = a->wholes[i] RELATION b->wholes[i];
-        switch (operation) {
-            case 2: KUIPER_RELATION(==) break;
-            case 3: KUIPER_RELATION(!=) break;
-            case 4: KUIPER_RELATION(<) break;
-            case 5: KUIPER_RELATION(<=) break;
-            case 6: KUIPER_RELATION(>) break;
-            default: KUIPER_RELATION(>=) break;
-        }
-    }
-    static void kuiper_calculate(int operation, int floating, const kuiper_chunk *a, const kuiper_chunk *b,
-                                 Py_ssize_t count, kuiper_chunk *out) {
-    #define KUIPER_SUM(SIGN) \\
-        if (floating) for (Py_ssize_t i = 0; i < count; i++) out->floats[i] = a->floats[i] SIGN b->floats[i]; \\
-        else for (Py_ssize_t i = 0; i < count; i++) out->wholes[i] = (long long)( \\
-            (unsigned long long)a->wholes[i] SIGN (unsigned long long)b->wholes[i]);
-    #define KUIPER_BITS(SIGN) for (Py_ssize_t i = 0; i < count; i++) out->wholes[i] = a->wholes[i] SIGN b->wholes[i];
-        switch (operation) {
-            case 8: KUIPER_BITS(&) break;
-            case 9: KUIPER_BITS(|) break;
-            case 10: KUIPER_BITS(^) break;
-            case 11: KUIPER_SUM(+) break;
-            case 12: KUIPER_SUM(-) break;
-            case 13: KUIPER_SUM(*) break;
-            default:
-                for (Py_ssize_t i = 0; i < count; i++) {
-                    const long long x = a->wholes[i], y = b->wholes[i];
-                    const long long rest = x % y, below = rest != 0 && (rest < 0) != (y < 0);
-                    out->wholes[i] = operation == 14 ? x / y - below : rest + below * y;
-                }
-        }
-    }
-    static void kuiper_choose(const kuiper_chunk *where, int floating, const kuiper_chunk *a, const kuiper_chunk *b,
-                              Py_ssize_t count, kuiper_chunk *out) {
-        if (floating)
-            for (Py_ssize_t i = 0; i < count; i++) out->floats[i] = where->wholes[i] ? a->floats[i] : b->floats[i];
-        else
-            for (Py_ssize_t i = 0; i < count; i++) out->wholes[i] = where->wholes[i] ? a->wholes[i] : b->wholes[i];
-    }
-    """
-    ctypedef struct Chunk "kuiper_chunk":
-        pass
-    void load_chunk "kuiper_load_chunk"(
-        const char* x, int type, Py_ssize_t step, Py_ssize_t count, bint floating, Chunk* chunk
-    ) noexcept nogil
-    void store_chunk "kuiper_store_chunk"(
-        const Chunk* chunk, bint floating, char* out, int type, Py_ssize_t step, Py_ssize_t count
-    ) noexcept nogil
-    void compare "kuiper_compare"(
-        int operation, bint floating, const Chunk* a, const Chunk* b, Py_ssize_t count, Chunk* out
-    ) noexcept nogil
-    void calculate "kuiper_calculate"(
-        int operation, bint floating, const Chunk* a, const Chunk* b, Py_ssize_t count, Chunk* out
-    ) noexcept nogil
-    void choose "kuiper_choose"(
-        const Chunk* where, bint floating, const Chunk* a, const Chunk* b, Py_ssize_t count, Chunk* out
-    ) noexcept nogil
 
 cdef struct Work:
     int operation, operands

@@ -105,7 +105,7 @@ class _Source:
 
 
 def _picked(planner: Planner, x: Value, dim: int, first: Array, index: Value, shape: tuple[int, ...]) -> Value:
-    """Numbers of ``x``; ``first`` is the view of it that an index of 0 everywhere picks, and broadcasts to ``shape``."""
+    """Numbers of ``x``; ``first`` is the view of it that indices of 0 pick, and broadcasts to ``shape``."""
     where = Value(x.storage, first)
     source = _Source(x.view.strides[dim], x.shape[dim], x.view.dtype, lambda: end_of(where, shape), (x,))
     return _emit_pick(planner, source, index, shape, [])

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.engine.kernels.ranking import Ranking
-from kuiper.engine.lowering.placement import can_copy
 from kuiper.engine.lowering.layout import copy_into
+from kuiper.engine.lowering.placement import can_copy
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.values import AnyValue, Value, as_pixels
 from kuiper.layers.operators.argmax import Argmax
@@ -32,10 +32,11 @@ def lower_topk(layer: TopK, inputs: list[AnyValue], planner: Planner) -> Sequenc
 @lowers(Max)
 def lower_max(layer: Max, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
     """torch.max and torch.min along an axis, with or without the places."""
-    if layer.dim is None:
+    dim: int | None = layer.dim
+    if dim is None:
         return None
-    ranked = _ranked(layer.dim, 1, layer.largest, True, inputs[0], planner)
-    return ranked and [_without(value, layer.dim, layer.keepdim) for value in ranked]
+    ranked = _ranked(dim, 1, layer.largest, True, inputs[0], planner)
+    return None if ranked is None else [_without(value, dim, layer.keepdim) for value in ranked]
 
 
 @lowers(Argmax)
@@ -45,7 +46,7 @@ def lower_argmax(layer: Argmax, inputs: list[AnyValue], planner: Planner) -> Seq
         return None
     (dim,) = layer.dims
     ranked = _ranked(dim, 1, layer.op.type.endswith("argmax"), True, inputs[0], planner, wants_values=False)
-    return ranked and [_without(ranked[1], dim, layer.keepdim)]
+    return None if ranked is None else [_without(ranked[1], dim, layer.keepdim)]
 
 
 def _without(value: Value, dim: int, keepdim: bool) -> Value:

@@ -37,7 +37,9 @@ def lower_compare(layer: Compare, inputs: list[AnyValue], planner: Planner) -> S
     if len(inputs) == 1 and (layer.other is None or isinstance(layer.other, np.ndarray)):
         return None
     operands = _operands(planner, [*inputs, *([layer.other] if len(inputs) == 1 else [])])
-    return operands and _emitted(planner, layer.op.type.rpartition(".")[2], operands, np.dtype(np.bool_))
+    return (
+        None if operands is None else _emitted(planner, layer.op.type.rpartition(".")[2], operands, np.dtype(np.bool_))
+    )
 
 
 @lowers(Where)
@@ -59,13 +61,13 @@ def lower_masked_fill(layer: MaskedFill, inputs: list[AnyValue], planner: Planne
     return _where(planner, inputs[1], np.asarray(layer.value, x.view.dtype), x)
 
 
-def _where(planner: Planner, condition: AnyValue, chosen: Any, other: Any) -> list[AnyValue] | None:
+def _where(planner: Planner, condition: AnyValue, chosen: Any, other: Any) -> list[Value] | None:
     mask = planner.tensor(condition)
     if mask is None or mask.view.dtype != np.bool_ or chosen is None or other is None:
         return None
     dtype = promoted([_example(chosen), _example(other)])
     operands = _operands(planner, [chosen, other])
-    return operands and _emitted(planner, "where", [mask, *operands], dtype)
+    return None if operands is None else _emitted(planner, "where", [mask, *operands], dtype)
 
 
 @lowers(To)
@@ -81,7 +83,7 @@ def lower_type_as(layer: TypeAs, inputs: list[AnyValue], planner: Planner) -> Se
     return None if dtype is None else _cast(planner, inputs[0], dtype)
 
 
-def _cast(planner: Planner, value: AnyValue, dtype: np.dtype) -> list[AnyValue] | None:
+def _cast(planner: Planner, value: AnyValue, dtype: np.dtype) -> list[Value] | None:
     x = planner.tensor(value)
     if x is None:
         return None
@@ -146,6 +148,10 @@ def _term(label: str, arguments: tuple[Any, ...]) -> _Term | None:
     dtype = promoted(examples)
     if dtype.name not in TYPES or (dtype.kind == "b" and label not in _BITS) or (dtype.kind == "f" and label in _BITS):
         return None
+    if dtype.kind == "f" and not any(
+        isinstance(example, np.ndarray) and example.dtype == dtype for example in examples
+    ):
+        return None  # a number with a fraction beside whole numbers only
     if label in _DIVISIONS and (dtype.kind not in "iu" or not _known(arguments[1])):
         return None
     return _Term(label, arguments, dtype)
@@ -171,11 +177,11 @@ def _can_be_had(planner: Planner, term: _Term) -> bool:
 def _evaluated(planner: Planner, term: _Term) -> Value | None:
     arguments = [_evaluated(planner, each) if isinstance(each, _Term) else each for each in term.arguments]
     operands = _operands(planner, arguments)
-    made = operands and _emitted(planner, term.operation, operands, term.dtype)
-    return made[0] if made else None
+    made = None if operands is None else _emitted(planner, term.operation, operands, term.dtype)
+    return None if made is None else made[0]
 
 
-def _emitted(planner: Planner, operation: str, operands: list[Value], dtype: np.dtype) -> list[AnyValue] | None:
+def _emitted(planner: Planner, operation: str, operands: list[Value], dtype: np.dtype) -> list[Value] | None:
     """The result of one step."""
     shape = common_shape(operands)
     if shape is None or not shape or dtype.name not in TYPES:
