@@ -1,7 +1,7 @@
 """Small PyTorch modules around operators that no convolutional network of the comparison has, and inputs for them.
 
-Recurrent networks, sampling at any points, and what stands behind the last convolution of a detector or a recogniser: it
-works with whole numbers (topk, gather, where).
+Recurrent networks, sampling at any points, and what stands behind the last convolution of a detector or a recogniser:
+it works with whole numbers (topk, gather, where).
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
-import torch.nn.functional as F
 from torch import nn
+from torch.nn import functional
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +49,7 @@ class Sampled(nn.Module):
         self.mode = mode
 
     def forward(self, x: torch.Tensor, grid: torch.Tensor) -> torch.Tensor:
-        return F.grid_sample(x, grid, self.mode, align_corners=False)
+        return functional.grid_sample(x, grid, self.mode, align_corners=False)
 
 
 class TextEmbedding(nn.Module):
@@ -57,7 +57,11 @@ class TextEmbedding(nn.Module):
 
     def __init__(self, words: int = 5000, places: int = 512, width: int = 256) -> None:
         super().__init__()
-        self.words, self.places, self.norm = nn.Embedding(words, width), nn.Embedding(places, width), nn.LayerNorm(width)
+        self.words, self.places, self.norm = (
+            nn.Embedding(words, width),
+            nn.Embedding(places, width),
+            nn.LayerNorm(width),
+        )
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         places = torch.arange(tokens.shape[1], device=tokens.device)
@@ -71,7 +75,7 @@ class CenterNetDecoding(nn.Module):
     def forward(self, heat: torch.Tensor, sizes: torch.Tensor, offsets: torch.Tensor) -> Tensors:
         n, classes, h, w = heat.shape
         heat = heat.sigmoid()
-        peaks = heat * (F.max_pool2d(heat, 3, 1, 1) == heat).float()
+        peaks = heat * (functional.max_pool2d(heat, 3, 1, 1) == heat).float()
         scores, places = torch.topk(peaks.view(n, classes, h * w), 100)
         scores, best = torch.topk(scores.view(n, -1), 100)
         labels = best // 100

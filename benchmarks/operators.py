@@ -43,12 +43,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
+    if arguments.threads < 1:
+        raise BenchmarkError("--threads", "a number above 0", arguments.threads)
     from benchmarks.operator_modules import CASES
 
     names = [case.name for case in CASES if arguments.only in case.name]
     if not names:
         raise BenchmarkError("--only", "a text in the name of an operator", repr(arguments.only))
-    rows = []
+    rows: list[tuple[str, ...]] = []
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         peers = {
             peer: stack.enter_context(ProcessPoolExecutor(1, get_context("spawn"))) for peer in (*STARTERS, "torch")
@@ -62,7 +64,11 @@ def execute(arguments: argparse.Namespace) -> int:
                     own += peers[peer].submit(timed, peer, name, files, arguments.threads, arguments.seconds).result()
             rows.append(row(name, {peer: statistics.median(own) for peer, own in times.items()}))
     title = f"Operators with {count(arguments.threads, 'thread')}: median milliseconds"
-    columns = [Column("operator"), *(Column(peer, numeric=True) for peer in STARTERS), Column("ours / torch", numeric=True)]
+    columns = [
+        Column("operator"),
+        *(Column(peer, numeric=True) for peer in STARTERS),
+        Column("ours / torch", numeric=True),
+    ]
     columns.append(Column("ours / fastest", numeric=True))
     print(Report(title, columns, rows, "Batch 1 unless the name says another; torch is the module itself, eager."))
     return 0

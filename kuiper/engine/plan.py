@@ -39,7 +39,7 @@ class PlanMismatchError(Exception):
 
 
 class LayerFailedError(Exception):
-    """A layer raised an error."""
+    """A layer raised an error, or a compiled step met what the layer in its place raises an error for."""
 
 
 @dataclass(eq=False)
@@ -84,6 +84,7 @@ class Plan:
         self.constant_slots = planner.constant_slots
         self.exported = planner.exported
         self.externals = planner.externals
+        self.fault = planner.fault
         self.outputs = [value for value in planner.exported if value.slot in planner.export_slots]
         self.stretches = _stretches(steps)
         self._shelf: list[Workspace] = []
@@ -96,7 +97,7 @@ class Plan:
         PlanMismatchError
             If a layer returned other shapes than when the plan was made.
         LayerFailedError
-            If a layer raised an error.
+            If a layer raised an error, or would have.
         """
         try:
             workspace = self._shelf.pop()
@@ -105,12 +106,14 @@ class Plan:
         host = workspace.host
         host[: len(inputs)] = inputs
         for value in self.outputs:
-            host[value.slot] = np.empty(value.example.shape, np.float32)
+            host[value.slot] = np.empty(value.example.shape, value.example.dtype)
         for stretch in self.stretches:
             if isinstance(stretch, LayerStep):
                 self._run_layer(stretch, workspace, observer)
             else:
                 self._run_program(stretch, workspace, num_threads, observer)
+        if self.fault is not None and workspace.arena[self.fault.offset]:
+            raise LayerFailedError("an index that lies outside")
         results = tuple(host[value.slot] for value in self.exported)
         host[: len(inputs)] = [None] * len(inputs)
         for value in self.outputs:
@@ -133,8 +136,9 @@ class Plan:
         scratch = workspace.scratch.get(num_threads)
         if scratch is None:
             floats = max(stretch.program.scratch_floats for stretch in self.compiled())
-            # a line more for each thread, so that two threads never write to one line
-            scratch = workspace.scratch[num_threads] = aligned(num_threads * (floats + 16)).reshape(num_threads, -1)
+            # whole lines and one more for each thread, so that two threads never write to one line
+            floats = (floats + 31) // 16 * 16
+            scratch = workspace.scratch[num_threads] = aligned(num_threads * floats).reshape(num_threads, -1)
         seconds = np.zeros(len(stretch.steps)) if observer else None
         stretch.program.run(workspace.arena, workspace.addresses, scratch, seconds)
         if observer and seconds is not None:
@@ -208,5 +212,5 @@ def _stretches(steps: Sequence[PlannedStep]) -> list[Stretch | LayerStep]:
 
 def view_on(arena: Array, value: Value) -> Array:
     """A value as a layer sees it: a view of the arena that cannot be written to."""
-    start = arena[value.offset :]
+    start = arena.view(np.uint8)[value.byte_offset :][: value.view.itemsize].view(value.view.dtype)
     return np.lib.stride_tricks.as_strided(start, value.shape, value.view.strides, subok=False, writeable=False)

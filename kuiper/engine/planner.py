@@ -21,9 +21,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.engine import values
+from kuiper.engine.kernels.typed import TYPES
 from kuiper.engine.lowering import find_lowering
 from kuiper.engine.lowering.concat import slices_of_concatenations
 from kuiper.engine.lowering.layout import copy_into, export_value, import_value
+from kuiper.engine.lowering.typed_numbers import export_typed, import_typed
 from kuiper.engine.planned_step import LayerStep, NativeStep, StepCard
 from kuiper.engine.values import AnyValue, HostValue, Storage, Value
 from kuiper.expression.expression_layer import Expression
@@ -71,6 +73,7 @@ class Planner:
         self._images: dict[tuple[int | Value, Any], Value] = {}
         self.op: RuntimeOperator | None = None
         self._zeros = self.zeroed(1).storage
+        self.fault: Storage | None = None
 
     def walk(self, examples: Sequence[Array]) -> None:
         """Plan all operators for inputs like these (only shapes and types matter).
@@ -120,7 +123,7 @@ class Planner:
             raise CannotPlanError
         sources = [value for value in inputs if isinstance(value, Value)]
         views = [values.view_of(result, sources) for result in results]
-        if all(view is not None for view in views) and not any(map(values.may_be_index, inputs)):
+        if all(view is not None for view in views) and not _may_be_indexed(inputs):
             return [view for view in views if view is not None]
         constant = _depends_on_shapes_only(op, inputs)
         outputs = tuple(self.host_value(result, constant) for result in results)
@@ -156,7 +159,7 @@ class Planner:
         input from ``stride * y`` on, give or take a padding.
         """
         assert self.op is not None
-        moved = more_bytes + 4 * sum(value.view.size for value in (*reads, *writes))
+        moved = more_bytes + sum(value.view.nbytes for value in (*reads, *writes))
         card = StepCard(self.op, algorithm, flops, moved, expected)
         self.steps.append(NativeStep(card, make, tuple(reads), tuple(writes), tuple(externals), window))
 
@@ -200,7 +203,7 @@ class Planner:
     def on_arena(self, value: AnyValue) -> Value | None:
         """The value on the arena, imported if need be (once); None if it is no float32 tensor."""
         if isinstance(value, Value):
-            return value
+            return value if value.is_float else None
         if not self.is_float_tensor(value):
             return None
         return self.imported_as(value, "plain", lambda: import_value(self, value))
@@ -213,6 +216,33 @@ class Planner:
     def has_imported(self, value: HostValue) -> bool:
         """Whether it is on the arena already, as ``on_arena`` gives it."""
         return (value.slot, "plain") in self._images
+
+    def tensor(self, value: AnyValue) -> Value | None:
+        """The value on the arena, of float32, int64, int32 or bool; None if it is no such tensor."""
+        if isinstance(value, Value) or self.is_float_tensor(value):
+            return value if isinstance(value, Value) else self.on_arena(value)
+        example = value.example
+        if not isinstance(example, np.ndarray) or example.dtype.name not in TYPES or example.size == 0:
+            return None
+        return self.imported_as(value, "plain", lambda: import_typed(self, value))
+
+    def typed(self, shape: tuple[int, ...], dtype: np.dtype) -> Value:
+        """Memory for a tensor of whole numbers or bools, in C order."""
+        return self._own(values.new_typed(shape, dtype))
+
+    def typed_constant(self, array: Array) -> Value:
+        """A tensor of whole numbers or bools that stays on the arena from the start."""
+        value = self.typed(array.shape, array.dtype)
+        numbers = np.zeros(value.storage.floats, np.float32)
+        numbers.view(np.uint8)[: array.nbytes] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        value.storage.contents = numbers
+        return value
+
+    def fault_flag(self) -> Storage:
+        """A number that a step sets where it meets what only a layer can answer: an index that lies outside."""
+        if self.fault is None:
+            self.fault = self.zeroed(1).storage
+        return self.fault
 
     def image_of(self, value: AnyValue) -> Value | None:
         """The value on the arena as an image, copied if it lies in another way; None if it is none."""
@@ -287,13 +317,18 @@ class Planner:
     def _export(self, value: AnyValue) -> HostValue:
         if isinstance(value, HostValue):
             return value
-        exported = export_value(self, value)
+        exported = export_value(self, value) if value.is_float else export_typed(self, value)
         self.export_slots.add(exported.slot)
         return exported
 
     def found_shapes(self) -> dict[int, tuple[int, ...]]:
         """The shape of every operand, by its index."""
         return {index: value.shape for index, value in self.values.items()}
+
+
+def _may_be_indexed(inputs: list[AnyValue]) -> bool:
+    """Whether what the layer made of stand-ins may be another view in another call; an only input is no index."""
+    return len(inputs) > 1 and any(map(values.may_be_index, inputs))
 
 
 def _depends_on_shapes_only(op: RuntimeOperator, inputs: list[AnyValue]) -> bool:

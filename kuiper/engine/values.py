@@ -49,7 +49,7 @@ class Storage:
     stand_in: Array = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.floats = whole_vectors(self.floats)
+        self.floats = whole_vectors(self.floats + self.floats % 2)  # an int64 takes two
         self.stand_in = np.zeros(self.floats, np.float32)
         # A layer that writes to its input must not pass for one that makes a view of it.
         self.stand_in.flags.writeable = False
@@ -62,7 +62,10 @@ class Storage:
 
 @dataclass(eq=False)
 class Value:
-    """A float32 tensor on the arena."""
+    """A tensor on the arena: of float32, or of whole numbers or bools, whose view has that type.
+
+    What counts in floats is meant for float32 tensors only.
+    """
 
     storage: Storage
     view: Array
@@ -85,6 +88,16 @@ class Value:
     def offset(self) -> int:
         """The first element's place within the arena, once that is known."""
         return self.storage.offset + self.start
+
+    @property
+    def byte_offset(self) -> int:
+        """The same in bytes."""
+        return 4 * self.storage.offset + address(self.view) - address(self.storage.stand_in)
+
+    @property
+    def is_float(self) -> bool:
+        """Whether it is of float32, as most are."""
+        return self.view.dtype == np.float32
 
 
 @dataclass(eq=False)
@@ -120,7 +133,9 @@ def is_unknown_number(value: AnyValue) -> bool:
 
 def may_be_index(value: AnyValue) -> bool:
     """Whether another call may bring another index here, and so another view: ``x[:, :n]`` with an input ``n``."""
-    if not isinstance(value, HostValue) or value.constant:
+    if isinstance(value, Value):
+        return not value.is_float
+    if value.constant:
         return False
     return not isinstance(value.example, np.ndarray) or value.example.dtype.kind in "biu"
 
@@ -154,6 +169,14 @@ def new_rows(shape: tuple[int, ...], padded: bool = True) -> Value:
     return Value(storage, view[..., : shape[-1]] if shape else view[0, ...])  # 0-d, not a number
 
 
+def new_typed(shape: tuple[int, ...], dtype: np.dtype) -> Value:
+    """A tensor of any element type in C order, without gaps."""
+    count = int(np.prod(shape, dtype=np.int64))
+    storage = Storage(-(-count * dtype.itemsize // 4))
+    flat = storage.stand_in.view(np.uint8)[: count * dtype.itemsize].view(dtype)
+    return Value(storage, flat.reshape(shape))
+
+
 def as_pixels(value: Value) -> Value | None:
     """The last axis as channels and all others as one row of pixels, (1, c, 1, pixels); None if that is no view.
 
@@ -168,10 +191,10 @@ def as_pixels(value: Value) -> Value | None:
 
 def view_of(result: Any, sources: Iterable[Value]) -> Value | None:
     """What a layer has made of stand-ins as a value, if it is a view of one of these sources."""
-    if not isinstance(result, np.ndarray) or result.dtype != np.float32:
+    if not isinstance(result, np.ndarray):
         return None
     for source in sources:
-        if np.may_share_memory(result, source.storage.stand_in):
+        if result.dtype == source.view.dtype and np.may_share_memory(result, source.storage.stand_in):
             return Value(source.storage, result)
     return None
 

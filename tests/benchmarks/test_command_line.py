@@ -23,6 +23,7 @@ def test_unknown_model_is_wrong_use(capsys: pytest.CaptureFixture[str]) -> None:
         (["--threads", "0"], f"--threads: expected 1 to {available_cores()}, the cores of this machine, got [0]\n"),
         (["--batch", "0"], "--batch and --runs: expected numbers above 0, got [0, 30]\n"),
         (["kernels", "--only", "alexnet"], "--only: expected a text in the name of a layer, got 'alexnet'\n"),
+        (["operators", "--threads", "0"], "--threads: expected a number above 0, got 0\n"),
     ],
 )
 def test_impossible_numbers_are_one_line(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

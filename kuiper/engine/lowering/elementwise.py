@@ -11,7 +11,9 @@ from kuiper.engine.functions import CODES, cost_of
 from kuiper.engine.kernels.elementwise import Elementwise
 from kuiper.engine.lowering.layout import ARENA
 from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.lowering.whole_numbers import lower_expression
 from kuiper.engine.values import AnyValue, Value, new_rows
+from kuiper.expression.expression_layer import Expression
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +32,9 @@ def lower_elementwise(layer: Any, inputs: list[AnyValue], planner: Planner) -> S
     """One pass over memory, whatever the expression."""
     examples = [value.view if isinstance(value, Value) else value.example for value in inputs]
     code = code_of(layer, examples)
-    if code is None or not code.inputs:
+    if code is None:
+        return lower_expression(layer, inputs, planner) if type(layer) is Expression else None
+    if not code.inputs:
         return None
     operands = [planner.on_arena(inputs[k]) for k in code.inputs]
     found = [operand for operand in operands if operand is not None]

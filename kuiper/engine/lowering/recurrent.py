@@ -42,7 +42,7 @@ _CELLS = 0.25
 
 @dataclass(frozen=True)
 class Cells:
-    """How the gates of a layer's cells lie in memory: ``panels`` of ``vectors`` vectors, each of ``gates`` gates."""
+    """How the gates of a layer's cells lie in memory: ``panels`` of ``vectors`` vectors each."""
 
     kind: str
     gates: int
@@ -67,7 +67,7 @@ class Cells:
         return self.panels * self.vectors * LANES
 
     def ordered(self, rows: Array) -> Array:
-        """``rows`` (gates * hidden, ...), gate by gate, as (width, ...), panel by panel, zero where no cell is."""
+        """``rows`` (gates * hidden, ...), gate after gate, as (width, ...), panel after panel; zeros fill them up."""
         by_gate = rows.reshape(self.gates, self.hidden, *rows.shape[1:])
         room = np.zeros((self.gates, self.panels * self.in_panel, *rows.shape[1:]), np.float32)
         room[:, : self.hidden] = by_gate

@@ -23,14 +23,17 @@ cdef extern from *:
     #include <stdint.h>
     enum { RANKING_STRIDE = 32 };
 
-    /* Without choices: a loop over them becomes vector code. */
-    static inline int32_t kuiper_rank(float x) {
+    /* Without choices: a loop over them becomes vector code. ``turned`` is 0, or -1 for the order of the smallest. */
+    static inline int32_t kuiper_ranked(float x, int32_t turned) {
         int32_t bits;
         memcpy(&bits, &x, sizeof bits);
-        const int32_t size = bits & INT_MAX, negative = bits >> 31, is_nan = (0x7f800000 - size) >> 31;
-        return (((size ^ negative) - negative) & ~is_nan) | (INT_MAX & is_nan);
+        const int32_t size = bits & INT_MAX, sign = (bits >> 31) ^ turned, is_nan = (0x7f800000 - size) >> 31;
+        return (((size ^ sign) - sign) & ~is_nan) | (INT_MAX & is_nan);
     }
+    static inline int32_t kuiper_rank(float x) { return kuiper_ranked(x, 0); }
     static inline int32_t kuiper_rank_of_small(float x) { return -kuiper_rank(x); }
+    /* For argmin NaN keeps the highest rank. */
+    static inline int32_t kuiper_rank_before_small(float x) { return kuiper_ranked(x, -1); }
     #define KUIPER_HIGHEST(NAME, RANK) \\
         static int32_t NAME(const float *x, Py_ssize_t count) { \\
             int32_t highest = INT_MIN; \\
@@ -43,11 +46,6 @@ cdef extern from *:
     KUIPER_HIGHEST(kuiper_highest, kuiper_rank)
     KUIPER_HIGHEST(kuiper_highest_of_small, kuiper_rank_of_small)
 
-    /* For argmin NaN keeps the highest rank. */
-    static inline int32_t kuiper_rank_before_small(float x) {
-        const int32_t rank = kuiper_rank(x), is_nan = (INT_MAX - 1 - rank) >> 31;
-        return (-rank & ~is_nan) | (INT_MAX & is_nan);
-    }
     KUIPER_HIGHEST(kuiper_highest_before_small, kuiper_rank_before_small)
 
     static Py_ssize_t kuiper_extreme(const float *x, Py_ssize_t count, int largest) {

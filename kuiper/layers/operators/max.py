@@ -28,7 +28,7 @@ class Max(Layer):
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.largest = op.type.endswith("max")
-        self.dim = op.int_param("dim", None)
+        self.dim: int | None = op.int_param("dim", None)
         self.keepdim = op.bool_param("keepdim", False)
 
     def forward(self, x: Array) -> Array | tuple[Array, Array]:

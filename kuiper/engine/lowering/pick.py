@@ -1,0 +1,140 @@
+"""Numbers picked by index: gather, index_select, and tables of vectors (embeddings)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kuiper.engine.kernels.pick import Pick
+from kuiper.engine.kernels.typed import TYPES
+from kuiper.engine.lowering.projection import stored
+from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.lowering.typed_numbers import end_of
+from kuiper.engine.values import AnyValue, HostValue, Value
+from kuiper.layers.operators.embedding import Embedding, FunctionalEmbedding
+from kuiper.layers.operators.gather import Gather, IndexSelect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kuiper.engine.lowering.typed_numbers import End
+    from kuiper.engine.planner import Planner
+    from kuiper.layers.layer import Array
+
+_MOST_AXES = 6
+_BYTES = 10.0  # picked per nanosecond
+
+
+@lowers(Gather)
+def lower_gather(layer: Gather, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """torch.gather."""
+    x, index = (planner.tensor(value) for value in inputs)
+    if x is None or index is None or not 0 < x.view.ndim == index.view.ndim <= _MOST_AXES:
+        return None
+    if not _is_index(index) or not -x.view.ndim <= layer.dim < x.view.ndim:
+        return None
+    dim = layer.dim % x.view.ndim
+    if any(i > n for axis, (i, n) in enumerate(zip(index.shape, x.shape, strict=True)) if axis != dim):
+        return None  # the layer says why
+    corner = x.view[tuple(slice(1 if axis == dim else n) for axis, n in enumerate(index.shape))]
+    return [_picked(planner, x, dim, corner, index, index.shape)]
+
+
+@lowers(IndexSelect)
+def lower_index_select(layer: IndexSelect, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """torch.index_select."""
+    x, index = (planner.tensor(value) for value in inputs)
+    if x is None or index is None or not _is_index(index) or index.view.ndim != 1:
+        return None
+    if not 0 < x.view.ndim <= _MOST_AXES or not -x.view.ndim <= layer.dim < x.view.ndim:
+        return None
+    dim = layer.dim % x.view.ndim
+    shape = (*x.shape[:dim], index.shape[0], *x.shape[dim + 1 :])
+    along = index.view.reshape(-1, *(1 for _ in x.shape[dim + 1 :]))
+    first = x.view[(slice(None),) * dim + (slice(1),)]
+    return [_picked(planner, x, dim, first, Value(index.storage, along), shape)]
+
+
+@lowers(Embedding)
+def lower_embedding(layer: Embedding, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """nn.Embedding."""
+    return _looked_up(planner, inputs[0], layer.weight)
+
+
+@lowers(FunctionalEmbedding)
+def lower_functional_embedding(
+    layer: FunctionalEmbedding, inputs: list[AnyValue], planner: Planner
+) -> Sequence[AnyValue] | None:
+    """F.embedding with a table that is stored with the model."""
+    table = stored(planner, 1)
+    return None if table is None else _looked_up(planner, inputs[0], table)
+
+
+def _looked_up(planner: Planner, value: AnyValue, table: Array) -> list[AnyValue] | None:
+    """Rows of a table, which stays where it is: an arena has no copy of it."""
+    index = planner.tensor(value)
+    if index is None or not _is_index(index) or table.ndim != 2 or table.dtype != np.float32 or table.size == 0:
+        return None
+    if index.view.ndim >= _MOST_AXES:
+        return None
+    count, width = table.shape
+    rows = np.ascontiguousarray(table)
+    external = planner.external(planner.host_value(rows, constant=True))
+    shape = (*index.shape, width)
+    source = _Source(
+        4 * width, count, rows.dtype, lambda: (external[0], 0, TYPES["float32"], (*(0 for _ in index.shape), 4)), ()
+    )
+    return [_emit_pick(planner, source, Value(index.storage, index.view[..., None]), shape, [external])]
+
+
+def _is_index(value: Value) -> bool:
+    return value.view.dtype in (np.int64, np.int32)
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What is picked from: bytes from index to index, how many there are, and where an index of 0 everywhere points."""
+
+    step: int
+    size: int
+    dtype: np.dtype
+    first: Callable[[], End]
+    reads: tuple[Value, ...]
+
+
+def _picked(planner: Planner, x: Value, dim: int, first: Array, index: Value, shape: tuple[int, ...]) -> Value:
+    """Numbers of ``x``; ``first`` is the view of it that indices of 0 pick, and broadcasts to ``shape``."""
+    where = Value(x.storage, first)
+    source = _Source(x.view.strides[dim], x.shape[dim], x.view.dtype, lambda: end_of(where, shape), (x,))
+    return _emit_pick(planner, source, index, shape, [])
+
+
+def _emit_pick(
+    planner: Planner,
+    source: _Source,
+    index: Value,
+    shape: tuple[int, ...],
+    externals: Sequence[tuple[int, HostValue]],
+) -> Value:
+    """Add ``out = source[.. index ..]``."""
+    is_float = source.dtype == np.float32
+    out = planner.rows(shape, exact=True) if is_float else planner.typed(shape, source.dtype)
+    fault = planner.fault_flag()
+    numbers = {"step": source.step, "size": source.size, "element": source.dtype.itemsize}
+
+    def make() -> Pick:
+        ends = [end_of(out, shape), end_of(index, shape), source.first()]
+        return Pick({**numbers, "fault": fault.offset}, shape, ends)
+
+    planner.emit(
+        "pick",
+        make,
+        reads=[*source.reads, index, Value(fault, fault.stand_in)],
+        writes=[out],
+        more_bytes=out.view.nbytes,
+        expected=out.view.nbytes / _BYTES,
+        externals=externals,
+    )
+    return out

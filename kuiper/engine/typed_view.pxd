@@ -1,0 +1,32 @@
+"""Numbers of any element type, anywhere: in the arena or in an array from outside, with strides in bytes."""
+
+from libc.string cimport memcpy
+
+from kuiper.engine.step cimport Memory
+from kuiper.engine.typed_chunk cimport INT32, INT64
+
+cdef enum:
+    TYPED_AXES = 6
+
+cdef struct TypedView:
+    Py_ssize_t external, offset  # -1: the arena; bytes
+    int type
+    Py_ssize_t stride[TYPED_AXES]
+
+
+cdef inline char* first_of(const TypedView* view, const Memory* memory) noexcept nogil:
+    """Where its first number lies."""
+    return (<char*> memory.arena if view.external < 0 else <char*> memory.externals[view.external]) + view.offset
+
+
+cdef inline long long whole_at(const char* place, int type) noexcept nogil:
+    """The whole number or bool that lies there."""
+    cdef long long wide
+    cdef int narrow
+    if type == INT64:
+        memcpy(&wide, place, 8)
+        return wide
+    if type == INT32:
+        memcpy(&narrow, place, 4)
+        return narrow
+    return place[0]
