@@ -5,4 +5,5 @@ import importlib.util
 pytest_plugins = ["kuiper.course.pytest_plugin"]
 
 # --doctest-modules imports every module that it finds.
-collect_ignore_glob = [] if importlib.util.find_spec("torch") else ["kuiper/models/zoo/*", "tests/fixtures/*"]
+NEED_TORCH = ["kuiper/models/zoo/*", "tests/fixtures/*", "benchmarks/operator_modules.py"]
+collect_ignore_glob = [] if importlib.util.find_spec("torch") else NEED_TORCH
