@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import runpy
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from Cython import __version__ as cython_version
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
 from setuptools.errors import CompileError
 
 ROOT = Path(__file__).parent
@@ -164,6 +166,16 @@ class BuildExt(build_ext):
         path.write_text(f'"""Written by setup.py: how this copy of kuiper was built."""\n\n{body}')
 
 
+class BuildPy(build_py):
+    """A wheel carries the courses too: a checkout has them beside the package, see kuiper/course/material.py."""
+
+    def run(self) -> None:
+        super().run()
+        if not self.editable_mode:
+            pack = runpy.run_path(str(ROOT / "kuiper/course/material.py"))["pack"]
+            pack(ROOT, Path(self.build_lib, "kuiper/course/material"))
+
+
 def unix_flags(machine: list[str]) -> list[str]:
     """For gcc and clang. -ffast-math is not among them: it turns sigmoid(-100) into NaN."""
     optimise = ["-O1"] if DEBUG or SANITIZE else ["-O3", "-mprefer-vector-width=512"]
@@ -215,7 +227,7 @@ setup(
         build_dir="build/cython-debug" if DEBUG else "build/cython",  # cythonize looks at dates, not at directives
         quiet=True,
     ),
-    cmdclass={"build_ext": BuildExt},
+    cmdclass={"build_ext": BuildExt, "build_py": BuildPy},
     options={
         "build": {"build_base": BUILD_FOLDER},
         "build_ext": {"parallel": min(os.cpu_count() or 1, MOST_COMPILERS)},

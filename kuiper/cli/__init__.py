@@ -41,7 +41,7 @@ COMMANDS = {
     "solution": "show the reference solution of an exercise",
     "reset": "write an exercise's skeleton anew; your version is kept as a backup",
     "grade": "run the pristine tests on submissions, in a sandbox",
-    "course": "for authors: sync exercises, run the gates",
+    "course": "write the course into a folder of your own, bring it up to date; for authors: run the gates",
 }
 
 

@@ -1,12 +1,15 @@
-"""For authors: bring exercises up to date, run the gates and the lectures, write the tables of tasks and of bugs."""
+"""A student's own folder with the course; and for authors: sync exercises, run gates and lectures, write tables."""
 
 from __future__ import annotations
 
+import importlib.util
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+import kuiper
 from kuiper.course.errors import CourseError
 from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
 from kuiper.course.places import root_here
@@ -17,6 +20,14 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    start = actions.add_parser("start", help="write the course into a folder of your own")
+    words = "a new or an empty one (default: kuiper-course)"
+    start.add_argument("folder", nargs="?", type=Path, default=Path("kuiper-course"), metavar="FOLDER", help=words)
+    start.add_argument("--solutions", action="store_true", help="with the reference solutions, for instructors")
+    start.add_argument("--no-git", action="store_true", help="do not make a git repository of it")
+    update = actions.add_parser("update", help="bring that folder to the installed version; what you wrote stays")
+    update.add_argument("folder", nargs="?", type=Path, metavar="FOLDER", help="default: the one around here")
+    update.add_argument("--solutions", action="store_true", help="add the reference solutions, for instructors")
     sync = actions.add_parser("sync", help="write exercises/ from solutions/; a changed file is left alone")
     sync.add_argument("ids", nargs="*", metavar="ID", help="an exercise, or a course (default: all)")
     sync.add_argument("--check", action="store_true", help="write nothing; exit code 1 if a byte would differ")
@@ -35,8 +46,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    syllabus = read_syllabus(root_here())
     console = Console(highlight=False, soft_wrap=True, markup=False)
+    if arguments.action == "start":
+        return _start(arguments.folder, arguments.solutions, not arguments.no_git, console)
+    if arguments.action == "update":
+        return _update(arguments.folder or Path.cwd(), arguments.solutions, console)
+    syllabus = read_syllabus(root_here())
     if arguments.action == "sync":
         return _sync(syllabus, arguments, console)
     if arguments.action == "gates":
@@ -46,6 +61,35 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.action == "notebooks":
         return _notebooks(syllabus, arguments.names, arguments.check, console)
     return _bugs(syllabus, arguments.output or syllabus.root / "docs" / "bug-bank.md", console)
+
+
+def _start(folder: Path, solutions: bool, with_git: bool, console: Console) -> int:
+    from kuiper.course.first_commit import first_commit
+    from kuiper.course.handout import start
+
+    names = start(folder, solutions)
+    words = first_commit(folder, f"The course of kuiper {kuiper.__version__}") if with_git else "not under git"
+    console.print(f"{folder}: {len(names)} files; {words}")
+    console.print("next:")
+    if folder.resolve() != Path.cwd():
+        console.print(f"  cd {shlex.quote(str(folder))}")
+    if importlib.util.find_spec("pytest") is None:
+        console.print("  pip install 'kuiper[course,notebooks]'")
+    console.print("  pytest course1_tensor       # red: one line for each exercise; the last line names the first")
+    console.print("  jupyter lab notebooks       # the lectures; begin with 00")
+    return 0
+
+
+def _update(place: Path, solutions: bool, console: Console) -> int:
+    from kuiper.course.handout import course_folder, update
+
+    folder = course_folder(place)
+    count = 0
+    for change in update(folder, solutions):
+        count += change.fate != "kept"
+        console.print(f"{change.fate:8} {change.name}" + (f"; {change.note}" if change.note else ""))
+    console.print(f"{folder}: {count} files changed; it has the course of kuiper {kuiper.__version__}")
+    return 0
 
 
 def chosen(syllabus: Syllabus, parts: list[str]) -> list[Exercise]:

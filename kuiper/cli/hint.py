@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from kuiper.course.errors import CourseError
-from kuiper.course.hints import ladder
+from kuiper.course.hints import rung
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.places import root_here, state_folder
 
@@ -31,14 +30,12 @@ def execute(arguments: argparse.Namespace) -> int:
     shown: dict[str, int] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     last_hint = len(exercise.hints)
     level = arguments.level or min(shown.get(exercise.id, 0) + 1, last_hint)
-    rungs = ladder(exercise)
-    if not 1 <= level <= len(rungs):
-        raise CourseError("--level", f"a rung from 1 to {len(rungs)}", level)
+    text = rung(exercise, level)
     console = Console(highlight=False, markup=False)
-    console.print(f"{exercise.label}, hint {level} of {len(rungs)}")
-    console.print(rungs[level - 1])
+    console.print(f"{exercise.label}, hint {level} of {last_hint + 1}")
+    console.print(text)
     if level == last_hint:
-        console.print(f"(the last rung is the reference itself: kuiper hint {exercise.id} --level {len(rungs)})")
+        console.print(f"(the last rung is the reference itself: kuiper hint {exercise.id} --level {last_hint + 1})")
     shown[exercise.id] = max(level, shown.get(exercise.id, 0))
     beside = path.with_suffix(f".{os.getpid()}")
     beside.write_text(json.dumps(shown), encoding="utf-8")

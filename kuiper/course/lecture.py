@@ -6,7 +6,8 @@
     task("3.4", "stride-ignored")        the exercise that a section prepares, and what goes wrong there
     terminal("kuiper hint 3.4")          what a command prints
 
-All of it is read from the manifest and the bug bank, so that it stays true.
+All of it is read from the manifest and the bug bank, so that it stays true. Where there is no C compiler, a notebook that
+has imported this leaves out the cells that need one.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ import numpy as np
 
 from kuiper.course.bugs import Bug, read_bugs
 from kuiper.course.builder import load_pyx
+from kuiper.course.cells import filter_cells
 from kuiper.course.errors import CourseError
 from kuiper.course.importer import load_exercise
-from kuiper.course.places import folder, python_environment, root_here
+from kuiper.course.material import PACKAGED
+from kuiper.course.places import folder, lecture_root, python_environment
 from kuiper.course.progress import Progress
 from kuiper.course.selection import Selection, active
 from kuiper.graph import RuntimeGraph, pnnx
@@ -48,7 +51,9 @@ def exercise(id_: str) -> ModuleType | None:
     selection = active()
     part = selection.syllabus.exercise(id_)
     if not is_solved(selection, part):
-        print(f"not yet: {part.label}. Your turn: python -m pytest {part.course.name} --exercise {part.id}")
+        turn = f"Your turn: python -m pytest {part.course.name} --exercise {part.id}"
+        own = "kuiper course start writes the exercises into a folder of your own"
+        print(f"not yet: {part.label}. {own if selection.syllabus.root == PACKAGED else turn}")
         return None
     return load_exercise(id_)
 
@@ -115,7 +120,7 @@ def cython(source: str) -> ModuleType:
     BuildError
         If Cython or a C compiler is missing.
     """
-    root = root_here()
+    root = lecture_root()
     path = folder(root, "lectures", hashlib.sha256(source.encode()).hexdigest()[:16]) / "demonstration.pyx"
     path.write_text(source, encoding="utf-8", newline="\n")
     return load_pyx(path, folder(root, "build"), "fast")
@@ -162,7 +167,7 @@ def terminal(command: str, where: Path | None = None) -> None:
     environment.pop("KUIPER_IMPL", None)
     ran = subprocess.run(
         words,
-        cwd=where or root_here(),
+        cwd=where or lecture_root(),
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -170,3 +175,6 @@ def terminal(command: str, where: Path | None = None) -> None:
         check=False,
     )
     print(f"$ {command}\n{ran.stdout.rstrip()}")
+
+
+filter_cells(lambda: cython("answer = 42\n"))

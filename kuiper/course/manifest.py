@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kuiper.course.errors import CourseError
+from kuiper.course.material import packaged_solution
 from kuiper.course.toml import read_toml
 
 if TYPE_CHECKING:
@@ -46,8 +47,13 @@ class Exercise:
 
     @property
     def solution_file(self) -> Path:
-        """The one source: the author's file, or the engine's module where that is the plain answer."""
-        return self.course.parent / self.source if self.source else self.course / "solutions" / self.file
+        """The one source: the author's file, or the engine's module where that is the plain answer.
+
+        A folder that has none, as most students', gets it from the installed package.
+        """
+        name = self.source or f"{self.course.name}/solutions/{self.file}"
+        own = self.course.parent / name
+        return own if own.is_file() else packaged_solution(name) or own
 
     @property
     def bugs_file(self) -> Path:

@@ -1,4 +1,4 @@
-"""Where the classroom keeps what it makes: ``.kuiper/`` beside the courses, or, if read-only, the user's cache."""
+"""Where the courses are, and what the classroom makes of them: in ``.kuiper/`` there, or in the user's cache if read-only."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 from kuiper.course.errors import CourseError
 from kuiper.course.manifest import find_root
+from kuiper.course.material import PACKAGED, material_root
 from kuiper.user_cache import user_cache
 
 
@@ -18,7 +19,7 @@ def state_folder(root: Path) -> Path:
     """The writable folder for one root; created when asked for."""
     own = root / ".kuiper"
     name = hashlib.sha256(str(root).encode()).hexdigest()[:12]
-    for folder in (own, user_cache() / name):
+    for folder in (user_cache() / name,) if root == PACKAGED else (own, user_cache() / name):
         try:
             folder.mkdir(parents=True, exist_ok=True)
             probe = folder / f"probe-{os.getpid()}"
@@ -56,8 +57,26 @@ def python_environment() -> dict[str, str]:
 
 
 def root_here() -> Path:
-    """The root of the courses: above the working directory, else the checkout that this package belongs to."""
+    """The root of the courses: above the working directory, else the checkout that this package belongs to.
+
+    Raises
+    ------
+    CourseError
+        If there is neither.
+    """
     here = find_root(Path.cwd().resolve()) or find_root(Path(__file__).resolve().parent)
     if here is None:
-        raise CourseError(str(Path.cwd()), "a folder inside a checkout with courses", "none", hint="cd into the repo")
+        hint = "cd into your course folder; kuiper course start writes one"
+        raise CourseError(str(Path.cwd()), "a course folder, here or above", "none", hint=hint)
     return here
+
+
+def lecture_root() -> Path:
+    """The root of the courses for a lecture: a notebook that was opened by itself gets those of the installed package."""
+    try:
+        return root_here()
+    except CourseError:
+        root = material_root()
+        if root is None:
+            raise
+        return root

@@ -13,7 +13,7 @@ from kuiper.course.places import state_folder
 from kuiper.course.sync import is_untouched
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from kuiper.course.manifest import Course, Exercise, Syllabus
@@ -66,6 +66,15 @@ class Progress:
         now = time.time()
         for exercise, passed in counts.items():
             self._results[exercise.id] = Result(digest(exercise), passed, exercise.test_count, now)
+        self._save()
+
+    def forget(self, exercises: Iterable[Exercise]) -> None:
+        """Drop the results of exercises whose tests have become others."""
+        for exercise in exercises:
+            self._results.pop(exercise.id, None)
+        self._save()
+
+    def _save(self) -> None:
         text = json.dumps({id_: asdict(result) for id_, result in sorted(self._results.items())}, indent=1)
         beside = self._path.with_suffix(f".{os.getpid()}")
         beside.write_text(text, encoding="utf-8")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from kuiper.course.errors import CourseError
 from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
-from kuiper.course.places import folder, root_here
+from kuiper.course.places import folder, lecture_root
 from kuiper.course.sync import generated_text
 
 if TYPE_CHECKING:
@@ -83,8 +83,8 @@ _active: list[Selection] = []
 
 
 def active() -> Selection:
-    """The selection of this process; at first the files of the courses around the working directory: the student's, or
-    those that $KUIPER_IMPL names (a notebook's kernel cannot be told otherwise).
+    """The selection of this process; at first the files of the courses around the working directory (else of the
+    installed package): the student's, or those that $KUIPER_IMPL names (a notebook's kernel cannot be told otherwise).
 
     Raises
     ------
@@ -95,7 +95,7 @@ def active() -> Selection:
         kind = os.environ.get("KUIPER_IMPL", "student")
         if kind not in get_args(Kind):
             raise CourseError("KUIPER_IMPL", " or ".join(get_args(Kind)), kind)
-        _active.append(Selection(read_syllabus(root_here()), cast("Kind", kind)))
+        _active.append(Selection(read_syllabus(lecture_root()), cast("Kind", kind)))
     return _active[-1]
 
 

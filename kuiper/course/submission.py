@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kuiper.course.classroom import Classroom, UndoneError
 from kuiper.course.implementation import Implementation
+from kuiper.course.material import course_folders
 from kuiper.course.remote import Worker
 from kuiper.course.sandbox import Limits, apply, best_mode, environment, guard, worker_command
 from kuiper.course.selection import Selection
@@ -44,7 +45,8 @@ class SubmissionRoom(Classroom):
             self.close()
             hidden = [self.syllabus.root / name for name in ("tests", ".kuiper", ".git")]
             hidden += [course.folder for course in self.syllabus.courses]
-            command = worker_command(best_mode(), self.home, [path for path in hidden if path.is_dir()])
+            hidden += course_folders()  # of the installed package, should that be another
+            command = worker_command(best_mode(), self.home, [path for path in dict.fromkeys(hidden) if path.is_dir()])
             self._worker = Worker(command, environment(self.home), self.home, apply(self.limits), guard(self.limits))
             self._current = exercise.id
         return Implementation(exercise, selection or self.selection_for(exercise), self._worker)

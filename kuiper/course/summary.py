@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from kuiper.course.classroom import Classroom, Outcome, hole
 from kuiper.course.compile_errors import shown
-from kuiper.course.hints import ladder
 from kuiper.course.progress import bars, next_exercise
 
 if TYPE_CHECKING:
@@ -128,12 +127,7 @@ def _place(classroom: Classroom, exercise: Exercise) -> str:
 
 
 def _hint(exercise: Exercise, level: int) -> str:
-    rungs = ladder(exercise)
-    text = (
-        rungs[min(level, len(rungs)) - 1]
-        if level <= len(exercise.hints)
-        else f"kuiper hint {exercise.id} --level {level}"
-    )
+    text = exercise.hints[level - 1] if level <= len(exercise.hints) else f"kuiper hint {exercise.id} --level {level}"
     return " ".join(text.split())
 
 

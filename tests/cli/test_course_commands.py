@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import kuiper
 from kuiper.cli import main
 from kuiper.cli import watch as watch_module
 from tests.course.made_up import made_up, solve
@@ -103,3 +104,50 @@ def test_watch_waits_for_the_next_save(syllabus: Syllabus) -> None:
 def test_an_unknown_number_is_one_line(syllabus: Syllabus, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["hint", "9.9"]) == 1
     assert capsys.readouterr().err == "kuiper hint: exercise: expected one of 1.1 1.2, got '9.9'\n"
+
+
+def test_course_start_then_update(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["course", "start", "my course", "--no-git"]) == 0
+    text = capsys.readouterr().out
+    assert "my course: " in text
+    assert "  cd 'my course'\n" in text
+    assert "  pytest course1_tensor " in text
+    assert not (tmp_path / "my course" / ".git").exists()
+    assert main(["course", "start", "my course"]) == 1
+    assert capsys.readouterr().err.startswith("kuiper course: my course: expected a folder outside of any course, got ")
+    monkeypatch.chdir(tmp_path / "my course" / "notebooks")
+    assert main(["progress", "1"]) == 0
+    capsys.readouterr()
+    exercise = tmp_path / "my course/course1_tensor/exercises/padding.py"
+    exercise.write_text("my work")
+    (tmp_path / "my course/course1_tensor/test_padding.py").unlink()
+    assert main(["course", "update"]) == 0
+    *changes, last = capsys.readouterr().out.splitlines()
+    expected = ["kept     course1_tensor/exercises/padding.py", "restored course1_tensor/test_padding.py"]
+    assert sorted(changes) == expected
+    assert last.startswith(f"{tmp_path / 'my course'}: 1 files changed; ")
+    assert exercise.read_text() == "my work"
+
+
+def test_course_start_puts_the_folder_under_git(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("kuiper.course.first_commit.first_commit", lambda folder, message: f"{folder.name}: {message}")
+    assert main(["course", "start"]) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first.startswith("kuiper-course: ")
+    assert first.endswith(f"; kuiper-course: The course of kuiper {kuiper.__version__}")
+
+
+def test_course_update_outside_of_a_course_folder_names_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["course", "update"]) == 1
+    assert capsys.readouterr().err == (
+        f"kuiper course: {tmp_path}: expected a course folder, here or above, got none; kuiper course start writes one\n"
+    )

@@ -1,0 +1,61 @@
+"""A notebook's cells on a machine without a C compiler: those that compile, and those that use what these make, say so and are left out.
+
+So a lecture runs to its end there, and "run all" does not stop half-way.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from typing import TYPE_CHECKING, Any
+
+from kuiper.course.errors import BuildError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+COMPILING = frozenset({"cython", "yellow_lines"})  # the functions of lectures that compile
+
+
+class CellFilter:
+    """What IPython shows every cell to before it runs it; ``compile_something`` raises BuildError where nothing can be compiled."""
+
+    def __init__(self, compile_something: Callable[[], object]) -> None:
+        self._compile_something = compile_something
+        self._reason: str | None = None
+        self._missing: set[str] = set()
+
+    def visit(self, cell: ast.Module) -> ast.Module:
+        """The cell as it is to be run."""
+        names = [node for node in ast.walk(cell) if isinstance(node, ast.Name)]
+        needed = {node.id for node in names if isinstance(node.ctx, ast.Load)}
+        made = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+        made |= {node.name for node in cell.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+        if needed & COMPILING and self._why_not():
+            words = f"not run: {self._why_not()}"
+        elif needed & self._missing:
+            lacking = ", ".join(sorted(needed & self._missing))
+            words = f"not run: it needs {lacking} from a cell above that was not run"
+        else:
+            self._missing -= made
+            return cell
+        self._missing |= made
+        return ast.parse(f"print({words!r})")
+
+    def _why_not(self) -> str:
+        """Why nothing can be compiled; empty if it can."""
+        if self._reason is None:
+            try:
+                self._compile_something()
+                self._reason = ""
+            except BuildError as error:
+                self._reason = " ".join(str(error).split())
+        return self._reason
+
+
+def filter_cells(compile_something: Callable[[], object]) -> None:
+    """Let the notebook that runs in this process, if one does, go round what cannot be compiled."""
+    ipython: Any = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    if shell is not None and not any(isinstance(each, CellFilter) for each in shell.ast_transformers):
+        shell.ast_transformers.append(CellFilter(compile_something))

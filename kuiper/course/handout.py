@@ -1,0 +1,303 @@
+"""A student's own folder with the course: written once, brought up to date later, and nothing that the student wrote is lost.
+
+The folder has a record of what was written. By it a later version tells the author's files, which it replaces, from the
+student's: an exercise that was changed stays as it is; of any other changed file that must be replaced the student's version is
+kept in ``.kuiper/backups``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import kuiper
+from kuiper.course.errors import CourseError
+from kuiper.course.manifest import find_root, read_syllabus
+from kuiper.course.material import CHECKOUT, material_files, material_root
+from kuiper.course.places import backup_file, state_folder
+from kuiper.course.progress import Progress
+from kuiper.course.sync import generated_text, is_untouched
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+RECORD = ".kuiper-course.json"
+LINK = re.compile(r"!?\[(?P<label>[^\[\]]*)\]\((?P<target>[^)\s:#]+)(?P<anchor>#[^)\s]*)?\)")
+
+Fate = Literal["added", "updated", "restored", "removed", "kept"]
+
+
+@dataclass(frozen=True)
+class Change:
+    """What an update did with a file: ``note`` says where to find what is not in its place."""
+
+    fate: Fate
+    name: str
+    note: str = ""
+
+
+@dataclass
+class Record:
+    """What kuiper wrote into a folder: a hash for each file, of the text that the student was last offered."""
+
+    version: str = ""
+    solutions: bool = False
+    files: dict[str, str] = field(default_factory=dict)
+
+    def save(self, folder: Path) -> None:
+        """Write it into the folder."""
+        table = {"version": self.version, "solutions": self.solutions, "files": dict(sorted(self.files.items()))}
+        _write(folder / RECORD, (json.dumps(table, indent=1) + "\n").encode())
+
+
+def read_record(folder: Path) -> Record | None:
+    """The record of a folder; None if it has none that can be read."""
+    try:
+        table = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        files = {str(name): str(digest) for name, digest in table["files"].items()}
+        return Record(str(table["version"]), bool(table["solutions"]), files)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def contents(solutions: bool) -> dict[str, bytes]:
+    """What a folder is to hold: every file by its name, the exercises as skeletons.
+
+    Raises
+    ------
+    CourseError
+        If this copy of kuiper was built without the courses.
+    """
+    files, root = material_files(), material_root()
+    if not files or root is None:
+        raise CourseError("kuiper course", "a kuiper that was built with its courses", "one without them")
+    found = {name: path.read_bytes() for name, path in files.items() if "solutions" not in name.split("/")}
+    for exercise in read_syllabus(root):
+        if exercise.solution_file.is_file():  # a class may have taken them out: its exercises are handed out as they are
+            name = f"{exercise.course.name}/exercises/{exercise.file}"
+            found[name] = generated_text(exercise).encode()
+            if solutions:
+                found[name.replace("/exercises/", "/solutions/")] = exercise.solution_file.read_bytes()
+    return {name: _with_links_inside(name, data, found) for name, data in found.items()}
+
+
+def start(folder: Path, solutions: bool = False) -> list[str]:
+    """Write the course into a new folder, or into one that has nothing in the way; the names of the files.
+
+    Raises
+    ------
+    CourseError
+        If the folder is in use, or lies in a course folder. Nothing has been written then.
+    OSError
+        If it cannot be written.
+    """
+    files = contents(solutions)
+    _check_is_free(folder, files)
+    folder.mkdir(parents=True, exist_ok=True)
+    record = Record(kuiper.__version__, solutions, {name: _digest(data) for name, data in files.items()})
+    record.save(folder)  # first: whatever happens now, an update completes the rest
+    for name, data in files.items():
+        _write(folder / name, data)
+    return sorted(files)
+
+
+def course_folder(start: Path) -> Path:
+    """The student's folder around a place.
+
+    Raises
+    ------
+    CourseError
+        If there is none, if it is a checkout of kuiper, or has other courses.
+    """
+    start = start.resolve()
+    marked = next((place for place in (start, *start.parents) if (place / RECORD).is_file()), None)
+    found = marked or find_root(start)
+    if found is None:
+        hint = "kuiper course start writes one"
+        raise CourseError(str(start), "a course folder, here or above", "none", hint=hint)
+    if marked is None and (found == CHECKOUT or (found / "kuiper" / "course").is_dir()):
+        raise CourseError(str(found), "a folder that kuiper course start wrote", "a checkout", hint="use git pull")
+    if marked is None and not any((found / name).is_file() for name in material_files() if name.endswith("course.toml")):
+        raise CourseError(str(found), "a folder that kuiper course start wrote", "other courses")
+    return found
+
+
+def update(folder: Path, solutions: bool = False) -> Iterator[Change]:
+    """Bring a student's folder to this version of the course, file by file.
+
+    Without a record every file counts as the student's, except skeletons, which know themselves.
+
+    Raises
+    ------
+    CourseError
+        If something that is no file has the name of one.
+    OSError
+        If the folder cannot be written.
+    """
+    record = read_record(folder) or Record()
+    record.solutions = record.solutions or solutions
+    record.version = kuiper.__version__
+    record.save(folder)  # a folder that cannot be written is found out before anything is changed
+    files = contents(record.solutions)
+    tests_changed = []
+    try:
+        for name, data in files.items():
+            change = _bring(folder, name, data, record)
+            record.files[name] = _digest(data)
+            if change:
+                tests_changed += [name] if change.fate != "kept" and _is_test(name) else []
+                yield change
+        for name in sorted(record.files.keys() - files.keys()):
+            change = _take_away(folder, name, record)
+            del record.files[name]
+            if change:
+                yield change
+    finally:
+        record.save(folder)
+        _forget_results(folder, tests_changed)
+
+
+def _bring(folder: Path, name: str, data: bytes, record: Record) -> Change | None:
+    """Put one file in its place, unless what stands there is to stay."""
+    path = folder / name
+    if path.is_dir():
+        raise CourseError(str(path), "a file, or nothing", "a folder")
+    if not path.exists():
+        _write(path, data)
+        return Change("restored" if name in record.files else "added", name)
+    present = _digest(path.read_bytes())
+    offered = record.files.get(name)
+    if present == _digest(data):
+        return None
+    if present == offered or (_is_exercise(name) and is_untouched(path)):
+        _write(path, data)
+        return Change("updated", name)
+    if _is_exercise(name):
+        return Change("kept", name, "" if offered == _digest(data) else _new_skeleton(folder, name, data))
+    if offered == _digest(data) and not _belongs_to_the_tests(name):
+        return None  # a lecture that was run, a page with notes: there is nothing newer to bring
+    aside = _keep_aside(folder, name)
+    _write(path, data)
+    return Change("updated" if offered != _digest(data) else "restored", name, f"your version: {_shown(aside, folder)}")
+
+
+def _new_skeleton(folder: Path, name: str, data: bytes) -> str:
+    """Where the student may look up what an exercise says now."""
+    path = state_folder(folder) / "skeletons" / name.replace("exercises/", "")
+    _write(path, data)
+    return f"what it says now: {_shown(path, folder)}"
+
+
+def _take_away(folder: Path, name: str, record: Record) -> Change | None:
+    """Remove one file that the course no longer has, unless it is the student's."""
+    path = folder / name
+    if not path.is_file():
+        return None
+    is_own = _digest(path.read_bytes()) != record.files[name] and not (_is_exercise(name) and is_untouched(path))
+    if not is_own:
+        path.unlink()
+        with contextlib.suppress(OSError):
+            path.parent.rmdir()  # if nothing is left in it
+        return Change("removed", name)
+    if not _belongs_to_the_tests(name):
+        return Change("kept", name, "the course no longer has it")
+    aside = _keep_aside(folder, name)
+    path.unlink()
+    return Change("removed", name, f"your version: {_shown(aside, folder)}")
+
+
+def _keep_aside(folder: Path, name: str) -> Path:
+    aside = backup_file(folder, name.replace("/", "-"))
+    shutil.copyfile(folder / name, aside)
+    return aside
+
+
+def _shown(path: Path, folder: Path) -> str:
+    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
+
+
+def _is_exercise(name: str) -> bool:
+    return "exercises" in name.split("/")
+
+
+def _is_test(name: str) -> bool:
+    return name.startswith("course") and name.rpartition("/")[2].startswith(("test_", "course.toml"))
+
+
+def _belongs_to_the_tests(name: str) -> bool:
+    """Whether the tests need it as it was handed out: all of the course folders but exercises and READMEs."""
+    in_course = name.startswith("course") and not _is_exercise(name) and not name.endswith(".md")
+    return in_course or name in ("conftest.py", "pytest.ini")
+
+
+def _forget_results(folder: Path, names: list[str]) -> None:
+    """What other tests have found does not count any more."""
+    changed = {folder / name for name in names}
+    if changed:
+        syllabus = read_syllabus(folder)
+        hit = {path.parent for path in changed if path.name == "course.toml"}
+        stale = [
+            exercise
+            for exercise in syllabus
+            if exercise.course in hit or any(exercise.course / test.split("::")[0] in changed for test in exercise.tests)
+        ]
+        Progress(folder).forget(stale)
+
+
+def _check_is_free(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Raise unless the files can be written without touching what is there."""
+    if folder.exists() and not folder.is_dir():
+        raise CourseError(str(folder), "a new or empty folder", "a file")
+    around = next((place for place in (folder, *folder.resolve().parents) if (place / RECORD).is_file()), None)
+    if around or (folder.is_dir() and any(folder.glob("course*/course.toml"))):
+        hint = "kuiper course update completes it, and brings it up to date"
+        raise CourseError(str(folder), "a folder outside of any course", f"the course in {around or folder}", hint=hint)
+    if not folder.is_dir():
+        return
+    # A virtual environment, or .git, may be there already.
+    visible = sorted(path.name for path in folder.iterdir() if not path.name.startswith(".") and path.name != "venv")
+    in_the_way = visible or sorted(name for name in files if (folder / name).exists())
+    if in_the_way:
+        more = " ..." if len(in_the_way) > 3 else ""
+        got = f"one with {', '.join(in_the_way[:3])}{more}"
+        raise CourseError(str(folder), "a new or empty folder", got, hint="kuiper course start ANOTHER_FOLDER")
+
+
+def _with_links_inside(name: str, data: bytes, files: Mapping[str, bytes]) -> bytes:
+    """Links that lead out of the folder are replaced by their words: it has no sources and not all documents."""
+    if not name.endswith((".md", ".ipynb")):
+        return data
+    folders = {parent.as_posix() for each in files for parent in Path(each).parents}
+    here = Path(name).parent.as_posix()
+
+    def kept(match: re.Match[str]) -> str:
+        target = os.path.normpath(f"{here}/{match['target']}").replace(os.sep, "/")
+        if target in files or target in folders:
+            return match[0]
+        label = match["label"]
+        return label if not target.startswith("kuiper/") or target in label else f"{label} (`{target}`)"
+
+    return LINK.sub(kept, data.decode("utf-8")).encode()
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f"{path.name}.{os.getpid()}.new")
+    try:
+        beside.write_bytes(data)
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _digest(data: bytes) -> str:
+    """A hash that does not change when git turns line ends into those of Windows."""
+    return hashlib.sha256(data.replace(b"\r\n", b"\n")).hexdigest()[:16]

@@ -1,0 +1,79 @@
+"""The course as it is handed out: in a checkout spread over its folders, in a wheel the folder ``material/`` beside this file.
+
+``setup.py`` runs this file by itself, before anything is compiled: it imports nothing of kuiper.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+PACKAGED = Path(__file__).resolve().parent / "material"
+CHECKOUT = Path(__file__).resolve().parents[2]
+STUDENT_FOLDER = "student_folder"  # in a checkout: what only a student's folder has at its top
+
+# The documents that lectures, and the READMEs of the courses, send their readers to.
+PAGES = ("add-a-layer", "bug-bank", "engine", "expression", "models", "operators", "pnnx-format")
+SUFFIXES = (".bin", ".ipynb", ".json", ".md", ".onnx", ".param", ".py", ".pyx", ".toml", ".txt")
+NOT_HANDED_OUT = ("notebooks/ruff.toml",)
+LEFT_BEHIND = {"__pycache__", ".ipynb_checkpoints", ".kuiper", ".pytest_cache", ".ruff_cache"}
+
+
+def gather(checkout: Path) -> dict[str, Path]:
+    """The files of the course: the name in a student's folder, with slashes, and where a checkout has it."""
+    folders = sorted(path.parent for path in checkout.glob("course*/course.toml"))
+    paths = [path for folder in (*folders, checkout / "notebooks") for path in _below(folder)]
+    paths += [checkout / "docs" / f"{name}.md" for name in PAGES]
+    found = {path.relative_to(checkout).as_posix(): path for path in paths if path.suffix in SUFFIXES}
+    own = checkout / STUDENT_FOLDER
+    found |= {path.relative_to(own).as_posix(): path for path in _below(own)}
+    found["AGENTS.md"] = checkout / "AGENTS.md"
+    return {name: path for name, path in found.items() if name not in NOT_HANDED_OUT}
+
+
+def pack(checkout: Path, target: Path) -> None:
+    """Copy the course into a package that is being built, in place of what an earlier build has left there."""
+    shutil.rmtree(target, ignore_errors=True)
+    for name, path in gather(checkout).items():
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, target / name)
+
+
+def material_root() -> Path | None:
+    """The folder below which this copy of kuiper has the courses; None if it was built without them."""
+    if PACKAGED.is_dir():
+        return PACKAGED
+    return CHECKOUT if (CHECKOUT / STUDENT_FOLDER).is_dir() else None
+
+
+def material_files() -> dict[str, Path]:
+    """The files of the course by their names in a student's folder; none if kuiper was built without them."""
+    root = material_root()
+    if root is None:
+        return {}
+    if root == CHECKOUT:
+        return gather(CHECKOUT)
+    return {path.relative_to(root).as_posix(): path for path in _below(root)}
+
+
+def course_folders() -> list[Path]:
+    """The folders of the courses, with their solutions, in this copy of kuiper."""
+    root = material_root()
+    return [path.parent for path in sorted(root.glob("course*/course.toml"))] if root else []
+
+
+def packaged_solution(name: str) -> Path | None:
+    """A solution by its name below the root of the courses, from this copy of kuiper: most students' folders have none."""
+    root = material_root()
+    places = [root / name] if root else []
+    places.append(CHECKOUT / name)  # what is a module of the engine
+    return next((path for path in places if path.is_file()), None)
+
+
+def _below(folder: Path) -> list[Path]:
+    """The files in a folder, without what Python and editors leave behind."""
+    return sorted(path for path in folder.rglob("*") if path.is_file() and not _is_left_behind(path, folder))
+
+
+def _is_left_behind(path: Path, folder: Path) -> bool:
+    return not LEFT_BEHIND.isdisjoint(path.relative_to(folder).parts)

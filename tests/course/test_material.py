@@ -1,0 +1,181 @@
+"""The courses as they are handed out: out of a checkout, and out of a package that was built from one."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kuiper.course import handout, lecture, material, places, selection
+from kuiper.course.errors import CourseError
+from kuiper.course.manifest import read_syllabus
+from kuiper.course.material import CHECKOUT, PAGES, gather, material_files, pack
+from kuiper.course.selection import Selection, selected
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kuiper.course.manifest import Syllabus
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a build writes into the package."""
+    target = tmp_path_factory.mktemp("site-packages") / "kuiper" / "course" / "material"
+    pack(CHECKOUT, target)
+    return target
+
+
+@pytest.fixture
+def installed(package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """As if kuiper were installed from a wheel, and no course folder were around."""
+    monkeypatch.setattr(material, "PACKAGED", package)
+    monkeypatch.setattr(places, "PACKAGED", package)
+    monkeypatch.setattr(lecture, "PACKAGED", package)
+    monkeypatch.setattr(places, "__file__", str(package.parent / "places.py"))
+    monkeypatch.setattr(selection, "_active", [])
+    monkeypatch.setenv("KUIPER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    places.state_folder.cache_clear()
+    return package
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    paths = [path for path in folder.rglob("*") if path.is_file() and path.name != handout.RECORD]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def test_gather_takes_every_file_of_the_courses() -> None:
+    """A file of a new kind is either handed out, or named here."""
+    made = {".c", ".html", ".pyd", ".so"}  # what git ignores
+    paths = [path for folder in (*CHECKOUT.glob("course?_*"), CHECKOUT / "notebooks") for path in material._below(folder)]
+    names = {path.relative_to(CHECKOUT).as_posix() for path in paths if path.suffix not in made}
+    assert len(names) > 150
+    assert names - gather(CHECKOUT).keys() == {"notebooks/ruff.toml"}
+
+
+def test_gather_takes_the_documents_that_lectures_and_readmes_name() -> None:
+    pages = [*CHECKOUT.glob("course*/README.md"), *CHECKOUT.glob("notebooks/*.ipynb")]
+    named = {name for page in pages for name in re.findall(r"\(\.\./docs/([\w-]+)\.md", page.read_text("utf-8"))}
+    assert named == set(PAGES)
+
+
+def test_gather_leaves_behind_what_editors_and_python_leave(tmp_path: Path) -> None:
+    pack(CHECKOUT, tmp_path / "checkout")  # a student's layout will do for one
+    root = tmp_path / "checkout"
+    before = gather(root).keys()
+    for name in ("notebooks/.ipynb_checkpoints/a.ipynb", "course1_tensor/__pycache__/b.py", "course1_tensor/c.so"):
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).touch()
+    assert gather(root).keys() == before
+
+
+def test_pack_replaces_what_an_earlier_build_left(package: Path) -> None:
+    (package / "course9").mkdir()
+    (package / "course9" / "old.py").touch()
+    pack(CHECKOUT, package)
+    assert not (package / "course9").exists()
+    assert (package / "course1_tensor" / "solutions" / "broadcast.py").is_file()
+
+
+def test_pack_stays_small(package: Path) -> None:
+    """A wheel has room for 15 megabytes, and most of that belongs to compiled modules of several levels."""
+    assert sum(len(data) for data in everything(package).values()) < 6_000_000
+
+
+def test_setup_packs_the_courses_before_anything_of_kuiper_is_compiled(tmp_path: Path) -> None:
+    code = f"import runpy; runpy.run_path({str(CHECKOUT / 'kuiper/course/material.py')!r})"
+    code += f"['pack'](__import__('pathlib').Path({str(CHECKOUT)!r}), __import__('pathlib').Path('packed'))"
+    code += "; import sys; assert 'kuiper' not in sys.modules"
+    subprocess.run([sys.executable, "-I", "-c", code], cwd=tmp_path, check=True)
+    assert (tmp_path / "packed" / "AGENTS.md").is_file()
+    assert "pack(ROOT" in (CHECKOUT / "setup.py").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("solutions", [False, True])
+def test_a_wheel_hands_out_what_a_checkout_does(installed: Path, tmp_path: Path, solutions: bool) -> None:
+    assert material_files()["AGENTS.md"] == installed / "AGENTS.md"
+    handout.start(tmp_path / "from wheel", solutions)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(material, "PACKAGED", installed / "nowhere")
+        handout.start(tmp_path / "from checkout", solutions)
+    assert everything(tmp_path / "from wheel") == everything(tmp_path / "from checkout")
+
+
+def test_a_students_folder_gets_solutions_from_the_installed_package(installed: Path, tmp_path: Path) -> None:
+    handout.start(tmp_path / "mine")
+    for exercise in read_syllabus(tmp_path / "mine"):
+        root = CHECKOUT if exercise.source else installed
+        assert exercise.solution_file.is_relative_to(root)
+        assert exercise.solution_file.read_bytes() == read_syllabus(CHECKOUT).exercise(exercise.id).solution_file.read_bytes()
+
+
+def test_commands_outside_of_a_course_folder_name_the_one_that_makes_it(installed: Path) -> None:
+    with pytest.raises(CourseError, match="expected a course folder, here or above, got none; .* kuiper course start"):
+        places.root_here()
+
+
+def test_a_lecture_that_was_opened_by_itself_has_the_packages_courses(
+    installed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert places.lecture_root() == installed
+    assert lecture.task("1.1").part.course == installed / "course1_tensor"
+    before = everything(installed)
+    assert lecture.exercise("1.1") is None
+    assert "kuiper course start writes the exercises into a folder of your own" in capsys.readouterr().out
+    assert everything(installed) == before
+    assert places.state_folder(installed).is_relative_to(tmp_path / "cache")
+
+
+def without_solutions(syllabus: Syllabus) -> Syllabus:
+    for exercise in syllabus:
+        exercise.solution_file.unlink()
+    return syllabus
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (lambda main: main(["hint", "1.1"]), ""),
+        (lambda main: main(["hint", "1.1", "--level", "4"]), "expected the solution"),
+        (lambda main: main(["solution", "1.1", "--yes"]), "expected the reference solution, got no such file"),
+        (lambda main: main(["reset", "1.1"]), "expected the solution"),
+    ],
+)
+def test_commands_where_a_class_has_taken_the_solutions_out(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: Callable[[Callable[[list[str]], int]], int],
+    words: str,
+) -> None:
+    from kuiper.cli import main
+    from tests.course.made_up import made_up
+
+    syllabus = without_solutions(made_up(tmp_path))
+    exercise = syllabus.exercise("1.1")
+    monkeypatch.chdir(tmp_path)
+    before = exercise.student_file.read_bytes()
+    assert command(main) == (1 if words else 0)
+    assert words in capsys.readouterr().err
+    assert exercise.student_file.read_bytes() == before
+
+
+def test_the_grader_covers_the_packages_courses_too(
+    installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kuiper.course import submission
+
+    seen: list[Path] = []
+    monkeypatch.setattr(submission, "worker_command", lambda mode, home, hidden: seen.extend(hidden) or ["true"])
+    handout.start(tmp_path / "mine")
+    syllabus = read_syllabus(tmp_path / "mine")
+    room = submission.SubmissionRoom(syllabus, tmp_path)
+    with selected(Selection(syllabus)):
+        room.implementation(syllabus.exercise("1.1"))
+    assert {path.name for path in seen if path.is_relative_to(installed)} == {c.folder.name for c in syllabus.courses}
+    assert {path.name for path in seen if path.is_relative_to(tmp_path / "mine")} >= {"course1_tensor"}
