@@ -1,6 +1,6 @@
-"""A notebook's cells on a machine without a C compiler: those that compile, and those that use what these make, say so and are left out.
+"""A notebook's cells where there is no C compiler: those that compile, and those that use what these make, say so.
 
-So a lecture runs to its end there, and "run all" does not stop half-way.
+They are not run. So a lecture comes to its end there, and "run all" does not stop half-way.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ COMPILING = frozenset({"cython", "yellow_lines"})  # the functions of lectures t
 
 
 class CellFilter:
-    """What IPython shows every cell to before it runs it; ``compile_something`` raises BuildError where nothing can be compiled."""
+    """What IPython shows every cell to before it runs it.
+
+    ``compile_something`` raises BuildError where nothing can be compiled.
+    """
 
     def __init__(self, compile_something: Callable[[], object]) -> None:
         self._compile_something = compile_something

@@ -1,4 +1,4 @@
-"""A student's folder under git, where git is there: what was handed out is the first commit, the rest is the student's."""
+"""A student's folder under git, where git is there: what was handed out is the first commit."""
 
 from __future__ import annotations
 
@@ -11,8 +11,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # The commit needs no configuration, and runs nothing that a configuration may ask for.
-AUTHOR = ("-c", "user.name=kuiper course start", "-c", "user.email=course@kuiper.invalid")
-SETTINGS = (*AUTHOR, "-c", "commit.gpgsign=false", "-c", f"core.hooksPath={os.devnull}", "-c", "init.defaultBranch=main")
+SETTINGS = {
+    "user.name": "kuiper course start",
+    "user.email": "course@kuiper.invalid",
+    "commit.gpgsign": "false",
+    "core.hooksPath": os.devnull,
+    "init.defaultBranch": "main",
+}
 
 
 def first_commit(folder: Path, message: str) -> str:
@@ -32,7 +37,13 @@ def first_commit(folder: Path, message: str) -> str:
 def _git(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """git in a folder, whatever repository the environment names (a hook's does)."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    command = ["git", *SETTINGS, *words]
+    settings = [word for name, value in SETTINGS.items() for word in ("-c", f"{name}={value}")]
     return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", errors="replace", check=False
+        ["git", *settings, *words],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
     )

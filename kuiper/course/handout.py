@@ -1,8 +1,8 @@
-"""A student's own folder with the course: written once, brought up to date later, and nothing that the student wrote is lost.
+"""A student's own folder with the course: written once, brought up to date later, and nothing of the student's is lost.
 
 The folder has a record of what was written. By it a later version tells the author's files, which it replaces, from the
-student's: an exercise that was changed stays as it is; of any other changed file that must be replaced the student's version is
-kept in ``.kuiper/backups``.
+student's: an exercise that was changed stays as it is; of any other changed file that must be replaced the student's
+version is kept in ``.kuiper/backups``.
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ def contents(solutions: bool) -> dict[str, bytes]:
         raise CourseError("kuiper course", "a kuiper that was built with its courses", "one without them")
     found = {name: path.read_bytes() for name, path in files.items() if "solutions" not in name.split("/")}
     for exercise in read_syllabus(root):
-        if exercise.solution_file.is_file():  # a class may have taken them out: its exercises are handed out as they are
+        # A class may have taken the solutions out: its exercises are handed out as they are.
+        if exercise.solution_file.is_file():
             name = f"{exercise.course.name}/exercises/{exercise.file}"
             found[name] = generated_text(exercise).encode()
             if solutions:
@@ -124,7 +125,8 @@ def course_folder(start: Path) -> Path:
         raise CourseError(str(start), "a course folder, here or above", "none", hint=hint)
     if marked is None and (found == CHECKOUT or (found / "kuiper" / "course").is_dir()):
         raise CourseError(str(found), "a folder that kuiper course start wrote", "a checkout", hint="use git pull")
-    if marked is None and not any((found / name).is_file() for name in material_files() if name.endswith("course.toml")):
+    manifests = [name for name in material_files() if name.endswith("course.toml")]
+    if marked is None and not any((found / name).is_file() for name in manifests):
         raise CourseError(str(found), "a folder that kuiper course start wrote", "other courses")
     return found
 
@@ -241,13 +243,10 @@ def _forget_results(folder: Path, names: list[str]) -> None:
     """What other tests have found does not count any more."""
     changed = {folder / name for name in names}
     if changed:
-        syllabus = read_syllabus(folder)
-        hit = {path.parent for path in changed if path.name == "course.toml"}
-        stale = [
-            exercise
-            for exercise in syllabus
-            if exercise.course in hit or any(exercise.course / test.split("::")[0] in changed for test in exercise.tests)
-        ]
+        stale = []
+        for exercise in read_syllabus(folder):
+            tests = {exercise.course / name.split("::")[0] for name in ("course.toml", *exercise.tests)}
+            stale += [exercise] if tests & changed else []
         Progress(folder).forget(stale)
 
 

@@ -6,8 +6,8 @@
     task("3.4", "stride-ignored")        the exercise that a section prepares, and what goes wrong there
     terminal("kuiper hint 3.4")          what a command prints
 
-All of it is read from the manifest and the bug bank, so that it stays true. Where there is no C compiler, a notebook that
-has imported this leaves out the cells that need one.
+All of it is read from the manifest and the bug bank, so that it stays true. Where there is no C compiler, a notebook
+that has imported this leaves out the cells that need one.
 """
 
 from __future__ import annotations

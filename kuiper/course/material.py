@@ -1,4 +1,4 @@
-"""The course as it is handed out: in a checkout spread over its folders, in a wheel the folder ``material/`` beside this file.
+"""The course as it is handed out: spread over a checkout's folders, or in a wheel the folder ``material/`` beside this.
 
 ``setup.py`` runs this file by itself, before anything is compiled: it imports nothing of kuiper.
 """
@@ -63,7 +63,7 @@ def course_folders() -> list[Path]:
 
 
 def packaged_solution(name: str) -> Path | None:
-    """A solution by its name below the root of the courses, from this copy of kuiper: most students' folders have none."""
+    """A solution by its name below the root, from this copy of kuiper: most students' folders have none."""
     root = material_root()
     places = [root / name] if root else []
     places.append(CHECKOUT / name)  # what is a module of the engine

@@ -1,4 +1,4 @@
-"""Where the courses are, and what the classroom makes of them: in ``.kuiper/`` there, or in the user's cache if read-only."""
+"""Where the courses are, and where the classroom keeps what it makes: ``.kuiper/`` there, or the user's cache."""
 
 from __future__ import annotations
 
@@ -66,13 +66,13 @@ def root_here() -> Path:
     """
     here = find_root(Path.cwd().resolve()) or find_root(Path(__file__).resolve().parent)
     if here is None:
-        hint = "cd into your course folder; kuiper course start writes one"
+        hint = "cd into yours, or let kuiper course start write one"
         raise CourseError(str(Path.cwd()), "a course folder, here or above", "none", hint=hint)
     return here
 
 
 def lecture_root() -> Path:
-    """The root of the courses for a lecture: a notebook that was opened by itself gets those of the installed package."""
+    """The root of the courses for a lecture: a notebook that was opened alone gets those of the installed package."""
     try:
         return root_here()
     except CourseError:

@@ -148,6 +148,5 @@ def test_course_update_outside_of_a_course_folder_names_start(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["course", "update"]) == 1
-    assert capsys.readouterr().err == (
-        f"kuiper course: {tmp_path}: expected a course folder, here or above, got none; kuiper course start writes one\n"
-    )
+    words = "expected a course folder, here or above, got none; kuiper course start writes one"
+    assert capsys.readouterr().err == f"kuiper course: {tmp_path}: {words}\n"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,6 +17,8 @@ from tests.course.made_up import made_up, solve
 from tests.test_links import broken_links
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from kuiper.course.manifest import Syllabus
 
 EXERCISE = "course1_made_up/exercises/double.py"
@@ -100,7 +101,9 @@ def test_no_link_leads_out_of_the_folder(tmp_path: Path) -> None:
             json.loads(page.read_text())
 
 
-def test_start_takes_the_authors_text_whatever_the_checkouts_own_student_wrote(author: Syllabus, tmp_path: Path) -> None:
+def test_start_takes_the_authors_text_whatever_the_checkouts_own_student_wrote(
+    author: Syllabus, tmp_path: Path
+) -> None:
     solve(author, "1.1")
     start(tmp_path / "mine")
     assert (tmp_path / "mine" / EXERCISE).read_text() == generated_text(author.exercise("1.1"))
@@ -137,7 +140,7 @@ def test_start_refuses_a_folder_in_use_and_touches_nothing(author: Syllabus, tmp
 def test_start_refuses_a_folder_with_a_course_and_one_inside_it(mine: Path) -> None:
     (mine / EXERCISE).write_text("my work")
     for folder in (mine, mine / "again"):
-        with pytest.raises(CourseError, match="got the course in .*mine; kuiper course update completes it"):
+        with pytest.raises(CourseError, match=r"got the course in .*mine; kuiper course update completes it"):
             start(folder)
     assert (mine / EXERCISE).read_text() == "my work"
     assert not (mine / "again").exists()

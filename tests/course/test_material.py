@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,6 +17,7 @@ from kuiper.course.selection import Selection, selected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from kuiper.course.manifest import Syllabus
 
@@ -52,7 +52,8 @@ def everything(folder: Path) -> dict[str, bytes]:
 def test_gather_takes_every_file_of_the_courses() -> None:
     """A file of a new kind is either handed out, or named here."""
     made = {".c", ".html", ".pyd", ".so"}  # what git ignores
-    paths = [path for folder in (*CHECKOUT.glob("course?_*"), CHECKOUT / "notebooks") for path in material._below(folder)]
+    folders = [*CHECKOUT.glob("course?_*"), CHECKOUT / "notebooks"]
+    paths = [path for folder in folders for path in material._below(folder)]
     names = {path.relative_to(CHECKOUT).as_posix() for path in paths if path.suffix not in made}
     assert len(names) > 150
     assert names - gather(CHECKOUT).keys() == {"notebooks/ruff.toml"}
@@ -111,11 +112,12 @@ def test_a_students_folder_gets_solutions_from_the_installed_package(installed: 
     for exercise in read_syllabus(tmp_path / "mine"):
         root = CHECKOUT if exercise.source else installed
         assert exercise.solution_file.is_relative_to(root)
-        assert exercise.solution_file.read_bytes() == read_syllabus(CHECKOUT).exercise(exercise.id).solution_file.read_bytes()
+        original = read_syllabus(CHECKOUT).exercise(exercise.id).solution_file
+        assert exercise.solution_file.read_bytes() == original.read_bytes()
 
 
 def test_commands_outside_of_a_course_folder_name_the_one_that_makes_it(installed: Path) -> None:
-    with pytest.raises(CourseError, match="expected a course folder, here or above, got none; .* kuiper course start"):
+    with pytest.raises(CourseError, match=r"expected a course folder, here or above, got none; .*kuiper course start"):
         places.root_here()
 
 

@@ -1,4 +1,4 @@
-"""The test panel of VS Code shows the courses, in a checkout and in a student's folder, and what it runs is explained."""
+"""The test panel of VS Code shows the courses, in a checkout and in a student's folder, and why a test fails."""
 
 from __future__ import annotations
 

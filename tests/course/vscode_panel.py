@@ -1,8 +1,9 @@
-"""A pytest plugin that asks what the test panel of VS Code asks, in the same hooks, and writes down the answers as JSON.
+"""A pytest plugin that asks what the test panel of VS Code asks, in the same hooks, and writes the answers as JSON.
 
-Its Python extension runs ``pytest -p vscode_pytest --rootdir=FOLDER --collect-only ARGS`` and builds its tree at the end of the
-session, from the items: node identifier, path, line, ``callspec`` and ``originalname`` of parametrised tests, and parents. To run
-tests it hands their absolute identifiers back, and reads ``longreprtext``, ``passed`` and ``failed`` off each report.
+Its Python extension runs ``pytest -p vscode_pytest --rootdir=FOLDER --collect-only ARGS`` and builds its tree from the
+items at the end of the session: node identifier, path, line, parents, and of parametrised tests ``callspec`` and
+``originalname``. To run tests it hands their absolute identifiers back, and reads ``longreprtext``, ``passed`` and
+``failed`` off each report.
 """
 
 from __future__ import annotations
