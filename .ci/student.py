@@ -3,8 +3,8 @@
     python .ci/student.py PYTHON [--without-compiler] [--lectures]
 
 PYTHON is an interpreter that has kuiper[course], in an environment of its own. Nothing of this checkout is used.
-``--without-compiler`` hides C compilers: then .pyx exercises must say in one line what to install, and all else must work
-(ziglang must not be installed). ``--lectures`` also runs every lecture (kuiper[notebooks] and nbclient must be installed).
+``--without-compiler`` hides C compilers (ziglang must not be installed): then .pyx exercises must say in one line what
+to install, and all else must work. ``--lectures`` also runs every lecture, which needs kuiper[notebooks] and nbclient.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-# Run by the installed Python: for each course its first exercise in Python whose foundations are Python too, and one in Cython.
+# Run by the installed Python: of each course the first exercise that needs no compiler at all, and one that does.
 CHOICE = """
 import json
 from pathlib import Path
@@ -62,7 +62,7 @@ class Student:
             command, cwd=self.folder, env=self.environment, capture_output=True, encoding="utf-8", check=False
         )
         said = done.stdout + done.stderr
-        what = " ".join(words) if words[0] == "-m" else words[0]
+        what = " ".join(words[1:] if words[0] == "-m" else words[2:]) or "the choice of exercises"
         if done.returncode != code or shows not in said or "Traceback" in said:
             sys.exit(f"{what}: expected exit code {code} and {shows!r}, got {done.returncode} and\n{said}")
         print(f"ok  {what}")
@@ -88,8 +88,7 @@ def main() -> None:
         bring_up_to_date(student, plain)
         if arguments.lectures:
             for path in sorted((student.folder / "notebooks").glob("*.ipynb")):
-                print(path.name, end="  ", flush=True)
-                student.runs("-c", LECTURE, str(path))
+                student.runs("-c", LECTURE, path.relative_to(student.folder).as_posix())
     print("a student can work")
 
 

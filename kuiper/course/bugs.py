@@ -44,7 +44,15 @@ def read_bugs(exercise: Exercise) -> list[Bug]:
 
 
 def bug_file(exercise: Exercise, bug: Bug) -> Path:
-    """The solution with the bug in it, as a file."""
+    """The solution with the bug in it, as a file.
+
+    Raises
+    ------
+    CourseError
+        If the patch does not fit, or there is no solution to patch.
+    """
+    if not exercise.solution_file.is_file():
+        raise CourseError(str(exercise.solution_file), "the solution that a bug is a patch of", "no such file")
     text = patched(exercise.solution_file.read_text(encoding="utf-8"), bug, str(exercise.bugs_file))
     path = folder(exercise.course.parent, "bug-bank", exercise.course.name, bug.name) / exercise.file
     if not path.is_file() or path.read_text(encoding="utf-8") != text:

@@ -29,7 +29,7 @@ class CellFilter:
         self._missing: set[str] = set()
 
     def visit(self, cell: ast.Module) -> ast.Module:
-        """The cell as it is to be run."""
+        """The cell as it is to be run: all of it, or what it imports and a line that says why."""
         names = [node for node in ast.walk(cell) if isinstance(node, ast.Name)]
         needed = {node.id for node in names if isinstance(node.ctx, ast.Load)}
         made = {node.id for node in names if isinstance(node.ctx, ast.Store)}
@@ -43,7 +43,8 @@ class CellFilter:
             self._missing -= made
             return cell
         self._missing |= made
-        return ast.parse(f"print({words!r})")
+        imports = [node for node in cell.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+        return ast.Module([*imports, *ast.parse(f"print({words!r})").body], [])
 
     def _why_not(self) -> str:
         """Why nothing can be compiled; empty if it can."""

@@ -51,6 +51,11 @@ def test_cells_that_use_what_was_not_made_are_left_out_as_well(capsys: pytest.Ca
     ]
 
 
+def test_what_a_cell_imports_is_there_whether_it_runs_or_not(capsys: pytest.CaptureFixture[str]) -> None:
+    cells = ["from math import sqrt as root\nloops = cython('')", "print(root(9))"]
+    assert run(cells, capsys) == [f"not run: {REASON}", "3.0"]
+
+
 def test_a_cell_that_only_speaks_of_compiling_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["from math import sqrt as root  # cython(\nprint('cython(')"], capsys) == ["cython("]
 

@@ -136,3 +136,20 @@ def test_workers_in_parallel(syllabus: Syllabus) -> None:
     assert code == 1
     assert "1/2 solved" in text
     assert "1.2 fourfold - not started" in text
+
+
+def test_a_class_without_solutions_has_its_tests_and_hints(syllabus: Syllabus) -> None:
+    """No diagnosis then, but no failure of the classroom either."""
+    solve(syllabus, "1.1", ("x * 2", "x*x"))
+    for exercise in syllabus:
+        exercise.solution_file.unlink()
+    code, text = student_runs(syllabus, "course1_made_up")
+    assert code == 1
+    assert "    expected 6" in text
+    assert "    hint 1: what is twice?" in text
+    assert "likely" not in text
+    assert "INTERNALERROR" not in text
+    double = syllabus.exercise("1.1").student_file
+    double.write_text(double.read_text().replace("x*x", "x + x"))
+    code, text = student_runs(syllabus, "course1_made_up", "--exercise=1.1")
+    assert code == 0
