@@ -32,7 +32,8 @@ class CellFilter:
     def visit(self, cell: ast.Module) -> ast.Module:
         """The cell as it is to be run: all of it, or what it imports and a line that says why."""
         needed, made = _names(cell)
-        if needed & COMPILING and self._why_not():
+        compiles = any(isinstance(node, ast.Name) and node.id in COMPILING for node in ast.walk(cell))
+        if compiles and self._why_not():
             words = f"not run: {self._why_not()}"
         elif needed & self._missing:
             lacking = ", ".join(sorted(needed & self._missing))

@@ -33,6 +33,8 @@ def run(cells: Sequence[str], capsys: pytest.CaptureFixture[str], **names: Any) 
 def test_a_cell_that_compiles_says_what_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["print('before')", "loops = cython('def one(): return 1')"], capsys) == ["before", f"not run: {REASON}"]
     assert run(["yellow_lines('x = 1')"], capsys) == [f"not run: {REASON}"]
+    imports_it_too = "from kuiper.course.lecture import cython\nloops = cython('')"
+    assert run([imports_it_too], capsys) == [f"not run: {REASON}"]
 
 
 def test_cells_that_use_what_was_not_made_are_left_out_as_well(capsys: pytest.CaptureFixture[str]) -> None:
