@@ -6,6 +6,7 @@ They are not run. So a lecture comes to its end there, and "run all" does not st
 from __future__ import annotations
 
 import ast
+import symtable
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -30,11 +31,9 @@ class CellFilter:
 
     def visit(self, cell: ast.Module) -> ast.Module:
         """The cell as it is to be run: all of it, or what it imports and a line that says why."""
-        names = [node for node in ast.walk(cell) if isinstance(node, ast.Name)]
-        needed = {node.id for node in names if isinstance(node.ctx, ast.Load)}
-        made = {node.id for node in names if isinstance(node.ctx, ast.Store)}
-        made |= {node.name for node in cell.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-        if needed & COMPILING and self._why_not():
+        needed, made = _names(cell)
+        compiles = any(isinstance(node, ast.Name) and node.id in COMPILING for node in ast.walk(cell))
+        if compiles and self._why_not():
             words = f"not run: {self._why_not()}"
         elif needed & self._missing:
             lacking = ", ".join(sorted(needed & self._missing))
@@ -42,8 +41,9 @@ class CellFilter:
         else:
             self._missing -= made
             return cell
-        self._missing |= made
         imports = [node for node in cell.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+        imported = {alias.asname or alias.name.split(".")[0] for node in imports for alias in node.names}
+        self._missing = (self._missing | made) - imported
         return ast.Module([*imports, *ast.parse(f"print({words!r})").body], [])
 
     def _why_not(self) -> str:
@@ -55,6 +55,30 @@ class CellFilter:
             except BuildError as error:
                 self._reason = " ".join(str(error).split())
         return self._reason
+
+
+def _names(cell: ast.Module) -> tuple[set[str], set[str]]:
+    """What a cell takes from the cells above (or from Python), and what it makes."""
+    needed: set[str] = set()
+    made: set[str] = set()
+    for statement in cell.body:
+        table = symtable.symtable(ast.unparse(statement), "cell", "exec")
+        stored = {name.get_name() for name in table.get_symbols() if name.is_assigned() or name.is_imported()}
+        read = {name.get_name() for name in table.get_symbols() if name.is_referenced()}
+        # What a loop stores, it mostly reads later in its own body; an assignment reads before it stores.
+        own = stored if isinstance(statement, (ast.For, ast.While, ast.If, ast.With, ast.Try)) else set()
+        needed |= (read | _globals_below(table)) - own - made
+        made |= stored
+    return needed, made
+
+
+def _globals_below(table: symtable.SymbolTable) -> set[str]:
+    """What functions, lambdas and comprehensions read from the notebook."""
+    found: set[str] = set()
+    for inner in table.get_children():
+        found |= {name.get_name() for name in inner.get_symbols() if name.is_global() and name.is_referenced()}
+        found |= _globals_below(inner)
+    return found
 
 
 def filter_cells(compile_something: Callable[[], object]) -> None:

@@ -33,6 +33,8 @@ def run(cells: Sequence[str], capsys: pytest.CaptureFixture[str], **names: Any) 
 def test_a_cell_that_compiles_says_what_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["print('before')", "loops = cython('def one(): return 1')"], capsys) == ["before", f"not run: {REASON}"]
     assert run(["yellow_lines('x = 1')"], capsys) == [f"not run: {REASON}"]
+    imports_it_too = "from kuiper.course.lecture import cython\nloops = cython('')"
+    assert run([imports_it_too], capsys) == [f"not run: {REASON}"]
 
 
 def test_cells_that_use_what_was_not_made_are_left_out_as_well(capsys: pytest.CaptureFixture[str]) -> None:
@@ -49,6 +51,23 @@ def test_cells_that_use_what_was_not_made_are_left_out_as_well(capsys: pytest.Ca
         "",
         "3",
     ]
+
+
+def test_a_cell_that_has_names_of_its_own_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    cells = [
+        "loops = cython('')\nfor n in (1, 2):\n    rate = loops.one()",
+        "def twice(n):\n    rate = 2 * n\n    return rate",
+        "print([n for n in (3, 4)], twice(5), (lambda rate: rate)(6))",
+        "for n in (7, 8):\n    rate = n\nprint(n, rate)",
+        "print(n, rate)",
+    ]
+    assert run(cells, capsys)[1:] == ["", "[3, 4] 10 6", "8 8", "8 8"]
+
+
+def test_a_cell_that_reads_a_name_before_it_makes_it_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    cells = ["peak = cython('').one()", "peak = peak / 2", "def share(rate):\n    return rate / peak"]
+    words = "not run: it needs peak from a cell above that was not run"
+    assert run(cells, capsys)[1:] == [words, words]
 
 
 def test_what_a_cell_imports_is_there_whether_it_runs_or_not(capsys: pytest.CaptureFixture[str]) -> None:
