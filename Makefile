@@ -31,8 +31,11 @@ BUILD := $(BIN)/python setup.py -q build_ext --inplace
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile
 HERE := --no-build-isolation -e
 
-# On all cores; more than eight processes wait for each other.
-ALL_CORES := -n logical --maxprocesses 8
+# On all cores; more than eight processes wait for each other. Who has done his part takes from the others'.
+ALL_CORES := -n logical --maxprocesses 8 --dist worksteal
+
+# Set in many containers. The tests start hundreds of processes, and each would read every module's text anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test gates notebooks site check-site nightly lint debug sanitize portable wheel arm export bench clean
 
@@ -114,6 +117,7 @@ $(VENV)/tools:
 	@touch $@
 
 $(VENV)/built: $(VENV)/tools $(SOURCES)
+	@echo 'kuiper: Cython makes C of what has changed, which is then compiled'
 	@$(BUILD)
 	@touch $@
 

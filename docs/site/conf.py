@@ -74,6 +74,7 @@ CHAPTERS = {
     "Lectures": ["notebooks/README", "notebooks/*"],
     "Exercises": ["course*/README"],
     "The engine": [
+        "docs/install",
         "docs/models",
         "docs/convert",
         "docs/operators",
