@@ -13,7 +13,7 @@ cdef extern from *:
     #else
     #define KUIPER_EACH(i, count) for (int i = 0; i < (count); i++)
     #endif
-    enum { MOST_PIXELS = 8, MOST_WIDTH = 5 };  /* 8 sums, 5 weights and a column: 14 registers */
+    enum { MOST_PIXELS = 8, MOST_WIDTH = 7 };  /* 8 sums, 7 weights and a column: 16 registers */
 
     typedef struct {
         Py_ssize_t vectors;                                     /* of channels */
@@ -80,7 +80,8 @@ cdef extern from *:
                 KUIPER_CASE(5, W, S) KUIPER_CASE(6, W, S) KUIPER_CASE(7, W, S) KUIPER_CASE(8, W, S) \\
             } \\
         }
-    KUIPER_DEPTHWISE(3, 1) KUIPER_DEPTHWISE(3, 2) KUIPER_DEPTHWISE(5, 1) KUIPER_DEPTHWISE(5, 2) KUIPER_DEPTHWISE(0, 0)
+    KUIPER_DEPTHWISE(3, 1) KUIPER_DEPTHWISE(3, 2) KUIPER_DEPTHWISE(5, 1) KUIPER_DEPTHWISE(5, 2)
+    KUIPER_DEPTHWISE(7, 1) KUIPER_DEPTHWISE(0, 0)
 
     typedef void (*kuiper_depthwise_block)(
         int pixels, const kuiper_depthwise_row *row, const float *source, const float *weights, const float *bias,
@@ -89,6 +90,7 @@ cdef extern from *:
         if (dilation != 1) return kuiper_depthwise_0_0;
         if (width == 3 && stride <= 2) return stride == 1 ? kuiper_depthwise_3_1 : kuiper_depthwise_3_2;
         if (width == 5 && stride <= 2) return stride == 1 ? kuiper_depthwise_5_1 : kuiper_depthwise_5_2;
+        if (width == 7 && stride == 1) return kuiper_depthwise_7_1;
         return kuiper_depthwise_0_0;
     }
     """
