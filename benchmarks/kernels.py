@@ -8,7 +8,6 @@ Weights and inputs stay in the caches from run to run: in a network, where other
 
 from __future__ import annotations
 
-import math
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path

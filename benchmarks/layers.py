@@ -159,27 +159,28 @@ def batch_norm(network: str, channels: int, size: int) -> Layer:
     """A batch norm that no convolution stands in front of."""
     shape, names = (channels, size, size), ("bias", "running_mean", "running_var", "weight")
     parameters = f"affine=True eps=1e-5 num_features={channels}"
-    weights = dict.fromkeys(names, (channels,))
+    weights: dict[str, Shape] = dict.fromkeys(names, (channels,))
     return Layer(network, "batch norm", "nn.BatchNorm2d", parameters, weights, shape, shape)
 
 
 def group_norm(network: str, channels: int, size: int, groups: int) -> Layer:
     """A norm over groups of channels; as many groups as channels make an instance norm."""
-    shape, weights = (channels, size, size), {"bias": (channels,), "weight": (channels,)}
+    shape = (channels, size, size)
+    weights: dict[str, Shape] = {"bias": (channels,), "weight": (channels,)}
     parameters = f"affine=True eps=1e-5 num_channels={channels} num_groups={groups}"
     return Layer(network, f"group norm {groups}", "nn.GroupNorm", parameters, weights, shape, shape)
 
 
 def layer_norm(network: str, rows: int, width: int) -> Layer:
     """A norm of each row."""
-    weights = {"bias": (width,), "weight": (width,)}
+    weights: dict[str, Shape] = {"bias": (width,), "weight": (width,)}
     parameters = f"elementwise_affine=True eps=1e-6 normalized_shape=({width})"
     return Layer(network, "layer norm", "nn.LayerNorm", parameters, weights, (rows, width), (rows, width))
 
 
-def softmax(network: str, shape: Shape) -> Layer:
-    """A softmax along the last axis."""
-    return Layer(network, "softmax", "nn.Softmax", "dim=-1", {}, shape, shape)
+def softmax(network: str, rows: int, width: int) -> Layer:
+    """A softmax of each row, as attention has it: heads times queries are the rows."""
+    return Layer(network, "softmax", "nn.Softmax", "dim=-1", {}, (rows, width), (rows, width))
 
 
 def upsample(network: str, mode: str, channels: int, size: int) -> Layer:
@@ -243,9 +244,9 @@ LAYERS = (
     depthwise("convnext", 96, 56, kernel=7),
     layer_norm("convnext", 3136, 96),
     layer_norm("vit_tiny", 197, 192),
-    softmax("vit_tiny", (3, 197, 197)),
+    softmax("vit_tiny", 3 * 197, 197),
     layer_norm("bert", 128, 768),
-    softmax("bert", (12, 128, 128)),
+    softmax("bert", 12 * 128, 128),
     group_norm("diffusion", 128, 28, groups=32),
     group_norm("style transfer", 128, 64, groups=128),
     upsample("deeplab", "bilinear", 64, 64),

@@ -1,7 +1,7 @@
 """What the machine can do at best, measured: multiply-adds per second, and bytes per second from its caches and memory.
 
-The loops are in ``limits_loops.pyx``, compiled when first needed: with kuiper's compiler flags, and then either for this
-CPU, since the peers, too, use all that it has, or as this copy of kuiper is built, which says what its kernels can reach.
+The loops are in ``limits_loops.pyx``, compiled when first needed: with kuiper's compiler flags, but for this CPU, since
+the peers, too, use all that it has; or, to tell what kuiper's kernels can reach, exactly as this copy was built.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def memory_read_gb_per_second(threads: int) -> float:
 
 
 def beyond_caches() -> int:
-    """Bytes that no cache holds: twice the last one, or 256 MiB where that is not known; never above 1/8 of the memory."""
+    """Bytes that no cache holds: twice the last one, or 256 MiB where it is not known; at most 1/8 of the memory."""
     last_cache = max(cache_sizes().values(), default=0)
     total = max(2 * last_cache, 2**28)
     return min(total, memory_bytes() // 8) if memory_bytes() else total
@@ -104,7 +104,10 @@ class Level:
 def levels(threads: int) -> list[Level]:
     """The second-level cache and what lies behind it, measured with the vectors of this build on half of each."""
     sizes = {name: size for name, size in cache_sizes().items() if name != "L1"}
-    found = [Level(name, size, *_rates(size // 2 // (threads if name != "L2" else 1), threads)) for name, size in sizes.items()]
+    found = [
+        Level(name, size, *_rates(size // 2 // (threads if name != "L2" else 1), threads))
+        for name, size in sizes.items()
+    ]
     return [*found, Level("memory", float("inf"), *_rates(beyond_caches() // threads, threads))]
 
 

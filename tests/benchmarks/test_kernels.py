@@ -10,7 +10,9 @@ from benchmarks.costs import Cost
 from benchmarks.kernels import Limits
 from benchmarks.limits import Level
 
-LIMITS = Limits(100.0, [Level("L2", 1000, 40.0, 20.0), Level("L3", 5000, 20.0, 10.0), Level("memory", math.inf, 8.0, 4.0)])
+LIMITS = Limits(
+    100.0, [Level("L2", 1000, 40.0, 20.0), Level("L3", 5000, 20.0, 10.0), Level("memory", math.inf, 8.0, 4.0)]
+)
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ SMALL = (
     batch_norm("small", 4, 3),
     group_norm("small", 4, 3, groups=2),
     layer_norm("small", 5, 7),
-    softmax("small", (2, 5, 7)),
+    softmax("small", 5, 7),
     upsample("small", "bilinear", 4, 3),
 )
 

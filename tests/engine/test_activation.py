@@ -1,4 +1,4 @@
-"""The functions of whole vectors against float64, over all sizes of numbers: how wrong they may be, and what becomes of NaN."""
+"""The functions of whole vectors against float64, over all sizes of numbers; NaN and infinity."""
 
 from __future__ import annotations
 
