@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Cost:
     """One operator, with what has been fused into it.
 
-    ``flops`` counts a multiply-add as two and a convolution as done directly; ``read`` are the bytes of inputs and weights,
+    ``flops`` counts a multiply-add as two and a convolution as done directly; ``read`` are bytes of inputs and weights,
     ``written`` those of outputs, as float32: what moves if all else stays in registers or in the nearest cache.
     """
 
