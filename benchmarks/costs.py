@@ -7,21 +7,29 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kuiper.graph import RuntimeGraph
-    from kuiper.graph.runtime_operator import RuntimeOperator
+    from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
 
 
 @dataclass(frozen=True)
 class Cost:
     """One operator, with what has been fused into it.
 
-    ``flops`` counts a multiply-add as two and a convolution as done directly; ``bytes`` counts inputs, weights and
-    outputs once each, as float32: what moves if everything in between stays in registers or in the nearest cache.
+    ``flops`` counts a multiply-add as two and a convolution as done directly; ``read`` are bytes of inputs and weights,
+    ``written`` those of outputs, as float32: what moves if all else stays in registers or in the nearest cache.
     """
 
     kind: str
     flops: int
-    bytes: int
+    read: int
+    written: int
+
+    @property
+    def bytes(self) -> int:
+        """All that moves."""
+        return self.read + self.written
 
     @property
     def intensity(self) -> float:
@@ -30,19 +38,24 @@ class Cost:
 
 
 def costs_of(graph: RuntimeGraph) -> dict[str, Cost]:
-    """The costs by the operator's name; without operators that count no operations.
+    """The costs by the operator's name; ``flops`` is 0 for operators that only move numbers.
 
     ``graph`` has been built from a file that fixes all shapes.
     """
-    flops = {row.name: row.flops for row in graph.summary().rows if row.flops}
-    return {op.name: Cost(kind_of(op), flops[op.name], bytes_of(op)) for op in graph.operators if op.name in flops}
+    flops = {row.name: row.flops or 0 for row in graph.summary().rows}
+    return {op.name: Cost(kind_of(op), flops[op.name], *bytes_of(op)) for op in graph.operators if op.name in flops}
 
 
-def bytes_of(op: RuntimeOperator) -> int:
-    """Inputs, weights and outputs as float32."""
-    shapes = [operand.shape or () for operand in (*op.inputs, *op.outputs)]
+def bytes_of(op: RuntimeOperator) -> tuple[int, int]:
+    """Inputs and weights, and outputs, as float32."""
     weights = sum(math.prod(attr.shape) for attr in op.attrs.values())
-    return 4 * (weights + sum(math.prod(size for size in shape if isinstance(size, int)) for shape in shapes))
+    return 4 * (weights + numbers_in(op.inputs)), 4 * numbers_in(op.outputs)
+
+
+def numbers_in(operands: Iterable[RuntimeOperand]) -> int:
+    """How many numbers tensors have together."""
+    shapes = [operand.shape or () for operand in operands]
+    return sum(math.prod(size for size in shape if isinstance(size, int)) for shape in shapes)
 
 
 def kind_of(op: RuntimeOperator) -> str:

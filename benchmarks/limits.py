@@ -1,7 +1,8 @@
 """What the machine can do at best, measured: multiply-adds per second, and bytes per second from its caches and memory.
 
 The loops are in ``limits_loops.pyx``, compiled when first needed: with kuiper's compiler flags, but for this CPU, since
-the peers, too, use all that it has; or for AVX2, if kuiper is built for no more.
+the peers, too, use all that it has, or for AVX2, if kuiper is built for no more; or, to tell what kuiper's kernels can
+reach, exactly as this copy was built.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import importlib.util
 import shutil
 import sysconfig
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -33,9 +35,9 @@ TRIALS = 20
 SECONDS = 0.01  # of a trial: long for a clock, short for a scheduler
 
 
-def peak_gflops(threads: int) -> float:
-    """GFLOP/s of multiply-adds that touch no memory, a multiply-add counted as two."""
-    loops = compiled_loops()
+def peak_gflops(threads: int, of_build: bool = False) -> float:
+    """GFLOP/s of multiply-adds that touch no memory, a multiply-add counted as two: of the machine, or of the build."""
+    loops = compiled_loops(of_build)
     results = np.empty(threads, np.float32)
 
     def run(steps: int) -> None:
@@ -45,14 +47,25 @@ def peak_gflops(threads: int) -> float:
     return fastest_rate(run) * threads * flops_per_step / 1e9
 
 
-def read_gb_per_second(size: int, threads: int) -> float:
+def read_gb_per_second(size: int, threads: int, of_build: bool = False) -> float:
     """GB/s (of 10^9 bytes) at which all threads together read, each over and over its own ``size`` bytes."""
-    loops = compiled_loops()
+    loops = compiled_loops(of_build)
     data = np.ones((threads, max(size // 4, 1)), np.float32)
     results = np.empty(threads, np.float32)
 
     def run(passes: int) -> None:
         loops.read(data, passes, results)
+
+    return fastest_rate(run) * data.nbytes / 1e9
+
+
+def copy_gb_per_second(size: int, threads: int, of_build: bool = False) -> float:
+    """GB/s read and written, as one sum, where each thread copies one half of its ``size`` bytes to the other."""
+    loops = compiled_loops(of_build)
+    data = np.ones((threads, max(size // 4, 2)), np.float32)
+
+    def run(passes: int) -> None:
+        loops.copy(data, passes)
 
     return fastest_rate(run) * data.nbytes / 1e9
 
@@ -63,12 +76,44 @@ def cache_read_gb_per_second(threads: int) -> float:
 
 
 def memory_read_gb_per_second(threads: int) -> float:
-    """From main memory: twice the last cache, or 256 MiB where that is not known; never above 1/8 of the memory."""
+    """From main memory."""
+    return read_gb_per_second(beyond_caches() // threads, threads)
+
+
+def beyond_caches() -> int:
+    """Bytes that no cache holds: twice the last one, or 256 MiB where it is not known; at most 1/8 of the memory."""
     last_cache = max(cache_sizes().values(), default=0)
     total = max(2 * last_cache, 2**28)
-    if memory_bytes():
-        total = min(total, memory_bytes() // 8)
-    return read_gb_per_second(total // threads, threads)
+    return min(total, memory_bytes() // 8) if memory_bytes() else total
+
+
+@dataclass(frozen=True)
+class Level:
+    """A cache, or the memory: how many bytes it holds, and GB/s read from it, and read and written in a copy."""
+
+    name: str
+    size: float
+    read: float
+    copy: float
+
+    def seconds(self, read: int, written: int) -> float:
+        """What it takes at best: each byte that is written is copied, as it were, the others are only read."""
+        copied = min(read, written)
+        return (2 * copied / self.copy + (max(read, written) - copied) / self.read) / 1e9
+
+
+def levels(threads: int) -> list[Level]:
+    """The second-level cache and what lies behind it, measured with the vectors of this build on half of each."""
+    sizes = {name: size for name, size in cache_sizes().items() if name != "L1"}
+    found = [
+        Level(name, size, *_rates(size // 2 // (threads if name != "L2" else 1), threads))
+        for name, size in sizes.items()
+    ]
+    return [*found, Level("memory", float("inf"), *_rates(beyond_caches() // threads, threads))]
+
+
+def _rates(size: int, threads: int) -> tuple[float, float]:
+    return read_gb_per_second(size, threads, of_build=True), copy_gb_per_second(size, threads, of_build=True)
 
 
 def fastest_rate(run: Callable[[int], None]) -> float:
@@ -90,11 +135,13 @@ def shortest(run: Callable[[int], None], repetitions: int, trials: int) -> float
 
 
 @functools.cache
-def compiled_loops() -> ModuleType:
+def compiled_loops(of_build: bool) -> ModuleType:
     """``limits_loops.pyx`` as a module, compiled unless this text has been compiled before."""
     refuse_debug_build()
     info = kuiper.build_info()
-    flags = flags_for("x86-64-v3" if has_more_than(info) else "native", info["flags"].split())
+    flags = info["flags"].split()
+    if not of_build:
+        flags = flags_for("x86-64-v3" if has_more_than(info) else "native", flags)
     digest = hashlib.sha256(SOURCE.read_bytes() + repr(flags).encode()).hexdigest()[:16]
     binary = CACHE / f"limits-{digest}" / f"{SOURCE.stem}{sysconfig.get_config_var('EXT_SUFFIX')}"
     if not binary.exists():

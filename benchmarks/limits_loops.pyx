@@ -1,4 +1,4 @@
-"""Two loops that do nothing but push the machine to a limit: multiply-adds from registers, reads from memory.
+"""Loops that do nothing but push the machine to a limit: multiply-adds from registers, reads from memory, and copies.
 
 A multiply-add takes about four cycles, and a core starts two of them in each: at least eight must be under way that do not
 wait for each other. So the first loop keeps CHAINS vectors of sums, as many as there are registers for, each of which
@@ -49,6 +49,15 @@ cdef extern from *:
             sums[0] += sums[i];
         return sums[0][0];
     }
+
+    static void limit_copy(float *data, Py_ssize_t length, Py_ssize_t passes) {
+        float *target = data + length / 2;
+        for (Py_ssize_t pass = 0; pass < passes; pass++)
+            for (Py_ssize_t p = 0; p + 4 * LANES <= length / 2; p += 4 * LANES)
+                LIMIT_UNROLL
+                for (int i = 0; i < 4; i++)
+                    *(limit_vec *)(target + p + i * LANES) = *(const limit_vec *)(data + p + i * LANES) + 1.0f;
+    }
     #else
     static float limit_multiply_adds(Py_ssize_t steps, float factor, float term) {
         float sums[CHAINS * LANES], total = 0;
@@ -72,6 +81,13 @@ cdef extern from *:
             total += sums[i];
         return total;
     }
+
+    static void limit_copy(float *data, Py_ssize_t length, Py_ssize_t passes) {
+        float *target = data + length / 2;
+        for (Py_ssize_t pass = 0; pass < passes; pass++)
+            for (Py_ssize_t p = 0; p < length / 2; p++)
+                target[p] = data[p] + 1.0f;
+    }
     #endif
     """
     enum:
@@ -79,6 +95,7 @@ cdef extern from *:
         CHAINS
     float limit_multiply_adds(Py_ssize_t steps, float factor, float term) noexcept nogil
     float limit_read(const float *data, Py_ssize_t length, Py_ssize_t passes) noexcept nogil
+    void limit_copy(float *data, Py_ssize_t length, Py_ssize_t passes) noexcept nogil
 
 FLOPS_PER_STEP = 2 * LANES * CHAINS
 
@@ -97,3 +114,11 @@ def read(const float[:, ::1] data, Py_ssize_t passes, float[::1] results):
     cdef int num_threads = <int>data.shape[0]
     for thread in prange(num_threads, nogil=True, num_threads=num_threads, schedule="static"):
         results[thread] = limit_read(&data[thread, 0], data.shape[1], passes)
+
+
+def copy(float[:, ::1] data, Py_ssize_t passes):
+    """Write the first half of each row of ``data`` (threads, length) plus one to its second, ``passes`` times."""
+    cdef Py_ssize_t thread
+    cdef int num_threads = <int>data.shape[0]
+    for thread in prange(num_threads, nogil=True, num_threads=num_threads, schedule="static"):
+        limit_copy(&data[thread, 0], data.shape[1], passes)

@@ -90,7 +90,8 @@ def points_of(files: ModelFiles, runs: int) -> list[Point]:
     """The operators that compute something, as the engine runs them: fused where it fuses."""
     model = kuiper.load(files.param)
     costs = costs_of(model)
-    return [Point(costs[name], step.microseconds) for name, step in steps_of(model, runs).items() if name in costs]
+    timed = [(costs[name], step.microseconds) for name, step in steps_of(model, runs).items() if name in costs]
+    return [Point(cost, microseconds) for cost, microseconds in timed if cost.flops]
 
 
 def draw(title: str, points: list[Point], roofs: Roofs, path: Path) -> None:

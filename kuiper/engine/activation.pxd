@@ -1,85 +1,96 @@
-"""Activations that a kernel applies to what it has just stored, while it is still in the first-level cache.
+"""Activations of whole vectors, for elementwise steps and for kernels that apply one to what they have just stored.
 
 ``relu`` and other clamps are done by the tile in its registers; the curved ones cost tens of operations for each number, so
-a pass over the stored row costs little beside them. The formulas are those of the layers, but for SiLU and the sigmoid, which
-stand behind every convolution of some networks: they are written for whole vectors, without the division.
+a pass over the stored row, which is still in the first-level cache, costs little beside them. The formulas are those of the
+layers (kuiper/layers/kernels/activation_formulas.pxd), but where two divisions can be one.
 """
 
-from kuiper.engine.vector cimport LANES, at_least, at_most, load, power_of_two, reciprocal, splat, store, vec
-from kuiper.layers.kernels.activation_formulas cimport (
-    elu, gelu, gelu_tanh, hardsigmoid, hardswish, leaky_relu, mish,
-)
-from kuiper.layers.kernels.vector_math cimport clamped, tanh
+from kuiper.engine.vector cimport LANES, below, load, splat, store, vec
+from kuiper.engine.vector_math cimport clamped, exp_as_fraction, expm1, normal_distribution, sigmoid, tanh
 
 cdef enum Activation:
     NONE, CLIP, LEAKY_RELU, SILU, SIGMOID, HARDSWISH, HARDSIGMOID, TANH, GELU, GELU_TANH, ELU, MISH
 
 
-cdef inline vec logistic(vec x) noexcept nogil:
-    """1 / (1 + e**-x) within 2e-7, for |x| <= 87.
-
-    As in kuiper/layers/kernels/vector_math.pxd: -x = n ln 2 + r, and e**-x = 2**n times a polynomial in r.
-    """
-    cdef float log2_e = -1.4426950408889634, ln2_high = -0.693359375, ln2_low = 2.12194440054690583e-4
-    cdef float shift = 12582912, one = 1
-    cdef float c2 = 1.0 / 2, c3 = 1.0 / 6, c4 = 1.0 / 24, c5 = 1.0 / 120, c6 = 1.0 / 720, c7 = 1.0 / 5040
-    cdef vec n = (x * log2_e + shift) - shift
-    cdef vec r = (n * ln2_high - x) + n * ln2_low
-    cdef vec p = ((((((c7 * r + c6) * r + c5) * r + c4) * r + c3) * r + c2) * r + one) * r + one
-    return reciprocal(p * power_of_two(n) + one)
+cdef inline vec hardsigmoid(vec x) noexcept nogil:
+    """min(max(x + 3, 0), 6) / 6."""
+    cdef float three = 3, sixth = 1.0 / 6
+    return clamped(x + three, 0, 6) * sixth
 
 
-cdef inline void activate_silu(float* x, Py_ssize_t count) noexcept nogil:
-    """x times its sigmoid; for -inf that is NaN, as in torch, and the difference at the end is 0 for all others."""
-    cdef vec low = splat(-87), high = splat(87), zero = splat(0), bounded, below_zero
-    cdef Py_ssize_t i = 0
-    while i < count:
-        bounded = at_least(load(x + i), low)
-        below_zero = at_most(load(x + i), zero)
-        store(x + i, bounded * logistic(at_most(bounded, high)) + (below_zero - below_zero))
-        i += LANES
+cdef inline vec hardswish(vec x) noexcept nogil:
+    """x min(max(x + 3, 0), 6) / 6."""
+    cdef float three = 3, sixth = 1.0 / 6
+    return (x * clamped(x + three, 0, 6)) * sixth
 
 
-cdef inline void activate_sigmoid(float* x, Py_ssize_t count) noexcept nogil:
-    cdef vec low = splat(-87), high = splat(87)
-    cdef Py_ssize_t i = 0
-    while i < count:
-        store(x + i, logistic(at_most(at_least(load(x + i), low), high)))
-        i += LANES
+cdef inline vec leaky_relu(vec x, float negative_slope) noexcept nogil:
+    """x where x > 0, else negative_slope x."""
+    return below(splat(0), x, x, x * negative_slope)
+
+
+cdef inline vec elu(vec x, float positive, float negative, float inner) noexcept nogil:
+    """positive x where x > 0, else negative (e**(inner x) - 1): ELU, CELU and SELU by their three factors."""
+    return below(splat(0), x, x * positive, expm1(x * inner) * negative)
+
+
+cdef inline vec gelu_tanh(vec x) noexcept nogil:
+    """x (1 + tanh z) / 2 = x sigmoid(2 z), with z = sqrt(2 / pi) (x + 0.044715 x**3)."""
+    cdef float linear = 1.5957691216057308, cubic = 0.07135481627159652
+    return x * sigmoid(x * (x * x * cubic + linear))
+
+
+cdef inline vec mish(vec x) noexcept nogil:
+    """x tanh(ln(1 + e**x)); with e**x = a / b it is x (a**2 + 2 a b) / (a**2 + 2 a b + 2 b**2), and x from 20 on."""
+    cdef float two = 2
+    cdef vec power, a, b
+    exp_as_fraction(clamped(x, -88, 20), &power, &a, &b)
+    a = a * power
+    a = a * (a + two * b)
+    return x * (a / (a + two * b * b))
 
 
 cdef inline void activate(float* x, Py_ssize_t count, int activation, float alpha, float beta) noexcept nogil:
     """Apply an activation in place to ``count`` numbers, whole vectors of them; alpha and beta are its parameters."""
+    if activation != NONE:
+        map_activation(activation, x, LANES, x, count // LANES, alpha, beta)
+
+
+cdef inline void map_activation(
+    int activation, const float* x, Py_ssize_t dx, float* out, Py_ssize_t vectors, float alpha, float beta
+) noexcept nogil:
+    """out = activation(x), vector by vector; dx is LANES, or 0 where one vector stands for all. ``out`` may be ``x``."""
     cdef Py_ssize_t i
-    cdef float one = 1
     if activation == CLIP:
-        for i in range(count):
-            x[i] = clamped(x[i], alpha, beta)
+        for i in range(vectors):
+            store(out + i * LANES, clamped(load(x + i * dx), alpha, beta))
     elif activation == LEAKY_RELU:
-        for i in range(count):
-            x[i] = leaky_relu(x[i], alpha)
+        for i in range(vectors):
+            store(out + i * LANES, leaky_relu(load(x + i * dx), alpha))
     elif activation == SILU:
-        activate_silu(x, count)
+        for i in range(vectors):
+            store(out + i * LANES, load(x + i * dx) * sigmoid(load(x + i * dx)))
     elif activation == SIGMOID:
-        activate_sigmoid(x, count)
+        for i in range(vectors):
+            store(out + i * LANES, sigmoid(load(x + i * dx)))
     elif activation == HARDSWISH:
-        for i in range(count):
-            x[i] = hardswish(x[i])
+        for i in range(vectors):
+            store(out + i * LANES, hardswish(load(x + i * dx)))
     elif activation == HARDSIGMOID:
-        for i in range(count):
-            x[i] = hardsigmoid(x[i])
+        for i in range(vectors):
+            store(out + i * LANES, hardsigmoid(load(x + i * dx)))
     elif activation == TANH:
-        for i in range(count):
-            x[i] = tanh(x[i])
+        for i in range(vectors):
+            store(out + i * LANES, tanh(load(x + i * dx)))
     elif activation == GELU:
-        for i in range(count):
-            x[i] = gelu(x[i])
+        for i in range(vectors):
+            store(out + i * LANES, load(x + i * dx) * normal_distribution(load(x + i * dx)))
     elif activation == GELU_TANH:
-        for i in range(count):
-            x[i] = gelu_tanh(x[i])
+        for i in range(vectors):
+            store(out + i * LANES, gelu_tanh(load(x + i * dx)))
     elif activation == ELU:
-        for i in range(count):
-            x[i] = elu(x[i], one, alpha, one)
+        for i in range(vectors):
+            store(out + i * LANES, elu(load(x + i * dx), 1, alpha, 1))
     elif activation == MISH:
-        for i in range(count):
-            x[i] = mish(x[i])
+        for i in range(vectors):
+            store(out + i * LANES, mish(load(x + i * dx)))

@@ -2,7 +2,7 @@
 
     Expression "mul(add(@0,1),@1)"     load 0  constant 1  add  load 1  mul
     LeakyReLU, negative_slope 0.1      load 0  leaky_relu 0.1
-    BatchNorm                          load 0  load 1  mul  load 2  add         operands 1 and 2: scale and shift
+    BatchNorm                          load 0  load 1  load 2  multiply_add     operands 1 and 2: scale and shift
 
 The kernel knows float32 only. What has whole numbers, bools or complex numbers in it is left to the layers, as are
 functions that the kernel lacks. Sizes and other plain numbers are known when a plan is made: constants of the program.
@@ -217,7 +217,7 @@ def _batch_norm(layer: Any, x: Array) -> Code | None:
         return None
     scale = w.get("weight", 1) / np.sqrt(w["running_var"].astype(np.float64) + layer.eps)
     shift = w.get("bias", 0) - scale * w["running_mean"]
-    program: tuple[Instruction, ...] = (_LOAD, ("load", 1, 0), ("mul", 0, 0), ("load", 2, 0), ("add", 0, 0))
+    program: tuple[Instruction, ...] = (_LOAD, ("load", 1, 0), ("load", 2, 0), ("multiply_add", 0, 0))
     return Code(program, weights=(_along_channels(scale, x), _along_channels(shift, x)))
 
 

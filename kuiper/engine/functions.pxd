@@ -1,25 +1,23 @@
 """The functions of ``kernels/elementwise.pyx``: one loop for each, over a chunk that lies in the first-level cache.
 
-    combine   out[i] = f(x[i], y[i])    in whole vectors; x and y are rows of numbers, or one vector that stands for all
-    apply     x[i] = f(x[i])            in place
+    combine   out[i] = f(x[i], y[i])    in whole vectors; operands are rows of numbers, or one vector that stands for all
+    multiply_add   out[i] = x[i] * y[i] + z[i]
+    apply     out[i] = f(x[i])
 
-In place, since a loop that reads one array and writes another makes the compiler ask at run time whether the two
-overlap, and answer a yes with scalar code. What needs a call of the C library (sin, pow) is scalar anyway. The formulas
-are those of the layers.
+``out`` may be an operand. What needs a call of the C library (sin, pow) is scalar. The simplest functions are loops over
+numbers, in place: a compiler makes vector code of them, if it need not ask at run time whether two arrays overlap.
 """
 
 from libc.math cimport (
-    INFINITY, NAN, acosf, acoshf, asinf, asinhf, atan2f, atanf, atanhf, ceilf, cosf, coshf, fabsf, floorf, fmodf,
-    log1pf, log10f, powf, rintf, sinf, sinhf, sqrtf, tanf, truncf,
+    acosf, acoshf, asinf, asinhf, atan2f, atanf, atanhf, ceilf, cosf, coshf, floorf, fmodf, log1pf, log10f, powf, rintf,
+    sinf, sinhf, sqrtf, tanf, truncf,
 )
-from libc.string cimport memcpy
 
-from kuiper.engine.activation cimport activate
-from kuiper.engine.vector cimport LANES, larger, load, smaller, store, vec
-from kuiper.layers.kernels.activation_formulas cimport (
-    elu, hardshrink, logsigmoid, softplus_beta, softshrink, softsign, tanhshrink, threshold,
-)
-from kuiper.layers.kernels.vector_math cimport erf, exp, expm1, horner
+from kuiper.engine.activation cimport elu, map_activation
+from kuiper.engine.blocks cimport copy_vectors
+from kuiper.engine.vector cimport LANES, below, larger, load, magnitude, smaller, splat, store, vec
+from kuiper.engine.vector_math cimport erf, exp, expm1, log, softplus, tanh
+from kuiper.layers.kernels.activation_formulas cimport hardshrink, softshrink, threshold
 
 cdef extern from *:
     """
@@ -30,9 +28,10 @@ cdef extern from *:
 # The codes below FIRST_BINARY are those of activation.pxd, which then does the work.
 cdef enum Code:
     LOAD = 32, CONSTANT
+    MULTIPLY_ADD = 36
     FIRST_BINARY = 40, ADD = 40, SUB, MUL, DIV, MAX, MIN, PRELU, POW, FMOD, ATAN2
-    FIRST_UNARY = 64, NEG = 64, ABS, SQRT, RSQRT, RECIPROCAL, FLOOR, CEIL, ROUND, TRUNC, SIGN, SQUARE, CUBE
-    HARDSHRINK, SOFTSHRINK, THRESHOLD, SOFTSIGN
+    FIRST_UNARY = 64, NEG = 64, ABS, RECIPROCAL, SQUARE, CUBE, SOFTSIGN
+    FIRST_PLAIN, SQRT = FIRST_PLAIN, RSQRT, FLOOR, CEIL, ROUND, TRUNC, SIGN, HARDSHRINK, SOFTSHRINK, THRESHOLD
     FIRST_CURVED, EXP = FIRST_CURVED, EXPM1, LOG, ERF, SOFTPLUS, LOGSIGMOID, TANHSHRINK, SELU, CELU
     FIRST_CALL, LOG10 = FIRST_CALL, LOG1P, SIN, COS, TAN, SINH, COSH, ASIN, ACOS, ATAN, ASINH, ACOSH, ATANH
 
@@ -74,27 +73,106 @@ cdef inline float call(int code, float x, float y) noexcept nogil:
     return powf(x, y) if code == POW else fmodf(x, y) if code == FMOD else atan2f(x, y)
 
 
-cdef inline void apply(int code, float* x, Py_ssize_t count, float a, float b) noexcept nogil:
-    """x = f(x) in place; a and b are the settings of the function."""
+cdef inline void multiply_add(
+    const float* x, Py_ssize_t dx, const float* y, Py_ssize_t dy, const float* z, Py_ssize_t dz, float* out,
+    Py_ssize_t vectors,
+) noexcept nogil:
+    """out = x y + z."""
+    cdef Py_ssize_t i
+    for i in range(vectors):
+        store(out + i * LANES, load(x + i * dx) * load(y + i * dy) + load(z + i * dz))
+
+
+cdef inline void apply(
+    int code, const float* x, Py_ssize_t dx, float* out, Py_ssize_t vectors, float a, float b
+) noexcept nogil:
+    """out = f(x), vector by vector; a and b are the settings of the function, dx as above."""
+    if code < LOAD:
+        map_activation(code, x, dx, out, vectors, a, b)
+    elif code < FIRST_PLAIN:
+        map_simple(code, x, dx, out, vectors)
+    elif FIRST_CURVED <= code < FIRST_CALL:
+        map_curve(code, x, dx, out, vectors, a, b)
+    else:
+        if x != out:
+            copy_vectors(x, dx, out, vectors)
+        change(code, out, vectors * LANES, a, b)
+
+
+cdef inline void map_simple(int code, const float* x, Py_ssize_t dx, float* out, Py_ssize_t vectors) noexcept nogil:
+    """Functions that are one or two instructions."""
+    cdef vec one = splat(1)
+    cdef Py_ssize_t i
+    if code == NEG:
+        for i in range(vectors):
+            store(out + i * LANES, -load(x + i * dx))
+    elif code == ABS:
+        for i in range(vectors):
+            store(out + i * LANES, magnitude(load(x + i * dx)))
+    elif code == RECIPROCAL:
+        for i in range(vectors):
+            store(out + i * LANES, one / load(x + i * dx))
+    elif code == SQUARE:
+        for i in range(vectors):
+            store(out + i * LANES, load(x + i * dx) * load(x + i * dx))
+    elif code == CUBE:
+        for i in range(vectors):
+            store(out + i * LANES, load(x + i * dx) * load(x + i * dx) * load(x + i * dx))
+    elif code == SOFTSIGN:
+        for i in range(vectors):
+            store(out + i * LANES, load(x + i * dx) / (magnitude(load(x + i * dx)) + one))
+
+
+cdef inline void map_curve(
+    int code, const float* x, Py_ssize_t dx, float* out, Py_ssize_t vectors, float a, float b
+) noexcept nogil:
+    """The functions that need an exponential or a polynomial: tens of operations."""
+    cdef Py_ssize_t i
+    if code == EXP:
+        for i in range(vectors):
+            store(out + i * LANES, exp(load(x + i * dx)))
+    elif code == EXPM1:
+        for i in range(vectors):
+            store(out + i * LANES, expm1(load(x + i * dx)))
+    elif code == LOG:
+        for i in range(vectors):
+            store(out + i * LANES, log(load(x + i * dx)))
+    elif code == ERF:
+        for i in range(vectors):
+            store(out + i * LANES, erf(load(x + i * dx)))
+    elif code == SOFTPLUS:
+        for i in range(vectors):
+            store(out + i * LANES, softplus_beta(load(x + i * dx), a, b))
+    elif code == LOGSIGMOID:
+        for i in range(vectors):
+            store(out + i * LANES, -softplus(-load(x + i * dx)))
+    elif code == TANHSHRINK:
+        for i in range(vectors):
+            store(out + i * LANES, load(x + i * dx) - tanh(load(x + i * dx)))
+    elif code == SELU:
+        for i in range(vectors):
+            store(out + i * LANES, elu(load(x + i * dx), a, b, 1))
+    elif code == CELU:
+        for i in range(vectors):
+            store(out + i * LANES, elu(load(x + i * dx), 1, a, b))
+
+
+cdef inline vec softplus_beta(vec x, float beta, float threshold) noexcept nogil:
+    """ln(1 + e**(beta x)) / beta, and x itself where beta x > threshold."""
+    cdef vec scaled = x * beta
+    return below(splat(threshold), scaled, x, softplus(scaled) / splat(beta))
+
+
+cdef inline void change(int code, float* x, Py_ssize_t count, float a, float b) noexcept nogil:
+    """x = f(x) in place, number by number."""
     cdef Py_ssize_t i
     cdef float one = 1
-    if code < LOAD:
-        activate(x, count, code, a, b)
-    elif code == NEG:
-        for i in range(count):
-            x[i] = -x[i]
-    elif code == ABS:
-        for i in range(count):
-            x[i] = fabsf(x[i])
-    elif code == SQRT:
+    if code == SQRT:
         for i in range(count):
             x[i] = sqrtf(x[i])
     elif code == RSQRT:
         for i in range(count):
             x[i] = one / sqrtf(x[i])
-    elif code == RECIPROCAL:
-        for i in range(count):
-            x[i] = one / x[i]
     elif code == FLOOR:
         for i in range(count):
             x[i] = floorf(x[i])
@@ -110,12 +188,6 @@ cdef inline void apply(int code, float* x, Py_ssize_t count, float a, float b) n
     elif code == SIGN:
         for i in range(count):
             x[i] = <float> (x[i] > 0) - <float> (x[i] < 0)
-    elif code == SQUARE:
-        for i in range(count):
-            x[i] = x[i] * x[i]
-    elif code == CUBE:
-        for i in range(count):
-            x[i] = x[i] * x[i] * x[i]
     elif code == HARDSHRINK:
         for i in range(count):
             x[i] = hardshrink(x[i], a)
@@ -125,46 +197,9 @@ cdef inline void apply(int code, float* x, Py_ssize_t count, float a, float b) n
     elif code == THRESHOLD:
         for i in range(count):
             x[i] = threshold(x[i], a, b)
-    elif code == SOFTSIGN:
-        for i in range(count):
-            x[i] = softsign(x[i])
-    elif code < FIRST_CALL:
-        curve(code, x, count, a, b)
     else:
         for i in range(count):
             x[i] = call_one(code, x[i])
-
-
-cdef inline void curve(int code, float* x, Py_ssize_t count, float a, float b) noexcept nogil:
-    """The functions that need an exponential or a polynomial: tens of operations, all of them vector code."""
-    cdef Py_ssize_t i
-    if code == EXP:
-        for i in range(count):
-            x[i] = exp(x[i])
-    elif code == EXPM1:
-        for i in range(count):
-            x[i] = expm1(x[i])
-    elif code == LOG:
-        for i in range(count):
-            x[i] = log(x[i])
-    elif code == ERF:
-        for i in range(count):
-            x[i] = erf(x[i])
-    elif code == SOFTPLUS:
-        for i in range(count):
-            x[i] = softplus_beta(x[i], a, b)
-    elif code == LOGSIGMOID:
-        for i in range(count):
-            x[i] = logsigmoid(x[i])
-    elif code == TANHSHRINK:
-        for i in range(count):
-            x[i] = tanhshrink(x[i])
-    elif code == SELU:
-        for i in range(count):
-            x[i] = elu(x[i], a, b, 1)
-    elif code == CELU:
-        for i in range(count):
-            x[i] = elu(x[i], 1, a, b)
 
 
 cdef inline float call_one(int code, float x) noexcept nogil:
@@ -194,32 +229,3 @@ cdef inline float call_one(int code, float x) noexcept nogil:
     if code == ACOSH:
         return acoshf(x)
     return atanhf(x)
-
-
-cdef inline float log(float x) noexcept nogil:
-    """The natural logarithm: x = 2**n m with m in sqrt(1/2) .. sqrt(2), ln m = 2 artanh(s) with s = (m - 1) / (m + 1).
-
-    Subtracting the bits of sqrt(1/2) before the exponent is cut off puts the border between two n there. |s| < 0.172,
-    so that five terms of the series do. Numbers below 2**-126, whose exponent is not in its bits, are scaled up first.
-    """
-    cdef float smallest = 1.1754944e-38, up = 16777216, ln2_high = 0.693359375, ln2_low = -2.12194440054690583e-4
-    cdef float one = 1, two = 2, zero = 0, m, n, s, square, p, infinity = INFINITY, nan = NAN
-    cdef float shift = 24 if x < smallest else 0
-    cdef float scaled = x * up if x < smallest else x
-    cdef int bits
-    memcpy(&bits, &scaled, sizeof(float))
-    bits -= 0x3f3504f3
-    n = <float> (bits >> 23) - shift
-    bits = (bits & 0x7fffff) + 0x3f3504f3
-    memcpy(&m, &bits, sizeof(float))
-    s = (m - one) / (m + one)
-    square = s * s
-    p = 2.0 / 9
-    p = horner(p, square, 2.0 / 7)
-    p = horner(p, square, 2.0 / 5)
-    p = horner(p, square, 2.0 / 3)
-    p = horner(n, ln2_low, horner(p * square, s, two * s))
-    p = horner(n, ln2_high, p)
-    p = p if x < infinity else x
-    p = -infinity if x == zero else p
-    return nan if x < zero else p

@@ -8,6 +8,8 @@ CODES = {
     "add": functions.ADD, "sub": functions.SUB, "mul": functions.MUL, "div": functions.DIV, "max": functions.MAX,
     "min": functions.MIN, "prelu": functions.PRELU, "pow": functions.POW, "fmod": functions.FMOD,
     "atan2": functions.ATAN2,
+    # of three
+    "multiply_add": functions.MULTIPLY_ADD,
     # those of activation.pxd
     "clip": activation.CLIP, "leaky_relu": activation.LEAKY_RELU, "silu": activation.SILU,
     "sigmoid": activation.SIGMOID, "hardswish": activation.HARDSWISH, "hardsigmoid": activation.HARDSIGMOID,
@@ -43,6 +45,8 @@ def cost_of(int code):
 
 def arguments_of(int code):
     """How many numbers an instruction takes from the stack: it puts back one."""
+    if code == functions.MULTIPLY_ADD:
+        return 3
     if functions.LOAD <= code < functions.FIRST_BINARY:
         return 0
     return 2 if functions.FIRST_BINARY <= code < functions.FIRST_UNARY else 1

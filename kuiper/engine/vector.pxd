@@ -49,13 +49,13 @@ cdef extern from *:
       typedef float kuiper_vec __attribute__((vector_size(4 * LANES), may_alias));
       typedef float kuiper_anywhere __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
       typedef int kuiper_ints __attribute__((vector_size(4 * LANES)));
+      typedef unsigned kuiper_unsigned __attribute__((vector_size(4 * LANES)));
       #define KUIPER_INLINE static inline __attribute__((always_inline, unused))
       #define KUIPER_CHOOSE(m, a, b) ((kuiper_vec)(((m) & (kuiper_ints)(a)) | (~(m) & (kuiper_ints)(b))))
       #define KUIPER_PREFETCH(p) __builtin_prefetch(p, 0, 2)
       KUIPER_INLINE kuiper_vec kuiper_splat(float x) { return x - (kuiper_vec){0}; }
-      KUIPER_INLINE kuiper_vec kuiper_power_of_two(kuiper_vec n) {
-          return (kuiper_vec)((__builtin_convertvector(n, kuiper_ints) + 127) << 23);
-      }
+      #define KUIPER_BITS(x) ((kuiper_ints)(x))
+      #define KUIPER_OF_BITS(bits) ((kuiper_vec)(bits))
     #else
       enum { LANES = 1 };
       typedef float kuiper_vec;
@@ -64,12 +64,37 @@ cdef extern from *:
       #define KUIPER_CHOOSE(m, a, b) ((m) ? (a) : (b))
       #define KUIPER_PREFETCH(p) ((void)(p))
       KUIPER_INLINE kuiper_vec kuiper_splat(float x) { return x; }
-      KUIPER_INLINE kuiper_vec kuiper_power_of_two(kuiper_vec n) { return ldexpf(1.0f, (int)n); }
+      typedef int kuiper_ints;
+      typedef unsigned kuiper_unsigned;
+      typedef union { float number; int bits; } kuiper_both;
+      #define KUIPER_BITS(x) (((kuiper_both){.number = (x)}).bits)
+      #define KUIPER_OF_BITS(b) (((kuiper_both){.bits = (b)}).number)
     #endif
+    KUIPER_INLINE kuiper_vec kuiper_magnitude(kuiper_vec x) { return KUIPER_OF_BITS(KUIPER_BITS(x) & 0x7fffffff); }
+    KUIPER_INLINE kuiper_vec kuiper_power_in_low_bits(kuiper_vec x) {
+        return KUIPER_OF_BITS((kuiper_unsigned)KUIPER_BITS(x) << 23);
+    }
     KUIPER_INLINE kuiper_vec kuiper_load(const float *p) { return *(const kuiper_anywhere *)p; }
     KUIPER_INLINE void kuiper_store(float *p, kuiper_vec x) { *(kuiper_anywhere *)p = x; }
-    /* NaN where either is NaN, as torch has it; a choice alone would pass one over. */
-    #if defined(KUIPER_VECTORS) && defined(__ARM_NEON)
+    /* NaN where either is NaN, as torch has it; a choice alone would pass one over. The instruction for the maximum passes
+       over x if it is NaN. */
+    #if defined(KUIPER_VECTORS) && defined(__AVX512F__)
+    #define KUIPER_UNLESS_NAN(x, y) _mm512_mask_mov_ps(y, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), x)
+    KUIPER_INLINE kuiper_vec kuiper_larger(kuiper_vec x, kuiper_vec y) {
+        return KUIPER_UNLESS_NAN(x, _mm512_max_ps(x, y));
+    }
+    KUIPER_INLINE kuiper_vec kuiper_smaller(kuiper_vec x, kuiper_vec y) {
+        return KUIPER_UNLESS_NAN(x, _mm512_min_ps(x, y));
+    }
+    #elif defined(KUIPER_VECTORS) && defined(__AVX__)
+    #define KUIPER_UNLESS_NAN(x, y) _mm256_blendv_ps(y, x, _mm256_cmp_ps(x, x, _CMP_UNORD_Q))
+    KUIPER_INLINE kuiper_vec kuiper_larger(kuiper_vec x, kuiper_vec y) {
+        return KUIPER_UNLESS_NAN(x, _mm256_max_ps(x, y));
+    }
+    KUIPER_INLINE kuiper_vec kuiper_smaller(kuiper_vec x, kuiper_vec y) {
+        return KUIPER_UNLESS_NAN(x, _mm256_min_ps(x, y));
+    }
+    #elif defined(KUIPER_VECTORS) && defined(__ARM_NEON)
     KUIPER_INLINE kuiper_vec kuiper_larger(kuiper_vec x, kuiper_vec y) { return vmaxq_f32(x, y); }
     KUIPER_INLINE kuiper_vec kuiper_smaller(kuiper_vec x, kuiper_vec y) { return vminq_f32(x, y); }
     #else
@@ -87,21 +112,13 @@ cdef extern from *:
     #if defined(KUIPER_VECTORS) && defined(__AVX512F__)
     KUIPER_INLINE kuiper_vec kuiper_at_least(kuiper_vec x, kuiper_vec low) { return _mm512_max_ps(low, x); }
     KUIPER_INLINE kuiper_vec kuiper_at_most(kuiper_vec x, kuiper_vec high) { return _mm512_min_ps(high, x); }
-    /* 14 bits from a table, and one step of Newton's method for the others: a division takes three times as long. */
-    KUIPER_INLINE kuiper_vec kuiper_reciprocal(kuiper_vec x) {
-        const kuiper_vec near = _mm512_rcp14_ps(x);
-        return near * (kuiper_splat(2) - x * near);
-    }
     #elif defined(KUIPER_VECTORS) && defined(__AVX__)
     KUIPER_INLINE kuiper_vec kuiper_at_least(kuiper_vec x, kuiper_vec low) { return _mm256_max_ps(low, x); }
     KUIPER_INLINE kuiper_vec kuiper_at_most(kuiper_vec x, kuiper_vec high) { return _mm256_min_ps(high, x); }
-    KUIPER_INLINE kuiper_vec kuiper_reciprocal(kuiper_vec x) { return kuiper_splat(1) / x; }
     #elif defined(KUIPER_VECTORS) && defined(__ARM_NEON)
     KUIPER_INLINE kuiper_vec kuiper_at_least(kuiper_vec x, kuiper_vec low) { return vmaxq_f32(x, low); }
     KUIPER_INLINE kuiper_vec kuiper_at_most(kuiper_vec x, kuiper_vec high) { return vminq_f32(x, high); }
-    KUIPER_INLINE kuiper_vec kuiper_reciprocal(kuiper_vec x) { return kuiper_splat(1) / x; }
     #else
-    KUIPER_INLINE kuiper_vec kuiper_reciprocal(kuiper_vec x) { return kuiper_splat(1) / x; }
     KUIPER_INLINE kuiper_vec kuiper_at_least(kuiper_vec x, kuiper_vec low) { return KUIPER_CHOOSE(x < low, low, x); }
     KUIPER_INLINE kuiper_vec kuiper_at_most(kuiper_vec x, kuiper_vec high) { return KUIPER_CHOOSE(x > high, high, x); }
     #endif
@@ -123,7 +140,7 @@ cdef extern from *:
     vec smaller "kuiper_smaller"(vec x, vec y) noexcept nogil
     # ``then`` where x < limit, else ``otherwise`` (also where x is NaN)
     vec below "kuiper_below"(vec x, vec limit, vec then, vec otherwise) noexcept nogil
-    # 1 / x within 2**-23, for normal numbers
-    vec reciprocal "kuiper_reciprocal"(vec x) noexcept nogil
-    # 2**n for whole numbers -127 < n < 128
-    vec power_of_two "kuiper_power_of_two"(vec n) noexcept nogil
+    # |x|
+    vec magnitude "kuiper_magnitude"(vec x) noexcept nogil
+    # the power of two whose exponent, with 127 added, is in the lowest bits of x: 0 for 0, infinity for 255
+    vec power_in_low_bits "kuiper_power_in_low_bits"(vec x) noexcept nogil

@@ -1,6 +1,27 @@
-"""What softmax and the normalisations do with a whole vector: an exponential, the sum and the largest of its lanes."""
+"""Functions of a whole vector: exponential, sigmoid, tanh, erf and their kin, and the sum and the largest of its lanes.
 
-from kuiper.engine.vector cimport below, power_of_two, splat, vec
+The formulas of kuiper/layers/kernels/vector_math.pxd, rewritten for what limits a loop over vectors: the multiply-adds,
+of which a core starts two in a cycle. Bounds are relative errors. NaN gives NaN, and infinities their limits.
+
+**e**x** is 2**n e**r with r = x - n ln 2, |r| <= ln 2 / 2. To add 1.5 * 2**23 rounds a float to a whole number, which then
+stands in its lowest bits: shifted by 23 places, they are the exponent of a float, which is 2**n. With 127 added beforehand,
+nothing else is to be done; n = 128 gives infinity, and n = -127 gives 0.
+
+**Where e**x is divided anyway** (sigmoid, SiLU, Mish), e**r needs no polynomial of its own. Since r coth(r / 2) is even,
+
+    e**r = (g + r) / (g - r),   g = r coth(r / 2) = 2 + r**2 / 6 - r**4 / 360 + ...      three terms are good for 1e-9
+
+and 1 / (1 + e**-x) = (g - r) / ((g - r) + 2**n (g + r)), where x = -(n ln 2 + r), is one division.
+
+Polynomials and fractions were fitted for this file: least squares at thousands of Chebyshev nodes, reweighted until the
+largest error was smallest.
+
+Source: W. Cody, W. Waite, Software Manual for the Elementary Functions, 1980, chapter 6 (the reduction, and the fraction).
+"""
+
+from libc.math cimport INFINITY, NAN
+
+from kuiper.engine.vector cimport at_least, at_most, below, magnitude, power_in_low_bits, splat, vec
 
 cdef extern from *:
     """
@@ -23,23 +44,208 @@ cdef extern from *:
         for (int i = 0; i < LANES; i++) lanes[i] = i;
         return kuiper_below(kuiper_load(lanes), kuiper_splat(count), kuiper_load(x), kuiper_splat(rest));
     }
+    /* x log2(e) - n, where n is the whole number next to it. A fused multiply-add does not round the product; without
+       one, ln 2 comes in two parts, the first so short that n times it is exact. */
+    KUIPER_INLINE kuiper_vec kuiper_log2_rest(kuiper_vec x, kuiper_vec n) {
+    #if defined(KUIPER_VECTORS) && (defined(__FMA__) || defined(__ARM_FEATURE_FMA))
+        return x * 1.44269504f - n;
+    #else
+        return ((x - n * 0.693359375f) + n * 2.12194440e-4f) * 1.44269504f;
+    #endif
+    }
+    /* m and n with x = 2**n m, m in sqrt(1/2) .. sqrt(2), for normal x > 0. To subtract the bits of sqrt(1/2) before the
+       exponent is cut off puts the border between two n there. */
+    KUIPER_INLINE kuiper_vec kuiper_split(kuiper_vec x, kuiper_vec *n) {
+        const kuiper_ints bits = KUIPER_BITS(x) - 0x3f3504f3;
+    #if defined(KUIPER_VECTORS)
+        *n = __builtin_convertvector(bits >> 23, kuiper_vec);
+    #else
+        *n = (float)(bits >> 23);
+    #endif
+        return KUIPER_OF_BITS((bits & 0x7fffff) + 0x3f3504f3);
+    }
     """
     float sum_of_lanes "kuiper_sum_of_lanes"(vec x) noexcept nogil
     # the first ``count`` lanes from memory (all of which may be read), ``rest`` in the others
     vec with_rest "kuiper_with_rest"(const float* x, int count, float rest) noexcept nogil
     # NaN may be passed over
     float largest_lane "kuiper_largest_lane"(vec x) noexcept nogil
+    vec log2_rest "kuiper_log2_rest"(vec x, vec n) noexcept nogil
+    vec split_exponent "kuiper_split"(vec x, vec* n) noexcept nogil
 
 
-cdef inline vec exp_of_negative(vec x) noexcept nogil:
-    """e**x for x <= 0, within 1e-7, and 0 below the smallest normal number; NaN for NaN.
+cdef inline vec horner(vec p, vec x, float c) noexcept nogil:
+    """p x + c: one step of Horner's rule."""
+    return p * x + c
 
-    As in kuiper/layers/kernels/vector_math.pxd: x = n ln 2 + r, and 2**n times a polynomial in r.
-    """
+
+cdef inline vec clamped(vec x, float low, float high) noexcept nogil:
+    """x within low..high; NaN stays NaN."""
+    return at_most(at_least(x, splat(low)), splat(high))
+
+
+cdef inline vec reduced(vec x, float shift, vec* shifted) noexcept nogil:
+    """r = x - n ln 2; n stands in the lowest bits of ``shifted``, together with what ``shift`` adds to 1.5 * 2**23."""
     cdef float log2_e = 1.4426950408889634, ln2_high = -0.693359375, ln2_low = 2.12194440054690583e-4
-    cdef float shift = 12582912, one = 1, lowest = -87.3
-    cdef float c2 = 1.0 / 2, c3 = 1.0 / 6, c4 = 1.0 / 24, c5 = 1.0 / 120, c6 = 1.0 / 720, c7 = 1.0 / 5040
-    cdef vec n = (x * log2_e + shift) - shift
-    cdef vec r = (x + n * ln2_high) + n * ln2_low
-    cdef vec p = ((((c7 * r + c6) * r + c5) * r + c4) * r + c3) * r + c2
-    return below(x, splat(lowest), splat(0), ((p * r) * r + r + one) * power_of_two(n))
+    cdef vec n
+    shifted[0] = x * log2_e + shift
+    n = shifted[0] - shift
+    return (x + n * ln2_high) + n * ln2_low
+
+
+cdef inline vec exp_up_to(vec x) noexcept nogil:
+    """e**x for x <= 89, within 2e-7; 0 below 2**-125.
+
+    The polynomial is twice e**r, and the power 2**(n - 1), so that n = 128 needs no infinity.
+    """
+    cdef float to_bits = 12582912 + 126, c2 = 0.9999845759231552, c3 = 0.33334232602296815, c4 = 0.08378110613223187
+    cdef float c5 = 0.016624959400992192, two = 2
+    cdef vec shifted
+    cdef vec r = reduced(at_least(x, splat(-87.5)), to_bits, &shifted)
+    cdef vec square = r * r
+    cdef vec p = (c5 * r + c4) * square + (c3 * r + c2)
+    return (p * square + (r + r + two)) * power_in_low_bits(shifted)
+
+
+cdef inline vec exp(vec x) noexcept nogil:
+    """e**x within 2e-7; 0 below 2**-125, infinity where a float cannot hold it."""
+    return exp_up_to(at_most(x, splat(89)))
+
+
+cdef inline vec expm1_near_zero(vec r) noexcept nogil:
+    """e**r - 1 for |r| <= ln 2 / 2, within 1e-7."""
+    cdef vec p = splat(1.3882510064447081e-3)
+    p = horner(p, r, 8.366580337728885e-3)
+    p = horner(p, r, 4.1667201780197914e-2)
+    p = horner(p, r, 1.6666543178022064e-1)
+    p = horner(p, r, 4.999999814406782e-1)
+    return (p * r) * r + r
+
+
+cdef inline vec expm1(vec x) noexcept nogil:
+    """e**x - 1 within 5e-7, also near 0: 2**n (e**r - 1) + (2**n - 1), computed at half its size."""
+    cdef float half = 0.5, two = 2, to_bits = 12582912 + 126
+    cdef vec shifted
+    cdef vec r = reduced(clamped(x, -30, 89), to_bits, &shifted)
+    cdef vec power = power_in_low_bits(shifted)
+    return two * (power * expm1_near_zero(r) + (power - half))
+
+
+cdef inline void exp_as_fraction(vec x, vec* power, vec* over, vec* under) noexcept nogil:
+    """power * over / under = e**x for -88 <= x <= 88.8, within 2e-7 + 2e-8 |x|; at the ends the power is 0 and infinity.
+
+    r is counted in units of ln 2, hence g / ln 2: one multiply-add makes it.
+    """
+    cdef float log2_e = 1.4426950408889634, to_bits = 12582912 + 127
+    cdef float c0 = 2.88539008694495, c1 = 0.11552415843858987, c2 = -9.211066232955997e-4
+    cdef vec shifted = x * log2_e + to_bits
+    cdef vec r = log2_rest(x, shifted - to_bits)
+    cdef vec square = r * r
+    cdef vec g = (c2 * square + c1) * square + c0
+    power[0] = power_in_low_bits(shifted)
+    over[0] = g + r
+    under[0] = g - r
+
+
+cdef inline vec sigmoid(vec x) noexcept nogil:
+    """1 / (1 + e**-x) within 3e-7 + 2e-8 |x|; 0 below 2**-127."""
+    cdef vec power, over, under
+    exp_as_fraction(-clamped(x, -88.8, 88), &power, &over, &under)
+    return under / (power * over + under)
+
+
+cdef inline vec tanh(vec x) noexcept nogil:
+    """The hyperbolic tangent within 5e-7: x P(x**2) / Q(x**2) up to |x| = 9.05, where a float cannot tell it from 1."""
+    cdef float one = 1
+    cdef vec square = at_most(x * x, splat(81.9025))
+    cdef vec p = splat(1.3265842646603687e-8), q = splat(7.740246701359865e-7)
+    p = horner(p, square, 2.05451015062863e-5)
+    p = horner(p, square, 3.491702489554882e-3)
+    p = horner(p, square, 1.3377754390239716e-1)
+    p = horner(p, square, one)
+    q = horner(q, square, 3.2792790443636477e-4)
+    q = horner(q, square, 2.5862200185656548e-2)
+    q = horner(q, square, 4.6711069345474243e-1)
+    q = horner(q, square, one)
+    return clamped((x * p) / q, -1, 1)
+
+
+cdef inline vec normal_distribution(vec x) noexcept nogil:
+    """Phi(x) = (1 + erf(x / sqrt 2)) / 2 as 1/2 + x P(x**2) / Q(x**2), up to an absolute error of 3e-7.
+
+    Up to |x| = 5.5, where the fraction reaches 1/2; beyond, it grows with x and is cut off.
+    """
+    cdef float half = 0.5, one = 1
+    cdef vec square = at_most(x * x, splat(30.25))
+    cdef vec p = splat(2.2749345518491282e-8), q = splat(1.197504161609686e-6)
+    p = horner(p, square, 6.3521288211632054e-6)
+    p = horner(p, square, 1.688267948338762e-4)
+    p = horner(p, square, 4.677267279475927e-3)
+    p = horner(p, square, 3.3852752298116684e-2)
+    p = horner(p, square, 3.98942232131958e-1)
+    q = horner(q, square, 7.364787597907707e-5)
+    q = horner(q, square, 1.8844511359930038e-3)
+    q = horner(q, square, 2.864593267440796e-2)
+    q = horner(q, square, 2.515221834182739e-1)
+    q = horner(q, square, one)
+    return clamped((x * p) / q + half, 0, 1)
+
+
+cdef inline vec erf(vec x) noexcept nogil:
+    """The error function within 5e-7, as in kuiper/layers/kernels/vector_math.pxd."""
+    cdef float one = 1
+    cdef vec bounded = clamped(x, -3.925, 3.925)
+    cdef vec square = bounded * bounded
+    cdef vec p = splat(2.04616572e-6), q = splat(3.80485841e-5)
+    p = horner(p, square, 2.84831276e-4)
+    p = horner(p, square, 3.77191019e-3)
+    p = horner(p, square, 5.27673043e-2)
+    p = horner(p, square, 1.90578530e-1)
+    p = horner(p, square, 1.12837915)
+    q = horner(q, square, 1.16370725e-3)
+    q = horner(q, square, 1.49819049e-2)
+    q = horner(q, square, 1.14176448e-1)
+    q = horner(q, square, 5.02228558e-1)
+    q = horner(q, square, one)
+    return clamped((bounded * p) / q, -1, 1)
+
+
+cdef inline vec softplus(vec x) noexcept nogil:
+    """ln(1 + e**x) = max(x, 0) + ln(1 + u) with u = e**-|x| <= 1, within 5e-7.
+
+    ln(1 + u) = 2 artanh(s) with s = u / (2 + u) <= 1/3, so s**2 <= 1/9 and eight terms do.
+    """
+    cdef float two = 2
+    cdef vec u = exp_up_to(-magnitude(x))
+    cdef vec s = u / (u + two)
+    cdef vec square = s * s
+    cdef vec p = splat(2.0 / 15)
+    p = horner(p, square, 2.0 / 13)
+    p = horner(p, square, 2.0 / 11)
+    p = horner(p, square, 2.0 / 9)
+    p = horner(p, square, 2.0 / 7)
+    p = horner(p, square, 2.0 / 5)
+    p = horner(p, square, 2.0 / 3)
+    return at_least(x, splat(0)) + ((p * square) * s + two * s)
+
+
+cdef inline vec log(vec x) noexcept nogil:
+    """The natural logarithm within 5e-7: x = 2**n m, ln m = 2 artanh(s) with s = (m - 1) / (m + 1).
+
+    |s| < 0.172, so that five terms of the series do. Numbers below 2**-126, whose exponent is not in its bits, are
+    scaled up first.
+    """
+    cdef float ln2_high = 0.693359375, ln2_low = -2.12194440054690583e-4, one = 1, two = 2
+    cdef vec smallest = splat(1.1754944e-38), zero = splat(0), n, s, square, p
+    cdef vec m = split_exponent(below(x, smallest, x * splat(16777216), x), &n)
+    n = n - below(x, smallest, splat(24), zero)
+    s = (m - one) / (m + one)
+    square = s * s
+    p = splat(2.0 / 9)
+    p = horner(p, square, 2.0 / 7)
+    p = horner(p, square, 2.0 / 5)
+    p = horner(p, square, 2.0 / 3)
+    p = n * ln2_high + (n * ln2_low + ((p * square) * s + two * s))
+    p = below(x, splat(INFINITY), p, x)
+    p = below(x, splat(1.4e-45), splat(-INFINITY), p)
+    return below(x, zero, splat(NAN), p)

@@ -6,7 +6,25 @@ import numpy as np
 import pytest
 
 from benchmarks.costs import costs_of
-from benchmarks.layers import LAYERS, NAME, Layer, activation, conv, depthwise, linear, max_pool, upconv
+from benchmarks.layers import (
+    LAYERS,
+    NAME,
+    Layer,
+    activation,
+    average_pool,
+    batch_norm,
+    conv,
+    depthwise,
+    expression,
+    global_pool,
+    group_norm,
+    layer_norm,
+    linear,
+    max_pool,
+    softmax,
+    upconv,
+    upsample,
+)
 from kuiper.graph import RuntimeGraph
 from kuiper.layers import registry
 
@@ -18,7 +36,14 @@ SMALL = (
     upconv("small", 4, 5, 3),
     linear("small", 7, 5),
     max_pool("small", 4, 9, kernel=3, stride=2, padding=1),
+    average_pool("small", 4, 9, kernel=2, stride=2),
+    global_pool("small", 4, 3),
     activation("small", "Hardswish", 4, 3),
+    batch_norm("small", 4, 3),
+    group_norm("small", 4, 3, groups=2),
+    layer_norm("small", 5, 7),
+    softmax("small", 5, 7),
+    upsample("small", "bilinear", 4, 3),
 )
 
 
@@ -33,11 +58,20 @@ def test_layer_runs_and_returns_the_shape_it_declares(layer: Layer) -> None:
     assert built(layer).forward(np.ones((1, *layer.input), np.float32)).shape == (1, *layer.output)
 
 
+def test_layer_of_two_operands_takes_both() -> None:
+    layer = expression("small", "sub(@0,@1)", 4, 3, operands=2)
+    x, y = np.full((2, 1, *layer.input), [[[[[5]]]], [[[[3]]]]], np.float32)
+    np.testing.assert_array_equal(built(layer).forward(x, y), np.full((1, *layer.output), 2))
+    cost = costs_of(built(layer))[NAME]
+    assert (cost.read, cost.written) == (2 * 4 * 36, 4 * 36)
+
+
 @pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: f"{layer.network} {layer.label}")
 def test_every_layer_has_costs(layer: Layer) -> None:
     cost = costs_of(built(layer))[NAME]
-    assert cost.flops > 0
-    assert cost.bytes >= 4 * (np.prod(layer.input) + np.prod(layer.output))
+    assert (cost.flops > 0) == (layer.label != "upsample nearest")
+    assert cost.read >= 4 * layer.operands * np.prod(layer.input)
+    assert cost.written == 4 * np.prod(layer.output)
 
 
 def test_costs_of_a_convolution() -> None:

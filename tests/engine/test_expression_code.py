@@ -109,7 +109,8 @@ def test_code_of_layer_computes_what_the_layer_does(type_name: str, settings: di
     it = layer(type_name, **settings)
     code = code_of(it, [x])
     assert code is not None
-    np.testing.assert_allclose(run(code, x), it.forward(x), rtol=1e-6, atol=1e-7)
+    # in its tail gelu is x times the difference of two numbers that are nearly 1/2
+    np.testing.assert_allclose(run(code, x), it.forward(x), rtol=1e-6, atol=1e-6 if type_name == "nn.GELU" else 1e-7)
 
 
 @pytest.mark.parametrize("slopes", [1, 5])

@@ -16,7 +16,7 @@ cdef extern from *:
     """
     #include <string.h>
     #define KUIPER_EACH(i, count) KUIPER_UNROLL for (int i = 0; i < (count); i++)
-    enum { MOST_PIXELS = 8, MOST_WIDTH = 5 };  /* 8 sums, 5 weights and a column: 14 registers */
+    enum { MOST_PIXELS = 8, MOST_WIDTH = 7 };  /* 8 sums, 7 weights and a column: 16 registers */
 
     /* x[which[0]], x[which[1]], ...: one instruction where PERMUTES is 1. */
     #if defined(KUIPER_VECTORS)
@@ -123,6 +123,7 @@ cdef extern from *:
             } \\
         }
     KUIPER_DEPTHWISE(3, 1, 0) KUIPER_DEPTHWISE(3, 2, 0) KUIPER_DEPTHWISE(5, 1, 0) KUIPER_DEPTHWISE(5, 2, 0)
+    KUIPER_DEPTHWISE(7, 1, 0)
     KUIPER_DEPTHWISE(0, 0, 0) KUIPER_DEPTHWISE(3, 1, 1) KUIPER_DEPTHWISE(3, 2, 1) KUIPER_DEPTHWISE(0, 0, 1)
 
     typedef void (*kuiper_depthwise_block)(
@@ -135,6 +136,7 @@ cdef extern from *:
         if (known && width == 3 && groups) return stride == 1 ? kuiper_depthwise_3_1_1 : kuiper_depthwise_3_2_1;
         if (known && width == 3) return stride == 1 ? kuiper_depthwise_3_1_0 : kuiper_depthwise_3_2_0;
         if (known && width == 5 && !groups) return stride == 1 ? kuiper_depthwise_5_1_0 : kuiper_depthwise_5_2_0;
+        if (dilation == 1 && stride == 1 && width == 7 && !groups) return kuiper_depthwise_7_1_0;
         return groups ? kuiper_depthwise_0_0_1 : kuiper_depthwise_0_0_0;
     }
     """

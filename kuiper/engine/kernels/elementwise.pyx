@@ -24,7 +24,7 @@ from kuiper.engine.functions import CODES, arguments_of, cost_of
 from kuiper.errors import ParameterError
 
 from kuiper.engine.blocks cimport AXES, View, copy_in, copy_out, copy_vectors, dense, fill
-from kuiper.engine.functions cimport CONSTANT, FIRST_BINARY, FIRST_UNARY, LOAD, apply, combine
+from kuiper.engine.functions cimport CONSTANT, FIRST_BINARY, FIRST_UNARY, LOAD, MULTIPLY_ADD, apply, combine, multiply_add
 from kuiper.engine.step cimport Memory, Step
 from kuiper.engine.vector cimport LANES
 
@@ -203,15 +203,19 @@ cdef const float* run_program(
             continue
         if FIRST_BINARY <= now.code < FIRST_UNARY:
             top -= 1
+        elif now.code == MULTIPLY_ADD:
+            top -= 2
         target = slots + top * (CHUNK + LANES)
         if out != NULL and (i == w.length - 1 or (top == 0 and not w.aliased)):
             target = out
         if FIRST_BINARY <= now.code < FIRST_UNARY:
             combine(now.code, stack[top], step[top], stack[top + 1], step[top + 1], target, vectors)
+        elif now.code == MULTIPLY_ADD:
+            multiply_add(
+                stack[top], step[top], stack[top + 1], step[top + 1], stack[top + 2], step[top + 2], target, vectors
+            )
         else:
-            if stack[top] != target:
-                copy_vectors(stack[top], step[top], target, vectors)
-            apply(now.code, target, vectors * LANES, now.a, now.b)
+            apply(now.code, stack[top], step[top], target, vectors, now.a, now.b)
         stack[top] = target
         step[top] = LANES
     step_of_result[0] = step[0]

@@ -33,6 +33,7 @@ from kuiper.engine.vector_math cimport sum_of_lanes, with_rest
 
 cdef enum:
     GRAIN = 32768  # numbers of a task
+    GROUP = 2048, MOST_ROWS = 16  # numbers and rows that are in work at a time: they stay in the first-level cache
 
 cdef struct Geometry:
     Py_ssize_t source, target  # offsets into the arena, in floats
@@ -46,6 +47,10 @@ cdef struct Work:
     Py_ssize_t tasks
     const float* weight
     const float* bias
+
+# Of one row: y = ((x - mean) * factor + shift) * weight + bias.
+cdef struct Scale:
+    float mean, factor, shift
 
 
 cdef class LayerNorm(Step):
@@ -75,33 +80,57 @@ cdef class LayerNorm(Step):
 
 
 cdef void normalise(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
-    """A range of rows."""
+    """A range of rows, a group at a time: the sums of all, then what each is scaled by, then the results.
+
+    Each of the three needs the whole of the one before. With other rows in between, nothing waits.
+    """
     cdef const Work* w = <const Work*> numbers
-    cdef Py_ssize_t index, source, target
-    for index in range(task * w.lines.count // w.tasks, (task + 1) * w.lines.count // w.tasks):
-        source, target = w.geometry.source, w.geometry.target
-        find_line(&w.lines, index, &source, &target)
-        row(w, memory.arena + source, memory.arena + target, memory.scratch)
+    cdef Py_ssize_t index = task * w.lines.count // w.tasks, end = (task + 1) * w.lines.count // w.tasks
+    cdef Py_ssize_t size = w.geometry.size, group, i, source, target
+    cdef const float* x[MOST_ROWS]
+    cdef float* y[MOST_ROWS]
+    cdef Scale scale[MOST_ROWS]
+    while index < end:
+        group = min(max(<Py_ssize_t> 1, GROUP // size), min(<Py_ssize_t> MOST_ROWS, end - index))
+        for i in range(group):
+            source, target = w.geometry.source, w.geometry.target
+            find_line(&w.lines, index + i, &source, &target)
+            x[i], y[i] = memory.arena + source, memory.arena + target
+            scale[i].mean = mean_of(x[i], size) if w.geometry.centred else 0
+        for i in range(group):
+            find_scale(&w.geometry, x[i], &scale[i])
+        for i in range(group):
+            write_row(w, x[i], &scale[i], y[i], memory.scratch)
+        index += group
 
 
-cdef inline void row(const Work* w, const float* x, float* y, float* buffer) noexcept nogil:
-    """One row; its last vector, which may end within it, is on its own."""
-    cdef Py_ssize_t size = w.geometry.size, whole = (size - 1) // LANES, rest = size - whole * LANES, i
-    cdef const float* end = x + whole * LANES
+cdef inline float mean_of(const float* x, Py_ssize_t size) noexcept nogil:
+    """The mean of a row, rounded; its last vector, which may end within it, is on its own."""
+    cdef Py_ssize_t whole = (size - 1) // LANES
+    return <float> (sum_of(x, whole, with_rest(x + whole * LANES, size - whole * LANES, 0)) / size)
+
+
+cdef inline void find_scale(const Geometry* g, const float* x, Scale* scale) noexcept nogil:
+    """Factor and shift of a row, whose mean is known."""
+    cdef Py_ssize_t whole = (g.size - 1) // LANES
+    cdef vec last = with_rest(x + whole * LANES, g.size - whole * LANES, scale.mean) - scale.mean
     cdef double drift, squares
-    cdef float mean = 0, factor, shift = 0
-    if w.geometry.centred:
-        mean = <float> (sum_of(x, whole, with_rest(end, rest, 0)) / size)
-    moments(x, whole, with_rest(end, rest, mean) - mean, mean, &drift, &squares)
-    if w.geometry.centred:
-        drift = drift / size
-        factor = <float> (1 / sqrt(squares / size - drift * drift + w.geometry.eps))
-        shift = <float> -drift * factor
+    moments(x, whole, last, scale.mean, &drift, &squares)
+    scale.shift = 0
+    if g.centred:
+        drift = drift / g.size
+        scale.factor = <float> (1 / sqrt(squares / g.size - drift * drift + g.eps))
+        scale.shift = <float> -drift * scale.factor
     else:
-        factor = <float> (1 / sqrt(squares / size + w.geometry.eps))
+        scale.factor = <float> (1 / sqrt(squares / g.size + g.eps))
+
+
+cdef inline void write_row(const Work* w, const float* x, const Scale* scale, float* y, float* buffer) noexcept nogil:
+    cdef Py_ssize_t whole = (w.geometry.size - 1) // LANES, rest = w.geometry.size - whole * LANES, i
+    cdef float mean = scale.mean, factor = scale.factor, shift = scale.shift
     for i in range(whole):
         store(y + i * LANES, scaled(w, i, load(x + i * LANES), mean, factor, shift))
-    store(buffer, scaled(w, whole, load(end), mean, factor, shift))
+    store(buffer, scaled(w, whole, load(x + whole * LANES), mean, factor, shift))
     copy_exactly(buffer, y + whole * LANES, rest)
 
 

@@ -176,7 +176,7 @@ cdef inline void one_maximum(const Box* box, const float* source, float* out) no
     cdef Py_ssize_t y, x
     for y in range(box.rows):
         for x in range(box.columns):
-            a = larger(a, load(source + y * box.row + x * box.column))
+            a = larger(load(source + y * box.row + x * box.column), a)
     store(out, a)
 
 
@@ -187,10 +187,10 @@ cdef inline void four_maxima(const Box* box, const float* source, float* out) no
     for y in range(box.rows):
         for x in range(box.columns):
             p = source + y * box.row + x * box.column
-            a = larger(a, load(p))
-            b = larger(b, load(p + LANES))
-            c = larger(c, load(p + 2 * LANES))
-            d = larger(d, load(p + 3 * LANES))
+            a = larger(load(p), a)
+            b = larger(load(p + LANES), b)
+            c = larger(load(p + 2 * LANES), c)
+            d = larger(load(p + 3 * LANES), d)
     store(out, a)
     store(out + LANES, b)
     store(out + 2 * LANES, c)

@@ -24,10 +24,11 @@ from kuiper.engine.arrangement import arranged
 from kuiper.engine.blocks cimport AXES, Lines, copy_exactly, find_line
 from kuiper.engine.step cimport Memory, Step
 from kuiper.engine.vector cimport LANES, at_least, load, splat, store, vec
-from kuiper.engine.vector_math cimport exp_of_negative, largest_lane, sum_of_lanes, with_rest
+from kuiper.engine.vector_math cimport exp_up_to, largest_lane, sum_of_lanes, with_rest
 
 cdef enum:
     GRAIN = 8192  # numbers of a task
+    GROUP = 2048, MOST_ROWS = 16  # numbers and rows that are in work at a time: they stay in the first-level cache
 
 cdef struct Geometry:
     Py_ssize_t source, target  # offsets into the arena, in floats
@@ -74,43 +75,84 @@ cdef class Softmax(Step):
 
 
 cdef void rows(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
-    """A range of rows."""
+    """A range of rows, a group at a time: the maxima of all, then their terms, then the quotients.
+
+    Each of the three needs the whole of the one before. With other rows in between, nothing waits.
+    """
     cdef const Work* w = <const Work*> numbers
     cdef const Geometry* g = &w.geometry
-    cdef Py_ssize_t index, source, target
-    for index in range(task * w.lines.count // w.tasks, (task + 1) * w.lines.count // w.tasks):
-        source, target = g.source, g.target
-        find_line(&w.lines, index, &source, &target)
-        row(g, memory.arena + source, memory.arena + target, memory.scratch)
+    cdef Py_ssize_t index = task * w.lines.count // w.tasks, end = (task + 1) * w.lines.count // w.tasks
+    cdef Py_ssize_t group, i, source, target
+    cdef const float* x[MOST_ROWS]
+    cdef float* y[MOST_ROWS]
+    cdef float largest[MOST_ROWS]  # and then what to multiply with
+    while index < end:
+        group = min(max(<Py_ssize_t> 1, GROUP // g.size), min(<Py_ssize_t> MOST_ROWS, end - index))
+        for i in range(group):
+            source, target = g.source, g.target
+            find_line(&w.lines, index + i, &source, &target)
+            x[i], y[i] = memory.arena + source, memory.arena + target
+            largest[i] = largest_of(x[i], g.size)
+        for i in range(group):
+            if g.logarithm:
+                log_row(x[i], y[i], g.size, largest[i], memory.scratch)
+            else:
+                largest[i] = exp_row(x[i], y[i], g.size, largest[i], memory.scratch)
+        if not g.logarithm:
+            for i in range(group):
+                scale_row(y[i], g.size, largest[i])
+        index += group
 
 
-cdef inline void row(const Geometry* g, const float* x, float* y, float* buffer) noexcept nogil:
-    """One softmax whose numbers are neighbours."""
-    cdef Py_ssize_t whole = g.size // LANES, rest = g.size - whole * LANES, i
-    cdef vec last = with_rest(x + whole * LANES, rest, -INFINITY), top = last, added, e
-    cdef float largest, factor
+cdef inline float largest_of(const float* x, Py_ssize_t size) noexcept nogil:
+    """The maximum of a row; NaN may be passed over, as the sum is NaN anyway."""
+    cdef Py_ssize_t whole = size // LANES, i
+    cdef vec a = with_rest(x + whole * LANES, size - whole * LANES, -INFINITY), b = a
+    for i in range(whole // 2):
+        a = at_least(load(x + 2 * i * LANES), a)
+        b = at_least(load(x + (2 * i + 1) * LANES), b)
+    if whole % 2:
+        a = at_least(load(x + (whole - 1) * LANES), a)
+    return largest_lane(at_least(a, b))
+
+
+cdef inline float exp_row(
+    const float* x, float* y, Py_ssize_t size, float largest, float* buffer
+) noexcept nogil:
+    """y = e**(x - largest); the answer is 1 over their sum."""
+    cdef Py_ssize_t whole = size // LANES, rest = size - whole * LANES, i
+    cdef vec last = exp_up_to(with_rest(x + whole * LANES, rest, -INFINITY) - largest), added = last, e
     for i in range(whole):
-        top = at_least(top, load(x + i * LANES))
-    largest = largest_lane(top)
-    last = last - largest
-    added = exp_of_negative(last)
-    if g.logarithm:
-        for i in range(whole):
-            added = added + exp_of_negative(load(x + i * LANES) - largest)
-        factor = <float> log(sum_of_lanes(added))
-        for i in range(whole):
-            store(y + i * LANES, (load(x + i * LANES) - largest) - factor)
-        put(y + whole * LANES, last - factor, rest, buffer)
-        return
-    last = added
-    for i in range(whole):
-        e = exp_of_negative(load(x + i * LANES) - largest)
+        e = exp_up_to(load(x + i * LANES) - largest)
         store(y + i * LANES, e)
         added = added + e
-    factor = 1 / sum_of_lanes(added)
+    if rest:
+        put(y + whole * LANES, last, rest, buffer)
+    return 1 / sum_of_lanes(added)
+
+
+cdef inline void scale_row(float* y, Py_ssize_t size, float factor) noexcept nogil:
+    """y times a number."""
+    cdef Py_ssize_t whole = size // LANES, i
     for i in range(whole):
         store(y + i * LANES, load(y + i * LANES) * factor)
-    put(y + whole * LANES, last * factor, rest, buffer)
+    for i in range(whole * LANES, size):
+        y[i] = y[i] * factor
+
+
+cdef inline void log_row(
+    const float* x, float* y, Py_ssize_t size, float largest, float* buffer
+) noexcept nogil:
+    """y = x - largest - ln(sum of e**(x - largest))."""
+    cdef Py_ssize_t whole = size // LANES, rest = size - whole * LANES, i
+    cdef vec last = with_rest(x + whole * LANES, rest, -INFINITY) - largest, added = exp_up_to(last)
+    cdef float factor
+    for i in range(whole):
+        added = added + exp_up_to(load(x + i * LANES) - largest)
+    factor = <float> log(sum_of_lanes(added))
+    for i in range(whole):
+        store(y + i * LANES, (load(x + i * LANES) - largest) - factor)
+    put(y + whole * LANES, last - factor, rest, buffer)
 
 
 cdef void columns(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
@@ -133,7 +175,7 @@ cdef void column(const Geometry* g, const float* x, float* y, Py_ssize_t lanes, 
     for k in range(1, g.size):
         top = at_least(top, load(x + k * g.source_stride))
     for k in range(g.size):
-        e = exp_of_negative(load(x + k * g.source_stride) - top)
+        e = exp_up_to(load(x + k * g.source_stride) - top)
         added = added + e
         if not g.logarithm:
             put(y + k * g.target_stride, e, lanes, buffer)

@@ -47,20 +47,32 @@ cdef extern from *:
     vec deal_low "kuiper_deal_low"(vec a, vec b) noexcept nogil
     vec deal_high "kuiper_deal_high"(vec a, vec b) noexcept nogil
 
+cdef enum:
+    LINE = 16  # floats of a cache line
+    SIDE_BY_SIDE = 64  # columns: longer runs on the side that is written
+
 
 cdef inline void transpose(
     const float* source, Py_ssize_t source_step, float* target, Py_ssize_t target_step,
     Py_ssize_t rows, Py_ssize_t columns,
 ) noexcept nogil:
-    """target[row * target_step + column] = source[column * source_step + row], for at least LANES rows and columns."""
+    """target[row * target_step + column] = source[column * source_step + row], for at least LANES rows and columns.
+
+    A cache line of the source is used up before the next one: the planes of an image often lie so that a cache has room
+    for few lines of them.
+    """
     cdef Py_ssize_t row_squares = (rows + LANES - 1) // LANES, column_squares = (columns + LANES - 1) // LANES
-    cdef Py_ssize_t first, row, column, i, j
-    for first in range(0, column_squares, 4):  # four squares side by side: longer runs on the side that is written
-        for i in range(row_squares):
-            row = min(i * LANES, rows - LANES)
-            for j in range(first, min(first + 4, column_squares)):
+    cdef Py_ssize_t in_a_line = LINE // LANES, side_by_side = SIDE_BY_SIDE // LANES
+    cdef Py_ssize_t line, block, row, column, i, j
+    for block in range((column_squares + side_by_side - 1) // side_by_side):
+        for line in range((row_squares + in_a_line - 1) // in_a_line):
+            for j in range(block * side_by_side, min((block + 1) * side_by_side, column_squares)):
                 column = min(j * LANES, columns - LANES)
-                turn(source + column * source_step + row, source_step, target + row * target_step + column, target_step)
+                for i in range(line * in_a_line, min((line + 1) * in_a_line, row_squares)):
+                    row = min(i * LANES, rows - LANES)
+                    turn(
+                        source + column * source_step + row, source_step, target + row * target_step + column, target_step
+                    )
 
 
 cdef inline void turn(
