@@ -9,6 +9,7 @@
 # make debug    run the engine's tests on a build with bounds checks, then build as usual again
 # make sanitize run the kernels' tests while the compiler watches every access (gcc), then build as usual again
 # make portable run the kernels' tests on builds for less than this machine has, then build as usual again
+# make arm      build for ARM (NEON) and run the kernels' tests there in an emulator (TESTS=... for others)
 # make export   install PyTorch and pnnx too, and run the tests that need them
 # make bench    install onnxruntime, openvino, ncnn and PyTorch too, and time kuiper beside them (ten minutes)
 
@@ -25,7 +26,7 @@ NO_MEMORY_TEST := --deselect tests/engine/test_plan.py::test_memory_stays_flat_o
 
 BUILD := $(BIN)/python setup.py -q build_ext --inplace
 
-.PHONY: demo test gates notebooks site check-site nightly lint debug sanitize portable export bench clean
+.PHONY: demo test gates notebooks site check-site nightly lint debug sanitize portable arm export bench clean
 
 demo: $(VENV)/built
 	$(BIN)/kuiper classify kuiper/models/assets/cat.jpg
@@ -73,6 +74,9 @@ portable: $(VENV)/installed
 	$(BIN)/python -m pytest -q $(KERNEL_TESTS); status=$$?; $(BUILD); exit $$status
 	KUIPER_ARCH=x86-64 KUIPER_NO_VECTORS=1 $(BUILD)
 	$(BIN)/python -m pytest -q $(KERNEL_TESTS); status=$$?; $(BUILD); exit $$status
+
+arm:
+	PYTHON=$(PYTHON) .ci/arm/run $(TESTS)
 
 export: $(VENV)/built
 	$(BIN)/pip install --quiet torch==2.13.0

@@ -46,9 +46,20 @@ cdef extern from *:
     /* The most rows for 1, 2, 3 and 4 vectors. Beside the sums a register for each vector of weights is needed, one for
        the number, and one to spare: without it, gcc reads the weights again for each row. More than MAX_ROWS pointers
        do not fit the other registers. */
-    #define KUIPER_ROWS(V) \\
-        ((REGISTERS - 2 - (V)) / (V) < MAX_ROWS ? (REGISTERS - 2 - (V)) / (V) : MAX_ROWS)
+    #if defined(__aarch64__)  /* but here each row has a register of numbers, see below */
+    #define KUIPER_FIT(V) ((REGISTERS - (V)) / ((V) + 1))
+    #else
+    #define KUIPER_FIT(V) ((REGISTERS - 2 - (V)) / (V))
+    #endif
+    #define KUIPER_ROWS(V) (KUIPER_FIT(V) < MAX_ROWS ? KUIPER_FIT(V) : MAX_ROWS)
     enum { ROWS_1 = KUIPER_ROWS(1), ROWS_2 = KUIPER_ROWS(2), ROWS_3 = KUIPER_ROWS(3), ROWS_4 = KUIPER_ROWS(4) };
+
+    /* gcc for ARM (for x86 it does not) moves loads ahead before it hands out registers, until the sums no longer fit. */
+    #if defined(__aarch64__) && defined(__GNUC__) && !defined(__clang__)
+    #define KUIPER_TILE static __attribute__((optimize("no-schedule-insns")))
+    #else
+    #define KUIPER_TILE static
+    #endif
 
     typedef struct {
         Py_ssize_t taps, depth;      /* how many positions, and how many numbers under each */
@@ -72,7 +83,23 @@ cdef extern from *:
         for (Py_ssize_t tap = 0; tap < work->taps; tap++, pointers += rows) {
             const float *x[MAX_ROWS];
             KUIPER_UNROLL for (int i = 0; i < rows; i++) x[i] = pointers[i] + work->in_channel;
-            for (Py_ssize_t c = 0; c < work->depth; c++, w += vectors * LANES, ahead += 16) {
+            Py_ssize_t c = 0;
+            #if defined(KUIPER_VECTORS) && defined(__aarch64__)
+            /* A multiply-add may take one of its factors from any lane of a register: one load for four numbers of a row. */
+            for (; c + LANES <= work->depth; c += LANES, ahead += 16 * vectors) {
+                KUIPER_UNROLL for (int v = 0; v < vectors; v++) KUIPER_PREFETCH(ahead + 16 * v);
+                kuiper_vec a[MAX_ROWS];
+                KUIPER_UNROLL for (int i = 0; i < rows; i++) a[i] = kuiper_load(x[i] + c);
+                KUIPER_UNROLL for (int lane = 0; lane < LANES; lane++, w += vectors * LANES) {
+                    kuiper_vec b[MAX_VECTORS];
+                    KUIPER_UNROLL for (int v = 0; v < vectors; v++) b[v] = kuiper_load(w + v * LANES);
+                    KUIPER_UNROLL for (int i = 0; i < rows; i++)
+                        KUIPER_UNROLL for (int v = 0; v < vectors; v++)
+                            s[i][v] += a[i][lane] * b[v];
+                }
+            }
+            #endif
+            for (; c < work->depth; c++, w += vectors * LANES, ahead += 16) {
                 KUIPER_PREFETCH(ahead);
                 kuiper_vec b[MAX_VECTORS];
                 KUIPER_UNROLL for (int v = 0; v < vectors; v++) b[v] = kuiper_load(w + v * LANES);
@@ -99,8 +126,9 @@ cdef extern from *:
     #define KUIPER_CASE(R, V) \\
         case R: if (R <= ROWS_##V) kuiper_tile_of(R, V, work, pointers, residual, out); break;
     #define KUIPER_TILES(V) \\
-        static void kuiper_tile_##V(int rows, const kuiper_tile_work *work, const float *const *pointers, \\
-                                    const float *const *residual, float *const *out) { \\
+        KUIPER_TILE void kuiper_tile_##V( \\
+            int rows, const kuiper_tile_work *work, const float *const *pointers, const float *const *residual, \\
+            float *const *out) { \\
             switch (rows) { \\
                 KUIPER_CASE(1, V) KUIPER_CASE(2, V) KUIPER_CASE(3, V) KUIPER_CASE(4, V) KUIPER_CASE(5, V) \\
                 KUIPER_CASE(6, V) KUIPER_CASE(7, V) KUIPER_CASE(8, V) KUIPER_CASE(9, V) KUIPER_CASE(10, V) \\

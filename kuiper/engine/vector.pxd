@@ -27,6 +27,8 @@ cdef extern from *:
       #define KUIPER_VECTORS
       #if defined(__AVX__)
         #include <immintrin.h>
+      #elif defined(__ARM_NEON)
+        #include <arm_neon.h>
       #endif
       #if defined(__AVX512F__)
       enum { LANES = 16 };
@@ -67,12 +69,17 @@ cdef extern from *:
     KUIPER_INLINE kuiper_vec kuiper_load(const float *p) { return *(const kuiper_anywhere *)p; }
     KUIPER_INLINE void kuiper_store(float *p, kuiper_vec x) { *(kuiper_anywhere *)p = x; }
     /* NaN where either is NaN, as torch has it; a choice alone would pass one over. */
+    #if defined(KUIPER_VECTORS) && defined(__ARM_NEON)
+    KUIPER_INLINE kuiper_vec kuiper_larger(kuiper_vec x, kuiper_vec y) { return vmaxq_f32(x, y); }
+    KUIPER_INLINE kuiper_vec kuiper_smaller(kuiper_vec x, kuiper_vec y) { return vminq_f32(x, y); }
+    #else
     KUIPER_INLINE kuiper_vec kuiper_larger(kuiper_vec x, kuiper_vec y) {
         return KUIPER_CHOOSE((x > y) | (x != x), x, y);
     }
     KUIPER_INLINE kuiper_vec kuiper_smaller(kuiper_vec x, kuiper_vec y) {
         return KUIPER_CHOOSE((x < y) | (x != x), x, y);
     }
+    #endif
     KUIPER_INLINE kuiper_vec kuiper_below(kuiper_vec x, kuiper_vec limit, kuiper_vec then, kuiper_vec otherwise) {
         return KUIPER_CHOOSE(x < limit, then, otherwise);
     }
@@ -88,6 +95,10 @@ cdef extern from *:
     #elif defined(KUIPER_VECTORS) && defined(__AVX__)
     KUIPER_INLINE kuiper_vec kuiper_at_least(kuiper_vec x, kuiper_vec low) { return _mm256_max_ps(low, x); }
     KUIPER_INLINE kuiper_vec kuiper_at_most(kuiper_vec x, kuiper_vec high) { return _mm256_min_ps(high, x); }
+    KUIPER_INLINE kuiper_vec kuiper_reciprocal(kuiper_vec x) { return kuiper_splat(1) / x; }
+    #elif defined(KUIPER_VECTORS) && defined(__ARM_NEON)
+    KUIPER_INLINE kuiper_vec kuiper_at_least(kuiper_vec x, kuiper_vec low) { return vmaxq_f32(x, low); }
+    KUIPER_INLINE kuiper_vec kuiper_at_most(kuiper_vec x, kuiper_vec high) { return vminq_f32(x, high); }
     KUIPER_INLINE kuiper_vec kuiper_reciprocal(kuiper_vec x) { return kuiper_splat(1) / x; }
     #else
     KUIPER_INLINE kuiper_vec kuiper_reciprocal(kuiper_vec x) { return kuiper_splat(1) / x; }
