@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted. A failure is one l
 from __future__ import annotations
 
 import argparse
+import codecs
 import importlib
 import io
 import os
@@ -44,6 +45,9 @@ COMMANDS = {
     "course": "write the course into a folder of your own, bring it up to date; for authors: run the gates",
 }
 
+# What is printed instead of a sign that the terminal's code page lacks.
+PLAIN_SIGNS = {"█": "#", "µ": "u"}
+
 
 def build_parser(command: str | None) -> argparse.ArgumentParser:
     """The parser for all commands; only ``command`` gets its arguments, so only its module is imported."""
@@ -65,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a file's name may be no text at all
+            stream.reconfigure(errors=_PLAINLY)
     words = list(sys.argv[1:] if argv is None else argv)
     command = next((word for word in words if word in COMMANDS), None)
     where = f"kuiper {command}" if command else "kuiper"
@@ -83,6 +87,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(f"{where}: interrupted", file=sys.stderr)
         return 130
+
+
+def _plainly(error: UnicodeError) -> tuple[str, int]:
+    """The code page lacks a sign of ours, or a file's name is no text at all: something to read, and no error."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    missing = error.object[error.start : error.end]
+    plain = [PLAIN_SIGNS.get(sign) or sign.encode("ascii", "backslashreplace").decode() for sign in missing]
+    return "".join(plain), error.end
+
+
+_PLAINLY = "kuiper.plainly"
+codecs.register_error(_PLAINLY, _plainly)
 
 
 def _one_line(error: BaseException) -> str:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import shutil
 import subprocess
@@ -37,6 +38,30 @@ def test_classify_prints_the_right_class_first(capsys: pytest.CaptureFixture[str
     assert lines[1].split()[0] == "cat"
     assert "█" in lines[1]
     assert len([line for line in lines[1:] if line.strip()]) == 5
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+def test_classify_draws_plain_bars_where_the_code_page_lacks_blocks(
+    encoding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written, encoding=encoding))
+    assert run("classify", bundled_photo()) == 0
+    lines = written.getvalue().decode(encoding).splitlines()
+    assert lines[1].split()[0] == "cat"
+    assert set(lines[1].split()[2]) == {"#"}
+
+
+def test_profile_names_microseconds_where_the_code_page_lacks_the_sign(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written, encoding="ascii"))
+    assert run("profile", MODEL) == 0
+    assert "us" in written.getvalue().decode("ascii").split()
+
+
+def test_names_that_are_no_text_are_printed_readably(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run("classify", "caf\udce9.jpg") == 1
+    assert "caf\\udce9.jpg" in capfd.readouterr().err
 
 
 def test_classify_goes_on_after_a_bad_image(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

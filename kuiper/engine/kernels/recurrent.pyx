@@ -19,7 +19,7 @@ Sources: the formulas of torch.nn.LSTM, torch.nn.GRU and torch.nn.RNN.
 """
 
 from kuiper.engine.blocks cimport copy_exactly, fill
-from kuiper.engine.gates cimport gate_sigmoid, gate_tanh
+from kuiper.engine.vector_math cimport sigmoid, tanh
 from kuiper.engine.step cimport Memory, Step
 from kuiper.engine.tile cimport MAX_ROWS, MAX_VECTORS, TileWork, rows_for, tile
 from kuiper.engine.vector cimport LANES, at_least, load, splat, store, vec
@@ -181,17 +181,17 @@ cdef inline void renew(
 
 cdef inline void lstm_cells(const float* gates, float* c, float* h) noexcept nogil:
     """c = f c + i g and h = o tanh(c), for gates i, f, g, o."""
-    cdef vec taken = gate_sigmoid(load(gates)) * gate_tanh(load(gates + 2 * LANES))
-    cdef vec kept = gate_sigmoid(load(gates + LANES)) * load(c) + taken
+    cdef vec taken = sigmoid(load(gates)) * tanh(load(gates + 2 * LANES))
+    cdef vec kept = sigmoid(load(gates + LANES)) * load(c) + taken
     store(c, kept)
-    store(h, gate_sigmoid(load(gates + 3 * LANES)) * gate_tanh(kept))
+    store(h, sigmoid(load(gates + 3 * LANES)) * tanh(kept))
 
 
 cdef inline void gru_cells(const float* gates, const float* given, const float* past, float* h) noexcept nogil:
     """h = (1 - z) g + z h with g = tanh(g of x + r (g of h)), for gates r, z, g of h, and what x gave to them."""
-    cdef vec r = gate_sigmoid(load(gates) + load(given))
-    cdef vec z = gate_sigmoid(load(gates + LANES) + load(given + LANES))
-    cdef vec new = gate_tanh(load(given + 2 * LANES) + r * load(gates + 2 * LANES))
+    cdef vec r = sigmoid(load(gates) + load(given))
+    cdef vec z = sigmoid(load(gates + LANES) + load(given + LANES))
+    cdef vec new = tanh(load(given + 2 * LANES) + r * load(gates + 2 * LANES))
     store(h, new + z * (load(past) - new))
 
 
@@ -203,4 +203,4 @@ cdef inline void rnn_cells(const float* gates, Py_ssize_t vectors, bint is_relu,
         if is_relu:
             store(h + i * LANES, at_least(load(gates + i * LANES), zero))
         else:
-            store(h + i * LANES, gate_tanh(load(gates + i * LANES)))
+            store(h + i * LANES, tanh(load(gates + i * LANES)))
