@@ -15,6 +15,7 @@ through them:
                          arrangement.py do such work for Winograd and for elementwise steps
         chains.py        which steps are to run together, a few rows at a time
         arena.py         where each storage lies, so that those that are not needed at once share memory
+        memory.py        the memory itself, of arenas and of weights: in large pages where there are any
 
     run time, compiled
         plan.py          programs and layers in turn, on an arena of its own for each call; the frame, in Python

@@ -16,7 +16,8 @@ import numpy as np
 
 from kuiper.engine.cost import panel_widths
 from kuiper.engine.kernels.convolution import LANES
-from kuiper.engine.values import aligned, whole_vectors
+from kuiper.engine.memory import for_weights
+from kuiper.engine.values import whole_vectors
 
 if TYPE_CHECKING:
     from kuiper.layers.layer import Array
@@ -58,7 +59,7 @@ def pack(weight: Array, bias: Array | None, groups: int, pixels: int) -> PackedW
             parts.append((offset, columns[:, start - first * own : stop - first * own], width * LANES))
             offset += len(columns) * width * LANES
             start = stop
-    packed = aligned(offset)
+    packed = for_weights(offset)
     packed[:] = 0
     for offset, columns, lanes in parts:
         packed[offset : offset + len(columns) * lanes].reshape(-1, lanes)[:, : columns.shape[1]] = columns

@@ -16,10 +16,11 @@ import numpy as np
 
 from kuiper.engine.arena import place
 from kuiper.engine.chains import join_chains
+from kuiper.engine.memory import address, aligned
 from kuiper.engine.planned_step import LayerStep, NativeStep, StepCard, set_lifetimes, without_idle_imports
 from kuiper.engine.planner import Planner
 from kuiper.engine.program import Program
-from kuiper.engine.values import HostValue, Value, address, aligned
+from kuiper.engine.values import HostValue, Value
 from kuiper.graph.boundary import shapes_of
 
 if TYPE_CHECKING:

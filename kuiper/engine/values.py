@@ -20,13 +20,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.engine.kernels.convolution import LANES
+from kuiper.engine.memory import address
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kuiper.layers.layer import Array
-
-_LINE = 64  # bytes of a cache line, and of the widest register
 
 
 def whole_vectors(count: int) -> int:
@@ -138,18 +137,6 @@ def may_be_index(value: AnyValue) -> bool:
     if value.constant:
         return False
     return not isinstance(value.example, np.ndarray) or value.example.dtype.kind in "biu"
-
-
-def address(array: Array) -> int:
-    """Where an array's first element lies."""
-    return int(array.__array_interface__["data"][0])
-
-
-def aligned(floats: int) -> Array:
-    """Memory for so many floats that begins with a cache line, so that no vector lies across two of them."""
-    raw = np.empty(floats + _LINE // 4, np.float32)
-    first = -address(raw) % _LINE // 4
-    return raw[first : first + floats]
 
 
 def new_image(n: int, c: int, h: int, w: int) -> Value:

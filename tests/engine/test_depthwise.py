@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from kuiper.engine.kernels.convolution import ACTIVATION_CODES, LANES
-from kuiper.engine.kernels.depthwise import Depthwise
+from kuiper.engine.kernels.depthwise import PERMUTES, Depthwise
+from kuiper.engine.lowering.depthwise import suits_depthwise
 from kuiper.layers.convolution import Stencil
 from kuiper.layers.operators.conv2d import Kernels, conv2d
 from kuiper.layers.reference import conv2d as reference
@@ -22,7 +23,7 @@ def depthwise(
     residual: np.ndarray | None = None,
     spare_lanes: int = 0,
 ) -> np.ndarray:
-    """``x`` (n, c, h, w) filtered by ``weight`` (c, own, kernel_h, kernel_w); with spare lanes the images are slices."""
+    """``x`` (n, c, h, w) filtered by ``weight`` (c, own, kernel_h, kernel_w), slices of images with spare lanes."""
     (n, c, h, w), (kernel_h, kernel_w), own = x.shape, stencil.kernel, weight.shape[1]
     out_h, out_w = stencil.output_size(h, w)
     arena = Arena()
@@ -164,3 +165,12 @@ def test_depthwise_keeps_nan_within_its_window_and_channel() -> None:
     expected[0, 1, 2:5, 9:12] = True
     np.testing.assert_array_equal(np.isnan(result), expected)
     assert not (result == UNTOUCHED).any()
+
+
+def test_suits_depthwise_takes_groups_that_share_a_vector() -> None:
+    assert suits_depthwise(24, 24, 24)
+    assert not suits_depthwise(24, 24, 48)  # two outputs of each input
+    assert not suits_depthwise(1, 4, 4)  # one group: the direct convolution
+    assert not suits_depthwise(8, 8 * 3, 8 * 3)  # three does not divide a vector
+    assert not suits_depthwise(2, 2 * LANES, 2 * LANES)
+    assert suits_depthwise(32, 128, 128) == (PERMUTES and LANES >= 8)

@@ -29,6 +29,9 @@ from kuiper.engine.step cimport Memory, RowWise, Step
 from kuiper.engine.tile cimport MAX_ROWS, REGISTERS as REGISTERS_OF_BUILD, TileWork, rows_for, tile
 from kuiper.engine.vector cimport LANES as LANES_OF_BUILD
 
+cdef enum:
+    SOON = 1024  # floats: as far ahead as weights are asked for that are read but once
+
 LANES = LANES_OF_BUILD
 ACTIVATION_CODES = {
     "none": NONE, "clip": CLIP, "leaky_relu": LEAKY_RELU, "silu": SILU, "sigmoid": SIGMOID, "hardswish": HARDSWISH,
@@ -143,11 +146,13 @@ cdef inline const float* ahead_of(
 ) noexcept nogil:
     """What a tile should fetch while it computes, when this part of the block's tiles is ``done``.
 
-    If the weights do not fit the cache, that is this tile's part of the panel behind its own. Otherwise it is its part of
-    the next step's weights.
+    If the weights do not fit the cache, that is this tile's part of the panel behind its own; or, where a single tile does
+    all pixels and reads each weight once, what it will read soon. Otherwise it is its part of the next step's weights.
     """
     cdef const Geometry* g = &work.geometry
     cdef Py_ssize_t columns = work.panel[panel].vectors * LANES_OF_BUILD
+    if g.far_weights and rows == work.pixels:
+        return work.weights + work.panel[panel].weights + SOON
     if g.far_weights:
         return work.weights + work.panel[panel].weights + <Py_ssize_t> ((1 + done) * work.taps * g.depth) * columns
     done = panel * work.pixels + pixel if g.panel_groups > 1 else pixel * g.panels + panel * rows

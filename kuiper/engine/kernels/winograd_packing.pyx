@@ -7,7 +7,7 @@ precision, and a weight is rounded once. The innermost loops run over the output
 is a block of 9 x columns numbers, which becomes edge * edge x columns.
 """
 
-from kuiper.engine.values import aligned
+from kuiper.engine.memory import for_weights
 from kuiper.engine.vector cimport LANES as LANES_OF_BUILD
 from kuiper.engine.winograd_matrices import winograd_matrices
 
@@ -33,7 +33,7 @@ def pack_winograd(const float[:, :, :, ::1] weight, int size, int panels):
     cdef Py_ssize_t out_c = weight.shape[0], in_c = weight.shape[1], edge = size + 2, panel, start, end, c
     cdef Py_ssize_t vectors = (out_c + LANES_OF_BUILD - 1) // LANES_OF_BUILD
     cdef const double[:, ::1] g = winograd_matrices(size)[2]
-    packed = aligned(vectors * LANES_OF_BUILD * in_c * edge * edge)
+    packed = for_weights(vectors * LANES_OF_BUILD * in_c * edge * edge)
     cdef float[::1] out = packed
     with nogil:
         for panel in range(panels):

@@ -8,8 +8,9 @@ from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.depthwise import PERMUTES, Depthwise
 from kuiper.engine.lowering.activation import activation_numbers
 from kuiper.engine.lowering.image_numbers import image_numbers, residual_numbers
+from kuiper.engine.memory import for_weights
 from kuiper.engine.packing import padded_bias
-from kuiper.engine.values import AnyValue, Value, aligned, whole_vectors
+from kuiper.engine.values import AnyValue, Value, whole_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,8 @@ _BYTES = 40.0
 def suits_depthwise(groups: int, channels: int, out_channels: int) -> bool:
     """Whether each group has as many outputs as inputs, and a vector holds several groups."""
     own = channels // groups
-    return channels == out_channels and (own == 1 or (PERMUTES and own < LANES and LANES % own == 0))
+    narrow = PERMUTES and groups > 1 and own < LANES and LANES % own == 0
+    return channels == out_channels and (own == 1 or narrow)
 
 
 def lower_depthwise(layer: Any, value: AnyValue, residual: Value | None, planner: Planner) -> Sequence[AnyValue] | None:
@@ -72,7 +74,7 @@ def lower_depthwise(layer: Any, value: AnyValue, residual: Value | None, planner
 def _pack(weight: Array) -> Array:
     """The weight (c, own, kernel_h, kernel_w) as [kernel_h][own][kernel_w][channels], channels in whole vectors."""
     c, own, kernel_h, kernel_w = weight.shape
-    packed = aligned(kernel_h * own * kernel_w * whole_vectors(c))
+    packed = for_weights(kernel_h * own * kernel_w * whole_vectors(c))
     packed[:] = 0
     packed.reshape(kernel_h, own, kernel_w, -1)[..., :c] = weight.transpose(2, 1, 3, 0)
     return packed

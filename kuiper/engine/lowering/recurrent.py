@@ -20,7 +20,8 @@ from kuiper.engine.kernels.recurrent import KINDS, Recurrent
 from kuiper.engine.lowering.layout import dense
 from kuiper.engine.lowering.projection import emit_projection, projected_rows
 from kuiper.engine.lowering.registry import lowers
-from kuiper.engine.values import AnyValue, HostValue, Value, aligned, whole_vectors
+from kuiper.engine.memory import for_weights
+from kuiper.engine.values import AnyValue, HostValue, Value, whole_vectors
 from kuiper.layers.operators.gru import GRU
 from kuiper.layers.operators.lstm import LSTM
 from kuiper.layers.operators.rnn import RNN
@@ -76,9 +77,9 @@ class Cells:
 
     def packed(self, weights: Sequence[CellWeights]) -> tuple[Array, Array]:
         """The weights of h [directions][panels][hidden][vectors * LANES], and what is added to its product."""
-        packed = aligned(len(weights) * self.width * self.hidden)
+        packed = for_weights(len(weights) * self.width * self.hidden)
         panels = packed.reshape(len(weights), self.panels, self.hidden, self.vectors * LANES)
-        bias = aligned(len(weights) * self.width)
+        bias = for_weights(len(weights) * self.width)
         bias[:] = 0
         for k, cell in enumerate(weights):
             panels[k] = self.ordered(cell.hidden).reshape(self.panels, -1, self.hidden).swapaxes(1, 2)
