@@ -11,6 +11,7 @@
 # make portable run the kernels' tests on builds for less than this machine has, then build as usual again
 # make wheel    build the wheel for every x86-64 CPU, and try it outside of the checkout and on an older CPU (Linux)
 # make arm      build for ARM (NEON) and run the kernels' tests there in an emulator (TESTS=... for others)
+# make zig      build kuiper and the .pyx exercises with the compiler that pip brings where the system has none
 # make export   install PyTorch and pnnx too, and run the tests that need them
 # make bench    install onnxruntime, openvino, ncnn and PyTorch too, and time kuiper beside them (ten minutes)
 
@@ -37,7 +38,7 @@ ALL_CORES := -n logical --maxprocesses 8 --dist worksteal
 # Set in many containers. The tests start hundreds of processes, and each would read every module's text anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test gates notebooks site check-site nightly lint debug sanitize portable wheel arm export bench clean
+.PHONY: demo test gates notebooks site check-site nightly lint debug sanitize portable wheel arm zig export bench clean
 
 demo: $(VENV)/built $(VENV)/installed
 	$(BIN)/kuiper classify kuiper/models/assets/cat.jpg
@@ -92,6 +93,17 @@ wheel: $(VENV)/developer
 
 arm:
 	PYTHON=$(PYTHON) .ci/arm/run $(TESTS)
+
+# A PATH without compilers. Which exercises are made of Cython is asked where kuiper can still be imported.
+NO_COMPILERS := $(BIN)/python .ci/without_compilers.py $(BIN)/python
+zig: $(VENV)/built $(VENV)/developer
+	$(INSTALL) ziglang
+	exercises=$$($(BIN)/python .ci/cython_exercises.py); $(NO_COMPILERS) setup.py -q build_ext --inplace && \
+	$(NO_COMPILERS) -m kuiper doctor && \
+	$(NO_COMPILERS) -m kuiper classify kuiper/models/assets/cat.jpg && \
+	$(NO_COMPILERS) -m pytest -q tests/engine/test_program.py tests/engine/test_plan.py tests/course/test_builder.py && \
+	KUIPER_FRESH=1 $(NO_COMPILERS) -m pytest -q -m gates tests/courses -k "$$exercises"; \
+	status=$$?; $(BUILD); exit $$status
 
 export: $(VENV)/built $(VENV)/developer
 	$(INSTALL) torch==2.13.0

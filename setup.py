@@ -18,6 +18,7 @@ there already is not compiled again.
 from __future__ import annotations
 
 import copy
+import importlib.util
 import json
 import os
 import runpy
@@ -42,7 +43,16 @@ ARCH = os.environ.get("KUIPER_ARCH", "native")
 SANITIZE = os.environ.get("KUIPER_SANITIZE", "")
 NO_VECTORS = os.environ.get("KUIPER_NO_VECTORS", "0") not in ("", "0")
 WHEEL_LEVELS = os.environ.get("KUIPER_LEVELS", "").split()
+
+# By its path: before it is compiled, kuiper cannot be imported.
+_spec = importlib.util.spec_from_file_location("compiler", ROOT / "kuiper" / "compiler.py")
+compilers = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(compilers)
+COMPILER = compilers.find_compiler()
+ZIG = COMPILER is not None and COMPILER.is_zig
+
 KINDS = {
+    "zig": ZIG,
     "debug": DEBUG,
     "sanitize": SANITIZE,
     "no-vectors": NO_VECTORS,
@@ -105,6 +115,10 @@ class BuildExt(build_ext):
 
         setuptools gives an editable install folders of its own, which it then deletes.
         """
+        if COMPILER is None:
+            expected, got, hint = compilers.missing()
+            raise SetupError(f"kuiper: expected {expected}, got {got}; {hint}")
+        compilers.prepare(self, COMPILER)
         super().finalize_options()
         if self.inplace:
             if WHEEL_LEVELS:
@@ -115,6 +129,7 @@ class BuildExt(build_ext):
             self.build_lib, self.build_temp = build.build_platlib, build.build_temp
 
     def build_extensions(self) -> None:
+        compilers.use(self.compiler, COMPILER)
         for extension in self.extensions:
             extension.depends.append("setup.py")  # other flags, another build
         waiting = [extension for extension in self.extensions if self.is_stale(extension)]
@@ -238,7 +253,7 @@ class BuildExt(build_ext):
 
     def write_config(self, levels: dict[str, list[str]], openmp: bool) -> None:
         config = {
-            "compiler": compiler_version(self.compiler),
+            "compiler": COMPILER.name if ZIG else compiler_version(self.compiler),
             "arch": ARCH,
             "levels": {
                 level: {
@@ -372,7 +387,10 @@ def to_c(modules: list[Extension]) -> list[Extension]:
 if __name__ == "__main__":  # Cython's processes import this file too where they cannot be forked
     check_levels()
     modules = to_c(extensions())
+    # pip asks here what it must install for the build. Whoever calls setup.py is told what to install instead.
+    with_pip = "setuptools.build_meta" in sys.modules
     setup(
+        setup_requires=["ziglang"] if with_pip and COMPILER is None and not os.environ.get("CC") else [],
         ext_modules=[*modules, *at_higher_levels(modules)],
         cmdclass={"build_ext": BuildExt, "build_py": BuildPy},
         options={"build": {"build_base": BUILD_FOLDER}},

@@ -25,6 +25,7 @@ import kuiper
 from benchmarks.errors import INSTALL, BenchmarkError
 from benchmarks.machine import cache_sizes, has_more_than, memory_bytes
 from benchmarks.places import CACHE
+from kuiper.compiler import find_compiler, missing, prepare, use
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -184,13 +185,25 @@ def build(binary: Path, flags: list[str]) -> None:
         from setuptools.command.build_ext import build_ext
     except ModuleNotFoundError as error:
         raise BenchmarkError("limits", "Cython and setuptools", f"no module {error.name}", hint=INSTALL) from error
+    found = find_compiler()
+    if found is None:
+        expected, got, hint = missing()
+        raise BenchmarkError("limits", expected, got, hint=hint)
+    compiler = found
+
+    class BuildExt(build_ext):  # type: ignore[misc]
+        def build_extensions(self) -> None:
+            use(self.compiler, compiler)
+            super().build_extensions()
+
     with tempfile.TemporaryDirectory() as scratch:
         source = shutil.copy(SOURCE, scratch)
         link = [flag for flag in flags if flag == "-fopenmp"]
         extension = Extension(SOURCE.stem, [source], extra_compile_args=flags, extra_link_args=link)
         directives = {"language_level": 3, "boundscheck": False, "wraparound": False}
         modules = cythonize([extension], compiler_directives=directives, quiet=True)
-        command = build_ext(Distribution({"name": SOURCE.stem, "ext_modules": modules}))
+        command = BuildExt(Distribution({"name": SOURCE.stem, "ext_modules": modules}))
+        prepare(command, compiler)
         command.build_lib, command.build_temp = scratch, scratch
         try:
             command.ensure_finalized()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sysconfig
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +9,8 @@ import numpy as np
 from rich.console import Console
 
 import kuiper
+from kuiper.compiler import find_compiler, missing
+from kuiper.errors import KuiperError
 from kuiper.layers import layer_types
 from kuiper.layers.gemm import matmul
 
@@ -33,7 +33,9 @@ def execute(arguments: argparse.Namespace) -> int:
     features = info["cpu_features"]
     console.print(f"CPU        {' '.join(features) if features is not None else 'features cannot be asked for here'}")
     layers = "by OpenMP" if info["openmp"] else "on one: built without OpenMP"
-    console.print(f"threads    {info['threads']} on {info['cores']} cores; the engine's own pool, readable layers {layers}")
+    console.print(
+        f"threads    {info['threads']} on {info['cores']} cores; the engine's own pool, readable layers {layers}"
+    )
     console.print(f"operators  {len(layer_types())} types")
     failed = [not _report(console, name, check) for name, check in CHECKS.items()]
     return 1 if any(failed) else 0
@@ -56,11 +58,11 @@ def _report(console: Console, name: str, check: Callable[[], str]) -> bool:
 
 def check_compiler() -> str:
     """The C compiler that building kuiper, and the course's .pyx exercises, needs."""
-    command = (sysconfig.get_config_var("CC") or "cl").split()[0]
-    path = shutil.which(command)
-    if path is None:
-        raise FileNotFoundError(f"no {command} on the PATH; install gcc, clang or Visual Studio's build tools")
-    return path
+    compiler = find_compiler()
+    if compiler is None:
+        expected, got, hint = missing()
+        raise KuiperError("compiler", expected, got, hint=hint)
+    return compiler.name
 
 
 def check_matrix_product() -> str:

@@ -11,9 +11,6 @@ import importlib.machinery
 import importlib.util
 import io
 import os
-import platform
-import shlex
-import shutil
 import sys
 import sysconfig
 import tempfile
@@ -21,6 +18,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from kuiper import compiler
 from kuiper.course.compile_errors import translate
 from kuiper.course.errors import BuildError, ExerciseSyntaxError
 
@@ -60,7 +58,9 @@ def module_name(path: Path, mode: Mode) -> str:
     digest = hashlib.sha256(path.read_bytes())
     for neighbour in sorted([*path.parent.glob("*.pxd"), *path.parent.glob("*.h")]):
         digest.update(neighbour.name.encode() + neighbour.read_bytes())
-    digest.update(repr((path.name, _cython_version(), compile_flags(mode), DIRECTIVES, _compiler(), SUFFIX)).encode())
+    digest.update(
+        repr((path.name, _cython_version(), compile_flags(mode), DIRECTIVES, compiler.find_compiler(), SUFFIX)).encode()
+    )
     return f"{path.stem}_{mode}_{digest.hexdigest()[:16]}"
 
 
@@ -137,7 +137,15 @@ def _compile_c(c_file: Path, name: str, binary: Path, mode: Mode, source: Path) 
     flags = compile_flags(mode)
     link = [flag for flag in flags if "openmp" in flag and flag.startswith("-f")]
     extension = Extension(name, [str(c_file)], extra_compile_args=flags, extra_link_args=link)
-    command = build_ext(Distribution({"name": name, "ext_modules": [extension]}))
+    tool = _require_tools()
+
+    class BuildExt(build_ext):  # type: ignore[misc]
+        def build_extensions(self) -> None:
+            compiler.use(self.compiler, tool)
+            super().build_extensions()
+
+    command = BuildExt(Distribution({"name": name, "ext_modules": [extension]}))
+    compiler.prepare(command, tool)
     command.build_lib, command.build_temp = str(folder), str(folder)
     with _output_to_file(folder / "compiler.txt"):
         try:
@@ -181,17 +189,14 @@ def _cython_version() -> str:
     return version
 
 
-def _compiler() -> str:
-    return str(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cl")
-
-
-def _require_tools() -> None:
+def _require_tools() -> compiler.Compiler:
     """One line that says what to install, rather than a traceback out of setuptools."""
     _cython_version()
-    command = shlex.split(_compiler())[0]
-    if platform.system() != "Windows" and shutil.which(command) is None:
-        how = "xcode-select --install" if sys.platform == "darwin" else "apt install gcc, or your system's like"
-        raise BuildError("exercise", f"the C compiler {command}", "none on the PATH", hint=how)
+    found = compiler.find_compiler()
+    if found is None:
+        expected, got, hint = compiler.missing()
+        raise BuildError("exercise", expected, got, hint=hint)
+    return found
 
 
 @contextmanager

@@ -19,10 +19,10 @@ Sources: the formulas of torch.nn.LSTM, torch.nn.GRU and torch.nn.RNN.
 """
 
 from kuiper.engine.blocks cimport copy_exactly, fill
-from kuiper.engine.vector_math cimport sigmoid, tanh
 from kuiper.engine.step cimport Memory, Step
 from kuiper.engine.tile cimport MAX_ROWS, MAX_VECTORS, TileWork, rows_for, tile
 from kuiper.engine.vector cimport LANES, at_least, load, splat, store, vec
+from kuiper.engine.vector_math cimport sigmoid, tanh
 
 cdef enum:
     TASKS = 8  # of one direction, if there are so many sequences
