@@ -102,7 +102,7 @@ zig: $(VENV)/built $(VENV)/developer
 	$(NO_COMPILERS) -m kuiper doctor && \
 	$(NO_COMPILERS) -m kuiper classify kuiper/models/assets/cat.jpg && \
 	$(NO_COMPILERS) -m pytest -q tests/engine/test_program.py tests/engine/test_plan.py tests/course/test_builder.py && \
-	KUIPER_FRESH=1 $(NO_COMPILERS) -m pytest -q -m gates tests/courses -k "$$exercises"; \
+	KUIPER_FRESH=1 $(NO_COMPILERS) -m kuiper course gates $$exercises; \
 	status=$$?; $(BUILD); exit $$status
 
 export: $(VENV)/built $(VENV)/developer
