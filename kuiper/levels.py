@@ -94,7 +94,7 @@ def choose_level(levels: Mapping[str, Level], features: Set[str] | None, wanted:
         levels = {wanted: levels[wanted]}
     if features is None:
         return next(iter(levels))
-    runnable = [name for name, level in levels.items() if features.issuperset(level["requires"])]
+    runnable = [name for name, level in levels.items() if features >= set(level["requires"])]
     if not runnable:
         lowest = next(iter(levels.values()))
         missing = ", ".join(name for name in lowest["requires"] if name not in features)
