@@ -34,6 +34,7 @@ TILE_CYCLES = 30.0  # to find the pixels of a tile, and to call it
 
 # Bytes per cycle: from the second-level cache, and from beyond it while products run.
 NEAR_BYTES, FAR_BYTES = 20.0, 6.0
+COPY_BYTES, MAP_BYTES = 5.5, 11.0  # read and written: where the order changes, and where it stays
 UNHIDDEN_WEIGHTS = 0.3  # the part of the shorter of arithmetic and weights that does not hide behind the longer
 
 # One vector of a tile of Winograd's, by the size of tiles: operations of both transforms (loads and stores among
@@ -148,7 +149,7 @@ def cut_winograd(images: int, out_h: int, out_w: int, channels: int, out_channel
     limit = min(most, wanted * 3 // 2)
     blocks = next((few for few in (1, 2, 4, TASKS) if -(-tiles // few) <= limit), -(-tiles // limit))
     block = -(-tiles // blocks)
-    panels = -(-vectors // winograd_panel(block, vectors, channels))
+    panels = max(-(-vectors // winograd_panel(block, vectors, channels)), 2 if blocks == 1 and vectors > 1 else 1)
     groups = 1
     while blocks * groups < TASKS and 2 * groups <= panels:
         if blocks * groups > 1 and 2 * groups * GROUP_CHANNELS > vectors * LANES:

@@ -54,6 +54,13 @@ def test_costs_choose_what_was_measured_to_be_fastest(side: int, channels: int, 
     assert min(costs, key=lambda size: costs[size]) == best
 
 
+def test_cut_winograd_gives_two_threads_work_wherever_it_can() -> None:
+    for side, out_channels in itertools.product((2, 7, 16, 56), (2 * LANES, 5 * LANES, 32 * LANES)):
+        for size in (2, 4):
+            cut = cut_winograd(1, side, side, 64, out_channels, size)
+            assert -(-cut.tiles // cut.block) * cut.panel_groups >= 2
+
+
 def test_sums_of_every_tile_fit_the_registers_beside_their_factors() -> None:
     for vectors, rows in enumerate(MOST_ROWS, 1):
         assert rows * vectors + vectors + 1 < REGISTERS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kuiper.engine.cost import MAP_BYTES
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.depthwise import PERMUTES, Depthwise
 from kuiper.engine.lowering.activation import activation_numbers
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
     from kuiper.engine.step import Step
     from kuiper.layers.layer import Array
 
-# Multiply-adds, and bytes from the second-level cache, per nanosecond.
-_PRODUCTS = 40.0
-_BYTES = 40.0
+_PRODUCTS = 0.7 * LANES  # multiply-adds per cycle
 
 
 def suits_depthwise(groups: int, channels: int, out_channels: int) -> bool:
@@ -65,7 +64,7 @@ def lower_depthwise(layer: Any, value: AnyValue, residual: Value | None, planner
         writes=[out],
         flops=2 * n * c * own * out_h * out_w * stencil.kernel[0] * stencil.kernel[1],
         more_bytes=weights.nbytes,
-        expected=max(products / _PRODUCTS, 4 * (x.view.size + out.view.size) / _BYTES),
+        expected=max(products / _PRODUCTS, 4 * (x.view.size + out.view.size) / MAP_BYTES),
         window=(stencil.stride[0], stencil.span[0]) if n == 1 else None,
     )
     return [out]

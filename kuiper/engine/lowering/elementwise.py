@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.engine.cost import MAP_BYTES
 from kuiper.engine.expression_code import ELEMENTWISE_LAYERS, Code, code_of
 from kuiper.engine.functions import CODES, cost_of
+from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.elementwise import Elementwise
 from kuiper.engine.lowering.layout import ARENA
 from kuiper.engine.lowering.registry import lowers
@@ -22,9 +24,7 @@ if TYPE_CHECKING:
     from kuiper.engine.step import Step
     from kuiper.layers.layer import Array
 
-# Additions per nanosecond that vector code over a chunk does, and bytes per nanosecond from the second-level cache.
-_SPEED = 16.0
-_BYTES = 40.0
+_SPEED = 0.28 * LANES  # additions per cycle that vector code over a chunk does
 
 
 @lowers(*ELEMENTWISE_LAYERS)
@@ -69,7 +69,7 @@ def emit_elementwise(planner: Planner, code: Code, operands: Sequence[Value], ou
         reads=operands,
         writes=[out],
         flops=out.view.size * sum(name not in ("load", "constant") for name, _, _ in code.instructions),
-        expected=max(out.view.size * cost / _SPEED, moved / _BYTES),
+        expected=max(out.view.size * cost / _SPEED, moved / MAP_BYTES),
     )
 
 

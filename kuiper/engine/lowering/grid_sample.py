@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 # Channels that are read in one go from an image of few, and then written by planes.
 _FEW = 4
 
-# Points that are found and summed, of few channels or of one vector, per nanosecond.
-_POINTS = 0.2
+# Points that are found and summed, of few channels or of one vector, per cycle.
+_POINTS = 0.055
 
 
 @lowers(GridSample)

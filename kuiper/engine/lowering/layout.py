@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kuiper.engine.cost import COPY_BYTES
 from kuiper.engine.kernels.layout import Copy
 from kuiper.engine.values import HostValue, Value
 
@@ -12,9 +13,6 @@ if TYPE_CHECKING:
 
 ARENA = -1
 """What stands for the arena where a kernel takes the index of an array from outside."""
-
-# How fast a copy runs from and to the second-level cache, in bytes per nanosecond.
-_COPY_SPEED = 20.0
 
 
 def import_value(planner: Planner, value: HostValue) -> Value:
@@ -52,7 +50,7 @@ def import_into(planner: Planner, value: HostValue, target: Value, written: Valu
         externals=[external],
         writes=[written or target],
         more_bytes=4 * target.view.size,
-        expected=8 * target.view.size / _COPY_SPEED,
+        expected=8 * target.view.size / COPY_BYTES,
     )
 
 
@@ -67,7 +65,7 @@ def export_value(planner: Planner, value: Value) -> HostValue:
         externals=[external],
         reads=[value],
         more_bytes=4 * value.view.size,
-        expected=8 * value.view.size / _COPY_SPEED,
+        expected=8 * value.view.size / COPY_BYTES,
     )
     return result
 
@@ -79,7 +77,7 @@ def copy_into(planner: Planner, source: Value, target: Value) -> None:
         lambda: Copy(_ends(source.offset, ARENA, target.offset, ARENA), source.shape, source.strides, target.strides),
         reads=[source],
         writes=[target],
-        expected=8 * source.view.size / _COPY_SPEED,
+        expected=8 * source.view.size / COPY_BYTES,
     )
 
 

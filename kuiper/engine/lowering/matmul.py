@@ -35,8 +35,7 @@ if TYPE_CHECKING:
 
 _MOST_AXES = 6  # so that a copy can turn any factor round
 _PANEL = len(MOST_ROWS) * LANES  # columns that are done at a time
-_PRODUCTS = 60.0  # multiply-adds, and numbers copied into panels, per nanosecond
-_COPIES = 8.0
+_PRODUCTS, _COPIES = 1.05 * LANES, 2.2  # multiply-adds, and numbers copied into panels, per cycle
 
 
 @lowers(Matmul)

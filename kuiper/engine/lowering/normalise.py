@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kuiper.layers.layer import Array
 
 _MOST_AXES = 7  # six for the step to walk over, and the row
-_SPEED = 5.0  # numbers per nanosecond
+_SPEED = 1.4  # numbers per cycle
 
 
 @lowers(LayerNorm, RMSNorm)

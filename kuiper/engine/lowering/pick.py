@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kuiper.layers.layer import Array
 
 _MOST_AXES = 6
-_BYTES = 10.0  # picked per nanosecond
+_BYTES = 2.8  # picked per cycle
 
 
 @lowers(Gather)

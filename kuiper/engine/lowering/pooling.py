@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.engine.cost import MAP_BYTES
+from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.pooling import Pooling
 from kuiper.engine.lowering.image_numbers import image_numbers
 from kuiper.engine.lowering.reduction import lower_reduction
@@ -27,9 +29,7 @@ if TYPE_CHECKING:
     from kuiper.layers.layer import Array
     from kuiper.layers.window import Window
 
-# Bytes from the first-level cache, and to and from the second, per nanosecond.
-_LOADS = 150.0
-_BYTES = 40.0
+_LOADS = 2.0 * LANES  # numbers from the first-level cache, per cycle
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ def _emit(planner: Planner, x: Value, windows: Windows, algorithm: str, output: 
         reads=[x],
         writes=[out],
         flops=loads // math.prod(windows.dilation),
-        expected=max(4 * loads / _LOADS, 4 * (x.view.size + out.view.size) / _BYTES),
+        expected=max(loads / _LOADS, 4 * (x.view.size + out.view.size) / MAP_BYTES),
         window=windows.by_rows if n == 1 else None,
     )
     return out

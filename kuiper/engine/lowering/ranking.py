@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from kuiper.engine.planner import Planner
 
-_NUMBERS = 4.0  # that are looked at, per nanosecond
+_NUMBERS = 1.1  # that are looked at, per cycle
 
 
 @lowers(TopK)

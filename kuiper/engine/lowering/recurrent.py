@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from kuiper.layers.recurrent import CellWeights
     from kuiper.layers.recurrent_layer import Recurrent as Layer
 
-# Multiply-adds of a tile of one row, and cells, per nanosecond.
-_PRODUCTS = 30.0
-_CELLS = 0.25
+# Multiply-adds of a tile of one row, and vectors of cells, per cycle.
+_PRODUCTS = 0.5 * LANES
+_CELLS = 0.07
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.engine.cost import COPY_BYTES
 from kuiper.engine.kernels.layout import Copy
 from kuiper.engine.lowering.layout import ARENA, copy_into
 from kuiper.engine.lowering.placement import can_copy, memory_by_rows, view_of
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kuiper.engine.planner import Planner
-
-_COPY_SPEED = 20.0  # bytes from and to the second-level cache, per nanosecond
 
 
 @lowers(Reshape, ReshapeAs, Flatten)
@@ -64,7 +63,7 @@ def _imported(planner: Planner, x: HostValue, shape: tuple[int, ...]) -> Value:
             externals=[external],
             writes=[target],
             more_bytes=4 * target.view.size,
-            expected=8 * target.view.size / _COPY_SPEED,
+            expected=8 * target.view.size / COPY_BYTES,
         )
         return target
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _MOST_AXES = 7  # six for the step to walk over, and the one that it is along
 _OPERATIONS = 5  # for each number; see the layer
-_SPEED = 2.0  # numbers per nanosecond
+_SPEED = 0.55  # numbers per cycle
 
 
 @lowers(Softmax, LogSoftmax, Softmax2d)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from kuiper.engine.planner import Planner
 
-# Operands and results that are loaded or stored, per nanosecond.
-_SPEED = 2.0
+# Operands and results that are loaded or stored, per cycle.
+_SPEED = 0.55
 
 _MOST_AXES = 6
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.engine.cost import MAP_BYTES
 from kuiper.engine.kernels.upsample import Upsample as UpsampleStep
 from kuiper.engine.lowering.image_numbers import image_numbers
 from kuiper.engine.lowering.registry import lowers
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from kuiper.engine.planner import Planner
     from kuiper.engine.step import Step
     from kuiper.layers.layer import Array
-
-_BYTES = 40.0  # to and from the second-level cache, per nanosecond
 
 
 @lowers(Upsample)
@@ -48,7 +47,7 @@ def lower_upsample(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequ
         reads=[x],
         writes=[out],
         flops=0 if len(rows[0]) == 1 else 2 * out.view.size * len(rows[0]) * len(columns[0]),
-        expected=4 * (x.view.size + out.view.size) * len(rows[0]) / _BYTES,
+        expected=4 * (x.view.size + out.view.size) * len(rows[0]) / MAP_BYTES,
     )
     return [out]
 
