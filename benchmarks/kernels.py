@@ -77,7 +77,7 @@ class Limits:
     def of(self, cost: Cost) -> tuple[float, str]:
         """Seconds that the layer takes at least, and what keeps it from being faster.
 
-        >>> limits = Limits(100.0, [Level("L2", 1e6, 50.0, 40.0), Level("memory", math.inf, 20.0, 10.0)])
+        >>> limits = Limits(100.0, [Level("L2", 1e6, 50.0, 40.0), Level("memory", float("inf"), 20.0, 10.0)])
         >>> limits.of(Cost("", flops=1000, read=40000, written=40000))
         (2e-06, 'L2')
         >>> limits.of(Cost("", flops=10**6, read=40000, written=40000))
