@@ -39,12 +39,18 @@ def join_chains(steps: Sequence[PlannedStep]) -> list[PlannedStep]:
     joined: list[PlannedStep] = []
     index = 0
     while index < len(steps):
-        links = _chain_from(steps, index)
-        while len(links) > 1 and (chain := _chain(links)) is None:
-            links.pop()
-        joined.append(chain if len(links) > 1 and chain else steps[index])
+        links = _best_cut(_chain_from(steps, index))
+        joined.append(_chain(links) if links else steps[index])
         index += max(1, len(links))
     return joined
+
+
+def _best_cut(links: list[NativeStep]) -> list[NativeStep]:
+    """All links if they fit the cache, else those up to the smallest image; none if not even two fit."""
+    fitting = [links[:count] for count in range(2, len(links) + 1) if _bands(links[:count])]
+    if not fitting or len(fitting[-1]) == len(links):
+        return fitting[-1] if fitting else []
+    return min(reversed(fitting), key=lambda part: part[-1].writes[0].storage.floats)
 
 
 def _chain_from(steps: Sequence[PlannedStep], start: int) -> list[NativeStep]:
@@ -76,10 +82,9 @@ def _link(maker: NativeStep, reader: NativeStep, steps: Sequence[PlannedStep]) -
     return len(users) == 2 and image.shape == read.shape and same_memory(image, read)
 
 
-def _chain(links: list[NativeStep]) -> NativeStep | None:
-    """The links as one step; None if not even two rows of all images fit the cache, or a core would have no task."""
-    images: list[Value] = [link.writes[0] for link in links[:-1]]
-    rows = [image.strides[2] for image in images]
+def _bands(links: list[NativeStep]) -> tuple[int, int] | None:
+    """Rows of a round, and tasks; None if not even two rows of all images fit the cache, or a core has no task."""
+    rows = _image_rows(links)
     out_h, cores = links[-1].writes[0].shape[2], available_cores()
     wanted = _TASKS_PER_CORE * cores
     bands = [band for band in _BANDS if _strip_floats(links, rows, band) <= _STRIPS * second_level_floats()]
@@ -87,8 +92,20 @@ def _chain(links: list[NativeStep]) -> NativeStep | None:
         return None
     band = next((band for band in bands if wanted * _ROUNDS * band <= out_h), bands[-1])
     tasks = min(wanted, out_h // (_ROUNDS * band)) // cores * cores
-    if not tasks:
-        return None
+    return (band, tasks) if tasks else None
+
+
+def _image_rows(links: list[NativeStep]) -> list[int]:
+    """Floats of a row of each image between two links."""
+    return [link.writes[0].strides[2] for link in links[:-1]]
+
+
+def _chain(links: list[NativeStep]) -> NativeStep:
+    """The links, which fit, as one step."""
+    images: list[Value] = [link.writes[0] for link in links[:-1]]
+    rows, fitting = _image_rows(links), _bands(links)
+    assert fitting is not None
+    band, tasks = fitting
 
     def make() -> Step:
         return Chain([link.make() for link in links], rows, band, tasks)

@@ -96,6 +96,27 @@ def test_a_chain_has_as_many_tasks_for_each_core_or_is_none(
     assert [int(row[at]) for row in fast.plan(x).rows if row[which].startswith("in bands")] == tasks
 
 
+def test_a_chain_that_does_not_fit_is_cut_at_the_smallest_image(
+    cores: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cores(2)
+    monkeypatch.setattr(chains, "second_level_floats", lambda: 300_000)
+    fast, plain = both(
+        "pnnx.Input in 0 1 0 #0=(1,3,160,160)f32",
+        layer(0, "dense", 3, 32, 3, 1, 1),
+        layer(1, "depthwise", 32, 32, 3, 1, 1),
+        layer(2, "dense", 32, 16, 1, 1, 0),
+        layer(3, "dense", 16, 64, 1, 1, 0),
+        layer(4, "depthwise", 64, 64, 3, 2, 1),
+        layer(5, "dense", 64, 16, 1, 1, 0).replace("1 1 5 6", "1 1 5 y"),
+        OUTPUT,
+    )
+    x = numbers(1, 3, 160, 160)
+    assert_close(fast(x), plain(x))
+    chained = [row[2] for row in fast.plan(x).rows if row[2].startswith("in bands")]
+    assert [algorithm.count("direct 1x1") for algorithm in chained] == [1, 2]  # after the 16 channels, not the 64
+
+
 @pytest.mark.usefixtures("restore_threads")
 def test_large_images_go_through_a_chain_on_any_number_of_threads(cores: Callable[[int], None]) -> None:
     cores(2)
