@@ -211,9 +211,9 @@ class BuildExt(build_ext):
         source = source or "int main(void) { return 0; }"
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "probe.c")
-            path.write_text(source)
+            path.write_text(source, encoding="utf-8")
             stderr = os.dup(2)
-            with open(os.devnull, "w") as devnull:
+            with open(os.devnull, "wb") as devnull:
                 os.dup2(devnull.fileno(), 2)  # the compiler writes to the file descriptor, not to sys.stderr
             try:
                 objects = self.compiler.compile([str(path)], output_dir=folder, extra_postargs=compile_flags)
@@ -269,7 +269,7 @@ class BuildExt(build_ext):
         path = Path(self.build_lib, BUILD_CONFIG)
         path.parent.mkdir(parents=True, exist_ok=True)
         body = "".join(f"{key.upper()} = {value!r}\n" for key, value in config.items())
-        path.write_text(f'"""Written by setup.py: how this copy of kuiper was built."""\n\n{body}')
+        path.write_text(f'"""Written by setup.py: how this copy of kuiper was built."""\n\n{body}', encoding="utf-8")
 
 
 class Progress:

@@ -75,6 +75,7 @@ CHAPTERS = {
     "Exercises": ["course*/README"],
     "The engine": [
         "docs/install",
+        "docs/platforms",
         "docs/models",
         "docs/convert",
         "docs/operators",

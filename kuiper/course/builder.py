@@ -211,7 +211,7 @@ def _messages() -> Iterator[io.StringIO]:
 def _output_to_file(path: Path) -> Iterator[None]:
     """The C compiler writes to the file descriptors, which sys.stdout and sys.stderr know nothing of."""
     saved = [os.dup(1), os.dup(2)]
-    with path.open("w") as file:
+    with path.open("wb") as file:
         try:
             os.dup2(file.fileno(), 1)
             os.dup2(file.fileno(), 2)

@@ -18,6 +18,7 @@ from kuiper.course.classroom import Classroom, Outcome, UndoneError
 from kuiper.course.diagnosis import MOST_TESTS, diagnose, run_on
 from kuiper.course.errors import CourseError
 from kuiper.course.manifest import Exercise, find_root, read_syllabus
+from kuiper.course.places import state_folder
 from kuiper.course.selection import Kind, Selection
 from kuiper.course.submission import SubmissionRoom
 from kuiper.course.summary import counts, ending, miscounted, report, verdicts
@@ -133,6 +134,7 @@ class ClassroomPlugin:
                 impl = self.config.getoption("--impl")
                 kind: Kind = "solution" if impl == "alone" else impl
                 refs = {found.id for part in self.config.getoption("--ref") for found in syllabus.matching(part)}
+                state_folder(root)  # a message, not a trace, where nothing may be written
             except CourseError as error:
                 raise pytest.UsageError(str(error)) from None
             if self.config.getoption("--submission"):

@@ -73,7 +73,8 @@ def descendants(pid: int) -> set[int]:
     for entry in os.listdir("/proc"):
         if entry.isdigit():
             with contextlib.suppress(OSError, IndexError):
-                after_name = Path("/proc", entry, "stat").read_text(errors="replace").rpartition(")")[2]
+                text = Path("/proc", entry, "stat").read_text(encoding="utf-8", errors="replace")
+                after_name = text.rpartition(")")[2]
                 children.setdefault(int(after_name.split()[1]), []).append(int(entry))
     found: set[int] = set()
     waiting = [pid]

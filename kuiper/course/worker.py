@@ -31,7 +31,7 @@ def main() -> int:
     requests = os.fdopen(os.dup(0), "r", encoding="utf-8")
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    with open(os.devnull) as nothing:
+    with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     serve(requests, answers)
     return 0

@@ -39,6 +39,27 @@ def test_an_untouched_course_is_a_line_for_each_exercise(syllabus: Syllabus) -> 
     assert "Traceback" not in text
 
 
+def test_nowhere_to_write_is_one_message(
+    syllabus: Syllabus, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = tmp_path_factory.mktemp("cache") / "file"
+    taken.touch()
+    (syllabus.root / ".kuiper").touch()  # no folder can be made there, whoever runs this
+    monkeypatch.setenv("KUIPER_CACHE", str(taken))
+    code, text = student_runs(syllabus, "course1_made_up")
+    assert code == pytest.ExitCode.USAGE_ERROR
+    assert "expected a folder that can be written, or KUIPER_CACHE to name one, got none" in text
+    assert "Traceback" not in text
+    assert "INTERNALERROR" not in text
+
+
+def test_check_writes_no_cache_of_pytest_beside_the_courses(syllabus: Syllabus) -> None:
+    command = [sys.executable, "-m", "kuiper", "check", "1.1"]
+    done = subprocess.run(command, cwd=syllabus.root, env=python_environment(), capture_output=True, text=True)
+    assert "1.1 double - not started" in done.stdout
+    assert not list(syllabus.root.glob(".pytest_cache"))
+
+
 def test_a_wrong_answer_is_drawn_diagnosed_and_blocks(syllabus: Syllabus) -> None:
     solve(syllabus, "1.1", ("x * 2", "x*x"))
     solve(syllabus, "1.2")
