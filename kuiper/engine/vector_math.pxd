@@ -134,7 +134,7 @@ cdef inline vec expm1(vec x) noexcept nogil:
 cdef inline void exp_as_fraction(vec x, vec* power, vec* over, vec* under) noexcept nogil:
     """power * over / under = e**x for -88 <= x <= 88.8, within 2e-7 + 2e-8 |x|; at the ends the power is 0 and infinity.
 
-    r is counted in units of ln 2, hence g / ln 2: one multiply-add makes it.
+    r is counted in units of ln 2, hence g / ln 2: one multiply-add makes it. Without fused ones the error is 4e-8 |x|.
     """
     cdef float log2_e = 1.4426950408889634, to_bits = 12582912 + 127
     cdef float c0 = 2.88539008694495, c1 = 0.11552415843858987, c2 = -9.211066232955997e-4
@@ -148,7 +148,7 @@ cdef inline void exp_as_fraction(vec x, vec* power, vec* over, vec* under) noexc
 
 
 cdef inline vec sigmoid(vec x) noexcept nogil:
-    """1 / (1 + e**-x) within 3e-7 + 2e-8 |x|; 0 below 2**-127."""
+    """1 / (1 + e**-x) within 3e-7 + 2e-8 |x|, 4e-8 |x| without fused multiply-adds; 0 below 2**-127."""
     cdef vec power, over, under
     exp_as_fraction(-clamped(x, -88.8, 88), &power, &over, &under)
     return under / (power * over + under)

@@ -57,16 +57,17 @@ def gelu_tanh(x: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize(
     ("name", "exact", "relative", "absolute"),
     [
-        # below 2**-125 results may be 0; the bound of the sigmoid grows with |x|
+        # below 2**-125 results may be 0; the bound of the sigmoid grows with |x|, and faster where nothing fuses a
+        # multiplication with an addition: r is then the difference of two rounded numbers of up to 128
         ("exp", np.exp, 3e-7, 3e-38),
         ("expm1", np.expm1, 5e-7, 0),
-        ("sigmoid", sigmoid, 2.5e-6, 1e-38),
-        ("silu", lambda x: x * sigmoid(x), 2.5e-6, 1e-36),
+        ("sigmoid", sigmoid, 5.1e-6, 1e-38),
+        ("silu", lambda x: x * sigmoid(x), 5.1e-6, 1e-36),
         ("tanh", np.tanh, 6e-7, 0),
         ("erf", erf, 6e-7, 0),
         ("gelu", lambda x: x * (1 + erf(x * math.sqrt(0.5))) / 2, 6e-7, 2e-6),
         ("gelu_tanh", gelu_tanh, 1e-6, 2e-6),
-        ("mish", lambda x: x * np.tanh(np.logaddexp(0, x)), 2.5e-6, 1e-36),
+        ("mish", lambda x: x * np.tanh(np.logaddexp(0, x)), 5.1e-6, 1e-36),
         ("logsigmoid", lambda x: -softplus(-x), 6e-7, 3e-38),
         ("tanhshrink", lambda x: x - np.tanh(x), 6e-7, 6e-7),
         ("hardswish", lambda x: np.where(x > LARGEST / 6, INFINITY, x * np.clip(x + 3, 0, 6) / 6), 3e-7, 3e-7),
