@@ -4,6 +4,8 @@
 # make notebooks  run every lecture, with the exercises' skeletons and with their solutions
 # make site     build README, lectures, documents and reference into build/site (needs the network once)
 # make check-site  open every page of it in a browser (chromium), narrow and wide, light and dark
+# make check-lab  open three lectures in JupyterLab, as somebody does who has just fetched them (the network once)
+# make soak     an hour (SECONDS=3600) of everything that wears a process out, under a limit on its memory (Linux)
 # make nightly  all solutions, twenty times: a test that fails now and then is found here
 # make lint     ruff and mypy
 # make debug    run the engine's tests on a build with bounds checks, then build as usual again
@@ -13,7 +15,10 @@
 # make student  a student's way from the wheel in dist/: kuiper course start, exercises of each course, update
 # make arm      build for ARM (NEON) and run the kernels' tests there in an emulator (TESTS=... for others)
 # make zig      build kuiper and the .pyx exercises with the compiler that pip brings where the system has none
+# make fuzz     search for inputs at which a reader falls, SECONDS=600 long (Linux; the network the first time)
 # make export   install PyTorch and pnnx too, and run the tests that need them
+# make networks make COUNT=5000 random networks from SEED=0 on, and run each on the engine, on the layers and by torch (hours)
+# make mutants  change one thing in kuiper's code, COUNT=300 times, and see whether the tests notice (hours)
 # make bench    install onnxruntime, openvino, ncnn and PyTorch too, and time kuiper beside them (ten minutes)
 
 VENV := .venv
@@ -40,7 +45,8 @@ ALL_CORES := -n logical --maxprocesses 8 --dist worksteal
 # Set in many containers. The tests start hundreds of processes, and each would read every module's text anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test gates notebooks site check-site nightly lint debug sanitize portable wheel student arm zig export bench clean
+.PHONY: demo test fuzz gates notebooks site check-site check-lab soak nightly lint debug sanitize portable wheel student arm zig export networks mutants \
+	bench clean
 
 demo: $(VENV)/built $(VENV)/installed
 	$(BIN)/kuiper classify kuiper/models/assets/cat.jpg
@@ -48,8 +54,13 @@ demo: $(VENV)/built $(VENV)/installed
 test: $(VENV)/built $(VENV)/developer
 	$(BIN)/python -m pytest -m "not torch and not gates" $(ALL_CORES)
 
+fuzz: SECONDS = 600
+fuzz: $(VENV)/built $(VENV)/developer
+	@$(INSTALL) $(HERE) '.[fuzz]' || { echo 'fuzzing needs atheris, which pip could not install here: it is for CPython on Linux' >&2; exit 1; }
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS)
+
 gates: $(VENV)/built $(VENV)/developer
-	$(BIN)/python -m pytest -m gates tests/courses
+	$(BIN)/python -m pytest -m gates tests/courses tests/course
 
 notebooks: $(VENV)/built $(VENV)/developer
 	$(BIN)/python -m kuiper course notebooks --check
@@ -62,6 +73,19 @@ site: $(VENV)/built $(VENV)/developer
 
 check-site: site
 	$(BIN)/python docs/site/check_pages.py build/site
+
+# JupyterLab is in an environment of its own: it brings sixty packages, and only this needs it.
+check-lab: build/lab/installed $(VENV)/developer
+	$(BIN)/python docs/site/check_lab.py build/lab/$(notdir $(BIN))/jupyter-lab
+
+build/lab/installed:
+	$(PYTHON) -m venv build/lab
+	build/lab/$(notdir $(BIN))/python -m pip install -qq --disable-pip-version-check 'jupyterlab>=4.0'
+	touch $@
+
+soak: SECONDS = 3600
+soak: $(VENV)/built $(VENV)/developer
+	OMP_WAIT_POLICY=passive $(BIN)/python -m tests.soak --seconds $(SECONDS)
 
 nightly: $(VENV)/built $(VENV)/developer
 	for i in $$(seq 20); do $(BIN)/python -m pytest -q course1_tensor course2_graph course3_layers \
@@ -121,6 +145,17 @@ export: $(VENV)/built $(VENV)/developer
 	$(INSTALL) torch==2.13.0
 	$(INSTALL) $(HERE) '.[oracle]'
 	$(BIN)/python -m pytest -m torch
+
+SEED := 0
+networks: COUNT := 5000
+networks: $(VENV)/built $(VENV)/developer
+	$(INSTALL) torch==2.13.0
+	$(INSTALL) $(HERE) '.[oracle]'
+	$(BIN)/python -m tests.networks --count $(COUNT) --seed $(SEED) --log build/networks.log
+
+mutants: COUNT := 300
+mutants: $(VENV)/built $(VENV)/developer
+	$(BIN)/python -m tests.mutants --count $(COUNT) --seed $(SEED) --log build/mutants.log --calls build/calls.json
 
 bench: $(VENV)/built $(VENV)/developer
 	$(INSTALL) torch==2.13.0

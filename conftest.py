@@ -1,6 +1,7 @@
 """The one place that loads the classroom's pytest plugin, and what pytest must not import where PyTorch is missing."""
 
 import importlib.util
+import sys
 
 pytest_plugins = ["kuiper.course.pytest_plugin"]
 
@@ -8,7 +9,11 @@ pytest_plugins = ["kuiper.course.pytest_plugin"]
 NEED_TORCH = [
     "kuiper/models/zoo/*",
     "tests/fixtures/*",
+    "tests/networks/*",
     "benchmarks/architectures/*",
     "benchmarks/operator_modules.py",
 ]
+collect_ignore = ["tests/fuzz/search.py"]  # a program: importing it instruments kuiper, and needs atheris
+NEED_POSIX = ["tests/soak.py", "tests/test_soak.py"]
 collect_ignore_glob = [] if importlib.util.find_spec("torch") else NEED_TORCH
+collect_ignore_glob += NEED_POSIX if sys.platform == "win32" else []

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 import platform
-import subprocess
-from pathlib import Path
 from typing import Any
 
+from kuiper.course.machine import cpu_name
+from kuiper.engine.caches import caches_of
 from kuiper.threads import available_cores
-
-CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
-UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
 
 
 def describe() -> dict[str, Any]:
@@ -45,26 +42,9 @@ def has_more_than(build: dict[str, Any]) -> bool:
     return vectors_of(build) == "AVX2" and "avx512f" in (build["cpu_features"] or ())
 
 
-def cpu_name() -> str:
-    """What the CPU calls itself."""
-    if Path("/proc/cpuinfo").exists():
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    if platform.system() == "Darwin":
-        command = ["sysctl", "-n", "machdep.cpu.brand_string"]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    return platform.processor() or platform.machine()
-
-
 def cache_sizes() -> dict[str, int]:
     """Bytes of the data caches that core 0 reaches, ``L1``, ``L2``, ``L3``; empty where the system does not tell."""
-    sizes = {}
-    for entry in sorted(CACHES.glob("index*")):
-        if (entry / "type").read_text().strip() != "Instruction":
-            text = (entry / "size").read_text().strip()
-            sizes[f"L{(entry / 'level').read_text().strip()}"] = int(text[:-1]) * UNITS[text[-1]]
-    return sizes
+    return {f"L{cache.level}": cache.size for cache in caches_of("cpu0") if cache.kind != "Instruction"}
 
 
 def memory_bytes() -> int:

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 import kuiper
 from benchmarks import limits
 from benchmarks.costs import Cost, costs_of
-from benchmarks.machine import cpu_name
 from benchmarks.models import prepare
 from benchmarks.places import CACHE
 from benchmarks.steps import steps_of
 from benchmarks.tables import count
+from kuiper.course.machine import cpu_name
 from kuiper.models.zoo.export import ARCHITECTURES
 
 if TYPE_CHECKING:

@@ -77,7 +77,7 @@ def headline(results: Results) -> Report:
         for kind, mean in results.mean_ratios(1, number).items():
             means.setdefault(kind, []).append(f"{mean:.2f} with {count(number, 'thread')}")
     of_kinds = "; ".join(f"{kind} {', '.join(each)}" for kind, each in means.items())
-    footer = f"Milliseconds for one image or text. Geometric mean of the ratios: {of_kinds}."
+    footer = f"Milliseconds for one image or text, lower is better. Geometric mean of the ratios: {of_kinds}."
     return Report("Performance", columns, list(by_model.values()), footer)
 
 

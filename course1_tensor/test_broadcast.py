@@ -140,6 +140,19 @@ def test_multiply_with_gaps_in_memory(impl):
     calling(impl.multiply, x, floats([2, -1])).gives(floats([[2, -4], [26, -16]]))
 
 
+def test_nan_and_infinity(impl):
+    x, y = floats([[np.nan], [np.inf], [2]]), floats([[1, 0, -np.inf]])
+    with np.errstate(invalid="ignore"):
+        calling(impl.add, x, y).gives(x + y)
+        calling(impl.multiply, x, y).gives(x * y)
+
+
+def test_five_axes(impl):
+    x, y = numbered((2, 1, 3, 1, 2)), numbered((3, 1, 2, 1), first=-4)
+    calling(impl.add, x, y).gives(x + y)
+    calling(impl.multiply, y, x).gives(y * x)
+
+
 def test_results_are_rounded_to_float32(impl):
     calling(impl.add, floats([0.1, 16777216]), floats([0.2, 1])).gives(floats([0.3, 16777216]))
 

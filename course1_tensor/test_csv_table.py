@@ -44,6 +44,8 @@ def test_row_of_one_cell(impl):
         ("\t2", "\t", [9.0, 2.0]),
         ("1 | 2 |  | 4", " | ", [1.0, 2.0, 9.0, 4.0]),
         ("1||2||||3", "||", [1.0, 2.0, 9.0, 3.0]),
+        ("1 2  3", " ", [1.0, 2.0, 9.0, 3.0]),
+        ("1.*2.*.*3", ".*", [1.0, 2.0, 9.0, 3.0]),
     ],
 )
 def test_row_with_another_separator(impl, line, separator, expected):
@@ -51,8 +53,8 @@ def test_row_with_another_separator(impl, line, separator, expected):
 
 
 def test_row_of_numbers_in_every_spelling(impl):
-    calling(impl.parse_row, "1e3,-2.5E-1,+4,.5,6.,007,inf,-Infinity,nan").gives(
-        [1000.0, -0.25, 4.0, 0.5, 6.0, 7.0, float("inf"), -float("inf"), float("nan")]
+    calling(impl.parse_row, "1e3,-2.5E-1,+4,.5,6.,007,inf,-Infinity,nan,1_000,\u0663").gives(
+        [1000.0, -0.25, 4.0, 0.5, 6.0, 7.0, float("inf"), -float("inf"), float("nan"), 1000.0, 3.0]
     )
 
 
@@ -110,6 +112,28 @@ def test_table_that_begins_and_ends_with_a_tab(impl):
 
 def test_table_with_the_line_ends_of_windows(impl):
     calling(impl.parse_table, "1,2\r\n\r\n3,\r\n,4\r\n", missing=6).gives(floats([1, 2], [3, 6], [6, 4]))
+
+
+# What str.splitlines takes for a line end, besides the two there are.
+OTHER_LINE_ENDS = ["\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029", "\r"]
+
+
+@pytest.mark.parametrize("mark", OTHER_LINE_ENDS)
+def test_table_where_no_line_ends(impl, mark):
+    calling(impl.parse_table, f"1,2{mark}3,4\n").raises(ValueError, "line 1, column 2")
+    calling(impl.parse_table, f"1,2\n{mark}\n3,abc\n").raises(ValueError, "line 3, column 2")
+
+
+def test_table_with_spaces_for_separators(impl):
+    calling(impl.parse_table, "1 2\n  \n3\n\n4  5\n", " ", 9).gives(floats([1, 2, 9], [9, 9, 9], [3, 9, 9], [4, 9, 5]))
+
+
+def test_table_with_a_long_separator(impl):
+    calling(impl.parse_table, "1 | 2 | \n | \n3\n", " | ", 9).gives(floats([1, 2, 9], [9, 9, 9], [3, 9, 9]))
+
+
+def test_table_is_rounded_once(impl):
+    calling(impl.parse_table, "0.1,16777217,33554435,-1e-46\n").gives(floats([0.1, 16777216, 33554436, 0]))
 
 
 def test_table_with_semicolons(impl):

@@ -34,6 +34,11 @@ def test_axpy_keeps_fractions(impl):
     calling(impl.axpy, 0.5, floats(1, 3), floats(0.25, 0), out).fills(out, [0.75, 1.5])
 
 
+def test_axpy_by_a_factor_that_is_no_power_of_two(impl):
+    out = np.zeros(3, np.float32)
+    calling(impl.axpy, 0.3, floats(1, -2, 10), floats(1, 2, 3), out).fills(out, [1.3, 1.4, 6], tolerance=1e-6)
+
+
 def test_axpy_keeps_nan_and_infinity(impl):
     out = np.zeros(3, np.float32)
     calling(impl.axpy, 0, floats(np.nan, 1, 2), floats(1, np.inf, 3), out).fills(out, [np.nan, np.inf, 3])
@@ -44,7 +49,12 @@ def test_axpy_with_gaps_in_memory(impl):
     calling(impl.axpy, 10, x, y, out).fills(out, [1, 23, 45, 67])
 
 
-@pytest.mark.parametrize("length", [0, 1, 17])
+def test_axpy_with_every_second_number_backwards(impl):
+    x, y, out = np.arange(6, dtype=np.float32)[::-1], np.arange(6, dtype=np.float32) * 100, np.zeros(6, np.float32)
+    calling(impl.axpy, 10, x, y, out).fills(out, [50, 140, 230, 320, 410, 500])
+
+
+@pytest.mark.parametrize("length", [0, 1, 17, 1000])
 def test_axpy_of_length(impl, length):
     x = np.arange(length, dtype=np.float32)
     y = x[::-1].copy()
@@ -67,6 +77,13 @@ def test_exp_negative_with_gaps_in_memory(impl):
     calling(impl.exp_negative, x, out).fills(out, [1, 0.36787944], tolerance=1e-6)
 
 
+@pytest.mark.parametrize("number", [85, 88])
+def test_exp_negative_of_large_numbers(impl, number):
+    out = np.zeros(1, np.float32)
+    calling(impl.exp_negative, floats(-number), out).fills(out, [np.exp(float(number))], tolerance=1e-5)
+    calling(impl.exp_negative, floats(number), out).fills(out, [np.exp(-float(number))], tolerance=1e-5)
+
+
 def test_exp_negative_at_the_ends(impl):
     out = np.zeros(4, np.float32)
     calling(impl.exp_negative, floats(np.inf, -np.inf, np.nan, 200), out).fills(out, [0, np.inf, np.nan, 0])
@@ -77,3 +94,12 @@ def test_exp_negative_as_in_numpy(impl, values):
     x = np.array(values, np.float32)
     out = np.zeros(len(x), np.float32)
     calling(impl.exp_negative, x, out).fills(out, np.exp(-x.astype(np.float64)).astype(np.float32), tolerance=1e-6)
+
+
+def speed(impl):
+    """Not a test: what the report says of the speed when all tests pass."""
+    from kuiper.course.speed import best_seconds
+
+    x, y = (np.random.default_rng(seed).random(100_000, np.float32) for seed in (1, 2))
+    out = np.empty_like(x)
+    return best_seconds(lambda: impl.axpy(2.0, x, y, out)), 2 * x.size, "FLOP"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 from kuiper.course import calling
 
-SHAPES = st.lists(st.integers(1, 4), max_size=4).map(tuple)
+SHAPES = st.lists(st.integers(0, 4), max_size=4).map(tuple)
 ORDERS = st.sampled_from("CF")
 ROWS = (1, 2, 3, 4, 5, 6)  # [[1, 2, 3], [4, 5, 6]], row by row
 COLUMNS = (1, 4, 2, 5, 3, 6)  # the same matrix, column by column
@@ -102,7 +104,7 @@ def test_fill_leaves_the_gaps(impl, numbers, expected):
     calling(impl.fill, memory, (3,), (2,), numbers).fills(memory, expected)
 
 
-@pytest.mark.parametrize("length", [1, 5, 7, 12])
+@pytest.mark.parametrize("length", [0, 1, 2, 3, 5, 7, 12])
 def test_fill_with_too_few_or_too_many(impl, length):
     calling(impl.fill, floats(*ROWS), (2, 3), (3, 1), [8] * length).raises(ValueError, str(length))
 
@@ -115,7 +117,7 @@ def memory_after_a_wrong_fill(impl, memory, numbers):
     return "no ValueError"
 
 
-@pytest.mark.parametrize("length", [3, 5])
+@pytest.mark.parametrize("length", [0, 1, 3, 5])
 def test_fill_that_fails_writes_nothing(impl, length):
     calling(memory_after_a_wrong_fill, impl, floats(1, 2, 3, 4), [8] * length).gives([1, 2, 3, 4])
 
@@ -144,7 +146,31 @@ def test_reshape_finds_the_length(impl, new_shape, expected):
     calling(impl.reshape, floats(*ROWS), (2, 3), (3, 1), new_shape).gives((floats(*ROWS), expected))
 
 
-@pytest.mark.parametrize("new_shape", [(5,), (2, 2), (3, 3), (4, -1), (12, -1), (-1, -1), (2, -1, -1), (-2, -3), (0,)])
+@pytest.mark.parametrize(
+    "new_shape",
+    [
+        (5,),
+        (2, 2),
+        (3, 3),
+        (7,),
+        (),
+        (0,),
+        (6, 0),
+        (4, -1),
+        (12, -1),
+        (-1, -1),
+        (2, -1, -1),
+        (-1, -1, 6),
+        (-2, -3),
+        (3, -2),
+        (-6,),
+        (-2, -1, -3),
+        (-6, -1),
+        (-2, 3, -1),
+        (0, -1),
+        (-1, 0),
+    ],
+)
 def test_reshape_that_does_not_fit(impl, new_shape):
     calling(impl.reshape, floats(*ROWS), (2, 3), (3, 1), new_shape).raises(ValueError, str(new_shape))
 
@@ -156,6 +182,13 @@ def test_reshape_of_no_axes(impl):
 
 def test_reshape_of_nothing(impl):
     calling(impl.reshape, floats(), (0, 2), (2, 1), (3, 0)).gives((floats(), (3, 0)))
+    calling(impl.reshape, floats(), (0, 2), (2, 1), (3, -1)).gives((floats(), (3, 0)))
+    calling(impl.reshape, floats(), (0, 2), (2, 1), (-1,), "F").gives((floats(), (0,)))
+
+
+@pytest.mark.parametrize("new_shape", [(-1, 0), (0, -1), (2, 0, -1), (1,), (), (-2, 0), (0, -3), (-1, -1)])
+def test_reshape_of_nothing_that_does_not_fit(impl, new_shape):
+    calling(impl.reshape, floats(), (0, 2), (2, 1), new_shape).raises(ValueError, str(new_shape))
 
 
 def memory_after_writing_to_the_new_one(impl, memory):
@@ -168,14 +201,16 @@ def test_reshape_has_memory_of_its_own(impl):
     calling(memory_after_writing_to_the_new_one, impl, floats(1, 2, 3)).gives([1, 2, 3])
 
 
-@pytest.mark.parametrize("order", ["K", "f", "CF"])
-def test_unknown_order(impl, order):
-    arguments = floats(1, 2, 3), (3,), (1,)
-    calling(impl.indexes, (3,), order).raises(ValueError, order)
+@pytest.mark.parametrize("order", ["K", "f", "c", "CF", ""])
+@pytest.mark.parametrize(("shape", "steps"), [((3,), (1,)), ((), ()), ((1, 1), (1, 1)), ((2, 0), (0, 1))])
+def test_unknown_order(impl, shape, steps, order):
+    count = math.prod(shape)
+    arguments = floats(*range(count)), shape, steps
+    calling(impl.indexes, shape, order).raises(ValueError, order)
     calling(impl.values, *arguments, order).raises(ValueError, order)
     calling(impl.fill, *arguments, 5, order).raises(ValueError, order)
-    calling(impl.fill, *arguments, [5, 6, 7], order).raises(ValueError, order)
-    calling(impl.reshape, *arguments, (1, 3), order).raises(ValueError, order)
+    calling(impl.fill, *arguments, [5] * count, order).raises(ValueError, order)
+    calling(impl.reshape, *arguments, (1, count), order).raises(ValueError, order)
 
 
 @given(shape=SHAPES, order=ORDERS)
@@ -191,3 +226,16 @@ def test_reshape_as_in_numpy(impl, shape, lying, order, data):
     new_shape = data.draw(st.permutations(shape)) + [1] * data.draw(st.integers(0, 1))
     expected = array.reshape(new_shape, order=order).ravel(), tuple(new_shape)
     calling(impl.reshape, array.ravel(lying), shape, steps, tuple(new_shape), order).gives(expected)
+
+
+@given(shape=SHAPES, lying=ORDERS, order=ORDERS, gap=st.integers(1, 3))
+def test_values_and_fill_as_in_numpy(impl, shape, lying, order, gap):
+    size = math.prod(shape)
+    array = np.arange(1, size + 1, dtype=np.float32).reshape(shape)
+    steps = tuple(gap * step // 4 for step in np.array(array, order=lying).strides)
+    memory = np.full(gap * size, -1, np.float32)
+    memory[::gap] = array.ravel(lying)
+    calling(impl.values, memory, shape, steps, order).gives(array.ravel(order))
+    filled = memory.copy()
+    filled[::gap] = (array - 50).ravel(lying)
+    calling(impl.fill, memory, shape, steps, (array - 50).ravel(order).tolist(), order).fills(memory, filled)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 from kuiper.course import calling
 
-SHAPES = st.lists(st.integers(1, 5), min_size=1, max_size=4).map(tuple)
+SHAPES = st.lists(st.integers(0, 5), max_size=5).map(tuple)
 
 
 def test_strides_of_a_matrix(impl):
@@ -28,13 +30,27 @@ def test_strides_of_a_vector(impl):
     calling(impl.strides, (7,), "F").gives((1,))
 
 
-def test_strides_of_no_axes(impl):
-    calling(impl.strides, ()).gives(())
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_strides_of_no_axes(impl, order):
+    calling(impl.strides, (), order).gives(())
 
 
-@pytest.mark.parametrize("order", ["K", "f", "CF"])
-def test_strides_unknown_order(impl, order):
-    calling(impl.strides, (2, 3), order).raises(ValueError, order)
+def test_strides_of_an_axis_of_length_1(impl):
+    calling(impl.strides, (2, 1, 3)).gives((3, 3, 1))
+    calling(impl.strides, (2, 1, 3), "F").gives((1, 2, 2))
+    calling(impl.strides, (1, 1)).gives((1, 1))
+
+
+def test_strides_of_an_axis_of_length_0(impl):
+    calling(impl.strides, (2, 0, 3)).gives((0, 3, 1))
+    calling(impl.strides, (2, 0, 3), "F").gives((1, 2, 0))
+    calling(impl.strides, (0,)).gives((1,))
+
+
+@pytest.mark.parametrize("order", ["K", "f", "c", "CF", "C ", ""])
+@pytest.mark.parametrize("shape", [(2, 3), (7,), (), (0, 2)])
+def test_strides_unknown_order(impl, shape, order):
+    calling(impl.strides, shape, order).raises(ValueError, order)
 
 
 def test_offset_row_major(impl):
@@ -65,6 +81,15 @@ def test_offset_of_no_axes(impl):
     calling(impl.offset, (), (), ()).gives(0)
 
 
+def test_offset_against_the_order_of_memory(impl):
+    calling(impl.offset, (1, -1), (3, 4), (-10, 2)).gives(-4)
+
+
+@pytest.mark.parametrize("index", [0, -1])
+def test_offset_in_an_axis_of_length_0(impl, index):
+    calling(impl.offset, (1, index), (2, 0), (3, 1)).raises(IndexError, str(index))
+
+
 @pytest.mark.parametrize("index", [(0, 3), (-3, 0), (2, 0), (0, -4), (17, 0), (0, -15)])
 def test_offset_outside(impl, index):
     outside = next(str(i) for i in index if i)
@@ -72,12 +97,15 @@ def test_offset_outside(impl, index):
 
 
 @given(shape=SHAPES, order=st.sampled_from("CF"))
-def test_strides_as_in_numpy(impl, shape, order):
-    array = np.empty(shape, np.int8, order=order)
-    wanted = tuple(step if length > 1 else None for step, length in zip(array.strides, shape, strict=True))
-    calling(steps_that_matter, impl, shape, order).gives(wanted)
+def test_strides_of_any_shape(impl, shape, order):
+    faster = [shape[axis + 1 :] if order == "C" else shape[:axis] for axis in range(len(shape))]
+    calling(impl.strides, shape, order).gives(tuple(math.prod(lengths) for lengths in faster))
 
 
-def steps_that_matter(impl, shape, order):
-    """Along an axis of length 1 any stride would do."""
-    return tuple(step if length > 1 else None for step, length in zip(impl.strides(shape, order), shape, strict=True))
+@given(shape=st.lists(st.integers(1, 4), min_size=1, max_size=4).map(tuple), data=st.data())
+def test_offset_as_in_numpy(impl, shape, data):
+    index = tuple(data.draw(st.integers(-length, length - 1)) for length in shape)
+    order = data.draw(st.sampled_from("CF"))
+    places = np.arange(math.prod(shape)).reshape(shape, order=order)
+    steps = tuple(step // places.itemsize for step in places.strides)
+    calling(impl.offset, index, shape, steps).gives(int(places[index]))

@@ -50,9 +50,43 @@ def test_tensor_padding_with_minus_infinity(impl):
     calling(impl.padding, numbered(2, 1, 1), (1, 0, 0, 0), -np.inf).gives(expected)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.int64, np.uint8])
+@pytest.mark.parametrize("dtype", [np.float64, np.float16, np.int64, np.int32, np.int8, np.uint8, np.uint64])
 def test_tensor_padding_keeps_the_dtype(impl, dtype):
     calling(impl.padding, np.array([[[5]]], dtype), (0, 1, 1, 0), 3).gives(np.array([[[3, 5], [3, 3]]], dtype))
+
+
+def test_tensor_padding_of_bools(impl):
+    x = np.array([[[True, False]]])
+    calling(impl.padding, x, (0, 0, 1, 1), True).gives(np.array([[[True, True, False, True]]]))
+    calling(impl.padding, x, (1, 0, 0, 0)).gives(np.array([[[False, False], [True, False]]]))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "number"),
+    [(np.int64, 2**53 + 1), (np.int64, -(2**63)), (np.uint64, 2**64 - 1), (np.int32, 2**24 + 1), (np.float64, 0.1)],
+)
+def test_tensor_padding_rounds_nothing(impl, dtype, number):
+    expected = np.array([[[0, number, 7], [0, 0, 0]]], dtype)
+    calling(impl.padding, np.array([[[number, 7]]], dtype), (0, 1, 1, 0)).gives(expected)
+
+
+def test_tensor_padding_keeps_nan_and_infinity(impl):
+    x = np.array([[[np.nan, -np.inf], [np.inf, 0]]], np.float32)
+    expected = np.array([[[5, np.nan, -np.inf], [5, np.inf, 0], [5, 5, 5]]], np.float32)
+    calling(impl.padding, x, (0, 1, 1, 0), 5).gives(expected)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_tensor_padding_with_no_number(impl, value):
+    x = np.array([[[1, -2]], [[0, 4]]], np.float32)
+    expected = np.array([[[value, 1, -2], [value] * 3], [[value, 0, 4], [value] * 3]], np.float32)
+    calling(impl.padding, x, (0, 1, 1, 0), value).gives(expected)
+
+
+def test_tensor_padding_with_gaps_in_memory(impl):
+    x = numbered(2, 4, 6)[:, ::2, ::3]
+    expected = [[[1, 4, 0], [13, 16, 0]], [[25, 28, 0], [37, 40, 0]]]
+    calling(impl.padding, x, (0, 0, 0, 1)).gives(expected)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

@@ -122,10 +122,32 @@ def test_missing_entry(impl, tmp_path):
     calling(values, impl, path, "layer.fc", {"bias": "(1)f32"}).raises(ValueError, "layer.fc.bias")
 
 
-@pytest.mark.parametrize("shape", ["(1)f32", "(3)f32", "(2)f64", "(2)f16", "()f32", "(1,3)f32"])
+@pytest.mark.parametrize("shape", ["(1)f32", "(3)f32", "(2)f64", "(2)f16", "()f32", "(1,3)f32", "(0)f32", "(2,0)f32"])
 def test_wrong_number_of_bytes(impl, tmp_path, shape):
     path = archive(tmp_path, {"fc.k": np.float32([1, 2])})
     calling(values, impl, path, "fc", {"k": shape}).raises(ValueError, "fc.k")
+
+
+def test_wrong_number_of_bytes_where_there_are_none(impl, tmp_path):
+    path = archive(tmp_path, {"fc.k": b""})
+    calling(values, impl, path, "fc", {"k": "(1)f32"}).raises(ValueError, "fc.k")
+    calling(values, impl, path, "fc", {"k": "()f32"}).raises(ValueError, "fc.k")
+
+
+@pytest.mark.parametrize("mode", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_archive_that_is_compressed_or_not(impl, tmp_path, mode):
+    path = tmp_path / "other name.weights"
+    with zipfile.ZipFile(path, "w", mode) as file:
+        file.writestr("a.k", np.arange(400, dtype="<f4").tobytes())
+    calling(values, impl, str(path), "a", {"k": "(20,20)f32"}).gives({"k": np.arange(400, dtype="<f4").reshape(20, 20)})
+
+
+def test_numbers_bit_by_bit(impl, tmp_path):
+    whole = np.array([2**53 + 1, -(2**63)], "<i8")
+    path = archive(tmp_path, {"a.i": whole, "a.d": np.float64([0.1, np.nan, np.inf])})
+    calling(values, impl, path, "a", {"i": "(2)i64", "d": "(3)f64"}).gives(
+        {"i": whole, "d": np.float64([0.1, np.nan, np.inf])}
+    )
 
 
 @pytest.mark.parametrize("shape", ["(?)f32", "(2,%n)f32"])

@@ -24,6 +24,9 @@ PARAMS = {
     "low": ("STRING", "-inf"),
     "hole": ("STRING", "nan"),
     "words": ("STRING_LIST", ["ij", "jk"]),
+    "empty": ("INT_LIST", []),
+    "off": ("BOOL", False),
+    "zero": ("INT", 0),
 }
 
 
@@ -104,6 +107,21 @@ def test_init_copies_lists(impl):
     calling(after_a_change, impl).gives(([2, 1], ["ij"], {"file": [2, 1]}))
 
 
+@pytest.mark.parametrize("key", ["stride", "scales", "words", "empty"])
+def test_init_copies_any_list(impl, key):
+    calling(lengths_after_append, impl, *PARAMS[key]).gives((len(PARAMS[key][1]), len(PARAMS[key][1]) + 1))
+
+
+def lengths_after_append(impl, type_name, values):
+    """The lengths of the file's list and of the graph's, once the graph's has grown."""
+    from kuiper.graph.pnnx import Parameter, ParameterType
+
+    file = {"key": Parameter(ParameterType[type_name], values)}
+    made = impl.init_graph_params(file)["key"].value
+    made.append(values[0] if values else 3)
+    return len(file["key"].value), len(made)
+
+
 def after_a_change(impl):
     """Change the lists of the running graph; what the file says must stay."""
     from kuiper.graph.pnnx import Parameter, ParameterType
@@ -134,6 +152,7 @@ def test_pair_from_one_number(impl):
 def test_pair_default(impl):
     calling(pair, impl, only("stride"), "dilation", (1, 4)).gives((1, 4))
     calling(pair, impl, only("none"), "none", (0, 0)).gives((0, 0))
+    calling(pair, impl, {}, "none", (2, 3)).gives((2, 3))
 
 
 def test_pair_given_beats_default(impl):
@@ -145,7 +164,7 @@ def test_pair_missing(impl, key):
     calling(pair, impl, {**only("stride"), **only("none")}, key).raises(ValueError, key)
 
 
-@pytest.mark.parametrize("key", ["slope", "bias", "mode", "scales", "three", "words"])
+@pytest.mark.parametrize("key", ["slope", "bias", "off", "mode", "scales", "three", "words", "empty"])
 def test_pair_of_another_type(impl, key):
     calling(pair, impl, only(key), key).raises(ValueError, key)
     calling(pair, impl, only(key), key, (1, 1)).raises(ValueError, key)
@@ -176,6 +195,7 @@ def test_number_that_is_spelled(impl):
 def test_number_default(impl):
     calling(number, impl, only("slope"), "eps", 0.0).gives(0.0)
     calling(number, impl, only("none"), "none", 0.5).gives(0.5)
+    calling(number, impl, only("none"), "none", 0.0).gives(0.0)
 
 
 def test_number_given_beats_default(impl):
@@ -187,7 +207,7 @@ def test_number_missing(impl, key):
     calling(number, impl, {**only("slope"), **only("none")}, key).raises(ValueError, key)
 
 
-@pytest.mark.parametrize("key", ["bias", "mode", "scales", "stride"])
+@pytest.mark.parametrize("key", ["bias", "off", "mode", "scales", "stride", "kernel", "empty"])
 def test_number_of_another_type(impl, key):
     calling(number, impl, only(key), key).raises(ValueError, key)
     calling(number, impl, only(key), key, 1.0).raises(ValueError, key)
@@ -196,6 +216,9 @@ def test_number_of_another_type(impl, key):
 def test_number_that_is_a_word_for_python_only(impl):
     calling(number, impl, {"eps": ("STRING", "1e-5")}, "eps").raises(ValueError, "eps")
     calling(number, impl, {"eps": ("STRING", "infinity")}, "eps").raises(ValueError, "eps")
+    calling(number, impl, {"eps": ("STRING", "NaN")}, "eps").raises(ValueError, "eps")
+    calling(number, impl, {"eps": ("STRING", "+inf")}, "eps").raises(ValueError, "eps")
+    calling(number, impl, {"eps": ("STRING", "")}, "eps").raises(ValueError, "eps")
 
 
 @given(values=st.lists(st.integers(-9, 9), min_size=0, max_size=4))

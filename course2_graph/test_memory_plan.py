@@ -212,3 +212,59 @@ def test_any_network(impl, reads, amounts):
     sizes = {name: amounts[i] for i, name in enumerate(alive)}
     calling(impl.lifetimes, steps, [f"n{len(steps) - 1}"]).gives(alive)
     calling(impl.share_buffers, sizes, alive).gives(plan(sizes, alive))
+
+
+def seeded(seed):
+    """A network of up to 14 steps, several outputs each: steps, what is returned, sizes of the operands."""
+    random = np.random.default_rng(seed)
+    steps, written = [], []
+    for step in range(int(random.integers(1, 15))):
+        readable = ["x", *written]
+        reads = [str(name) for name in random.choice(readable[-6:], int(random.integers(0, 4)))]
+        writes = [f"n{step}.{i}" for i in range(int(random.integers(1, 4)))]
+        steps.append((reads, writes))
+        written += writes
+    returned = [str(name) for name in random.choice(["x", *written], int(random.integers(0, 3)))]
+    return steps, returned, {name: int(random.integers(0, 40)) for name in random.permutation(written).tolist()}
+
+
+def lives(steps, returned):
+    """Word for word: the writing step, and the last that reads it."""
+    found = {}
+    for step, (_, outputs) in enumerate(steps):
+        for name in outputs:
+            readers = [k for k, (inputs, _) in enumerate(steps) if name in inputs]
+            found[name] = step, len(steps) if name in returned else max([step, *readers])
+    return found
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_larger_networks(impl, seed):
+    steps, returned, sizes = seeded(seed)
+    alive = lives(steps, returned)
+    calling(impl.lifetimes, steps, returned).gives(alive)
+    calling(impl.share_buffers, sizes, alive).gives(plan(sizes, alive))
+
+
+def overlaps(impl, shapes, buffer_of, buffers):
+    """Write into one array after the other, when all are 0; for each, what all of them hold then."""
+    arrays = impl.allocate(shapes, buffer_of, buffers)
+    found = {}
+    for name, array in arrays.items():
+        for other in arrays.values():
+            other[...] = 0
+        array[...] = np.arange(1, array.size + 1).reshape(array.shape)
+        found[name] = {key: other.ravel().tolist() for key, other in arrays.items()}
+    return found
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_arrays_lie_where_the_plan_says(impl, seed):
+    steps, returned, sizes = seeded(seed)
+    buffer_of, buffers = plan(sizes, lives(steps, returned))
+    shapes = {name: (size,) if size % 2 else (2, size // 2) for name, size in sizes.items()}
+    expected = {}
+    for name, size in sizes.items():
+        written = {key: size if buffer_of[key] == buffer_of[name] else 0 for key in sizes}
+        expected[name] = {key: [float(i + 1) if i < written[key] else 0.0 for i in range(sizes[key])] for key in sizes}
+    calling(overlaps, impl, shapes, buffer_of, buffers).gives(expected)

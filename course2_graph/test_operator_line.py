@@ -96,6 +96,22 @@ def test_fields_in_any_order(impl):
     )
 
 
+def test_value_that_is_empty(impl):
+    calling(pieces, impl, "x.Y y 1 1 0 1 a= @b= #1=", "params", "attrs", "shapes").gives(
+        [{"a": ""}, {"b": ""}, {"1": ""}]
+    )
+
+
+def test_marks_within_keys_and_values(impl):
+    line = "x.Y y 1 1 0 1 a@b=1 c#d=@2 e$f=$3"
+    calling(pieces, impl, line, "params", "attrs", "shapes").gives([{"a@b": "1", "c#d": "@2", "e$f": "$3"}, {}, {}])
+
+
+def test_operand_that_is_read_and_written(impl):
+    calling(impl.parse_line, "x.Y y 1 1 0 1 $self=0 $out=1").raises(ValueError, "$out=1")
+    calling(pieces, impl, "x.Y y 1 1 5 5 $self=5", "inputs", "outputs", "input_names").gives([["5"], ["5"], ["self"]])
+
+
 def test_key_ends_at_the_first_equals_sign(impl):
     calling(pieces, impl, "x.Y y 1 1 0 1 expr=@0=#1=2", "params").gives([{"expr": "@0=#1=2"}])
 
@@ -161,7 +177,13 @@ def test_shape_with_unknown_sizes(impl):
 
 
 @pytest.mark.parametrize(
-    "text", ["1,2f32", "(1,2f32", "1,2)f32", "(1,2)f31", "(1,2)", "(1,-2)f32", "(1,x)f32", "(1,,2)f32", "(1.5)f32"]
+    "text",
+    [
+        *("1,2f32", "(1,2f32", "1,2)f32", "(1,2)f31", "(1,2)", "(1,2)F32", "(1,2)f32x", "x(1,2)f32", "((1,2)f32"),
+        *("11)f32", "?1)f32", "f32", ")f32", "(f32", "", "()", "(1)(2)f32", "[1,2]f32"),
+        *("(1,-2)f32", "(1,x)f32", "(1,,2)f32", "(1.5)f32", "(,)f32", "(1,)f32", "(,1)f32", "( )f32"),
+        *("(+1)f32", "(-0)f32", "(1_0)f32", "(1,?2)f32", "(%)f32", "(1,%)f32", "(\u00b2)f32", "(1e2)f32", "(0x1)f32"),
+    ],
 )
 def test_shape_of_another_form(impl, text):
     calling(impl.parse_shape, text).raises(ValueError, text)
@@ -169,6 +191,28 @@ def test_shape_of_another_form(impl, text):
 
 def test_read_operators(impl):
     calling(names, impl, FILE).gives(["in", "act", "sum", "out"])
+
+
+@pytest.mark.parametrize("text", ["", "\n", "7767517", "7767517\n", "4 3\n7767517\n"])
+def test_read_operators_without_the_two_lines_on_top(impl, text):
+    calling(names, impl, text).raises(ValueError)
+
+
+def test_read_operators_of_an_empty_graph(impl):
+    calling(names, impl, "7767517\n0 0\n").gives([])
+
+
+def read_twice(impl, text):
+    """Read a file, change what came, and read it again."""
+    for op in impl.read_operators(text):
+        op.params["new"], op.attrs["new"], op.shapes["new"] = "1", "2", "3"
+        op.inputs.append("new")
+        op.outputs.append("new")
+    return [(op.inputs, op.outputs, op.params, op.attrs, sorted(op.shapes)) for op in impl.read_operators(text)][:2]
+
+
+def test_read_operators_anew_each_time(impl):
+    calling(read_twice, impl, FILE).gives([([], ["0"], {}, {}, ["0"]), (["0"], ["1"], {}, {}, [])])
 
 
 def test_read_operators_without_last_line_feed(impl):

@@ -21,9 +21,17 @@ def all_typed(impl, type_name, texts):
     return [(key, param.type.name, param.value) for key, param in impl.parse_params(type_name, texts).items()]
 
 
-@pytest.mark.parametrize(("text", "value"), [("64", 64), ("0", 0), ("-3", -3), ("2147483647", 2147483647), ("007", 7)])
+@pytest.mark.parametrize(
+    ("text", "value"), [("64", 64), ("0", 0), ("-3", -3), ("2147483647", 2147483647), ("007", 7), ("-0", 0)]
+)
 def test_whole_number(impl, text, value):
     calling(typed, impl, text).gives(("INT", value))
+
+
+@pytest.mark.parametrize("value", [2**53 + 1, -(2**63), 12345678901234567890])
+def test_whole_number_that_no_float_holds(impl, value):
+    calling(typed, impl, f"{value}").gives(("INT", value))
+    calling(typed, impl, f"(1,{value})").gives(("INT_LIST", [1, value]))
 
 
 @pytest.mark.parametrize(
@@ -69,7 +77,17 @@ def test_null(impl, text):
         "-.5",
         "true",
         "NoneType",
+        "none",
+        "FALSE",
         "e5",
+        "infinity",
+        "-nan",
+        "",
+        ")",
+        "--",
+        "\u00b2",
+        "\u0663",
+        "-\u0663",
     ],
 )
 def test_word(impl, text):
@@ -103,6 +121,9 @@ def test_list_of_words(impl):
 def test_items_know_only_the_last_three_rules(impl):
     calling(typed, impl, "(True,False)").gives(("STRING_LIST", ["True", "False"]))
     calling(typed, impl, "(None)").gives(("STRING_LIST", ["None"]))
+    calling(typed, impl, "(a,)").gives(("STRING_LIST", ["a", ""]))
+    calling(typed, impl, "(,)").gives(("STRING_LIST", ["", ""]))
+    calling(typed, impl, "([a,b)").gives(("STRING_LIST", ["[a", "b"]))
 
 
 def test_infinity_among_floats(impl):
@@ -115,12 +136,18 @@ def test_list_that_is_not_closed(impl, text):
     calling(impl.parse_value, text).raises(ValueError, text)
 
 
-@pytest.mark.parametrize("text", ["(1,0.5)", "(1,a)", "[0.5,a]", "(1,inf)", "(a,-3)", "(1,None)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("(1,0.5)", "(0.5,1)", "(1,a)", "[0.5,a]", "(1,inf)", "(inf,1)", "(a,-3)", "(1,None)", "(1,True)", "(1,)"),
+        *("(0.5,infinity)", "(0.5,NaN)", "(0.5,+inf)", "(0.5,-nan)", "(0.5,inf,a)", "(0.5,)"),
+    ],
+)
 def test_list_of_several_types(impl, text):
     calling(impl.parse_value, text).raises(ValueError, text)
 
 
-@pytest.mark.parametrize("text", ["12abc", "-3x", "1.2.3", "5e", "(1,2x)"])
+@pytest.mark.parametrize("text", ["12abc", "-3x", "1.2.3", "5e", "(1,2x)", "1E5", "0x10", "0xe", "3,4", "7-", "1/2"])
 def test_number_that_is_none(impl, text):
     calling(impl.parse_value, text).raises(ValueError)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kuiper.course import calling
+from kuiper.course import calling, same
 
 SUM = [
     "pnnx.Input in 0 1 a #a=(1,8)f32",
@@ -151,36 +151,43 @@ def settings(impl, texts):
 
 
 def test_lines_are_left_as_they_are(impl):
-    calling(lines_afterwards, impl, SUM).gives(True)
+    calling(lines_afterwards, impl, SUM).gives(
+        [
+            ([], ["a"], [], {"a": "(1,8)f32"}),
+            (["a"], ["b"], [""], {"b": "(1,?)f16"}),
+            (["a", "b"], ["c"], ["self", "other"], {}),
+            (["c"], [], [""], {}),
+        ]
+    )
 
 
 def lines_afterwards(impl, texts):
     """Change the graph; the lines that it was made from must not change."""
     from kuiper.course import load_exercise
 
-    lines, fresh = ([load_exercise("2.1").parse_line(text) for text in texts] for _ in range(2))
+    lines = [load_exercise("2.1").parse_line(text) for text in texts]
     for op in impl.connect(lines).operators:
         op.inputs.clear()
         op.outputs.clear()
         op.input_names.append("new")
-    return lines == fresh
+    return [(line.inputs, line.outputs, line.input_names, line.shapes) for line in lines]
 
 
 def test_producer_and_consumers_share_the_operand(impl):
-    calling(identities, impl, SUM).gives(True)
+    ends = [["a"], ["a", "b"], ["a", "b", "c"], ["c"]]
+    nodes = [["in", "conv", "sum"], ["conv", "sum"], ["sum", "out"]]
+    calling(identities, impl, SUM).gives((ends, nodes))
 
 
 def identities(impl, texts):
-    """Whether every end of every edge holds the very object that the graph lists."""
+    """The ends of all edges, by the names of the very objects that the graph lists."""
     from kuiper.course import load_exercise
 
     graph = impl.connect([load_exercise("2.1").parse_line(text) for text in texts])
-    listed = {operand.name: operand for operand in graph.operands}
-    ends = [operand for op in graph.operators for operand in (*op.inputs, *op.outputs)]
-    nodes = [op for operand in graph.operands for op in (operand.producer, *operand.consumers)]
-    return all(operand is listed[operand.name] for operand in ends) and all(
-        any(node is op for op in graph.operators) for node in nodes
-    )
+    names = {id(part): part.name for part in (*graph.operators, *graph.operands)}
+    ends = [[names.get(id(end), "another one") for end in (*op.inputs, *op.outputs)] for op in graph.operators]
+    nodes = [[names.get(id(op), "another one") for op in (o.producer, *o.consumers)] for o in graph.operands]
+    return ends, nodes
 
 
 def test_each_graph_is_new(impl):
@@ -272,16 +279,17 @@ def test_output_names(impl):
 
 
 def test_neighbours_are_operators_of_the_graph(impl):
-    calling(same_objects, impl, SUM).gives([True, True, True, True])
+    calling(same_objects, impl, SUM).gives([["conv", "sum"], ["sum", "in"], ["out", "in", "conv"], ["sum"]])
 
 
 def same_objects(impl, texts):
-    """Neighbours are the operators themselves, also where two have one name."""
+    """Neighbours, by the names of the very objects that the graph lists."""
     from kuiper.course import load_exercise
 
     graph = impl.connect([load_exercise("2.1").parse_line(text) for text in texts])
+    names = {id(op): op.name for op in graph.operators}
     near = [[*impl.successors(op), *impl.predecessors(op)] for op in graph.operators]
-    return [bool(ops) and all(any(op is other for other in graph.operators) for op in ops) for ops in near]
+    return [[names.get(id(op), "another one") for op in ops] for ops in near]
 
 
 def test_neighbours_of_one_name(impl):
@@ -301,3 +309,64 @@ def test_any_graph(impl, data):
     calling(names, impl, "predecessors", lines).gives(
         {f"n{i}": [f"n{j}" for j in dict.fromkeys(r)] for i, r in enumerate(reads)}
     )
+
+
+def effort(impl, count):
+    """The lines of Python that run until so many operators in a row are connected, and how many for four times as many."""
+    import sys
+
+    from kuiper.course import load_exercise
+
+    class Name(str):
+        """A name that is compared by a line of Python, so that every comparison counts."""
+
+        __slots__ = ()
+        __hash__ = str.__hash__
+
+        def __eq__(self, other):
+            return str.__eq__(self, other)
+
+    def steps(count):
+        parse_line, most, seen = load_exercise("2.1").parse_line, 20_000 + 2_000 * count, 0
+        lines = [parse_line("x.Y n0 0 1 0")] + [parse_line(f"x.Y n{i} 1 1 {i - 1} {i}") for i in range(1, count)]
+        for line in lines:
+            line.inputs, line.outputs = [Name(name) for name in line.inputs], [Name(name) for name in line.outputs]
+
+        def watch(frame, event, argument):
+            nonlocal seen
+            seen += 1
+            if seen > most:
+                raise RuntimeError(f"{count} operators are not connected after {most} steps")
+            return watch
+
+        before = sys.gettrace()
+        sys.settrace(watch)
+        try:
+            impl.connect(lines)
+        finally:
+            sys.settrace(before)
+        return seen
+
+    return steps(count), steps(4 * count)
+
+
+def in_proportion(few, many):
+    """What is said of the steps for some operators, and for four times as many."""
+    return "in proportion" if 0 < few <= many < 6 * few else f"{few} steps for one, {many} for four times as much"
+
+
+def test_work_grows_with_the_number_of_operators(impl):
+    few, many = calling(effort, impl, 100).answer()
+    same("connect(100 operators), connect(400 operators)", in_proportion(few, many), "in proportion")
+
+
+def test_operand_read_by_many(impl):
+    lines = ["pnnx.Input in 0 1 a", *(f"nn.ReLU r{i} 1 1 a b{i}" for i in range(40))]
+    calling(consumers, impl, lines).gives({"a": [f"r{i}" for i in range(40)], **{f"b{i}": [] for i in range(40)}})
+
+
+def test_consumer_that_reads_in_turns(impl):
+    lines = ["pnnx.Input in 0 2 a b", "torch.cat cat 5 1 a b a b a c", "torch.cat dog 3 1 b c b d"]
+    calling(consumers, impl, lines).gives({"a": ["cat"], "b": ["cat", "dog"], "c": ["dog"], "d": []})
+    calling(names, impl, "successors", lines).gives({"in": ["cat", "dog"], "cat": ["dog"], "dog": []})
+    calling(names, impl, "predecessors", lines).gives({"in": [], "cat": ["in"], "dog": ["in", "cat"]})

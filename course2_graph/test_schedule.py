@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kuiper.course import calling
+from kuiper.course import calling, same
 from kuiper.errors import ModelFormatError
 
 # A graph is a list of (operator, what it reads), in the order of the file; "split:1" is the second output of split.
@@ -116,11 +116,11 @@ def test_circle(impl, function, nodes):
 
 @pytest.mark.parametrize("function", ["queue_order", "depth_first_order"])
 def test_long_chain(impl, function):
-    calling(long_chain, impl, function, 3000).gives(True)
+    calling(long_chain, impl, function, 3000).gives([str(i) for i in range(3000)])
 
 
 def long_chain(impl, function, length):
-    """Whether a chain of so many operators comes back in order."""
+    """The order of a chain of so many operators."""
     from itertools import pairwise
 
     from kuiper.graph.pnnx import DataType
@@ -130,7 +130,98 @@ def long_chain(impl, function, length):
     for op, following in pairwise(operators):
         operand = RuntimeOperand(op.name, 0, None, DataType.F32, op, [following])
         op.outputs, following.inputs = [operand], [operand]
-    return getattr(impl, function)(operators) == operators
+    return [op.name for op in getattr(impl, function)(operators)]
+
+
+def growth(impl, function, shape, count):
+    """The lines of Python that run until the order of so many operators is known, and of four times as many."""
+    import sys
+
+    from kuiper.graph.pnnx import DataType
+    from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
+
+    class Name(str):
+        """A name that is compared by a line of Python, so that every comparison counts."""
+
+        __slots__ = ()
+        __hash__ = str.__hash__
+
+        def __eq__(self, other):
+            return str.__eq__(self, other)
+
+    class Operator(RuntimeOperator):
+        """An operator that is compared by a line of Python, too: ``in`` and ``index`` compare one after the other."""
+
+        __hash__ = RuntimeOperator.__hash__
+
+        def __eq__(self, other):
+            return object.__eq__(self, other)
+
+    def reads(shape, i, count):
+        """The operators that operator i reads."""
+        if shape == "chain":
+            return [i - 1] if i else []
+        if shape == "ladder":  # from the first to the last there are more ways than atoms in the universe
+            return [j for j in (i - 2, i - 1) if j >= 0]
+        return [] if i == 0 else [0] if i < count - 1 else list(range(1, i))  # "star": many between two
+
+    def steps(count):
+        operators = [Operator("x.Y", Name(f"n{i}")) for i in range(count)]
+        for i, op in enumerate(operators):
+            op.outputs = [RuntimeOperand(op.name, i, None, DataType.F32, op)]
+            for j in reads(shape, i, count):
+                op.inputs.append(operators[j].outputs[0])
+                operators[j].outputs[0].consumers.append(op)
+        most, seen = 20_000 + 2_000 * count, 0
+
+        def watch(frame, event, argument):
+            nonlocal seen
+            seen += 1
+            if seen > most:
+                raise RuntimeError(f"no order of {count} operators after {most} steps")
+            return watch
+
+        before = sys.gettrace()
+        sys.settrace(watch)
+        try:
+            getattr(impl, function)(operators)
+        finally:
+            sys.settrace(before)
+        return seen
+
+    return steps(count), steps(4 * count)
+
+
+def in_proportion(few, many):
+    """What is said of the steps for a graph, and for one four times as large."""
+    return "in proportion" if 0 < few <= many < 6 * few else f"{few} steps for one, {many} for four times as much"
+
+
+@pytest.mark.parametrize("shape", ["chain", "ladder", "star"])
+@pytest.mark.parametrize("function", ["queue_order", "depth_first_order"])
+def test_work_grows_with_the_graph(impl, function, shape):
+    few, many = calling(growth, impl, function, shape, 100).answer()
+    same(f"{function} of 100 operators and of 400", in_proportion(few, many), "in proportion")
+
+
+@pytest.mark.parametrize("function", ["queue_order", "depth_first_order"])
+def test_operators_of_one_name(impl, function):
+    calling(order_of_twins, impl, function).gives([0, 1, 2, 3])
+
+
+def order_of_twins(impl, function):
+    """Four operators of one name and type in a chain: the places in the file of those that come back."""
+    from itertools import pairwise
+
+    from kuiper.graph.pnnx import DataType
+    from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
+
+    operators = [RuntimeOperator("nn.ReLU", "same") for _ in range(4)]
+    for op, following in pairwise(operators):
+        operand = RuntimeOperand("0", 0, None, DataType.F32, op, [following])
+        op.outputs, following.inputs = [operand], [operand]
+    places = {id(op): place for place, op in enumerate(operators)}
+    return [places[id(op)] for op in getattr(impl, function)(operators)]
 
 
 @pytest.mark.parametrize("function", ["queue_order", "depth_first_order"])

@@ -74,6 +74,20 @@ def seen_in_place(impl, name, x):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_many_numbers(impl, name):
+    x = np.random.default_rng(1).normal(0, 4, 1003).astype(np.float32)
+    out = np.full(1003, 90, np.float32)
+    calling(getattr(impl, name), x, out).fills(out, curve(name, x), tolerance=1e-6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("number", [-80, -20, -1e-6, 1e-6, 20, 80])
+def test_one_number(impl, name, number):
+    x, out = floats(number), floats(90)
+    calling(getattr(impl, name), x, out).fills(out, curve(name, x), tolerance=1e-5)
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_gaps_in_memory(impl, name):
     x = np.arange(-4, 5, dtype=np.float32)[::2]
     out = np.full(10, 90, np.float32)[::2]
@@ -98,3 +112,12 @@ def test_as_in_numpy(impl, name, values):
     x = np.array(values, np.float32)
     out = np.full(len(x), 90, np.float32)
     calling(getattr(impl, name), x, out).fills(out, curve(name, x), tolerance=1e-6)
+
+
+def speed(impl):
+    """Not a test: what the report says of the speed when all tests pass."""
+    from kuiper.course.speed import best_seconds
+
+    x = np.random.default_rng(1).random(100_000, np.float32)
+    out = np.empty_like(x)
+    return best_seconds(lambda: impl.silu(x, out)), x.size, "numbers"

@@ -38,6 +38,8 @@ WIDE = picture([1, 2, 3, 4, 5], [6, 7, 8, 9, 10], [11, 12, 13, 14, 30])
         (4, 4, [(0, 1), (1, 2), (2, 3), (3, 4)]),
         (9, 1, [(0, 9)]),
         (10**17 + 1, 2, [(0, 50000000000000001), (50000000000000000, 100000000000000001)]),
+        (3 * 10**40 + 1, 3, [(i * 10**40, (i + 1) * 10**40 + 1) for i in range(3)]),
+        (10**60, 4, [(i * 10**60 // 4, (i + 1) * 10**60 // 4) for i in range(4)]),
     ],
 )
 def test_windows(impl, length, count, expected):
@@ -109,6 +111,24 @@ def test_sum_in_float64(impl):
     calling(impl.adaptive_avg_pool2d, x, (1, 1)).gives(result([1.5]))
 
 
+def test_nothing_is_rounded_between_rows_and_columns(impl):
+    x = picture([16777216, 1], [1, -16777216])
+    calling(impl.adaptive_avg_pool2d, x, (1, 1)).gives(result([0.5]))
+    calling(impl.adaptive_avg_pool2d, x[..., [1, 0]], (1, 1)).gives(result([0.5]))
+
+
+def test_sums_of_other_windows_leave_no_trace(impl):
+    x = picture([1e30, 1, 2, 3, 4, 5], [1, 1e30, 3, 4, 5, 6])
+    calling(impl.adaptive_avg_pool2d, x, (2, 3)).gives(result([5e29, 2.5, 4.5], [5e29, 3.5, 5.5]))
+
+
+def test_gaps_in_memory(impl):
+    x = np.arange(2 * 2 * 6 * 8, dtype=np.float32).reshape(2, 2, 6, 8)[:, ::-1, ::2, ::2]
+    expected = twin.adaptive_average(np.ascontiguousarray(x).reshape(4, 3, 4), (2, 3)).reshape(2, 2, 2, 3)
+    calling(impl.adaptive_avg_pool2d, x, (2, 3)).gives(expected, tolerance=1e-6)
+    calling(impl.adaptive_avg_pool2d, np.asfortranarray(x), (2, 3)).gives(expected, tolerance=1e-6)
+
+
 def test_large_numbers(impl):
     calling(impl.adaptive_avg_pool2d, picture([3e38, 3e38]), (1, 1)).gives(result([3e38]))
 
@@ -129,15 +149,27 @@ def test_error_of_output_size(impl, output_size):
     calling(impl.adaptive_avg_pool2d, WIDE, output_size).raises(ValueError, "output_size")
 
 
-def shared_memory(impl, x):
-    return bool(np.shares_memory(impl.adaptive_avg_pool2d(x, None), x))
+def x_after_writing_to_the_result(impl, x):
+    impl.adaptive_avg_pool2d(x, None)[...] = -1
+    return x
 
 
 def test_result_is_a_new_array(impl):
-    calling(shared_memory, impl, WIDE).gives(False)
+    calling(x_after_writing_to_the_result, impl, WIDE).gives(WIDE)
 
 
-@given(length=st.integers(1, 40), count=st.integers(1, 40))
+LENGTHS = st.integers(1, 40) | st.integers(1, 10**50)
+
+
+@pytest.mark.parametrize("count", range(1, 25))
+def test_windows_of_every_small_length(impl, count):
+    for length in range(1, 25):
+        cuts = [Fraction(i * length, count) for i in range(count + 1)]
+        expected = [(math.floor(first), math.ceil(last)) for first, last in pairwise(cuts)]
+        calling(impl.windows, length, count).gives(expected)
+
+
+@given(length=LENGTHS, count=st.integers(1, 40))
 def test_windows_as_the_definition(impl, length, count):
     cuts = [Fraction(i * length, count) for i in range(count + 1)]
     expected = [(math.floor(first), math.ceil(last)) for first, last in pairwise(cuts)]

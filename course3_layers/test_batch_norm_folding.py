@@ -141,15 +141,43 @@ def test_fold_error_of_rank(impl, name):
     calling(impl.fold_batch_norm, np.ones((3, 2, 4, 4), np.float32), **settings).raises(ValueError, name)
 
 
-def shared_memory(impl, weight, bias):
-    """Whether a result of a batch norm that changes nothing lies where an argument lies."""
+def test_batch_norm_of_no_images(impl):
+    calling(impl.batch_norm, np.zeros((0, 3, 2), np.float32), MEAN, VAR, GAMMA, BETA).gives(
+        np.zeros((0, 3, 2), np.float32)
+    )
+
+
+def test_batch_norm_channels_know_nothing_of_each_other(impl):
+    x = array([[np.nan, np.inf], [1, 2]])
+    calling(impl.batch_norm, x, array(0, 0), array(3, 3), eps=1).gives(array([[np.nan, np.inf], [0.5, 1]]))
+
+
+def test_gamma_of_zero(impl):
+    calling(impl.fold_batch_norm, array([[[3]]]), array(5), array(1), array(3), array(0), array(7), 1).gives(
+        (array([[[0]]]), array(7))
+    )
+    calling(impl.batch_norm, array([3, 4]), array(1, 1), array(3, 3), array(0, 2), array(7, 0), 1).gives(array([7, 3]))
+
+
+def test_batch_norm_of_views(impl):
+    x = np.arange(24, dtype=np.float32).reshape(4, 3, 2)[::2, ::-1]
+    expected = np.empty((2, 3, 2), np.float32)
+    for c, (mean, root, gamma, beta) in enumerate([(1, 2, 10, 7), (-4, 3, -6, 100), (10, 1, 3, -5)]):
+        expected[:, c] = (x[:, c] - mean) * (gamma / root) + beta
+    calling(impl.batch_norm, x, MEAN, VAR, GAMMA, BETA, 1).gives(expected, tolerance=1e-6)
+
+
+def arguments_after_writing_to_the_results(impl, weight, bias):
+    """A batch norm that changes nothing could give its arguments back."""
     zero, one = np.zeros(2, np.float32), np.ones(2, np.float32)
-    results = (*impl.fold_batch_norm(weight, bias, zero, one, eps=0), impl.batch_norm(weight, zero, one, eps=0))
-    return [bool(np.shares_memory(result, given)) for result in results for given in (weight, bias)]
+    for result in (*impl.fold_batch_norm(weight, bias, zero, one, eps=0), impl.batch_norm(weight, zero, one, eps=0)):
+        result[...] = -1
+    return weight, bias
 
 
 def test_results_are_new_arrays(impl):
-    calling(shared_memory, impl, array([[[3]], [[4]]], [[[5]], [[6]]]), array(1, 2)).gives([False] * 6)
+    weight, bias = array([[[3]], [[4]]], [[[5]], [[6]]]), array(1, 2)
+    calling(arguments_after_writing_to_the_results, impl, weight, bias).gives((weight, bias))
 
 
 @given(data=st.data())

@@ -150,6 +150,16 @@ def test_zeros_of_a_panel_do_not_meet_the_result(impl):
     calling(product, impl, a, b).gives(array([np.nan, np.inf, -np.inf], [np.nan, 19, 19]))
 
 
+def test_gemm_of_many_steps(impl):
+    a, b = counting(6, 300, start=-900) % 7, counting(300, 10, start=-1500) % 5
+    calling(product, impl, a, b).gives(a @ b)
+
+
+def test_gemm_of_many_tiles(impl):
+    a, b = counting(50, 2, start=-40), counting(2, 70, start=-60)
+    calling(product, impl, a, b).gives(a @ b)
+
+
 def panels_of(impl, a, b):
     """What gemm leaves in the panels."""
     a_panels, b_panels = np.full((2, 2, 4), 99, np.float32), np.full((1, 2, 8), 99, np.float32)
@@ -171,14 +181,14 @@ def product_of_views(impl, a, b):
     c = np.full((12, 26), 7, np.float32)
     a_panels, b_panels = np.full((2, 3, 4), 99, np.float32), np.full((2, 3, 8), 99, np.float32)
     impl.gemm(a.T, b[::-1], c[1:11:2, 2:24:2], a_panels, b_panels)
-    around = c.copy()
-    around[1:11:2, 2:24:2] = 7
-    return c[1:11:2, 2:24:2].copy(), bool((around == 7).all())
+    return c
 
 
 def test_gemm_of_views(impl):
     a, b = counting(3, 5), counting(3, 11, start=-9)
-    calling(product_of_views, impl, a, b).gives((a.T @ b[::-1], True))
+    expected = np.full((12, 26), 7, np.float32)
+    expected[1:11:2, 2:24:2] = a.T @ b[::-1]
+    calling(product_of_views, impl, a, b).gives(expected)
 
 
 @given(m=st.integers(1, 13), k=st.integers(1, 9), n=st.integers(1, 19), seed=st.integers(0, 99))
@@ -186,3 +196,12 @@ def test_as_in_numpy(impl, m, k, n, seed):
     random = np.random.default_rng(seed)
     a, b = (random.integers(-20, 20, shape).astype(np.float32) / 4 for shape in ((m, k), (k, n)))
     calling(product, impl, a, b).gives(a @ b)
+
+
+def speed(impl):
+    """Not a test: what the report says of the speed when all tests pass."""
+    from kuiper.course.speed import best_seconds
+
+    a, b = (np.random.default_rng(seed).random((192, 192), np.float32) for seed in (1, 2))
+    c, a_panels, b_panels = (np.empty(s, np.float32) for s in ((192, 192), (48, 192, 4), (24, 192, 8)))
+    return best_seconds(lambda: impl.gemm(a, b, c, a_panels, b_panels)), 2 * 192**3, "FLOP"

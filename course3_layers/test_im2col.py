@@ -97,6 +97,31 @@ def test_all_at_once(impl):
     calling(columns_of, impl, x, (2, 2), (2, 2), (2, 3), (1, 1), (2, 2)).gives(expected)
 
 
+def test_padding_beside_what_is_no_number(impl):
+    x = image([[np.nan, 1, np.inf]])
+    expected = [[0, np.nan, 1], [np.nan, 1, np.inf], [1, np.inf, 0]]
+    calling(columns_of, impl, x, (1, 3), (1, 3), padding=(0, 1)).gives(expected)
+
+
+def into_gaps(impl, x):
+    """Columns that lie in every second place of a larger array: what lies between them is not touched."""
+    room = np.full((2, 4, 4), 99, np.float32)
+    impl.im2col(x, room[:, ::2, 1::2], 1, 2, 1, 1, 0, 0, 1, 1)
+    return room
+
+
+def test_columns_with_gaps_in_memory(impl):
+    nothing = [99] * 4
+    expected = [[[99, 1, 99, 2], nothing, [99, 4, 99, 5], nothing], [[99, 2, 99, 3], nothing, [99, 5, 99, 6], nothing]]
+    calling(into_gaps, impl, image([[1, 2, 3], [4, 5, 6]])).gives(expected)
+
+
+def test_dilated_window_that_begins_before_the_image(impl):
+    x = image([[1, 2, 3, 4, 5]])
+    expected = [[0, 0, 1, 3], [1, 3, 5, 0]]
+    calling(columns_of, impl, x, (1, 4), (1, 2), (1, 2), (0, 4), (1, 4)).gives(expected)
+
+
 def part_of_an_image(impl, x):
     """The second half of the channels, mirrored: as a grouped convolution on a view would ask for."""
     columns = np.full((2, 1, 2), 99, np.float32)
@@ -121,3 +146,12 @@ def test_as_the_definition(impl, data):
     columns = twin.im2col(x, stencil)
     expected = columns.reshape(len(columns), -1)
     calling(columns_of, impl, x, columns.shape[1:], kernel, stride, padding, dilation).gives(expected)
+
+
+def speed(impl):
+    """Not a test: what the report says of the speed when all tests pass."""
+    from kuiper.course.speed import best_seconds
+
+    x = np.random.default_rng(1).random((8, 32, 32), np.float32)
+    columns = np.empty((8, 9, 1024), np.float32)
+    return best_seconds(lambda: impl.im2col(x, columns, 3, 3, 1, 1, 1, 1, 1, 1)), columns.size, "numbers"

@@ -107,6 +107,39 @@ def test_infinities(impl):
     calling(pool, impl, x, (1, 1, 1, 2), (1, 2), (1, 2), (0, 0)).gives([[[[-np.inf, np.inf]]]])
 
 
+@pytest.mark.parametrize("place", range(6))
+def test_nan_wins_wherever_it_is(impl, place):
+    numbers = [5, 9, -1, 7, 3, 8]
+    numbers[place] = np.nan
+    calling(pool, impl, picture(numbers[:3], numbers[3:]), (1, 1, 1, 1), (2, 3), (1, 1), (0, 0)).gives([[[[np.nan]]]])
+
+
+def test_nan_stays_in_its_window(impl):
+    x = np.full((2, 2, 2, 4), -7, np.float32)
+    x[0, 1, 1, 2] = np.nan
+    expected = np.full((2, 2, 1, 2), -7, np.float32)
+    expected[0, 1, 0, 1] = np.nan
+    calling(pool, impl, x, (2, 2, 1, 2), (2, 2), (2, 2), (0, 0)).gives(expected)
+
+
+def test_numbers_of_any_size(impl):
+    x = picture([-3e38, -2.5e38, 1e-40, 0])
+    calling(pool, impl, x, (1, 1, 1, 2), (1, 2), (1, 2), (0, 0)).gives(np.array([[[[-2.5e38, 1e-40]]]], np.float32))
+
+
+def test_large_kernel_and_padding(impl):
+    x = np.random.default_rng(6).permutation(63).astype(np.float32).reshape(1, 1, 7, 9) - 100
+    expected, _ = twin.max_pool(x[0], Window((6, 5), (4, 2), (3, 2)))
+    calling(pool, impl, x, (1, *expected.shape), (6, 5), (4, 2), (3, 2)).gives(expected[None])
+
+
+@pytest.mark.parametrize("shape", [(0, 2, 1, 1), (2, 0, 1, 1)])
+def test_no_pictures(impl, shape):
+    calling(pool, impl, np.zeros((*shape[:2], 2, 2), np.float32), shape, (2, 2), (1, 1), (0, 0)).gives(
+        np.zeros(shape, np.float32)
+    )
+
+
 def test_rest_at_the_end_is_not_looked_at(impl):
     x = picture([1, 2, 3, 4, 90], [5, 6, 7, 8, 91], [92, 93, 94, 95, 96])
     calling(pool, impl, x, (1, 1, 1, 2), (2, 2), (2, 2), (0, 0)).gives([[[[6, 8]]]])
@@ -137,3 +170,12 @@ def test_as_the_definition(impl, data):
     expected, _ = twin.max_pool(x.reshape(n * c, h, w), Window(kernel, stride, padding))
     shape = (n, c, *expected.shape[1:])
     calling(pool, impl, x, shape, kernel, stride, padding).gives(expected.reshape(shape))
+
+
+def speed(impl):
+    """Not a test: what the report says of the speed when all tests pass."""
+    from kuiper.course.speed import best_seconds
+
+    x = np.random.default_rng(1).random((1, 8, 64, 64), np.float32)
+    out = np.empty((1, 8, 32, 32), np.float32)
+    return best_seconds(lambda: impl.max_pool(x, out, 3, 3, 2, 2, 1, 1)), 9 * out.size, "comparisons"

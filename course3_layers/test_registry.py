@@ -35,11 +35,11 @@ def decorated(impl):
             self.op = op
 
     first, second = (known.create(impl.Operator(name, "nn.ReLU")) for name in ("a", "b"))
-    return isinstance(ReLU, type), type(first) is ReLU, first is second, first.op.name, second.op.name
+    return type(ReLU).__name__, type(first).__name__, len({id(first), id(second)}), first.op.name, second.op.name
 
 
 def test_register_as_decorator(impl):
-    calling(decorated, impl).gives((True, True, False, "a", "b"))
+    calling(decorated, impl).gives(("type", "ReLU", 2, "a", "b"))
 
 
 def types_of(impl, *groups):
@@ -167,6 +167,63 @@ def your_sigmoid(impl, type_name, x):
     op = impl.Operator("act", type_name)
     layer = impl.layers.create(op)
     return impl.Sigmoid.__name__, layer.op.name, layer.forward(x)
+
+
+def list_of_types_is_a_copy(impl):
+    known = impl.Registry()
+    known.register("nn.ReLU")(lambda op: "layer")
+    known.types().append("nn.SiLU")
+    return known.types()
+
+
+def test_types_is_a_new_list(impl):
+    calling(list_of_types_is_a_copy, impl).gives(["nn.ReLU"])
+
+
+def made_after_an_override(impl):
+    """A layer that another type gets inside of the block stays; an override may be used again and again."""
+    known = impl.Registry()
+    known.register("nn.ReLU")(lambda op: "old")
+    seen = []
+    for word in ("first", "second"):
+        with known.override("nn.ReLU", lambda op, word=word: word):
+            if word == "first":
+                known.register("nn.SiLU")(lambda op: "silu")
+            seen.append(known.create(impl.Operator("a", "nn.ReLU")))
+        seen.append(known.create(impl.Operator("a", "nn.ReLU")))
+    return seen, known.types()
+
+
+def test_override_again_and_again(impl):
+    calling(made_after_an_override, impl).gives((["first", "old", "second", "old"], ["nn.ReLU", "nn.SiLU"]))
+
+
+def registered_again(impl):
+    """After an override of an unknown type has ended, the type is free."""
+    known = impl.Registry()
+    with known.override("nn.ReLU", lambda op: "new"):
+        pass
+    known.register("nn.ReLU")(lambda op: "registered")
+    return known.create(impl.Operator("a", "nn.ReLU"))
+
+
+def test_type_is_free_after_an_override(impl):
+    calling(registered_again, impl).gives("registered")
+
+
+def sigmoid_of(impl, x):
+    """The result; and the input, after something was written into the result."""
+    y = impl.layers.create(impl.Operator("act", "nn.Sigmoid")).forward(x)
+    kept = y.copy()
+    y[...] = -1
+    return kept, x
+
+
+@pytest.mark.parametrize("shape", [(0,), (1,), (2, 0, 3), (2, 3, 1, 4)])
+def test_sigmoid_of_any_shape(impl, shape):
+    x = np.linspace(-4, 4, int(np.prod(shape)), dtype=np.float32).reshape(shape)
+    expected = (1 / (1 + np.exp(-x.astype(np.float64)))).astype(np.float32)
+    calling(sigmoid_of, impl, x).gives((expected, x), tolerance=1e-6)
 
 
 @pytest.mark.parametrize("type_name", ["nn.Sigmoid", "F.sigmoid"])

@@ -166,6 +166,29 @@ def test_winograd_padding(impl):
     calling(impl.winograd, array([[[[1, 2], [3, 4]]]]), KERNEL, None, (1, 1)).gives(expected)
 
 
+def test_winograd_images_know_nothing_of_each_other(impl):
+    x = np.stack([np.full((1, 4, 5), np.nan, np.float32), counting(1, 4, 5)])
+    expected = direct(x, KERNEL, None, (0, 0))
+    calling(impl.winograd, x, KERNEL).gives(expected)
+
+
+def arguments_afterwards(impl, x, weight, bias):
+    impl.winograd(x, weight, bias, (1, 1))[...] = -5
+    return x, weight, bias
+
+
+def test_winograd_leaves_its_arguments_alone(impl):
+    x, weight, bias = counting(1, 2, 3, 4), counting(2, 2, 3, 3), counting(2)
+    calling(arguments_afterwards, impl, x, weight, bias).gives((x.copy(), weight.copy(), bias.copy()))
+
+
+def test_winograd_of_views(impl):
+    x, weight = counting(1, 2, 8, 10)[:, ::-1, ::2, ::2], counting(2, 2, 3, 3)[::-1, :, ::-1]
+    wanted = direct(np.ascontiguousarray(x), np.ascontiguousarray(weight), None, (0, 0))
+    calling(impl.winograd, x, weight).gives(wanted)
+    calling(impl.winograd, np.asfortranarray(x), np.asfortranarray(weight)).gives(wanted)
+
+
 def test_winograd_channels_are_added(impl):
     x = np.concatenate([counting(1, 1, 3, 3), 10 * counting(1, 1, 3, 3), -counting(1, 1, 3, 3)], axis=1)
     weight = np.concatenate([KERNEL, 2 * KERNEL, 5 * KERNEL], axis=1)

@@ -78,6 +78,38 @@ def fused_over_y(impl, x, y):
     return out
 
 
+def test_fused_in_float32(impl):
+    # 16777216 + 1 has no float32 of its own: in double it would be 16777217, three times that 50331651, rounded 50331652.
+    out = np.zeros(2, np.float32)
+    calling(impl.fused, floats([16777216, 1]), floats([1, 16777216]), 1, 3, out).fills(out, [50331648, 50331648])
+
+
+@pytest.mark.parametrize(("code", "number"), [(ADD, 0), (SUB, 0), (MUL, 16785408)])
+def test_run_in_float32(impl, code, number):
+    """16777216 + 1, 16777216 - (-1) and 4097 * 4097, and then: what is left of it if the first is taken away?"""
+    x = 4097 if code == MUL else 16777216
+    other = {ADD: 1, SUB: -1, MUL: 4097}[code]
+    out = np.zeros(2, np.float32)
+    steps = program((INPUT, 0), (CONSTANT, 0), code, (CONSTANT, 1), SUB)
+    constants = floats([other, number or x])
+    calling(impl.run, steps, constants, floats([[x, x]]), out).fills(out, [0, 0])
+
+
+def test_run_sin_in_float32(impl):
+    out = np.zeros(1, np.float32)
+    steps = program((INPUT, 0), (CONSTANT, 0), MUL, SIN)
+    expected = [np.sin(float(np.float32(0.1) * np.float32(1e6)))]
+    calling(impl.run, steps, floats([0.1]), floats([[1e6]]), out).fills(out, expected, tolerance=1e-5)
+
+
+def test_run_with_nan_and_infinity(impl):
+    out = np.zeros(4, np.float32)
+    inputs = floats([[np.nan, np.inf, -np.inf, 1]])
+    calling(impl.run, program((INPUT, 0), NEG), NO_CONSTANTS, inputs, out).fills(out, [np.nan, -np.inf, np.inf, -1])
+    steps = program((INPUT, 0), (CONSTANT, 0), MUL)
+    calling(impl.run, steps, floats([0]), inputs, out).fills(out, [np.nan, np.nan, np.nan, 0])
+
+
 def test_run_an_input(impl):
     out = np.zeros(3, np.float32)
     calling(impl.run, program((INPUT, 1)), NO_CONSTANTS, INPUTS, out).fills(out, [10, 20, 40])
@@ -190,3 +222,13 @@ def test_run_as_the_engine_does(impl, text):
     calling(impl.run, program(*steps), floats([float(c) for c in constants]), inputs, out).fills(
         out, expected, tolerance=1e-4
     )
+
+
+def speed(impl):
+    """Not a test: what the report says of the speed when all tests pass."""
+    from kuiper.course.speed import best_seconds
+
+    x = np.random.default_rng(1).random((2, 50_000), np.float32)
+    out = np.empty(50_000, np.float32)
+    steps = np.array([(0, 0), (1, 0), (4, 0), (0, 1), (2, 0)], np.int32)  # x * constant + y
+    return best_seconds(lambda: impl.run(steps, np.array([2], np.float32), x, out)), len(steps) * out.size, "steps"

@@ -108,6 +108,39 @@ def test_nested_thousands_deep(impl):
     calling(impl.evaluate_prefix, tokens, [ROW]).gives(-ROW)
 
 
+def test_numbers_are_float32_in_between(impl):
+    calling(impl.evaluate_prefix, tokens_of("sub(add(16777216,1),16777216)"), []).gives(floats(0))
+    calling(impl.evaluate_prefix, tokens_of("sub(mul(0.1,10),1)"), []).gives(
+        floats(np.float32(0.1) * np.float32(10) - np.float32(1))
+    )
+
+
+def test_arrays_are_float32_in_between(impl):
+    x = floats([[16777216, 5], [33554432, -33554432]])
+    calling(impl.evaluate_prefix, tokens_of("sub(add(@0,1),@0)"), [x]).gives(floats([[0, 1], [0, 0]]))
+
+
+def kinds_on_the_way(impl, tokens):
+    """The dtype of all that a function is given."""
+    seen = []
+
+    def add(x, y):
+        seen.extend([str(np.asarray(x).dtype), str(np.asarray(y).dtype)])
+        return x + y
+
+    impl.evaluate_prefix(tokens, [np.ones(2, np.float32)], {"add": (2, add)})
+    return seen
+
+
+def test_functions_are_given_float32(impl):
+    calling(kinds_on_the_way, impl, tokens_of("add(@0,add(0.1,2))")).gives(["float32"] * 4)
+
+
+def test_nan_and_infinity(impl):
+    x = floats([np.nan, np.inf, 2])
+    calling(impl.evaluate_prefix, tokens_of("neg(@0)"), [x]).gives(floats([np.nan, -np.inf, -2]))
+
+
 def test_own_functions(impl):
     tokens = tokens_of("twice(pick(@0,1,2))")
     calling(three_arguments, impl, tokens, floats([4, 5])).gives(floats([206, 212]))

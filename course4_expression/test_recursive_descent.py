@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kuiper.course import calling
+from kuiper.course import calling, same
 from kuiper.expression import tokenize
 
 KINDS = {"INPUT": "input", "NUMBER": "number", "WORD": "word", "OPEN": "(", "CLOSE": ")", "COMMA": ","}
@@ -117,6 +117,59 @@ def test_something_is_left(impl, text, words):
 )
 def test_wrong_number_of_arguments(impl, text, name):
     calling(impl.parse, tokens_of(text)).raises(ValueError, name)
+
+
+def effort(impl, text, count):
+    """The lines of Python that run until so many calls within each other are read, and for four times as many."""
+    import sys
+
+    def steps(count):
+        words = [("word", "neg", 0), ("(", "(", 0)] if text == "neg" else [("word", "sub", 0), ("(", "(", 0)]
+        ends = [(")", ")", 0)] if text == "neg" else [(",", ",", 0), ("number", "1", 0), (")", ")", 0)]
+        tokens, seen = words * count + [("input", "@0", 0)] + ends * count, 0
+
+        def watch(frame, event, argument):
+            nonlocal seen
+            seen += 1
+            if seen > 5_000 * count:
+                raise RuntimeError(f"{count} calls are not read after {5_000 * count} steps")
+            return watch
+
+        before = sys.gettrace()
+        sys.settrace(watch)
+        try:
+            impl.parse(tokens)
+        finally:
+            sys.settrace(before)
+        return seen
+
+    return steps(count), steps(4 * count)
+
+
+def in_proportion(few, many):
+    """What is said of the steps for a text, and for one four times as deep."""
+    return "in proportion" if 0 < few <= many < 6 * few else f"{few} steps for one, {many} for four times as much"
+
+
+@pytest.mark.parametrize("text", ["neg", "sub"])
+def test_work_grows_with_the_text(impl, text):
+    few, many = calling(effort, impl, text, 15).answer()
+    same("parse(15 calls within each other), parse(60 calls)", in_proportion(few, many), "in proportion")
+
+
+def own_tables(impl, tokens, arity):
+    """Read with a table of one's own, then with the usual one."""
+    return impl.parse(tokens, arity), sorted(impl.ARITY), impl.parse([("input", "@0", 0)])
+
+
+def test_own_functions_leave_the_table_alone(impl):
+    usual = ["add", "div", "mul", "neg", "pow", "sqrt", "sub"]
+    calling(own_tables, impl, tokens_of("not(@0)"), {"not": 1}).gives((("not", "@0"), usual, "@0"))
+
+
+def test_positions_say_nothing(impl):
+    tokens = [(kind, text, 7) for kind, text, _ in tokens_of("sub(neg(@0),2)")]
+    calling(impl.parse, tokens).gives(("sub", ("neg", "@0"), "2"))
 
 
 @given(tree=st.recursive(LEAVES, calls, max_leaves=12))

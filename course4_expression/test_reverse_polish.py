@@ -90,6 +90,20 @@ def test_tree_of_own_functions(impl):
     calling(impl.tree_of, row, OWN).gives(tree)
 
 
+def test_tree_of_many_steps(impl):
+    """Nested only 20 deep, but with thousands of leaves."""
+    row, tree = ["@0", "1", "sub"], ("sub", "@0", "1")
+    for _ in range(9):
+        row, tree = [*row, *row, "sub"], ("sub", tree, tree)
+    calling(impl.tree_of, row).gives(tree)
+    calling(impl.reverse_polish, tree).gives(row)
+
+
+def test_tree_of_leaves_called_like_a_part_of_a_function(impl):
+    calling(impl.tree_of, ["ad", "neg1", "add"]).gives(("add", "ad", "neg1"))
+    calling(impl.tree_of, ["ADD", "NEG", "sub"]).gives(("sub", "ADD", "NEG"))
+
+
 def test_tree_of_what_is_no_function_here(impl):
     calling(impl.tree_of, ["neg", "x", "add"], OWN).gives(("add", "neg", "x"))
 

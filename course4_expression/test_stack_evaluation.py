@@ -100,6 +100,49 @@ def test_fractions_are_kept(impl):
     calling(impl.evaluate, ["@0", "-0.5", "mul"], [floats([3, 5])]).gives(floats([-1.5, -2.5]))
 
 
+def test_numbers_are_float32_in_between(impl):
+    calling(impl.evaluate, ["16777216", "1", "add", "16777216", "sub"], []).gives(floats(0))
+    calling(impl.evaluate, ["0.1", "10", "mul", "1", "sub"], []).gives(
+        floats(np.float32(0.1) * np.float32(10) - np.float32(1))
+    )
+
+
+def test_arrays_are_float32_in_between(impl):
+    x = floats([[16777216, 5], [33554432, -33554432]])
+    calling(impl.evaluate, ["@0", "1", "add", "@0", "sub"], [x]).gives(floats([[0, 1], [0, 0]]))
+
+
+def kinds_on_the_way(impl, steps):
+    """The dtype of all that a function is given."""
+    seen = []
+
+    def add(x, y):
+        seen.extend([str(np.asarray(x).dtype), str(np.asarray(y).dtype)])
+        return x + y
+
+    impl.evaluate(steps, [np.ones(2, np.float32)], {"add": (2, add)})
+    return seen
+
+
+def test_functions_are_given_float32(impl):
+    calling(kinds_on_the_way, impl, ["@0", "0.1", "2", "add", "add"]).gives(["float32"] * 4)
+
+
+def test_nan_and_infinity(impl):
+    x = floats([np.nan, np.inf, 2])
+    calling(impl.evaluate, ["@0", "neg"], [x]).gives(floats([np.nan, -np.inf, -2]))
+
+
+def test_many_steps(impl):
+    steps = ["@0", *["1", "add", "neg"] * 2000]
+    calling(impl.evaluate, steps, [ROW]).gives(ROW)
+
+
+def test_deep_stack(impl):
+    steps = [*["1"] * 3000, *["add"] * 2999]
+    calling(impl.evaluate, steps, []).gives(floats(3000))
+
+
 def test_own_functions(impl):
     calling(three_arguments, impl, ["@0", "1", "2", "pick", "twice"], floats([4, 5])).gives(floats([206, 212]))
 

@@ -52,7 +52,24 @@ def test_sin_of_large_whole_numbers(impl):
     calling(impl.sin, np.array([100, -7])).gives(floats([math.sin(100), math.sin(-7)]), tolerance=1e-6)
 
 
-@pytest.mark.parametrize("number", [0, 2, -0.5])
+@pytest.mark.parametrize("number", [2**24 + 1, 10**9 + 1, -(2**40) - 12345])
+def test_sin_of_whole_numbers_that_float32_rounds(impl, number):
+    expected = math.sin(float(np.float32(number)))
+    calling(impl.sin, np.array([number])).gives(floats([expected]), tolerance=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int64", "int8", "uint16", "bool"])
+def test_sin_of_no_numbers(impl, dtype):
+    kept = dtype if "float" in dtype else "float32"
+    calling(impl.sin, np.zeros((2, 0), dtype)).gives(np.zeros((2, 0), kept))
+
+
+def test_sin_of_nan_and_with_gaps_in_memory(impl):
+    x = floats([[np.nan, 9, 1, 9], [0, 9, -1, 9]])[:, ::2]
+    calling(impl.sin, x).gives(floats([[np.nan, 0.84147098], [0, -0.84147098]]), tolerance=1e-6)
+
+
+@pytest.mark.parametrize("number", [0, 2, -0.5, True, 10**9 + 1])
 def test_sin_of_a_plain_number(impl, number):
     calling(impl.sin, number).gives(math.sin(number), tolerance=1e-12)
 
@@ -112,6 +129,28 @@ def test_compute_sin_of_sin(impl):
 
 def test_compute_without_sin(impl):
     calling(impl.compute, "sub(neg(@0),div(@1,4))", [floats([1, 2]), floats([8, 20])]).gives(floats([-3, -7]))
+
+
+def tables_afterwards(impl):
+    """What functions 4.2 and 4.4 know, before and after."""
+    from kuiper.course import load_exercise
+
+    tables = load_exercise("4.2").ARITY, load_exercise("4.4").FUNCTIONS
+    impl.generate("sin(@0)")
+    impl.compute("sin(@0)", [np.zeros(1, np.float32)])
+    return [sorted(table) for table in tables]
+
+
+def test_tables_stay_as_they_are(impl):
+    usual = ["add", "div", "mul", "neg", "pow", "sqrt", "sub"]
+    calling(tables_afterwards, impl).gives([usual, usual])
+
+
+def test_compute_in_float32(impl):
+    calling(impl.compute, "sub(add(16777216,1),16777216)", []).gives(floats(0))
+    calling(impl.compute, "sub(add(@0,1),@0)", [floats([16777216])]).gives(floats([0]))
+    expected = floats([math.sin(float(np.float32(0.1) * np.float32(1e6)))])
+    calling(impl.compute, "sin(mul(@0,0.1))", [floats([1e6])]).gives(expected, tolerance=1e-5)
 
 
 def test_compute_of_numbers_alone(impl):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kuiper.course import calling
+from kuiper.course import calling, same
 
 CORNERS = st.tuples(*[st.integers(-4, 4)] * 4).map(
     lambda c: (min(c[0], c[2]), min(c[1], c[3]), max(c[0], c[2]), max(c[1], c[3]))
@@ -48,6 +48,15 @@ def test_iou_of_boxes_that_touch(impl, other):
 
 def test_iou_keeps_fractions(impl):
     calling(impl.iou, box(0, 0, 0.5, 0.5), box(0.25, 0, 0.5, 0.5)).gives(0.5)
+
+
+def test_iou_of_corners_on_a_large_picture(impl):
+    calling(impl.iou, box(4000, 3000, 4004, 3003), box(4002, 3000, 4008, 3003)).gives(0.25)
+
+
+def test_iou_without_rounding_to_whole_pixels(impl):
+    calling(impl.iou, box(0.2, 0.2, 1.2, 1.2), box(0.2, 0.7, 1.2, 1.7)).gives(1 / 3, tolerance=1e-6)
+    calling(impl.iou, box(0.1, 0.1, 0.8, 0.8), box(0.1, 0.1, 0.8, 0.45)).gives(0.5, tolerance=1e-6)
 
 
 def test_iou_of_negative_corners(impl):
@@ -130,6 +139,24 @@ def test_nms_of_no_area(impl):
     suppress(impl, [(1, 1, 1, 1), (1, 1, 1, 1)], 0.5, [1, 1])
 
 
+def test_nms_of_many_boxes(impl):
+    """Ten places, ten boxes at each of them in turns: the best of each place stays."""
+    boxes = [(20 * place, 0, 20 * place + 10, 10 + row % 2) for row in range(10) for place in range(10)]
+    suppress(impl, boxes, 0.5, [1] * 10 + [0] * 90)
+    suppress(impl, boxes, 0.5, [0] * 90 + [1] * 10, order=list(range(99, -1, -1)))
+
+
+def test_nms_of_classes_far_apart(impl):
+    boxes = [(0, 0, 4, 4)] * 4
+    suppress(impl, boxes, 0.5, [1, 1, 0, 1], classes=[0, 2**32, 2**32, 256])
+
+
+@pytest.mark.parametrize("threshold", [0, 1])
+def test_nms_at_the_ends_of_the_threshold(impl, threshold):
+    boxes = [(0, 0, 4, 4), (0, 0, 4, 4), (3, 3, 9, 9), (4, 4, 9, 9)]
+    suppress(impl, boxes, threshold, [1, 0, 0, 1] if threshold == 0 else [1, 1, 1, 1])
+
+
 def test_nms_with_gaps_in_memory(impl):
     boxes = np.zeros((3, 8), np.float32)[:, ::2]
     boxes[:, 2:] = [[4, 4], [4, 3], [1, 1]]
@@ -143,13 +170,18 @@ def test_nms_keeps_no_two_alike_and_loses_none(impl, found, threshold, data):
     boxes = np.array([corners for corners, _ in found], np.float32).reshape(len(found), 4)
     classes = np.array([label for _, label in found], np.intp)
     alike = [[int(a[1] == b[1] and shares(a[0], b[0]) > threshold) for b in found] for a in found]
-    calling(complaints, impl, boxes, classes, np.array(order, np.intp), threshold, alike).gives([])
+    keep = calling(kept, impl, boxes, classes, np.array(order, np.intp), threshold).answer()
+    same("nms", complaints(np.asarray(keep), np.array(order, np.intp), alike), [])
 
 
-def complaints(impl, boxes, classes, order, threshold, alike):
-    """Which boxes are wrongly there, or wrongly gone: both together leave one answer only."""
+def kept(impl, boxes, classes, order, threshold):
     keep = np.full(len(boxes), 7, np.uint8)
     impl.nms(boxes, classes, order, threshold, keep)
+    return keep
+
+
+def complaints(keep, order, alike):
+    """Which boxes are wrongly there, or wrongly gone: both together leave one answer only."""
     found = []
     for position, i in enumerate(order.tolist()):
         better = [j for j in order.tolist()[:position] if keep[j] and alike[i][j]]
@@ -160,3 +192,13 @@ def complaints(impl, boxes, classes, order, threshold, alike):
         elif not keep[i] and not better:
             found.append(f"box {i} is gone, but nothing that stays is like it")
     return found
+
+
+def speed(impl):
+    """Not a test: what the report says of the speed when all tests pass."""
+    from kuiper.course.speed import best_seconds
+
+    corners = np.random.default_rng(1).random((300, 2), np.float32) * 500
+    boxes = np.concatenate([corners, corners + 20], axis=1)
+    classes, order, keep = np.zeros(300, np.intp), np.arange(300), np.empty(300, np.uint8)
+    return best_seconds(lambda: impl.nms(boxes, classes, order, 0.5, keep)), 300 * 299 // 2, "pairs of boxes"

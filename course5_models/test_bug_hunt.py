@@ -19,6 +19,7 @@ from kuiper.course.manifest import read_syllabus
 from kuiper.course.selection import Selection, selected
 
 LARGEST = 20
+MOST_WORK = 5_000_000  # multiplications for one case, whatever a bug makes of stride, padding and dilation
 
 
 @cache
@@ -78,7 +79,16 @@ def complaint(case):
             return f"has no array of at most 10000 numbers with {ranks[0]} axes as {name}"
     if not (pair(stride, 1) and pair(padding, 0) and pair(dilation, 1)):
         return f"has a stride, padding or dilation that is no pair of numbers up to {LARGEST}"
-    return "" if type(groups) is int and 1 <= groups <= LARGEST else f"has groups {groups!r}"
+    if not (type(groups) is int and 1 <= groups <= LARGEST):
+        return f"has groups {groups!r}"
+    return "" if work(case) <= MOST_WORK else f"is too much work: more than {MOST_WORK} multiplications"
+
+
+def work(case):
+    """How many multiplications a convolution can need that steps over every pixel of the padded images."""
+    (n, _, height, width), kernels = np.shape(case[0]), np.size(case[1])
+    rows, columns = height + 2 * case[4][0], width + 2 * case[4][1]
+    return n * max(kernels, np.shape(case[0])[1]) * rows * columns
 
 
 def ready(impl):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -56,6 +57,33 @@ def test_decode_two_pictures(impl):
 def test_decode_a_stride_that_is_no_whole_number(impl):
     wanted = np.float32([[[0.75, 0.75, 1, 2, 0.5], [2.25, 0.75, 1, 2, 0.5]]])
     calling(impl.decode, zeros(1, 5, 1, 2), np.float32([[1, 2]]), 1.5).gives(wanted)
+
+
+def test_decode_of_large_numbers(impl):
+    z = np.float32([200, -200, 200, -200, 200, -200]).reshape(1, 6, 1, 1)
+    calling(impl.decode, z, np.float32([[3, 7]]), 2).gives(np.float32([[[3, -1, 12, 0, 1, 0]]]), tolerance=1e-6)
+
+
+def map_afterwards(impl, z):
+    impl.decode(z, np.float32([[1, 2]]), 4)[...] = -5
+    return z
+
+
+def test_decode_leaves_the_map_alone(impl):
+    z = np.arange(12, dtype=np.float32).reshape(1, 6, 1, 2)
+    calling(map_afterwards, impl, z).gives(z.copy())
+
+
+@pytest.mark.parametrize("order", ["C", "F", "gaps"])
+def test_decode_of_any_memory_order(impl, order):
+    wide = np.random.default_rng(3).normal(size=(2, 6, 4, 6)).astype(np.float32)
+    z, anchors = wide[::-1, :, ::2, ::3], np.float32([[3, 7]])
+    z = z if order == "gaps" else np.array(z, order=order)
+    s = 1 / (1 + np.exp(-z.astype(np.float64)))
+    x, y = (2 * s[:, 0] - 0.5 + np.arange(2)) * 8, (2 * s[:, 1] - 0.5 + np.arange(2)[:, None]) * 8
+    parts = [x, y, (2 * s[:, 2]) ** 2 * 3, (2 * s[:, 3]) ** 2 * 7, s[:, 4], s[:, 5]]
+    wanted = np.stack(parts, axis=-1).reshape(2, 4, 6).astype(np.float32)
+    calling(impl.decode, z, anchors, 8).gives(wanted, tolerance=1e-5)
 
 
 @given(
@@ -154,6 +182,24 @@ def test_candidates_take_the_first_of_equal_classes(impl):
 def test_candidates_may_reach_outside(impl):
     boxes = np.float32([[1, 2, 7, 5, 1, 0.5]])
     calling(impl.candidates, boxes, 0).gives((np.float32([[-2.5, -0.5, 4.5, 4.5]]), np.float32([0.5]), np.array([0])))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_candidates_of_many_boxes(impl, seed):
+    random = np.random.default_rng(seed)
+    count, classes = int(random.integers(0, 30)), int(random.integers(1, 6))
+    boxes = np.concatenate(
+        [random.integers(-20, 60, (count, 4)), random.integers(0, 9, (count, 1 + classes)) / 8], axis=1
+    ).astype(np.float32)
+    threshold = float(random.integers(0, 7)) / 8
+    corners, scores, labels = [], [], []
+    for x, y, w, h, anything, *chances in boxes.tolist():
+        if anything * max(chances) > threshold:
+            corners.append([x - w / 2, y - h / 2, x + w / 2, y + h / 2])
+            scores.append(anything * max(chances))
+            labels.append(chances.index(max(chances)))
+    wanted = np.array(corners, np.float32).reshape(-1, 4), np.array(scores, np.float32), np.array(labels, np.int64)
+    calling(impl.candidates, boxes, threshold).gives(wanted)
 
 
 def test_candidates_may_be_none(impl):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kuiper.course import calling
+from kuiper.course import calling, same
 
 SIZES = st.integers(1, 40)
 
@@ -53,9 +53,9 @@ def test_fit_leaves_one_column(impl):
     calling(impl.fit, 100, 1, 10, 10).gives((0.1, 10, 1, 0, 4))
 
 
-def inside(impl, height, width, box_height, box_width):
+def inside(fit, height, width, box_height, box_width):
     """What must hold of any fit: one direction is filled, the other has its rest shared out."""
-    scale, new_height, new_width, top, left = impl.fit(height, width, box_height, box_width)
+    scale, new_height, new_width, top, left = fit
     below, right = box_height - new_height - top, box_width - new_width - left
     full = new_height == box_height or new_width == box_width
     true_to_size = abs(new_height - height * scale) <= 1 and abs(new_width - width * scale) <= 1
@@ -64,7 +64,11 @@ def inside(impl, height, width, box_height, box_width):
 
 @given(height=SIZES, width=SIZES, box_height=SIZES, box_width=SIZES)
 def test_fit_always_fits(impl, height, width, box_height, box_width):
-    calling(inside, impl, height, width, box_height, box_width).gives((True,) * 5)
+    sizes = (height, width, box_height, box_width)
+    fit = calling(impl.fit, *sizes).answer()
+    kinds = [type(part).__name__ for part in fit] if isinstance(fit, tuple) else type(fit).__name__
+    same(f"fit{sizes}: the types", kinds, ["float", "int", "int", "int", "int"])
+    same(f"fit{sizes}: one side full, true to size, inside, centred", inside(fit, *sizes), (True,) * 5)
 
 
 def test_letterbox(impl):
@@ -96,6 +100,56 @@ def test_letterbox_keeps_the_dtype(impl):
     image = np.float32([[[0.5], [0.25]]])
     wanted = np.float32([[0.5, 0.25], [7, 7]])[:, :, None]
     calling(impl.letterbox, image, 2, 2, 7).gives((wanted, 1.0, 0, 0))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_letterbox_of_any_memory_order(impl, order):
+    image = np.array(np.arange(48, dtype=np.uint8).reshape(4, 6, 2)[::-2, ::3], order=order)
+    wanted = np.full((2, 4, 2), 114, np.uint8)
+    wanted[:, 1:3] = image
+    calling(impl.letterbox, image, 2, 4).gives((wanted, 1.0, 0, 1))
+
+
+def image_afterwards(impl, image):
+    box, *_ = impl.letterbox(image, *image.shape[:2])
+    box[...] = 0
+    return image
+
+
+def test_letterbox_is_a_copy(impl):
+    calling(image_afterwards, impl, np.uint8([[[1], [2]]])).gives([[[1], [2]]])
+
+
+def test_letterbox_of_a_picture_that_is_far_too_long(impl):
+    image = np.arange(200, dtype=np.uint8).reshape(1, 200, 1)
+    wanted = np.full((5, 10, 1), 7, np.uint8)
+    wanted[2, :, 0] = np.arange(0, 200, 20)
+    calling(impl.letterbox, image, 5, 10, 7).gives((wanted, 0.05, 2, 0))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_letterbox_of_any_size(impl, seed):
+    random = np.random.default_rng(seed)
+    h, w, box_h, box_w, c = (int(n) for n in random.integers(1, [30, 30, 30, 30, 5]))
+    image = random.integers(0, 256, (h, w, c)).astype(np.uint8)
+    scale = min(box_h / h, box_w / w)
+    new_h, new_w = max(round(h * scale), 1), max(round(w * scale), 1)
+    top, left = (box_h - new_h) // 2, (box_w - new_w) // 2
+    wanted = np.full((box_h, box_w, c), 114, np.uint8)
+    wanted[top : top + new_h, left : left + new_w] = image[np.arange(new_h) * h // new_h][
+        :, np.arange(new_w) * w // new_w
+    ]
+    calling(impl.fit, h, w, box_h, box_w).gives((scale, new_h, new_w, top, left))
+    calling(impl.letterbox, image, box_h, box_w).gives((wanted, scale, top, left))
+
+
+def boxes_afterwards(impl, boxes):
+    impl.to_photo(boxes, 1.0, 0, 0, 100, 100)[...] = -5
+    return boxes
+
+
+def test_to_photo_has_memory_of_its_own(impl):
+    calling(boxes_afterwards, impl, np.float32([[1, 2, 3, 4]])).gives([[1, 2, 3, 4]])
 
 
 def test_to_photo(impl):

@@ -64,6 +64,37 @@ def test_softmax_of_one_class(impl):
     calling(impl.softmax, np.float32([[7], [-300]])).gives(np.float32([[1], [1]]))
 
 
+@pytest.mark.parametrize("axis", [-2, -3, 2])
+def test_any_axis(impl, axis):
+    x = np.random.default_rng(7).normal(0, 3, (2, 3, 4)).astype(np.float32)
+    powers = np.exp(x.astype(np.float64))
+    wanted = (powers / powers.sum(axis=axis, keepdims=True)).astype(np.float32)
+    calling(impl.softmax, x, axis).gives(wanted, tolerance=1e-6)
+    calling(impl.log_softmax, x, axis).gives(np.log(wanted.astype(np.float64)).astype(np.float32), tolerance=1e-6)
+
+
+def test_softmax_of_small_logits_keeps_the_small_probabilities(impl):
+    calling(impl.softmax, np.float32([-60])).gives(np.float32([1]))
+    wanted = np.exp(np.float64([-40])).astype(np.float32)
+    calling(last_probability, impl, np.float32([0, -40])).gives(wanted, tolerance=1e-5)
+
+
+def last_probability(impl, x):
+    return impl.softmax(x)[-1:]
+
+
+def test_log_softmax_of_minus_infinity(impl):
+    with np.errstate(divide="ignore"):
+        calling(impl.log_softmax, np.float32([[-np.inf, 1, 1]])).gives(
+            np.float32([[-np.inf, -TWO, -TWO]]), tolerance=1e-6
+        )
+
+
+def test_log_softmax_close_to_zero(impl):
+    """The first is exp(-12), which is lost in 1 + exp(-12) only by 7 digits: minus that is what log_softmax must say."""
+    calling(impl.log_softmax, np.float32([0, -200, -300])).gives(np.float32([0, -200, -300]))
+
+
 @given(x=LOGITS)
 def test_softmax_as_in_the_engine(impl, x):
     calling(impl.softmax, x, 1).gives(twin.softmax(x.astype(np.float64)).astype(np.float32), tolerance=1e-5)
@@ -116,6 +147,45 @@ def test_top_k_of_equal_scores(impl):
 def test_top_k_of_many_equal_scores(impl):
     scores = np.tile(np.float32([1, 0]), 20)[None]
     calling(impl.top_k, scores, 20).gives((np.ones((1, 20), np.float32), np.arange(0, 40, 2)[None]))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int64, np.float16, np.float64])
+def test_top_k_keeps_the_dtype(impl, dtype):
+    scores = np.array([[3, 0, 100, 3, 1], [0, 0, 1, 0, 0]], dtype)
+    wanted = np.array([[100, 3, 3, 1, 0], [1, 0, 0, 0, 0]], dtype), np.array([[2, 0, 3, 4, 1], [2, 0, 1, 3, 4]])
+    calling(impl.top_k, scores, 5).gives(wanted)
+
+
+def test_top_k_of_the_smallest_and_largest_whole_numbers(impl):
+    calling(impl.top_k, np.int8([[-128, 127, 0]]), 3).gives((np.int8([[127, 0, -128]]), np.array([[1, 2, 0]])))
+    calling(impl.top_k, np.int64([[2**53, 2**53 + 1]]), 1).gives((np.int64([[2**53 + 1]]), np.array([[1]])))
+
+
+def test_top_k_of_infinities(impl):
+    scores = np.float32([[-np.inf, 3, np.inf, -np.inf]])
+    calling(impl.top_k, scores, 4).gives((np.float32([[np.inf, 3, -np.inf, -np.inf]]), np.array([[2, 1, 0, 3]])))
+
+
+def test_top_k_of_no_rows_and_of_one_column(impl):
+    calling(impl.top_k, np.zeros((0, 3), np.float32), 2).gives(
+        (np.zeros((0, 2), np.float32), np.zeros((0, 2), np.int64))
+    )
+    calling(impl.top_k, np.float32([[5], [-1]]), 1).gives((np.float32([[5], [-1]]), np.array([[0], [0]])))
+
+
+@pytest.mark.parametrize("function", ["softmax", "log_softmax"])
+def test_of_any_memory_order(impl, function):
+    x = np.random.default_rng(2).normal(0, 2, (3, 4)).astype(np.float32)
+    shares = np.exp(x.astype(np.float64))
+    shares /= shares.sum(axis=1, keepdims=True)
+    wanted = (shares if function == "softmax" else np.log(shares)).astype(np.float32)
+    for array in (x, np.asfortranarray(x), np.repeat(x, 2, axis=1)[:, ::2]):
+        calling(getattr(impl, function), array).gives(wanted, tolerance=1e-6)
+
+
+def test_top_k_of_a_view(impl):
+    scores = np.arange(24, dtype=np.float32).reshape(4, 6)[::2, ::-2]
+    calling(impl.top_k, scores, 2).gives((np.float32([[5, 3], [17, 15]]), np.array([[0, 1], [0, 1]])))
 
 
 def test_top_k_of_all(impl):

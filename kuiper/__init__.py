@@ -31,6 +31,7 @@ from kuiper.errors import (
     ImageError,
     KuiperError,
     ModelFormatError,
+    OutOfMemoryError,
     ParameterError,
     ShapeError,
     TensorIndexError,
@@ -39,6 +40,7 @@ from kuiper.errors import (
 from kuiper.graph import RuntimeGraph
 from kuiper.layers import registry
 from kuiper.tensor import Tensor
+from kuiper.tensor_limit import set_tensor_limit
 from kuiper.threads import get_num_threads, set_num_threads
 
 if TYPE_CHECKING:
@@ -60,6 +62,7 @@ __all__ = [
     "ImageError",
     "KuiperError",
     "ModelFormatError",
+    "OutOfMemoryError",
     "ParameterError",
     "RuntimeGraph",
     "ShapeError",
@@ -70,6 +73,7 @@ __all__ = [
     "get_num_threads",
     "load",
     "set_num_threads",
+    "set_tensor_limit",
 ]
 
 
@@ -91,6 +95,10 @@ def load(
         ``DEFAULT_PASSES``, or none with ``optimize=False``. Given both, the readable path runs the graph that exactly
         these passes leave: good for seeing what one of them does.
 
+    Returns
+    -------
+    A graph that is called with one argument for each input of the model.
+
     Raises
     ------
     ModelFormatError
@@ -99,6 +107,14 @@ def load(
         If the graph needs operators that kuiper lacks; the message lists all of them.
     ParameterError
         If there is no pass of a name; the message lists all names.
+
+    Examples
+    --------
+    >>> import kuiper, numpy as np
+    >>> from kuiper.models import bundled
+    >>> model = kuiper.load(bundled("cifar_resnet20"))
+    >>> model(np.zeros((2, 3, 32, 32), np.float32)).shape
+    (2, 10)
     """
     graph = RuntimeGraph(param, bin)
     graph.build(registry, optimize, passes, Engine if optimize else None)

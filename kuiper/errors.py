@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from kuiper.printable import printable
+
 Self = TypeVar("Self", bound="KuiperError")
 
 
@@ -18,6 +20,8 @@ class KuiperError(Exception):
 
     >>> str(KuiperError("resnet.param:17", "2 inputs", 3, hint="count the operands"))
     'resnet.param:17: expected 2 inputs, got 3; count the operands'
+
+    As text it is safe for a terminal, whatever file names and files it quotes, and of a bounded length.
     """
 
     def __init__(self, where: str, expected: str, got: object, hint: str = "") -> None:
@@ -25,13 +29,37 @@ class KuiperError(Exception):
         super().__init__(where, expected, got, hint)
 
     def __str__(self) -> str:
-        message = f"{self.where}: expected {self.expected}, got {self.got}"
-        return f"{message}; {self.hint}" if self.hint else message
+        where, expected = printable(_shortened(self.where)), printable(_shortened(self.expected))
+        got, hint = (printable(_shortened(part), keep="\n") for part in (str(self.got), self.hint))
+        message = f"{where}: expected {expected}, got {got}"
+        return f"{message}; {hint}" if hint else message
 
     def with_hint(self: Self, hint: str) -> Self:
         """The same error with one more hint behind those it has."""
-        both = f"{self.hint}; {hint}" if self.hint else hint
-        return type(self)(self.where, self.expected, self.got, both)
+        return self._changed(self.where, f"{self.hint}; {hint}" if self.hint else hint)
+
+    def within(self: Self, where: str) -> Self:
+        """The same error with a larger place, such as the operator, in front of its own.
+
+        >>> str(ShapeError("matmul", "2 axes", 1).within("nn.Linear 'fc'"))
+        "nn.Linear 'fc': matmul: expected 2 axes, got 1"
+        """
+        return self._changed(f"{where}: {self.where}", self.hint)
+
+    def _changed(self: Self, where: str, hint: str) -> Self:
+        error = type(self).__new__(type(self))  # a class of the user's may be made from other arguments
+        vars(error).update(vars(self))
+        KuiperError.__init__(error, where, self.expected, self.got, hint)
+        return error
+
+
+_LONGEST = 4000
+"""Characters of each part of a message."""
+
+
+def _shortened(text: str) -> str:
+    """The text without its middle if it is too long to be read."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
 
 
 class ModelFormatError(KuiperError, ValueError):
@@ -72,6 +100,10 @@ class GraphStateError(KuiperError, RuntimeError):
 
 class ExecutionError(KuiperError, RuntimeError):
     """An operator failed while it ran; ``__cause__`` is the original error."""
+
+
+class OutOfMemoryError(ExecutionError, MemoryError):
+    """There is not enough memory to load a model or to run it; the model itself is as it was, and can be run again."""
 
 
 class ImageError(KuiperError, ValueError):

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 
 from kuiper.errors import ParameterError
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
 
 
 def available_cores() -> int:
@@ -21,6 +27,14 @@ MOST_THREADS = 1024
 """No kernel is cut into more; the engine's pool has room for so many (``KUIPER_MOST_THREADS`` in engine/team.pxd)."""
 
 _num_threads = min(available_cores(), MOST_THREADS)
+
+_openmp_started = False
+"""Whether kernels have had several threads of OpenMP in this process, ..."""
+
+_openmp_lost = False
+"""... or in one that it was forked from."""
+
+_ROOM_BESIDE_STACKS = 4 << 20  # bytes for all else that OpenMP needs to begin
 
 
 def get_num_threads() -> int:
@@ -46,14 +60,37 @@ def set_num_threads(n: int) -> None:
 
 
 def threads_for(steps: int) -> int:
-    """How many threads a kernel gets for so many steps of its inner loop: one for small work, else all."""
-    return _num_threads if steps >= _PARALLEL_FROM else 1
+    """How many threads of OpenMP a layer's kernel gets for so many steps of its inner loop.
+
+    One for small work, else all; but one in a forked process whose parent had several, and where there is not enough
+    memory for their stacks: GNU's library would wait for the former forever, and ends the process without the latter.
+    """
+    global _openmp_started
+    if steps < _PARALLEL_FROM or _num_threads == 1 or _openmp_lost or not _is_room_for_stacks(_num_threads - 1):
+        return 1
+    _openmp_started = True
+    return _num_threads
+
+
+def _is_room_for_stacks(count: int) -> bool:
+    """Whether the process may map so many more stacks; not asked of a process whose memory has no limit."""
+    if resource is None or resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY:
+        return True
+    stack = resource.getrlimit(resource.RLIMIT_STACK)[0]
+    if not 0 < stack < 1 << 30:
+        stack = 8 << 20
+    try:
+        mmap.mmap(-1, count * stack + _ROOM_BESIDE_STACKS).close()
+    except (OSError, OverflowError):
+        return False
+    return True
 
 
 def _compute_alone() -> None:
-    """A forked process has none of the threads that OpenMP had started; GNU's library would wait for them forever."""
-    global _num_threads
+    """A forked process has none of the threads that OpenMP had started."""
+    global _num_threads, _openmp_lost
     _num_threads = 1
+    _openmp_lost = _openmp_lost or _openmp_started
 
 
 if hasattr(os, "register_at_fork"):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import textwrap
+from html import unescape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,12 +19,35 @@ from kuiper.layers import registry
 ROOT = Path(__file__).parents[1]
 
 
+def without_spaces(text: str) -> str:
+    return "".join(text.split())
+
+
+def test_picture_of_a_failing_test_shows_what_pytest_prints() -> None:
+    script = ROOT / "docs" / "pictures" / "failing_test.py"
+    specification = importlib.util.spec_from_file_location("failing_test", script)
+    assert specification
+    assert specification.loader
+    module: Any = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    shown = re.findall(r"<text[^>]*>([^<]*)</text>", script.with_suffix(".svg").read_text(encoding="utf-8"))
+    text = without_spaces(unescape("".join(shown)))
+    assert text == without_spaces(f"A failing test $ {module.COMMAND} {module.report()}"), f"run: python {script}"
+
+
 def test_map_of_the_tree_is_the_tree() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     block = text.split("## The map of the tree")[1].split("```")[1]
     mapped = set(re.findall(r"^ +([a-z_]+)/", block, re.MULTILINE))
     inside = {path.name for path in (ROOT / "kuiper").iterdir() if path.is_dir() and not path.name.startswith("__")}
     assert inside <= mapped
+
+
+def test_nothing_is_installed_by_a_name_that_an_index_may_have_given_away() -> None:
+    """``pip install kuiper`` fetches whatever project has this name there; the checkout or a file is meant."""
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("*/README.md"), *ROOT.glob("kuiper/**/*.py")]
+    bare = re.compile(r"pip install (?:--?[\w-]+ )*'?kuiper\b")
+    assert [str(page) for page in pages if bare.search(page.read_text(encoding="utf-8"))] == []
 
 
 def test_add_a_layer_example_runs(monkeypatch: pytest.MonkeyPatch) -> None:

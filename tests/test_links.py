@@ -75,6 +75,22 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert broken_links(page) == []
 
 
+@pytest.mark.parametrize("page", sorted(ROOT.glob("notebooks/*.ipynb")), ids=lambda page: page.name)
+def test_links_of_lectures_lead_to_what_jupyterlab_serves(page: Path) -> None:
+    """Files below the root in which JupyterLab is started, the checkout's, and none whose name begins with a dot."""
+    for link in ("".join(groups) for groups in LINK.findall(markdown(page))):
+        if not re.match(r"[a-z]+:|#", link):
+            target = (page.parent / unquote(link).partition("#")[0]).resolve()
+            assert target.is_relative_to(ROOT), link
+            assert not any(part.startswith(".") for part in target.relative_to(ROOT).parts), link
+
+
+@pytest.mark.parametrize("page", sorted(PAGES), ids=lambda page: str(page.relative_to(ROOT)))
+def test_jupyterlab_is_started_in_the_root(page: Path) -> None:
+    """A folder or a file behind the command would become the root (or its folder), and links could not leave it."""
+    assert not re.findall(r"jupyter lab +[^\s#`]*notebooks\S*", page.read_text(encoding="utf-8"))
+
+
 @pytest.mark.parametrize(
     ("link", "is_broken"),
     [
@@ -105,11 +121,12 @@ EXERCISES = pytest.mark.parametrize("exercise", list(read_syllabus(ROOT)), ids=l
 
 @EXERCISES
 def test_hints_name_sections_of_lectures(exercise: Exercise) -> None:
-    """In a hint that names a lecture, whatever stands in quotes is a title there."""
-    for hint in exercise.hints:
+    """A hint names one lecture, 3c and not 3, and whatever stands in quotes behind its name is a title there."""
+    for hint in (rung for ladder in exercise.hints for rung in ladder.rungs):
         chapter = ""
-        for lecture, title in re.findall(r'\b[Ll]ecture (\d)|"([^"]+)"', hint):
+        for lecture, title in re.findall(r'\b[Ll]ecture (\d[a-z]?)|"([^"]+)"', hint):
             chapter = lecture or chapter
+            assert not lecture or len(lectures(lecture)) == 1, hint
             if title and chapter:
                 assert title in [each for page in lectures(chapter) for each in titles(page)], hint
 

@@ -1,4 +1,4 @@
-"""The site: its pictures have the lectures' colours, and the check of its pages finds what it is there to find.
+"""The site: the check of its pages finds what it is there to find.
 
 The check needs a browser; .ci/run installs one.
 """
@@ -6,14 +6,13 @@ The check needs a browser; .ci/run installs one.
 from __future__ import annotations
 
 import importlib.util
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kuiper.course.pictures import picture
+from kuiper.course.pictures import grid, steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,8 +91,49 @@ def test_main_without_a_browser_is_2(
     assert "no browser" in capsys.readouterr().err
 
 
-def test_site_has_the_colours_of_pictures() -> None:
-    """A picture that stands in the page follows the page's theme only if the page's style names its colours again."""
-    rule = re.compile(r"(\.kp-\w+) ?{ ?(?:fill|stroke): ?(#\w+)")
-    here = rule.findall((FOLDER / "static" / "kuiper.css").read_text(encoding="utf-8"))
-    assert here == rule.findall(picture._STYLE)
+@needs_browser
+def test_steps_go_through_their_pictures(tmp_path: Path, browser: Any) -> None:
+    shown = steps([grid([1]), grid([2]), grid([3])], ["one", "two", "three"], caption="all")
+    (tmp_path / "steps.html").write_text(page(shown.html() + shown.html()), encoding="utf-8")
+    browser.open((tmp_path / "steps.html").as_uri())
+    look = """[...document.querySelectorAll(".kp-steps")].map(root =>
+        [...root.querySelectorAll(".kp-frame")].findIndex(frame => getComputedStyle(frame).visibility === "visible"))"""
+    press = "document.querySelectorAll('.kp-steps')[0].querySelectorAll('button')[{}].click()"
+    key = "document.querySelector('.kp-steps').dispatchEvent(new KeyboardEvent('keydown', {{key: '{}'}}))"
+    assert browser.run(look) == [0, 0]
+    for act, place in (
+        (press.format(1), 1),  # next
+        (key.format("ArrowRight"), 2),
+        (key.format("ArrowRight"), 2),
+        (press.format(0), 1),  # previous
+        (key.format("Home"), 0),
+        (key.format("End"), 2),
+        (key.format("ArrowLeft"), 1),
+    ):
+        browser.run(act)
+        assert browser.run(look) == [place, 0]
+    names = "[...document.querySelector('.kp-steps').querySelectorAll('button')].map(each => each.textContent)"
+    assert browser.run(names) == ["previous", "next", "play"]
+    browser.run(press.format(2))
+    assert browser.run(names)[2] == "stop"
+    assert browser.errors() == []
+
+
+@needs_browser
+def test_steps_do_not_play_for_those_who_want_less_motion(tmp_path: Path, browser: Any) -> None:
+    (tmp_path / "calm.html").write_text(page(steps([grid([1])], ["one"]).html()), encoding="utf-8")
+    browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
+    browser.open((tmp_path / "calm.html").as_uri())
+    names = "[...document.querySelectorAll('button')].map(each => each.textContent)"
+    assert browser.run(names) == ["previous", "next"]
+    browser.call("Emulation.setEmulatedMedia", features=[])
+
+
+@needs_browser
+def test_steps_without_scripts_show_all_pictures(tmp_path: Path, browser: Any) -> None:
+    without = steps([grid([1]), grid([2])], ["one", "two"]).html().partition("<script>")[0]
+    (tmp_path / "plain.html").write_text(page(without), encoding="utf-8")
+    browser.open((tmp_path / "plain.html").as_uri())
+    tops = "[...document.images].map(image => image.naturalWidth && image.getBoundingClientRect().top)"
+    first, second = browser.run(tops)
+    assert 0 < first < second

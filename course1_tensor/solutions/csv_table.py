@@ -50,7 +50,8 @@ def parse_table(text: str, separator: str = ",", missing: float = 0.0) -> np.nda
 
     There are as many columns as the longest row has cells; ``missing`` fills up the shorter ones. A blank line
     (nothing, or nothing but white space and no separator) is skipped; a line of separators alone is a row without
-    numbers. Lines end with "\\n" or "\\r\\n"; the last one may lack its end.
+    numbers. Lines end with "\\n" or "\\r\\n" and with nothing else (str.splitlines knows a dozen more); the last one may
+    lack its end.
 
     >>> parse_table("1,2.5,-3\\n\\n4,,6\\n7\\n").tolist()
     [[1.0, 2.5, -3.0], [4.0, 0.0, 6.0], [7.0, 0.0, 0.0]]

@@ -13,7 +13,8 @@ may be larger than the tensor: a tensor can be a part of another, with gaps. Wha
 
 Write the four functions from top to bottom: each is short once you have those above it. NumPy's reshape and ravel would
 hide what you came for; one loop over ``indexes`` and your ``offset`` is all it takes. Each raises ValueError for an
-``order`` that is neither "C" nor "F"; the message names it.
+``order`` that is neither "C" nor "F", also for a tensor of one value or of none, where the order makes no difference; the
+message names it.
 """
 
 from __future__ import annotations
@@ -107,7 +108,8 @@ def reshape(
     """The values under a new shape: its memory (new, without gaps, row-major) and the shape.
 
     The values are read in this order under the old shape, and put back in the same order under the new one. At most one
-    of the new lengths may be -1: it becomes whatever is left for it.
+    of the new lengths may be -1: it becomes whatever is left for it. Beside a 0 it could be anything, so there it is an
+    error.
 
         [[1, 2, 3],      order "C"   [[1, 2],      order "F"   [[1, 5],
          [4, 5, 6]]                   [3, 4],                   [4, 3],
@@ -121,8 +123,8 @@ def reshape(
     Raises
     ------
     ValueError
-        If the new shape holds another number of values, more than one -1 or another negative length; the message names
-        it.
+        If the new shape holds another number of values, more than one -1, a -1 beside a 0, or another negative length;
+        the message names it.
     """
     # BEGIN SOLUTION
     size = math.prod(shape)

@@ -15,7 +15,9 @@ from __future__ import annotations
 def strides(shape: tuple[int, ...], order: str = "C") -> tuple[int, ...]:
     """The stride of each axis for a tensor without gaps.
 
-    ``order`` is "C" (row-major: neighbours along the last axis touch) or "F" (column-major: along the first).
+    ``order`` is "C" (row-major: neighbours along the last axis touch) or "F" (column-major: along the first). An axis
+    of length 1 has its stride like any other, although nobody ever walks along it. The same rule holds where a length
+    is 0: the strides of the slower axes are 0 then.
 
     >>> strides((2, 3))
     (3, 1)
@@ -23,6 +25,8 @@ def strides(shape: tuple[int, ...], order: str = "C") -> tuple[int, ...]:
     (1, 2)
     >>> strides((2, 3, 4))
     (12, 4, 1)
+    >>> strides((5, 1, 4)), strides((5, 0, 4))
+    ((4, 4, 1), (0, 4, 1))
 
     Raises
     ------

@@ -103,8 +103,8 @@ def parse_line(line: str) -> OperatorLine:
 def parse_shape(text: str) -> tuple[tuple[int | str | None, ...], str]:
     """The sizes and the type in a text like ``(1,?,%width)f32``.
 
-    A size is a whole number from 0 on, ``None`` for ``?`` (not known), or the name behind a ``%``. There may be no
-    sizes.
+    A size is a whole number from 0 on (digits and nothing else), ``None`` for ``?`` (not known), or the name behind a
+    ``%``. There may be no sizes.
 
     >>> parse_shape("(1,?,%width)f32")
     ((1, None, 'width'), 'f32')
@@ -144,8 +144,8 @@ def read_operators(text: str) -> list[OperatorLine]:
     Raises
     ------
     ValueError
-        If the first line is not 7767517, or a count on the second is wrong: of operators (one line each), or of
-        operands (each is the output of exactly one operator).
+        If the first line is not 7767517, the second is missing, or a count on it is wrong: of operators (one line
+        each), or of operands (each is the output of exactly one operator).
     """
     # BEGIN SOLUTION
     magic, header, *lines = text.splitlines()

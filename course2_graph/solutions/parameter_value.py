@@ -12,10 +12,10 @@ fits the text decides:
     contains . or e                            FLOAT                         0.1     -2e3
     anything else                              INT                           -1      64
 
-A list ends with the bracket that closes the one it begins with, and a comma stands between its items. The last three
-rules say what each item is. All items are of one type, which makes the list an INT_LIST, FLOAT_LIST or STRING_LIST. One
-exception: among floats, the words inf, -inf and nan are floats too, ``(0.5,inf)``. (Where nothing but such words stands
-in a list, it is a list of strings.)
+A digit is one of 0 to 9. A list ends with the bracket that closes the one it begins with, and a comma stands between
+its items. The last three rules say what each item is. All items are of one type, which makes the list an INT_LIST,
+FLOAT_LIST or STRING_LIST. One exception: among floats, the words inf, -inf and nan are floats too, ``(0.5,inf)``. (Where
+nothing but such words stands in a list, it is a list of strings.)
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LIST_TYPES = {
 
 def parse_item(text: str) -> tuple[ParameterType, int | float | str]:
     """The last three rules."""
-    if not text.removeprefix("-")[:1].isdecimal():
+    if text.removeprefix("-")[:1] not in tuple("0123456789"):
         return ParameterType.STRING, text
     if "." in text or "e" in text:
         return ParameterType.FLOAT, float(text)
@@ -74,7 +74,7 @@ def parse_value(text: str) -> Parameter:
     ------
     ValueError
         For a list that its bracket does not close or whose items are of several types (the message quotes the text),
-        and for a text that starts like a number but is none, ``12abc``.
+        and for a text that starts like a number but is none: ``12abc``, ``1E5`` (no small e, so not a FLOAT), ``0x10``.
     """
     # BEGIN SOLUTION
     if "%" in text:

@@ -47,6 +47,8 @@ def connect(lines: Sequence[OperatorLine]) -> Graph:
     - Shape and type of an operand are set where a line gives them: its producer's, or only a consumer's
       (``DataType["F32"]`` finds a type by its name, in capitals).
     - Parameters and weights are left empty here. The lines stay as they are, whatever is done to the graph later.
+    - A file may have thousands of lines: the work grows with their number, not with its square. So no operand is
+      searched for among all the others.
 
     Raises
     ------

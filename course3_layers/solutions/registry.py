@@ -87,10 +87,11 @@ class Registry:
 
     @contextmanager
     def override(self, type_name: str, factory: Callable[[Operator], Any]) -> Iterator[None]:
-        """Within a ``with`` block, ``factory`` makes the layers of this type; afterwards all is as it was before.
+        """Within a ``with`` block, ``factory`` makes the layers of this type; afterwards the type is as it was before.
 
         "As before" holds also if an error leaves the block (the error goes on its way), if the type had no layer
-        before, and for an override inside an override. This is how your own layers will run in real networks.
+        before, and for an override inside an override. Other types are not touched: one that is registered within the
+        block stays. This is how your own layers will run in real networks.
 
         In words: remember what is there; put the new one in; ``yield`` runs the block; at last, whatever happened in
         the block, undo it.

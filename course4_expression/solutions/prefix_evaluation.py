@@ -39,7 +39,9 @@ def evaluate_prefix(
     inputs: list[np.ndarray],
     functions: dict[str, tuple[int, Callable[..., Any]]] = FUNCTIONS,
 ) -> np.ndarray:
-    """The value of an expression: a float32 array, as in 4.4. Tokens come as 4.1 makes them: kind, text, position.
+    """The value of an expression: a float32 array, and all values on the way are float32, too, as in 4.4.
+
+    Tokens come as 4.1 makes them: kind, text, position.
 
     >>> sub = [("word", "sub", 0), ("(", "(", 3), ("input", "@0", 4)]
     >>> sub += [(",", ",", 6), ("number", "1.5", 7), (")", ")", 10)]

@@ -5,7 +5,8 @@ Tokens come in as 4.1 makes them: ``(kind, text, position)``. The grammar has tw
     expression = item                                          and nothing behind it
     item       = input | number | word "(" item {"," item} ")"         { } means: any number of times, or not at all
 
-An item may contain items: so the function ``item`` calls itself. That is all there is to recursive descent.
+An item may contain items: so the function ``item`` calls itself, once for each argument and not once more: reading an
+argument twice at each level makes 2 x 2 x 2 ... times the work. That is all there is to recursive descent.
 
 A tree is written in the plainest way. A leaf is its text. A call is a tuple: the name, then a tree for each argument.
 

@@ -10,7 +10,9 @@ arguments from the stack and pushes its result. With @0 = [1 2 3] and @1 = [10]:
     @1        [2 3 4]   [10]
     mul       [20 30 40]
 
-All values are float32. NumPy broadcasts the shapes, so there is nothing for you to do about them.
+All values are float32, also the numbers and what lies on the stack in between: 16777216 + 1 is 16777216 (a float32 has
+24 bits for its digits, no more), and not what a Python float, of 53 bits, would make of it. NumPy broadcasts the shapes,
+so there is nothing for you to do about them.
 """
 
 from __future__ import annotations

@@ -14,8 +14,10 @@ Each token is a tuple: its kind, its text, and the position of its first charact
     "word"      a letter or _, then letters, digits, _ and points              add  log10  floor_divide  torch.float
     "(" ")" "," the kind is the character itself
 
-A token is as long as it can be: 12 is one number, log10 is one word. Blanks (spaces, tabs, line ends) may stand between
-tokens; they are no tokens. Other spellings of numbers (.5, 2., inf) are left open: do as you like.
+A token is as long as it can be: 12 is one number, log10 is one word. It is no longer than the table says: an e without
+digits behind it is no part of a number, so 2e is the number 2 and the word e. Digits are 0 to 9, letters are a to z and A
+to Z. Blanks (spaces, tabs, line ends) may stand between tokens; they are no tokens. Other spellings of numbers (.5, 2.,
+inf) are left open: do as you like.
 
 A way to do it, in words: stand at position 0. If there is a blank, go one further. Otherwise find out which kind of
 token starts here, and how far it reaches; keep it; go on behind it. If no kind starts here, that is an error.

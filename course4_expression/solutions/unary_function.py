@@ -1,7 +1,8 @@
 """Exercise 4.6: teach the language a new word, sin, from the text to the value.
 
 Your tokenizer (4.1), parser (4.2), reverse Polish (4.3) and stack machine (4.4) are loaded below. None of them has to
-change: what functions there are stands in tables, and ``parse`` and ``evaluate`` take a table as an argument.
+change: what functions there are stands in tables, and ``parse`` and ``evaluate`` take a table as an argument. Their own
+tables stay as they are, without sin: hand in new ones.
 
     "mul(sin(@0),2)"  --tokenizer-->  mul ( sin ( @0 ) , 2 )  --generate-->  @0 sin 2 mul  --compute-->  a tensor
 
@@ -29,7 +30,7 @@ def sin(x: Any) -> Any:
     """The sine of each value (x in radians), with the element type that PyTorch gives it.
 
     An array of floats (float16, float32, float64) keeps its element type and its shape. An array of whole numbers or
-    bools becomes float32: not float64, as in NumPy. A plain Python number gives a plain float.
+    bools is made float32 before its sine is taken: not float64, as in NumPy. A plain Python number gives a plain float.
 
     >>> sin(np.array([0, 1])).dtype
     dtype('float32')

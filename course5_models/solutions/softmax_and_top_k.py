@@ -53,7 +53,7 @@ def top_k(scores: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The ``k`` largest numbers of each row of ``scores`` (n, classes), the largest first, and where they stand.
 
     Two arrays (n, k): the values in the dtype of ``scores``, and their columns as int64. Of equal values the one
-    further left comes first.
+    further left comes first. Scores may be whole numbers, too, and in uint8 the opposite of 0 is 0, and that of 1 is 255.
 
     >>> values, columns = top_k(np.float32([[1, 3, 2, 3]]), 3)
     >>> values.tolist(), columns.tolist()
@@ -67,6 +67,7 @@ def top_k(scores: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     # BEGIN SOLUTION
     if not 1 <= k <= scores.shape[1]:
         raise ValueError(f"k: expected 1 to {scores.shape[1]}, got {k}")
-    columns = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+    from_the_right = np.argsort(scores[:, ::-1], axis=1, kind="stable")  # ascending, and of equal ones the right first
+    columns = scores.shape[1] - 1 - from_the_right[:, ::-1][:, :k]
     return np.take_along_axis(scores, columns, axis=1), columns.astype(np.int64)
     # END SOLUTION

@@ -34,7 +34,7 @@ SEARCHED = "im2col"
 START = "import os, sys; _, i, o, *run = sys.argv; os.dup2(int(i), 3); os.dup2(int(o), 4); os.execv(run[0], run)"
 
 LOOK = """(() => {
-    const may_scroll = "pre, .table-wrapper, .cell_output, article p", problems = [];
+    const may_scroll = "pre, .table-wrapper, .cell_output, article p, .formula", problems = [];
     const name = element => element.outerHTML.slice(0, 90).replace(/\\s+/g, " ");
     const right = element => element.getBoundingClientRect().right;
     for (const element of document.querySelectorAll("html, body, body *")) {

@@ -8,20 +8,26 @@ a page comes from the network.
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from docutils.nodes import SkipNode, math, math_block
+from latex2mathml.converter import convert
 from pygments.lexers.special import TextLexer
 
 import kuiper
+from kuiper.course.notebooks import HIDDEN
+from kuiper.course.stored_pictures import SITE_FORM
 
 sys.path.insert(0, str(Path(__file__).parent))
 from source_pages import linkcode_resolve as linkcode_resolve  # Sphinx looks for it here
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+    from sphinx.writers.html5 import HTML5Translator
 
 project = "kuiper"
 author = "the kuiper authors"
@@ -55,7 +61,8 @@ pygments_dark_style = "github-dark"
 nb_execution_mode = "off"  # the outputs that are stored are the ones that CI has checked
 nb_render_markdown_format = "myst"  # links in outputs are links to pages too
 myst_heading_anchors = 4
-myst_enable_extensions: list[str] = []  # no formulas: what draws them would come from the network
+myst_enable_extensions = ["dollarmath"]
+html_math_renderer = "mathml"  # browsers draw it themselves: nothing comes from the network
 copybutton_selector = "div:not(.output) > div.highlight > pre"
 copybutton_prompt_text = ">>> "
 copybutton_exclude = ".gp, .go"
@@ -71,12 +78,13 @@ napoleon_google_docstring = False
 napoleon_use_rtype = False
 
 CHAPTERS = {
-    "Lectures": ["notebooks/README", "notebooks/*"],
+    "Lectures": ["notebooks/README", "notebooks/*", "docs/glossary", "docs/seeds"],
     "Exercises": ["course*/README"],
     "The engine": [
         "docs/install",
         "docs/platforms",
         "docs/models",
+        "docs/commands",
         "docs/convert",
         "docs/operators",
         "docs/operator-coverage",
@@ -86,6 +94,9 @@ CHAPTERS = {
         "docs/engine",
         "docs/kernel-style",
         "docs/performance",
+        "docs/comparison",
+        "docs/reliability",
+        "SECURITY",
         "docs/site/reference",
     ],
     "For authors and teachers": [
@@ -114,6 +125,24 @@ def add_chapters(app: Sphinx, page: str, source: list[str]) -> None:
             source[0] += f"\n\n```{{toctree}}\n:caption: {title}\n:hidden:\n:glob:\n\n{entries}\n```\n"
 
 
+def prepare_notebook(app: Sphinx, page: str, source: list[str]) -> None:
+    """The pictures of a lecture in the form that is stored for the site, and the first line of code that is folded."""
+    if not page.startswith("notebooks/") or not source[0].startswith("{"):
+        return
+    notebook = json.loads(source[0])
+    for cell in notebook["cells"]:
+        for output in cell.get("outputs", []):
+            if SITE_FORM in output.get("data", {}):
+                output["data"] = {"text/html": output["data"][SITE_FORM]}
+        if HIDDEN in cell["metadata"].get("tags", []):
+            line = "".join(cell["source"]).splitlines()[0].lstrip("# ")
+            cell["metadata"]["mystnb"] = {
+                "code_prompt_show": f"Show the code: {line}",
+                "code_prompt_hide": "Hide the code",
+            }
+    source[0] = json.dumps(notebook)
+
+
 def as_numpy_writes(app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
     """What our docstrings do otherwise than napoleon and docutils expect.
 
@@ -140,9 +169,18 @@ def is_left_out(app: Sphinx, what: str, name: str, thing: object, skip: bool, op
     return True if str(getattr(thing, "__doc__", "")).startswith("Alias for field number") else None
 
 
+def write_formula(self: HTML5Translator, node: math | math_block) -> None:
+    """A formula as MathML; one in the text, or one on lines of its own."""
+    tag, place = ("div", "block") if isinstance(node, math_block) else ("span", "inline")
+    self.body.append(f'<{tag} class="formula">{convert(node.astext(), display=place)}</{tag}>')
+    raise SkipNode
+
+
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
+    app.add_html_math_renderer("mathml", (write_formula, None), (write_formula, None))
     app.add_lexer("pnnx", TextLexer)
     app.connect("source-read", add_chapters)
+    app.connect("source-read", prepare_notebook)
     app.connect("autodoc-process-docstring", as_numpy_writes, priority=400)  # before napoleon
     app.connect("autodoc-skip-member", is_left_out)

@@ -1,12 +1,13 @@
 """The program ``kuiper``: one module per command, each with ``add_arguments`` and ``execute``.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted. A failure is one line on stderr, never a traceback.
+Without any argument the program prints its help.
 """
 
 from __future__ import annotations
 
-import argparse
 import codecs
+import difflib
 import importlib
 import io
 import os
@@ -14,9 +15,12 @@ import sys
 from typing import TYPE_CHECKING
 
 import kuiper
+from kuiper.cli.terminal import Parser, say
 from kuiper.errors import KuiperError
+from kuiper.printable import printable
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
 # A module is imported only when its command is asked for, so that no command pays for the others.
@@ -51,7 +55,7 @@ PLAIN_SIGNS = {"█": "#", "µ": "u"}
 
 def build_parser(command: str | None) -> argparse.ArgumentParser:
     """The parser for all commands; only ``command`` gets its arguments, so only its module is imported."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="kuiper",
         description="Run PyTorch models, exported with pnnx, on the CPU.",
         epilog="kuiper COMMAND --help describes one command.",
@@ -71,8 +75,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=_PLAINLY)
     words = list(sys.argv[1:] if argv is None else argv)
+    if not words:
+        words = ["--help"]
     command = next((word for word in words if word in COMMANDS), None)
     where = f"kuiper {command}" if command else "kuiper"
+    unknown = next((word for word in words if not word.startswith("-")), None)
+    if command is None and unknown is not None:
+        near = difflib.get_close_matches(unknown, COMMANDS, n=1)
+        words_ = f"did you mean: kuiper {near[0]}" if near else "kuiper --help lists them"
+        say(f"kuiper: expected a command, got {printable(unknown)!r}; {words_}", error=True)
+        return 2
     try:
         arguments = build_parser(command).parse_args(words)
         code: int = importlib.import_module(f"kuiper.cli.{command}").execute(arguments)
@@ -82,10 +94,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (KuiperError, OSError, ImportError, MemoryError) as error:
-        print(f"{where}: {_one_line(error)}", file=sys.stderr)
+        say(f"{where}: {_one_line(error)}", error=True)
         return 1
     except KeyboardInterrupt:
-        print(f"{where}: interrupted", file=sys.stderr)
+        say(f"{where}: interrupted", error=True)
         return 130
 
 
@@ -106,4 +118,4 @@ def _one_line(error: BaseException) -> str:
     text = str(error) or type(error).__name__
     if isinstance(error, OSError) and not isinstance(error, KuiperError) and error.filename is not None:
         text = f"{error.filename}: {error.strerror}"
-    return " ".join(text.split())
+    return printable(" ".join(text.split()))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 import webbrowser
 from typing import TYPE_CHECKING
 
+from kuiper.cli.terminal import say
 from kuiper.course.builder import annotate
 from kuiper.course.errors import CourseError, ExerciseSyntaxError
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.places import folder, root_here
+from kuiper.printable import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -28,9 +29,9 @@ def execute(arguments: argparse.Namespace) -> int:
     try:
         page = annotate(exercise.student_file, folder(syllabus.root, "annotate"))
     except ExerciseSyntaxError as error:
-        print(error, file=sys.stderr)
+        say(error, error=True)
         return 1
-    print(page)
+    say(printable(str(page)))
     if not arguments.no_open:
         webbrowser.open(page.as_uri())
     return 0

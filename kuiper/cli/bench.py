@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 import kuiper
 from kuiper.cli.model_arguments import add_model_arguments, add_timing_arguments, make_inputs, open_model
+from kuiper.cli.terminal import say, say_json
 from kuiper.graph.report import format_flops
 from kuiper.graph.summary import Summary
+from kuiper.printable import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -48,11 +49,12 @@ def execute(arguments: argparse.Namespace) -> int:
         "gflops_per_second": flops / median / 1e9,
     }
     if arguments.json:
-        print(json.dumps(figures, indent=2))
+        say_json(figures, indent=2)
     else:
-        print(f"{model.name}  input {', '.join(str(array.shape) for array in inputs)}  {figures['threads']} threads")
-        print(f"load {figures['load_ms']:.1f} ms")
-        print(
+        shapes = ", ".join(str(array.shape) for array in inputs)
+        say(f"{printable(model.name)}  input {shapes}  {figures['threads']} threads")
+        say(f"load {figures['load_ms']:.1f} ms")
+        say(
             f"run  min {figures['min_ms']:.2f}  median {figures['median_ms']:.2f}  max {figures['max_ms']:.2f} ms"
             f"  ({len(times)} runs, {format_flops(flops)}FLOPs, {figures['gflops_per_second']:.1f} GFLOP/s)"
         )

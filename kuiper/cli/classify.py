@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import kuiper
 from kuiper.cli.many_pictures import add_picture_arguments, fill, pictures_of, print_records
+from kuiper.cli.terminal import say
 from kuiper.errors import KuiperError, ParameterError
 from kuiper.models.lookup import find_model
 from kuiper.models.many.record_file import RecordFile, header_of
 from kuiper.models.predictor import Predictor
+from kuiper.printable import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -23,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser, output="write a .jsonl file, in many processes; a run that was stopped can be continued"
     )
     parser.add_argument(
-        "--model", default="cifar_resnet20", metavar="MODEL.param", help="or a model's name (default: %(default)s)"
+        "--model", default="cifar_resnet20", metavar="MODEL.param", help="a file or a name (default: %(default)s)"
     )
     parser.add_argument("--top", type=int, default=5, help="how many classes to print (default: %(default)s)")
 
@@ -61,11 +63,11 @@ def print_bars(predictor: Predictor, pictures: list[str]) -> int:
         except KuiperError as error:
             if len(pictures) == 1:
                 raise
-            print(f"{error}\n")
+            say(f"{error}\n")
             failures += 1
             continue
-        print(f"{path}  {(perf_counter() - started) * 1e3:.1f} ms, {kuiper.get_num_threads()} threads")
+        say(f"{printable(path)}  {(perf_counter() - started) * 1e3:.1f} ms, {kuiper.get_num_threads()} threads")
         for label, probability in best:
-            print(f"  {label:12} {probability:6.1%} {'█' * round(_BAR * probability)}")
-        print()
+            say(f"  {printable(label):12} {probability:6.1%} {'█' * round(_BAR * probability)}")
+        say()
     return 1 if failures else 0

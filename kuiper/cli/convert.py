@@ -8,27 +8,30 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kuiper.cli.terminal import confirmed, say
 from kuiper.errors import ExportError, KuiperError, ParameterError
 from kuiper.graph import pnnx
 from kuiper.models.conversion import Comparison, verify
 from kuiper.models.conversion.input_spec import InputSpec, draw_inputs
 from kuiper.models.conversion.onnx_models import OnnxModel
 from kuiper.models.conversion.torch_export import keep
-from kuiper.models.conversion.torch_models import TorchModel, from_code, from_file
+from kuiper.models.conversion.torch_models import FileKind, TorchModel, from_code, from_file, kind_of
 from kuiper.models.conversion.torch_weights import load_weights
 from kuiper.models.conversion.verification import TOLERANCE
+from kuiper.printable import printable
 
 if TYPE_CHECKING:
     from kuiper.models.conversion.verification import Arrays
 
 EXTRAS = {
-    "torch": ("PyTorch", "pip install torch, then pip install 'kuiper[export]'"),
-    "pnnx": ("pnnx", "pip install 'kuiper[export]'"),
-    "onnx": ("onnx", "pip install 'kuiper[export]'"),
+    "torch": ("PyTorch", "pip install torch pnnx"),
+    "pnnx": ("pnnx", "pip install pnnx"),
+    "onnx": ("onnx", "pip install onnx pnnx"),
     "safetensors": ("safetensors", "pip install safetensors"),
 }
 
@@ -64,6 +67,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=parse_seed, default=0, help="of the made-up inputs and weights (default: %(default)s)"
     )
+    trust = "load a pickled or exported module, which runs any code that is in it, without asking"
+    parser.add_argument("-y", "--yes", action="store_true", help=trust)
     parser.add_argument("--keep", action="store_true", help="write the files even if they do not agree")
 
 
@@ -124,7 +129,7 @@ def convert(arguments: argparse.Namespace) -> None:
     examples = {labelled(specs): inputs, **further_examples(specs, inputs, arguments.seed + 1)}
     if others:
         examples[f"{labelled(others)} (--input2)"] = other_inputs
-    print(f"converting {model.name} for {labelled(specs)}", flush=True)
+    say(f"converting {printable(model.name)} for {labelled(specs)}")
     with tempfile.TemporaryDirectory() as scratch:
         written = model.export(
             inputs,
@@ -132,12 +137,12 @@ def convert(arguments: argparse.Namespace) -> None:
             arguments.moduleop,
             other_inputs,
             optlevel=arguments.optlevel,
-            note=lambda text: print(f"note: {text}"),
+            note=lambda text: say(f"note: {printable(text)}"),
         )
         try:
             check_moduleop(written[0], arguments.moduleop)
             comparison = verify(written[0], model, examples, arguments.tolerance)
-            print(comparison.report())
+            say(comparison.report())
             refuse_difference(comparison, model.name)
         except KuiperError as error:
             if not arguments.keep:
@@ -168,7 +173,7 @@ def open_source(arguments: argparse.Namespace) -> TorchModel | OnnxModel:
     if not in_code:
         if file.suffix == ".py" or not (file.exists() or file.suffix):
             raise ParameterError(arguments.model, f"a class in it, {file}:Class", "none")
-        return from_file(file)
+        return from_torch_file(file, arguments.yes)
     import torch
 
     torch.manual_seed(arguments.seed)
@@ -176,6 +181,18 @@ def open_source(arguments: argparse.Namespace) -> TorchModel | OnnxModel:
     if arguments.weights:
         load_weights(model.module, arguments.weights)
     return model
+
+
+def from_torch_file(file: Path, yes: bool) -> TorchModel:
+    """The model in a file, when it has been said that loading it runs code, and when that is wanted."""
+    kind = kind_of(file)
+    name = printable(str(file))
+    if kind is FileKind.TORCHSCRIPT:
+        say(f"note: {name} is {kind.value}, which torch will run: convert only what you trust")
+    elif kind.runs_code:
+        say(f"note: {name} is {kind.value}: loading it runs any code that is in it, as you")
+        yes = yes or (sys.stdin.isatty() and confirmed("Do you trust whoever made it?"))
+    return from_file(file, kind, run_code=yes)
 
 
 def target(arguments: argparse.Namespace) -> Path:
@@ -215,7 +232,7 @@ def check_moduleop(param: Path, moduleop: str) -> None:
     types = {op.type for op in pnnx.load(param, weights=False).operators}
     for name in filter(None, moduleop.split(",")):
         if name not in types:
-            print(f"note: the graph holds no operator {name}; --moduleop takes the full name, package.module.Class")
+            say(f"note: the graph holds no operator {name}; --moduleop takes the full name, package.module.Class")
 
 
 def refuse_difference(comparison: Comparison, name: str) -> None:
@@ -236,6 +253,7 @@ def in_bytes(size: int) -> str:
 
 def announce(written: tuple[Path, Path], inputs: int) -> None:
     """What was written, and how to run it."""
-    print("\nwrote", " and ".join(f"{path} ({in_bytes(path.stat().st_size)})" for path in written))
+    sizes = " and ".join(f"{path} ({in_bytes(path.stat().st_size)})" for path in written)
+    say(f"\nwrote {printable(sizes)}")
     files = " ".join(f"INPUT{i if inputs > 1 else ''}.npy" for i in range(inputs))
-    print(f"run it: kuiper run {shlex.quote(str(written[0]))} {files}")
+    say(f"run it: kuiper run {printable(shlex.quote(str(written[0])))} {files}")

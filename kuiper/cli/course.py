@@ -7,15 +7,16 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-
 import kuiper
+from kuiper.cli.terminal import open_console
 from kuiper.course.errors import CourseError
 from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
 from kuiper.course.places import root_here
 
 if TYPE_CHECKING:
     import argparse
+
+    from rich.console import Console
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    console = Console(highlight=False, soft_wrap=True, markup=False)
+    console = open_console(soft_wrap=True)
     if arguments.action == "start":
         return _start(arguments.folder, arguments.solutions, not arguments.no_git, console)
     if arguments.action == "update":
@@ -74,9 +75,9 @@ def _start(folder: Path, solutions: bool, with_git: bool, console: Console) -> i
     if folder.resolve() != Path.cwd():
         console.print(f"  cd {shlex.quote(str(folder))}")
     if importlib.util.find_spec("pytest") is None:
-        console.print("  pip install 'kuiper[course,notebooks]'")
+        console.print("  pip install pytest hypothesis cython setuptools jupyterlab matplotlib")
     console.print("  pytest course1_tensor       # red: one line for each exercise; the last line names the first")
-    console.print("  jupyter lab notebooks       # the lectures; begin with 00")
+    console.print("  jupyter lab                 # the lectures, in the folder notebooks; begin with 00")
     return 0
 
 

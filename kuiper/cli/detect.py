@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -10,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 import kuiper
 from kuiper.cli.many_pictures import add_picture_arguments, fill, pictures_of, print_records
 from kuiper.cli.picture_output import check_picture_name, save_picture
+from kuiper.cli.terminal import say, say_json
 from kuiper.errors import KuiperError, ParameterError
-from kuiper.models.drawing import draw_detections
 from kuiper.models.lookup import find_model
 from kuiper.models.many.drawn_records import DrawnRecords
 from kuiper.models.many.picture_files import picture_suffixes
 from kuiper.models.many.record_file import RecordFile, header_of
+from kuiper.models.pictures.preprocess import read_image
 from kuiper.models.predictor import Predictor
-from kuiper.models.preprocess import read_image
+from kuiper.models.tasks.drawing import draw_detections
+from kuiper.printable import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from PIL import Image
 
-    from kuiper.models.detection import Detection
+    from kuiper.models.tasks.detection import Detection
 
 _RECORDS = "detections.jsonl"  # in a folder of drawings
 
@@ -34,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     output = "the picture to draw; a folder for many; or a .jsonl file. A run of many that was stopped can be continued"
     add_picture_arguments(parser, output)
     parser.add_argument(
-        "--model", default="digits_yolo", metavar="MODEL.param", help="or a name (default: %(default)s)"
+        "--model", default="digits_yolo", metavar="MODEL.param", help="a file or a name (default: %(default)s)"
     )
     parser.add_argument("--labels", help="coco, or a file with one name a line (default: those of the model's card)")
     parser.add_argument("--confidence", type=float, help="the score to be above (default: the card's, or 0.25)")
@@ -84,10 +85,10 @@ def print_tables(predictor: Predictor, pictures: list[str]) -> int:
         except KuiperError as error:
             if len(pictures) == 1:
                 raise
-            print(f"{error}\n")
+            say(f"{error}\n")
             failures += 1
         else:
-            print(table)
+            say(table)
     return 1 if failures else 0
 
 
@@ -97,14 +98,17 @@ def look_at(predictor: Predictor, path: str) -> tuple[Image.Image, list[Detectio
     photo = read_image(path)
     detections: list[Detection] = predictor(photo)
     milliseconds = (perf_counter() - started) * 1e3
-    lines = [f"{path}  {photo.width}x{photo.height}  {milliseconds:.1f} ms, {kuiper.get_num_threads()} threads"]
+    lines = [
+        f"{printable(path)}  {photo.width}x{photo.height}  {milliseconds:.1f} ms, {kuiper.get_num_threads()} threads"
+    ]
     if not detections:
         return photo, detections, f"{lines[0]}\n  nothing found\n"
-    width = max(len("label"), *(len(detection.label) for detection in detections))
+    labels = [printable(detection.label) for detection in detections]
+    width = max(len("label"), *map(len, labels))
     lines.append(f"  {'label':{width}}   score    left     top   right  bottom")
-    for detection in detections:
+    for label, detection in zip(labels, detections, strict=True):
         edges = "".join(f"{edge:8.1f}" for edge in detection.box)
-        lines.append(f"  {detection.label:{width}}  {detection.score:6.1%}{edges}")
+        lines.append(f"  {label:{width}}  {detection.score:6.1%}{edges}")
     return photo, detections, "\n".join(lines) + "\n"
 
 
@@ -124,7 +128,10 @@ def draw_one(predictor: Predictor, pictures: list[str], output: Path, as_json: b
     check_picture_name("-o", output)
     photo, detections, table = look_at(predictor, path)
     save_picture(draw_detections(photo, detections), output)
-    print(json.dumps(predictor.describe(path, photo, detections)) if as_json else f"{table}wrote {output}")
+    if as_json:
+        say_json(predictor.describe(path, photo, detections))
+    else:
+        say(f"{table}wrote {printable(str(output))}")
     return 0
 
 

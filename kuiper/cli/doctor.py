@@ -6,9 +6,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Console
 
 import kuiper
+from kuiper.cli.terminal import open_console
 from kuiper.compiler import find_compiler, missing
 from kuiper.errors import KuiperError
 from kuiper.layers import layer_types
@@ -18,13 +18,15 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
+    from rich.console import Console
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """``kuiper doctor`` takes none."""
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    console = Console(highlight=False, soft_wrap=True)
+    console = open_console(soft_wrap=True)
     info = kuiper.build_info()
     console.print(f"kuiper {kuiper.__version__}, Python {info['python']}, NumPy {info['numpy']}, {info['machine']}")
     console.print(f"built by   {info['compiler']}, Cython {info['cython']}{', debug' if info['debug'] else ''}")
@@ -49,10 +51,13 @@ def _others(info: dict[str, Any]) -> str:
 def _report(console: Console, name: str, check: Callable[[], str]) -> bool:
     """Print one check's result; a check fails by raising."""
     try:
-        console.print(f"[green]ok[/]    {name}: {check()}")
+        told = check()
     except Exception as error:
-        console.print(f"[red]FAIL[/]  {name}: {type(error).__name__}: {error}")
+        console.print("FAIL", style="red", end="")
+        console.print(f"  {name}: {type(error).__name__}: {error}")
         return False
+    console.print("ok", style="green", end="")
+    console.print(f"    {name}: {told}")
     return True
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kuiper.cli.model_arguments import add_model_arguments, open_graph
+from kuiper.cli.terminal import say
+from kuiper.printable import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -19,5 +21,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     open_graph(arguments).draw().save(arguments.output)
-    print(f"wrote {arguments.output}")
+    say(f"wrote {printable(str(arguments.output))}")
     return 0

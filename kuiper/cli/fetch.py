@@ -6,14 +6,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
+from kuiper.cli.terminal import open_console, say
 from kuiper.errors import ModelFormatError
 from kuiper.models.fetching.cache import cached_names, check_model, models_folder, read_manifest
 from kuiper.models.fetching.catalogue import CATALOGUE, official
 from kuiper.models.fetching.fetch import fetch
 from kuiper.models.fetching.making import UNKNOWN_LABELS
+from kuiper.printable import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -44,21 +45,21 @@ def execute(arguments: argparse.Namespace) -> int:
             report=report,
         )
     source, notes = official(name), read_manifest(name)
-    print(param)
-    print(f"kuiper and torch differ by {notes['difference']:.1e} of the largest output")
-    print(f"licence: {source.licence}; {source.page}")
+    say(printable(str(param)))
+    say(f"kuiper and torch differ by {notes['difference']:.1e} of the largest output")
+    say(f"licence: {source.licence}; {source.page}")
     if notes["labels"] == UNKNOWN_LABELS:
-        print(f"labels: {UNKNOWN_LABELS}; pip install torchvision, then kuiper fetch {name} --force")
-    print(f"use it: kuiper {source.task} PHOTO.jpg --model {name}")
+        say(f"labels: {UNKNOWN_LABELS}; pip install torchvision, then kuiper fetch {name} --force")
+    say(f"use it: kuiper {source.task} PHOTO.jpg --model {name}")
     return 0
 
 
 @contextmanager
 def progress_bar(name: str) -> Iterator[Callable[[str, int, int], None]]:
     """A bar on stderr while something is fetched, if stderr is a terminal."""
-    console = Console(stderr=True)
+    console = open_console(error=True)
     columns = BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
-    text = TextColumn("{task.description}")
+    text = TextColumn("{task.description}", markup=False)
     with Progress(text, *columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(name, total=None)
 
@@ -73,8 +74,8 @@ def print_list() -> None:
     cached = cached_names()
     for name, source in CATALOGUE.items():
         state = state_of(name) if name in cached else "not in the cache"
-        print(f"{name:20}{source.size / 1e6:8.1f} MB  {source.task:10}{state}")
-    print(f"cache: {models_folder().parent}")
+        say(f"{name:20}{source.size / 1e6:8.1f} MB  {source.task:10}{printable(state)}")
+    say(f"cache: {printable(str(models_folder().parent))}")
 
 
 def state_of(name: str) -> str:

@@ -7,15 +7,15 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from kuiper.cli.course import chosen
+from kuiper.cli.terminal import open_console
 from kuiper.course.grade import Report, as_dict, grade_all, gradescope, submissions_in
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.places import root_here
-from kuiper.course.sandbox import STATEMENTS, best_mode
+from kuiper.course.sandbox import chosen_mode, statement
 
 if TYPE_CHECKING:
     import argparse
@@ -28,6 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--gradescope", type=Path, metavar="PATH", help="results.json, or a folder for several of them")
     parser.add_argument("--seconds", type=float, default=60.0, help="for each exercise of a submission (default: 60)")
     parser.add_argument(
+        "--walls", metavar="MODE", help="bubblewrap, namespaces or limits (default: the best that works)"
+    )
+    parser.add_argument(
         "--jobs", type=int, default=os.cpu_count() or 1, help="submissions at once (default: all cores)"
     )
 
@@ -36,25 +39,27 @@ def execute(arguments: argparse.Namespace) -> int:
     syllabus = read_syllabus(root_here())
     exercises = chosen(syllabus, arguments.exercise)
     submissions = submissions_in(syllabus, arguments.folder.resolve())
-    console = Console(highlight=False)
-    console.print(STATEMENTS[best_mode()], style="dim", markup=False)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    console = open_console()
+    mode = chosen_mode(arguments.walls)
+    console.print(statement(mode), style="dim")
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("grading", total=len(submissions))
         reports = grade_all(
-            syllabus, exercises, submissions, arguments.seconds, arguments.jobs, lambda report: bar.advance(task)
+            syllabus, exercises, submissions, arguments.seconds, arguments.jobs, lambda report: bar.advance(task), mode
         )
     console.print(table_of(reports) if len(reports) > 1 else details(reports[0]))
     for report in reports:
         for words in report.odd:
-            console.print(f"look at {report.name} {words}", markup=False, soft_wrap=True)
+            console.print(f"look at {report.name} {words}", soft_wrap=True)
     store(reports, arguments.json, arguments.gradescope)
     return 0
 
 
 def details(report: Report) -> Table:
     """One submission, one line for each exercise."""
-    table = Table(title=f"{report.name}: {report.points} of {report.full} points", box=None, title_justify="left")
+    title = f"{report.name}: {report.points} of {report.full} points"
+    table = Table(title=title, box=None, title_justify="left")
     for heading in ("", "exercise", "points", "tests", "verdict"):
         table.add_column(heading)
     for grade in report.grades:
@@ -83,6 +88,15 @@ def store(reports: list[Report], everything: Path | None, scores: Path | None) -
         scores.write_text(json.dumps(gradescope(reports[0]), indent=1), encoding="utf-8")
     elif scores:
         scores.mkdir(parents=True, exist_ok=True)
-        for report in reports:
-            path = scores / f"{report.name}.json"
+        for name, report in zip(_different([report.name for report in reports]), reports, strict=True):
+            path = scores / f"{name}.json"
             path.write_text(json.dumps(gradescope(report), indent=1), encoding="utf-8")
+
+
+def _different(names: list[str]) -> list[str]:
+    """File names: those of folders, of which two can look alike without the characters that cannot be printed."""
+    found: list[str] = []
+    for name in names:
+        plain = name.replace("\n", "").replace("/", "").lstrip(".") or "submission"
+        found.append(plain if plain not in found else f"{plain}-{len(found) + 1}")
+    return found

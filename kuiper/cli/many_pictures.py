@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
-import sys
 from contextlib import closing, contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from kuiper.cli.terminal import open_console, say, say_json
 from kuiper.errors import ImageError, ParameterError
 from kuiper.models.many.dask_cluster import over_dask
 from kuiper.models.many.picture_files import find_pictures
@@ -39,7 +37,7 @@ def add_picture_arguments(parser: argparse.ArgumentParser, output: str) -> None:
     where = many.add_mutually_exclusive_group()
     processes = "work in N processes (default with -o: cores / threads)"
     where.add_argument("--processes", type=int, metavar="N", help=processes)
-    where.add_argument("--dask", metavar="tcp://HOST:8786", help="work on a Dask cluster; pip install 'kuiper[dask]'")
+    where.add_argument("--dask", metavar="tcp://HOST:8786", help="work on a Dask cluster (needs distributed)")
     many.add_argument("--retry-errors", action="store_true", help="try again what failed when the file was begun")
 
 
@@ -87,7 +85,7 @@ def print_records(predict: Predict, paths: Sequence[str], arguments: argparse.Na
     failed = False
     with closing(records(predict, paths, arguments)) as arriving:
         for record in arriving:
-            print(json.dumps(record), flush=True)
+            say_json(record)
             failed |= "error" in record
     return int(failed)
 
@@ -106,14 +104,14 @@ def fill(file: RecordFile, predict: Predict, paths: Sequence[str], arguments: ar
             for record in arriving:
                 file.append(record)
                 if arguments.json:
-                    print(json.dumps(record), flush=True)
+                    say_json(record)
                 tally.count(record)
                 show()
     except BaseException:
         if tally.done or tally.failed:
-            print(tally, file=sys.stderr)
+            say(tally, error=True)
         raise
-    print(tally, file=sys.stderr)
+    say(tally, error=True)
     return 1 if tally.failed else 0
 
 
@@ -145,9 +143,16 @@ class Tally:
 @contextmanager
 def progress_bar(title: str, total: int, tally: Tally, shown: bool) -> Iterator[Callable[[], None]]:
     """A bar that shows the tally when the function it yields is called; on stderr, and only if that is a terminal."""
-    console = Console(stderr=True)
-    fields = TextColumn("{task.fields[speed]:.1f} images/s"), TextColumn("[red]{task.fields[failed]}")
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), *fields, TimeRemainingColumn()
+    console = open_console(error=True)
+    speed = TextColumn("{task.fields[speed]:.1f} images/s")
+    fields = speed, TextColumn("{task.fields[failed]}", style="red", markup=False)
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        *fields,
+        TimeRemainingColumn(),
+    )
     off = not (shown and console.is_terminal)
     with Progress(*columns, console=console, transient=True, disable=off) as progress:
         bar = progress.add_task(title, total=total, completed=tally.skipped, speed=0.0, failed="")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def add_model_arguments(parser: argparse.ArgumentParser, optimize_only: bool = False) -> None:
     """MODEL.param, its .bin, and, unless ``optimize_only``, the choice of the readable path."""
-    parser.add_argument("model", type=Path, metavar="MODEL.param")
+    parser.add_argument("model", type=Path, metavar="MODEL.param", help="the graph; the weights lie beside it")
     parser.add_argument("--bin", type=Path, help="the weights (default: the sibling of MODEL.param)")
     if optimize_only:
         parser.set_defaults(no_optimize=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kuiper.cli.model_arguments import add_model_arguments, add_timing_arguments, make_inputs, open_model
+from kuiper.cli.terminal import say
 
 if TYPE_CHECKING:
     import argparse
@@ -18,5 +19,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     model = open_model(arguments)
-    print(model.plan(*make_inputs(model, arguments), runs=arguments.runs))
+    say(model.plan(*make_inputs(model, arguments), runs=arguments.runs))
     return 0

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kuiper.cli.model_arguments import add_model_arguments, add_timing_arguments, make_inputs, open_model
+from kuiper.cli.terminal import say
+from kuiper.printable import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -21,8 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     model = open_model(arguments)
     profile = model.profile(*make_inputs(model, arguments), runs=arguments.runs)
-    print(profile)
+    say(profile)
     if arguments.trace is not None:
         profile.save_trace(arguments.trace)
-        print(f"wrote {arguments.trace}")
+        say(f"wrote {printable(str(arguments.trace))}")
     return 0

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.table import Table
 
 from kuiper.cli.course import chosen
+from kuiper.cli.terminal import open_console, say_json
 from kuiper.course.classroom import hole
-from kuiper.course.manifest import Exercise, read_syllabus
+from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
 from kuiper.course.places import root_here
 from kuiper.course.progress import Progress, bars, next_exercise
 
 if TYPE_CHECKING:
     import argparse
 
+MOST_WAITS = 2
+WIDTH = 80
 COLOURS = {"solved": "green", "failing": "red", "started": "yellow", "not started": "dim"}
 
 
@@ -30,12 +31,12 @@ def execute(arguments: argparse.Namespace) -> int:
     progress = Progress(syllabus.root)
     exercises = chosen(syllabus, arguments.ids)
     if arguments.json:
-        print(json.dumps([as_dict(exercise, progress) for exercise in exercises], indent=1))
+        say_json([as_dict(exercise, progress) for exercise in exercises], indent=1)
         return 0
-    console = Console(highlight=False)
+    console = open_console()
     table = Table(box=None, pad_edge=False)
-    for heading in ("", "exercise", "points", "minutes", "status", "tests", "waits for"):
-        table.add_column(heading, justify="right" if heading in ("points", "minutes", "tests") else "left")
+    for heading in ("", "exercise", "pts", "min", "status", "tests", "needs"):
+        table.add_column(heading, justify="right" if heading in ("pts", "min", "tests") else "left")
     for exercise in exercises:
         status = progress.status(exercise)
         result = progress.result(exercise)
@@ -48,16 +49,32 @@ def execute(arguments: argparse.Namespace) -> int:
             str(exercise.minutes),
             status,
             tests,
-            " ".join(waits),
+            " ".join(waits) if len(waits) <= MOST_WAITS else f"{' '.join(waits[: MOST_WAITS - 1])} ...",
         )
         table.add_row(*words, style=COLOURS[status])
     console.print(table)
     for line in ["", *bars(syllabus.courses, progress)]:
         console.print(line, soft_wrap=True)
+    parts = syllabus.engine_parts()
+    if parts:
+        for line in engine_lines(syllabus, parts, progress):
+            console.print(line, soft_wrap=True)
     step = next_exercise(syllabus, progress)
     if step:
-        console.print(f"next: {step.label} ({step.minutes} minutes), {hole(step)}", soft_wrap=True)
+        head, place = f"next: {step.label} ({step.minutes} minutes),", hole(step)
+        console.print(f"{head} {place}" if len(head) + len(place) < WIDTH else f"{head}\n{place}", soft_wrap=True)
     return 0
+
+
+def engine_lines(syllabus: Syllabus, parts: list[Exercise], progress: Progress) -> list[str]:
+    """How many parts of the engine that ``kuiper race --engine mine`` runs are the student's, floor by floor."""
+    own = [part for part in parts if progress.status(part) == "solved"]
+    floors = []
+    for course in syllabus.courses:
+        here = [part for part in parts if part.course == course.folder]
+        if here:
+            floors.append(f"{course.title} {sum(part in own for part in here)}/{len(here)}")
+    return [f"your engine: {len(own)} of {len(parts)} parts are yours", f"  {', '.join(floors)}"]
 
 
 def as_dict(exercise: Exercise, progress: Progress) -> dict[str, object]:

@@ -9,19 +9,27 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import asdict
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-
+from kuiper.bounded_file import read_json
+from kuiper.build_info import build_info
+from kuiper.cli.terminal import open_console
+from kuiper.course.engine_race import engine_contestant, engine_race
 from kuiper.course.errors import CourseError
 from kuiper.course.manifest import read_syllabus
+from kuiper.course.pictures.race_card import race_card
 from kuiper.course.places import python_environment, root_here
-from kuiper.course.race import Divergence, Result, contestant, race, remember
+from kuiper.course.race import Divergence, Result, contestant, own_time, race, remember
 from kuiper.course.selection import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from rich.console import Console
+
+    from kuiper.course.pictures.picture import Picture
 
 BAR = 30
 
@@ -29,29 +37,44 @@ BAR = 30
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     words = "resnet20, expressions, or the path of a .param file (default: resnet20)"
     parser.add_argument("model", nargs="?", default="resnet20", metavar="MODEL", help=words)
+    words = "whose engine runs your layers: kuiper's, or that of the last exercise (default: kuiper)"
+    parser.add_argument("--engine", choices=("kuiper", "mine"), default="kuiper", help=words)
     parser.add_argument("--seconds", type=float, default=300.0, help="give up after this long (default: 300)")
+    words = "write the times as a picture, to keep or to share"
+    parser.add_argument("--picture", type=Path, metavar="FILE.svg", help=words)
     parser.add_argument("--result", type=Path, help=argparse.SUPPRESS)  # set for the process that runs your code
 
 
 def execute(arguments: argparse.Namespace) -> int:
     if arguments.result is not None:
-        return run_here(arguments.model, arguments.result)
+        return run_here(arguments.model, arguments.engine, arguments.result)
+    if arguments.picture is not None and arguments.picture.suffix != ".svg":
+        raise CourseError(str(arguments.picture), "a name that ends in .svg", arguments.picture.suffix or "no ending")
     root = root_here()
-    result = run_apart(arguments.model, arguments.seconds)
+    result = run_apart(arguments.model, arguments.engine, arguments.seconds)
     history = remember(root, result)
-    show(result, history[:-1], Console(highlight=False, soft_wrap=True, markup=False))
+    console = open_console(soft_wrap=True)
+    show(result, history[:-1], console)
+    if arguments.picture is not None:
+        draw(result).save(arguments.picture)
+        console.print(f"written: {arguments.picture}")
     return 1 if result.divergence or result.failures else 0
 
 
-def run_here(model: str, path: Path) -> int:
+def run_here(model: str, engine: str, path: Path) -> int:
     """Run the race in this process and write its result; the place of the moment stands in a file beside it."""
-    load, inputs = contestant(model)
-    result = race(Selection(read_syllabus(root_here())), model, load, inputs, note_in(path.with_suffix(".place")))
+    selection, note = Selection(read_syllabus(root_here())), note_in(path.with_suffix(".place"))
+    if engine == "mine":
+        param, arrays = engine_contestant(model)
+        result = engine_race(selection, model, param, arrays, note)
+    else:
+        load, inputs = contestant(model)
+        result = race(selection, model, load, inputs, note)
     path.write_text(json.dumps(asdict(result)), encoding="utf-8")
     return 0
 
 
-def run_apart(model: str, seconds: float) -> Result:
+def run_apart(model: str, engine: str, seconds: float) -> Result:
     """Run the race in a process of its own: a layer may crash, or never return.
 
     Raises
@@ -61,14 +84,14 @@ def run_apart(model: str, seconds: float) -> Result:
     """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "result.json")
-        command = [sys.executable, "-m", "kuiper", "race", model, "--result", str(path)]
+        command = [sys.executable, "-m", "kuiper", "race", model, "--engine", engine, "--result", str(path)]
         try:
             done = subprocess.run(command, env=python_environment(), timeout=seconds, stderr=subprocess.PIPE, text=True)
             ended = f"the process died (exit code {done.returncode})"
         except subprocess.TimeoutExpired:
             done, ended = None, f"nothing within {seconds:.0f} seconds"
         if path.is_file():
-            return _result(json.loads(path.read_text(encoding="utf-8")))
+            return _result(read_json(path, CourseError, "a result in JSON", finite=False))
         if done is not None and done.returncode == 1 and done.stderr:
             raise CourseError("race", "a result", done.stderr.strip().splitlines()[-1])
         place = path.with_suffix(".place")
@@ -101,17 +124,37 @@ def show(result: Result, earlier: list[dict[str, Any]], console: Console) -> Non
     elif result.yours:
         console.print("all outputs agree with the reference")
     else:
-        console.print("none of your layers is in it yet: kuiper progress shows where to begin")
+        console.print("nothing of yours is in it yet: kuiper progress shows where to begin")
     slowest = max(result.ladder.values())
     width = max(len(name) for name in result.ladder)
     for name, milliseconds in result.ladder.items():
         bar = "█" * max(1, round(BAR * milliseconds / slowest))
         console.print(f"  {name.ljust(width)}  {milliseconds:9.2f} ms  {bar}")
-    before = [entry["ladder"]["your layers"] for entry in earlier if entry["model"] == result.model and entry["yours"]]
-    if before and result.yours:
-        console.print(f"your best so far: {min(before):.2f} ms, now {result.ladder['your layers']:.2f} ms")
+    before = [own_time(entry["ladder"]) for entry in earlier if entry["model"] == result.model and entry["yours"]]
+    now = own_time(result.ladder)
+    if before and now is not None and result.yours:
+        console.print(f"your best so far: {min(before):.2f} ms, now {now:.2f} ms")
+
+
+def draw(result: Result) -> Picture:
+    """The ladder as a picture, with the machine below it."""
+    info = build_info()
+    machine = f"{info['machine']} ({info['level']}), {info['cores']} cores"
+    return race_card(result.ladder, f"{result.model}: milliseconds for one run", machine)
 
 
 def _result(table: dict[str, Any]) -> Result:
-    divergence = table.pop("divergence")
-    return Result(**table, divergence=Divergence(**divergence) if divergence else None)
+    """The result that the other process wrote, which runs a student's code."""
+    try:
+        divergence = table.pop("divergence")
+        result = Result(**table, divergence=Divergence(**divergence) if divergence else None)
+        times = [float(milliseconds) for milliseconds in result.ladder.values()]
+        if (
+            not times
+            or not all(0 <= time < inf for time in times)
+            or (result.yours and not result.failures and own_time(result.ladder) is None)
+        ):
+            raise ValueError("a ladder without times")
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise CourseError("race", "the result of a race", f"another: {error}") from error
+    return result

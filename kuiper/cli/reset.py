@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kuiper.cli.terminal import say
 from kuiper.course import sync
 from kuiper.course.compile_errors import shown
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.places import root_here
+from kuiper.printable import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -20,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     exercise = read_syllabus(root_here()).exercise(arguments.id)
     backup = sync.reset(exercise)
-    print(f"{shown(exercise.student_file)} is the skeleton again")
+    say(printable(f"{shown(exercise.student_file)} is the skeleton again"))
     if backup:
-        print(f"your version: {shown(backup)}")
+        say(printable(f"your version: {shown(backup)}"))
     return 0

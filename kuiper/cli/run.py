@@ -9,17 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import kuiper
+from kuiper.bounded_file import obstacle
 from kuiper.cli.model_arguments import add_model_arguments, open_model
 from kuiper.cli.picture_output import check_picture_name, save_picture
+from kuiper.cli.terminal import say
 from kuiper.errors import DataTypeError, ParameterError
-from kuiper.models.image_to_image import picture_input, picture_output
+from kuiper.models.cards.model_card import ImageCard
 from kuiper.models.many.picture_files import picture_suffixes
-from kuiper.models.model_card import ImageCard
-from kuiper.models.preprocess import read_image
+from kuiper.models.nested import flat
+from kuiper.models.pictures.preprocess import read_image
+from kuiper.models.tasks.image_to_image import picture_input, picture_output
+from kuiper.printable import printable
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
 
     from PIL import Image
 
@@ -45,18 +48,18 @@ def execute(arguments: argparse.Namespace) -> int:
     card = ImageCard.beside(arguments.model)
     inputs = [as_array(value, card, takes_luma(model, i)) for i, value in enumerate(values)]
     started = perf_counter()
-    outputs = list(flatten(model(*inputs)))
+    outputs = [np.asarray(output) for output in flat(model(*inputs))]
     seconds = perf_counter() - started
     for i, output in enumerate(outputs):
-        print(describe(f"output {i}", output))
-    print(f"{seconds * 1e3:.1f} ms, {kuiper.get_num_threads()} threads")
+        say(describe(f"output {i}", output))
+    say(f"{seconds * 1e3:.1f} ms, {kuiper.get_num_threads()} threads")
     if arguments.output is not None:
         store(outputs, arguments.output)
-        print(f"wrote {arguments.output}")
+        say(f"wrote {printable(str(arguments.output))}")
     if arguments.image_out is not None:
         lumas = (v for i, v in enumerate(values) if not isinstance(v, np.ndarray) and takes_luma(model, i))
         save_picture(picture_output(outputs[0], card, next(lumas, None), model.name), arguments.image_out)
-        print(f"wrote {arguments.image_out}")
+        say(f"wrote {printable(str(arguments.image_out))}")
     return 0
 
 
@@ -79,15 +82,17 @@ def load_array(path: Path) -> np.ndarray:
     DataTypeError
         If the file is not one (object arrays, which could run code, are refused).
     """
-    if not path.is_file():
-        raise DataTypeError(str(path), "a .npy file", "a directory" if path.is_dir() else "no such file")
+    got = obstacle(path)
+    if got:
+        raise DataTypeError(str(path), "a .npy file", "no such file" if got == "nothing there" else got)
+    with path.open("rb") as file:
+        if file.read(4) == b"PK\x03\x04":
+            raise DataTypeError(str(path), "a .npy file with one array", "an .npz archive")
     try:
-        array = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
+        # Not read but mapped: of an array that claims to be larger than the file, no memory is asked for.
+        return np.array(np.lib.format.open_memmap(path, mode="r"))
+    except Exception as error:  # what NumPy raises depends on where the damage is
         raise DataTypeError(str(path), "a .npy file", f"{path.stat().st_size} bytes of something else") from error
-    if not isinstance(array, np.ndarray):
-        raise DataTypeError(str(path), "a .npy file with one array", "an .npz archive")
-    return array
 
 
 def as_array(value: np.ndarray | Image.Image, card: ImageCard, luma: bool) -> np.ndarray:
@@ -100,15 +105,6 @@ def takes_luma(model: RuntimeGraph, index: int) -> bool:
     operators = model.input_operators
     shape = operators[index].outputs[0].shape if index < len(operators) else None
     return shape is not None and len(shape) == 4 and shape[1] == 1
-
-
-def flatten(value: Any) -> Iterator[np.ndarray]:
-    """The arrays of a nested output in order."""
-    if isinstance(value, tuple):
-        for item in value:
-            yield from flatten(item)
-    else:
-        yield np.asarray(value)
 
 
 def describe(name: str, array: np.ndarray) -> str:

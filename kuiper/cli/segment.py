@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from time import perf_counter
@@ -10,17 +9,21 @@ from typing import TYPE_CHECKING
 
 import kuiper
 from kuiper.cli.picture_output import check_picture_name, save_picture
+from kuiper.cli.terminal import say, say_json
 from kuiper.errors import ImageError, ParameterError
-from kuiper.models.drawing import draw_regions
 from kuiper.models.lookup import find_model
 from kuiper.models.many.picture_files import find_pictures, picture_suffixes
-from kuiper.models.preprocess import read_image
-from kuiper.models.segmentation import Segmenter
+from kuiper.models.pictures.preprocess import read_image
+from kuiper.models.predictor import failure
+from kuiper.models.tasks.drawing import draw_regions
+from kuiper.models.tasks.segmentation import Segmenter
+from kuiper.printable import printable
 
 if TYPE_CHECKING:
     import argparse
 
-    from kuiper.models.segmentation import Segmentation
+    from kuiper.models.predictor import Record
+    from kuiper.models.tasks.segmentation import Segmentation
 
 _BAR = 30  # characters of a full bar
 
@@ -57,17 +60,23 @@ def execute(arguments: argparse.Namespace) -> int:
         except ImageError as error:
             if len(pictures) == 1:
                 raise
-            print(json.dumps({"image": path, "error": str(error)}) if arguments.json else f"{error}\n", flush=True)
+            if arguments.json:
+                say_json(failure(path, error))
+            else:
+                say(f"{error}\n")
             failed = True
             continue
         segmentation = segmenter(photo)
         seconds = perf_counter() - started
-        print(record(path, segmentation) if arguments.json else table(path, segmentation, seconds), flush=True)
+        if arguments.json:
+            say_json(record(path, segmentation))
+        else:
+            say(table(path, segmentation, seconds))
         if drawing is not None:
             drawing.parent.mkdir(parents=True, exist_ok=True)
             save_picture(draw_regions(photo, segmentation, arguments.alpha), drawing)
             if not arguments.json:
-                print(f"wrote {drawing}\n", flush=True)
+                say(f"wrote {printable(str(drawing))}\n")
     return int(failed)
 
 
@@ -91,18 +100,18 @@ def places(pictures: list[str], output: Path | None) -> list[Path | None]:
     return [path if path.suffix == ".png" else path.with_name(f"{path.name}.png") for path in drawings]
 
 
-def record(path: str, segmentation: Segmentation) -> str:
-    """The regions of a photo as a line of JSON."""
+def record(path: str, segmentation: Segmentation) -> Record:
+    """The regions of a photo, ready for JSON."""
     height, width = segmentation.map.shape
     regions = [region._asdict() for region in segmentation.regions()]
-    return json.dumps({"image": path, "width": width, "height": height, "regions": regions})
+    return {"image": path, "width": width, "height": height, "regions": regions}
 
 
 def table(path: str, segmentation: Segmentation, seconds: float) -> str:
     """The regions of a photo as lines with bars."""
     regions = segmentation.regions()
-    wide = max(len(region.label) for region in regions)
-    lines = [f"{path}  {seconds * 1e3:.1f} ms, {kuiper.get_num_threads()} threads"]
+    wide = max(len(printable(region.label)) for region in regions)
+    lines = [f"{printable(path)}  {seconds * 1e3:.1f} ms, {kuiper.get_num_threads()} threads"]
     for label, _, share in regions:
-        lines.append(f"  {label:{wide}} {share:6.1%} {'█' * round(_BAR * share)}".rstrip())
+        lines.append(f"  {printable(label):{wide}} {share:6.1%} {'█' * round(_BAR * share)}".rstrip())
     return "\n".join([*lines, ""])

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.syntax import Syntax
 
+from kuiper.cli.terminal import confirmed, open_console, say
 from kuiper.course.hints import solution_text
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.places import root_here
 from kuiper.course.progress import Progress
+from kuiper.printable import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -29,15 +29,13 @@ def execute(arguments: argparse.Namespace) -> int:
     if not (
         arguments.yes or solved or confirmed(f"{exercise.label} is not solved yet. Show the reference all the same?")
     ):
-        print(f"kuiper hint {exercise.id} may be enough")
+        say(f"kuiper hint {exercise.id} may be enough")
         return 1
-    Console().print(
-        Syntax(solution_text(exercise), "cython" if exercise.is_cython else "python", background_color="default")
+    open_console().print(
+        Syntax(
+            printable(solution_text(exercise), keep="\n"),
+            "cython" if exercise.is_cython else "python",
+            background_color="default",
+        )
     )
     return 0
-
-
-def confirmed(question: str) -> bool:
-    """Whether the user says yes; silence and the end of input are a no."""
-    print(f"{question} [y/N] ", end="", flush=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")

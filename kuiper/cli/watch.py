@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-
 from kuiper.cli.check import run_tests
+from kuiper.cli.terminal import open_console
 from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
 from kuiper.course.places import root_here
 from kuiper.course.progress import Progress, next_exercise
@@ -24,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     syllabus = read_syllabus(root_here())
-    console = Console(highlight=False)
+    console = open_console()
     first = syllabus.exercise(arguments.id) if arguments.id else next_exercise(syllabus, Progress(syllabus.root))
     if first is None:
         console.print("all exercises are solved")
@@ -32,7 +31,7 @@ def execute(arguments: argparse.Namespace) -> int:
     before = saves(syllabus)
     run_tests(syllabus, first.id, [])
     while True:
-        console.print("[dim]waiting for a save in exercises/ (Ctrl-C ends)[/]")
+        console.print("waiting for a save in exercises/ (Ctrl-C ends)", style="dim")
         changed, before = wait_for_save(syllabus, before)
         console.rule(changed.label)
         run_tests(syllabus, changed.id, [])

@@ -29,7 +29,7 @@ def bug_table(exercises: Sequence[Exercise], run: Run) -> str:
         total += len(bugs)
         lines += ["", f"## {exercise.label}", "", "| bug | this is what you get when | caught by |", "|---|---|---|"]
         for bug in bugs:
-            tests = [test for id_, name, test in run.catches if (id_, name) == (exercise.id, bug.name)]
+            tests = [test for id_, name, test, _ in run.catches if (id_, name) == (exercise.id, bug.name)]
             names = ", ".join(f"`{test}`" for test in tests[:SHOWN])
             more = f" and {len(tests) - SHOWN} more" if len(tests) > SHOWN else ""
             when = " ".join(bug.when.split()).replace("|", "\\|")

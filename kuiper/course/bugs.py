@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kuiper.course.errors import CourseError
+from kuiper.course.markers import CLASS, FUNCTION, enclosing
 from kuiper.course.places import folder
-from kuiper.course.toml import read_toml
+from kuiper.course.toml import read_toml, tables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,11 +19,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bug:
-    """A named mistake. ``when`` completes "this is what you get when ..."; ``edits`` turn the solution into it."""
+    """A named mistake. ``when`` completes "this is what you get when ..."; ``edits`` turn the solution into it.
+
+    ``seen_in`` is the function whose tests fail first, where that is not the one that holds the mistake; ``because``
+    says why no test of the other one can come first.
+    """
 
     name: str
     when: str
     edits: tuple[tuple[str, str], ...]
+    seen_in: str = ""
+    because: str = ""
 
 
 def read_bugs(exercise: Exercise) -> list[Bug]:
@@ -35,7 +43,7 @@ def read_bugs(exercise: Exercise) -> list[Bug]:
     path = exercise.bugs_file
     if not path.is_file():
         return []
-    bugs = [_bug(path, entry) for entry in read_toml(path).get("bug", [])]
+    bugs = [_bug(path, entry) for entry in tables(read_toml(path), "bug", str(path))]
     names = [bug.name for bug in bugs]
     for name in names:
         if names.count(name) > 1:
@@ -76,11 +84,41 @@ def patched(text: str, bug: Bug, where: str) -> str:
     return text
 
 
+def holders(exercise: Exercise, bug: Bug) -> set[str]:
+    """The functions that hold a mistake, of those that the exercise has hints for.
+
+    Raises
+    ------
+    CourseError
+        If the patch does not fit.
+    """
+    text = exercise.solution_file.read_text(encoding="utf-8")
+    before = text.splitlines()
+    after = patched(text, bug, exercise.bugs_file.name).splitlines()
+    found = set()
+    for kind, first, last, *_ in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        for number in range(first, max(last, first + 1)) if kind != "equal" else ():
+            line = before[number]
+            function = FUNCTION.match(line) or CLASS.match(line)
+            name = enclosing(before[:number], len(line) - len(line.lstrip()))
+            found.add(".".join(filter(None, (name, function[2] if function else ""))))
+    return {exercise.ladder(name).function for name in found if exercise.has_ladder(name)}
+
+
 def _bug(path: Path, entry: dict[str, Any]) -> Bug:
     where = f"{path} bug {entry.get('name', '(without name)')}"
     edits = entry.get("edits", [entry])
     if not all(isinstance(entry.get(key), str) for key in ("name", "when")):
         raise CourseError(where, "a name, and what students did, as 'when'", sorted(entry))
-    if not edits or not all("replace" in edit and "with" in edit for edit in edits):
+    if ("seen_in" in entry) != ("because" in entry) or not all(
+        isinstance(entry.get(key, ""), str) for key in ("seen_in", "because")
+    ):
+        raise CourseError(where, "'seen_in', a function, together with 'because', the reason", sorted(entry))
+    if not isinstance(edits, list) or not edits or not all(_is_edit(edit) for edit in edits):
         raise CourseError(where, "'replace' and 'with', or a list of them as 'edits'", sorted(entry))
-    return Bug(entry["name"], entry["when"], tuple((edit["replace"], edit["with"]) for edit in edits))
+    pairs = tuple((edit["replace"], edit["with"]) for edit in edits)
+    return Bug(entry["name"], entry["when"], pairs, entry.get("seen_in", ""), entry.get("because", ""))
+
+
+def _is_edit(edit: Any) -> bool:
+    return isinstance(edit, dict) and all(isinstance(edit.get(key), str) for key in ("replace", "with"))

@@ -1,7 +1,7 @@
 """From a .pyx to a module: compiled when its text changes, kept under a name that is a hash of all that went in.
 
-The safe build checks every index and is for tests; the fast one is for the race. Modules are never reloaded: another
-text has another hash, so it is another module, and a stale one cannot be met.
+The safe build checks every index, of memoryviews and of local C arrays, and is for tests; the fast one is for the race.
+Modules are never reloaded: another text has another hash, so it is another module, and a stale one cannot be met.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from kuiper import compiler
+from kuiper.course import local_arrays
 from kuiper.course.compile_errors import translate
 from kuiper.course.errors import BuildError, ExerciseSyntaxError
 
@@ -46,7 +47,8 @@ def load_pyx(path: Path, cache: Path, mode: Mode = "safe") -> ModuleType:
     name = module_name(path, mode)
     if name in sys.modules:
         return sys.modules[name]
-    _load_utility(cache)
+    if _utility_name() not in sys.modules:
+        _load_binary(_utility_name(), utility(cache))
     binary = cache / f"{name}{SUFFIX}"
     if not binary.exists():
         _build(path, name, binary, mode)
@@ -58,9 +60,8 @@ def module_name(path: Path, mode: Mode) -> str:
     digest = hashlib.sha256(path.read_bytes())
     for neighbour in sorted([*path.parent.glob("*.pxd"), *path.parent.glob("*.h")]):
         digest.update(neighbour.name.encode() + neighbour.read_bytes())
-    digest.update(
-        repr((path.name, _cython_version(), compile_flags(mode), DIRECTIVES, compiler.find_compiler(), SUFFIX)).encode()
-    )
+    tools = (_cython_version(), compiler.find_compiler(), SUFFIX, local_arrays.C_CODE)
+    digest.update(repr((path.name, compile_flags(mode), DIRECTIVES, *tools)).encode())
     return f"{path.stem}_{mode}_{digest.hexdigest()[:16]}"
 
 
@@ -103,19 +104,29 @@ def _build(path: Path, name: str, binary: Path, mode: Mode) -> None:
             compiler_directives=_directives(mode),
             shared_utility_qualified_name=_utility_name(),
             include_path=[str(path.parent)],
+            emit_linenums=_checks_arrays(mode),
         )
         with _messages() as messages:
             result = compile_single(str(path), options, name)
         if result.num_errors:
             raise ExerciseSyntaxError(translate(messages.getvalue(), path))
-        _compile_c(c_file, name, binary, mode, path)
+        if _checks_arrays(mode):
+            try:
+                _compile_c(c_file, name, binary, mode, path, check_arrays=True)
+            except ExerciseSyntaxError:  # this compiler may have no such check: then without
+                _compile_c(c_file, name, binary, mode, path)
+        else:
+            _compile_c(c_file, name, binary, mode, path)
 
 
-def _load_utility(cache: Path) -> None:
-    """Make the module that all of Cython's modules here share: without it each would compile its own memoryviews."""
+def _checks_arrays(mode: Mode) -> bool:
+    """Whether the compiler is asked to check indices of local C arrays, too; Visual Studio cannot."""
+    return mode == "safe" and sys.platform != "win32"
+
+
+def utility(cache: Path) -> Path:
+    """The module that all of Cython's modules here share: without it each would compile its own memoryviews."""
     name = _utility_name()
-    if name in sys.modules:
-        return
     binary = cache / f"{name}{SUFFIX}"
     if not binary.exists():
         _require_tools()
@@ -126,17 +137,22 @@ def _load_utility(cache: Path) -> None:
             c_file = Path(folder, f"{name}.c")
             generate_shared_module(CompilationOptions(shared_c_file_path=str(c_file)))
             _compile_c(c_file, name, binary, "safe", c_file)
-    _load_binary(name, binary)
+    return binary
 
 
-def _compile_c(c_file: Path, name: str, binary: Path, mode: Mode, source: Path) -> None:
+def _compile_c(c_file: Path, name: str, binary: Path, mode: Mode, source: Path, check_arrays: bool = False) -> None:
     from setuptools import Distribution, Extension
     from setuptools.command.build_ext import build_ext
 
     folder = c_file.parent
     flags = compile_flags(mode)
+    sources = [str(c_file)]
+    if check_arrays:
+        flags = [*flags, local_arrays.FLAG]
+        sources.append(str(folder / "local_arrays.c"))
+        Path(sources[1]).write_text(local_arrays.C_CODE, encoding="utf-8")
     link = [flag for flag in flags if "openmp" in flag and flag.startswith("-f")]
-    extension = Extension(name, [str(c_file)], extra_compile_args=flags, extra_link_args=link)
+    extension = Extension(name, sources, extra_compile_args=flags, extra_link_args=link)
     tool = _require_tools()
 
     class BuildExt(build_ext):  # type: ignore[misc]
@@ -184,7 +200,7 @@ def _cython_version() -> str:
     try:
         import Cython
     except ImportError:
-        raise BuildError("exercise", "Cython", "none", hint="pip install 'kuiper[course]'") from None
+        raise BuildError("exercise", "Cython", "none", hint="pip install cython setuptools") from None
     version: str = Cython.__version__
     return version
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kuiper.course.compile_errors import shown
@@ -27,13 +28,17 @@ class UndoneError(Exception):
 
 @dataclass
 class Outcome:
-    """How one test ended: "passed", "wrong", "unfinished", "not started", "blocked" or "skipped", and what to show."""
+    """How one test ended: "passed", "wrong", "unfinished", "not started", "blocked" or "skipped", and what to show.
+
+    ``function`` is the one whose hints help.
+    """
 
     exercise: str
     test: str
     verdict: str
     lines: list[str] = field(default_factory=list)
     diagnosis: list[str] = field(default_factory=list)
+    function: str = ""
 
 
 class Classroom:
@@ -74,11 +79,16 @@ class Classroom:
             if self.selection.kind_of(needed) == "student" and self._is_unsolved(needed):
                 raise UndoneError("blocked", needed.id)
         if self.selection.kind_of(exercise) == "student" and not is_started(exercise):
-            raise UndoneError("not started", f"{exercise.label} - not started: {hole(exercise)}")
+            other = namesake(exercise) if exercise.student_file.is_file() else None
+            words = f" (only this file is tested, not {shown(other)})" if other else ""
+            raise UndoneError("not started", f"{exercise.label} - not started: {hole(exercise)}{words}")
 
     def _is_unsolved(self, needed: Exercise) -> bool:
         """Unknown is not unsolved: a dependency that was never tested does not block."""
         return needed.id in self.failed or self.progress.status(needed) in ("not started", "failing")
+
+    def lend(self, folder: Path) -> None:
+        """A test has a folder for files that the student's code is to read; here it can do so anyway."""
 
     def judge(self, exercise: Exercise, test: str, error: BaseException | None) -> Outcome:
         """Turn what a test raised into an outcome."""
@@ -94,9 +104,11 @@ class Classroom:
             if owner != exercise.id:
                 return Outcome(exercise.id, test, "blocked", [f"{exercise.label} - blocked by {owner}"])
             self.failed.add(exercise.id)
-            return Outcome(exercise.id, test, "unfinished", [f"not written yet: {raised.place or raised.message}"])
+            words = [f"not written yet: {raised.place or raised.message}"]
+            return Outcome(exercise.id, test, "unfinished", words, function=failing_function(exercise, test, error))
         self.failed.add(exercise.id)
-        return Outcome(exercise.id, test, "wrong", _lines(error, raised))
+        function = failing_function(exercise, test, error)
+        return Outcome(exercise.id, test, "wrong", _lines(error, raised), function=function)
 
     def close(self) -> None:
         """End the worker."""
@@ -104,14 +116,40 @@ class Classroom:
             self._worker.stop()
 
 
+def namesake(exercise: Exercise) -> Path | None:
+    """A file of the exercise's name where a student may have put it by mistake: beside ``exercises/``, or above."""
+    course = exercise.course
+    places = [course, course.parent, exercise.student_file.parent.parent.parent / "exercises", Path.cwd()]
+    found = (place / exercise.file for place in places)
+    return next((path for path in found if path.is_file() and path != exercise.student_file), None)
+
+
 def hole(exercise: Exercise) -> str:
     """Where the student is to write: file and line of the first hole."""
     path = exercise.student_file
     if not path.is_file():
-        return f"{shown(path)} is missing (kuiper course sync)"
+        again = f"kuiper course sync {exercise.id} writes the skeleton anew"
+        other = namesake(exercise)
+        return f"{shown(path)} is missing: " + (f"move {shown(other)} back, or {again}" if other else again)
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     number = next((i for i, line in enumerate(lines, 1) if f'"exercise {exercise.id}:' in line), 1)
     return f"{shown(path)}:{number}"
+
+
+def failing_function(exercise: Exercise, test: str, error: BaseException) -> str:
+    """Whose hints help with a failing test; "" if the exercise has none for it.
+
+    The hole that was met tells; else the test's name, if it begins with a function's; else the function that the test
+    has called; else the function that all the rest belongs to.
+    """
+    raised = _raised(error)
+    hole = f"exercise {exercise.id}: "
+    met = raised.message.removeprefix(hole) if raised and raised.message.startswith(hole) else ""
+    called = error.function if isinstance(error, (Mismatch, StudentError)) else ""
+    for name in (met, exercise.function_of_test(test, rest=False), called):
+        if name and exercise.has_ladder(name):
+            return exercise.ladder(name).function
+    return exercise.function_of_test(test)
 
 
 def _raised(error: BaseException) -> Raised | None:

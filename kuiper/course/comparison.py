@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def difference(got: Any, expected: Any, tolerance: float = 0.0) -> str | None:
@@ -31,6 +35,53 @@ def difference(got: Any, expected: Any, tolerance: float = 0.0) -> str | None:
     if _kind(expected) in ("int", "float", "complex"):
         return None if _close(np.asarray(got), np.asarray(expected), tolerance) else "another value"
     return None if got == expected else "another value"
+
+
+class Nothing:
+    """Stands for an element that is expected and did not come, or the other way round."""
+
+    def __str__(self) -> str:
+        return "nothing"
+
+
+def first_difference(got: Any, expected: Any, tolerance: float = 0.0) -> tuple[tuple[Any, ...], Any, Any]:
+    """Where two values that differ do so first: the way there, index by index and key by key, and what stands there.
+
+    >>> first_difference([("a", 1), ("b", 2)], [("a", 1), ("b", 3)])
+    ((1, 1), 2, 3)
+    >>> where, *parts = first_difference([5], [5, 6])
+    >>> where, *map(str, parts)
+    ((1,), 'nothing', '6')
+    """
+    for key, part, wanted in _parts(got, expected):
+        if isinstance(part, Nothing) or isinstance(wanted, Nothing):
+            return (key,), part, wanted
+        if difference(part, wanted, tolerance):
+            where, inner, inner_wanted = first_difference(part, wanted, tolerance)
+            return (key, *where), inner, inner_wanted
+    return (), got, expected
+
+
+def place_in_words(where: tuple[Any, ...]) -> str:
+    """A way as ``first_difference`` gives it, for a reader.
+
+    >>> place_in_words((2, 1))
+    'element 2, in it element 1 (counted from 0)'
+    >>> place_in_words(("boxes",))
+    "key 'boxes'"
+    """
+    words = ", in it ".join(f"element {key}" if isinstance(key, int) else f"key {key!r}" for key in where)
+    return words + (" (counted from 0)" if any(isinstance(key, int) for key in where) else "")
+
+
+def _parts(got: Any, expected: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """The elements of two lists, tuples or dicts, side by side, with their index or key."""
+    if isinstance(expected, (list, tuple)) and type(got) is type(expected):
+        for index, (part, wanted) in enumerate(zip_longest(got, expected, fillvalue=Nothing())):
+            yield index, part, wanted
+    elif isinstance(expected, dict) and isinstance(got, dict):
+        for key in [*expected, *(key for key in got if key not in expected)]:
+            yield key, got.get(key, Nothing()), expected.get(key, Nothing())
 
 
 def _kind(value: Any) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 
 from kuiper.course.builder import compile_flags
 from kuiper.course.places import folder
+from kuiper.course.state_file import as_table, read_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,10 +42,7 @@ def recall(syllabus: Syllabus, exercise: Exercise) -> dict[str, Any] | None:
     path = _path(syllabus, exercise)
     if os.environ.get("KUIPER_FRESH") or not path.is_file():
         return None
-    try:
-        entry: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
-        return None
+    entry = as_table(read_state(path))
     return entry if entry.get("key") == key(syllabus, exercise) else None
 
 

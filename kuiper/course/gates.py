@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kuiper.course import gate_cache
-from kuiper.course.bugs import patched, read_bugs
+from kuiper.course.bugs import holders, patched, read_bugs
 from kuiper.course.classroom import Outcome
 from kuiper.course.errors import CourseError
 from kuiper.course.importer import load
 from kuiper.course.manifest import HINTS_AT_LEAST, Exercise, Syllabus, test_files
 from kuiper.course.markers import regions
-from kuiper.course.places import python_environment
+from kuiper.course.places import pytest_environment
 from kuiper.course.selection import Selection, selected
 from kuiper.course.sync import generated_text, state
 
@@ -38,10 +38,10 @@ SHORTEST_LEAK = 16  # shorter lines (return out, i += 1) say nothing
 
 @dataclass(frozen=True)
 class Run:
-    """How all tests ended, and which test caught which bug: (exercise, bug, test)."""
+    """How all tests ended; which test caught which bug, and whose hints were shown: (exercise, bug, test, function)."""
 
     outcomes: tuple[Outcome, ...]
-    catches: tuple[tuple[str, str, str], ...] = ()
+    catches: tuple[tuple[str, str, str, str], ...] = ()
     output: str = ""
 
     def of(self, exercise: Exercise) -> list[Outcome]:
@@ -77,7 +77,7 @@ def run_all(syllabus: Syllabus, exercises: Sequence[Exercise]) -> Runs:
     found = [entry for entry in kept.values() if entry]
     alone = Run(
         tuple(Outcome(**outcome) for entry in found for outcome in entry["alone"]),
-        tuple((id_, bug, test) for entry in found for id_, bug, test in entry["catches"]),
+        tuple((id_, bug, test, function) for entry in found for id_, bug, test, function in entry["catches"]),
         output,
     )
     return Runs(alone, Run(tuple(Outcome(**outcome) for entry in found for outcome in entry["hollow"])))
@@ -91,26 +91,30 @@ def run_tests(exercises: Sequence[Exercise], impl: str, bugs: str = "") -> Run:
     root = exercises[0].course.parent
     files = [str(path) for path in test_files(exercises)]
     with tempfile.TemporaryDirectory() as folder:
-        table, catches = Path(folder, "outcomes.json"), Path(folder, "catches.json")
+        table, catches = Path(folder, "outcomes.jsonl"), Path(folder, "catches.json")
         words = [sys.executable, "-m", "pytest", "-q", "-p", "kuiper.course.pytest_plugin", "-p", "no:cacheprovider"]
         words += [f"--rootdir={root}", "--import-mode=importlib", f"--impl={impl}", f"--outcomes={table}"]
         words += [f"--exercise={exercise.id}" for exercise in exercises]
         words += [f"{bugs}={catches}"] if bugs else []
-        env = {key: value for key, value in python_environment().items() if not key.startswith("PYTEST_")}
+        env = pytest_environment()
         done = subprocess.run([*words, *files], cwd=root, env=env, capture_output=True, text=True)
-        if not table.is_file():
+        if not table.is_file() or done.returncode not in (0, 1):
             return Run((), (), (done.stdout + done.stderr)[-2000:])
-        outcomes = tuple(Outcome(**entry) for entry in json.loads(table.read_text(encoding="utf-8")))
+        with table.open(encoding="utf-8") as lines:
+            outcomes = tuple(Outcome(**entry) for entry in map(json.loads, lines) if "test" in entry)
         found = json.loads(catches.read_text(encoding="utf-8")) if bugs else []
-        return Run(outcomes, tuple((a, b, c) for a, b, c in found), done.stdout)
+        return Run(outcomes, tuple((a, b, c, d) for a, b, c, d in found), done.stdout)
 
 
 def manifest_is_complete(syllabus: Syllabus, exercise: Exercise) -> list[str]:
     """Files, points, minutes, hints and bugs are there, and dependencies come earlier."""
     files = [exercise.solution_file, *(exercise.course / name.split("::")[0] for name in exercise.tests)]
     problems = [f"there is no {path.name}" for path in files if not path.is_file()]
-    if len(exercise.hints) < HINTS_AT_LEAST:
-        problems.append(f"{len(exercise.hints)} hints, expected at least {HINTS_AT_LEAST}")
+    problems += [
+        f"{len(ladder.rungs)} hints for {ladder.function}, expected at least {HINTS_AT_LEAST}"
+        for ladder in exercise.hints
+        if len(ladder.rungs) < HINTS_AT_LEAST
+    ]
     numbers = {name: getattr(exercise, name) for name in ("points", "minutes", "test_count")}
     problems += [f"{name} is {number}" for name, number in numbers.items() if number < 1]
     if not exercise.symbols or not exercise.tests:
@@ -161,7 +165,7 @@ def bugs_are_caught(exercise: Exercise, runs: Runs) -> list[str]:
     """Every bug applies, and at least one test fails on it."""
     text = exercise.solution_file.read_text(encoding="utf-8")
     problems = []
-    caught = {name for id_, name, _ in runs.alone.catches if id_ == exercise.id}
+    caught = {name for id_, name, *_ in runs.alone.catches if id_ == exercise.id}
     for bug in read_bugs(exercise):
         try:
             patched(text, bug, exercise.bugs_file.name)
@@ -173,12 +177,47 @@ def bugs_are_caught(exercise: Exercise, runs: Runs) -> list[str]:
     return problems
 
 
+def functions_have_hints(exercise: Exercise) -> list[str]:
+    """Each function that has a hole has a ladder of its own, and each ladder is for a function that is there."""
+    text = exercise.solution_file.read_text(encoding="utf-8")
+    holes = [region.function for region in regions(text, exercise.id, exercise.file) if "raise Not" in region.hole]
+    wanted = list(dict.fromkeys([*exercise.symbols, *holes]))
+    problems = [f"there are no hints for {name}" for name in wanted if not exercise.has_ladder(name)]
+    names = [ladder.function for ladder in exercise.hints]
+    problems += [f"there are hints for {name} twice" for name in dict.fromkeys(names) if names.count(name) > 1]
+    known = {*wanted, *(name.partition(".")[0] for name in wanted)}
+    return problems + [f"there are hints for {name}, which is not to be written" for name in names if name not in known]
+
+
+def hints_fit(exercise: Exercise, runs: Runs) -> list[str]:
+    """Each test belongs to a function with hints, and the first test that a bug fails to the function that holds it."""
+    tests = dict.fromkeys(outcome.test.partition("[")[0] for outcome in runs.alone.of(exercise))
+    problems = [f"{test} begins with no function's name" for test in tests if not exercise.function_of_test(test)]
+    shown: dict[str, tuple[str, str]] = {}
+    for id_, name, test, function in runs.alone.catches:
+        if id_ == exercise.id:
+            shown.setdefault(name, (test, function))
+    for bug in read_bugs(exercise):
+        if bug.name not in shown:
+            continue  # another gate says so
+        test, function = shown[bug.name]
+        fitting = holders(exercise, bug)
+        if bug.seen_in and function != bug.seen_in:
+            problems.append(f"bug {bug.name} is seen in {function} ({test}), its seen_in says {bug.seen_in}")
+        elif bug.seen_in and function in fitting:
+            problems.append(f"bug {bug.name} needs no seen_in: the hint is about {function}, which holds it")
+        elif not bug.seen_in and fitting and function not in fitting:
+            problems.append(f"bug {bug.name} is in {' and '.join(sorted(fitting))}; hint about {function} ({test})")
+    return problems
+
+
 def nothing_leaks(exercise: Exercise, pages: Sequence[tuple[str, str]]) -> list[str]:
     """No line of the solution stands in a skeleton, a hint, or one of the pages (name, text)."""
     text = exercise.solution_file.read_text(encoding="utf-8")
     secrets = {line.strip() for region in regions(text, exercise.id, exercise.file) for line in region.lines}
     secrets = {line for line in secrets if len(line) >= SHORTEST_LEAK and not line.startswith("#")}
-    public = [("its skeleton", generated_text(exercise)), *(("a hint", hint) for hint in exercise.hints), *pages]
+    public = [("its skeleton", generated_text(exercise)), *pages]
+    public += [("a hint", rung) for ladder in exercise.hints for rung in ladder.rungs]
     return [
         f"{name} has the solution's line: {line}"
         for name, content in public
@@ -232,10 +271,12 @@ def problems_of(syllabus: Syllabus, exercises: Sequence[Exercise], runs: Runs | 
         gates: list[Any] = [
             lambda ex: manifest_is_complete(syllabus, ex),
             symbols_are_defined,
+            functions_have_hints,
             skeleton_is_in_sync,
             lambda ex: solution_passes(ex, runs),
             lambda ex: skeleton_fails(ex, runs),
             lambda ex: bugs_are_caught(ex, runs),
+            lambda ex: hints_fit(ex, runs),
             lambda ex: nothing_leaks(ex, pages),
             lambda ex: examples_hold(syllabus, ex),
         ]

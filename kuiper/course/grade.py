@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import os
-import signal
-import subprocess
-import sys
-import tempfile
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from kuiper.course.cleanup import temporary_folder
 from kuiper.course.errors import CourseError
-from kuiper.course.manifest import Exercise, Syllabus, test_files
-from kuiper.course.places import python_environment
-from kuiper.course.submission import find, take_in
+from kuiper.course.intake import Intake, RefusedError, find, take_in
+from kuiper.course.integrity import Snapshot, judging_code
+from kuiper.course.judge import judge
+from kuiper.course.processes import unreadable
+from kuiper.course.sandbox import are_alike, best_mode
+from kuiper.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from kuiper.course.manifest import Exercise, Syllabus
+    from kuiper.course.sandbox import Mode
+
+NOT_TRUSTED = "not trusted"
+MOST_SHOWN = 2000  # characters of anything that a submission may have sent
 
 
 @dataclass(frozen=True)
@@ -64,9 +68,11 @@ def submissions_in(syllabus: Syllabus, folder: Path) -> list[Path]:
     """
     if not folder.is_dir():
         raise CourseError(str(folder), "a folder with a submission, or with folders of them", "no such folder")
-    if any(find(folder, exercise) for exercise in syllabus):
+    if any(_is_handed_in(folder, exercise) for exercise in syllabus):
         return [folder]
-    found = [path for path in sorted(folder.iterdir()) if path.is_dir() and any(find(path, ex) for ex in syllabus)]
+    found = [
+        path for path in sorted(folder.iterdir()) if path.is_dir() and any(_is_handed_in(path, ex) for ex in syllabus)
+    ]
     if not found:
         raise CourseError(str(folder), "submissions: folders with exercise files", "none")
     return found
@@ -79,30 +85,48 @@ def grade_all(
     seconds: float,
     jobs: int,
     done: Callable[[Report], None],
+    mode: Mode | None = None,
 ) -> list[Report]:
-    """Grade submissions in parallel; ``done`` hears of each as it is finished. Reports come in the order given."""
-    reports: dict[Path, Report] = {}
-    with ThreadPoolExecutor(jobs) as pool:
-        waiting = {pool.submit(grade_one, syllabus, exercises, path, seconds): path for path in submissions}
-        for future in as_completed(waiting):
-            reports[waiting[future]] = future.result()
-            done(future.result())
+    """Grade submissions in parallel; ``done`` hears of each as it is finished. Reports come in the order given.
+
+    All are taken in before the code of the first one runs. Each exercise has ``seconds``. In the mode "limits" code may
+    be able to change what judges it: from the moment that something has changed nothing is paid any more.
+    """
+    chosen = mode or best_mode()
+    with contextlib.ExitStack() as stack:
+        folders = [stack.enter_context(temporary_folder()) for _ in submissions]
+        intakes = [take_in(syllabus, path, _home(folder)) for path, folder in zip(submissions, folders, strict=True)]
+        snapshot = None
+        if chosen == "limits":
+            stack.enter_context(unreadable())
+            snapshot = Snapshot([*judging_code(syllabus.root), *map(_home, folders)])
+        if are_alike(chosen):
+            jobs = 1  # so that the next one begins when nothing of this one is left
+
+        def work(path: Path, folder: Path, intake: Intake) -> Report:
+            changed = snapshot.changed() if snapshot else []  # by one before it
+            if changed:
+                return _void(_report(exercises, path, intake, {}, {}), changed)
+            outcomes, ends = judge(syllabus, exercises, _home(folder), folder / "state", seconds, chosen)
+            report = _report(exercises, path, intake, outcomes, ends)
+            changed = snapshot.changed() if snapshot else []
+            return _void(report, changed) if changed else report
+
+        reports: dict[Path, Report] = {}
+        with ThreadPoolExecutor(jobs) as pool:
+            triples = zip(submissions, folders, intakes, strict=True)
+            waiting = {pool.submit(work, *triple): triple[0] for triple in triples}
+            for future in as_completed(waiting):
+                reports[waiting[future]] = future.result()
+                done(future.result())
     return [reports[path] for path in submissions]
 
 
-def grade_one(syllabus: Syllabus, exercises: Sequence[Exercise], submission: Path, seconds: float) -> Report:
+def grade_one(
+    syllabus: Syllabus, exercises: Sequence[Exercise], submission: Path, seconds: float, mode: Mode | None = None
+) -> Report:
     """Grade one submission within ``seconds`` for each exercise."""
-    with tempfile.TemporaryDirectory(prefix="kuiper-grade-", ignore_cleanup_errors=True) as folder:
-        home, table = Path(folder, "home"), Path(folder, "outcomes.jsonl")
-        home.mkdir()
-        odd = take_in(syllabus, submission, home)
-        needed = {part.id for exercise in exercises for part in (exercise, *syllabus.needed_by(exercise))}
-        to_run = [exercise for exercise in syllabus if exercise.id in needed]
-        timed_out = not _run(to_run, syllabus.root, home, table, seconds * len(to_run))
-        outcomes = _outcomes(table)
-    if timed_out:
-        odd.append(f"stopped after {seconds * len(to_run):.0f} seconds; what had not run by then counts as failed")
-    return Report(submission.name, tuple(_grade(exercise, outcomes) for exercise in exercises), tuple(odd))
+    return grade_all(syllabus, exercises, [submission], seconds, 1, lambda report: None, mode)[0]
 
 
 def gradescope(report: Report) -> dict[str, Any]:
@@ -125,61 +149,53 @@ def as_dict(report: Report) -> dict[str, Any]:
     return {"name": report.name, "points": report.points, "full": report.full, **asdict(report)}
 
 
-def _run(exercises: Sequence[Exercise], root: Path, home: Path, table: Path, seconds: float) -> bool:
-    """Run the tests; whether they ended in time."""
-    files = [str(path) for path in test_files(exercises)]
-    words = [sys.executable, "-m", "pytest", "-q", "-p", "kuiper.course.pytest_plugin", "-p", "no:cacheprovider"]
-    words += [f"--rootdir={root}", "--import-mode=importlib", f"--submission={home}", f"--outcomes={table}"]
-    words += [f"--exercise={exercise.id}" for exercise in exercises]
-    env = {key: value for key, value in python_environment().items() if not key.startswith("PYTEST_")}
-    process = subprocess.Popen(
-        [*words, *files],
-        cwd=root,
-        env=env,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+def _home(folder: Path) -> Path:
+    """Where a submission is taken in: others may read it and the folder around it, if they know its name."""
+    home = folder / "home"
+    home.mkdir(exist_ok=True)
+    folder.chmod(0o711)
+    return home
+
+
+def _is_handed_in(folder: Path, exercise: Exercise) -> bool:
     try:
-        process.wait(timeout=seconds)
+        return find(folder, exercise) is not None
+    except RefusedError:  # something is there; the report will say what
         return True
-    except subprocess.TimeoutExpired:
-        return False
-    finally:
-        _kill_group(process)
 
 
-def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    """End pytest and all that it started."""
-    if hasattr(os, "killpg"):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-    process.kill()
-    process.wait()
+def _report(
+    exercises: Sequence[Exercise],
+    submission: Path,
+    intake: Intake,
+    outcomes: dict[str, list[Any]],
+    ends: dict[str, str],
+) -> Report:
+    grades = tuple(_grade(exercise, outcomes.get(exercise.id, []), ends.get(exercise.id, "")) for exercise in exercises)
+    odd = [*intake.odd, *(f"{id_}: {words}" for id_, words in ends.items())]
+    return Report(shown(submission.name) or "?", grades, tuple(map(shown, odd)))
 
 
-def _outcomes(table: Path) -> list[dict[str, Any]]:
-    return list(_lines(table)) if table.is_file() else []
+def _void(report: Report, changed: list[str]) -> Report:
+    """The same without points."""
+    grades = tuple(replace(grade, points=0, verdict=NOT_TRUSTED) for grade in report.grades)
+    words = f"while this or one before it ran, the grader's own files changed ({', '.join(changed[:3])}): no points"
+    return replace(report, grades=grades, odd=(*report.odd, shown(words)))
 
 
-def _lines(table: Path) -> Iterator[dict[str, Any]]:
-    yield from json.loads(table.read_text(encoding="utf-8"))
-
-
-def _grade(exercise: Exercise, outcomes: list[dict[str, Any]]) -> Grade:
-    """Points only if all tests that the manifest counts have run and passed."""
-    own = [outcome for outcome in outcomes if outcome["exercise"] == exercise.id]
+def _grade(exercise: Exercise, own: list[dict[str, Any]], end: str) -> Grade:
+    """Points only if all tests that the manifest counts have run and passed; ``end`` says why some have not run."""
     passed = sum(outcome["verdict"] == "passed" for outcome in own)
-    is_solved = passed == len(own) == exercise.test_count
+    is_solved = passed == len(own) == exercise.test_count and not end
     failed = next((outcome for outcome in own if outcome["verdict"] != "passed"), None)
-    verdict = "solved" if is_solved else failed["verdict"] if failed else "not run"
-    message = "" if failed is None else "\n".join([failed["test"], *failed["lines"]])
+    verdict = "solved" if is_solved else failed["verdict"] if failed else end or "not run"
+    message = end if failed is None else "\n".join([failed["test"], *failed["lines"]])
     points = exercise.points if is_solved else 0
     return Grade(
-        exercise.id, exercise.title, points, exercise.points, passed, exercise.test_count, verdict, _printable(message)
+        exercise.id, exercise.title, points, exercise.points, passed, exercise.test_count, verdict, shown(message)
     )
 
 
-def _printable(text: str) -> str:
-    """Without the control characters that a submission might have sent to a terminal."""
-    return "".join(char for char in text if char.isprintable() or char == "\n")[:2000]
+def shown(text: str) -> str:
+    """What a submission may have sent, made safe for a terminal and not too long for a report."""
+    return printable(text, keep="\n")[:MOST_SHOWN]

@@ -23,10 +23,11 @@ from kuiper.course.manifest import find_root, read_syllabus
 from kuiper.course.material import CHECKOUT, material_files, material_root
 from kuiper.course.places import backup_file, state_folder
 from kuiper.course.progress import Progress
+from kuiper.course.state_file import read_state
 from kuiper.course.sync import generated_text, is_untouched
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 RECORD = ".kuiper-course.json"
 LINK = re.compile(r"!?\[(?P<label>[^\[\]]*)\]\((?P<target>[^)\s:#]+)(?P<anchor>#[^)\s]*)?\)")
@@ -59,12 +60,21 @@ class Record:
 
 def read_record(folder: Path) -> Record | None:
     """The record of a folder; None if it has none that can be read."""
+    table = read_state(folder / RECORD)
     try:
-        table = json.loads((folder / RECORD).read_text(encoding="utf-8"))
         files = {str(name): str(digest) for name, digest in table["files"].items()}
         return Record(str(table["version"]), bool(table["solutions"]), files)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (KeyError, TypeError, AttributeError):
         return None
+
+
+def changed_files(folder: Path, names: Iterable[str]) -> list[str]:
+    """Those of some files that are not as they were handed out; none in a folder that was not handed out."""
+    record = read_record(folder)
+    if record is None:
+        return []
+    files = [name for name in sorted(names) if name in record.files and (folder / name).is_file()]
+    return [name for name in files if _digest((folder / name).read_bytes()) != record.files[name]]
 
 
 def contents(solutions: bool) -> dict[str, bytes]:

@@ -1,38 +1,80 @@
-"""The hint ladder: a question, a pointer into the lecture, pseudo-code, all from the manifest; last the reference."""
+"""The hint ladder of a function: a question, a pointer into the lecture, pseudo-code, all from the manifest; last the
+reference."""
 
 from __future__ import annotations
 
-import difflib
+import re
 from typing import TYPE_CHECKING
 
 from kuiper.course.errors import CourseError
-from kuiper.course.markers import BEGIN, END
-from kuiper.course.sync import generated_text
+from kuiper.course.markers import BEGIN, END, regions
+from kuiper.course.places import state_folder
+from kuiper.course.state_file import as_table, read_state, write_state
 
 if TYPE_CHECKING:
-    from kuiper.course.manifest import Exercise
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from kuiper.course.manifest import Exercise, Ladder
+
+FAILING = "failing.json"
 
 
-def rung(exercise: Exercise, level: int) -> str:
-    """One rung, counted from 1; the last is the difference between the skeleton and the reference.
+def rung(exercise: Exercise, ladder: Ladder, level: int) -> str:
+    """One rung, counted from 1; the last is the function's part of the reference.
 
     Raises
     ------
     CourseError
         If there is no such rung, or the reference is asked for and is not here.
     """
-    last = len(exercise.hints) + 1
+    last = len(ladder.rungs) + 1
     if not 1 <= level <= last:
         raise CourseError("--level", f"a rung from 1 to {last}", level)
-    return reference_diff(exercise) if level == last else exercise.hints[level - 1]
+    return reference_part(exercise, ladder) if level == last else ladder.rungs[level - 1]
 
 
-def reference_diff(exercise: Exercise) -> str:
-    """The reference solution as a diff against the skeleton."""
-    before = generated_text(exercise).splitlines()[1:]
-    after = solution_text(exercise).splitlines()
-    lines = list(difflib.unified_diff(before, after, "skeleton", "reference", lineterm="", n=1))
-    return "\n".join(lines[2:])
+def ladder_for(exercise: Exercise, function: str | None, failing: str = "") -> Ladder:
+    """The hints for the function that is asked for; else for the one that failed last, or that is not written yet.
+
+    Raises
+    ------
+    CourseError
+        If the exercise has no hints for a function of this name.
+    """
+    if function:
+        return exercise.ladder(function)
+    if failing and exercise.has_ladder(failing):
+        return exercise.ladder(failing)
+    path = exercise.student_file
+    text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    holes = re.findall(rf'NotImplementedError\("exercise {re.escape(exercise.id)}: ([\w.]+)"', text)
+    waiting = [name for name in holes if exercise.has_ladder(name)]
+    return exercise.ladder(waiting[0] if waiting else exercise.hints[0].function)
+
+
+def failing_functions(root: Path) -> dict[str, str]:
+    """For each exercise whose failure a test run has shown: the function whose hint stood there."""
+    table = as_table(read_state(state_folder(root) / FAILING))
+    return {id_: function for id_, function in table.items() if isinstance(function, str)}
+
+
+def remember_failing(root: Path, functions: Mapping[str, str]) -> None:
+    """Keep which function's hint a test run has shown; "" where nothing of an exercise fails any more."""
+    known = {**failing_functions(root), **functions}
+    write_state(state_folder(root) / FAILING, {id_: function for id_, function in known.items() if function})
+
+
+def reference_part(exercise: Exercise, ladder: Ladder) -> str:
+    """What the reference solution has in the place of this function's holes, and outside of all functions."""
+    path = exercise.solution_file
+    solution_text(exercise)  # or the error that there is none
+    parts = []
+    for region in regions(path.read_text(encoding="utf-8"), exercise.id, path.name):
+        if not exercise.has_ladder(region.function) or exercise.ladder(region.function) == ladder:
+            head = region.function or "outside of the functions"
+            parts += [f"@@ {head} @@", f"-{region.hole}", *(f"+{line}" for line in region.lines)]
+    return "\n".join(parts)
 
 
 def solution_text(exercise: Exercise) -> str:

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class StudentError(Exception):
-    """A student's function raised; ``raised`` says what and where."""
+    """A student's function raised; ``raised`` says what and where, ``function`` which one was called."""
 
-    def __init__(self, raised: Raised) -> None:
+    def __init__(self, raised: Raised, function: str = "") -> None:
         super().__init__(str(raised))
-        self.raised = raised
+        self.raised, self.function = raised, function
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Function:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         seen = self.implementation.observe(self.name, args, kwargs)
         if seen.raised:
-            raise StudentError(seen.raised)
+            raise StudentError(seen.raised, self.name)
         return seen.value
 
 
@@ -70,7 +70,7 @@ class Implementation:
     ) -> Observation:
         with selected(self._selection):
             try:
-                function = find(load(self._selection, self._exercise))
+                function = find(load(self._selection, self._exercise, self._selection.mode))
             except (Exception, SystemExit) as error:
                 return Observation(raised=Raised.of(error))
             return observe(function, args, kwargs)
@@ -81,6 +81,7 @@ class Implementation:
             "root": str(self._selection.worker_root),
             "paths": self._selection.all_paths(),
             "exercise": self._exercise.id,
+            "mode": self._selection.mode,
             "function": function,
             "probe": probe,
             "args": args,

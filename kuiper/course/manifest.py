@@ -2,18 +2,45 @@
 
 from __future__ import annotations
 
+import re
+import reprlib
 from dataclasses import dataclass, field, fields
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kuiper.course.errors import CourseError
 from kuiper.course.material import packaged_solution
-from kuiper.course.toml import read_toml
+from kuiper.course.toml import read_toml, tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-HINTS_AT_LEAST = 3
+HINTS_AT_LEAST = 3  # for each function
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """The hints for one function or class of an exercise, each of which tells more than the one before.
+
+    ``tests`` has beginnings of the names of its tests, besides those that begin with the function's own name; an empty
+    one is the beginning of every name.
+    """
+
+    function: str
+    rungs: tuple[str, ...]
+    tests: tuple[str, ...] = ()
+
+    @property
+    def short(self) -> str:
+        """The name without the class, ``create`` of ``Registry.create``."""
+        return self.function.rpartition(".")[2]
+
+    def fits(self, test: str) -> int:
+        """How many signs of a test's name, behind ``test_``, are a beginning of this ladder's; -1 if none fits."""
+        name = test.partition("[")[0].removeprefix("test_")
+        beginnings = (self.short.strip("_").lower(), *self.tests)
+        return max((len(words) for words in beginnings if name.startswith(words)), default=-1)
 
 
 @dataclass(frozen=True)
@@ -29,11 +56,12 @@ class Exercise:
     test_count: int
     points: int
     minutes: int
-    hints: tuple[str, ...]
+    hints: tuple[Ladder, ...]
     depends_on: tuple[str, ...] = ()
     source: str | None = None
     timeout: float = 10.0
     provides: dict[str, str] = field(default_factory=dict, hash=False)
+    builds: str | None = None  # the class in its file that makes an engine of all exercises it stands on
 
     @property
     def label(self) -> str:
@@ -65,9 +93,62 @@ class Exercise:
         """Whether the exercise must be compiled."""
         return self.file.endswith(".pyx")
 
+    def ladder(self, function: str) -> Ladder:
+        """The hints for a function, by its name with or without the class it is in.
+
+        Raises
+        ------
+        CourseError
+            If the exercise has no hints for one of this name.
+        """
+        for name in (function, *_outer(function)):
+            for ladder in self.hints:
+                if name in (ladder.function, ladder.short):
+                    return ladder
+        known = " or ".join(ladder.function for ladder in self.hints) or "(it has no hints)"
+        raise CourseError(f"hints of {self.id}", f"a function of the exercise: {known}", repr(function))
+
+    def has_ladder(self, function: str) -> bool:
+        """Whether there are hints for a function, or for the class it is in."""
+        names = {name for ladder in self.hints for name in (ladder.function, ladder.short)}
+        return not names.isdisjoint((function, *_outer(function)))
+
+    def function_of_test(self, test: str, rest: bool = True) -> str:
+        """The function whose hints a test belongs to, by the test's name: the longest beginning decides; or "".
+
+        A test that runs for several functions has the function's name among its parameters: ``test_in_place[silu]``.
+        Without ``rest``, the empty beginning of all names does not count.
+        """
+        if len(self.hints) == 1:
+            return self.hints[0].function
+        words = test.partition("[")[2].removesuffix("]").split("-")
+        named = [ladder for ladder in self.hints if ladder.short in words]
+        best = max(named or self.hints, key=lambda ladder: ladder.fits(test), default=None)
+        return best.function if best and (named or best.fits(test) >= (not rest)) else ""
+
     def holds_test(self, file: str, function: str) -> bool:
         """Whether a test function belongs to this exercise: ``tests`` names whole files or ``file::function``."""
         return file in self.tests or f"{file}::{function}" in self.tests
+
+
+def _outer(function: str) -> list[str]:
+    """What a function stands in, from the inside outwards: ``Registry.register`` of ``Registry.register.keep``."""
+    parts = function.split(".")
+    return [".".join(parts[:length]) for length in range(len(parts) - 1, 0, -1)]
+
+
+@dataclass(frozen=True)
+class Afterwards:
+    """What a student reads behind the last exercise of a course."""
+
+    built: str
+    engines: str
+    tries: tuple[str, ...]
+
+    def lines(self) -> list[str]:
+        """The three parts, for the report of a test run."""
+        steps = [f"  {number}. {words}" for number, words in enumerate(self.tries, 1)]
+        return [f"You built: {self.built}", f"Real engines: {self.engines}", "Things to try:", *steps]
 
 
 @dataclass(frozen=True)
@@ -77,6 +158,7 @@ class Course:
     folder: Path
     title: str
     exercises: tuple[Exercise, ...]
+    afterwards: Afterwards | None = None
 
     @property
     def name(self) -> str:
@@ -126,6 +208,11 @@ class Syllabus:
                 waiting += found[id_].depends_on
         return [other for other in self if other.id in found]
 
+    def engine_parts(self) -> list[Exercise]:
+        """The exercises of an engine: all that the one with ``builds`` in its manifest entry stands on, and itself."""
+        capstone = next((exercise for exercise in self if exercise.builds), None)
+        return [*self.needed_by(capstone), capstone] if capstone else []
+
     def blocked_by(self, exercise: Exercise) -> list[Exercise]:
         """What waits for an exercise, direct and indirect."""
         return [other for other in self if exercise in self.needed_by(other)]
@@ -167,8 +254,20 @@ def read_syllabus(root: Path) -> Syllabus:
 def read_course(path: Path) -> Course:
     """One manifest."""
     table = read_toml(path)
-    exercises = tuple(_exercise(path, entry) for entry in table.get("exercise", []))
-    return Course(path.parent, str(table.get("title", path.parent.name)), exercises)
+    exercises = tuple(_exercise(path, entry) for entry in tables(table, "exercise", str(path)))
+    return Course(path.parent, str(table.get("title", path.parent.name)), exercises, _afterwards(path, table))
+
+
+def _afterwards(path: Path, table: dict[str, Any]) -> Afterwards | None:
+    entry = table.get("afterwards")
+    if entry is None:
+        return None
+    texts = isinstance(entry, dict) and entry.keys() == {"built", "engines", "try"} and isinstance(entry["try"], list)
+    if not texts or not all(map(_is_text, (entry["built"], entry["engines"], *entry["try"]))):
+        raise CourseError(
+            f"{path} afterwards", "the texts 'built' and 'engines', and a list 'try'", reprlib.repr(entry)
+        )
+    return Afterwards(entry["built"], entry["engines"], tuple(entry["try"]))
 
 
 def _exercise(path: Path, entry: dict[str, Any]) -> Exercise:
@@ -177,12 +276,56 @@ def _exercise(path: Path, entry: dict[str, Any]) -> Exercise:
     unknown = [key for key in entry if key not in known]
     if unknown:
         raise CourseError(where, f"keys among {', '.join(known)}", ", ".join(unknown))
-    optional = {"depends_on", "source", "timeout", "provides"}
+    optional = {"depends_on", "source", "timeout", "provides", "builds"}
     missing = [key for key in known if key not in entry and key not in optional]
     if missing:
         raise CourseError(where, f"the keys {', '.join(missing)}", "none of them")
     values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
-    for key in ("symbols", "tests", "hints", "depends_on"):
-        if not isinstance(values.get(key, ()), tuple):
-            raise CourseError(where, f"a list as {key}", repr(values[key]))
+    for key, value in values.items():
+        wanted, fits = _KINDS[key]
+        if not fits(value):
+            raise CourseError(where, f"{wanted} as {key}", reprlib.repr(entry[key]))
+    values["hints"] = tuple(
+        Ladder(hint["for"], tuple(hint["ladder"]), tuple(hint.get("tests", ()))) for hint in values["hints"]
+    )
     return Exercise(course=path.parent, **values)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and bool(re.fullmatch(r"\w[\w.-]*", value))
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, tuple) and all(map(_is_text, value))
+
+
+def _is_ladders(value: object) -> bool:
+    if not isinstance(value, tuple) or not all(isinstance(hint, dict) for hint in value):
+        return False
+    return all(
+        {"for", "ladder"} <= hint.keys() <= {"for", "ladder", "tests"}
+        and _is_text(hint["for"])
+        and all(isinstance(hint[key], list) and all(map(_is_text, hint[key])) for key in hint if key != "for")
+        for hint in value
+    )
+
+
+_KINDS: dict[str, tuple[str, Callable[[object], bool]]] = {
+    "id": ("a number like 1.1, in quotes,", _is_name),
+    "file": ("the name of a file in exercises/", _is_name),
+    **dict.fromkeys(("title", "source", "builds"), ("a text", _is_text)),
+    **dict.fromkeys(("symbols", "tests", "depends_on"), ("a list", _is_texts)),
+    **dict.fromkeys(("test_count", "points", "minutes"), ("a count", _is_count)),
+    "hints": ("tables with 'for', 'ladder' and perhaps 'tests'", _is_ladders),
+    "timeout": ("seconds", lambda value: _is_count(value) or (isinstance(value, float) and 0 < value < inf)),
+    "provides": ("a table of names", lambda value: isinstance(value, dict) and all(map(_is_text, value.values()))),
+}
+"""What each key must be: in words, and whether a value is it."""

@@ -25,11 +25,12 @@ CLASS = re.compile(r"^(\s*)(?:cdef )?class\s+(\w+)")
 
 @dataclass(frozen=True)
 class Region:
-    """A marked region: its lines, where it begins (counted from 1), and what stands in its place."""
+    """A marked region: its lines, where it begins (counted from 1), what stands in its place, and in which function."""
 
     begin: int
     lines: tuple[str, ...]
     hole: str
+    function: str
 
 
 def skeleton(text: str, exercise_id: str, where: str) -> str:
@@ -53,18 +54,18 @@ def regions(text: str, exercise_id: str, where: str) -> list[Region]:
     """The marked regions in order."""
     lines = text.splitlines()
     found: list[Region] = []
-    begin: tuple[int, str] | None = None
+    begin: tuple[int, str, str] | None = None
     for number, line in enumerate(lines, start=1):
         opening = BEGIN.match(line)
         if opening:
             if begin:
                 raise CourseError(f"{where}:{number}", f"END SOLUTION for line {begin[0]}", "another BEGIN SOLUTION")
             hole = opening[2] or _hole(lines[: number - 1], len(opening[1]), exercise_id)
-            begin = (number, opening[1] + hole)
+            begin = (number, opening[1] + hole, enclosing(lines[: number - 1], len(opening[1])))
         elif END.match(line):
             if not begin:
                 raise CourseError(f"{where}:{number}", "BEGIN SOLUTION first", "END SOLUTION")
-            found.append(Region(begin[0], tuple(lines[begin[0] : number - 1]), begin[1]))
+            found.append(Region(begin[0], tuple(lines[begin[0] : number - 1]), *begin[1:]))
             begin = None
         elif MENTION.search(line):
             raise CourseError(f"{where}:{number}", "# BEGIN SOLUTION or # END SOLUTION alone on its line", line.strip())
@@ -77,15 +78,24 @@ def regions(text: str, exercise_id: str, where: str) -> list[Region]:
 
 def _hole(above: list[str], indent: int, exercise_id: str) -> str:
     """What replaces a region: the function that encloses it raises in the exercise's name."""
+    name = enclosing(above, indent)
+    if not name:
+        return f"# exercise {exercise_id}: your own helpers may stand here"
+    return f'raise NotImplementedError("exercise {exercise_id}: {name}")'
+
+
+def enclosing(above: list[str], indent: int) -> str:
+    """The function or class, with those around it, that a line of this indent stands in; "" if in none.
+
+    >>> enclosing(["class Registry:", "    def create(self, op):"], 8)
+    'Registry.create'
+    """
     names: list[str] = []
     for line in reversed(above):
-        function, cls = FUNCTION.match(line), CLASS.match(line)
-        opening = function or cls
+        opening = FUNCTION.match(line) or CLASS.match(line)
         if opening and len(opening[1]) < indent:
             indent = len(opening[1])
             names.insert(0, opening[2])
         if indent == 0:
             break
-    if not names:
-        return f"# exercise {exercise_id}: your own helpers may stand here"
-    return f'raise NotImplementedError("exercise {exercise_id}: {".".join(names)}")'
+    return ".".join(names)

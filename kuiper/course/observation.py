@@ -16,10 +16,25 @@ import numpy as np
 
 from kuiper.course.compile_errors import shown
 from kuiper.course.errors import BuildError, CourseError, ExerciseSyntaxError
+from kuiper.course.local_arrays import ArrayIndexError
 from kuiper.course.wire import plain
+
+MOST_PRINTED = 20_000
+MORE = " ... (more was printed)\n"
+UNCHANGING = (bool, int, float, complex, str, bytes, type(None), np.generic)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+
+class Beginning(io.StringIO):
+    """A file that keeps what is written first, and lets the rest go."""
+
+    def write(self, text: str) -> int:
+        room = MOST_PRINTED - self.tell()
+        if room > 0:
+            super().write(text if len(text) <= room else text[:room] + MORE)
+        return len(text)
 
 
 @dataclass(frozen=True)
@@ -56,8 +71,23 @@ class Observation:
 
 def observe(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Observation:
     """Call a function on copies of the arguments."""
-    own: dict[int | str, Any] = dict([*enumerate(args), *kwargs.items()])
-    given = {key: copied(value) for key, value in own.items()}
+    seen, given = _call(function, args, kwargs)
+    seen.changed = changes(args, kwargs, given)
+    return _made_plain(seen)
+
+
+def observe_all(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Observation:
+    """The same, but ``changed`` has all arguments as they are then: beside a student's code nothing is compared."""
+    seen, given = _call(function, args, kwargs)
+    seen.changed = {key: value for key, value in given.items() if not isinstance(value, UNCHANGING)}
+    return _made_plain(seen)
+
+
+def _call(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Observation, dict[int | str, Any]]:
+    """What was seen, and the copies of the arguments that were given."""
+    given: dict[int | str, Any] = {key: copied(value) for key, value in _named(args, kwargs).items()}
     positional = [given[i] for i in range(len(args))]
     seen = Observation()
     with _unraisable() as swallowed, _printed() as text:
@@ -68,12 +98,25 @@ def observe(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
     if swallowed and seen.raised is None:
         seen.raised = Raised.of(swallowed[0])
     seen.printed = text.getvalue()
-    seen.changed = {key: given[key] for key, value in own.items() if not _same(value, given[key])}
+    return seen, given
+
+
+def _made_plain(seen: Observation) -> Observation:
     try:
         seen.value, seen.changed = plain((seen.value, seen.changed))
     except CourseError as error:
         seen.value, seen.changed, seen.raised = None, {}, seen.raised or Raised.of(error)
     return seen
+
+
+def _named(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[int | str, Any]:
+    return dict([*enumerate(args), *kwargs.items()])
+
+
+def changes(args: tuple[Any, ...], kwargs: dict[str, Any], afterwards: dict[int | str, Any]) -> dict[int | str, Any]:
+    """The arguments that are not what they were."""
+    pairs = ((key, value) for key, value in _named(args, kwargs).items() if key in afterwards)
+    return {key: afterwards[key] for key, value in pairs if not _same(value, afterwards[key])}
 
 
 def copied(value: Any) -> Any:
@@ -86,7 +129,7 @@ def copied(value: Any) -> Any:
 
 def _same(a: Any, b: Any) -> bool:
     if isinstance(a, np.ndarray):
-        return np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
+        return isinstance(b, np.ndarray) and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
     if isinstance(a, (list, tuple)):
         return len(a) == len(b) and all(_same(x, y) for x, y in zip(a, b, strict=True))
     if isinstance(a, dict):
@@ -112,7 +155,7 @@ def _unraisable() -> Iterator[list[BaseException]]:
 
 @contextlib.contextmanager
 def _printed() -> Iterator[io.StringIO]:
-    text = io.StringIO()
+    text = Beginning()
     with contextlib.redirect_stdout(text):
         yield text
 
@@ -121,6 +164,8 @@ def _place(error: BaseException) -> str:
     """The innermost line that belongs to an exercise."""
     if isinstance(error, (ExerciseSyntaxError, BuildError)):
         return ""
+    if isinstance(error, ArrayIndexError):
+        return error.place
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         path = Path(frame.filename)
         if path.suffix == ".pyx" or {"exercises", "solutions", "skeletons", "bug-bank"} & set(path.parts):

@@ -16,10 +16,12 @@ from kuiper.user_cache import user_cache
 
 @cache
 def state_folder(root: Path) -> Path:
-    """The writable folder for one root; created when asked for."""
+    """The writable folder for one root; created when asked for. $KUIPER_STATE names another."""
     own = root / ".kuiper"
     name = hashlib.sha256(str(root).encode()).hexdigest()[:12]
-    for folder in (user_cache() / name,) if root == PACKAGED else (own, user_cache() / name):
+    places = (user_cache() / name,) if root == PACKAGED else (own, user_cache() / name)
+    asked = os.environ.get("KUIPER_STATE")
+    for folder in (Path(asked),) if asked else places:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             probe = folder / f"probe-{os.getpid()}"
@@ -54,6 +56,11 @@ def python_environment() -> dict[str, str]:
     package = str(Path(__file__).resolve().parents[2])
     before = os.environ.get("PYTHONPATH")
     return {**os.environ, "PYTHONPATH": os.pathsep.join([package, before] if before else [package])}
+
+
+def pytest_environment() -> dict[str, str]:
+    """The same for a pytest that no variable of the user's own pytest is to reach."""
+    return {key: value for key, value in python_environment().items() if not key.startswith("PYTEST_")}
 
 
 def root_here() -> Path:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import os
 import time
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from kuiper.course.places import state_folder
+from kuiper.course.state_file import as_table, read_state, write_state
 from kuiper.course.sync import is_untouched
 
 if TYPE_CHECKING:
@@ -41,11 +40,8 @@ class Progress:
 
     def __init__(self, root: Path) -> None:
         self._path = state_folder(root) / "progress.json"
-        try:
-            table = json.loads(self._path.read_text(encoding="utf-8"))
-            self._results = {id_: Result(**entry) for id_, entry in table.items()}
-        except (OSError, ValueError, TypeError, AttributeError):
-            self._results = {}
+        table = as_table(read_state(self._path))
+        self._results = {id_: Result(**entry) for id_, entry in table.items() if _is_result(entry)}
 
     def result(self, exercise: Exercise) -> Result | None:
         """The result that belongs to the file as it is now."""
@@ -75,10 +71,15 @@ class Progress:
         self._save()
 
     def _save(self) -> None:
-        text = json.dumps({id_: asdict(result) for id_, result in sorted(self._results.items())}, indent=1)
-        beside = self._path.with_suffix(f".{os.getpid()}")
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, self._path)
+        write_state(self._path, {id_: asdict(result) for id_, result in sorted(self._results.items())})
+
+
+def _is_result(entry: Any) -> bool:
+    """Whether an entry of the file is what ``Progress`` writes."""
+    if not isinstance(entry, dict) or entry.keys() != {"digest", "passed", "total", "time"}:
+        return False
+    numbers = (entry["passed"], entry["total"], entry["time"])
+    return isinstance(entry["digest"], str) and all(isinstance(number, (int, float)) for number in numbers)
 
 
 def is_started(exercise: Exercise) -> bool:

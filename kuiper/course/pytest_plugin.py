@@ -14,14 +14,27 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kuiper.course.bugs import read_bugs
-from kuiper.course.classroom import Classroom, Outcome, UndoneError
+from kuiper.course.classroom import Classroom, Outcome, UndoneError, failing_function
 from kuiper.course.diagnosis import MOST_TESTS, diagnose, run_on
 from kuiper.course.errors import CourseError
+from kuiper.course.hints import remember_failing
 from kuiper.course.manifest import Exercise, find_root, read_syllabus
+from kuiper.course.outcomes import OutcomeTable
 from kuiper.course.places import state_folder
+from kuiper.course.sandbox import chosen_mode
 from kuiper.course.selection import Kind, Selection
+from kuiper.course.speed import speed_line
 from kuiper.course.submission import SubmissionRoom
-from kuiper.course.summary import counts, ending, miscounted, report, verdicts
+from kuiper.course.summary import (
+    afterwards,
+    changed_tests,
+    counts,
+    ending,
+    miscounted,
+    nothing_selected,
+    report,
+    verdicts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -52,7 +65,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--bugs-until-caught", metavar="JSON", help="the same, but a bug that is caught is left alone")
     group.addoption("--submission", type=Path, metavar="DIR", help="test a submission that kuiper grade has taken in")
-    group.addoption("--outcomes", metavar="JSON", help="write how each test ended")
+    group.addoption("--walls", metavar="MODE", help="with --submission: bubblewrap, namespaces or limits")
+    group.addoption("--failed", action="append", default=[], metavar="ID", help="with --submission: already tested")
+    group.addoption("--outcomes", metavar="FILE", help="write how each test ended, line by line; -: to standard output")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -89,7 +104,11 @@ class ClassroomPlugin:
         self.outcomes: dict[Path, list[Outcome]] = {}
         self.errors: dict[str, BaseException] = {}
         self.diagnosed: Counter[str] = Counter()
-        self.catches: list[tuple[str, str, str]] = []
+        self.interrupted = False
+        self.speeds: dict[Path, list[str]] = {}
+        self.catches: list[tuple[str, str, str, str]] = []
+        self.probes: dict[str, Any] = {}
+        self.table = OutcomeTable("" if hasattr(config, "workerinput") else config.getoption("--outcomes"))
 
     def classroom(self, exercise: Exercise) -> Classroom:
         return self.classrooms[exercise.course.parent]
@@ -97,7 +116,7 @@ class ClassroomPlugin:
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         wanted = self._wanted(items)
-        places: dict[str, int] = {}
+        places: dict[str, tuple[int, int]] = {}
         for item in items:
             root = find_root(item.path.parent)
             if root is None or not (item.path.parent / "course.toml").is_file():
@@ -107,13 +126,15 @@ class ClassroomPlugin:
             if exercise is None:
                 continue
             item.stash[EXERCISE] = exercise
-            places[item.nodeid] = list(classroom.syllabus).index(exercise)
+            self.probes[exercise.id] = getattr(getattr(item, "module", None), "speed", None)
+            files = [name.partition("::")[0] for name in exercise.tests]  # the manifest's order: the simplest first
+            places[item.nodeid] = list(classroom.syllabus).index(exercise), files.index(item.path.name)
             _settle_hypothesis(item, shrink=config.getoption("--impl") == "student")
         if wanted is not None:
             dropped = [item for item in items if _id(item) not in wanted]
             items[:] = [item for item in items if _id(item) in wanted]
             config.hook.pytest_deselected(items=dropped)
-        items.sort(key=lambda item: places.get(item.nodeid, -1))
+        items.sort(key=lambda item: places.get(item.nodeid, (-1, 0)))
         self._use_solutions({_id(item) for item in items})
 
     def _wanted(self, items: list[pytest.Item]) -> set[str] | None:
@@ -138,7 +159,8 @@ class ClassroomPlugin:
             except CourseError as error:
                 raise pytest.UsageError(str(error)) from None
             if self.config.getoption("--submission"):
-                self.classrooms[root] = SubmissionRoom(syllabus, self.config.getoption("--submission"))
+                home, mode = self.config.getoption("--submission"), chosen_mode(self.config.getoption("--walls"))
+                self.classrooms[root] = SubmissionRoom(syllabus, home, mode, self.config.getoption("--failed"))
                 return self.classrooms[root]
             in_process = self.config.getoption("--in-process") or self.config.getoption("usepdb")
             selection = Selection(syllabus, kind, dict.fromkeys(sorted(refs), "solution"))
@@ -162,6 +184,7 @@ class ClassroomPlugin:
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         if item.path.name.startswith("test_") and (item.path.parent / "course.toml").is_file() and not _id(item):
             pytest.fail(f"{item.nodeid}: course.toml lists this test for no exercise", pytrace=False)
+        self.table.begin(_id(item))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
@@ -170,6 +193,9 @@ class ClassroomPlugin:
             return (yield)
         try:
             self.classroom(exercise).check_ready(exercise)
+            folder = pyfuncitem.funcargs.get("tmp_path")
+            if isinstance(folder, Path):
+                self.classroom(exercise).lend(folder)
             result = yield
         except Exception as error:
             if self._shows_traces and not isinstance(error, UndoneError):
@@ -192,11 +218,15 @@ class ClassroomPlugin:
     def _run_bugs(self, exercise: Exercise, item: pytest.Function) -> None:
         """Property tests, which take long to fail, only meet the bugs that nothing else has caught."""
         sparing = self.config.getoption("--bugs-until-caught") or hasattr(item.obj, "hypothesis")
-        caught = {(id_, name) for id_, name, _ in self.catches} if sparing else set()
+        caught = {(id_, name) for id_, name, *_ in self.catches} if sparing else set()
         for bug in read_bugs(exercise):
             try:
-                if (exercise.id, bug.name) not in caught and run_on(self.classroom(exercise), exercise, bug, item):
-                    self.catches.append((exercise.id, bug.name, item.name))
+                if (exercise.id, bug.name) in caught:
+                    continue
+                error = run_on(self.classroom(exercise), exercise, bug, item)
+                if error:
+                    function = failing_function(exercise, item.name, error)
+                    self.catches.append((exercise.id, bug.name, item.name, function))
             except CourseError:  # a patch that does not fit; the bug gate reports it
                 continue
 
@@ -244,6 +274,10 @@ class ClassroomPlugin:
         if record:
             root = Path(record.pop("root"))
             self.outcomes.setdefault(root, []).append(Outcome(**record))
+            self.table.write(record)
+
+    def pytest_keyboard_interrupt(self) -> None:
+        self.interrupted = True
 
     def pytest_sessionfinish(self) -> None:
         for classroom in self.classrooms.values():
@@ -252,12 +286,22 @@ class ClassroomPlugin:
             return
         for root, outcomes in self.outcomes.items():
             self._record(self._open(root), outcomes)
-        if self.config.getoption("--outcomes"):
-            table = [dataclasses.asdict(outcome) for outcomes in self.outcomes.values() for outcome in outcomes]
-            Path(self.config.getoption("--outcomes")).write_text(json.dumps(table, indent=1), encoding="utf-8")
-
+            if not self.interrupted:
+                self.speeds[root] = self._speeds(self._open(root), outcomes)
+        self.table.close()
         if self._catches_file:
             Path(self._catches_file).write_text(json.dumps(self.catches, indent=1), encoding="utf-8")
+
+    def _speeds(self, classroom: Classroom, outcomes: list[Outcome]) -> list[str]:
+        """How fast the compiled exercises are that have passed all their tests, if they are the student's."""
+        lines = []
+        for verdict in verdicts(classroom, outcomes):
+            exercise, probe = verdict.exercise, self.probes.get(verdict.exercise.id)
+            own = classroom.selection.kind_of(exercise) == "student" and not classroom.selection.home
+            if own and probe and exercise.is_cython and verdict.passed >= exercise.test_count:
+                lines.append(speed_line(classroom, exercise, probe))
+        classroom.close()
+        return [line for line in lines if line]
 
     def _record(self, classroom: Classroom, outcomes: list[Outcome]) -> None:
         """Keep what a full run of an exercise on the student's own file has shown."""
@@ -274,9 +318,19 @@ class ClassroomPlugin:
                 full[exercise] = verdict.passed
         if full:
             classroom.progress.record(full)
+        if classroom.selection.kind == "student" and not classroom.selection.home:
+            found = {verdict.exercise.id: verdict.worst.function for verdict in verdicts(classroom, outcomes)}
+            remember_failing(classroom.syllabus.root, found)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         hint = self.config.getoption("--hint")
+        if self.interrupted:
+            words = "interrupted: exercises whose tests have not all run keep the result they had; run the same again"
+            terminalreporter.write_line(words, yellow=True)
+        elif self.classrooms and not self.outcomes and terminalreporter.stats.get("deselected"):
+            words = self.config.getoption("keyword") or self.config.getoption("markexpr")
+            words = nothing_selected(self.classrooms.values(), self.config.getoption("--exercise"), words)
+            terminalreporter.write_line(words, yellow=True)
         for root, outcomes in self.outcomes.items():
             classroom = self._open(root)
             found = verdicts(classroom, outcomes)
@@ -285,8 +339,14 @@ class ClassroomPlugin:
                 terminalreporter.write_line(line)
             for line in miscounted(found):
                 terminalreporter.write_line(line, red=True)
+            for line in self.speeds.get(root, []):
+                terminalreporter.write_line(line)
             if classroom.selection.kind == "student":
-                for line in ending(classroom, found):
+                for line in [
+                    *afterwards(classroom, found),
+                    *ending(classroom, found),
+                    *changed_tests(classroom, found),
+                ]:
                     terminalreporter.write_line(line)
             else:
                 words = ", ".join(f"{count} {verdict}" for verdict, count in counts(found).items())

@@ -7,7 +7,6 @@ operator type while the graph is built. The manifest says which exercise provide
 
 from __future__ import annotations
 
-import json
 import time
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
@@ -21,6 +20,7 @@ import kuiper
 from kuiper.course.places import state_folder
 from kuiper.course.progress import Progress
 from kuiper.course.selection import Selection, selected
+from kuiper.course.state_file import read_state, write_state
 from kuiper.errors import ExecutionError
 from kuiper.graph import RuntimeGraph, pnnx
 from kuiper.layers import Layer, override, registry
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from kuiper.course.manifest import Exercise
 
 TOLERANCE = 1e-4
+YOUR_LAYERS = "your layers"
+YOUR_ENGINE = "your engine"
 SECONDS = 1.0
 
 EXPRESSIONS = """7767517
@@ -140,8 +142,8 @@ def race(
     others = sorted({exercise.id for exercise in known.values()} - set(yours))
     ladder = {}
     if own:
-        ladder["your layers, every index checked"] = milliseconds(build(selection, load, own, entered), inputs)
-        ladder["your layers"] = milliseconds(graph, inputs)
+        ladder[f"{YOUR_LAYERS}, every index checked"] = milliseconds(build(selection, load, own, entered), inputs)
+        ladder[YOUR_LAYERS] = milliseconds(graph, inputs)
     ladder["kuiper, operator by operator"] = milliseconds(reference, inputs)
     ladder["kuiper"] = milliseconds(load(True), inputs)
     return Result(name, yours, others, failures, divergence, ladder)
@@ -192,15 +194,24 @@ def relative_error(got: Any, wanted: Any) -> float:
     return float(np.abs(a.astype(np.float64) - b).max(initial=0.0)) / scale
 
 
-def milliseconds(graph: RuntimeGraph, inputs: tuple[np.ndarray, ...]) -> float:
-    """The best of a second's runs."""
+def milliseconds(model: Callable[..., Any], inputs: tuple[np.ndarray, ...]) -> float:
+    """The best of a second's calls."""
     best = np.inf
     ends = time.perf_counter() + SECONDS
     while time.perf_counter() < ends or best == np.inf:
         started = time.perf_counter()
-        graph.forward(*inputs)
+        model(*inputs)
         best = min(best, time.perf_counter() - started)
     return float(best) * 1e3
+
+
+def own_time(ladder: Mapping[str, Any]) -> Any:
+    """The time of what is the student's in a ladder, the engine or the layers; None if neither has run.
+
+    >>> own_time({"your layers": 4.0, "kuiper": 0.3}), own_time({"kuiper": 0.3})
+    (4.0, None)
+    """
+    return ladder.get(YOUR_ENGINE, ladder.get(YOUR_LAYERS))
 
 
 def contestant(name: str) -> tuple[Callable[[bool], RuntimeGraph], tuple[np.ndarray, ...]]:
@@ -219,13 +230,19 @@ def contestant(name: str) -> tuple[Callable[[bool], RuntimeGraph], tuple[np.ndar
 def remember(root: Path, result: Result) -> list[dict[str, Any]]:
     """Append a result to the history; all of it, the newest last."""
     path = state_folder(root) / "race.json"
-    try:
-        history: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        history = []
+    before = read_state(path)
+    history = [entry for entry in before if _is_entry(entry)] if isinstance(before, list) else []
     history.append({"time": time.strftime("%Y-%m-%dT%H:%M:%S"), **asdict(result)})
-    path.write_text(json.dumps(history, indent=1), encoding="utf-8")
+    write_state(path, history)
     return history
+
+
+def _is_entry(entry: Any) -> bool:
+    """Whether an entry of the file has what later races are compared with."""
+    if not isinstance(entry, dict) or not {"model", "yours", "ladder"} <= entry.keys():
+        return False
+    times = entry["ladder"]
+    return isinstance(times, dict) and (not entry["yours"] or isinstance(own_time(times), (int, float)))
 
 
 def _culprit(error: BaseException) -> OwnLayerError:

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import queue
 import signal
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kuiper.course.channel import Channel
 from kuiper.course.errors import CourseError
-from kuiper.course.observation import Observation, Raised
+from kuiper.course.observation import MOST_PRINTED, Observation, Raised, changes
 from kuiper.course.places import python_environment
-from kuiper.course.wire import dumps, loads
+from kuiper.course.processes import end_tree
+from kuiper.course.wire import dumps, loads_untrusted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 START_SECONDS = 60.0
 LOAD_SECONDS = 60.0
-FLOOD = 4  # answers nobody has asked for are not piled up
-DEATHS = ("EndlessLoop", "Crash")
-LONGEST_ANSWER = 64 * 1024 * 1024
+DEATHS = ("EndlessLoop", "Crash", "ArrayIndexError")
+MOST_TEXT = 20_000
+MOST_BASES = 50
 
 
 class Worker:
@@ -39,14 +41,14 @@ class Worker:
         env: dict[str, str] | None = None,
         cwd: Path | None = None,
         limit: Callable[[], None] | None = None,
-        guard: Callable[[subprocess.Popen[str]], None] | None = None,
+        guard: Callable[[subprocess.Popen[bytes]], None] | None = None,
     ) -> None:
         self.command = list(command) or [sys.executable, "-m", "kuiper.course.worker"]
         self.env, self.cwd, self.limit, self.guard = env or python_environment(), cwd, limit, guard
-        self._process: subprocess.Popen[str] | None = None
-        self._answers: queue.Queue[str | None] = queue.Queue(FLOOD)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._channel: Channel | None = None
         self._number = 0
-        self._loaded: set[str] = set()
+        self._loaded: set[tuple[str, str]] = set()
         self._deadly: dict[tuple[str, bytes], Raised] = {}
 
     def call(self, request: dict[str, Any], timeout: float) -> Observation:
@@ -56,11 +58,13 @@ class Worker:
         otherwise wait for every one of their examples.
         """
         path = request["paths"][request["exercise"]]
-        key = (request["probe"] or request["function"], Path(path).read_bytes() if Path(path).is_file() else b"")
+        text = Path(path).read_bytes() if Path(path).is_file() else b""
+        key = (request["probe"] or request["function"], hashlib.sha256(text).digest())
         if key not in self._deadly:
             seen = self._call(request, path, timeout)
             if not (seen.raised and seen.raised.type in DEATHS):
                 return seen
+            self.stop()  # behind an index outside of an array it has answered, and ends by itself, but when?
             self._deadly[key] = seen.raised
         return Observation(raised=self._deadly[key])
 
@@ -70,38 +74,34 @@ class Worker:
             raised = self._start()
             if raised:
                 return Observation(raised=raised)
-        if path not in self._loaded:
+        loaded_as = (path, request["mode"])
+        if loaded_as not in self._loaded:
             loaded = self._send({**request, "function": "", "probe": ""}, LOAD_SECONDS)
             if loaded.raised:
                 return loaded
-            self._loaded.add(path)
+            self._loaded.add(loaded_as)
         return self._send(request, timeout)
 
     def _send(self, request: dict[str, Any], timeout: float) -> Observation:
         self._number += 1
         line = dumps({**request, "number": self._number})
-        assert self._process is not None
-        assert self._process.stdin is not None
+        assert self._channel is not None
         try:
-            self._process.stdin.write(line + "\n")
-            self._process.stdin.flush()
-            text = self._answers.get(timeout=timeout)
+            self._channel.send(line.encode())
+            answer = self._channel.receive(timeout)
         except queue.Empty:
             self.stop()
             return Observation(raised=_died("EndlessLoop", f"no answer within {timeout:.0f} seconds"))
-        except OSError:
-            text = None
-        return Observation(raised=self._post_mortem()) if text is None else self._read(text)
+        if answer is None:
+            return Observation(raised=self._post_mortem())
+        return self._read(answer, request)
 
     def stop(self) -> None:
-        """End the process."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            for pipe in (self._process.stdin, self._process.stdout):
-                if pipe:
-                    pipe.close()
-            self._process = None
+        """End the process, and whatever it has started."""
+        if self._process is not None and self._channel is not None:
+            self._channel.close()
+            end_tree(self._process)
+            self._process = self._channel = None
 
     def _alive(self) -> bool:
         return self._process is not None and self._process.poll() is None
@@ -109,27 +109,24 @@ class Worker:
     def _start(self) -> Raised | None:
         self.stop()
         self._loaded.clear()
-        self._answers = queue.Queue(FLOOD)
         self._process = subprocess.Popen(
             self.command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
+            bufsize=0,
             env=self.env,
             cwd=self.cwd,
             preexec_fn=self.limit,
         )
+        self._channel = Channel(self._process)
         if self.guard:
             self.guard(self._process)
-        threading.Thread(target=_listen, args=(self._process, self._answers), daemon=True).start()
         try:
-            ready = self._answers.get(timeout=START_SECONDS)
+            ready = self._channel.receive(START_SECONDS)
         except queue.Empty:
             ready = None
-        return None if ready is not None and ready.strip() == "ready" else self._post_mortem()
+        return None if ready is not None and ready.strip() == b"ready" else self._post_mortem()
 
     def _post_mortem(self) -> Raised:
         code = None
@@ -143,36 +140,28 @@ class Worker:
             return _died("Crash", f"the process that ran your code died ({what})")
         return _died("Crash", f"the process that ran your code ended in the middle of the call (exit code {code})")
 
-    def _read(self, text: str) -> Observation:
+    def _read(self, answer: bytes, request: dict[str, Any]) -> Observation:
         """What an answer says; the line may come from hostile code, so every part of it is checked."""
         try:
-            number, value, raised, changed, printed = loads(text)
-            if number != self._number or not isinstance(changed, dict):
-                raise CourseError("answer", f"call {self._number}", number)
+            number, value, raised, afterwards, printed = loads_untrusted(answer.decode("utf-8", "replace"))
+            if type(number) is not int or number != self._number or not isinstance(afterwards, dict):
+                raise CourseError("answer", f"call {self._number}", "another one")
             error = None if raised is None else Raised(*_strings(raised))
+            changed = changes(request["args"], request["kwargs"], afterwards)
         except (CourseError, TypeError, ValueError) as error_:
             self.stop()
-            return Observation(raised=_died("Crash", f"the answer could not be read ({error_})"))
-        return Observation(value, error, changed, str(printed))
+            return Observation(raised=_died("Crash", f"the answer could not be read ({str(error_)[:MOST_TEXT]})"))
+        return Observation(value, error, changed, str(printed)[:MOST_PRINTED])
 
 
 def _strings(parts: tuple[Any, ...]) -> tuple[Any, ...]:
     name, bases, *texts = parts
-    return (str(name), tuple(str(base) for base in bases), *(str(text) for text in texts))
+    return (_text(name), tuple(_text(base) for base in bases[:MOST_BASES]), *map(_text, texts))
+
+
+def _text(value: Any) -> str:
+    return value[:MOST_TEXT] if isinstance(value, str) else type(value).__name__
 
 
 def _died(kind: str, message: str) -> Raised:
     return Raised(kind, (kind,), message)
-
-
-def _listen(process: subprocess.Popen[str], answers: queue.Queue[str | None]) -> None:
-    """Pass the lines of a process on; None when it ends, or sends more than anyone should."""
-    assert process.stdout is not None
-    try:
-        while line := process.stdout.readline(LONGEST_ANSWER):
-            answers.put(line)
-            if not line.endswith("\n"):
-                break
-    except (OSError, ValueError):
-        pass
-    answers.put(None)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from kuiper.course.classroom import Classroom, Outcome, hole
 from kuiper.course.compile_errors import shown
+from kuiper.course.handout import changed_files
+from kuiper.course.manifest import test_files
 from kuiper.course.progress import bars, next_exercise
 
 if TYPE_CHECKING:
@@ -73,7 +75,8 @@ def block(classroom: Classroom, verdict: Verdict, hint: int) -> list[str]:
     others = [outcome.test for outcome in verdict.outcomes if outcome.verdict in kinds and outcome is not worst]
     if others:
         tail.append(f"    also failing: {_some(others)}")
-    tail.append(f"    hint {hint}: {_hint(exercise, hint)}")
+    if exercise.hints:
+        tail.append(f"    {_hint(exercise, worst.function, hint)}")
     waiting = [other.id for other in classroom.syllabus.blocked_by(exercise)]
     if waiting:
         tail.append(f"    blocks: {' '.join(waiting)}")
@@ -107,6 +110,44 @@ def ending(classroom: Classroom, found: Sequence[Verdict]) -> list[str]:
     return lines
 
 
+def changed_tests(classroom: Classroom, found: Sequence[Verdict]) -> list[str]:
+    """Files of the course that decide what is right, and are not as the course was handed out."""
+    root = classroom.syllabus.root
+    names = {f"{path.relative_to(root).as_posix()}" for path in test_files(v.exercise for v in found)}
+    names |= {f"{verdict.exercise.course.name}/course.toml" for verdict in found}
+    changed = changed_files(root, names)
+    if not changed:
+        return []
+    return [f"changed: {' '.join(changed)}; only files in exercises/ are yours, kuiper course update brings these back"]
+
+
+def afterwards(classroom: Classroom, found: Sequence[Verdict]) -> list[str]:
+    """What to say behind the last exercise of a course, when a run has found its last one solved."""
+    lines = []
+    for course in classroom.syllabus.courses:
+        tested = [verdict for verdict in found if verdict.exercise.course == course.folder]
+        solved = all(classroom.progress.status(exercise) == "solved" for exercise in course.exercises)
+        if course.afterwards and tested and solved:
+            lines += ["", f"{course.name} is complete.", *course.afterwards.lines()]
+    return lines
+
+
+def nothing_selected(classrooms: Iterable[Classroom], parts: Sequence[str], words: str) -> str:
+    """A sentence for a run in which no test was left to run."""
+    if not parts:
+        return f"no test of an exercise fits {words!r}: pytest --collect-only -q lists their names" if words else ""
+    folders = [
+        course.name
+        for classroom in classrooms
+        for course in classroom.syllabus.courses
+        if any(exercise in course.exercises for part in parts for exercise in classroom.syllabus.matching(part))
+    ]
+    return (
+        f"no test was selected: exercise {' '.join(parts)} is tested by kuiper check {parts[0]}, or pytest "
+        + " ".join([*dict.fromkeys(folders), f"--exercise {parts[0]}"])
+    )
+
+
 def miscounted(found: Sequence[Verdict]) -> list[str]:
     """Exercises that seem green but were not tested in full: green means that all tests of the manifest passed."""
     lines = []
@@ -126,9 +167,13 @@ def _place(classroom: Classroom, exercise: Exercise) -> str:
     return shown(classroom.selection.path(exercise))
 
 
-def _hint(exercise: Exercise, level: int) -> str:
-    text = exercise.hints[level - 1] if level <= len(exercise.hints) else f"kuiper hint {exercise.id} --level {level}"
-    return " ".join(text.split())
+def _hint(exercise: Exercise, function: str, level: int) -> str:
+    """A rung of the failing function's ladder; where an exercise has several, with the function's name."""
+    ladder = exercise.ladder(function or exercise.hints[0].function)
+    several = len(exercise.hints) > 1
+    words = f"{exercise.id} {ladder.function}" if several else exercise.id
+    text = ladder.rungs[level - 1] if level <= len(ladder.rungs) else f"kuiper hint {words} --level {level}"
+    return f"hint {level}{f' for {ladder.function}' if several else ''}: {' '.join(text.split())}"
 
 
 def _some(names: Sequence[str]) -> str:

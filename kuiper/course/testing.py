@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kuiper.course.comparison import difference
+from kuiper.course.comparison import difference, first_difference, place_in_words
 from kuiper.course.grids import grid, inline, side_by_side
 from kuiper.course.implementation import Function, Implementation, StudentError
 from kuiper.course.observation import Observation, Raised, observe
@@ -20,21 +20,41 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MOST_SHOWN = 5
+SHORT = 64  # signs of a value that is shown whole
 
 
 class Mismatch(AssertionError):
     """A call did not do what the test expects."""
 
-    def __init__(self, call: list[str], expected: Any, got: Any, words: str) -> None:
+    def __init__(
+        self, call: list[str], expected: Any, got: Any, words: str, function: str = "", tolerance: float = 0.0
+    ) -> None:
         self.call, self.expected, self.got, self.words = call, expected, got, words
+        self.function, self.tolerance = function, tolerance
         super().__init__("\n".join(self.lines()))
 
     def lines(self) -> list[str]:
         """The call, what was expected, what came."""
         if isinstance(self.got, Raised):
             return [*self.call, f"expected {inline(self.expected)}", f"raised   {self.got}"]
-        body = side_by_side(self.expected, self.got)
+        body = self._difference()
         return [*self.call, *body, *([f"({self.words})"] if "dtype" in self.words or "where" in self.words else [])]
+
+    def _difference(self) -> list[str]:
+        """Both values; of nested ones that are too long for a glance, the first element that differs, and its place."""
+        if max(len(inline(value)) for value in (self.expected, self.got)) <= SHORT:
+            return side_by_side(self.expected, self.got)
+        where, got, expected = first_difference(self.got, self.expected, self.tolerance)
+        if not where:
+            return side_by_side(self.expected, self.got)
+        shown = side_by_side(expected, got)
+        outer = self.expected, self.got
+        for key in where[:-1]:  # the smallest part around it that can be read at a glance tells more than one number
+            outer = outer[0][key], outer[1][key]
+            if max(len(inline(value)) for value in outer) <= SHORT:
+                shown = side_by_side(*outer)
+                break
+        return [f"the first difference is at {place_in_words(where)}", *shown]
 
 
 class Call:
@@ -53,9 +73,9 @@ class Call:
         seen = self._observe(expected)
         words = difference(seen.value, expected, tolerance)
         if words:
-            raise Mismatch(self._text(), expected, seen.value, words)
+            raise self._mismatch(self._text(), expected, seen.value, words, tolerance)
         for key in seen.changed:
-            raise Mismatch(self._text(), f"{self._name(key)} untouched", f"{self._name(key)} overwritten", "")
+            raise self._mismatch(self._text(), f"{self._name(key)} untouched", f"{self._name(key)} overwritten", "")
 
     def fills(self, out: np.ndarray, expected: Any, tolerance: float = 0.0) -> None:
         """It writes this into ``out``, one of the arguments, and leaves the others as they are."""
@@ -64,11 +84,11 @@ class Call:
         key = next(key for key, value in self._arguments().items() if value is out)
         words = difference(np.asarray(seen.changed.get(key, out)), expected, tolerance)
         if words:
-            raise Mismatch(self._text(hidden=key), expected, np.asarray(seen.changed.get(key, out)), words)
+            raise self._mismatch(self._text(hidden=key), expected, np.asarray(seen.changed.get(key, out)), words)
         for other in seen.changed:
             if other != key:
                 name = self._name(other)
-                raise Mismatch(self._text(), f"{name} untouched", f"{name} overwritten", "")
+                raise self._mismatch(self._text(), f"{name} untouched", f"{name} overwritten", "")
 
     def raises(self, kind: type[BaseException], words: str = "") -> None:
         """It raises an exception of this kind (or of one derived from it) whose message has these words in it."""
@@ -76,15 +96,20 @@ class Call:
         seen = self._call()
         expected = Words(f"{kind.__name__}" + (f" that mentions {words!r}" if words else ""))
         if seen.raised is None:
-            raise Mismatch(self._text(), expected, seen.value, "no error")
+            raise self._mismatch(self._text(), expected, seen.value, "no error")
         if kind.__name__ not in seen.raised.bases or words.lower() not in seen.raised.message.lower():
-            raise Mismatch(self._text(), expected, seen.raised, "another error")
+            raise self._mismatch(self._text(), expected, seen.raised, "another error")
+
+    def answer(self) -> Any:
+        """What it returns, for a test that has more to say of it than that it is equal to something."""
+        __tracebackhide__ = True
+        return self._observe(Words("an answer")).value
 
     def _observe(self, expected: Any) -> Observation:
         __tracebackhide__ = True
         seen = self._call()
         if seen.raised:
-            raise Mismatch(self._text(), expected, seen.raised, "an error")
+            raise self._mismatch(self._text(), expected, seen.raised, "an error")
         return seen
 
     def _call(self) -> Observation:
@@ -97,6 +122,10 @@ class Call:
         if seen.printed:
             print(seen.printed, end="")
         return seen
+
+    def _mismatch(self, call: list[str], expected: Any, got: Any, words: str, tolerance: float = 0.0) -> Mismatch:
+        function = self.function.name if isinstance(self.function, Function) else ""
+        return Mismatch(call, expected, got, words, function, tolerance)
 
     def _arguments(self) -> dict[int | str, Any]:
         return dict([*enumerate(self.args), *self.kwargs.items()])
@@ -137,7 +166,8 @@ def calling(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Call:
     """A call to be judged: ``calling(impl.im2col, x, 3).gives([[...]])``.
 
     ``function`` is a function of ``impl``, or one of the test's own whose first argument is ``impl``: that one runs
-    beside the student's code, gets the exercise's module, and returns plain values.
+    beside the student's code, gets the exercise's module, and returns plain values: what was seen, never a verdict, for
+    beside it the student's code may have changed what equality means.
     """
     return Call(function, args, kwargs)
 
@@ -147,7 +177,7 @@ def same(what: str, got: Any, expected: Any, tolerance: float = 0.0) -> None:
     __tracebackhide__ = True
     words = difference(got, expected, tolerance)
     if words:
-        raise Mismatch([what], expected, got, words)
+        raise Mismatch([what], expected, got, words, tolerance=tolerance)
 
 
 def _drawn(letter: str, array: np.ndarray) -> list[str]:

@@ -12,6 +12,7 @@ import dataclasses
 import enum
 import json
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,12 @@ import numpy as np
 from kuiper.course.errors import CourseError
 
 KINDS = "biufc"
+DTYPE = re.compile(f"[<>|]?[{KINDS}][0-9]{{1,2}}")
 DEEPEST = 60
+MOST_PARTS = 200_000  # of an answer: each costs far more memory than the characters that it is written with
+MOST_AXES = 32
+LONGEST_EMPTY = 10_000  # along an axis of an array without numbers
+MOST_GAPS = 16  # how many times as much memory as the numbers themselves need
 
 
 def dumps(value: object) -> str:
@@ -46,8 +52,22 @@ def loads(line: str) -> Any:
     """
     try:
         return _decode(json.loads(line))
-    except (ValueError, TypeError, KeyError, IndexError, RecursionError, MemoryError) as error:
-        raise CourseError("answer", "a plain value", f"{type(error).__name__}: {error}") from None
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError) as error:
+        raise CourseError("answer", "a plain value", f"{type(error).__name__}: {str(error)[:200]}") from None
+
+
+def loads_untrusted(line: str) -> Any:
+    """The value of a line that hostile code may have written, which must not cost more memory than its length tells.
+
+    Raises
+    ------
+    CourseError
+        If the line has too many parts, or is not one that ``dumps`` writes.
+    """
+    parts = sum(map(line.count, ",[{"))
+    if parts > MOST_PARTS:
+        raise CourseError("answer", f"at most {MOST_PARTS} values", f"about {parts}")
+    return loads(line)
 
 
 def plain(value: object) -> Any:
@@ -109,16 +129,19 @@ def _decode(value: Any) -> Any:
 
 
 def _decode_array(dtype: str, shape: list[int], order: str, data: str) -> np.ndarray:
-    kind = np.dtype(dtype)
-    if kind.kind not in KINDS:
-        raise ValueError(f"dtype {dtype}")
-    raw = base64.b64decode(data)
-    if min(shape, default=0) < 0 or math.prod(shape) * kind.itemsize != len(raw):
+    if not DTYPE.fullmatch(dtype):
+        raise ValueError(f"dtype {dtype[:20]!r}")
+    kind, raw = np.dtype(dtype), base64.b64decode(data)
+    if not all(type(length) is int and length >= 0 for length in shape) or len(shape) > MOST_AXES:
+        raise ValueError("a shape that no array has")
+    if math.prod(shape) * kind.itemsize != len(raw) or (not raw and max(shape) > LONGEST_EMPTY):
         raise ValueError(f"{len(raw)} bytes for shape {shape}")
     array: np.ndarray = np.frombuffer(raw, kind).reshape(shape)
-    if order == "gaps":  # not these gaps, but gaps: whoever assumes contiguous memory is found out
-        wide = np.zeros([2 * length for length in shape], kind)
-        view = wide[(slice(None, None, 2),) * len(shape)]
+    if order == "gaps" and shape:  # not these gaps, but gaps: whoever assumes contiguous memory is found out
+        few = 2 ** len(shape) <= MOST_GAPS
+        steps = [2 if few or axis == len(shape) - 1 else 1 for axis in range(len(shape))]
+        wide = np.zeros([step * length for step, length in zip(steps, shape, strict=True)], kind)
+        view = wide[tuple(slice(None, None, step) for step in steps)]
         view[...] = array
         return view
     in_order: np.ndarray = array.copy(order="F" if order == "F" else "C")

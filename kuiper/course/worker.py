@@ -8,15 +8,17 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
 import kuiper
+from kuiper.course import local_arrays
 from kuiper.course.importer import load
 from kuiper.course.manifest import read_syllabus
-from kuiper.course.observation import Observation, Raised, observe
+from kuiper.course.observation import Observation, Raised, observe_all
 from kuiper.course.selection import Selection, selected
 from kuiper.course.wire import dumps, loads
 
@@ -46,11 +48,20 @@ def serve(requests: TextIO, answers: TextIO) -> None:
         root = request["root"]
         if root not in syllabuses:
             syllabuses[root] = read_syllabus(Path(root))
-        selection = Selection(syllabuses[root], paths={id_: Path(path) for id_, path in request["paths"].items()})
+        paths = {id_: Path(path) for id_, path in request["paths"].items()}
+        selection = Selection(syllabuses[root], paths=paths, mode=request["mode"])
+        local_arrays.on_outside = partial(_end, answers, request["number"])
         seen = answer(selection, request)
         raised = seen.raised and tuple(vars(seen.raised).values())
         reply = (request["number"], seen.value, raised, seen.changed, seen.printed)
         print(dumps(reply), file=answers, flush=True)
+
+
+def _end(answers: TextIO, number: int, error: local_arrays.ArrayIndexError) -> None:
+    """Answer with the error, and end: behind the array lies memory that this process needs."""
+    raised = tuple(vars(Raised.of(error)).values())
+    print(dumps((number, None, raised, {}, "")), file=answers, flush=True)
+    os._exit(0)
 
 
 def answer(selection: Selection, request: dict[str, Any]) -> Observation:
@@ -58,15 +69,15 @@ def answer(selection: Selection, request: dict[str, Any]) -> Observation:
     try:
         with selected(selection):
             exercise = selection.syllabus.exercise(request["exercise"])
-            module = load(selection, exercise)
+            module = load(selection, exercise, selection.mode)
             if not request["function"]:
                 return Observation()
             if request["probe"]:
                 function = probe(request["probe"], request["function"])
-                return observe(
+                return observe_all(
                     lambda *args, **kwargs: function(module, *args, **kwargs), request["args"], request["kwargs"]
                 )
-            return observe(member(module, request["function"]), request["args"], request["kwargs"])
+            return observe_all(member(module, request["function"]), request["args"], request["kwargs"])
     except (Exception, SystemExit) as error:
         return Observation(raised=Raised.of(error))
 

@@ -6,10 +6,13 @@ through them:
 
     plan time, in Python
         engine.py        one model's plans, found by the shapes of the inputs; None means: leave it to the layers
-        planner.py       walks the graph; each operator becomes a view, steps, or a call of its layer
-        planned_step.py  what it makes of them
-        values.py        what the planner knows of a tensor: a view of memory that does not exist yet
+        graph_walk.py    operator by operator: each becomes a view, steps, or a call of its layer
         lowering/        from a layer to steps, one module per family of operators
+        planner.py       what a lowering asks: values in the form that its kernel reads, and all that draft.py has
+        transfers.py     values that come onto the arena, leave it, or move on it
+        draft.py         the plan in the making: steps, and memory; concatenation.py says who writes into whose output
+        planned_step.py  a step to be
+        values.py        what is known of a tensor: a view of memory that does not exist yet
         cost.py          how many cycles a convolution will take by each algorithm; caches.py asks the system for a size
         packing.py       weights in the order in which the tile reads them; winograd_matrices.py, expression_code.py and
                          arrangement.py do such work for Winograd and for elementwise steps

@@ -20,6 +20,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kuiper.engine.timeline import Timeline
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -48,26 +50,11 @@ def place(storages: Iterable[Storage]) -> int:
         elif storage.first is not None:
             movable.append(storage)
     top = bottom
-    placed: list[Storage] = []
+    timeline = Timeline(1 + max((storage.last for storage in movable), default=0))
     for storage in sorted(movable, key=lambda s: (-s.floats, s.first)):
-        contemporaries = [other for other in placed if _meet(storage, other)]
-        storage.offset = _lowest_gap(storage.floats, bottom, contemporaries)
-        top = max(top, storage.offset + storage.floats)
-        placed.append(storage)
+        assert storage.first is not None
+        storage.offset = timeline.lowest_gap(storage.first, storage.last, bottom, storage.floats)
+        end = storage.offset + storage.floats
+        timeline.take(storage.first, storage.last, storage.offset, end)
+        top = max(top, end)
     return top
-
-
-def _meet(a: Storage, b: Storage) -> bool:
-    assert a.first is not None
-    assert b.first is not None
-    return a.first <= b.last and b.first <= a.last
-
-
-def _lowest_gap(floats: int, bottom: int, taken: list[Storage]) -> int:
-    """The lowest offset from ``bottom`` on at which so many floats meet none of the taken storages."""
-    offset = bottom
-    for other in sorted(taken, key=lambda s: s.offset):
-        if other.offset - offset >= floats:
-            break
-        offset = max(offset, other.offset + other.floats)
-    return offset

@@ -50,7 +50,7 @@ def arranged(shape: Sequence[int], strides: Sequence[Sequence[int]], whole: int,
     """
     found = [(size, steps) for size, steps in zip(shape, zip(*strides, strict=True), strict=True) if size != 1]
     found.sort(key=lambda axis: -abs(axis[1][0]))
-    found = _merged(_rounded_up(_merged(found), whole))
+    found = merged(_rounded_up(merged(found), whole))
     if len(found) > axes:
         raise ParameterError("an elementwise step", f"at most {axes} axes", len(found))
     _swap_for_longer_blocks(found)
@@ -60,22 +60,26 @@ def arranged(shape: Sequence[int], strides: Sequence[Sequence[int]], whole: int,
     return Arrangement(sizes, tuple(zip(*(steps for _, steps in found), strict=True)), _chunk(sizes, chunk))
 
 
-_Axis = tuple[int, tuple[int, ...]]
+Axis = tuple[int, tuple[int, ...]]
 """The size of an axis, and the stride of each value along it."""
 
 
-def _merged(axes: list[_Axis]) -> list[_Axis]:
-    """The same axes, with those made one that lie in memory as one."""
-    merged: list[_Axis] = []
+def merged(axes: list[Axis]) -> list[Axis]:
+    """The same axes, with those made one that lie in memory as one.
+
+    >>> merged([(2, (60, 60)), (3, (20, 20)), (20, (1, 1))])
+    [(120, (1, 1))]
+    """
+    result: list[Axis] = []
     for size, steps in axes:
-        if merged and all(outer == size * step for outer, step in zip(merged[-1][1], steps, strict=True)):
-            merged[-1] = (merged[-1][0] * size, steps)
+        if result and all(outer == size * step for outer, step in zip(result[-1][1], steps, strict=True)):
+            result[-1] = (result[-1][0] * size, steps)
         else:
-            merged.append((size, steps))
-    return merged
+            result.append((size, steps))
+    return result
 
 
-def _rounded_up(axes: list[_Axis], whole: int) -> list[_Axis]:
+def _rounded_up(axes: list[Axis], whole: int) -> list[Axis]:
     """The last axis up to whole vectors, if all values are contiguous along it (or repeat) and the output has room."""
     if not axes or axes[-1][1][0] != 1 or any(step not in (0, 1) for step in axes[-1][1]):
         return axes
@@ -85,7 +89,7 @@ def _rounded_up(axes: list[_Axis], whole: int) -> list[_Axis]:
     return [*axes[:-1], (size, axes[-1][1])]
 
 
-def _swap_for_longer_blocks(axes: list[_Axis]) -> None:
+def _swap_for_longer_blocks(axes: list[Axis]) -> None:
     """Where the last two axes make a small block, the longest of the others takes the place of the last but one."""
     if len(axes) > 2 and axes[-1][0] * axes[-2][0] < SHORT:
         longest = max(range(len(axes) - 1), key=lambda axis: axes[axis][0])

@@ -1,4 +1,4 @@
-"""How large a core's second-level cache is: what the planner measures images and weights by.
+"""The caches of this machine; above all a core's second-level cache, by which the planner measures images and weights.
 
 The operating system is asked, nothing is timed, so that one machine always gets the same plan. Cores of unlike kinds
 count as the smallest of them. A cache that several cores share counts by the part of one core.
@@ -11,9 +11,10 @@ import os
 import platform
 import subprocess
 from pathlib import Path
+from typing import NamedTuple
 
 _CPUS = Path("/sys/devices/system/cpu")
-_UNITS = {"K": 1 << 10, "M": 1 << 20}
+_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 UNKNOWN = 512 << 10
 """Bytes where the system does not tell: no core that has vector registers worth speaking of has much less."""
@@ -29,23 +30,40 @@ def second_level_floats() -> int:
     >>> LEAST // 4 <= second_level_floats() <= MOST // 4
     True
     """
-    sizes = _from_sysfs(_CPUS) or _from_sysctl() or _from_sysconf() or [UNKNOWN]
+    sizes = _from_sysfs() or _from_sysctl() or _from_sysconf() or [UNKNOWN]
     return min(max(min(sizes), LEAST), MOST) // 4
 
 
-def _from_sysfs(cpus: Path) -> list[int]:
-    """Linux: each core's part, in bytes."""
-    sizes = []
-    for entry in sorted(cpus.glob("cpu[0-9]*/cache/index[0-9]*")):
+class Cache(NamedTuple):
+    """A cache as one CPU sees it: its level, what it is for ("Data", "Instruction", "Unified"), and its size in bytes.
+
+    ``part`` is what of it one core has, if cores share it.
+    """
+
+    level: int
+    kind: str
+    size: int
+    part: int
+
+
+def caches_of(cpu: str) -> list[Cache]:
+    """Linux: the caches that these CPUs reach, "cpu0" or all of a pattern; none where the system does not tell."""
+    found = []
+    for entry in sorted(_CPUS.glob(f"{cpu}/cache/index[0-9]*")):
         try:
-            if (entry / "level").read_text().strip() == "2":
-                size = (entry / "size").read_text().strip()
-                sharing = _count((entry / "shared_cpu_list").read_text())
-                threads = _count((entry.parents[1] / "topology" / "thread_siblings_list").read_text())
-                sizes.append(int(size[:-1]) * _UNITS[size[-1]] * min(threads, sharing) // sharing)
+            level, kind, size = ((entry / name).read_text().strip() for name in ("level", "type", "size"))
+            sharing = _count((entry / "shared_cpu_list").read_text())
+            threads = _count((entry.parents[1] / "topology" / "thread_siblings_list").read_text())
+            whole = int(size[:-1]) * _UNITS[size[-1]]
+            found.append(Cache(int(level), kind, whole, whole * min(threads, sharing) // sharing))
         except (OSError, ValueError, KeyError):  # a container may show a part of these files only
             continue
-    return sizes
+    return found
+
+
+def _from_sysfs() -> list[int]:
+    """Linux: each core's part, in bytes."""
+    return [cache.part for cache in caches_of("cpu[0-9]*") if cache.level == 2]
 
 
 def _count(cpus: str) -> int:

@@ -6,13 +6,13 @@ after    chain of the three, with strips of some rows in the place of the 4.8 MB
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from kuiper.engine.caches import second_level_floats
 from kuiper.engine.kernels.chain import MOST_STEPS, Chain
-from kuiper.engine.lowering.concat import same_memory
 from kuiper.engine.planned_step import NativeStep, StepCard
-from kuiper.engine.values import Value, new_image
+from kuiper.engine.values import Value, new_image, same_memory
 from kuiper.threads import available_cores
 
 if TYPE_CHECKING:
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
     from kuiper.engine.planned_step import PlannedStep
     from kuiper.engine.step import Step
+    from kuiper.engine.values import Storage
+
+    Bands = tuple[int, int]
+    Uses = Counter[Storage]
 
 # Parts of the second-level cache: an image from which on it is worth it, and what all strips of a chain may have.
 _LARGE, _STRIPS = 1 / 4, 1 / 2
@@ -37,34 +41,38 @@ _TASKS_PER_CORE = 2
 def join_chains(steps: Sequence[PlannedStep]) -> list[PlannedStep]:
     """The steps, with chains in the place of those that make them up."""
     joined: list[PlannedStep] = []
+    uses = Counter(value.storage for step in steps for value in (*step.reads, *step.writes))
     index = 0
     while index < len(steps):
-        links = _best_cut(_chain_from(steps, index))
-        joined.append(_chain(links) if links else steps[index])
+        links, bands = _best_cut(_chain_from(steps, index, uses))
+        joined.append(_chain(links, bands) if bands else steps[index])
         index += max(1, len(links))
     return joined
 
 
-def _best_cut(links: list[NativeStep]) -> list[NativeStep]:
+def _best_cut(links: list[NativeStep]) -> tuple[list[NativeStep], Bands | None]:
     """All links if they fit the cache, else those up to the smallest image; none if not even two fit."""
-    fitting = [links[:count] for count in range(2, len(links) + 1) if _bands(links[:count])]
-    if not fitting or len(fitting[-1]) == len(links):
-        return fitting[-1] if fitting else []
-    return min(reversed(fitting), key=lambda part: part[-1].writes[0].storage.floats)
+    parts = ((links[:count], _bands(links[:count])) for count in range(2, len(links) + 1))
+    fitting = [(part, bands) for part, bands in parts if bands]
+    if not fitting:
+        return [], None
+    if len(fitting[-1][0]) == len(links):
+        return fitting[-1]
+    return min(reversed(fitting), key=lambda part: part[0][-1].writes[0].storage.floats)
 
 
-def _chain_from(steps: Sequence[PlannedStep], start: int) -> list[NativeStep]:
+def _chain_from(steps: Sequence[PlannedStep], start: int, uses: Uses) -> list[NativeStep]:
     """The longest chain that begins with this step."""
     first = steps[start]
     links = [first] if isinstance(first, NativeStep) and first.window else []
     for step in steps[start + 1 :]:
-        if not 0 < len(links) < MOST_STEPS or not isinstance(step, NativeStep) or not _link(links[-1], step, steps):
+        if not 0 < len(links) < MOST_STEPS or not isinstance(step, NativeStep) or not _link(links[-1], step, uses):
             break
         links.append(step)
     return links
 
 
-def _link(maker: NativeStep, reader: NativeStep, steps: Sequence[PlannedStep]) -> bool:
+def _link(maker: NativeStep, reader: NativeStep, uses: Uses) -> bool:
     """Whether an image goes from one step to the other, is large, and is nobody else's."""
     if reader.window is None or len(maker.writes) != 1:
         return False
@@ -78,11 +86,10 @@ def _link(maker: NativeStep, reader: NativeStep, steps: Sequence[PlannedStep]) -
         or not whole
     ):
         return False
-    users = [value for step in steps for value in (*step.reads, *step.writes) if value.storage is image.storage]
-    return len(users) == 2 and image.shape == read.shape and same_memory(image, read)
+    return uses[image.storage] == 2 and image.shape == read.shape and same_memory(image, read)
 
 
-def _bands(links: list[NativeStep]) -> tuple[int, int] | None:
+def _bands(links: list[NativeStep]) -> Bands | None:
     """Rows of a round, and tasks; None if not even two rows of all images fit the cache, or a core has no task."""
     rows = _image_rows(links)
     out_h, cores = links[-1].writes[0].shape[2], available_cores()
@@ -100,12 +107,10 @@ def _image_rows(links: list[NativeStep]) -> list[int]:
     return [link.writes[0].strides[2] for link in links[:-1]]
 
 
-def _chain(links: list[NativeStep]) -> NativeStep:
+def _chain(links: list[NativeStep], bands: Bands) -> NativeStep:
     """The links, which fit, as one step."""
     images: list[Value] = [link.writes[0] for link in links[:-1]]
-    rows, fitting = _image_rows(links), _bands(links)
-    assert fitting is not None
-    band, tasks = fitting
+    rows, (band, tasks) = _image_rows(links), bands
 
     def make() -> Step:
         return Chain([link.make() for link in links], rows, band, tasks)

@@ -113,11 +113,16 @@ def panel_widths(vectors: int, pixels: int, steps: int) -> list[int]:
     >>> sum(panel_widths(9, pixels=1000, steps=576))
     9
     """
+    return list(_panel_widths(vectors, pixels, steps))
+
+
+@functools.lru_cache(4096)  # each walk over a graph asks again, and so does packing
+def _panel_widths(vectors: int, pixels: int, steps: int) -> tuple[int, ...]:
     costs = {width: pixel_cycles(pixels, width, steps) for width in range(1, MAX_VECTORS + 1)}
     best: list[tuple[float, list[int]]] = [(0.0, [])]
     for total in range(1, vectors + 1):
         best.append(min((best[total - w][0] + costs[w], [*best[total - w][1], w]) for w in costs if w <= total))
-    return sorted(best[vectors][1], reverse=True)
+    return tuple(sorted(best[vectors][1], reverse=True))
 
 
 def direct_cost(pixels: int, widths: list[int], steps: int) -> float:

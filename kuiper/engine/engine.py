@@ -10,16 +10,17 @@ import numpy as np
 
 from kuiper.engine.plan import LayerFailedError, Plan, PlanMismatchError
 from kuiper.engine.plan_report import plan_report
-from kuiper.engine.planner import CannotPlanError
 from kuiper.errors import GraphStateError
+from kuiper.locks import open_in_children
+from kuiper.tensor_limit import Limited
 from kuiper.threads import get_num_threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kuiper.engine.plan import Observer
+    from kuiper.graph.protocols import WiredGraph
     from kuiper.graph.report import Report
-    from kuiper.graph.runtime_graph import RuntimeGraph
     from kuiper.layers.layer import Array
 
 _PLANS_KEPT = 8
@@ -30,24 +31,49 @@ Key = tuple[tuple[tuple[int, ...], str], ...]
 class Engine:
     """Runs a built graph by plans. Threads may share it.
 
-    A graph that cannot be planned for some shapes, or whose shapes turn out to depend on what is in the inputs, is left
-    to the readable layers.
+    A graph that cannot be planned for some shapes, whatever the reason, or whose shapes turn out to depend on what is
+    in the inputs, is left to the readable layers, so that both ways of running a model fail with the same error.
+    ``refusal`` is why the last plan that could not be made was not.
     """
 
-    def __init__(self, graph: RuntimeGraph) -> None:
+    def __init__(self, graph: WiredGraph) -> None:
         self._graph = graph
         self._plans: OrderedDict[Key, Plan | None] = OrderedDict()
         self._packed: dict[Any, Any] = {}
         self._lock = Lock()
+        open_in_children(self)
+        self.refusal = ""
 
     def run(self, inputs: Sequence[Array], observer: Observer | None = None) -> tuple[Any, ...] | None:
-        """The outputs, or None if the readable layers must do it."""
-        plan = self.plan_for(inputs)
-        if plan is None:
-            return None
+        """The outputs, or None if the readable layers must do it.
+
+        Parameters
+        ----------
+        inputs : an array for each input of the graph
+        observer : is called with each step, a ``StepCard`` or a ``LayerStep``, and the seconds that it took
+
+        Returns
+        -------
+        A tuple with an array for each output of the graph; None if the graph cannot be planned for these inputs, or a
+        layer
+        failed, so that the readable path computes it or raises the error.
+
+        Examples
+        --------
+        >>> import kuiper, numpy as np
+        >>> from kuiper.models import bundled
+        >>> engine = Engine(kuiper.load(bundled("cifar_resnet20"), optimize=False))
+        >>> [y.shape for y in engine.run([np.zeros((2, 3, 32, 32), np.float32)])]
+        [(2, 10)]
+        """
         try:
-            return plan.run(inputs, get_num_threads(), observer)
+            plan = self.plan_for(inputs)
+            return None if plan is None else plan.run(inputs, get_num_threads(), observer)
         except LayerFailedError:
+            return None
+        except MemoryError:  # the layers need less at a time, above all without the plans, or can say where it ends
+            with self._lock:
+                self._plans.clear()
             return None
         except PlanMismatchError:
             with self._lock:
@@ -55,12 +81,29 @@ class Engine:
             return None
 
     def report(self, inputs: Sequence[Array], runs: int) -> Report:
-        """The plan for these inputs as a table, with the median time of each step over so many runs.
+        """The plan for these inputs as a table, with the median time of each step.
+
+        Parameters
+        ----------
+        inputs : an array for each input of the graph
+        runs : how many runs are timed
+
+        Returns
+        -------
+        A table with a row for each step; ``plan_report`` explains its columns.
 
         Raises
         ------
         GraphStateError
             If the engine leaves these inputs to the layers.
+
+        Examples
+        --------
+        >>> import kuiper, numpy as np
+        >>> from kuiper.models import bundled
+        >>> engine = Engine(kuiper.load(bundled("cifar_resnet20"), optimize=False))
+        >>> engine.report([np.zeros((1, 3, 32, 32), np.float32)], runs=1).rows[-1][1]
+        'pnnx.Output'
         """
         plan = self.plan_for(inputs)
         if plan is None or self.run(inputs) is None:
@@ -75,14 +118,23 @@ class Engine:
                 self._plans.move_to_end(key)
                 return self._plans[key]
             try:
-                with np.errstate(all="ignore"):
+                with np.errstate(all="ignore"), Limited():
                     plan = Plan(self._graph, inputs, self._packed)
-            except CannotPlanError:
+            except MemoryError as error:  # there may be enough another time
+                self.refusal = _text_of(error)
+                raise
+            except Exception as error:  # the layers will compute it, or raise it with the operator's name
                 plan = None
+                self.refusal = _text_of(error.__cause__ or error)
             self._plans[key] = plan
             if len(self._plans) > _PLANS_KEPT:
                 self._plans.popitem(last=False)
             return plan
+
+
+def _text_of(error: BaseException) -> str:
+    """What an error says. Kept itself, it would keep the frames of its traceback, and so the caller's arrays, alive."""
+    return f"{type(error).__name__}: {error}"
 
 
 def _key(inputs: Sequence[Array]) -> Key:

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from kuiper.expression.evaluation import Program
     from kuiper.expression.evaluation import Step as Move
-    from kuiper.layers.fused_activation import Activation
+    from kuiper.layers.fused.activation import Activation
     from kuiper.layers.layer import Array
 
 Instruction = tuple[str, float, float]

@@ -17,10 +17,13 @@ from __future__ import annotations
 
 import contextlib
 import mmap
+import sys
 import threading
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from kuiper.locks import open_in_children
 
 if TYPE_CHECKING:
     from kuiper.layers.layer import Array
@@ -30,6 +33,7 @@ _PAGE = 2 << 20  # bytes of a large page
 _STRETCH = 8 << 20  # bytes that the weights of several layers share
 
 _lock = threading.Lock()
+open_in_children(sys.modules[__name__])
 _rest: Array = np.empty(0, np.float32)
 """What is left of the last stretch for weights."""
 
@@ -48,7 +52,7 @@ def for_weights(floats: int) -> Array:
         return aligned(floats)
     taken = -(-4 * floats // _LINE) * _LINE // 4
     with _lock:
-        if len(_rest) < taken:
+        if len(_rest) <= taken:  # also at first, when what is left lies anywhere
             _rest = aligned(_STRETCH // 4)
         memory, _rest = _rest[:floats], _rest[taken:]
     return memory
@@ -61,7 +65,10 @@ def address(array: Array) -> int:
 
 def _large(floats: int) -> Array:
     """Memory of its own that begins with a large page; what nobody touches takes no memory."""
-    room = mmap.mmap(-1, 4 * floats + _PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    try:
+        room = mmap.mmap(-1, 4 * floats + _PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except OSError as error:
+        raise MemoryError(f"{4 * floats + _PAGE:,} bytes: {error.strerror}") from error
     with contextlib.suppress(OSError):  # a kernel without large pages
         room.madvise(mmap.MADV_HUGEPAGE)
     return _starting_at(np.frombuffer(room, np.float32), _PAGE)[:floats]

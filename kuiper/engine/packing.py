@@ -60,15 +60,19 @@ def pack(weight: Array, bias: Array | None, groups: int, pixels: int) -> PackedW
             offset += len(columns) * width * LANES
             start = stop
     packed = for_weights(offset)
-    packed[:] = 0
     for offset, columns, lanes in parts:
-        packed[offset : offset + len(columns) * lanes].reshape(-1, lanes)[:, : columns.shape[1]] = columns
+        panel = packed[offset : offset + len(columns) * lanes].reshape(-1, lanes)
+        panel[:, : columns.shape[1]] = columns
+        panel[:, columns.shape[1] :] = 0
     return PackedWeights(packed, padded_bias(bias, out_c), np.array(panels, np.intp), depth * together)
 
 
 def _columns(weight: Array, packed: range, seen: int, groups: int, together: int) -> Array:
     """The weights of some groups as a matrix (kernel_h * kernel_w * inputs, outputs) over the inputs seen."""
     own, depth, (kernel_h, kernel_w) = len(weight) // groups, weight.shape[1], weight.shape[2:]
+    if groups == 1:  # no zeros between groups: no copy for a kernel of 1 x 1, one for others
+        whole: Array = weight.transpose(2, 3, 1, 0).reshape(-1, own)
+        return whole
     dense = np.zeros((kernel_h, kernel_w, together, depth, len(packed), own), np.float32)
     for i, group in enumerate(packed):
         dense[:, :, group - seen, :, i] = weight[group * own : (group + 1) * own].transpose(2, 3, 1, 0)

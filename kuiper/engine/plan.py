@@ -8,6 +8,7 @@ threads can run one plan at the same time.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -16,9 +17,9 @@ import numpy as np
 
 from kuiper.engine.arena import place
 from kuiper.engine.chains import join_chains
+from kuiper.engine.graph_walk import GraphWalk
 from kuiper.engine.memory import address, aligned
 from kuiper.engine.planned_step import LayerStep, NativeStep, StepCard, set_lifetimes, without_idle_imports
-from kuiper.engine.planner import Planner
 from kuiper.engine.program import Program
 from kuiper.engine.values import HostValue, Value
 from kuiper.graph.boundary import shapes_of
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kuiper.engine.planned_step import PlannedStep
-    from kuiper.graph.runtime_graph import RuntimeGraph
+    from kuiper.graph.protocols import WiredGraph
     from kuiper.layers.layer import Array
 
     Observer = Callable[[StepCard | LayerStep, float], None]
@@ -45,13 +46,15 @@ class LayerFailedError(Exception):
 
 @dataclass(eq=False)
 class Workspace:
-    """What one call writes to: the arena, the table of host values; and the views of the arena that layers get."""
+    """What one call writes to: the arena, the table of host values, the views of the arena that layers get, and scratch
+    memory, a row for each of the most threads that a call has had.
+    """
 
     arena: Array
     host: list[Any]
     addresses: Array
     views: dict[Value, Array]
-    scratch: dict[int, Array]
+    scratch: Array
 
 
 @dataclass(eq=False)
@@ -66,32 +69,58 @@ class Stretch:
 class Plan:
     """How one graph runs for inputs of one set of shapes.
 
+    Parameters
+    ----------
+    graph : a graph that has been built
+    examples : an array for each input; only shapes and types matter, and the values of whole numbers that become shapes
+    packed : where packed weights are kept, so that plans for other shapes find them; empty at first
+
     Raises
     ------
     CannotPlanError
         If the graph cannot be planned for these inputs.
+
+    Examples
+    --------
+    >>> import kuiper, numpy as np
+    >>> from kuiper.models import bundled
+    >>> x = np.zeros((2, 3, 32, 32), np.float32)
+    >>> plan = Plan(kuiper.load(bundled("cifar_resnet20"), optimize=False), [x], {})
+    >>> [y.shape for y in plan.run([x], num_threads=1)]
+    [(2, 10)]
     """
 
-    def __init__(self, graph: RuntimeGraph, examples: Sequence[Array], packed: dict[Any, Any]) -> None:
-        first_walk = Planner(graph, packed)
+    def __init__(self, graph: WiredGraph, examples: Sequence[Array], packed: dict[Any, Any]) -> None:
+        first_walk = GraphWalk(graph, packed)
         first_walk.walk(examples)
-        planner = Planner(graph, packed, first_walk.found_shapes())
-        planner.walk(examples)
+        walk = GraphWalk(graph, packed, first_walk.found_shapes())
+        walk.walk(examples)
+        planner = walk.planner
         steps = join_chains(without_idle_imports(planner.steps))
         set_lifetimes(steps)
         self.arena_floats = place(planner.storages)
         self.constants = [storage for storage in planner.storages if storage.contents is not None]
         self.slots = planner.slots
         self.constant_slots = planner.constant_slots
-        self.exported = planner.exported
+        self.exported = walk.exported
         self.externals = planner.externals
         self.fault = planner.fault
-        self.outputs = [value for value in planner.exported if value.slot in planner.export_slots]
+        self.outputs = [value for value in walk.exported if value.slot in walk.export_slots]
         self.stretches = _stretches(steps)
         self._shelf: list[Workspace] = []
 
     def run(self, inputs: Sequence[Array], num_threads: int, observer: Observer | None = None) -> tuple[Any, ...]:
-        """The outputs for inputs of the planned shapes; ``observer`` gets each step's operator and seconds.
+        """The outputs for inputs of the planned shapes.
+
+        Parameters
+        ----------
+        inputs : an array for each input, of the shapes and types of the examples
+        num_threads : how many threads compute; the bits of the result do not depend on it
+        observer : is called with each step, a ``StepCard`` or a ``LayerStep``, and the seconds that it took
+
+        Returns
+        -------
+        A tuple with an array for each output, in memory of its own.
 
         Raises
         ------
@@ -99,6 +128,17 @@ class Plan:
             If a layer returned other shapes than when the plan was made.
         LayerFailedError
             If a layer raised an error, or would have.
+
+        Examples
+        --------
+        >>> import kuiper, numpy as np
+        >>> from kuiper.models import bundled
+        >>> x = np.zeros((1, 3, 32, 32), np.float32)
+        >>> plan = Plan(kuiper.load(bundled("cifar_resnet20")), [x], {})
+        >>> algorithms = []
+        >>> y = plan.run([x], 1, lambda step, seconds: algorithms.append(step.algorithm))
+        >>> algorithms[0], algorithms[-1]
+        ('import', 'export')
         """
         try:
             workspace = self._shelf.pop()
@@ -115,7 +155,7 @@ class Plan:
                 self._run_program(stretch, workspace, num_threads, observer)
         if self.fault is not None and workspace.arena[self.fault.offset]:
             raise LayerFailedError("an index that lies outside")
-        results = tuple(host[value.slot] for value in self.exported)
+        results = tuple(deepcopy(value.example) if value.constant else host[value.slot] for value in self.exported)
         host[: len(inputs)] = [None] * len(inputs)
         for value in self.outputs:
             host[value.slot] = None
@@ -134,14 +174,13 @@ class Plan:
                 array = np.ascontiguousarray(array)
                 kept.append(array)
             workspace.addresses[index] = address(array)
-        scratch = workspace.scratch.get(num_threads)
-        if scratch is None:
+        if len(workspace.scratch) < num_threads:
             floats = max(stretch.program.scratch_floats for stretch in self.compiled())
             # whole lines and one more for each thread, so that two threads never write to one line
             floats = (floats + 31) // 16 * 16
-            scratch = workspace.scratch[num_threads] = aligned(num_threads * floats).reshape(num_threads, -1)
+            workspace.scratch = aligned(num_threads * floats).reshape(num_threads, floats)
         seconds = np.zeros(len(stretch.steps)) if observer else None
-        stretch.program.run(workspace.arena, workspace.addresses, scratch, seconds)
+        stretch.program.run(workspace.arena, workspace.addresses, workspace.scratch[:num_threads], seconds)
         if observer and seconds is not None:
             for step, time in zip(stretch.steps, seconds, strict=True):
                 observer(step, float(time))
@@ -155,12 +194,17 @@ class Plan:
         try:
             with np.errstate(all="ignore"):  # as in torch, 1/0 is inf without a word
                 results = step.op.layer.forward(*inputs)
+        except MemoryError:
+            raise
         except Exception as error:  # the readable path will raise it again, with all it can say of it
             raise LayerFailedError from error
         results = (results,) if len(step.outputs) == 1 else results
+        if not isinstance(results, (list, tuple)) or len(results) != len(step.outputs):
+            raise LayerFailedError(f"{step.op.where}: {len(step.outputs)} outputs")
         for value, result in zip(step.outputs, results, strict=True):
-            if isinstance(result, np.ndarray) and not _is_like(result, value.example):
-                raise PlanMismatchError(f"{step.op.where}: {shapes_of([value.example])}, now {result.shape}")
+            if not _is_like(result, value.example):
+                expected, got = shapes_of([value.example]), shapes_of([result])
+                raise PlanMismatchError(f"{step.op.where}: {expected}, now {got}")
             workspace.host[value.slot] = _off(workspace.arena, result)
         if observer:
             observer(step, perf_counter() - started)
@@ -178,12 +222,14 @@ class Plan:
             host[slot] = constant
         layers = [step for step in self.stretches if isinstance(step, LayerStep)]
         views = {v: view_on(arena, v) for step in layers for v in step.inputs if isinstance(v, Value)}
-        return Workspace(arena, host, np.zeros(max(1, self.externals), np.intp), views, {})
+        return Workspace(arena, host, np.zeros(max(1, self.externals), np.intp), views, np.empty((0, 0), np.float32))
 
 
 def _is_like(result: Array, example: Any) -> bool:
-    """Whether it has the shape and type of what the plan was made with."""
-    return isinstance(example, np.ndarray) and (result.shape, result.dtype) == (example.shape, example.dtype)
+    """Whether it has the shape and type of what the plan was made with; of what is no array, nothing is asked."""
+    if isinstance(result, np.ndarray) and isinstance(example, np.ndarray):
+        return (result.shape, result.dtype) == (example.shape, example.dtype)
+    return isinstance(result, np.ndarray) == isinstance(example, np.ndarray)
 
 
 def _off(arena: Array, result: Any) -> Any:

@@ -30,7 +30,37 @@ _COLUMNS = (
 
 
 def plan_report(name: str, plan: Plan, inputs: Sequence[Array], runs: int) -> Report:
-    """The table; expected times are for one thread that has the machine to itself, at the clock of this moment."""
+    """A plan as a table with a row for each step, in the order in which they run.
+
+        operator, type   the operator that the step belongs to; it may have several steps, or none
+        algorithm        what runs
+        tasks            independent pieces of the step, which threads share
+        MB               10^6 bytes that the step reads and writes, each number once, and its weights
+        expected µs      by the planner's cost model: one thread with the machine to itself, at the clock of this moment
+        µs               measured: the median over the runs, until the last thread was done
+        GFLOP/s          10^9 operations of the plain algorithm per second; Winograd needs fewer, and can pass the peak
+
+    Parameters
+    ----------
+    name : the name of the model, for the title
+    plan : the plan
+    inputs : an array for each input
+    runs : how many runs are timed, at least one
+
+    Returns
+    -------
+    The table; below it the sum of all steps in milliseconds and the size of the arena in MB.
+
+    Examples
+    --------
+    >>> import kuiper, numpy as np
+    >>> from kuiper.engine.plan import Plan
+    >>> from kuiper.models import bundled
+    >>> x = np.zeros((1, 3, 32, 32), np.float32)
+    >>> plan = Plan(kuiper.load(bundled("cifar_resnet20")), [x], {})
+    >>> [column.heading for column in plan_report("cifar_resnet20", plan, [x], runs=1).columns]
+    ['operator', 'type', 'algorithm', 'tasks', 'MB', 'expected µs', 'µs', 'GFLOP/s']
+    """
     threads, gigahertz = get_num_threads(), cycles_per_nanosecond()
     steps: list[StepCard | LayerStep] = []
     times: list[list[float]] = []

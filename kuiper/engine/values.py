@@ -14,6 +14,7 @@ output.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ import numpy as np
 
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.memory import address
+from kuiper.tensor_limit import check_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,6 +51,7 @@ class Storage:
 
     def __post_init__(self) -> None:
         self.floats = whole_vectors(self.floats + self.floats % 2)  # an int64 takes two
+        check_size((self.floats,), 4)
         self.stand_in = np.zeros(self.floats, np.float32)
         # A layer that writes to its input must not pass for one that makes a view of it.
         self.stand_in.flags.writeable = False
@@ -150,7 +153,7 @@ def new_image(n: int, c: int, h: int, w: int) -> Value:
 def new_rows(shape: tuple[int, ...], padded: bool = True) -> Value:
     """A tensor in C order; ``padded`` rounds the last axis up to whole vectors, so that kernels need no masks."""
     row = whole_vectors(shape[-1]) if padded and shape else (shape[-1] if shape else 1)
-    lines = int(np.prod(shape[:-1], dtype=np.int64))
+    lines = math.prod(shape[:-1])
     storage = Storage(lines * row)
     view = storage.stand_in[: lines * row].reshape(*shape[:-1], row)
     return Value(storage, view[..., : shape[-1]] if shape else view[0, ...])  # 0-d, not a number
@@ -158,7 +161,7 @@ def new_rows(shape: tuple[int, ...], padded: bool = True) -> Value:
 
 def new_typed(shape: tuple[int, ...], dtype: np.dtype) -> Value:
     """A tensor of any element type in C order, without gaps."""
-    count = int(np.prod(shape, dtype=np.int64))
+    count = math.prod(shape)
     storage = Storage(-(-count * dtype.itemsize // 4))
     flat = storage.stand_in.view(np.uint8)[: count * dtype.itemsize].view(dtype)
     return Value(storage, flat.reshape(shape))
@@ -184,6 +187,18 @@ def view_of(result: Any, sources: Iterable[Value]) -> Value | None:
         if result.dtype == source.view.dtype and np.may_share_memory(result, source.storage.stand_in):
             return Value(source.storage, result)
     return None
+
+
+def same_memory(a: Value, b: Value) -> bool:
+    """Whether two values of one shape are the same numbers; the stride of an axis of length 1 means nothing."""
+    axes = zip(a.shape, a.strides, b.strides, strict=True)
+    return a.storage is b.storage and a.start == b.start and all(s == t for size, s, t in axes if size > 1)
+
+
+def narrow(value: Value, axis: int, start: int, size: int) -> Value:
+    """A slice of a value, as a value."""
+    index = (slice(None),) * axis + (slice(start, start + size),)
+    return Value(value.storage, value.view[index])
 
 
 def has_room(value: Value) -> bool:

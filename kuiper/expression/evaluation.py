@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.errors import ExecutionError, KuiperError, ShapeError
-from kuiper.expression.functions import CASTS, Function, find_function
+from kuiper.expression.functions import CASTS, find_function
 from kuiper.expression.parser import Node, NodeKind, parse, reverse_polish
 from kuiper.expression.promotion import unwrapped
 from kuiper.expression.source import Source
@@ -27,6 +27,8 @@ from kuiper.graph.boundary import shapes_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from kuiper.expression.type_rules import Function
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,32 +129,63 @@ class Program:
 
 
 def compile_expression(text: str, input_count: int, where: str = "expression") -> Program:
-    """The program of an expression of ``input_count`` inputs; not all of them need be used.
+    """The program of an expression; the text is read once, and the program runs as often as you like.
+
+    Parameters
+    ----------
+    text : an expression such as ``mul(add(@0,1),@1)``
+    input_count : how many inputs there are, ``@0`` to ``@n``; not all of them need be used
+    where : whose expression it is, for error messages
+
+    Returns
+    -------
+    A program for a stack machine.
 
     Raises
     ------
     ExpressionError
         If the text cannot be read, or it refers to an input that does not exist.
+
+    Examples
+    --------
+    >>> program = compile_expression("mul(add(@0,1),@1)", 2)
+    >>> [step.label for step in program.steps]
+    ['@0', '1', 'add', '@1', 'mul']
+    >>> program.run([2, 5])
+    15
     """
     source = Source(text, where)
     return Program(text, where, tuple(_step(node, input_count, source) for node in reverse_polish(parse(text, where))))
 
 
 def evaluate(expression: str | Program, inputs: Sequence[Any]) -> Any:
-    """The value of an expression, given its text or its program, for these inputs.
+    """The value of an expression for these inputs.
 
-    >>> evaluate("mul(add(@0,1),@1)", [np.array([1, 2], np.float32), np.array([[10], [20]], np.float32)])
-    array([[20., 30.],
-           [40., 60.]], dtype=float32)
-    >>> evaluate("[size(@0,0),-1]", [np.zeros((4, 2, 3))])
-    [4, -1]
+    Parameters
+    ----------
+    expression : its text, or its program
+    inputs : ``@0``, ``@1`` and so on: tensors, arrays of any broadcastable shapes, or numbers
+
+    Returns
+    -------
+    An array, a number, or a list of numbers, as the expression says.
 
     Raises
     ------
     ExpressionError
         If the text cannot be read.
-    ShapeError, ExecutionError
-        If the inputs do not suit it.
+    ShapeError
+        If the shapes of the inputs do not broadcast.
+    ExecutionError
+        If a function cannot take its arguments.
+
+    Examples
+    --------
+    >>> evaluate("mul(add(@0,1),@1)", [np.array([1, 2], np.float32), np.array([[10], [20]], np.float32)])
+    array([[20., 30.],
+           [40., 60.]], dtype=float32)
+    >>> evaluate("[size(@0,0),-1]", [np.zeros((4, 2, 3))])
+    [4, -1]
     """
     if isinstance(expression, str):
         expression = compile_expression(expression, len(inputs))

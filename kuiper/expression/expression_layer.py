@@ -17,7 +17,25 @@ class Expression(Layer):
     """The value of ``expr``, where ``@k`` is the k-th input: ``add(mul(@0,2),@1)`` is ``2 * input_0 + input_1``.
 
     The text is read once, when the layer is made. The output is an array, a plain number (``size(@0,2)``), or a list of
-    such (``[@0,@1]``), as the text has it. An operator of another type that is one expression brings its own text.
+    such (``[@0,@1]``), as the text has it.
+
+    Parameters
+    ----------
+    op : the operator, whose parameter ``expr`` is the text, and whose inputs are ``@0``, ``@1`` and so on
+    text : the expression of an operator of another type that is one expression; None takes that of ``op``
+
+    Raises
+    ------
+    ExpressionError
+        If the text cannot be read, or it refers to an input that does not exist.
+    ParameterError
+        If there is neither ``expr`` nor ``text``.
+
+    Examples
+    --------
+    >>> from kuiper.graph.runtime_operator import RuntimeOperator
+    >>> Expression(RuntimeOperator("pnnx.Expression", "pi"), "mul(2,3)").forward()
+    6
 
     Source: pnnx's Expression; each function does what torch does with tensors and Python with plain numbers.
     """

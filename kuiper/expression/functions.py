@@ -1,11 +1,6 @@
 """The functions of expressions: one table per number of arguments, from the name in the text to what computes it.
 
-To add a function, add a line. What stands in a line says how torch treats the types:
-
-    floating(f)      float32 comes out of whole numbers: sin, sqrt, div
-    exact(f, g)      whole numbers stay whole: add, neg; g does plain Python numbers
-    rounding(f, g)   whole numbers are left alone; of a plain Python number comes an int, for sizes
-
+To add a function, add a line. What stands in a line says how torch treats the types (``type_rules.py``).
 Tensors are NumPy arrays. Sizes and settings are plain Python numbers, and stay so: ``mul(size(@0,2),2)`` is an int.
 """
 
@@ -14,65 +9,22 @@ from __future__ import annotations
 import difflib
 import math
 import operator
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kuiper.expression.erf import erf
 from kuiper.expression.lgamma import lgamma
-from kuiper.expression.promotion import is_tensor, operands, result_type
+from kuiper.expression.promotion import is_tensor, result_type
+from kuiper.expression.type_rules import Function, cast, division, exact, floating, of_64_bits, real, rounding
 from kuiper.layers.element_type import ELEMENT_TYPES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kuiper.expression.lexer import Token
     from kuiper.expression.source import Source
     from kuiper.layers.layer import Array
-
-Function = Callable[..., Any]
-
-
-def floating(compute: Function) -> Function:
-    """A function whose results are floats (or complex numbers) whatever comes in."""
-
-    def apply(*values: Any) -> Any:
-        arrays = operands(values, floating=True)
-        if arrays is None:
-            return compute(*(value if isinstance(value, complex) else float(value) for value in values)).item()
-        return np.asarray(compute(*arrays))
-
-    return apply
-
-
-def exact(compute: Function, compute_numbers: Function) -> Function:
-    """A function that keeps whole numbers whole; ``compute_numbers`` does the work when no tensor comes in."""
-
-    def apply(*values: Any) -> Any:
-        arrays = operands(values)
-        return compute_numbers(*values) if arrays is None else np.asarray(compute(*arrays))
-
-    return apply
-
-
-def rounding(compute: Function, compute_number: Function) -> Function:
-    """A function that rounds floats. A plain number becomes an int, as Python's math has it: it is to be a size."""
-
-    def apply(x: Any) -> Any:
-        if is_tensor(x):
-            return np.asarray(compute(x)) if x.dtype.kind == "f" else x
-        return compute_number(x) if math.isfinite(x) else x
-
-    return apply
-
-
-def cast(dtype: type[np.generic]) -> Function:
-    """The conversion to an element type; a plain number stays one, rounded as that type would."""
-
-    def apply(x: Any) -> Any:
-        converted = np.asarray(x).astype(dtype, copy=False)
-        return converted if is_tensor(x) else converted.item()
-
-    return apply
 
 
 def reciprocal(x: Array) -> Array:
@@ -126,18 +78,19 @@ def power(base: Any, exponent: Any) -> Any:
     return value
 
 
-_power = exact(whole_power, operator.pow)
+def power_of_numbers(base: Any, exponent: Any) -> Any:
+    """base ** exponent; 9 ** 999999999 is refused before Python spends its time on it."""
+    if isinstance(base, int) and isinstance(exponent, int) and exponent > 63 and abs(base) > 1:
+        raise OverflowError("a whole number beyond 64 bits")
+    return base**exponent
 
 
-def division(compute: Function, compute_numbers: Function) -> Function:
-    """A division in whole numbers or floats; whole numbers by zero are an error, as in torch (NumPy gives 0)."""
+def shift_left(number: int, bits: int) -> int:
+    """number << bits; beyond 64 bits it is refused before there is memory to be found for it."""
+    return number << (min(bits, 64) if isinstance(bits, int) else bits)
 
-    def divide(x: Array, y: Array) -> Array:
-        if y.dtype.kind in "iu" and not y.all():
-            raise ZeroDivisionError("whole numbers divided by zero")
-        return np.asarray(compute(x, y))
 
-    return exact(divide, compute_numbers)
+_power = exact(whole_power, power_of_numbers)
 
 
 def fmod(x: float, y: float) -> float:
@@ -167,7 +120,9 @@ def xlogy(x: Array, y: Array) -> Array:
 
 def to_int(x: Any) -> int:
     """The whole part of a plain number or of a tensor of one element, as a plain int."""
-    return int(x.item() if is_tensor(x) else x)
+    whole = int(x.item() if is_tensor(x) else x)
+    of_64_bits(whole)
+    return whole
 
 
 def sizes(x: Array) -> list[int]:
@@ -200,12 +155,12 @@ UNARY: dict[str, Function] = {
     "ceil": rounding(np.ceil, math.ceil),
     "cos": floating(np.cos),
     "cosh": floating(np.cosh),
-    "erf": floating(erf),
+    "erf": real(erf),
     "exp": floating(np.exp),
     "exp2": floating(np.exp2),
     "expm1": floating(np.expm1),
     "floor": rounding(np.floor, math.floor),
-    "lgamma": floating(lgamma),
+    "lgamma": real(lgamma),
     "log": floating(np.log),
     "log10": floating(np.log10),
     "log1p": floating(np.log1p),
@@ -238,7 +193,7 @@ BINARY: dict[str, Function] = {
     "fmod": division(np.fmod, fmod),
     "hypot": floating(np.hypot),
     "logaddexp": floating(np.logaddexp),
-    "lshift": exact(np.left_shift, operator.lshift),
+    "lshift": exact(np.left_shift, shift_left),
     "max": exact(np.maximum, max),
     "maximum": exact(np.maximum, max),
     "min": exact(np.minimum, min),

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from kuiper.expression.source import Source
+from kuiper.graph.pnnx.values import HIGHEST, LOWEST, quote
 
 
 class TokenType(Enum):
@@ -46,6 +47,7 @@ _PATTERN = re.compile(
 )
 _EQUATION = re.compile(r"[A-Za-z., ]*->[A-Za-z. ]*")
 _BLANK = re.compile(r"\s*")
+_WHOLE = re.compile(r"[+-]?[0-9]+")
 _SPELLED_VALUES = {"True": True, "False": False, "None": None}
 
 
@@ -80,15 +82,26 @@ def tokenize(text: str, where: str = "expression") -> list[Token]:
 
     The equation of an einsum, which pnnx writes as an expression with optlevel 1, is one word.
 
-    >>> [token.text for token in tokenize("add(@0,-1.5)")]
-    ['add', '(', '@0', ',', '-1.5', ')']
-    >>> [token.text for token in tokenize("ij,jk->ik")]
-    ['ij,jk->ik']
+    Parameters
+    ----------
+    text : an expression such as ``add(@0,-1.5)``
+    where : whose expression it is, for error messages
+
+    Returns
+    -------
+    A list of tokens; each knows its position in the text.
 
     Raises
     ------
     ExpressionError
-        At a character that no token starts with.
+        At a character that no token starts with, and at a whole number beyond 64 bits.
+
+    Examples
+    --------
+    >>> [token.text for token in tokenize("add(@0,-1.5)")]
+    ['add', '(', '@0', ',', '-1.5', ')']
+    >>> [token.text for token in tokenize("ij,jk->ik")]
+    ['ij,jk->ik']
     """
     if _EQUATION.fullmatch(text):
         return [Token(TokenType.WORD, text, 0)]
@@ -100,9 +113,16 @@ def tokenize(text: str, where: str = "expression") -> list[Token]:
             expected = "an input such as @0, a number, a word, ',' or a bracket"
             raise Source(text, where).error(position, expected, repr(text[position]))
         assert match.lastgroup is not None
+        if _WHOLE.fullmatch(match[0]) and not _fits(match[0]):
+            raise Source(text, where).error(position, "a whole number of 64 bits", quote(match[0]))
         tokens.append(Token(TokenType[match.lastgroup], match.group(), position))
         position = _skip_blanks(text, match.end())
     return tokens
+
+
+def _fits(digits: str) -> bool:
+    """Whether a whole number has 64 bits; Python itself refuses to read thousands of digits."""
+    return len(digits) <= 4000 and LOWEST <= int(digits) <= HIGHEST
 
 
 def _skip_blanks(text: str, position: int) -> int:

@@ -67,15 +67,26 @@ class Node:
 def parse(text: str, where: str = "expression") -> Node:
     """The tree of an expression.
 
-    >>> node = parse("mul(add(@0,1),@1)")
-    >>> node.label, [child.label for child in node.children]
-    ('mul', ['add', '@1'])
+    Parameters
+    ----------
+    text : an expression such as ``mul(add(@0,1),@1)``
+    where : whose expression it is, for error messages
+
+    Returns
+    -------
+    The root of the tree.
 
     Raises
     ------
     ExpressionError
         If the text does not follow the grammar, names an unknown function, gives one a wrong number of
         arguments, or nests brackets deeper than MAX_DEPTH; the hint shows the place.
+
+    Examples
+    --------
+    >>> node = parse("mul(add(@0,1),@1)")
+    >>> node.label, [child.label for child in node.children]
+    ('mul', ['add', '@1'])
     """
     source = Source(text, where)
     return _Parser(restore_brackets(tokenize(text, where)), source).expression()

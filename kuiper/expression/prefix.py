@@ -37,13 +37,26 @@ _SILENT = (TokenType.COMMA, TokenType.OPEN)
 def evaluate_prefix(text: str, inputs: Sequence[Any], where: str = "expression") -> Any:
     """The value of an expression for these inputs, in one pass over its tokens from right to left.
 
-    >>> evaluate_prefix("mul(add(@0,1),@1)", [2, 5])
-    15
+    Parameters
+    ----------
+    text : an expression such as ``mul(add(@0,1),@1)``
+    inputs : ``@0``, ``@1`` and so on: tensors, arrays of any broadcastable shapes, or numbers
+    where : whose expression it is, for error messages
+
+    Returns
+    -------
+    An array, a number, or a list of numbers, as the expression says.
 
     Raises
     ------
     ExpressionError
-        If a function is unknown or has a wrong number of arguments, a bracket lacks its partner or an input does.
+        If a function is unknown or has a wrong number of arguments, a bracket lacks its partner, or an input is
+        missing.
+
+    Examples
+    --------
+    >>> evaluate_prefix("mul(add(@0,1),@1)", [2, 5])
+    15
     """
     source, inputs = Source(text, where), unwrapped(inputs)
     tokens = restore_brackets(tokenize(text, where))

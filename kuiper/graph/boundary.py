@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.errors import DataTypeError, ShapeError
+from kuiper.graph.out_of_memory import naming_the_place, out_of_memory
 from kuiper.graph.pnnx import DataType
 from kuiper.tensor import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
+    from kuiper.graph.layer_protocol import LayerProtocol
     from kuiper.graph.runtime_operator import RuntimeOperand
 
 # Element types that an input may be declared as, and what arrays of it look like inside the graph.
@@ -46,6 +48,8 @@ def as_input(value: Any, operand: RuntimeOperand, where: str) -> np.ndarray:
     """
     try:
         array = np.asarray(value)
+    except MemoryError as error:
+        raise out_of_memory(where, error) from error
     except Exception as error:
         hint = "call .detach() first" if getattr(value, "requires_grad", False) else str(error)
         raise DataTypeError(where, "something that np.asarray takes", type(value).__name__, hint=hint) from error
@@ -57,16 +61,41 @@ def as_input(value: Any, operand: RuntimeOperand, where: str) -> np.ndarray:
     dtype = input_dtype(operand)
     if array.dtype.kind == "f" and dtype.kind in "iub":
         raise DataTypeError(where, f"{dtype} values", array.dtype)
-    return np.asarray(array, dtype=dtype)
+    with naming_the_place(where):
+        return np.asarray(array, dtype=dtype)
+
+
+def owned_outputs(
+    values: Sequence[Any], layers: Sequence[LayerProtocol | None], inputs: Sequence[np.ndarray]
+) -> tuple[Any, ...]:
+    """What the graph returns, in memory that is the caller's alone: arrays that others have, too, are copied.
+
+    ``layers`` are those that made the values. An array is passed on as it is if it has memory of its own, is no input
+    and no other one of the values, and if its layer says that it ``gives_away`` what it returns. What lies in lists and
+    tuples may have been made by any layer.
+    """
+    taken = {id(array) for array in inputs}
+    return tuple(_owned(value, layer, taken) for value, layer in zip(values, layers, strict=True))
+
+
+def _owned(value: Any, layer: LayerProtocol | None, taken: set[int]) -> Any:
+    if isinstance(value, (list, tuple)):
+        items = [_owned(item, None, taken) for item in value]
+        return items if isinstance(value, list) else tuple(items)
+    if not isinstance(value, np.ndarray):
+        return value
+    gives_away = getattr(layer, "gives_away", None)
+    has_memory = value.flags.owndata and value.flags.writeable
+    if not has_memory or id(value) in taken or gives_away is None or not gives_away(value):
+        value = value.copy()
+    taken.add(id(value))
+    return value
 
 
 def as_output(value: Any) -> Any:
-    """Arrays as Tensors on the same memory, lists and tuples as tuples, numbers as they are.
-
-    A view that may not be written to (an expanded axis, say) is copied: the caller owns the output.
-    """
+    """Arrays as Tensors on the same memory, lists and tuples as tuples, numbers as they are."""
     if isinstance(value, np.ndarray):
-        return Tensor.wrap(value if value.flags.writeable else value.copy())
+        return Tensor.wrap(value)
     if isinstance(value, (list, tuple)):
         return tuple(as_output(item) for item in value)
     return Tensor.wrap(np.asarray(value)) if isinstance(value, np.generic) else value

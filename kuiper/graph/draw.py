@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING
 from kuiper.errors import ParameterError
 from kuiper.graph.layout import Node, layered_layout
 from kuiper.graph.summary import format_shape
+from kuiper.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
+    from collections.abc import Hashable
     from os import PathLike
 
-    from kuiper.graph.runtime_graph import RuntimeGraph
+    from kuiper.graph.protocols import WiredGraph
     from kuiper.graph.runtime_operator import RuntimeOperator
 
-_BOX_HEIGHT, _ROW_HEIGHT, _MARGIN, _LETTER = 40.0, 84.0, 16.0, 7.2
-_LABEL_GAP, _LABEL_LETTER = 6.0, 6.2  # to the right of an arrow; the labels' font is smaller than that of the boxes
+_GAP, _MARGIN, _LETTER = 40.0, 16.0, 7.2  # between rows; around all; the width of a letter
+_LINE = 15.0  # the height of a line of text in a box
 
 # Fill colours that carry white text and can be told apart on white and on black; the first word that fits decides.
 _COLOURS = (
@@ -45,7 +46,7 @@ _OTHER_COLOUR = "#7a6a1f"
 
 @dataclass(frozen=True)
 class Edge:
-    """An arrow between two operators, labelled with the shape of the operand that it carries."""
+    """An arrow between two operators, and the shape of the operand that it carries."""
 
     source: RuntimeOperator
     target: RuntimeOperator
@@ -61,7 +62,7 @@ class Drawing:
     edges: list[Edge]
 
     @classmethod
-    def of(cls, graph: RuntimeGraph) -> Drawing:
+    def of(cls, graph: WiredGraph) -> Drawing:
         """The picture of a graph as it stands: before ``build`` as in the file, after it as it will run."""
         operators = graph.order or graph.operators
         edges = [
@@ -73,38 +74,45 @@ class Drawing:
         return cls(graph.name, operators, edges)
 
     def svg(self) -> str:
-        """The picture as SVG text."""
-        widths: dict[Hashable, float] = {op: _LETTER * max(len(op.type), len(op.name), 8) + 20 for op in self.operators}
+        """The picture as SVG text.
+
+        An operator's box holds its type, its name, and the shapes of its outputs: beside the arrows, where shapes would
+        belong as well, the arrows that go past other boxes would cross them.
+        """
+        texts: dict[Hashable, list[str]] = {op: [op.type, op.name, *self._shapes(op)] for op in self.operators}
+        widths: dict[Hashable, float] = {op: _LETTER * max(8, *map(len, lines)) + 20 for op, lines in texts.items()}
         layout = layered_layout(widths, [(edge.source, edge.target) for edge in self.edges])
-        ends = (
-            _middle(route[0])[0] + _LABEL_GAP + _LABEL_LETTER * len(edge.label)
-            for edge, route in zip(self.edges, layout.routes, strict=True)
-        )
-        width = max([layout.width + 2 * _MARGIN, *ends])
-        height = len(layout.rows) * _ROW_HEIGHT - (_ROW_HEIGHT - _BOX_HEIGHT) + 2 * _MARGIN
+        box = _LINE * max(map(len, texts.values()), default=0) + 10
+        width = layout.width + 2 * _MARGIN
+        height = max(len(layout.rows) * (box + _GAP) - _GAP, 0) + 2 * _MARGIN
+        title = f"{self.name}: a graph of {len(self.operators)} operators"
         lines = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
-            f'height="{height:.0f}" font-family="ui-monospace, monospace" font-size="12" text-anchor="middle">',
-            f"<title>{escape(self.name)}</title>",
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {width:.0f} {height:.0f}" '
+            f'width="{width:.0f}" height="{height:.0f}" font-family="ui-monospace, monospace" font-size="12" '
+            'text-anchor="middle">',
+            f"<title>{_xml(title)}</title>",
             '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" '
             'orient="auto"><path d="M0 0L8 4L0 8z" fill="#8a8a8a"/></marker></defs>',
             '<g fill="none" stroke="#8a8a8a" stroke-width="1.3" marker-end="url(#arrow)">',
-            *(f'<path d="{_path(route)}"/>' for route in layout.routes),
+            *(f'<path d="{_path(route, box)}"/>' for route in layout.routes),
             "</g>",
-            '<g fill="#8a8a8a" font-size="10">',
-            *_labels(self.edges, layout.routes),
-            "</g>",
-            *(_box(node) for row in layout.rows for node in row if node.key is not None),
+            *(_box(node, box, texts[node.key]) for row in layout.rows for node in row if node.key is not None),
             "</svg>",
         ]
         return "\n".join(lines)
+
+    def _shapes(self, op: RuntimeOperator) -> list[str]:
+        """The shapes of an operator's outputs, each once."""
+        return list(dict.fromkeys(edge.label for edge in self.edges if edge.source is op))
 
     def mermaid(self) -> str:
         """The picture as a Mermaid flowchart, for Markdown pages."""
         number = {op: i for i, op in enumerate(self.operators)}
         lines = ["flowchart TD"]
         lines += [f'  n{i}["{_mermaid(op.type)}<br/>{_mermaid(op.name)}"]' for op, i in number.items()]
-        lines += [f'  n{number[edge.source]} -->|"{edge.label}"| n{number[edge.target]}' for edge in self.edges]
+        lines += [
+            f'  n{number[edge.source]} -->|"{_mermaid(edge.label)}"| n{number[edge.target]}' for edge in self.edges
+        ]
         return "\n".join(lines) + "\n"
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -122,7 +130,7 @@ class Drawing:
         path.write_text(writers[path.suffix](), encoding="utf-8")
 
     def __repr__(self) -> str:
-        return f"<drawing of {self.name}: {len(self.operators)} operators>"
+        return f"<drawing of {printable(self.name)}: {len(self.operators)} operators>"
 
     def _repr_svg_(self) -> str:
         return self.svg()
@@ -131,54 +139,51 @@ class Drawing:
         return self.mermaid()
 
 
-def _middle(node: Node) -> tuple[float, float]:
-    return node.x + _MARGIN, node.row * _ROW_HEIGHT + _BOX_HEIGHT / 2 + _MARGIN
+def _middle(node: Node, box: float) -> tuple[float, float]:
+    """The middle of a node in a drawing whose boxes are ``box`` pixels high."""
+    return node.x + _MARGIN, node.row * (box + _GAP) + box / 2 + _MARGIN
 
 
-def _path(route: list[Node]) -> str:
+def _path(route: list[Node], box: float) -> str:
     """A smooth line from the bottom of the first node over the bends to the top of the last."""
-    (x, y) = _middle(route[0])
-    y += _BOX_HEIGHT / 2
+    (x, y) = _middle(route[0], box)
+    y += box / 2
     steps = [f"M{x:.1f} {y:.1f}"]
     for node in route[1:]:
-        to_x, to_y = _middle(node)
-        to_y -= _BOX_HEIGHT / 2
+        to_x, to_y = _middle(node, box)
+        to_y -= box / 2
         bend = (to_y - y) / 2
         steps.append(f"C{x:.1f} {y + bend:.1f} {to_x:.1f} {to_y - bend:.1f} {to_x:.1f} {to_y:.1f}")
         if node is not route[-1]:  # straight past the boxes of this row
-            to_y += _BOX_HEIGHT
+            to_y += box
             steps.append(f"V{to_y:.1f}")
         x, y = to_x, to_y
     return "".join(steps)
 
 
-def _labels(edges: list[Edge], routes: list[list[Node]]) -> Iterator[str]:
-    """The shape of each operand once, below the box that makes it."""
-    seen = set()
-    for edge, route in zip(edges, routes, strict=True):
-        if (edge.source, edge.label) not in seen:
-            seen.add((edge.source, edge.label))
-            x, y = _middle(route[0])
-            row = sum(1 for source, _ in seen if source is edge.source) - 1
-            y += _BOX_HEIGHT / 2 + 13 + 11 * row
-            yield f'<text x="{x + _LABEL_GAP:.1f}" y="{y:.1f}" text-anchor="start">{escape(edge.label)}</text>'
-
-
-def _box(node: Node) -> str:
+def _box(node: Node, height: float, texts: list[str]) -> str:
     op: RuntimeOperator = node.key  # type: ignore[assignment]
-    x, y = _middle(node)
+    x, y = _middle(node, height)
     colour = next((colour for word, colour in _COLOURS if word in op.type), _OTHER_COLOUR)
     settings = "\n".join(f"{key}={param.value}" for key, param in op.params.items())
     weights = "\n".join(f"@{key}={attr.shape}" for key, attr in op.attrs.items())
-    tooltip = "\n".join(part for part in (op.where, settings, weights) if part)
+    tooltip = "\n".join(part for part in (f"{op.type} '{op.name}'", settings, weights) if part)
+    first = y - _LINE * (len(texts) - 1) / 2 + 4
+    weights_of = [' font-weight="bold"', *[""] * (len(texts) - 1)]
+    lines = [
+        f'<text x="{x:.1f}" y="{first + _LINE * i:.1f}"{weight}>{_xml(text)}</text>'
+        for i, (text, weight) in enumerate(zip(texts, weights_of, strict=True))
+    ]
     return (
-        f"<g><title>{escape(tooltip)}</title>"
-        f'<rect x="{x - node.width / 2:.1f}" y="{y - _BOX_HEIGHT / 2:.1f}" width="{node.width:.1f}" '
-        f'height="{_BOX_HEIGHT:.0f}" rx="7" fill="{colour}"/>'
-        f'<g fill="#fff"><text x="{x:.1f}" y="{y - 4:.1f}" font-weight="bold">{escape(op.type)}</text>'
-        f'<text x="{x:.1f}" y="{y + 12:.1f}">{escape(op.name)}</text></g></g>'
+        f"<g><title>{_xml(tooltip)}</title>"
+        f'<rect x="{x - node.width / 2:.1f}" y="{y - height / 2:.1f}" width="{node.width:.1f}" '
+        f'height="{height:.0f}" rx="7" fill="{colour}"/><g fill="#fff">{"".join(lines)}</g></g>'
     )
 
 
 def _mermaid(text: str) -> str:
-    return text.replace("&", "&amp;").replace('"', "#quot;").replace("<", "&lt;")
+    return printable(text).replace("&", "&amp;").replace('"', "#quot;").replace("<", "&lt;")
+
+
+def _xml(text: str) -> str:
+    return escape(printable(text, keep="\n"))

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _FLOATS = (DataType.F32, DataType.F64, DataType.F16, DataType.BF16)
 _WHOLE = (DataType.I64, DataType.I32)
 _JOINS = ("cat", "concat")
-_SAME_TYPE = ("slice", *_JOINS)
+_SAME_TYPE = ("slice", "Gather", *_JOINS)
 _BROADCASTING = ("eq", "where")
 _TO_A_NUMBER = ("select", "prod")
 _MADE_OF_A_SIZE = ("full", "zeros", "ones", "empty")

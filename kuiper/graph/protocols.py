@@ -1,11 +1,14 @@
-"""What the graph asks of those that it is handed: layers, the registry that makes them, and an engine.
+"""What the graph asks of those that it is handed, and what they ask of the graph.
 
-The graph imports none of them. Whatever has these methods will do.
+A graph is handed layers, the registry that makes them, and an engine; it imports none of them. An engine, a summary or
+a profile is handed a graph, and does not import it either. Whatever has these fields and methods will do.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
+
+from kuiper.graph.layer_protocol import LayerProtocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -13,18 +16,17 @@ if TYPE_CHECKING:
     import numpy as np
 
     from kuiper.graph.report import Report
-    from kuiper.graph.runtime_operator import RuntimeOperator
+    from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
+    from kuiper.graph.step import Observer, OperatorTime
 
-
-class LayerProtocol(Protocol):
-    """What the graph asks of a layer."""
-
-    @property
-    def is_no_op(self) -> bool: ...
-
-    def forward(self, *inputs: Any) -> Any: ...
-
-    def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int: ...
+__all__ = [
+    "ExecutorProtocol",
+    "LayerProtocol",
+    "PlanStepProtocol",
+    "RegistryProtocol",
+    "RunnableGraph",
+    "WiredGraph",
+]
 
 
 class RegistryProtocol(Protocol):
@@ -58,3 +60,26 @@ class ExecutorProtocol(Protocol):
     ) -> tuple[Any, ...] | None: ...
 
     def report(self, inputs: Sequence[np.ndarray], /, runs: int) -> Report: ...
+
+
+class WiredGraph(Protocol):
+    """What an engine, a summary and a drawing ask of a graph: operators, wired by operands, and their order."""
+
+    name: str
+    operators: list[RuntimeOperator]
+    operands: list[RuntimeOperand]
+    order: list[RuntimeOperator]
+
+    @property
+    def input_operators(self) -> list[RuntimeOperator]: ...
+
+    @property
+    def output_operators(self) -> list[RuntimeOperator]: ...
+
+
+class RunnableGraph(WiredGraph, Protocol):
+    """What a profile, or a summary for given inputs, asks of a graph: to run while somebody looks on."""
+
+    def forward(self, *inputs: Any, observer: Observer | None = None) -> Any: ...
+
+    def time_operators(self, *inputs: Any) -> list[OperatorTime]: ...

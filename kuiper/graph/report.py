@@ -11,6 +11,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table as RichTable
 
+from kuiper.printable import printable
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -36,29 +38,31 @@ class Report:
     footer: str
 
     def __str__(self) -> str:
-        table = RichTable(title=self.title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+        table = RichTable(title=printable(self.title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
         for column in self.columns:
             table.add_column(column.heading, justify="right" if column.numeric else "left", overflow="fold")
         for row in self.rows:
-            table.add_row(*(cell.replace("[", r"\[") for cell in row))
+            table.add_row(*map(printable, row))
         page = StringIO()
-        Console(file=page, width=WIDTH, highlight=False).print(table)
+        # In a notebook, rich would show the table in the cell instead of writing it to the file.
+        console = Console(file=page, width=WIDTH, force_jupyter=False, highlight=False, markup=False, emoji=False)
+        console.print(table)
         lines = [line.rstrip() for line in page.getvalue().splitlines()]
-        return "\n".join([*lines, self.footer])
+        return "\n".join([*lines, printable(self.footer, keep="\n")])
 
     def _repr_html_(self) -> str:
         align = ["right" if column.numeric else "left" for column in self.columns]
-        head = "".join(f"<th>{escape(column.heading)}</th>" for column in self.columns)
+        head = "".join(f"<th>{_html(column.heading)}</th>" for column in self.columns)
         body = "".join(
             "<tr>"
             + "".join(
-                f'<td style="text-align:{side}">{escape(cell)}</td>' for side, cell in zip(align, row, strict=True)
+                f'<td style="text-align:{side}">{_html(cell)}</td>' for side, cell in zip(align, row, strict=True)
             )
             + "</tr>"
             for row in self.rows
         )
-        caption = f"<caption>{escape(self.title)}</caption>"
-        return f"<table>{caption}<tr>{head}</tr>{body}</table><p>{escape(self.footer)}</p>"
+        caption = f"<caption>{_html(self.title)}</caption>"
+        return f"<table>{caption}<tr>{head}</tr>{body}</table><p>{_html(self.footer)}</p>"
 
 
 def format_count(number: int | None) -> str:
@@ -82,3 +86,7 @@ def format_flops(flops: int | None) -> str:
         if flops >= size:
             return f"{flops / size:.2f} {unit}"
     return str(flops)
+
+
+def _html(text: str) -> str:
+    return escape(printable(text, keep="\n"))

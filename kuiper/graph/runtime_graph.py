@@ -5,48 +5,42 @@
 ``init`` turns the nouns of the file into runtime objects and wires them, ``build`` makes one layer for each operator
 and fixes the order, ``forward`` walks that order or leaves the work to an engine. The graph does not know any layer or
 engine: it is handed the registry that makes layers, which is also how a student's own get into a real model, and what
-makes the engine.
+makes the engine. What these steps consist of stands in modules of their own:
+
+    from_pnnx   the runtime objects of a file          building    the operators, rewritten, with their layers
+    execution   one run, by the engine or the layers   schedule    the order
+    described   summary, profile, plan and drawing
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from copy import deepcopy
 from enum import Enum
 from pathlib import Path
-from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from kuiper.errors import ExecutionError, GraphStateError, KuiperError, ShapeError, UnsupportedOperatorError
+from kuiper.errors import GraphStateError
 from kuiper.graph import pnnx
-from kuiper.graph.boundary import as_input, as_output, shapes_of
-from kuiper.graph.from_onnx import put_back_what_onnx_had
+from kuiper.graph.boundary import as_output
+from kuiper.graph.building import make_layers, refuse_unsupported, rewritten, unsupported
+from kuiper.graph.described import Described
+from kuiper.graph.execution import Execution
 from kuiper.graph.from_pnnx import runtime_operators
-from kuiper.graph.in_place import put_parts_back
+from kuiper.graph.makers import Makers
+from kuiper.graph.out_of_memory import naming_the_place
 from kuiper.graph.passes import DEFAULT_PASSES, find_passes
-from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
-from kuiper.graph.schedule import last_uses, queue_order
+from kuiper.graph.schedule import queue_order
+from kuiper.graph.unwired import Unwired
+from kuiper.tensor_limit import Limited
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from os import PathLike
 
-    from kuiper.graph.draw import Drawing
     from kuiper.graph.passes import Pass
-    from kuiper.graph.profile import Profile
-    from kuiper.graph.protocols import ExecutorProtocol
-    from kuiper.graph.protocols import LayerProtocol as LayerProtocol
-    from kuiper.graph.protocols import RegistryProtocol as RegistryProtocol
-    from kuiper.graph.report import Report
-    from kuiper.graph.summary import Summary
-
-
-ENDS = ("pnnx.Input", "pnnx.Output")
-"""The operator types that are the graph's own ends and need no layer."""
-
-Observer = Callable[[RuntimeOperator, tuple[Any, ...], float], None]
+    from kuiper.graph.protocols import ExecutorProtocol, RegistryProtocol, WiredGraph
+    from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
+    from kuiper.graph.step import Observer, OperatorTime
 
 
 class GraphState(Enum):
@@ -57,30 +51,10 @@ class GraphState(Enum):
     COMPLETE = "complete"
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One operator, ready to run: where its inputs lie in the table of values and where its outputs go."""
-
-    op: RuntimeOperator
-    forward: Callable[..., Any]
-    inputs: tuple[int, ...]
-    outputs: tuple[int, ...]
-    dropped: tuple[int, ...]
-
-
-class OperatorTime(NamedTuple):
-    """How long an operator took, or a step of it, in seconds, and when that was known: at its end or later.
-
-    ``clock`` is a time of ``time.perf_counter``.
-    """
-
-    op: RuntimeOperator
-    seconds: float
-    clock: float
-
-
-class RuntimeGraph:
+class RuntimeGraph(Described):
     """A model: operators, the operands between them, and the order in which they run.
+
+    ``kuiper.load`` makes one, calls ``init`` and calls ``build``.
 
     Parameters
     ----------
@@ -88,7 +62,13 @@ class RuntimeGraph:
     bin_path : path of the weights; by default the sibling of the .param file
     name : what messages and tables call the model; by default the name of the file
 
-    ``kuiper.load`` does all three steps at once.
+    Examples
+    --------
+    >>> from kuiper.models import bundled
+    >>> graph = RuntimeGraph(bundled("cifar_resnet20"))
+    >>> graph.init()
+    >>> graph.state.value, graph.input_operators
+    ('needs build()', [RuntimeOperator('pnnx.Input', 'pnnx_input_0')])
     """
 
     def __init__(
@@ -104,8 +84,8 @@ class RuntimeGraph:
         self.operators: list[RuntimeOperator] = []
         self.operands: list[RuntimeOperand] = []
         self.order: list[RuntimeOperator] = []
-        self._steps: list[Step] = []
-        self._executor: ExecutorProtocol | None = None
+        self._execution: Execution | None = None
+        self._makers = Makers()
 
     @property
     def input_operators(self) -> list[RuntimeOperator]:
@@ -127,8 +107,9 @@ class RuntimeGraph:
         """
         if self.state is not GraphState.NEED_INIT:
             return
-        graph = self._source if isinstance(self._source, pnnx.Graph) else pnnx.load(self._source, self._bin_path)
-        self.operators, self.operands = runtime_operators(graph, self.name)
+        with naming_the_place(self.name):
+            graph = self._source if isinstance(self._source, pnnx.Graph) else pnnx.load(self._source, self._bin_path)
+            self.operators, self.operands = runtime_operators(graph, self.name)
         self.state = GraphState.NEED_BUILD
 
     def build(
@@ -136,14 +117,20 @@ class RuntimeGraph:
         registry: RegistryProtocol,
         optimize: bool = False,
         passes: Sequence[Pass | str] | None = None,
-        engine: Callable[[RuntimeGraph], ExecutorProtocol] | None = None,
+        engine: Callable[[WiredGraph], ExecutorProtocol] | None = None,
     ) -> None:
         """Make the layers and fix the order of execution; a graph that needs ``init`` gets it first.
 
-        ``passes`` are rewrites of the graph, functions or their names, done in this order before layers are made; None
-        stands for ``DEFAULT_PASSES`` with ``optimize`` and for none without. Whatever they are, the model computes the
-        same: ``kuiper.graph.passes`` has them all. With an ``engine``, ``forward`` leaves the work to what it makes of
-        the finished graph, and the layers are there for what that cannot do.
+        Whatever the passes are, the model computes the same: ``kuiper.graph.passes`` has them all.
+
+        Parameters
+        ----------
+        registry : what makes the layers: the module ``kuiper.layers.registry``, or your own with its functions
+        optimize : which passes are meant if none are given
+        passes : rewrites of the graph, functions or their names, done in this order before layers are made; None stands
+            for ``DEFAULT_PASSES`` with ``optimize`` and for none without
+        engine : what makes an engine of the finished graph, to which ``forward`` leaves the work; the layers then do
+            what the engine cannot
 
         Raises
         ------
@@ -151,41 +138,74 @@ class RuntimeGraph:
             If the registry lacks operators of the graph; the message lists all of them.
         ParameterError
             If there is no pass of a name; the message lists all names.
+
+        Examples
+        --------
+        >>> from kuiper.layers import registry
+        >>> from kuiper.models import bundled
+        >>> graph = RuntimeGraph(bundled("cifar_resnet20"))
+        >>> graph.build(registry, passes=["fuse_activation_into_conv"])
+        >>> graph.state.value, graph.order[1].type
+        ('complete', 'kuiper.FusedConv2d')
         """
         self.init()
         if self.state is GraphState.COMPLETE:
             return
-        self._refuse_unknown(registry)
+        refuse_unsupported(self.operators, registry, self.name)
         if passes is None:
             passes = DEFAULT_PASSES if optimize else ()
         rewrites = find_passes(passes, self.name)
+        try:
+            self._rewrite_and_complete(registry, rewrites, engine)
+        except MemoryError:
+            raise
+        except Exception:
+            if not rewrites or tuple(rewrites) != DEFAULT_PASSES:
+                raise
+            self._rewrite_and_complete(registry, (), engine)  # the operators of the file say what is wrong with them
+
+    def _rewrite_and_complete(
+        self,
+        registry: RegistryProtocol,
+        rewrites: Sequence[Pass],
+        engine: Callable[[WiredGraph], ExecutorProtocol] | None,
+    ) -> None:
+        """The operators after these passes, and all that they need to run."""
+        self.init()
         self.state = GraphState.NEED_INIT  # should a pass or a layer fail halfway, the next build starts from the file
-        self.operators = put_back_what_onnx_had(self.operators, self.operands)
-        self.operators = put_parts_back(self.operators, self.operands)
-        for rewrite in rewrites:
-            self.operators = rewrite(self.operators, registry)
-        for op in self.operators:
-            if op.type not in ENDS and op.layer is None:
-                op.layer = registry.create(op)
+        with naming_the_place(self.name):
+            self.operators = rewritten(self.operators, self.operands, registry, rewrites)
+            self._complete(Makers.of(registry, {op.type for op in self.operators}, engine))
+
+    def _complete(self, makers: Makers) -> None:
+        """Make what is still missing: layers, order, engine."""
+        assert makers.registry is not None
+        make_layers(self.operators, makers.registry)
         self.order = queue_order(self.operators)
-        self._steps = list(self._make_steps())
-        self._executor = engine(self) if engine else None
+        self._execution = Execution(self, makers.engine(self) if makers.engine else None)
+        self._makers = makers
         self.state = GraphState.COMPLETE
 
     def unsupported(self, registry: RegistryProtocol) -> dict[str, list[str]]:
         """The operator types that the registry lacks, each with the names of its operators; ``init`` must have run."""
-        missing: dict[str, list[str]] = {}
-        for op in self.operators:
-            if op.type not in ENDS and not registry.is_supported(op.type):
-                missing.setdefault(op.type, []).append(op.name)
-        return missing
+        return unsupported(self.operators, registry)
 
     def forward(self, *inputs: Any, observer: Observer | None = None) -> Any:
-        """Run every operator in order and return the arrays that the graph returns (a tuple for several outputs).
+        """Run every operator in order and return the arrays that the graph returns.
 
-        Outputs are passed on by reference and dropped after their last use. ``observer`` is called after each operator
-        with the operator, its outputs and the seconds it took; ``print_step`` is one for debugging. As it wants to see
-        every output, the layers then do the work even if there is an engine.
+        In between, outputs are passed on by reference and dropped after their last use; what is returned is the
+        caller's alone, as after a call of the graph.
+
+        Parameters
+        ----------
+        inputs : one argument for each pnnx.Input: anything that np.asarray takes
+        observer : is called after each operator with the operator, its outputs and the seconds it took; ``print_step``
+            is one for debugging. As it wants to see every output, the layers then do the work even if there is an
+            engine.
+
+        Returns
+        -------
+        An array, or a tuple with one entry for each output of the graph.
 
         Raises
         ------
@@ -193,11 +213,19 @@ class RuntimeGraph:
             If the graph has not been built.
         KuiperError
             If an operator fails; the message names it, its type and the shapes of its inputs.
+
+        Examples
+        --------
+        >>> import kuiper, numpy as np
+        >>> from kuiper.models import bundled
+        >>> model = kuiper.load(bundled("cifar_resnet20"))
+        >>> types = []
+        >>> y = model.forward(np.zeros((1, 3, 32, 32)), observer=lambda op, outputs, seconds: types.append(op.type))
+        >>> y.shape, types[-1]
+        ((1, 10), 'nn.Linear')
         """
-        arrays = self._checked(inputs)
-        results = self._executor.run(arrays) if self._executor and observer is None else None
-        if results is None:
-            results = self._run_layers(arrays, observer)
+        with naming_the_place(self.name), Limited():
+            results = self._ready().run(inputs, observer)
         return results[0] if len(results) == 1 else results
 
     def time_operators(self, *inputs: Any) -> list[OperatorTime]:
@@ -211,145 +239,78 @@ class RuntimeGraph:
         GraphStateError, KuiperError
             As ``forward``.
         """
-        arrays = self._checked(inputs)
-        times: list[OperatorTime] = []
-
-        def note(op: RuntimeOperator, seconds: float) -> None:
-            times.append(OperatorTime(op, seconds, perf_counter()))
-
-        if self._executor:
-            if self._executor.run(arrays, observer=lambda step, seconds: note(step.op, seconds)) is not None:
-                return times
-            times.clear()
-        self._run_layers(arrays, lambda op, outputs, seconds: note(op, seconds))
-        return times
-
-    def _run_layers(self, inputs: list[np.ndarray], observer: Observer | None) -> tuple[Any, ...]:
-        """The outputs, computed by one layer after the other."""
-        values = self._input_values(inputs)
-        with np.errstate(all="ignore"):  # as in torch, 1/0 is inf and 0/0 is NaN without a word
-            for step in self._steps:
-                started = perf_counter() if observer else 0.0
-                results = self._run_step(step, values)
-                if observer:
-                    observer(step.op, results, perf_counter() - started)
-                for index, result in zip(step.outputs, results, strict=True):
-                    values[index] = result
-                for index in step.dropped:
-                    values[index] = None
-        return tuple(values[operand.index] for op in self.output_operators for operand in op.inputs)
+        with naming_the_place(self.name), Limited():
+            return self._ready().times(inputs)
 
     def __call__(self, *inputs: Any) -> Any:
-        """Run the model: one argument for each pnnx.Input; a Tensor, or a (nested) tuple of them, comes back."""
-        return as_output(self.forward(*inputs))
+        """Run the model: one argument for each pnnx.Input; a Tensor, or a (nested) tuple of them, comes back.
 
-    def summary(self) -> Summary:
-        """A table of the operators with their output shapes, parameters and floating-point operations."""
-        from kuiper.graph.summary import Summary
+        Arguments are anything that np.asarray takes: nested numbers, arrays, Tensors.
 
-        return Summary.of(self)
+        The outputs are the caller's alone: they share memory with no argument, no weight, no output of another call and
+        no other output of this one. So they may be written to and kept, and the arguments may be written to when the
+        call has returned. A copy is made only where that would not hold: of an input, a weight or a view that is an
+        output.
 
-    def profile(self, *inputs: Any, runs: int = 10) -> Profile:
-        """The time that each operator takes on these inputs, as a table or a Chrome trace.
-
-        What is timed is what runs: the engine if there is one, else the layers.
-        """
-        from kuiper.graph.profile import Profile
-
-        return Profile.of(self, inputs, runs)
-
-    def plan(self, *inputs: Any, runs: int = 10) -> Report:
-        """How the engine runs the model on these inputs: algorithm, bytes, expected and measured time of each step.
-
-        Without inputs, made-up ones of the shapes that the file declares are used.
+        >>> import kuiper, numpy as np
+        >>> from kuiper.models import bundled
+        >>> model = kuiper.load(bundled("cifar_resnet20"))
+        >>> y = model(np.zeros((2, 3, 32, 32)))
+        >>> y.shape, y.array.flags.writeable
+        ((2, 10), True)
 
         Raises
         ------
         GraphStateError
-            If there is no plan: the model was loaded with ``optimize=False``, or the engine leaves it to the layers.
+            If the graph has not been built.
+        ShapeError, DataTypeError
+            If an argument has not the declared number of axes, or is no array of numbers.
+        OutOfMemoryError
+            If there is not enough memory. As after any error, the model can be called again.
         KuiperError
-            If an operator fails on these inputs.
+            If an operator fails; the message names it, its type and the shapes of its inputs.
         """
-        from kuiper.graph.sample_inputs import sample_inputs
-
-        if self._executor is None:
-            raise GraphStateError(self.name, "an engine", "none", hint="kuiper.load(..., optimize=True) has one")
-        arrays = self._checked(inputs or sample_inputs(self))
-        self.forward(*arrays)  # should a layer refuse the inputs, it says why
-        return self._executor.report(arrays, runs=runs)
-
-    def draw(self) -> Drawing:
-        """The graph as a picture: SVG in a notebook, ``.svg()`` and ``.mermaid()`` as text, ``.save(path)``."""
-        from kuiper.graph.draw import Drawing
-
-        return Drawing.of(self)
+        return as_output(self.forward(*inputs))
 
     def __repr__(self) -> str:
         return f"<RuntimeGraph {self.name}: {len(self.operators)} operators, {self.state.value}>"
 
-    def _refuse_unknown(self, registry: RegistryProtocol) -> None:
-        """Raise one error that lists every operator type that the registry lacks."""
-        missing = self.unsupported(registry)
-        if not missing:
-            return
-        lines = []
-        for type_name, names in missing.items():
-            near = registry.near_matches(type_name)
-            similar = f" (similar: {', '.join(near)})" if near else ""
-            lines.append(f"{type_name} '{names[0]}'" + (f" and {len(names) - 1} more" if names[1:] else "") + similar)
-        expected = "operator types that kuiper knows"
-        raise UnsupportedOperatorError(self.name, expected, ", ".join(lines), hint="see docs/add-a-layer.md")
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle: the graph as the passes left it, with its weights. Layers, plans and memory are made anew."""
+        self._makers.expect_importable(self.name)
+        return self._state()
 
-    def _make_steps(self) -> Iterator[Step]:
-        """The order of execution with everything resolved that does not change from call to call."""
-        order = [op for op in self.order if op.layer is not None]
-        returned = {operand.index for op in self.output_operators for operand in op.inputs}
-        for op, dropped in zip(order, last_uses(order), strict=True):
-            assert op.layer is not None
-            yield Step(
-                op,
-                op.layer.forward,
-                tuple(operand.index for operand in op.inputs),
-                tuple(operand.index for operand in op.outputs),
-                tuple(index for index in dropped if index not in returned),
-            )
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        unwired: Unwired = state["operators"]
+        self.operators, self.operands = unwired.wired()
+        if self.state is GraphState.COMPLETE:
+            with naming_the_place(self.name):
+                self._complete(self._makers)
 
-    def _checked(self, inputs: tuple[Any, ...]) -> list[np.ndarray]:
-        """What the user gave as arrays, one for each pnnx.Input, if the graph can run."""
-        if self.state is not GraphState.COMPLETE:
-            raise GraphStateError(self.name, "a built graph", self.state.value)
-        operators = self.input_operators
-        if len(inputs) != len(operators):
-            names = ", ".join(f"'{op.name}'" for op in operators)
-            raise ShapeError(self.name, f"{len(operators)} inputs ({names})", len(inputs))
-        return [as_input(value, op.outputs[0], op.where) for op, value in zip(operators, inputs, strict=True)]
+    def __copy__(self) -> RuntimeGraph:
+        """A model of its own on the same weights."""
+        return self._like(self._state())
 
-    def _input_values(self, inputs: list[np.ndarray]) -> list[Any]:
-        """The table of values of one forward pass, with the inputs filled in."""
-        values: list[Any] = [None] * len(self.operands)
-        for op, value in zip(self.input_operators, inputs, strict=True):
-            for operand in op.outputs:
-                values[operand.index] = value
-        return values
+    def __deepcopy__(self, memo: dict[int, Any]) -> RuntimeGraph:
+        """A model of its own on weights of its own."""
+        return self._like(deepcopy(self._state(), memo))
 
-    def _run_step(self, step: Step, values: list[Any]) -> tuple[Any, ...]:
-        """The outputs of one operator, one entry each."""
-        inputs = [values[index] for index in step.inputs]
-        try:
-            result = step.forward(*inputs)
-        except KuiperError as error:
-            raise error.with_hint(f"inputs: {shapes_of(inputs)}") from error.__cause__
-        except Exception as error:
-            got = f"{type(error).__name__}: {error}"
-            raise ExecutionError(step.op.where, "a result", got, hint=f"inputs: {shapes_of(inputs)}") from error
-        if len(step.outputs) == 1:
-            return (result,)
-        if not isinstance(result, (tuple, list)) or len(result) != len(step.outputs):
-            got = f"{len(result)}" if isinstance(result, (tuple, list)) else type(result).__name__
-            raise ExecutionError(step.op.where, f"{len(step.outputs)} outputs", got)
-        return tuple(result)
+    def _like(self, state: dict[str, Any]) -> RuntimeGraph:
+        graph = type(self).__new__(type(self))
+        graph.__setstate__(state)
+        return graph
 
+    def _state(self) -> dict[str, Any]:
+        """What another graph needs to answer as this one does."""
+        unwired = Unwired.of(self.operators, self.operands, layer=None)
+        made = {"operators": unwired, "operands": [], "order": [], "_execution": None}
+        if self.state is GraphState.COMPLETE:
+            made["_source"] = made["_bin_path"] = None  # nobody will read it again
+        return {**vars(self), **made}
 
-def print_step(op: RuntimeOperator, outputs: tuple[Any, ...], seconds: float) -> None:
-    """An observer for ``forward`` that prints one line for each operator."""
-    print(f"{op.type:24} {op.name:24} {seconds * 1e6:10.1f} us  {shapes_of(outputs)}")
+    def _ready(self) -> Execution:
+        """What runs the graph, if it can run."""
+        if self._execution is None or self.state is not GraphState.COMPLETE:
+            raise GraphStateError(self.name, "a built graph", f"one that {self.state.value}")
+        return self._execution

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
@@ -12,8 +12,8 @@ from kuiper.errors import ParameterError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from kuiper.graph.layer_protocol import LayerProtocol
     from kuiper.graph.pnnx.ir import DataType, Dimension, ParameterType
-    from kuiper.graph.runtime_graph import LayerProtocol
 
 T = TypeVar("T")
 
@@ -72,6 +72,9 @@ class RuntimeOperator:
 
     The ``*_param`` methods read one setting each, as the type that the layer needs, with torch's default where
     the file may leave it out; they raise ParameterError with the operator's name.
+
+    ``grown_from`` is the ``where`` of the operator that took in others when a pass made this one: errors name what
+    stands in the file.
     """
 
     type: str
@@ -82,14 +85,31 @@ class RuntimeOperator:
     params: dict[str, RuntimeParameter] = field(default_factory=dict)
     attrs: dict[str, RuntimeAttribute] = field(default_factory=dict)
     layer: LayerProtocol | None = None
+    grown_from: str = ""
 
     def __repr__(self) -> str:
         return f"RuntimeOperator({self.type!r}, {self.name!r})"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle and copy of a layer, which has its operator: without the layer, and without the rest of the graph.
+
+        Of the neighbours there remains what layers ask for: what they are called, and the numbers of a constant.
+        """
+        lone = {
+            operand: replace(
+                operand,
+                producer=None if operand.producer is self else _neighbour(operand.producer),
+                consumers=[_neighbour(op) for op in operand.consumers if op is not self],
+            )
+            for operand in (*self.inputs, *self.outputs)
+        }
+        own = {"inputs": [lone[one] for one in self.inputs], "outputs": [lone[one] for one in self.outputs]}
+        return {**vars(self), **own, "layer": None}
+
     @property
     def where(self) -> str:
         """How error messages name this operator: ``nn.Conv2d 'layer1.0.conv1'``."""
-        return f"{self.type} '{self.name}'"
+        return self.grown_from or f"{self.type} '{self.name}'"
 
     @property
     def successors(self) -> list[RuntimeOperator]:
@@ -106,35 +126,202 @@ class RuntimeOperator:
         return key in self.params and self.params[key].value is not None
 
     def int_param(self, key: str, default: Any = REQUIRED) -> int:
-        """A whole number; a list of one counts as its number, for a computed one may be a vector of one."""
+        """A whole number; a list of one counts as its number, for a computed one may be a vector of one.
+
+        Parameters
+        ----------
+        key : the name of the parameter
+        default : what a missing parameter stands for, as does None in the file; without one the file must have it
+
+        Returns
+        -------
+        The value, or the default as it is.
+
+        Raises
+        ------
+        ParameterError
+            If the parameter is missing and has no default, or its value is of another kind; the message names the
+            operator.
+
+        Examples
+        --------
+        >>> from kuiper.graph.pnnx import parse_value
+        >>> op = RuntimeOperator("nn.X", "x", params={"key": parse_value("3", "x.param")})
+        >>> op.int_param("key"), op.int_param("other", 7)
+        (3, 7)
+        """
         return self._read(key, default, "a whole number", _to_int)
 
     def float_param(self, key: str, default: Any = REQUIRED) -> float:
-        """A number; PNNX's spelled ``inf``, ``-inf`` and ``nan`` are accepted, as are whole numbers."""
+        """A number; PNNX's spelled ``inf``, ``-inf`` and ``nan`` are accepted, as are whole numbers.
+
+        Parameters
+        ----------
+        key : the name of the parameter
+        default : what a missing parameter stands for, as does None in the file; without one the file must have it
+
+        Returns
+        -------
+        The value, or the default as it is.
+
+        Raises
+        ------
+        ParameterError
+            If the parameter is missing and has no default, or its value is of another kind; the message names the
+            operator.
+
+        Examples
+        --------
+        >>> from kuiper.graph.pnnx import parse_value
+        >>> op = RuntimeOperator("nn.X", "x", params={"key": parse_value("-inf", "x.param")})
+        >>> op.float_param("key"), op.float_param("other", 0.5)
+        (-inf, 0.5)
+        """
         return self._read(key, default, "a number", _to_float)
 
     def bool_param(self, key: str, default: Any = REQUIRED) -> bool:
-        """True or False (0 and 1 are accepted)."""
+        """True or False; 0 and 1 are accepted.
+
+        Parameters
+        ----------
+        key : the name of the parameter
+        default : what a missing parameter stands for, as does None in the file; without one the file must have it
+
+        Returns
+        -------
+        The value, or the default as it is.
+
+        Raises
+        ------
+        ParameterError
+            If the parameter is missing and has no default, or its value is of another kind; the message names the
+            operator.
+
+        Examples
+        --------
+        >>> from kuiper.graph.pnnx import parse_value
+        >>> op = RuntimeOperator("nn.X", "x", params={"key": parse_value("True", "x.param")})
+        >>> op.bool_param("key"), op.bool_param("other", False)
+        (True, False)
+        """
         return self._read(key, default, "True or False", _to_bool)
 
     def str_param(self, key: str, default: Any = REQUIRED) -> str:
-        """A word."""
+        """A word.
+
+        Parameters
+        ----------
+        key : the name of the parameter
+        default : what a missing parameter stands for, as does None in the file; without one the file must have it
+
+        Returns
+        -------
+        The value, or the default as it is.
+
+        Raises
+        ------
+        ParameterError
+            If the parameter is missing and has no default, or its value is of another kind; the message names the
+            operator.
+
+        Examples
+        --------
+        >>> from kuiper.graph.pnnx import parse_value
+        >>> op = RuntimeOperator("nn.X", "x", params={"key": parse_value("bilinear", "x.param")})
+        >>> op.str_param("key"), op.str_param("other", "nearest")
+        ('bilinear', 'nearest')
+        """
         return self._read(key, default, "a word", _to_str)
 
     def ints_param(self, key: str, default: Any = REQUIRED) -> tuple[int, ...]:
-        """A tuple of whole numbers; a single number counts as a tuple of one."""
+        """A tuple of whole numbers; a single number counts as a tuple of one.
+
+        Parameters
+        ----------
+        key : the name of the parameter
+        default : what a missing parameter stands for, as does None in the file; without one the file must have it
+
+        Returns
+        -------
+        The value, or the default as it is.
+
+        Raises
+        ------
+        ParameterError
+            If the parameter is missing and has no default, or its value is of another kind; the message names the
+            operator.
+
+        Examples
+        --------
+        >>> from kuiper.graph.pnnx import parse_value
+        >>> op = RuntimeOperator("nn.X", "x", params={"key": parse_value("(2,3)", "x.param")})
+        >>> op.ints_param("key"), op.ints_param("other", (1,))
+        ((2, 3), (1,))
+        """
         return self._read(key, default, "whole numbers", _to_ints)
 
     def floats_param(self, key: str, default: Any = REQUIRED) -> tuple[float, ...]:
-        """A tuple of numbers; a single number counts as a tuple of one."""
+        """A tuple of numbers; a single number counts as a tuple of one.
+
+        Parameters
+        ----------
+        key : the name of the parameter
+        default : what a missing parameter stands for, as does None in the file; without one the file must have it
+
+        Returns
+        -------
+        The value, or the default as it is.
+
+        Raises
+        ------
+        ParameterError
+            If the parameter is missing and has no default, or its value is of another kind; the message names the
+            operator.
+
+        Examples
+        --------
+        >>> from kuiper.graph.pnnx import parse_value
+        >>> op = RuntimeOperator("nn.X", "x", params={"key": parse_value("(2.0,0.5)", "x.param")})
+        >>> op.floats_param("key"), op.floats_param("other", (1.0,))
+        ((2.0, 0.5), (1.0,))
+        """
         return self._read(key, default, "numbers", _to_floats)
 
     def pair_param(self, key: str, default: Any = REQUIRED) -> tuple[int, int]:
-        """(vertical, horizontal); a single number stands for both, as in torch."""
+        """(vertical, horizontal); a single number stands for both, as in torch.
+
+        Parameters
+        ----------
+        key : the name of the parameter
+        default : what a missing parameter stands for, as does None in the file; without one the file must have it
+
+        Returns
+        -------
+        The value, or the default as it is.
+
+        Raises
+        ------
+        ParameterError
+            If the parameter is missing and has no default, or its value is of another kind; the message names the
+            operator.
+
+        Examples
+        --------
+        >>> from kuiper.graph.pnnx import parse_value
+        >>> op = RuntimeOperator("nn.X", "x", params={"key": parse_value("3", "x.param")})
+        >>> op.pair_param("key"), op.pair_param("other", (1, 2))
+        ((3, 3), (1, 2))
+        """
         return self._read(key, default, "one or two whole numbers", _to_pair)
 
     def attr(self, key: str) -> np.ndarray:
-        """A weight as float32 in C order; other types are converted."""
+        """A weight as float32 in C order; other types are converted.
+
+        Raises
+        ------
+        ParameterError
+            If the operator has no weight of this name; the message lists those that it has.
+        """
         if key not in self.attrs:
             known = ", ".join(sorted(self.attrs)) or "none"
             raise ParameterError(self.where, f"a weight '{key}'", f"weights: {known}")
@@ -152,6 +339,15 @@ class RuntimeOperator:
             return convert(value)
         except (TypeError, ValueError):
             raise ParameterError(self.where, f"{key}={expected}", repr(value)) from None
+
+
+def _neighbour(op: RuntimeOperator | None) -> Any:
+    """The operator beside another one, without what is beyond it."""
+    if op is None:
+        return None
+    outputs = [replace(operand, producer=None, consumers=[]) for operand in op.outputs]
+    attrs = op.attrs if op.type == "pnnx.Attribute" else {}
+    return replace(op, inputs=[], outputs=outputs, input_names=[], attrs=attrs, layer=None)
 
 
 def _to_int(value: Any) -> int:

@@ -12,10 +12,10 @@ from kuiper.graph.boundary import input_dtype
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.graph.runtime_graph import RuntimeGraph
+    from kuiper.graph.protocols import WiredGraph
 
 
-def sample_inputs(graph: RuntimeGraph, shapes: Sequence[tuple[int, ...]] = (), seed: int = 0) -> tuple[np.ndarray, ...]:
+def sample_inputs(graph: WiredGraph, shapes: Sequence[tuple[int, ...]] = (), seed: int = 0) -> tuple[np.ndarray, ...]:
     """One array for each input: seeded normal numbers, or zeros where the file wants whole numbers.
 
     ``shapes`` stands in for what the file declares; it must be given where the file leaves a size open.

@@ -6,7 +6,9 @@ Two classic algorithms give a topological order, in which every operator stands 
     reverse post-order (DFS)   an operator is finished after all its successors; the reverse of finishing is an order
 
 Both are written without recursion, so a chain of 100,000 operators is no problem, and both break ties by the order of
-the file, so an order is the same on every run.
+the file, so an order is the same on every run. Each looks at every operator and at every edge a fixed number of times,
+and never searches a list for an operator: twice the graph is twice the work. (Each read of ``op.successors`` walks over
+the edges anew, so it belongs before a loop, not into one.)
 """
 
 from __future__ import annotations

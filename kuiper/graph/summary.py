@@ -10,7 +10,7 @@ from kuiper.graph.pnnx.ir import Dimension
 from kuiper.graph.report import Column, Report, format_count, format_flops
 
 if TYPE_CHECKING:
-    from kuiper.graph.runtime_graph import RuntimeGraph
+    from kuiper.graph.protocols import RunnableGraph
     from kuiper.graph.runtime_operator import RuntimeOperator
 
 Shape = tuple[Dimension, ...]
@@ -35,10 +35,31 @@ class Summary:
     rows: list[SummaryRow]
 
     @classmethod
-    def of(cls, graph: RuntimeGraph, inputs: tuple[Any, ...] = ()) -> Summary:
+    def of(cls, graph: RunnableGraph, inputs: tuple[Any, ...] = ()) -> Summary:
         """The summary of a graph, with the shapes that the file declares.
 
-        With ``inputs`` the graph runs once and the shapes are those of that run.
+        Parameters
+        ----------
+        graph : a graph that has been built
+        inputs : one argument for each input; with them the graph runs once, and the shapes are those of that run
+
+        Returns
+        -------
+        A table with a row for each operator.
+
+        Raises
+        ------
+        KuiperError
+            If an operator fails on these inputs.
+
+        Examples
+        --------
+        >>> import kuiper, numpy as np
+        >>> from kuiper.models import bundled
+        >>> model = kuiper.load(bundled("cifar_resnet20"))
+        >>> summary = Summary.of(model, (np.zeros((4, 3, 32, 32), np.float32),))
+        >>> summary.parameters, summary.rows[0].outputs
+        (271690, [(4, 3, 32, 32)])
         """
         shapes: dict[int, Shape | None] = {operand.index: operand.shape for operand in graph.operands}
         if inputs:
@@ -114,7 +135,7 @@ def _is_known(shape: Shape | None) -> bool:
     return shape is not None and all(isinstance(size, int) for size in shape)
 
 
-def _measured_shapes(graph: RuntimeGraph, inputs: tuple[Any, ...]) -> dict[int, Shape | None]:
+def _measured_shapes(graph: RunnableGraph, inputs: tuple[Any, ...]) -> dict[int, Shape | None]:
     """The shapes of all operands in one run; values that are no arrays have none."""
     shapes: dict[int, Shape | None] = {}
 

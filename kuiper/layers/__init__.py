@@ -1,14 +1,18 @@
-"""Floor 3: the layers, and the registry that knows them all. One operator per file stands in ``operators``."""
+"""Floor 3: the layers, and the registry that knows them all.
+
+One operator per file stands in ``operators``; those that only graph passes make stand in ``fused``.
+"""
 
 import importlib
 import pkgutil
 
-from kuiper.layers import operators
+from kuiper.layers import fused, operators
 from kuiper.layers.layer import Layer, ParamLayer
 from kuiper.layers.registry import create, is_supported, layer_types, near_matches, override, register
 
-for _module in pkgutil.iter_modules(operators.__path__):
-    importlib.import_module(f"{operators.__name__}.{_module.name}")
+for _package in (operators, fused):
+    for _module in pkgutil.iter_modules(_package.__path__):
+        importlib.import_module(f"{_package.__name__}.{_module.name}")
 
 __all__ = [
     "Layer",

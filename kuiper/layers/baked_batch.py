@@ -10,12 +10,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from kuiper.graph.pnnx.ir import Dimension
     from kuiper.graph.runtime_operator import RuntimeOperator
+
+
+def declared_shape(op: RuntimeOperator) -> tuple[Dimension, ...] | None:
+    """The shape that the file declares for the operator's first input; None if it gives none."""
+    return op.inputs[0].shape if op.inputs else None
 
 
 def declared_batch(op: RuntimeOperator) -> int | None:
     """The first size that the file declares for the operator's first input; None if it leaves it open."""
-    shape = op.inputs[0].shape if op.inputs else None
+    shape = declared_shape(op)
     return shape[0] if shape and isinstance(shape[0], int) else None
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kuiper.errors import DataTypeError, ShapeError
+from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kuiper.layers.layer import Array
 
 
@@ -31,6 +34,20 @@ def as_blocks(x: Array, start: int, stop: int, where: str) -> Array:
         raise DataTypeError(where, "float32 input", x.dtype)
     outer, size, inner = x.shape[:start], x.shape[start:stop], x.shape[stop:]
     return np.ascontiguousarray(x).reshape(math.prod(outer), math.prod(size), math.prod(inner))
+
+
+def computed(kernel: Callable[..., None], blocks: Array, *settings: Any) -> Array:
+    """A new array like ``blocks`` with ``kernel(blocks, *settings, y, num_threads)`` run over it, if it has numbers.
+
+    >>> import numpy as np
+    >>> from kuiper.layers.kernels import softmax
+    >>> computed(softmax.softmax, np.zeros((1, 4, 1), np.float32)).ravel()
+    array([0.25, 0.25, 0.25, 0.25], dtype=float32)
+    """
+    y = np.empty(blocks.shape, np.float32)
+    if y.size:
+        kernel(blocks, *settings, y, threads_for(y.size))
+    return y
 
 
 def weights_like(weights: Array | None, shape: tuple[int, ...], neutral: float, name: str, where: str) -> Array:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.errors import DataTypeError, ParameterError, ShapeError
+from kuiper.tensor_limit import check_size
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
@@ -45,7 +46,8 @@ class Stencil:
         Raises
         ------
         ShapeError
-            If the kernel is larger than the padded image.
+            If the kernel is larger than the padded image, or the padded image larger than a tensor may be: kernels
+            count positions on it, whether it is ever stored or not.
         """
         if min(h, w) < 1:
             raise ShapeError(where, "an image of at least 1x1", f"{h}x{w}")
@@ -54,6 +56,7 @@ class Stencil:
         if padded_h < span_h or padded_w < span_w:
             expected = f"a padded image of at least the kernel's {span_h}x{span_w}"
             raise ShapeError(where, expected, f"{padded_h}x{padded_w}")
+        check_size((padded_h, padded_w), 4, f"{where}: the padded image")
         return (padded_h - span_h) // self.stride[0] + 1, (padded_w - span_w) // self.stride[1] + 1
 
     @property

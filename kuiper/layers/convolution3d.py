@@ -1,4 +1,10 @@
-"""What the convolutions of volumes share: where the kernel stands, and how the file says it."""
+"""What the convolutions of volumes share: where the kernel stands, and how the file says it.
+
+It says the same as ``convolution.py`` with three numbers in the place of two, and is not one with it. There, one axis
+is two axes on an image of height 1, and pairs go to kernels as they are. Here, the kernel is a stack of images, each of
+which is a 2-D convolution: ``VolumeStencil`` is cut into the ``Stencil`` of one image and that of the depth. And pnnx
+writes the padding of a volume in two ways.
+"""
 
 from __future__ import annotations
 

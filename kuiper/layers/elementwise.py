@@ -28,7 +28,7 @@ def elementwise(kernel: Callable[..., None], x: Array, *settings: float, where: 
     """A new array ``y`` with ``kernel(x, y, *settings, num_threads)`` run over all numbers.
 
     The order of the axes in memory does not matter to a function of one number: a dense array is handed over as it lies
-    (a channels-last image stays channels-last), any other is copied first.
+    (a channels-last image stays channels-last), any other is copied first, in the order that the result has.
 
     >>> import numpy as np
     >>> from kuiper.layers.kernels import activations
@@ -43,8 +43,10 @@ def elementwise(kernel: Callable[..., None], x: Array, *settings: float, where: 
     """
     if x.dtype != np.float32:
         raise DataTypeError(where, "float32 input", x.dtype)
-    y = np.empty_like(x)  # keeps the order of the axes in memory, as ravel("K") does
+    y = np.empty_like(x)  # keeps the order of the axes in memory, as ravel("K") does where no step is 0
     if x.size:
+        if any(n > 1 and step != other for n, step, other in zip(x.shape, x.strides, y.strides, strict=True)):
+            x = x.copy(order="K")
         kernel(x.ravel("K"), y.ravel("K"), *settings, threads_for(x.size))
     return y
 

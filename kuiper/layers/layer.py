@@ -7,11 +7,47 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from kuiper.errors import ShapeError, UnsupportedOperatorError
+from kuiper.layers.factories import FACTORIES
+from kuiper.tensor_limit import Limited
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kuiper.graph.runtime_operator import RuntimeOperator
 
 Array = np.ndarray
+
+
+def is_kuipers_own(maker: Callable[..., Layer]) -> bool:
+    """Whether a layer's class, or a factory of layers, is part of kuiper."""
+    return maker.__module__.startswith("kuiper.")
+
+
+def make_again(layer_class: type[Layer], op: RuntimeOperator) -> Layer:
+    """A layer like one of this class that ran this operator: what pickle and copy do with a layer.
+
+    Parameters
+    ----------
+    layer_class : the class of the layer
+    op : the operator that it runs
+
+    Returns
+    -------
+    A new layer, made from the operator alone: one of kuiper's own by the factory of its type, any other by its class.
+    Errors are those of ``create``.
+
+    Examples
+    --------
+    >>> from kuiper.graph.runtime_operator import RuntimeOperator
+    >>> from kuiper.layers.registry import create
+    >>> layer = create(RuntimeOperator("nn.ReLU", "act"))
+    >>> type(make_again(type(layer), layer.op)) is type(layer)
+    True
+    """
+    factory = FACTORIES.get(op.type, layer_class) if is_kuipers_own(layer_class) else layer_class
+    with np.errstate(all="ignore"), Limited():  # as when the registry makes it
+        layer: Layer = factory(op)
+    return layer
 
 
 class Layer:
@@ -28,6 +64,9 @@ class Layer:
 
     data_inputs: ClassVar[tuple[str, ...] | None] = ("input", "self", "tensor", "tensors")
 
+    #: Data inputs that the file may give as a plain number instead: ``bias=0.5`` of F.linear.
+    number_inputs: ClassVar[tuple[str, ...]] = ()
+
     #: Whether the one output is always the one input, as for dropout at inference.
     is_no_op: bool = False
 
@@ -38,30 +77,131 @@ class Layer:
         """Compute the outputs: one array, or a tuple with one entry for each output of the operator."""
         raise NotImplementedError
 
-    def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
-        """Floating-point operations of one forward pass, a multiply-add counted as two; 0 for moves and views.
+    def gives_away(self, result: Array) -> bool:
+        """Whether nobody but the graph has this array, which ``forward`` has returned; if in doubt, no.
 
-        The default counts nothing. ``inputs`` and ``outputs`` are shapes.
+        The graph copies an output that its layer may have kept, hence all outputs of layers that are not kuiper's own.
+        """
+        return is_kuipers_own(type(self)) and not any(kept is result for kept in vars(self).values())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickle and copy: make the layer again, from its operator; what it keeps besides is not part of it."""
+        return make_again, (type(self), self.op)
+
+    def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
+        """Floating-point operations of one forward pass; the default counts nothing.
+
+        Parameters
+        ----------
+        inputs : the shapes of the inputs
+        outputs : the shapes of the outputs
+
+        Returns
+        -------
+        A number of operations, a multiply-add counted as two; 0 for operators that only move values or make views.
+
+        Examples
+        --------
+        >>> from kuiper.graph.runtime_operator import RuntimeOperator
+        >>> from kuiper.layers.registry import create
+        >>> create(RuntimeOperator("nn.ReLU", "act")).flops([(1, 8, 4, 4)], [(1, 8, 4, 4)])
+        128
         """
         return 0
 
     def expect(self, condition: bool, expected: str, got: object) -> None:
-        """Raise ShapeError in the name of this operator unless the condition holds."""
+        """Raise ShapeError in the name of this operator unless the condition holds.
+
+        Parameters
+        ----------
+        condition : what must be true
+        expected : what was expected, in words, with shapes as names: ``input (n, 8, ...)``
+        got : what came instead
+
+        Raises
+        ------
+        ShapeError
+            If the condition is false; the message begins with the operator's type and name.
+
+        Examples
+        --------
+        >>> from kuiper.graph.runtime_operator import RuntimeOperator
+        >>> layer = Layer(RuntimeOperator("my.Scale", "scale_1"))
+        >>> layer.expect(False, "input (n, 8, ...)", (1, 3, 4, 4))
+        Traceback (most recent call last):
+        kuiper.errors.ShapeError: my.Scale 'scale_1': expected input (n, 8, ...), got (1, 3, 4, 4)
+        """
         if not condition:
             raise ShapeError(self.op.where, expected, got)
 
     def expect_rank(self, x: Array, ranks: tuple[int, ...], letters: str) -> None:
-        """Raise ShapeError unless ``x`` has one of these numbers of axes; ``letters`` names them, "(n, c, h, w)"."""
+        """Raise ShapeError unless an array has one of these numbers of axes.
+
+        Parameters
+        ----------
+        x : an input array
+        ranks : the numbers of axes that it may have
+        letters : the names of the axes for the message, such as "(n, c, h, w)"
+
+        Raises
+        ------
+        ShapeError
+            If it has another number of axes; the message begins with the operator's type and name.
+
+        Examples
+        --------
+        >>> from kuiper.graph.runtime_operator import RuntimeOperator
+        >>> layer = Layer(RuntimeOperator("my.Scale", "scale_1"))
+        >>> layer.expect_rank(np.zeros((3, 4)), (4,), "(n, c, h, w)")
+        Traceback (most recent call last):
+        kuiper.errors.ShapeError: my.Scale 'scale_1': expected input (n, c, h, w), got (3, 4)
+        """
         if x.ndim not in ranks:
             raise ShapeError(self.op.where, f"input {letters}", x.shape)
 
     def unsupported(self, what: str, got: object) -> UnsupportedOperatorError:
-        """The error for a mode of this operator that kuiper lacks: ``raise self.unsupported("mode nearest", mode)``."""
+        """The error for a mode of this operator that kuiper lacks: ``raise self.unsupported("mode nearest", mode)``.
+
+        Parameters
+        ----------
+        what : what kuiper can do, for the message
+        got : what the operator asks for
+
+        Returns
+        -------
+        An error to raise.
+
+        Examples
+        --------
+        >>> from kuiper.graph.runtime_operator import RuntimeOperator
+        >>> print(Layer(RuntimeOperator("my.Resize", "up")).unsupported("mode nearest", "cubic"))
+        my.Resize 'up': expected mode nearest, got cubic
+        """
         return UnsupportedOperatorError(self.op.where, what, got)
 
 
 class ParamLayer(Layer):
-    """A layer with weights: ``weight`` and, unless the file says ``bias=False``, ``bias``."""
+    """A layer with weights: ``weight`` and, unless the file says ``bias=False``, ``bias``.
+
+    Parameters
+    ----------
+    op : the operator, with the weights as its attributes
+    weight_shape : the shape that ``weight`` must have
+
+    Raises
+    ------
+    ShapeError
+        If ``weight`` has another shape.
+    ModelFormatError
+        If the operator has no attribute ``weight``, or says ``bias=True`` and has no ``bias``.
+
+    Examples
+    --------
+    >>> from kuiper.graph.runtime_operator import RuntimeAttribute, RuntimeOperator
+    >>> weight = RuntimeAttribute("float32", (2, 3), np.ones((2, 3), np.float32))
+    >>> ParamLayer(RuntimeOperator("nn.Linear", "fc", attrs={"weight": weight}), (2, 3)).bias is None
+    True
+    """
 
     weight: Array
     bias: Array | None

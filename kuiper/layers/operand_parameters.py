@@ -14,7 +14,7 @@ import numpy as np
 
 from kuiper.graph.pnnx.ir import ParameterType
 from kuiper.graph.runtime_operator import RuntimeParameter
-from kuiper.layers.layer import Layer
+from kuiper.layers.layer import Array, Layer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -46,9 +46,15 @@ class WithOperandParameters(Layer):
         self._data = [i for i in range(len(op.inputs)) if i not in names]
         self._made: tuple[list[Any], Layer] | None = None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.op, self._factory, self._names)
+
     def forward(self, *inputs: Any) -> Any:
         layer, data = self.made_for(inputs)
         return layer.forward(*data)
+
+    def gives_away(self, result: Array) -> bool:
+        return False  # the layer that has made it may have been replaced meanwhile
 
     @property
     def parameter_positions(self) -> Collection[int]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kuiper.errors import ShapeError
 from kuiper.layers.axes import along
+from kuiper.tensor_limit import check_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,6 +15,15 @@ if TYPE_CHECKING:
     from kuiper.layers.layer import Array
 
 UNPACKERS = ("prim::ListUnpack", "prim::TupleUnpack")
+
+
+_PIECE = 256
+"""Bytes that a piece takes beside its numbers: it is an object, and so are its bounds."""
+
+
+def check_count(count: int, where: str) -> None:
+    """Raise ShapeError if so many pieces take more memory than a tensor may."""
+    check_size((count,), _PIECE, f"{where}: the list of pieces")
 
 
 def cut(x: Array, dim: int, bounds: Iterable[tuple[int | None, int | None]]) -> tuple[Array, ...]:

@@ -46,6 +46,27 @@ class CellWeights:
     hidden_bias: Array | None = None
     projection: Array | None = None
 
+    def check(self, gates: int, features: int, outputs: int, hidden: int, where: str) -> None:
+        """Raise ShapeError unless all are of the shapes that a cell of these sizes needs: kernels count on it."""
+        rows = gates * hidden
+        expected = {
+            "weights of the input": (self.input, (rows, features)),
+            "weights of the state": (self.hidden, (rows, outputs)),
+            "a bias of the input": (self.input_bias, (rows,)),
+            "a bias of the state": (self.hidden_bias, (rows,)),
+            "a projection": (self.projection, (outputs, hidden)),
+        }
+        for name, (array, shape) in expected.items():
+            if array is not None and array.shape != shape:
+                raise ShapeError(where, f"{name} {shape}", array.shape)
+        if self.projection is None and outputs != hidden:
+            raise ShapeError(where, f"a projection to {outputs} outputs or {hidden} of them", "none")
+
+    @property
+    def features(self) -> int:
+        """How many numbers of the input a step reads."""
+        return int(self.input.shape[-1]) if self.input.ndim else 0
+
     @property
     def matrices(self) -> tuple[Array, ...]:
         """What is multiplied in every step."""
@@ -107,14 +128,29 @@ class Stack:
     """A recurrent network: the weights of every layer and direction, those of one layer together.
 
     ``sizes`` are those of the cell's states: outputs for h, hidden for c.
+
+    Raises
+    ------
+    ShapeError
+        If the weights do not fit each other, or the sizes.
     """
 
     cell: Cell
+    gates: int
     weights: Sequence[CellWeights]
     directions: int
     batch_first: bool
     sizes: tuple[int, ...]
     where: str
+
+    def __post_init__(self) -> None:
+        if not self.weights or len(self.weights) % self.directions or not self.sizes or min(self.sizes) < 1:
+            got = f"{len(self.weights)} cells in {self.directions} directions, of sizes {self.sizes}"
+            raise ShapeError(self.where, "weights of each direction for cells of at least 1 number", got)
+        features, outputs = self.weights[0].features, self.sizes[0]
+        for k, cell in enumerate(self.weights):
+            read = features if k < self.directions else self.directions * outputs
+            cell.check(self.gates, read, outputs, self.sizes[-1], self.where)
 
     def run(self, x: Array, states: States = ()) -> tuple[Array, ...]:
         """All outputs of the top layer, and the last states of all layers.
@@ -129,7 +165,7 @@ class Stack:
         DataTypeError
             If something is not float32.
         """
-        features = self.weights[0].input.shape[1]
+        features = self.weights[0].features
         if x.ndim not in (2, 3) or x.shape[-1] != features or 0 in x.shape:
             letters = "(n, l, f)" if self.batch_first else "(l, n, f)"
             raise ShapeError(self.where, f"input {letters} or (l, f) with f = {features}, nothing empty", x.shape)

@@ -37,6 +37,7 @@ class Recurrent(Layer):
         self.width = self.read_width()
         self.stack = Stack(
             self.read_cell(),
+            self.gates,
             self._read_weights(),
             self.directions,
             self.batch_first,

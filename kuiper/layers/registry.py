@@ -7,25 +7,29 @@ registry in the process, and ``override`` changes it for one block of code only.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
-from kuiper.errors import ParameterError, UnsupportedOperatorError
-from kuiper.layers.layer import Layer
+import numpy as np
+
+from kuiper.errors import KuiperError, ParameterError, UnsupportedOperatorError
+from kuiper.graph.operator_failure import operator_failure
+from kuiper.layers.factories import FACTORIES
+from kuiper.layers.layer import Layer, is_kuipers_own
 from kuiper.layers.operand_parameters import WithOperandParameters, operand_parameters
+from kuiper.tensor_limit import Limited
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from kuiper.graph.runtime_operator import RuntimeOperator
 
 LayerFactory = Callable[["RuntimeOperator"], "Layer"]
 F = TypeVar("F", bound=LayerFactory)
 
-_factories: dict[str, LayerFactory] = {}
+_factories: dict[str, LayerFactory] = FACTORIES
 _overrides: ContextVar[Mapping[str, LayerFactory]] = ContextVar("overrides", default=MappingProxyType({}))
 
 
@@ -73,6 +77,17 @@ def override(type_name: str, factory: LayerFactory) -> Iterator[None]:
 
     Graphs built before the block keep their layers. Other threads are not affected.
 
+    Parameters
+    ----------
+    type_name : an operator type, such as ``nn.ReLU``
+    factory : a class of layers, or a function that makes a layer from an operator
+
+    Returns
+    -------
+    A context manager.
+
+    Examples
+    --------
     >>> from kuiper.layers import Layer, override
     >>> class Loud(Layer):
     ...     def forward(self, x):
@@ -112,7 +127,7 @@ def is_built_in(type_name: str) -> bool:
     False
     """
     factory = _factories.get(type_name)
-    return factory is not None and type_name not in _overrides.get() and factory.__module__.startswith("kuiper.")
+    return factory is not None and type_name not in _overrides.get() and is_kuipers_own(factory)
 
 
 def near_matches(type_name: str) -> list[str]:
@@ -139,13 +154,63 @@ def create(op: RuntimeOperator) -> Layer:
     ------
     UnsupportedOperatorError
         If no class is registered for its type.
+    KuiperError
+        If its parameters and weights make no layer, whatever the class makes of them; the message names the operator.
     """
-    factory = _overrides.get().get(op.type) or _factories.get(op.type)
+    return _made(op, _overrides.get().get(op.type) or _factories.get(op.type))
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What the registry makes of some types, whatever ``override`` and ``register`` do later or in other processes.
+
+    It can be pickled if ``others``, the factories that are not kuiper's own, can be imported where it is read again:
+    classes and functions at the top level of a module.
+    """
+
+    others: Mapping[str, LayerFactory]
+
+    def create(self, op: RuntimeOperator) -> Layer:
+        """Make the layer that runs this operator; errors as of ``create``."""
+        return _made(op, self.others.get(op.type) or _factories.get(op.type))
+
+
+def snapshot(types: Iterable[str]) -> Snapshot:
+    """What the registry makes of these types now.
+
+    >>> from kuiper.layers import Layer, override
+    >>> with override("nn.ReLU", Layer):
+    ...     snapshot(["nn.ReLU", "nn.Conv2d"]).others
+    {'nn.ReLU': <class 'kuiper.layers.layer.Layer'>}
+    """
+    known = {**_factories, **_overrides.get()}
+    return Snapshot({name: known[name] for name in types if name in known and not is_built_in(name)})
+
+
+def _made(op: RuntimeOperator, factory: LayerFactory | None) -> Layer:
     if factory is None:
         near = near_matches(op.type)
         similar = f"similar: {', '.join(near)}; " if near else ""
         raise UnsupportedOperatorError(
             op.where, "an operator type that kuiper knows", op.type, hint=f"{similar}see docs/add-a-layer.md"
         )
+    _refuse_numbers_for_weights(op, getattr(factory, "number_inputs", ()))
     names = operand_parameters(op, getattr(factory, "data_inputs", Layer.data_inputs))
-    return WithOperandParameters(op, factory, names) if names else factory(op)
+    if names:
+        return WithOperandParameters(op, factory, names)
+    try:
+        with np.errstate(all="ignore"), Limited():  # 1/0 is inf without a word, as when it runs
+            return factory(op)
+    except KuiperError as error:
+        raise operator_failure(op, error) from error.__cause__
+    except Exception as error:
+        raise operator_failure(op, error, "parameters and weights that fit together") from error
+
+
+def _refuse_numbers_for_weights(op: RuntimeOperator, allowed: Sequence[str]) -> None:
+    """A function takes its weights as inputs: it would not see one that the file writes as a number."""
+    if op.type.startswith("F."):
+        for name in ("weight", "bias", "running_mean", "running_var"):
+            given = op.params.get(name)
+            if given is not None and given.value is not None and name not in allowed:
+                raise UnsupportedOperatorError(op.where, f"{name} as an input", f"{name}={given.value}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.errors import ParameterError, ShapeError
+from kuiper.tensor_limit import check_size
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
@@ -19,6 +20,11 @@ Pair = tuple[int, int]
 @dataclass(frozen=True, slots=True)
 class Window:
     """Kernel, stride, padding and dilation, each (vertical, horizontal), and how torch counts the outputs.
+
+    A convolution's ``Stencil`` has the same four, and other rules. Its padding holds zeros that are computed with, and
+    may be of any width, other at the end than at the beginning. A pooling window leaves the padding out, which is the
+    same at both sides and never more than half of the kernel, so that no window is empty; with ``ceil_mode`` the last
+    window may reach beyond it.
 
     Window i of an axis looks at ``i * stride - padding + k * dilation`` for k = 0 ... kernel - 1.
 
@@ -50,11 +56,18 @@ class Window:
         """The number of windows (out_h, out_w) on an image of this size (h, w).
 
         ``ceil_mode`` lets a last window stick out at the end, but it must start inside the image or its left padding.
+
+        Raises
+        ------
+        ShapeError
+            If no window fits, or the padded image is larger than a tensor may be: kernels count positions on it.
         """
         out_h, out_w = (self._count(axis, size[axis]) for axis in (0, 1))
         if min(out_h, out_w) < 1:
             reach = tuple(self._reach(axis) - 2 * self.padding[axis] for axis in (0, 1))
             raise ShapeError(self.where, f"input of at least {reach[0]}x{reach[1]}", f"{size[0]}x{size[1]}")
+        padded = tuple(max(size[i] + 2 * self.padding[i], self._reach(i)) for i in (0, 1))
+        check_size(padded, 4, f"{self.where}: the padded image")
         return out_h, out_w
 
     def starts(self, axis: int, outputs: int) -> Array:

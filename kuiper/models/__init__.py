@@ -1,18 +1,27 @@
 """Floor 5: from photos to answers. Reading pictures, naming them, finding what is on them, and the models to do so.
 
-Nothing here needs PyTorch but the scripts and architectures in ``zoo``.
+tasks        what a network is used for: classification, detection, segmentation, image to image
+pictures     from a file to the numbers that a network takes
+cards        what a model's files say beside its graph: model card, labels
+many         thousands of pictures, over processes or a cluster
+conversion   from PyTorch or ONNX to kuiper's files
+fetching     official weights
+zoo          architectures, training scripts, the bundled models
+
+``predictor`` reads which task a model is for, and runs it on pictures. ``bundle`` and ``lookup`` find a model by its
+name. Nothing here needs PyTorch but the scripts and architectures in ``zoo``.
 """
 
 from __future__ import annotations
 
 from kuiper.models.bundle import bundled, bundled_photo
-from kuiper.models.classification import Classifier
-from kuiper.models.detection import Detection, Detector
-from kuiper.models.drawing import draw_detections, draw_regions
-from kuiper.models.letterbox import Letterbox
-from kuiper.models.model_card import ClassifierCard, DetectorCard, ImageCard, SegmenterCard
+from kuiper.models.cards.model_card import ClassifierCard, DetectorCard, ImageCard, SegmenterCard
+from kuiper.models.pictures.letterbox import Letterbox
 from kuiper.models.predictor import Predictor
-from kuiper.models.segmentation import Segmentation, Segmenter
+from kuiper.models.tasks.classification import Classifier
+from kuiper.models.tasks.detection import Detection, Detector
+from kuiper.models.tasks.drawing import draw_detections, draw_regions
+from kuiper.models.tasks.segmentation import Segmentation, Segmenter
 
 __all__ = [
     "Classifier",

@@ -10,18 +10,21 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kuiper.errors import ParameterError
-from kuiper.models.classification import Classifier
-from kuiper.models.detection import Detection, Detector
-from kuiper.models.labels import read_labels
-from kuiper.models.model_card import card_path
-from kuiper.models.preprocess import ImageSource, read_image
-from kuiper.models.segmentation import Segmentation, Segmenter
+from kuiper.bounded_file import read_json
+from kuiper.errors import ModelFormatError, ParameterError
+from kuiper.locks import open_in_children
+from kuiper.models.cards.labels import read_labels
+from kuiper.models.cards.model_card import card_path
+from kuiper.models.pictures.preprocess import ImageSource, read_image
+from kuiper.models.tasks.classification import Classifier
+from kuiper.models.tasks.detection import Detection, Detector
+from kuiper.models.tasks.segmentation import Segmentation, Segmenter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -132,10 +135,27 @@ class Predictor:
     def describe(self, image: str | None, picture: Image.Image, answer: Any) -> Record:
         """The record of an answer about a picture.
 
+        Parameters
+        ----------
+        image : the path of the picture, or None
+        picture : the picture itself, for its width and height
+        answer : what the model said about it
+
+        Returns
+        -------
+        A dictionary that is ready for JSON; ``record`` shows what is in it.
+
         Raises
         ------
         ValueError
             If there is a NaN or an infinite number in it, which JSON does not have.
+
+        Examples
+        --------
+        >>> from kuiper.models import bundled, bundled_photo
+        >>> predictor, photo = Predictor(bundled("cifar_resnet20"), top=1), read_image(bundled_photo())
+        >>> sorted(predictor.describe("cat.jpg", photo, predictor(photo)))
+        ['height', 'image', 'labels', 'width']
         """
         record = {"image": image, "width": picture.width, "height": picture.height, **TASKS[self.task].entry(answer)}
         json.dumps(record, allow_nan=False)
@@ -146,7 +166,7 @@ class Predictor:
         if self._model is None:
             kept = self.options.keys() - TASKS[self.task].call_options
             options = tuple((name, self.options[name]) for name in sorted(kept))
-            with _loading:
+            with _lock:
                 self._model = _load_once(self.task, self.param, self._written, options)
         return self._model
 
@@ -174,7 +194,8 @@ def failure(image: str | None, error: Exception) -> Record:
     return {"image": image, "error": " ".join(str(error).split()) or type(error).__name__}
 
 
-_loading = Lock()
+_lock = Lock()  # for loading
+open_in_children(sys.modules[__name__])
 
 
 @lru_cache(maxsize=4)
@@ -188,7 +209,7 @@ def _load_once(
 def _task_of(param: Path) -> str:
     """What the model's card says; what is wrong with a card says whoever reads it for that task."""
     try:
-        card = json.loads(card_path(param).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        card = read_json(card_path(param), ModelFormatError, "a model card in JSON")
+    except ModelFormatError:
         return "classify"
     return str(card.get("task", "classify")) if isinstance(card, dict) else "classify"

@@ -13,6 +13,24 @@ from kuiper.tensor.tensor import Tensor
 def add(x: Operand, y: Operand) -> Tensor:
     """``x + y``.
 
+    Parameters
+    ----------
+    x : a tensor, a float32 array or a number
+    y : the same; the shapes are broadcast
+
+    Returns
+    -------
+    A tensor of the broadcast shape, in memory of its own.
+
+    Raises
+    ------
+    ShapeError
+        If the shapes do not broadcast.
+    DataTypeError
+        If an operand is not of float32.
+
+    Examples
+    --------
     One number for each channel, of shape (c, 1, 1), is added to the whole channel:
 
     >>> images = Tensor([[[1, 2], [3, 4]], [[5, 6], [7, 8]]])
@@ -24,6 +42,21 @@ def add(x: Operand, y: Operand) -> Tensor:
     channel 1:
        205  206
        207  208
+    """
+    return Tensor.wrap(combine(elementwise.add, x, y, "add"))
+
+
+def sub(x: Operand, y: Operand) -> Tensor:
+    """``x - y``.
+
+    Parameters
+    ----------
+    x : a tensor, a float32 array or a number
+    y : the same; the shapes are broadcast
+
+    Returns
+    -------
+    A tensor of the broadcast shape, in memory of its own.
 
     Raises
     ------
@@ -31,28 +64,91 @@ def add(x: Operand, y: Operand) -> Tensor:
         If the shapes do not broadcast.
     DataTypeError
         If an operand is not of float32.
+
+    Examples
+    --------
+    >>> sub(Tensor([10, 20]), 1).tolist()
+    [9.0, 19.0]
     """
-    return Tensor.wrap(combine(elementwise.add, x, y, "add"))
-
-
-def sub(x: Operand, y: Operand) -> Tensor:
-    """``x - y``; see ``add``."""
     return Tensor.wrap(combine(elementwise.sub, x, y, "sub"))
 
 
 def mul(x: Operand, y: Operand) -> Tensor:
-    """``x * y``, value by value; see ``add``."""
+    """``x * y``, value by value.
+
+    Parameters
+    ----------
+    x : a tensor, a float32 array or a number
+    y : the same; the shapes are broadcast
+
+    Returns
+    -------
+    A tensor of the broadcast shape, in memory of its own.
+
+    Raises
+    ------
+    ShapeError
+        If the shapes do not broadcast.
+    DataTypeError
+        If an operand is not of float32.
+
+    Examples
+    --------
+    >>> mul(Tensor([[1, 2], [3, 4]]), Tensor([10, 100])).tolist()
+    [[10.0, 200.0], [30.0, 400.0]]
+    """
     return Tensor.wrap(combine(elementwise.mul, x, y, "mul"))
 
 
 def div(x: Operand, y: Operand) -> Tensor:
-    """``x / y``; division by zero gives an infinity or NaN. See ``add``."""
+    """``x / y``; division by zero gives an infinity or NaN.
+
+    Parameters
+    ----------
+    x : a tensor, a float32 array or a number
+    y : the same; the shapes are broadcast
+
+    Returns
+    -------
+    A tensor of the broadcast shape, in memory of its own.
+
+    Raises
+    ------
+    ShapeError
+        If the shapes do not broadcast.
+    DataTypeError
+        If an operand is not of float32.
+
+    Examples
+    --------
+    >>> div(Tensor([1, -1, 0]), 0).tolist()
+    [inf, -inf, nan]
+    """
     return Tensor.wrap(combine(elementwise.div, x, y, "div"))
 
 
 def axpy(a: float, x: Operand, y: Operand) -> Tensor:
-    """``a * x + y`` in one pass; ``x`` and ``y`` have one shape.
+    """``a * x + y`` in one pass over memory.
 
+    Parameters
+    ----------
+    a : a number
+    x : a tensor or a float32 array
+    y : the same, of the shape of ``x``
+
+    Returns
+    -------
+    A tensor of this shape, in memory of its own.
+
+    Raises
+    ------
+    ShapeError
+        If the shapes differ.
+    DataTypeError
+        If ``a`` is not a number, or ``x`` or ``y`` is not of float32.
+
+    Examples
+    --------
     >>> axpy(2, Tensor([1, 2, 3]), Tensor([10, 10, 10])).tolist()
     [12.0, 14.0, 16.0]
 

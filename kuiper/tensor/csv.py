@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kuiper.bounded_file import obstacle
 from kuiper.errors import CsvFormatError, DataTypeError, ParameterError, ShapeError
 from kuiper.tensor.tensor import Tensor
 
@@ -17,11 +18,12 @@ if TYPE_CHECKING:
 Path = str | PathLike[str]
 
 FLOAT32_OVERFLOW = (2 - 2.0**-24) * 2.0**127  # from here on, rounding to float32 gives infinity
+MOST_VALUES = 2**28  # of a table, a gigabyte: one long row among many short ones would fill any memory
 CHARACTERS_OF_NUMBERS = set("0123456789+-.\r\nabcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
 def load_csv(path: Path, separator: str | None = ",", missing: float = 0.0) -> Tensor:
-    """A tensor (rows, columns) with the numbers of a text file.
+    r"""A tensor (rows, columns) with the numbers of a text file.
 
     Parameters
     ----------
@@ -30,28 +32,77 @@ def load_csv(path: Path, separator: str | None = ",", missing: float = 0.0) -> T
     missing : the value of a cell that is not there: an empty one (``1,,3``), and those by which a row is shorter than
         the longest. The C++ course filled with zeros; ``float("nan")`` keeps a gap apart from a zero.
 
+    Returns
+    -------
+    A float32 tensor with as many columns as the longest row.
+
     Raises
     ------
     CsvFormatError
         If a cell is not a number, or too large for float32; the message gives file, line and column. If there are no
-        rows at all, or the path is a directory.
+        rows at all, the path is no regular file, or the table has more than ``MOST_VALUES``.
+    ParameterError
+        If the separator could be part of a number.
     FileNotFoundError
         If there is no such file.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "table.csv")
+    ...     _ = path.write_text("1,2,3\n4,,6\n7\n")
+    ...     load_csv(path)
+    Tensor(shape=(3, 3))
+       1  2  3
+       4  0  6
+       7  0  0
     """
     check_separator(separator, "load_csv")
-    if os.path.isdir(path):
-        raise CsvFormatError(os.fspath(path), "a text file", "a directory")
+    got = obstacle(path)
+    if got not in ("", "nothing there"):
+        raise CsvFormatError(os.fspath(path), "a text file", got)
     rows = list(read_rows(path, separator, missing))
     if not rows:
         raise CsvFormatError(os.fspath(path), "at least one row of numbers", "an empty file")
-    values = np.full((len(rows), max(map(len, rows))), missing, np.float32)
+    columns = max(map(len, rows))
+    if len(rows) * columns > MOST_VALUES:
+        raise CsvFormatError(os.fspath(path), f"at most {MOST_VALUES:,} values", f"{len(rows)} rows of {columns}")
+    values = np.full((len(rows), columns), missing, np.float32)
     for row, numbers in zip(values, rows, strict=True):
         row[: len(numbers)] = numbers
     return Tensor.wrap(values)
 
 
 def save_csv(tensor: Tensor, path: Path, separator: str = ",") -> None:
-    """Write a tensor (rows, columns) so that ``load_csv`` gives exactly the same float32 values back."""
+    r"""Write a tensor (rows, columns) so that ``load_csv`` gives exactly the same float32 values back.
+
+    Parameters
+    ----------
+    tensor : two axes, at least one value
+    path : the file to write; an older one is replaced
+    separator : what stands between two cells
+
+    Raises
+    ------
+    ShapeError
+        If the tensor has no values, or not two axes.
+    DataTypeError
+        If the values are not of float32.
+    ParameterError
+        If the separator could be part of a number.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "table.csv")
+    ...     save_csv(Tensor([[1, 2.5], [-3, 0.1]]), path, separator=";")
+    ...     path.read_text()
+    '1;2.5\n-3;0.1\n'
+    """
     check_separator(separator, "save_csv")
     if tensor.ndim != 2 or not tensor.size:
         raise ShapeError("save_csv", "a tensor (rows, columns) with values", f"shape {tensor.shape}")

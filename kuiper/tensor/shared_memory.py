@@ -31,6 +31,14 @@ class SharedMemory(Exporter):
     def wrap(cls: type[Self], array: np.ndarray) -> Self:
         """A tensor over the memory of an array of any numeric type: no copy, no conversion.
 
+        Raises
+        ------
+        DataTypeError
+            If it is no array, its values are no numbers in this machine's byte order, or its strides are no whole
+            elements.
+
+        Examples
+        --------
         >>> import numpy as np
         >>> from kuiper.tensor import Tensor
         >>> indices = np.array([4, 7])
@@ -53,7 +61,13 @@ class SharedMemory(Exporter):
 
     @classmethod
     def from_numpy(cls: type[Self], array: np.ndarray) -> Self:
-        """A tensor over the memory of a float32 array; another type would need a copy and is refused."""
+        """A tensor over the memory of a float32 array; another type would need a copy and is refused.
+
+        Raises
+        ------
+        DataTypeError
+            If it is no array of float32.
+        """
         tensor = cls.wrap(array)
         if array.dtype != np.float32:
             hint = f"{cls.__name__}(array) converts with a copy, {cls.__name__}.wrap(array) keeps the type"

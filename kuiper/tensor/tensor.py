@@ -26,16 +26,11 @@ class Tensor(SharedMemory):
     it, too. Slices, ``permute``, ``channel``, and where the strides allow it ``reshape`` and ``flatten``, are views:
     writing to them writes to the tensor. Arithmetic, ``padding``, ``transform`` and ``copy`` give memory of their own.
 
-    ``order`` is "C" or "row" (row-major, the default) or "F" or "column" (column-major): where it is given to a
-    constructor it says how the values lie in memory, elsewhere in which sequence they are read and written.
-
-    >>> t = Tensor([[1, 2, 3], [4, 5, 6]])
-    >>> t * 2 + Tensor([[10], [20]])
-    Tensor(shape=(2, 3))
-       12  14  16
-       28  30  32
-    >>> t.strides, Tensor(t, order="F").strides
-    ((3, 1), (1, 2))
+    Parameters
+    ----------
+    values : a number, nested lists of numbers, or an array of any shape; they are rounded to float32
+    order : "C" or "row" (row-major, the default) or "F" or "column" (column-major). Where it is given to a constructor,
+        it says how the values lie in memory; elsewhere it says in which sequence they are read and written.
 
     Raises
     ------
@@ -43,6 +38,18 @@ class Tensor(SharedMemory):
         If nested lists are ragged.
     DataTypeError
         If a value is not a real number.
+    ParameterError
+        If ``order`` is none of the four words.
+
+    Examples
+    --------
+    >>> t = Tensor([[1, 2, 3], [4, 5, 6]])
+    >>> t * 2 + Tensor([[10], [20]])
+    Tensor(shape=(2, 3))
+       12  14  16
+       28  30  32
+    >>> t.strides, Tensor(t, order="F").strides
+    ((3, 1), (1, 2))
     """
 
     __slots__ = ()
@@ -53,25 +60,100 @@ class Tensor(SharedMemory):
 
     @classmethod
     def full(cls: type[Self], shape: Shape, value: float, order: str = "C") -> Self:
-        """A tensor whose values are all ``value``."""
+        """A tensor whose values are all ``value``.
+
+        Parameters
+        ----------
+        shape : the length of each axis, or one length
+        value : a number, rounded to float32
+        order : how the values lie in memory: "C" or "row" (row-major), "F" or "column" (column-major)
+
+        Returns
+        -------
+        A tensor of this shape, in memory of its own.
+
+        Raises
+        ------
+        ShapeError
+            If a length is negative.
+        DataTypeError
+            If a length is not a whole number.
+        ParameterError
+            If ``order`` is none of the four words.
+
+        Examples
+        --------
+        >>> Tensor.full((2, 3), 7)
+        Tensor(shape=(2, 3))
+           7  7  7
+           7  7  7
+        """
         lengths = checked_shape(shape, "Tensor.full")
         return cls.wrap(np.full(lengths, value, np.float32, order=memory_order(order, "Tensor.full")))
 
     @classmethod
     def zeros(cls: type[Self], shape: Shape, order: str = "C") -> Self:
-        """A tensor of zeros."""
+        """A tensor of zeros.
+
+        Parameters
+        ----------
+        shape : the length of each axis, or one length
+        order : how the values lie in memory: "C" or "row" (row-major), "F" or "column" (column-major)
+
+        Returns
+        -------
+        A tensor of this shape, in memory of its own. Errors are those of ``full``.
+
+        Examples
+        --------
+        >>> Tensor.zeros((2, 3), order="F").strides
+        (1, 2)
+        """
         return cls.full(shape, 0.0, order)
 
     @classmethod
     def ones(cls: type[Self], shape: Shape, order: str = "C") -> Self:
-        """A tensor of ones."""
+        """A tensor of ones.
+
+        Parameters
+        ----------
+        shape : the length of each axis, or one length
+        order : how the values lie in memory: "C" or "row" (row-major), "F" or "column" (column-major)
+
+        Returns
+        -------
+        A tensor of this shape, in memory of its own. Errors are those of ``full``.
+
+        Examples
+        --------
+        >>> Tensor.ones(3).tolist()
+        [1.0, 1.0, 1.0]
+        """
         return cls.full(shape, 1.0, order)
 
     @classmethod
     def normal(
         cls: type[Self], shape: Shape, mean: float = 0, std: float = 1, *, seed: int | None = None, order: str = "C"
     ) -> Self:
-        """Random values from a normal distribution; the same ones for the same seed, whatever the order."""
+        """Random values from a normal distribution; the same ones for the same seed, whatever the order.
+
+        Parameters
+        ----------
+        shape : the length of each axis, or one length
+        mean : the mean of the distribution
+        std : its standard deviation
+        seed : a whole number that fixes the values; None draws others each time
+        order : how the values lie in memory: "C" or "row" (row-major), "F" or "column" (column-major)
+
+        Returns
+        -------
+        A tensor of this shape, in memory of its own. Errors are those of ``full``.
+
+        Examples
+        --------
+        >>> Tensor.normal((2, 2), mean=5, seed=1) == Tensor.normal((2, 2), mean=5, seed=1, order="F")
+        True
+        """
         values = np.random.default_rng(seed).standard_normal(checked_shape(shape, "Tensor.normal"), np.float32)
         return cls(values * np.float32(std) + np.float32(mean), order)
 
@@ -79,7 +161,26 @@ class Tensor(SharedMemory):
     def uniform(
         cls: type[Self], shape: Shape, low: float = 0, high: float = 1, *, seed: int | None = None, order: str = "C"
     ) -> Self:
-        """Random values spread evenly from ``low`` to ``high``; the same ones for the same seed, whatever the order."""
+        """Random values spread evenly from ``low`` to ``high``; the same ones for the same seed, whatever the order.
+
+        Parameters
+        ----------
+        shape : the length of each axis, or one length
+        low : the smallest value
+        high : the end of the range, which itself is not drawn
+        seed : a whole number that fixes the values; None draws others each time
+        order : how the values lie in memory: "C" or "row" (row-major), "F" or "column" (column-major)
+
+        Returns
+        -------
+        A tensor of this shape, in memory of its own. Errors are those of ``full``.
+
+        Examples
+        --------
+        >>> t = Tensor.uniform(1000, low=-1, high=1, seed=1)
+        >>> -1 <= min(t.tolist()) and max(t.tolist()) < 1
+        True
+        """
         values = np.random.default_rng(seed).random(checked_shape(shape, "Tensor.uniform"), np.float32)
         return cls(values * np.float32(high - low) + np.float32(low), order)
 
@@ -119,12 +220,38 @@ class Tensor(SharedMemory):
         return value
 
     def set(self, *index: int, value: float) -> None:
-        """Put a number at an index: ``t.set(0, 2, 1, value=7)``; TensorIndexError outside the tensor."""
+        """Put a number at an index.
+
+        Parameters
+        ----------
+        index : one whole number for each axis; negative ones count from the end
+        value : the number, rounded to float32
+
+        Raises
+        ------
+        TensorIndexError
+            If the index is outside of the tensor, or has another number of axes.
+        DataTypeError
+            If the tensor is a view of memory that may not be written.
+
+        Examples
+        --------
+        >>> t = Tensor.zeros((2, 3))
+        >>> t.set(0, -1, value=7)
+        >>> t.tolist()
+        [[0.0, 0.0, 7.0], [0.0, 0.0, 0.0]]
+        """
         place = layout.checked_index(index, self.shape, "Tensor.set")
         self._writable("Tensor.set")[place] = value
 
     def item(self) -> float:
-        """The only value of a tensor with one value."""
+        """The only value of a tensor with one value.
+
+        Raises
+        ------
+        ShapeError
+            If there are more values, or none.
+        """
         if self.size != 1:
             raise ShapeError("Tensor.item", "a tensor with one value", f"shape {self.shape}")
         value: float = self.array.item()
@@ -139,8 +266,25 @@ class Tensor(SharedMemory):
         return self.array.tolist()
 
     def fill(self, values: Operand | Sequence[float], order: str = "C") -> None:
-        """Overwrite all values: with one number, or with as many as there are, given in this order.
+        """Overwrite all values: with one number, or with as many as there are.
 
+        Parameters
+        ----------
+        values : a number, or a row of ``size`` numbers
+        order : the sequence in which the values are written: row by row ("C" or "row") or column by column ("F" or
+            "column")
+
+        Raises
+        ------
+        ShapeError
+            If there are more or fewer values than the tensor has.
+        DataTypeError
+            If a value is not a real number, or the memory may not be written.
+        ParameterError
+            If ``order`` is none of the four words.
+
+        Examples
+        --------
         >>> t = Tensor.zeros((2, 3))
         >>> t.fill([1, 2, 3, 4, 5, 6], order="column")
         >>> t
@@ -156,25 +300,100 @@ class Tensor(SharedMemory):
         target[...] = given.reshape(self.shape, order=memory_order(order, "Tensor.fill")) if given.ndim else given
 
     def channel(self, i: int) -> Tensor:
-        """Channel ``i`` as a view: (h, w) of a tensor (c, h, w), (n, h, w) of a tensor (n, c, h, w)."""
+        """One channel as a view: (h, w) of a tensor (c, h, w), (n, h, w) of a tensor (n, c, h, w).
+
+        Raises
+        ------
+        ShapeError
+            If the tensor has another number of axes.
+        TensorIndexError
+            If there is no channel of this number.
+        """
         if self.ndim not in (3, 4):
             raise ShapeError("Tensor.channel", "a tensor (c, h, w) or (n, c, h, w)", f"shape {self.shape}")
         (number,) = layout.checked_index((i,), self.shape[-3:-2], "Tensor.channel")
         return Tensor.wrap(self.array[..., number, :, :])
 
     def padding(self, pads: Sequence[int], value: float = 0) -> Tensor:
-        """A copy with a border of ``value``; ``pads`` is (up, bottom, left, right) for the last two axes, (h, w)."""
+        """A copy with a border around the last two axes.
+
+        Parameters
+        ----------
+        pads : (up, bottom, left, right), the widths of the border in values
+        value : what the border is filled with
+
+        Returns
+        -------
+        A tensor (..., up + h + bottom, left + w + right) for one of shape (..., h, w).
+
+        Raises
+        ------
+        ShapeError
+            If ``pads`` are not four, one is negative, or the tensor has fewer than two axes.
+
+        Examples
+        --------
+        >>> Tensor([[1, 2], [3, 4]]).padding((1, 0, 0, 2))
+        Tensor(shape=(3, 4))
+           0  0  0  0
+           1  2  0  0
+           3  4  0  0
+        """
         return Tensor.wrap(layout.padded(self.array, pads, value, "Tensor.padding"))
 
     def reshape(self, *shape: int | Sequence[int], order: str = "C") -> Tensor:
-        """The values under a new shape, in row-major or column-major order; one length may be -1."""
+        """The values under a new shape; a view where the strides allow it.
+
+        Parameters
+        ----------
+        shape : the new lengths, as numbers or as one sequence; one of them may be -1 and is computed from the others
+        order : the sequence in which values are read and written: row by row ("C" or "row") or column by column ("F" or
+            "column")
+
+        Returns
+        -------
+        A tensor of the new shape.
+
+        Raises
+        ------
+        ShapeError
+            If the lengths do not fit the number of values.
+        DataTypeError
+            If a length is not a whole number.
+        ParameterError
+            If ``order`` is none of the four words.
+
+        Examples
+        --------
+        >>> Tensor([[1, 2, 3], [4, 5, 6]]).reshape(3, -1)
+        Tensor(shape=(3, 2))
+           1  2
+           3  4
+           5  6
+        """
         lengths = layout.whole_numbers(shape, "Tensor.reshape", "shape")
         reading = memory_order(order, "Tensor.reshape")
         return Tensor.wrap(layout.reshaped(self.array, lengths, reading, "Tensor.reshape"))
 
     def flatten(self, start: int = 0, end: int = -1) -> Tensor:
-        """The axes from ``start`` to ``end``, both included, merged into one.
+        """The axes from ``start`` to ``end``, both included, merged into one; a view where the strides allow it.
 
+        Parameters
+        ----------
+        start : the first axis to merge; negative numbers count from the end
+        end : the last axis to merge
+
+        Returns
+        -------
+        A tensor with ``end - start`` fewer axes; one without axes gets one.
+
+        Raises
+        ------
+        ShapeError
+            If there is no such axis, or ``start`` lies behind ``end``.
+
+        Examples
+        --------
         >>> Tensor.zeros((2, 3, 4, 5)).flatten(1, 2).shape
         (2, 12, 5)
         """
@@ -195,7 +414,31 @@ class Tensor(SharedMemory):
         return Tensor.wrap(self.array.copy("K" if order is None else memory_order(order, "Tensor.copy")))
 
     def allclose(self, other: Operand, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
-        """Whether both have one shape and ``|self - other| <= atol + rtol |other|`` everywhere."""
+        """Whether both have one shape and ``|self - other| <= atol + rtol |other|`` everywhere.
+
+        Parameters
+        ----------
+        other : a tensor, an array, nested lists or a number
+        rtol : the tolerated difference as a share of ``other``
+        atol : the tolerated difference as such
+        equal_nan : whether NaN equals NaN
+
+        Returns
+        -------
+        A bool.
+
+        Raises
+        ------
+        ShapeError
+            If ``other`` are ragged lists.
+        DataTypeError
+            If a value of ``other`` is not a real number.
+
+        Examples
+        --------
+        >>> Tensor([1, 2]).allclose([1, 2.001]), Tensor([1, 2]).allclose([1, 2.001], rtol=1e-2)
+        (False, True)
+        """
         array = layout.numeric_array(other, "Tensor.allclose")
         return self.shape == array.shape and bool(np.allclose(self.array, array, rtol, atol, equal_nan))
 

@@ -1,9 +1,9 @@
-"""A layer normalisation and a line of arithmetic, in three formats, for lecture 2.
+"""A layer normalisation, arithmetic and a flatten, in three formats, for lecture 2.
 
     pip install torch==2.13.0 onnx && pip install -e '.[export]'
     python notebooks/data/make_formats.py
 
-Writes, beside itself, for each NAME of layer_norm and arithmetic:
+Writes, beside itself, for each NAME of layer_norm, arithmetic and flatten_rest:
 
     NAME.pnnx.param, NAME.pnnx.bin
     NAME.torchscript.txt            the graph as TorchScript prints it
@@ -36,27 +36,46 @@ class Arithmetic(nn.Module):
         return a * b + (c + d)
 
 
-def write(name: str, module: nn.Module, inputs: tuple[torch.Tensor, ...]) -> None:
-    """All three formats of one module."""
+class FlattenRest(nn.Module):
+    """Merges all axes but the first, whose length is read from the tensor."""
+
+    def forward(self, x):
+        return x.reshape(x.shape[0], -1)
+
+
+def write(
+    name: str,
+    module: nn.Module,
+    inputs: tuple[torch.Tensor, ...],
+    other_batch: tuple[torch.Tensor, ...] = (),
+) -> None:
+    """All three formats of a module; a second batch size leaves that size open."""
     traced = torch.jit.trace(module.eval(), inputs)
     inlined = traced.inlined_graph
     (FOLDER / f"{name}.torchscript.txt").write_text(without_places(str(inlined)))
     buffer = io.BytesIO()
-    torch.onnx.export(module, inputs, buffer, opset_version=OPERATOR_SET, dynamo=False)
+    torch.onnx.export(
+        module,
+        inputs,
+        buffer,
+        opset_version=OPERATOR_SET,
+        dynamo=False,
+        input_names=["input"] if other_batch else None,
+        dynamic_axes={"input": {0: "batch"}} if other_batch else None,
+    )
     graph = onnx.load_from_string(buffer.getvalue()).graph
     nodes = [
         {"type": node.op_type, "inputs": list(node.input), "outputs": list(node.output)}
         for node in graph.node
     ]
     (FOLDER / f"{name}.onnx.json").write_text(json.dumps(nodes, indent=1) + "\n")
+    options = [f"inputshape={shapes(inputs)}"]
+    options += [f"inputshape2={shapes(other_batch)}"] if other_batch else []
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch, "m.pt")
         traced.save(str(path))
-        shapes = ",".join(
-            f"[{','.join(map(str, tensor.shape))}]f32" for tensor in inputs
-        )
         subprocess.run(
-            [pnnx.EXEC_PATH, path.name, f"inputshape={shapes}", "fp16=0"],
+            [pnnx.EXEC_PATH, path.name, *options, "fp16=0"],
             cwd=scratch,
             capture_output=True,
         )
@@ -64,6 +83,11 @@ def write(name: str, module: nn.Module, inputs: tuple[torch.Tensor, ...]) -> Non
             shutil.copyfile(
                 Path(scratch, f"m.pnnx.{kind}"), FOLDER / f"{name}.pnnx.{kind}"
             )
+
+
+def shapes(tensors: tuple[torch.Tensor, ...]) -> str:
+    """The shapes as PNNX's options spell them."""
+    return ",".join(f"[{','.join(map(str, tensor.shape))}]f32" for tensor in tensors)
 
 
 def without_places(text: str) -> str:
@@ -76,6 +100,8 @@ def main() -> None:
     warnings.simplefilter("ignore")
     write("layer_norm", nn.LayerNorm(8), (torch.randn(1, 4, 8),))
     write("arithmetic", Arithmetic(), tuple(torch.randn(2, 3) for _ in range(4)))
+    two, seven = (torch.randn(n, 3, 4, 5) for n in (2, 7))
+    write("flatten_rest", FlattenRest(), (two,), (seven,))
 
 
 if __name__ == "__main__":

@@ -227,7 +227,7 @@ def test_classify_refuses_wrong_options_in_one_line(
 
 def test_progress_bar_shows_what_is_done_and_what_failed(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Console(file=StringIO(), force_terminal=True, width=120, color_system=None)
-    monkeypatch.setattr("kuiper.cli.many_pictures.Console", lambda stderr: terminal)
+    monkeypatch.setattr("kuiper.cli.many_pictures.open_console", lambda error: terminal)
     tally = Tally(skipped=2, failed_before=0)
     with progress_bar("classify", 10, tally, shown=True) as show:
         tally.count({"image": "a"})

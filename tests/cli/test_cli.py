@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 import io
 import json
 import shutil
@@ -11,6 +12,8 @@ import numpy as np
 import pytest
 
 from kuiper.cli import COMMANDS, main
+from kuiper.cli.run import load_array
+from kuiper.errors import DataTypeError
 from kuiper.models import bundled, bundled_photo
 
 if TYPE_CHECKING:
@@ -193,7 +196,21 @@ def test_doctor_checks_itself(capsys: pytest.CaptureFixture[str]) -> None:
     assert "FAIL" not in out
 
 
-@pytest.mark.parametrize("words", [[], ["sing"], ["run"], ["bench", "m.param", "--shape", "x"], ["--nonsense"]])
+def test_kuiper_alone_prints_its_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        run()
+    assert caught.value.code == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    assert [command for command in COMMANDS if f"\n    {command} " not in captured.out] == []
+
+
+def test_a_word_that_is_no_command_exits_with_2(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("sing") == 2
+    assert capsys.readouterr().err == "kuiper: expected a command, got 'sing'; kuiper --help lists them\n"
+
+
+@pytest.mark.parametrize("words", [["run"], ["bench", "m.param", "--shape", "x"], ["--nonsense"]])
 def test_wrong_usage_exits_with_2(words: list[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         run(*words)
@@ -217,3 +234,20 @@ def test_missing_model_is_one_line_on_stderr(path: str, capsys: pytest.CaptureFi
 def test_python_m_kuiper_is_the_same_program() -> None:
     answer = subprocess.run([sys.executable, "-m", "kuiper", "--version"], capture_output=True, text=True, check=True)
     assert answer.stdout.startswith("kuiper ")
+
+
+@pytest.mark.parametrize("shape", ["(2, 3)", "()", "(0, 5)"])
+def test_load_array_reads_arrays_of_every_shape(tmp_path: Path, shape: str) -> None:
+    array = np.asfortranarray(np.ones(ast.literal_eval(shape), np.float32))
+    np.save(tmp_path / "x.npy", array)
+    np.testing.assert_array_equal(load_array(tmp_path / "x.npy"), array)
+
+
+def test_load_array_asks_for_no_memory_that_the_file_has_not(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.ones((2, 3), np.float32))
+    data = (tmp_path / "x.npy").read_bytes()
+    for shape in (b"(99999999999,)}", b"(9, 9), }", b"(-1, 3), }", b"(1" + b"0" * 40 + b",)}"):
+        place, size = data.index(b"(2, 3)"), len(data)
+        (tmp_path / "huge.npy").write_bytes((data[:place] + shape + b" " * size)[: size - 25] + b"\n" + data[-24:])
+        with pytest.raises(DataTypeError, match=r"huge\.npy: expected a .npy file, got \d+ bytes of something else"):
+            load_array(tmp_path / "huge.npy")

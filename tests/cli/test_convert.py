@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import kuiper
 from kuiper.cli import main
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NETWORKS = "tests.models.conversion.networks"
 IMAGE = "1,3,6,8"
@@ -33,9 +31,9 @@ def error_line(capsys: pytest.CaptureFixture[str]) -> str:
 @pytest.mark.parametrize(
     ("missing", "model", "line"),
     [
-        ("torch", "net:Net", "net:Net: expected PyTorch, got no module torch; pip install torch, then pip install 'ku"),
-        ("torch", "net.pt", "net.pt: expected PyTorch, got no module torch; pip install torch, then pip install 'ku"),
-        ("onnx", "net.onnx", "net.onnx: expected onnx, got no module onnx; pip install 'kuiper[export]'"),
+        ("torch", "net:Net", "net:Net: expected PyTorch, got no module torch; pip install torch pnnx"),
+        ("torch", "net.pt", "net.pt: expected PyTorch, got no module torch; pip install torch pnnx"),
+        ("onnx", "net.onnx", "net.onnx: expected onnx, got no module onnx; pip install onnx pnnx"),
     ],
 )
 def test_a_missing_extra_is_named(
@@ -92,6 +90,63 @@ def test_a_model_that_is_none_is_refused_before_pytorch_is_asked_for(
     monkeypatch.setitem(sys.modules, "torch", None)
     assert run(*words) == 1
     assert message in error_line(capsys)
+
+
+class RunsCode:
+    """Pickled, this makes a file wherever it is unpickled."""
+
+    def __init__(self, marker: Path) -> None:
+        self.marker = marker
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Path.touch, (self.marker,)
+
+
+@pytest.mark.torch
+class TestPickles:
+    """A pickle is code: nothing of it runs before that has been said and allowed."""
+
+    @pytest.fixture
+    def pickle(self, tmp_path: Path) -> Path:
+        import torch
+
+        torch.save(RunsCode(tmp_path / "marker"), tmp_path / "model.pt")
+        return tmp_path / "model.pt"
+
+    @pytest.mark.parametrize("answer", [None, "", "n\n"])
+    def test_it_is_not_loaded_unless_somebody_says_yes(
+        self, pickle: Path, answer: str | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setattr(sys, "stdin", Terminal(answer) if answer is not None else io.StringIO("y\n"))
+        assert run(pickle, "--input", IMAGE) == 1
+        said = capsys.readouterr()
+        assert "model.pt is a pickled module, or another file: loading it runs any code that is in it" in said.out
+        assert ("Do you trust" in said.out) == (answer is not None)
+        assert "expected TorchScript, got a pickled module, or another file; loading it would run code" in said.err
+        assert not (pickle.parent / "marker").exists()
+
+    @pytest.mark.parametrize(("words", "answer"), [(["--yes"], ""), ([], "y\n")])
+    def test_it_is_loaded_after_the_warning_if_somebody_says_yes(
+        self,
+        pickle: Path,
+        words: list[str],
+        answer: str,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        monkeypatch.setattr(sys, "stdin", Terminal(answer))
+        assert run(pickle, "--input", IMAGE, *words) == 1
+        said = capsys.readouterr()
+        assert "loading it runs any code that is in it" in said.out
+        assert "TypeError: a NoneType, no torch.nn.Module" in said.err
+        assert (pickle.parent / "marker").exists()
+
+
+class Terminal(io.StringIO):
+    """Somebody at the keyboard."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 @pytest.mark.torch
@@ -202,7 +257,7 @@ class TestConversion:
     ) -> None:
         monkeypatch.setitem(sys.modules, "pnnx", None)
         assert run(f"{NETWORKS}:Cnn", "--input", IMAGE) == 1
-        assert "Cnn: expected pnnx, got no module pnnx; pip install 'kuiper[export]'" in error_line(capsys)
+        assert "Cnn: expected pnnx, got no module pnnx; pip install pnnx" in error_line(capsys)
 
     def test_onnx_needs_no_input_where_the_file_has_the_sizes(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -150,3 +150,30 @@ def test_course_update_outside_of_a_course_folder_names_start(
     assert main(["course", "update"]) == 1
     words = "expected a course folder, here or above, got none; kuiper course start writes one"
     assert capsys.readouterr().err == f"kuiper course: {tmp_path}: {words}\n"
+
+
+def test_a_command_that_is_almost_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["hints", "1.1"]) == 2
+    assert capsys.readouterr().err == "kuiper: expected a command, got 'hints'; did you mean: kuiper hint\n"
+    assert main(["xyzzy"]) == 2
+    assert capsys.readouterr().err == "kuiper: expected a command, got 'xyzzy'; kuiper --help lists them\n"
+
+
+def test_hint_of_one_function(syllabus: Syllabus, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["hint", "1.1", "double"]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == "what is twice?"
+    assert main(["hint", "1.1", "treble"]) == 1
+    words = "kuiper hint: hints of 1.1: expected a function of the exercise: double, got 'treble'\n"
+    assert capsys.readouterr().err == words
+    assert main(["hint"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["next: 1.1 double", "  kuiper hint 1.1 double   1 of 3 hints seen"]
+
+
+def test_progress_fits_80_columns(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(Path(__file__).parents[2])
+    assert main(["progress"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert sum(line.startswith(("1.", "2.", "3.", "4.", "5.")) for line in lines) == 41  # no row is broken in two
+    assert "Winograd's convolution, F(2, 3)" in "\n".join(lines)

@@ -85,7 +85,7 @@ def test_fetch_without_the_extra_is_one_line(
         monkeypatch.setitem(sys.modules, name, None if name == missing else sys)
     assert main(["fetch", "resnet18"]) == 1
     expected = (
-        f"kuiper fetch: resnet18: expected PyTorch and pnnx, got no module {missing}; pip install 'kuiper[export]'"
+        f"kuiper fetch: resnet18: expected PyTorch and pnnx, got no module {missing}; pip install torch pnnx filelock"
     )
     assert error_line(capsys).strip() == expected
     assert not cache.exists()

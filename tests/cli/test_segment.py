@@ -13,7 +13,7 @@ from kuiper.cli import main
 from kuiper.cli.segment import places
 from kuiper.errors import ParameterError
 from kuiper.models import bundled
-from kuiper.models.drawing import colour_of
+from kuiper.models.tasks.drawing import colour_of
 from tests.models.little_models import relu_model
 
 if TYPE_CHECKING:

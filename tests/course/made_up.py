@@ -24,7 +24,7 @@ test_count = 2
 points = 2
 minutes = 5
 timeout = 2.0
-hints = ["what is twice?", "see the lecture", "multiply"]
+hints = [{ for = "double", ladder = ["what is twice?", "see the lecture", "multiply"] }]
 
 [[exercise]]
 id = "1.2"
@@ -37,7 +37,7 @@ points = 3
 minutes = 5
 timeout = 2.0
 depends_on = ["1.1"]
-hints = ["how often?", "see the lecture", "twice the double"]
+hints = [{ for = "fourfold", ladder = ["how often?", "see the lecture", "twice the double"] }]
 """
 
 DOUBLE = '''

@@ -1,18 +1,23 @@
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
+from kuiper.compiler import find_compiler
 from kuiper.course import builder
 from kuiper.course.builder import annotate, load_pyx, module_name
 from kuiper.course.errors import BuildError, ExerciseSyntaxError
+from kuiper.course.observation import observe
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 GOOD = "def twice(float[::1] x):\n    cdef Py_ssize_t i\n    for i in range(x.shape[0]):\n        x[i] *= 2\n"
+
+IS_ZIG = bool((found := find_compiler()) and found.is_zig)
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +49,34 @@ def test_safe_mode_checks_every_index(tmp_path: Path, cache: Path) -> None:
     path = write(tmp_path, GOOD.replace("x.shape[0])", "x.shape[0] + 1)"))
     with pytest.raises(IndexError, match="Out of bounds"):
         load_pyx(path, cache).twice(np.ones(3, np.float32))
+
+
+SUMS = """
+cdef enum:
+    COUNT = 4
+
+def total(float[::1] x):
+    cdef float[2][COUNT] sums
+    cdef Py_ssize_t i
+    for i in range(x.shape[0]):
+        sums[1][i] = x[i]
+    return sums[1][0]
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Visual Studio has no such check")
+@pytest.mark.skipif(IS_ZIG, reason="zig has the processor stop the process at such an index")
+def test_safe_mode_checks_indices_of_local_arrays(tmp_path: Path, cache: Path) -> None:
+    path = tmp_path / "exercises" / "total.pyx"
+    path.parent.mkdir()
+    path.write_text(SUMS)
+    module = load_pyx(path, cache)
+    assert observe(module.total, (np.ones(4, np.float32),), {}).value == 1
+    raised = observe(module.total, (np.ones(5, np.float32),), {}).raised
+    assert raised is not None
+    assert (raised.type, raised.message) == ("ArrayIndexError", "index 4 is outside of a local C array of 4 elements")
+    assert raised.place.endswith("total.pyx:9: sums[1][i] = x[i]")
+    assert "IndexError" in raised.bases
 
 
 def test_module_name_knows_mode_text_and_neighbours(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from kuiper.course.comparison import difference
+from kuiper.course.testing import Mismatch, same
 
 ONES = np.ones((2, 3), np.float32)
 
@@ -54,3 +55,49 @@ def test_tolerance_is_relative_to_the_largest() -> None:
     assert difference(np.array([1000.0, 0.5]), expected, 1e-3) is None
     assert difference(np.array([1000.0, 1.5]), expected, 1e-3)
     assert difference(np.array([np.nan, 0.0]), expected, 1e-3)
+
+
+@pytest.mark.parametrize(
+    ("got", "expected", "lines"),
+    [
+        ([(1, 2), (3, 4)], [(1, 2), (3, 5)], ["expected [(1, 2), (3, 5)]", "got      [(1, 2), (3, 4)]"]),
+        (
+            [("conv", n, (n, 2 * n)) for n in range(9)],
+            [("conv", n, (n, 3 * n)) for n in range(9)],
+            [
+                "the first difference is at element 1, in it element 2, in it element 1 (counted from 0)",
+                "expected ('conv', 1, (1, 3))",
+                "got      ('conv', 1, (1, 2))",
+            ],
+        ),
+        (
+            ["operator"] * 9,
+            ["operator"] * 8 + ["output"],
+            ["the first difference is at element 8 (counted from 0)", "expected 'output'", "got      'operator'"],
+        ),
+        (
+            ["operator"] * 8,
+            ["operator"] * 9,
+            [
+                "the first difference is at element 8 (counted from 0)",
+                "expected 'operator'",
+                "got      nothing",
+                "(length 8 where 9 is expected)",
+            ],
+        ),
+        (
+            {"names": ["operator"] * 9, "count": 9},
+            {"names": ["operator"] * 9, "count": 8},
+            ["the first difference is at key 'count'", "expected 8", "got      9"],
+        ),
+        (
+            (np.zeros(20), [1.0] * 30),
+            (np.zeros(20), [1.0 + 1e-9] * 29 + [2.0]),
+            ["the first difference is at element 1, in it element 29 (counted from 0)", "expected 2", "got      1"],
+        ),
+    ],
+)
+def test_same_shows_the_first_element_that_differs(got: object, expected: object, lines: list[str]) -> None:
+    with pytest.raises(Mismatch) as caught:
+        same("it", got, expected, tolerance=1e-6)
+    assert [line.replace("2.0", "2").replace("1.0", "1") for line in caught.value.lines()] == ["it", *lines]

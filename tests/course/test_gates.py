@@ -9,6 +9,7 @@ import pytest
 from kuiper.course import gates
 from kuiper.course.bug_table import bug_table
 from kuiper.course.bugs import patched, read_bugs
+from kuiper.course.classroom import Outcome
 from kuiper.course.errors import CourseError
 from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
 from tests.course.made_up import made_up, solve
@@ -76,7 +77,7 @@ def test_a_skipped_test_is_no_pass(syllabus: Syllabus) -> None:
     ("before", "after", "words"),
     [
         ("points = 2", "points = 0", "points is 0"),
-        ('hints = ["what is twice?", "see the lecture", "multiply"]', 'hints = ["no"]', "1 hints, expected at least 3"),
+        ('"what is twice?", "see the lecture", "multiply"', '"no"', "1 hints for double, expected at least 3"),
         ('tests = ["test_double.py"]', 'tests = ["test_other.py"]', "there is no test_other.py"),
         ('symbols = ["double"]', "symbols = []", "symbols and tests must not be empty"),
         (
@@ -102,6 +103,75 @@ def test_a_symbol_that_is_not_there(syllabus: Syllabus) -> None:
     edit(manifest(syllabus.exercise("1.1")), 'symbols = ["double"]', 'symbols = ["treble"]')
     double = read_syllabus(syllabus.root).exercise("1.1")
     assert gates.symbols_are_defined(double) == ["symbol treble is not in double.py"]
+
+
+def test_functions_have_hints_says_which_has_none(syllabus: Syllabus) -> None:
+    double = syllabus.exercise("1.1")
+    assert gates.functions_have_hints(double) == []
+    edit(manifest(double), 'for = "double"', 'for = "treble"')
+    assert gates.functions_have_hints(read_syllabus(syllabus.root).exercise("1.1")) == [
+        "there are no hints for double",
+        "there are hints for treble, which is not to be written",
+    ]
+
+
+TWO = """
+def double(x):
+    # BEGIN SOLUTION
+    return helper(x) * 2 + 0
+    # END SOLUTION
+
+
+def half(x):
+    # BEGIN SOLUTION
+    return x / 2 - 0
+    # END SOLUTION
+
+
+# BEGIN SOLUTION
+def helper(x):
+    return x + 0
+# END SOLUTION
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "test", "function", "bug", "problems"),
+    [
+        ("x / 2", "x / 3", "test_half", "half", "", []),
+        ("x / 2", "x / 3", "test_double", "double", "", ["bug b is in half; hint about double (test_double)"]),
+        ("x / 2", "x / 3", "test_double", "double", 'seen_in = "double"\nbecause = "of the order"', []),
+        (
+            "x / 2",
+            "x / 3",
+            "test_half",
+            "half",
+            'seen_in = "double"\nbecause = "of the order"',
+            ["bug b is seen in half (test_half), its seen_in says double"],
+        ),
+        (
+            "x / 2",
+            "x / 3",
+            "test_half",
+            "half",
+            'seen_in = "half"\nbecause = "of the order"',
+            ["bug b needs no seen_in: the hint is about half, which holds it"],
+        ),
+        ("x + 0", "x + 1", "test_half", "half", "", []),  # in a helper that has no hints of its own
+        ("x / 2", "x / 3", "test_rest", "half", "", ["test_rest begins with no function's name"]),
+    ],
+)
+def test_hints_fit_tells_a_hint_about_another_function(
+    syllabus: Syllabus, before: str, after: str, test: str, function: str, bug: str, problems: list[str]
+) -> None:
+    double = syllabus.exercise("1.1")
+    edit(manifest(double), 'hints = [{ for = "double"', 'hints = [{ for = "half", ladder = ["?"] }, { for = "double"')
+    double = read_syllabus(syllabus.root).exercise("1.1")
+    double.solution_file.write_text(TWO)
+    double.bugs_file.write_text(f'[[bug]]\nname = "b"\nwhen = "b"\nreplace = "{before}"\nwith = "{after}"\n{bug}\n')
+    outcomes = (Outcome("1.1", test, "passed"),)
+    runs = gates.Runs(gates.Run(outcomes, (("1.1", "b", test, function), ("1.1", "b", "test_later", "double"))))
+    assert gates.hints_fit(double, runs) == problems
 
 
 def test_a_stale_skeleton(syllabus: Syllabus, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +211,7 @@ def test_patched_replaces_once_only(syllabus: Syllabus) -> None:
 
 
 def test_bug_table_names_who_catches_whom(syllabus: Syllabus) -> None:
-    run = gates.Run((), (("1.1", "tripled", "test_double"),))
+    run = gates.Run((), (("1.1", "tripled", "test_double", "double"),))
     page = bug_table(list(syllabus), run)
     assert "| tripled | three is taken for two | `test_double` |" in page
     assert "| squared | x is squared | **nothing** |" in page

@@ -1,8 +1,9 @@
-"""Grading: honest work gets its points, and none of the known cheats does."""
+"""Grading: honest work gets its points; tests/course/attacks.py has what does not."""
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import time
 from typing import TYPE_CHECKING
@@ -10,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kuiper.course.errors import CourseError
-from kuiper.course.grade import grade_all, grade_one, gradescope, submissions_in
-from kuiper.course.sandbox import best_mode
+from kuiper.course.grade import MOST_SHOWN, Report, grade_all, grade_one, gradescope, shown, submissions_in
+from kuiper.course.sandbox import Mode, best_mode, works
 from tests.course.made_up import made_up
 
 if TYPE_CHECKING:
@@ -20,44 +21,6 @@ if TYPE_CHECKING:
     from kuiper.course.manifest import Syllabus
 
 HONEST = "def double(x):\n    return x + x\n"
-CHEATS = {
-    "exit": "import os\nos._exit(0)\n",
-    "exit in the call": "import os\ndef double(x):\n    os._exit(0)\n",
-    "always equal": (
-        "class Yes(int):\n    def __eq__(self, other): return True\n    __hash__ = None\n"
-        "def double(x):\n    return Yes()\n"
-    ),
-    "array always equal": (
-        "import numpy as np\nclass Yes(np.ndarray):\n    def __eq__(self, other): return True\n    __hash__ = None\n"
-        "def double(x):\n    return np.zeros(()).view(Yes)\n"
-    ),
-    "patched pytest": (
-        "import pytest, _pytest.runner\npytest.raises = _pytest.runner.call_and_report = print\n"
-        "def double(x):\n    return 0\n"
-    ),
-    "patched comparison": (
-        "import kuiper.course.comparison as c, kuiper.course.testing as t\n"
-        "c.difference = t.difference = lambda *a, **k: None\ndef double(x):\n    return 0\n"
-    ),
-    "conftest": "open('conftest.py', 'w').write('import pytest')\ndef double(x):\n    return 0\n",
-    "forged answers": (
-        "import os\ndef double(x):\n    for fd in range(1, 64):\n        try:\n"
-        '            os.write(fd, b\'{"tuple": [2, 6, null, {"dict": []}, ""]}\\n\' * 9)\n'
-        "        except OSError:\n            pass\n    return 0\n"
-    ),
-    "endless": "def double(x):\n    while True:\n        pass\n",
-    "endless import": "while True:\n    pass\n",
-    "fork bomb": (
-        "import os\ndef double(x):\n    while True:\n        try:\n            os.fork()\n"
-        "        except OSError:\n            pass\n"
-    ),
-    "memory": "def double(x):\n    return len(bytearray(100 * 1024**3)) and 2 * x\n",
-    "walks the stack": (
-        "import sys, gc\ndef double(x):\n    frame = sys._getframe()\n    while frame:\n"
-        "        for c in frame.f_code.co_consts:\n            if c in (6, -8):\n                return c\n"
-        "        frame = frame.f_back\n    return 0\n"
-    ),
-}
 
 
 @pytest.fixture(scope="module")
@@ -70,36 +33,6 @@ def submission(folder: Path, name: str, code: str) -> Path:
     path.mkdir()
     (path / "double.py").write_text(code)
     return path
-
-
-def reads_the_solution(syllabus: Syllabus) -> str:
-    path = syllabus.exercise("1.1").solution_file
-    return f"exec(open({str(path)!r}).read())\n"
-
-
-def talks(port: int) -> str:
-    return f"import socket\nsocket.create_connection(('127.0.0.1', {port}), 1)\ndef double(x):\n    return 2 * x\n"
-
-
-@pytest.mark.timeout(600)
-def test_cheats_get_nothing_and_honest_work_its_points(syllabus: Syllabus, tmp_path: Path) -> None:
-    folders = {name: submission(tmp_path, name, code) for name, code in {**CHEATS, "honest": HONEST}.items()}
-    exercises = [syllabus.exercise("1.1")]
-    reports = grade_all(syllabus, exercises, list(folders.values()), 40.0, 2, lambda report: None)
-    points = {report.name: report.points for report in reports}
-    assert points.pop("honest") == 2
-    assert points == dict.fromkeys(points, 0)
-    assert len(points) == len(CHEATS)
-
-
-@pytest.mark.skipif(best_mode() == "limits", reason="neither bubblewrap nor user namespaces on this machine")
-def test_walls_hide_solutions_and_network(syllabus: Syllabus, tmp_path: Path) -> None:
-    import socket
-
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        for name, code in (("reader", reads_the_solution(syllabus)), ("talker", talks(server.getsockname()[1]))):
-            report = grade_one(syllabus, [syllabus.exercise("1.1")], submission(tmp_path, name, code), 60.0)
-            assert report.points == 0, name
 
 
 def test_a_failed_dependency_is_replaced(syllabus: Syllabus, tmp_path: Path) -> None:
@@ -130,6 +63,33 @@ def test_untouched_links_and_giants_are_not_taken(syllabus: Syllabus, tmp_path: 
     assert time.perf_counter() - started < 60
 
 
+READS = """
+from kuiper.course import calling
+
+
+def test_reads(impl, tmp_path):
+    (tmp_path / "numbers.txt").write_text("6")
+    calling(impl.read, str(tmp_path / "numbers.txt")).gives("6")
+
+
+def test_does_not_write(impl, tmp_path):
+    calling(impl.write, str(tmp_path / "new.txt")).raises(OSError)
+"""
+
+
+@pytest.mark.skipif(best_mode() == "limits", reason="neither bubblewrap nor user namespaces on this machine")
+@pytest.mark.parametrize("mode", ["bubblewrap", "namespaces"])
+def test_files_that_a_test_writes_are_read_behind_the_walls(tmp_path: Path, mode: Mode) -> None:
+    if not works(mode):
+        pytest.skip(f"no {mode} here")
+    syllabus = made_up(tmp_path / "root")
+    (tmp_path / "root" / "course1_made_up" / "test_double.py").write_text(READS)
+    code = "def read(name):\n    return open(name).read()\n\ndef write(name):\n    open(name, 'w').close()\n"
+    folder = submission(tmp_path, "reader", code)
+    report = grade_one(syllabus, [syllabus.exercise("1.1")], folder, 60.0, mode)
+    assert report.grades[0].verdict == "solved", report.grades[0].message
+
+
 def test_submissions_in_finds_one_or_many(syllabus: Syllabus, tmp_path: Path) -> None:
     one = submission(tmp_path, "ada", HONEST)
     (tmp_path / "notes").mkdir()
@@ -137,3 +97,45 @@ def test_submissions_in_finds_one_or_many(syllabus: Syllabus, tmp_path: Path) ->
     assert submissions_in(syllabus, tmp_path) == [one]
     with pytest.raises(CourseError, match="expected submissions"):
         submissions_in(syllabus, tmp_path / "notes")
+
+
+def test_an_exercise_out_of_time_costs_the_others_nothing(syllabus: Syllabus, tmp_path: Path) -> None:
+    folder = submission(tmp_path, "slow", "import time\ntime.sleep(3600)\n\ndef double(x):\n    return 2 * x\n")
+    solution = syllabus.exercise("1.2").solution_file.read_text()
+    (folder / "fourfold.py").write_text("\n".join(line for line in solution.splitlines() if "SOLUTION" not in line))
+    report = grade_one(syllabus, list(syllabus), folder, 15.0)
+    assert {grade.id: grade.verdict for grade in report.grades} == {"1.1": "out of time (15 seconds)", "1.2": "solved"}
+    assert report.odd[-1] == "1.1: out of time (15 seconds)"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="rights as POSIX has them")
+def test_nothing_is_paid_once_the_checkout_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the mode "limits" as one user: the change is seen, whoever made it, also by those that come after."""
+    syllabus = made_up(tmp_path / "root")
+    monkeypatch.setattr("kuiper.course.grade.judging_code", lambda root: [root])
+    monkeypatch.setattr("kuiper.course.grade.are_alike", lambda mode: True)
+    planter = HONEST + f"\nopen({str(tmp_path / 'root' / 'planted.py')!r}, 'w').close()\n"
+    folders = [submission(tmp_path, name, code) for name, code in (("a", HONEST), ("b", planter), ("c", HONEST))]
+    planted = tmp_path / "root" / "planted.py"
+
+    def done(report: Report) -> None:
+        if report.name == "a":
+            planted.touch()
+
+    reports = grade_all(
+        syllabus,
+        [syllabus.exercise("1.1")],
+        folders,
+        60.0,
+        2,
+        done,
+        "limits",
+    )
+    assert [report.points for report in reports] == [2, 0, 0]
+    assert [report.grades[0].verdict for report in reports] == ["solved", "not trusted", "not trusted"]
+    assert "planted.py" in reports[1].odd[-1]
+
+
+def test_shown_does_nothing_to_a_terminal() -> None:
+    assert shown("one\ntwo\x1b]0;passed\x07") == "one\ntwo\\x1b]0;passed\\x07"
+    assert len(shown("\x1b" * 999_999)) == MOST_SHOWN

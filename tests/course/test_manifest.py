@@ -41,6 +41,20 @@ def test_matching_is_by_component(tmp_path: Path) -> None:
         (numbered("1.1").replace("points = 2", ""), "expected the keys points"),
         (numbered("1.1").replace('["double"]', '"double"'), "expected a list as symbols"),
         ("[[exercise]", "expected a TOML file"),
+        ("x = " + "[" * 100_000, "expected a TOML file"),
+        ("x = 1979-13-40", "expected a TOML file"),
+        ("x = " + "1" * 5000, "expected a TOML file"),
+        ("exercise = 3", r"expected tables under \[\[exercise\]\], got 3"),
+        ("exercise = [1]", r"expected tables under \[\[exercise\]\], got \[1\]"),
+        (numbered("1.1").replace("points = 2", 'points = "2"'), "expected a count as points, got '2'"),
+        (numbered("1.1").replace("points = 2", "points = -2"), "expected a count as points, got -2"),
+        (numbered("1.1").replace("timeout = 2.0", "timeout = nan"), "expected seconds as timeout, got nan"),
+        (
+            numbered("1.1").replace('"double.py"', '"../../double.py"'),
+            "expected the name of a file in exercises/ as file",
+        ),
+        (numbered("1.1").replace('["double"]', "[1]"), "expected a list as symbols"),
+        (numbered("../1"), "expected a number like 1.1, in quotes, as id"),
     ],
 )
 def test_read_syllabus_refuses(tmp_path: Path, text: str, words: str) -> None:
@@ -59,3 +73,10 @@ def test_find_root_looks_upwards(tmp_path: Path) -> None:
     made_up(tmp_path)
     assert find_root(tmp_path / "course1_made_up" / "exercises") == tmp_path
     assert find_root(tmp_path.parent / "elsewhere") is None
+
+
+def test_read_syllabus_refuses_what_is_no_utf8(tmp_path: Path) -> None:
+    write(tmp_path, "")
+    (tmp_path / "course1_x" / "course.toml").write_bytes(b'title = "\xe4"')
+    with pytest.raises(CourseError, match="expected a TOML file, in UTF-8, got the byte 0xe4 at 9"):
+        read_syllabus(tmp_path)

@@ -85,7 +85,7 @@ def test_pack_replaces_what_an_earlier_build_left(package: Path) -> None:
 
 def test_pack_stays_small(package: Path) -> None:
     """A wheel has room for 15 megabytes, and most of that belongs to compiled modules of several levels."""
-    assert sum(len(data) for data in everything(package).values()) < 6_000_000
+    assert sum(len(data) for data in everything(package).values()) < 8_500_000
 
 
 def test_setup_packs_the_courses_before_anything_of_kuiper_is_compiled(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def without_solutions(syllabus: Syllabus) -> Syllabus:
     ("command", "words"),
     [
         (lambda main: main(["hint", "1.1"]), ""),
-        (lambda main: main(["hint", "1.1", "--level", "4"]), "expected the solution"),
+        (lambda main: main(["hint", "1.1", "--level", "4"]), "expected the reference solution"),
         (lambda main: main(["solution", "1.1", "--yes"]), "expected the reference solution, got no such file"),
         (lambda main: main(["reset", "1.1"]), "expected the solution"),
     ],
@@ -173,10 +173,17 @@ def test_the_grader_covers_the_packages_courses_too(
     from kuiper.course import submission
 
     seen: list[Path] = []
-    monkeypatch.setattr(submission, "worker_command", lambda mode, home, hidden: seen.extend(hidden) or ["true"])
+
+    class Seen(submission.Walls):
+        def command(self) -> list[str]:
+            seen.extend(self.hidden)
+            return ["true"]
+
+    monkeypatch.setattr(submission, "Walls", Seen)
     handout.start(tmp_path / "mine")
     syllabus = read_syllabus(tmp_path / "mine")
-    room = submission.SubmissionRoom(syllabus, tmp_path)
+    (tmp_path / "home").mkdir()
+    room = submission.SubmissionRoom(syllabus, tmp_path / "home", "bubblewrap")
     with selected(Selection(syllabus)):
         room.implementation(syllabus.exercise("1.1"))
     assert {path.name for path in seen if path.is_relative_to(installed)} == {c.folder.name for c in syllabus.courses}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import nbformat
@@ -9,6 +10,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from kuiper.course import notebooks
+from kuiper.course.stored_pictures import is_shown_untrusted
 from tests.course.made_up import made_up
 
 if TYPE_CHECKING:
@@ -71,6 +73,55 @@ def test_tidy_joins_pieces_and_drops_times() -> None:
     assert [output.text for output in tidied.cells[0].outputs] == ["ab"]
     assert "execution" not in tidied.cells[0].metadata
     assert tidied.metadata.language_info == {"name": "python"}
+
+
+def test_tidy_folds_the_input_of_cells_with_the_tag() -> None:
+    notebook = new_notebook(cells=[new_code_cell("1"), new_code_cell("2"), new_code_cell("3")])
+    notebook.cells[0].metadata = {"tags": ["hide-input", "deterministic"]}
+    notebook.cells[1].metadata = {"jupyter": {"source_hidden": True}}  # the tag decides
+    tidied = notebooks.tidy(notebooks.tidy(notebook))
+    assert [dict(cell.metadata) for cell in tidied.cells] == [
+        {"tags": ["hide-input", "deterministic"], "jupyter": {"source_hidden": True}},
+        {},
+        {},
+    ]
+    nbformat.validate(tidied)
+
+
+PICTURE = """
+from kuiper.course.pictures import grid
+
+grid([{}]).captioned("one number")
+"""
+
+
+def test_write_stores_pictures_that_every_viewer_shows_and_check_compares_them(tmp_path: Path) -> None:
+    path = tmp_path / "drawn.ipynb"
+    nbformat.write(one_cell(source=PICTURE.format(1), deterministic=True), path)
+    assert notebooks.write(path) == []
+    stored = nbformat.read(path, as_version=4)
+    [output] = stored.cells[0].outputs
+    assert is_shown_untrusted(output)
+    assert output.metadata["image/png"]["alt"] == "one number"
+    assert notebooks.check(path, "solution") == []
+    stored.cells[0].source = PICTURE.format(2)
+    nbformat.write(stored, path)
+    [problem] = notebooks.check(path, "solution")
+    assert "expected the stored output, got another" in problem
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not count what processes took that have ended")
+@pytest.mark.parametrize(("source", "is_long"), [("import time; time.sleep(6)", False), ("LOOP", True)])
+def test_run_counts_seconds_of_the_processor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, is_long: bool
+) -> None:
+    """Other work on the machine makes a notebook wait; that is no fault of its own."""
+    monkeypatch.setattr(notebooks, "MOST_SECONDS", 5)
+    path = tmp_path / "long.ipynb"
+    busy = "import time\nwhile time.process_time() < 6:\n    pass"
+    nbformat.write(one_cell(source=busy if source == "LOOP" else source), path)
+    _, problems = notebooks.run(path, "solution")
+    assert ["expected at most 5 s of the processor" in problem for problem in problems] == [True] * is_long
 
 
 SOURCE = """

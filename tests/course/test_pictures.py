@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from kuiper.course.errors import CourseError
 from kuiper.course.pictures import (
@@ -23,6 +26,8 @@ from kuiper.course.pictures import (
     steps,
     tree,
 )
+from kuiper.course.pictures.photo import photo
+from kuiper.course.pictures.picture import paragraph
 from kuiper.course.pictures.stack import moves_from_the_right, stack_moves
 from kuiper.course.pictures.yellow_lines import scores
 
@@ -32,7 +37,11 @@ if TYPE_CHECKING:
 
 def words(picture: Picture) -> list[str]:
     """The texts of a picture in the order in which they are drawn; reading them proves that the SVG is well-formed."""
-    root = ET.fromstring(picture.svg())
+    return words_of(picture.svg())
+
+
+def words_of(svg: str) -> list[str]:
+    root = ET.fromstring(svg)
     return [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}text")]
 
 
@@ -133,10 +142,85 @@ def test_row_of_and_column_of_put_pictures_side_by_side() -> None:
     assert (column_of(a, b).width, column_of(a, b, gap=1).height) == (30, 26)
 
 
-def test_steps_have_a_button_and_a_rule_for_each_picture() -> None:
-    html = steps([grid([1]), grid([2]), grid([3])], ["one", "two < three", "three"]).html("s")
-    assert html.count("<svg") == html.count('type="radio"') == html.count(":checked~.kp-frames") == 3
-    assert "two &lt; three" in html
+def svgs(html: str) -> list[str]:
+    """The pictures that a page holds as data."""
+    found = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', html)
+    return [base64.b64decode(data).decode() for data in found]
+
+
+EVERY_KIND = [
+    grid([1], "x"),
+    grid(np.zeros((2, 1, 1))),
+    memory(np.arange(3)),
+    lifetimes([("a", 0, 1)]),
+    flow([("a < b", "c")]),
+    tree("x", lambda n: [], str),
+    class_diagram([Leaf]),
+    stack_moves("add(@0,1)"),
+    row_of(grid([1]), "=", grid([2])),
+    Picture(10, 10, ""),
+    grid([1]).captioned('one "number" < 2'),
+]
+
+
+@pytest.mark.parametrize("picture", EVERY_KIND)
+def test_pictures_say_what_they_show_to_those_who_cannot_see_them(picture: Picture) -> None:
+    root = ET.fromstring(picture.svg())
+    title = root.find("{http://www.w3.org/2000/svg}title")
+    assert root.get("role") == "img"
+    assert title is not None
+    assert title.text == picture.alt != ""
+    assert f'<img alt="{escape(picture.alt)}"' in picture.html()
+
+
+def test_captioned_puts_the_caption_below_the_picture_and_into_its_alternative_text() -> None:
+    picture = grid([1, 2], "x").captioned("two < three")
+    assert picture.alt == "two < three"
+    assert "<figcaption>two &lt; three</figcaption>" in picture.html()
+    assert words(picture.still())[-1] == "two < three"
+    assert picture.still().height > picture.height
+    assert picture.titled("t").alt == "two < three"
+
+
+def test_photo_is_shown_as_wide_as_asked_for_with_its_points_kept() -> None:
+    small = photo(np.zeros((20, 30, 3)), "black", width=90)
+    assert (small.width, small.height, small.alt) == (90, 60, "black")
+    assert "data:image/png" in small.body
+    large = photo(Image.new("RGB", (3000, 1500)), "black")
+    assert (large.width, large.height) == (600, 300)
+    assert "data:image/jpeg" in large.body
+    ET.fromstring(large.svg())
+
+
+def test_photo_wants_a_caption() -> None:
+    with pytest.raises(CourseError, match="photo: expected a caption"):
+        photo(np.zeros((1, 1)), "")
+
+
+def test_alt_without_a_caption_is_the_words_of_the_picture() -> None:
+    assert grid([1, 2], "x < y").alt == "x < y 1 2"
+    assert "<figcaption" not in grid([1]).html()
+
+
+def test_paragraph_breaks_long_sentences() -> None:
+    assert len(words(paragraph("word " * 40, 350))) > 3
+    assert paragraph("word " * 40, 350).width <= 350
+
+
+def test_steps_show_all_pictures_where_no_script_runs() -> None:
+    html = steps([grid([1]), grid([2]), grid([3])], ["one", "two < three", "three"], caption="all").html()
+    assert [words_of(svg) for svg in svgs(html)] == [["1"], ["2"], ["3"]]
+    assert html.count("<figcaption>") == 4
+    assert "<figcaption>2. two &lt; three</figcaption>" in html
+    before_script = html.partition("<script>")[0]
+    assert "hidden" not in before_script
+    assert "none" not in before_script
+
+
+def test_steps_still_holds_every_picture_with_its_caption() -> None:
+    still = steps([grid([1]), grid([2])], ["one", "two"], caption="all").still()
+    assert words(still) == ["1", "1. one", "2", "2. two", "all"]
+    assert still.alt == "all 1. one 2. two"
 
 
 def test_steps_want_a_caption_for_each_picture() -> None:

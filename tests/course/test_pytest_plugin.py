@@ -174,3 +174,64 @@ def test_a_class_without_solutions_has_its_tests_and_hints(syllabus: Syllabus) -
     double.write_text(double.read_text().replace("x*x", "x + x"))
     code, text = student_runs(syllabus, "course1_made_up", "--exercise=1.1")
     assert code == 0
+
+
+def test_the_hint_is_about_the_function_whose_test_fails(syllabus: Syllabus) -> None:
+    """A second function with a ladder: its failing test brings up its own hint, in the report and in kuiper hint."""
+    course = syllabus.root / "course1_made_up"
+    manifest = (course / "course.toml").read_text()
+    ladder = '{ for = "half", ladder = ["what is half?", "see the lecture", "divide"] }'
+    (course / "course.toml").write_text(
+        manifest.replace('"multiply"] }]', f'"multiply"] }}, {ladder}]').replace("test_count = 2", "test_count = 3")
+    )
+    (course / "test_double.py").write_text(
+        (course / "test_double.py").read_text() + "\n\ndef test_half(impl):\n    calling(impl.half, 4).gives(2)\n"
+    )
+    solve(syllabus, "1.1", ("    return result", "    return result\n\n\ndef half(x):\n    return x // 4"))
+    text = student_runs(syllabus, "course1_made_up", "--exercise", "1.1")[1]
+    assert "    hint 1 for half: what is half?" in text
+    assert (
+        "kuiper hint 1.1 half --level 4" in student_runs(syllabus, "--exercise=1.1", "--hint=4", "course1_made_up")[1]
+    )
+    command = [sys.executable, "-m", "kuiper", "hint", "1.1"]
+    done = subprocess.run(command, cwd=syllabus.root, env=python_environment(), capture_output=True, text=True)
+    assert done.stdout.splitlines()[:2] == ["1.1 double, half, hint 1 of 4", "what is half?"]
+
+
+def test_a_moved_exercise_is_named(syllabus: Syllabus) -> None:
+    file = syllabus.exercise("1.1").student_file
+    file.rename(file.parent.parent / file.name)
+    text = student_runs(syllabus, "course1_made_up")[1]
+    assert "exercises/double.py is missing: move course1_made_up/double.py back, or kuiper course sync 1.1" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--exercise=1.1", "course1_made_up", "-k", "fourfold"], "no test was selected: exercise 1.1 is tested by"),
+        (["course1_made_up", "-k", "treble"], "no test of an exercise fits 'treble'"),
+    ],
+)
+def test_an_empty_selection_is_a_sentence(syllabus: Syllabus, words: list[str], sentence: str) -> None:
+    assert sentence in student_runs(syllabus, *words)[1]
+
+
+def test_an_interrupted_run_says_what_it_keeps(syllabus: Syllabus) -> None:
+    test = syllabus.root / "course1_made_up" / "test_double.py"
+    test.write_text(test.read_text().replace("gives(-8)", "gives(-8)\n    raise KeyboardInterrupt"))
+    solve(syllabus, "1.1")
+    text = student_runs(syllabus, "course1_made_up", "--exercise", "1.1")[1]
+    assert "interrupted: exercises whose tests have not all run keep the result they had" in text
+
+
+def test_after_the_last_exercise_the_report_says_what_was_built(syllabus: Syllabus) -> None:
+    path = syllabus.root / "course1_made_up" / "course.toml"
+    words = '[afterwards]\nbuilt = "a doubler"\nengines = "shift bits"\ntry = ["treble", "half"]\n\n'
+    first = '[[exercise]]\nid = "1.1"'
+    path.write_text(path.read_text().replace(first, words + first))
+    solve(syllabus, "1.1")
+    assert "a doubler" not in student_runs(syllabus, "course1_made_up")[1]
+    solve(syllabus, "1.2")
+    text = student_runs(syllabus, "course1_made_up")[1]
+    expected = ["course1_made_up is complete.", "You built: a doubler", "Real engines: shift bits", "Things to try:"]
+    assert "\n".join([*expected, "  1. treble", "  2. half"]) in text

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -26,8 +27,27 @@ def test_readme_with_table_replaces_what_stands_between_the_markers(tmp_path: Pa
     assert text.startswith(HEAD)
     assert text.endswith(TAIL)
     assert "old" not in text
-    assert "| 7.2 | two (needs 7.1) | 70 | 3 | [two.pyx](exercises/two.pyx) |" in text
+    assert "| 7.2 | two (needs 7.1) |  | 70 | 3 | [two.pyx](exercises/two.pyx) |" in text
     assert "2 exercises, about 2 hours, 5 points." in text
+
+
+def test_readme_with_table_names_the_section_that_an_exercise_stands_in(tmp_path: Path) -> None:
+    cells = [
+        {
+            "cell_type": "markdown",
+            "source": ["# 7b\n", "## Before\n", "words\n", "## Where `two` stands\n", "### More\n"],
+        },
+        {
+            "cell_type": "code",
+            "source": ["from kuiper.course.lecture import task\n", "\n", "task(\n", '    "7.2", "bug"\n', ")"],
+        },
+    ]
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks" / "07b_numbers.ipynb").write_text(json.dumps({"cells": cells}), encoding="utf-8")
+    (tmp_path / "course7").mkdir()
+    text = readme_with_table(course(tmp_path / "course7", f"{HEAD}<!-- tasks -->\n<!-- tasks -->\n{TAIL}"))
+    assert "| 7.1 | one |  | 50 |" in text
+    assert "| 7.2 | two (needs 7.1) | [7b Where `two` stands](../notebooks/07b_numbers.ipynb) | 70 |" in text
 
 
 def test_readme_with_table_changes_nothing_the_second_time(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from kuiper.course.handout import start
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.material import CHECKOUT
-from kuiper.course.places import python_environment
+from kuiper.course.places import pytest_environment
 from tests.course import vscode_panel
 
 STUDENT_FOLDER = CHECKOUT / "student_folder"
@@ -32,7 +32,7 @@ def panel(folder: Path, *words: str) -> dict[str, Any]:
     plugin = Path(vscode_panel.__file__)
     answers = folder / ".kuiper" / "panel.json"
     answers.parent.mkdir(exist_ok=True)
-    environment = {name: value for name, value in python_environment().items() if not name.startswith("PYTEST_")}
+    environment = pytest_environment()
     environment["PYTHONPATH"] += os.pathsep + str(plugin.parent)
     environment[vscode_panel.ANSWERS] = str(answers)
     arguments = settings(folder).get("python.testing.pytestArgs", [])

@@ -98,6 +98,9 @@ def test_too_deep_is_refused() -> None:
         '{"array": ["<f4", [-1], "C", ""]}',
         '{"array": ["<f4", [99999999999], "C", ""]}',
         '{"array": ["(1000000000,)f8", [1], "C", ""]}',
+        '{"array": ["i4,f8", [1], "C", ""]}',
+        '{"array": ["<f8", [0, 1000000000000000000000000000000], "C", ""]}',
+        '{"set": [[1]]}',
         '{"array": "x"}',
         '{"dict": [[[1], 2]]}',
         '{"tuple": 3}',
@@ -108,3 +111,11 @@ def test_too_deep_is_refused() -> None:
 def test_hostile_lines_are_refused(line: str) -> None:
     with pytest.raises(CourseError):
         loads(line)
+
+
+def test_gaps_take_no_more_than_twice_the_memory() -> None:
+    line = f'{{"array": ["|u1", {[1] * 31 + [1000]}, "gaps", "{"AAAA" * 333}AA=="]}}'
+    array = loads(line)
+    assert array.shape == (1,) * 31 + (1000,)
+    assert array.base is not None
+    assert array.base.nbytes == 2000

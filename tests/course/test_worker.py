@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -117,3 +118,31 @@ def test_a_forged_answer_is_only_a_value(tmp_path: Path, worker: Worker) -> None
     )
     with pytest.raises(Mismatch):
         calling(implementation(tmp_path, worker, code).double, 3).gives(6)
+
+
+ARRAY = """
+def double(long count):
+    cdef long numbers[3]
+    cdef long i
+    for i in range(count):
+        numbers[i] = 2 * count
+    return numbers[0]
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Visual Studio has no such check")
+def test_an_index_outside_of_a_local_array_ends_the_worker_with_its_place(tmp_path: Path, worker: Worker) -> None:
+    syllabus = made_up(tmp_path)
+    path = tmp_path / "exercises" / "double.pyx"
+    path.parent.mkdir()
+    path.write_text(ARRAY)
+    exercise = syllabus.exercise("1.1")
+    impl = Implementation(exercise, Selection(syllabus).with_path(exercise, path), worker)
+    calling(impl.double, 3).gives(6)
+    with pytest.raises(
+        Mismatch, match="ArrayIndexError: index 3 is outside of a local C array of 3 elements"
+    ) as caught:
+        calling(impl.double, 10_000_000).gives(6)  # so far that a write there would end the process
+    assert "double.pyx:6: numbers[i] = 2 * count" in str(caught.value)
+    path.write_text(ARRAY + "\n# another text\n")
+    calling(impl.double, 2).gives(4)

@@ -38,6 +38,11 @@ def test_manifest_is_complete(exercise: Exercise) -> None:
 
 
 @every_exercise
+def test_functions_have_hints(exercise: Exercise) -> None:
+    assert gates.functions_have_hints(exercise) == []
+
+
+@every_exercise
 def test_skeleton_is_in_sync(exercise: Exercise) -> None:
     assert gates.skeleton_is_in_sync(exercise) == []
 
@@ -68,6 +73,12 @@ def test_skeleton_fails_in_its_own_name(exercise: Exercise, runs: Runs) -> None:
 @every_exercise
 def test_bugs_are_caught(exercise: Exercise, runs: Runs) -> None:
     assert gates.bugs_are_caught(exercise, runs) == []
+
+
+@pytest.mark.gates
+@every_exercise
+def test_hints_fit(exercise: Exercise, runs: Runs) -> None:
+    assert gates.hints_fit(exercise, runs) == []
 
 
 @pytest.mark.parametrize("course", SYLLABUS.courses, ids=lambda course: course.name)

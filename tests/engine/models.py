@@ -28,8 +28,8 @@ def both(*lines: str, seed: int = 0, optimize: bool = True) -> tuple[RuntimeGrap
 
 def plan_of(model: RuntimeGraph, inputs: Sequence[np.ndarray]) -> Plan:
     """The plan that the model's engine has made for these inputs; there must be one."""
-    assert isinstance(model._executor, Engine)
-    plan = model._executor.plan_for(inputs)
+    assert isinstance(model._execution.executor, Engine)
+    plan = model._execution.executor.plan_for(inputs)
     assert plan is not None
     return plan
 

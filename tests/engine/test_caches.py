@@ -1,7 +1,9 @@
-"""The second-level cache as the operating system tells of it: each core's part, the smallest of unlike cores."""
+"""The caches as the operating system tells of them; of the second level a core has its part, and the least counts."""
 
 from __future__ import annotations
 
+import platform
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,15 +24,29 @@ def asked_anew() -> Iterator[None]:
 
 def make_core(root: Path, number: int, size: str, sharing: str, threads: str) -> None:
     """The files of one core, as Linux has them."""
-    for index, (level, kind) in enumerate((("1", "32K"), ("2", size))):
+    levels = ("1", "Data", "32K"), ("1", "Instruction", "64K"), ("2", "Unified", size)
+    for index, (level, kind, amount) in enumerate(levels):
         entry = root / f"cpu{number}" / "cache" / f"index{index}"
         entry.mkdir(parents=True)
         (entry / "level").write_text(f"{level}\n")
-        (entry / "size").write_text(f"{kind}\n")
+        (entry / "type").write_text(f"{kind}\n")
+        (entry / "size").write_text(f"{amount}\n")
         (entry / "shared_cpu_list").write_text(f"{sharing}\n")
     topology = root / f"cpu{number}" / "topology"
     topology.mkdir()
     (topology / "thread_siblings_list").write_text(f"{threads}\n")
+
+
+def test_caches_of_one_cpu_has_every_level(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_core(tmp_path, 0, "2M", "0-3", "0")
+    make_core(tmp_path, 1, "1G", "1", "1")
+    monkeypatch.setattr(caches, "_CPUS", tmp_path)
+    assert caches.caches_of("cpu0") == [
+        (1, "Data", 32 << 10, 8 << 10),
+        (1, "Instruction", 64 << 10, 16 << 10),
+        (2, "Unified", 2 << 20, 512 << 10),
+    ]
+    assert [cache.size for cache in caches.caches_of("cpu[0-9]*") if cache.level == 2] == [2 << 20, 1 << 30]
 
 
 @pytest.mark.parametrize(
@@ -65,14 +81,25 @@ def test_second_level_floats_passes_over_what_it_cannot_read(
     text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_core(tmp_path, 0, "1M", "0", "0")
-    (tmp_path / "cpu0" / "cache" / "index1" / "size").write_text(text)
+    (tmp_path / "cpu0" / "cache" / "index2" / "size").write_text(text)
     monkeypatch.setattr(caches, "_CPUS", tmp_path)
     monkeypatch.setattr(caches, "_from_sysconf", list)
-    assert caches.second_level_floats() == caches.UNKNOWN // 4
+    assert caches.second_level_floats() == 128 << 10
 
 
 def test_second_level_floats_is_some_size_where_nobody_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(caches, "_CPUS", tmp_path / "nowhere")
     monkeypatch.setattr(caches, "_from_sysctl", list)
     monkeypatch.setattr(caches, "_from_sysconf", list)
-    assert caches.second_level_floats() == caches.UNKNOWN // 4
+    assert caches.second_level_floats() == 128 << 10
+
+
+def test_second_level_floats_shares_out_what_macos_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(caches, "_CPUS", tmp_path)
+    monkeypatch.setattr(platform, "system", lambda: "Darwin")
+    for told, floats in (("8388608\n4\n", 512 << 10), ("2097152\n0\n", 512 << 10), ("4194304\n", 128 << 10)):
+        answer = subprocess.CompletedProcess([], 0, stdout=told)
+        monkeypatch.setattr(subprocess, "run", lambda *args, answer=answer, **settings: answer)
+        monkeypatch.setattr(caches, "_from_sysconf", list)
+        caches.second_level_floats.cache_clear()
+        assert caches.second_level_floats() == floats

@@ -40,6 +40,7 @@ def test_cut_winograd_fits_the_kernel_and_the_cache(
         panel = -(-vectors // cut.panels)
         floats = cut.block * (size + 2) ** 2 * (-(-channels // LANES) + panel) * LANES
         assert cut.block == 1 or floats <= block_floats()
+        assert cut.panel_groups == 1 or cut.panel_groups * -(-cut.tiles // cut.block) < 2 * cost.TASKS
 
 
 @pytest.mark.skipif(LANES < 8, reason="the choices of builds with wide vectors")

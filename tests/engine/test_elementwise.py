@@ -224,3 +224,10 @@ def test_log_is_exact_to_the_last_bits() -> None:
     exact = np.log(x.astype(np.float64))
     assert np.abs(result - exact).max(where=exact != 0, initial=0) <= 1e-5
     assert (np.abs(result - exact) <= 3e-7 * np.abs(exact)).all()
+
+
+@pytest.mark.parametrize("shape", [(3, 2, 2, 7), (2, 2, 2, 2), (1, 3, 2, 1030)])
+def test_elementwise_walks_over_axes_of_two(shape: Strides) -> None:
+    x, y = numbers(*shape), numbers(*shape, seed=1)
+    for order in ((0, 1, 2, 3), (1, 0, 2, 3), (2, 0, 1, 3)):
+        check("sub(@0,mul(@1,3))", [x, y], [None, order, (1, 2, 0, 3)], (0, 3, 5))

@@ -82,3 +82,14 @@ def test_layer_norm_agrees_with_torch() -> None:
     wanted = torch.nn.functional.rms_norm(t, (197,), tw, 1e-6).numpy()
     result = run(x, weight, np.zeros_like(bias), 1e-6, False)
     assert np.abs(result - wanted).max() <= 1e-6 * np.abs(wanted).max()
+
+
+def test_layer_norm_of_single_numbers_that_lie_side_by_side() -> None:
+    one = np.ones(1, np.float32)
+    step = LayerNorm(
+        {"source": 0, "target": 12, "size": 1, "centred": True, "eps": 1e-5}, one, 3 * one, (3, 3), (4, 1), (4, 1)
+    )
+    arena = run_step(step, np.full(24 + 64, UNTOUCHED, np.float32))
+    lines = arena[12:24].reshape(3, 4)
+    np.testing.assert_array_equal(lines[:, :3], 3)
+    np.testing.assert_array_equal(lines[:, 3], UNTOUCHED)

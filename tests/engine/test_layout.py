@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
-from kuiper.engine.kernels.layout import Copy, merged
+from kuiper.engine.kernels.layout import Copy, as_copied
 from kuiper.errors import ParameterError
 from tests.engine.one_step import UNTOUCHED, run_step
 
@@ -123,6 +125,14 @@ def test_copy_of_many_tasks(shape: tuple[int, int, int]) -> None:
     assert Copy(numbers(target=first.size), shape, strides(first), strides(last)).tasks > 1
 
 
-def test_merged_joins_neighbours() -> None:
-    assert merged([(2, 60, 60), (3, 20, 20), (20, 1, 1)]) == [(1, 0, 0), (120, 1, 1)]
-    assert merged([(2, 60, 60), (3, 1, 20), (20, 3, 1)]) == [(2, 60, 60), (3, 1, 20), (20, 3, 1)]
+def test_as_copied_joins_neighbours() -> None:
+    assert as_copied([(2, 60, 60), (3, 20, 20), (20, 1, 1)]) == [(1, 0, 0), (120, 1, 1)]
+    assert as_copied([(2, 60, 60), (3, 1, 20), (20, 3, 1)]) == [(2, 60, 60), (3, 1, 20), (20, 3, 1)]
+
+
+@pytest.mark.parametrize("step", [2, 3])
+def test_copy_of_numbers_that_lie_apart_on_both_sides(step: int) -> None:
+    for shape in ((40,), (5, 7)):
+        wide = (*shape[:-1], shape[-1] * step)
+        source, target = flat(math.prod(wide)), np.full(math.prod(wide), UNTOUCHED)
+        check_copy(source.reshape(wide)[..., ::step], target.reshape(wide)[..., ::step])

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from kuiper.engine.lowering import attention
+from kuiper.engine.lowering.attention import constant_mask
+from kuiper.engine.values import HostValue
 from tests.engine.lowered import computing, steps_of
 from tests.engine.models import numbers
 
@@ -94,3 +96,10 @@ def test_heads_of_one_projection_are_views() -> None:
         "nn.Linear out 1 1 6 y in_features=24 out_features=24 bias=False @weight=(24,24)f32",
     )
     assert steps_of(*lines, inputs=[numbers(2, 5, 24)]) == ["direct", *ONE_BLOCK, "direct"]
+
+
+def test_constant_mask_refuses_a_single_number() -> None:
+    number = HostValue(0, np.zeros((), np.float32), True)
+    assert constant_mask(number, (2, 3)) is None
+    row = HostValue(0, np.zeros(3, np.float32), True)
+    assert constant_mask(row, (2, 3)) is not None

@@ -80,3 +80,9 @@ def test_grid_sample_reads_what_a_convolution_has_made() -> None:
 
 def test_cubic_sampling_is_left_to_the_layer() -> None:
     assert "layer" in steps_of(line("bicubic"), inputs=[numbers(1, 3, 5, 5), points(1, 2, 2)])
+
+
+def test_grid_sample_counts_the_pixels_of_both_axes() -> None:
+    for size in ((1, 2100), (2100, 1)):
+        assert steps_of(line(), inputs=[numbers(1, 1, *size), points(1, 2, 2)]) == ["bilinear"]
+    assert "layer" in steps_of(line(), inputs=[np.zeros((1, 1, 2048, 2048), np.float32), points(1, 2, 2)])

@@ -57,11 +57,19 @@ def test_bmm_and_mm_are_products() -> None:
     assert steps_of(bmm, inputs=[numbers(2, 3, 5), numbers(2, 5, 4)]) == ["product"]
 
 
-@pytest.mark.parametrize("swap", ["torch.transpose t 1 1 1 2 dim0=1 dim1=2", "Tensor.permute t 1 1 1 2 dims=(0,2,1,3)"])
+@pytest.mark.parametrize(
+    "swap",
+    [
+        *(f"torch.transpose t 1 1 1 2 dim0={a} dim1={b}" for a, b in ((1, 2), (-3, -2), (-2, -3), (2, -3))),
+        *(f"Tensor.permute t 1 1 1 2 dims={dims}" for dims in ("(0,2,1,3)", "(0,-2,-3,-1)")),
+    ],
+)
 @pytest.mark.parametrize("d", [16, 24, 7])
 def test_heads_are_written_side_by_side_where_they_are_joined(swap: str, d: int) -> None:
     lines = (matmul("x0", "x1", "1"), swap, f"Tensor.reshape r 1 1 2 y shape=(2,5,{3 * d})")
-    assert computing(steps_of(*lines, inputs=[numbers(2, 3, 5, 6), numbers(2, 3, 6, d)])) == ["product"]
+    steps = steps_of(*lines, inputs=[numbers(2, 3, 5, 6), numbers(2, 3, 6, d)])
+    assert computing(steps) == ["product"]
+    assert steps[-1] == "product"
 
 
 @pytest.mark.parametrize("d", [16, 24])
@@ -78,5 +86,7 @@ def test_functional_linear_with_stored_weights_is_a_convolution() -> None:
     assert steps_of(*weights, with_bias, inputs=[numbers(2, 3, 5)]) == ["direct"]
     without = "F.linear l 2 1 x0 w y $input=x0 $weight=w"
     assert steps_of(weights[0], without, inputs=[numbers(5)]) == ["direct"]
+    number = "F.linear l 2 1 x0 w y bias=0.5 $input=x0 $weight=w"
+    assert steps_of(weights[0], number, inputs=[numbers(2, 3, 5)]) == ["direct"]
     computed = "F.linear l 2 1 x0 x1 y $input=x0 $weight=x1"
     assert steps_of(computed, inputs=[numbers(2, 5), numbers(7, 5)]) == ["layer"]

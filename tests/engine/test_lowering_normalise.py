@@ -52,3 +52,18 @@ def test_layer_norm_takes_stored_operands() -> None:
 def test_layer_norm_leaves_computed_weights_to_the_layer() -> None:
     line = "F.layer_norm norm 2 1 x0 x1 y normalized_shape=(17) $input=x0 $weight=x1"
     assert steps_of(line, inputs=[numbers(2, 3, 17), numbers(17)]) == ["layer"]
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_layer_norm_of_columns_makes_rows_of_them(n: int) -> None:
+    lines = (
+        "nn.ReLU r 1 1 x0 1",
+        "torch.transpose t 1 1 1 2 dim0=1 dim1=2",
+        layer_norm((5,)).replace("x0 y", "2 y"),
+    )
+    assert steps_of(*lines, inputs=[numbers(n, 5, 7)]) == ["clip", "copy", "layer-norm"]
+
+
+def test_layer_norm_of_single_numbers_takes_any_layout() -> None:
+    lines = ("nn.ReLU r 1 1 x0 1", "torch.transpose t 1 1 1 2 dim0=1 dim1=2", layer_norm((1,)).replace("x0 y", "2 y"))
+    assert steps_of(*lines, inputs=[numbers(3, 1, 7)]) == ["clip", "layer-norm"]

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 import kuiper
+from kuiper.engine.kernels.convolution import LANES
+from kuiper.engine.kernels.recurrent import KINDS, Recurrent
 from tests.engine.lowered import steps_of
 from tests.engine.models import algorithms, assert_close, both, numbers, plan_of
+from tests.engine.one_step import run_step
 from tests.graph.pass_graphs import OUTPUT
 
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
@@ -117,3 +120,34 @@ def test_recurrent_network_runs_with_any_number_of_threads() -> None:
         kuiper.set_num_threads(before)
     np.testing.assert_array_equal(results[0], results[1])
     np.testing.assert_array_equal(results[0], results[2])
+
+
+def test_recurrent_step_writes_the_last_state_at_the_arenas_start() -> None:
+    steps, gates, h, out = 3, 4 * LANES, 8 * LANES, 9 * LANES
+    places = [{"offset": offset, "direction": LANES, "row": LANES} for offset in (h, h, 0)]
+    numbers_of_step = {
+        "kind": KINDS["tanh"], "directions": 1, "cells": LANES, "steps": steps, "sequences": 1,
+        "vectors": 1, "panels": 1, "gates": gates, "gates_step": LANES, "gates_row": LANES,
+        "out": out, "out_step": LANES, "out_row": LANES,
+    }  # fmt: skip
+    weights, bias = np.zeros(LANES * LANES, np.float32), np.zeros(LANES, np.float32)
+    step = Recurrent(numbers_of_step, (*places, {"offset": -1, "direction": 0, "row": 0}), weights, bias)
+    arena = np.zeros(16 * LANES + 64, np.float32)
+    arena[gates : gates + steps * LANES] = numbers(steps * LANES)
+    got = run_step(step, arena)
+    expected = np.tanh(arena[gates : gates + steps * LANES])
+    np.testing.assert_allclose(got[out : out + steps * LANES], expected, atol=1e-6)
+    np.testing.assert_array_equal(got[:LANES], got[out + (steps - 1) * LANES :][:LANES])
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_recurrent_outputs_are_parts_of_a_concatenation(layers: int) -> None:
+    lines = (
+        "nn.Identity i 1 1 x0 x",
+        line("LSTM", 5, 64, inputs="x", outputs="1", layers=layers).replace(" it ", " first "),
+        line("GRU", 5, 64, inputs="x", outputs="2", layers=layers).replace(" it ", " second "),
+        "torch.cat join 2 1 1 2 y dim=2",
+    )
+    steps = steps_of(*lines, inputs=[numbers(4, 3, 5)])
+    assert steps.count("LSTM") == steps.count("GRU") == layers
+    assert "copy" not in steps

@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from kuiper.engine.engine import Engine
 from kuiper.errors import TensorIndexError
+from kuiper.graph import RuntimeGraph
+from kuiper.layers import registry
 from tests.engine.models import algorithms, both, numbers, plan_of
+from tests.graph.pass_graphs import OUTPUT, file_graph
 
 SIZES = [1, 7, 16, 17, 511, 512, 513, 1100]
 NAMES = {"float32": "f32", "int64": "i64", "int32": "i32", "bool": "bool"}
@@ -197,3 +201,18 @@ def test_outputs_of_wholes_are_arrays_of_their_own() -> None:
     kept = first.copy()
     fast(numbers(3, 40, seed=1))
     np.testing.assert_array_equal(first, kept)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.uint8])
+def test_gather_of_other_element_types_is_left_to_the_layer(dtype: type[np.generic]) -> None:
+    graph = file_graph(
+        f"pnnx.Input a 0 1 x0 #x0=(2,5){'f64' if dtype is np.float64 else 'u8'}", "pnnx.Input b 0 1 x1 #x1=(2,2)i64",
+        "torch.gather it 2 1 x0 x1 y dim=1 $input=x0 $index=x1", OUTPUT,
+    )  # fmt: skip
+    model = RuntimeGraph(graph)
+    model.build(registry, optimize=True, engine=Engine)
+    x, index = np.arange(10).reshape(2, 5).astype(dtype), np.array([[0, 4], [3, 3]])
+    got = np.asarray(model(x, index))
+    assert "layer" in algorithms(plan_of(model, [x, index]))
+    assert got.dtype == dtype
+    np.testing.assert_array_equal(got, np.take_along_axis(x, index, 1))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from kuiper.engine import packing
 from kuiper.engine.kernels.convolution import LANES
-from kuiper.engine.packing import pack
+from kuiper.engine.packing import cut_panels, pack
 from tests.engine.models import numbers
 
 
@@ -38,3 +39,21 @@ def test_pack_multiplies_few_zeros_where_groups_are_left_over() -> None:
     assert packed.depth == 2 * 4
     assert packed.panels[:, 1].tolist() == [LANES * k for k in range(7)]  # six pairs and a single group
     assert packed.panels[:, 2].tolist() == [0, 8, 16, 24, 32, 40, 44]  # which is packed as if with its neighbour
+
+
+@pytest.mark.parametrize("own", sorted({1, LANES, 5 * LANES, 9 * LANES + 3}))
+@pytest.mark.parametrize("groups", [1, 3])
+@pytest.mark.parametrize("pixels", [1, 49, 10_000])
+def test_cut_panels_are_those_of_the_first_groups(own: int, groups: int, pixels: int) -> None:
+    weight = numbers(own * groups, 3, 2, 2)
+    widths = cut_panels(weight, groups, pixels)
+    assert widths == [int(panel[0]) for panel in pack(weight, None, groups, pixels).panels[: len(widths)]]
+    assert sum(widths) * LANES >= own
+
+
+@pytest.mark.parametrize(("out_c", "groups"), [(5, 1), (LANES + 3, 1), (6, 3), (3 * LANES, 3)])
+def test_pack_writes_all_of_its_memory(out_c: int, groups: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lanes behind the last output are zeros, whatever was in the memory before."""
+    monkeypatch.setattr(packing, "for_weights", lambda floats: np.full(floats, np.nan, np.float32))
+    weight = np.ones((out_c, 2, 3, 3), np.float32)
+    assert np.isfinite(packing.pack(weight, None, groups, 100).weights).all()

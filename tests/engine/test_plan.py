@@ -100,8 +100,8 @@ def test_packed_weights_are_kept_once_for_all_batch_sizes() -> None:
     fast, _ = both("pnnx.Input in 0 1 x #x=(1,8)f32", linear, OUTPUT)
     for batch in range(1, 40):
         fast(numbers(batch, 8))
-    assert isinstance(fast._executor, Engine)
-    assert len(fast._executor._packed) <= 3
+    assert isinstance(fast._execution.executor, Engine)
+    assert len(fast._execution.executor._packed) <= 3
 
 
 def test_taps_outside_of_an_image_of_many_channels_see_zeros() -> None:
@@ -227,6 +227,18 @@ def test_memory_stays_flat_over_many_shapes() -> None:
     assert grown < (2 << 10) * (1 if sys.platform != "darwin" else 1024)  # 2 MB; a leak of one arena per run is 60
 
 
+def test_a_plan_keeps_scratch_memory_for_the_most_threads_only(restore_threads: None) -> None:
+    model, x = kuiper.load(bundled("cifar_resnet20")), numbers(1, 3, 32, 32)
+    expected, kept = np.asarray(kuiper.load(bundled("cifar_resnet20"))(x)), []
+    for threads in (1, 2, 4, 3, 2, 1):
+        kuiper.set_num_threads(threads)
+        np.testing.assert_array_equal(np.asarray(model(x)), expected)
+        (workspace,) = plan_of(model, [x])._shelf
+        kept.append(workspace.scratch.size)
+    assert kept[0] > 0
+    assert kept == [threads * kept[0] for threads in (1, 2, 4, 4, 4, 4)]
+
+
 def test_plan_reports_every_step() -> None:
     fast, plain = both(INPUT, conv("x 1"), relu("1 y"), OUTPUT)
     text = str(fast.plan(numbers(2, 4, 6, 5), runs=2))
@@ -296,3 +308,28 @@ def test_every_group_of_a_convolution_sees_zeros_beyond_the_border(channels: int
     fast, plain = both(f"pnnx.Input in 0 1 x #x=(1,{channels},6,5)f32", line, OUTPUT)
     x = numbers(2, channels, 6, 5)
     assert_close(fast(x), plain(x))
+
+
+def test_a_plan_without_enough_memory_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    fast, plain = both(INPUT, conv("x 1"), relu("1 y"), OUTPUT)
+    x = numbers(2, 4, 6, 5)
+
+    def fails(floats: int) -> np.ndarray:
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("kuiper.engine.plan.aligned", fails)
+        assert_close(fast(x), plain(x))
+    assert isinstance(fast._execution.executor, Engine)
+    assert not fast._execution.executor._plans
+    assert fast._execution.executor.run([x]) is not None
+
+
+@pytest.mark.parametrize("other", [(2, 4, 7, 5), (2, 4, 6, 3), (1, 4, 6, 5)])
+@pytest.mark.parametrize("dim", [1, -3])
+def test_concatenation_of_unlike_sizes_raises_what_the_layer_raises(other: tuple[int, ...], dim: int) -> None:
+    second = f"pnnx.Input b 0 1 b #b=({','.join(map(str, other))})f32"
+    fast, plain = both("pnnx.Input a 0 1 a #a=(2,4,6,5)f32", second, f"torch.cat c 2 1 a b y dim={dim}", OUTPUT)
+    for model in (plain, fast):
+        with pytest.raises(ShapeError, match=r"torch\.cat 'c': "):
+            model(numbers(2, 4, 6, 5), numbers(*other))

@@ -12,7 +12,7 @@ from kuiper.engine.kernels.winograd import Winograd
 from kuiper.engine.kernels.winograd_packing import pack_winograd
 from kuiper.engine.winograd_matrices import winograd_conv2d, winograd_matrices
 from kuiper.layers.convolution import Stencil
-from kuiper.layers.fused_activation import Activation
+from kuiper.layers.fused.activation import Activation
 from kuiper.layers.operators.conv2d import Kernels, conv2d
 from tests.engine.one_step import Arena, image_at, round_up, run_step
 

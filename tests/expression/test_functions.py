@@ -122,6 +122,7 @@ def test_binary_function_of_floats(text: str, expected: np.ndarray) -> None:
         ("atan2(@0,2)", f32(math.atan2(7, 2), math.atan2(-7, 2))),
         ("add(@0,0.5)", f32(7.5, -6.5)),
         ("pow(@0,2)", i64(49, 49)),
+        ("pow(@0,0)", i64(1, 1)),
         ("pow(@1,@1)", i64(0, 4)),
         ("pow(add(@1,1),@1)", i64(1, 9)),
         ("pow(add(@1,1),sub(@1,1))", i64(-1, 3)),
@@ -232,6 +233,7 @@ def test_short_powers_are_those_of_torch() -> None:
     np.testing.assert_array_equal(evaluate("pow(@0,2)", [x]), f32(INF, 4, 0, 16))
     np.testing.assert_array_equal(evaluate("pow(@0,3)", [x]), f32(-INF, -8, 0, 64))
     np.testing.assert_array_equal(evaluate("pow(@0,-1)", [x]), f32(-0.0, -0.5, INF, 0.25))
+    np.testing.assert_array_equal(evaluate("pow(@0,-2)", [x]), f32(0, 0.25, INF, 0.0625))
     np.testing.assert_array_equal(evaluate("pow(@0,-0.5)", [x]), f32(NAN, NAN, INF, 0.5))
 
 
@@ -310,3 +312,44 @@ def test_binary_function_equals_torch(name: str) -> None:
         for number in NUMBERS:
             assert_same_as_torch(name, x, number)
             assert_same_as_torch(name, number, x)
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pow(9,pow(9,pow(9,9)))",
+        "pow(-2,64)",
+        "lshift(1,99999999999)",
+        "lshift(1,63)",
+        "mul(9223372036854775807,2)",
+        "neg(-9223372036854775808)",
+        "square(9223372036854775807)",
+        "int(1e300)",
+        "ceil(1e300)",
+        "trunc_divide(1e300,1)",
+    ],
+)
+def test_whole_numbers_have_64_bits(text: str) -> None:
+    with pytest.raises(ExecutionError, match="OverflowError: a whole number beyond 64 bits"):
+        evaluate(text, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("pow(2,62)", 2**62), ("pow(-1,999999999999)", -1), ("lshift(-1,63)", -(2**63)), ("lshift(0,999)", 0)],
+)
+def test_whole_numbers_within_64_bits_are_exact(text: str, value: int) -> None:
+    assert evaluate(text, []) == value
+
+
+@pytest.mark.parametrize("text", ["erf(@0)", "lgamma(@0)", "erf(1+2j)"])
+def test_functions_of_real_numbers_refuse_complex_ones(text: str) -> None:
+    with pytest.raises(ExecutionError, match="a complex number"):
+        evaluate(text, [np.ones(2, np.complex64)])
+
+
+def test_cast_of_a_complex_number_keeps_the_real_part_without_a_warning() -> None:
+    assert evaluate("torch.float(@0)", [np.array([1 + 2j], np.complex64)]).tolist() == [1]
+    assert evaluate("torch.int(2.5+1j)", []) == 2
+    assert evaluate("torch.bool(0+1j)", []) is True

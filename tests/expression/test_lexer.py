@@ -91,7 +91,9 @@ def test_tokenize_points_at_what_starts_no_token(text: str, position: int) -> No
 def test_tokenize_is_quick_with_long_digits() -> None:
     with pytest.raises(ExpressionError):
         tokenize("1" * 100_000 + "x")
-    (token,) = tokenize("1" * 100_000)
+    with pytest.raises(ExpressionError):
+        tokenize("1" * 100_000)
+    (token,) = tokenize("1" * 100_000 + ".0")
     assert token.value == math.inf
 
 
@@ -104,3 +106,10 @@ def test_a_long_text_is_shown_around_the_place() -> None:
     assert shown.strip().startswith("...")
     assert shown.endswith("...")
     assert len(shown) < 90
+
+
+@pytest.mark.parametrize("number", ["9223372036854775808", "-9223372036854775809", "1" * 5000])
+def test_tokenize_refuses_whole_numbers_beyond_64_bits(number: str) -> None:
+    with pytest.raises(ExpressionError, match=r"expected a whole number of 64 bits, got '"):
+        tokenize(f"add(@0,{number})")
+    assert tokenize("-9223372036854775808")[0].value == -(2**63)

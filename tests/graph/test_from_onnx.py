@@ -32,6 +32,17 @@ pnnx.Output out 1 0 1
 
 
 @pytest.mark.parametrize("optimize", [False, True])
+def test_whole_numbers_gathered_from_floats_are_sizes(optimize: bool) -> None:
+    body = """
+Gather size 1 1 0 1 axis=0 indices=1 #0=(?,?)f32 #1=(1)i64
+TopK sorted 2 2 0 1 2 3 axis=1 largest=0 #0=(?,?)f32 #1=(1)i64 #2=(?,?)f32 #3=(?,?)i64
+pnnx.Output out 1 0 2
+"""
+    assert outputs(body, X[:, ::-1], optimize=optimize).tolist() == X.tolist()
+    assert outputs(body, X.T, optimize=optimize).tolist() == X.T.tolist()
+
+
+@pytest.mark.parametrize("optimize", [False, True])
 def test_whole_numbers_joined_of_floats_are_sizes(optimize: bool) -> None:
     body = """
 torch.cat join 2 1 0 0 1 dim=0 #0=(?,?)f32 #1=(4)i64

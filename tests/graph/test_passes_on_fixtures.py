@@ -109,4 +109,5 @@ def test_all_passes_keep_the_numbers_of_every_fixture(reverse: bool) -> None:
     ],
 )
 def test_default_passes_fuse_everything_that_they_can(name: str, expected: list[str]) -> None:
-    assert [op.where for op in built(name, DEFAULT_PASSES).order if op.layer is not None] == expected
+    order = built(name, DEFAULT_PASSES).order
+    assert [f"{op.type} '{op.name}'" for op in order if op.layer is not None] == expected

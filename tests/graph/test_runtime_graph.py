@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import kuiper
+from kuiper.engine.engine import Engine
 from kuiper.errors import (
     DataTypeError,
     ExecutionError,
@@ -50,7 +51,7 @@ def test_build_does_init_and_both_do_nothing_twice() -> None:
 
 
 def test_forward_before_build_says_what_is_missing() -> None:
-    with pytest.raises(GraphStateError, match=r"graph: expected a built graph, got needs build\(\)"):
+    with pytest.raises(GraphStateError, match=r"graph: expected a built graph, got one that needs build\(\)"):
         graph_of(DIAMOND).forward(X)
 
 
@@ -342,3 +343,90 @@ pnnx.Output out 1 0 1
     y = np.asarray(built(text)(X))
     assert y.flags.writeable
     np.testing.assert_array_equal(y[3], X)
+
+
+class OwnError(kuiper.KuiperError):
+    """A user's class of errors, made from other arguments than kuiper's."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__("my layer", "luck", code)
+        self.code = code
+
+
+@pytest.mark.parametrize(
+    ("raised", "expected", "message"),
+    [
+        (
+            MemoryError("no 3 GiB"),
+            kuiper.OutOfMemoryError,
+            "nn.ReLU 'left': expected enough memory, got MemoryError: no",
+        ),
+        (MemoryError(), MemoryError, r"nn.ReLU 'left': expected enough memory, got MemoryError; inputs: \(2, 3\)"),
+        (RecursionError("deep"), ExecutionError, "nn.ReLU 'left': expected a result, got RecursionError: deep"),
+        (OwnError(7), OwnError, r"nn.ReLU 'left': my layer: expected luck, got 7; inputs: \(2, 3\)"),
+    ],
+)
+@pytest.mark.parametrize("engine", [None, Engine])
+def test_whatever_a_users_layer_raises_is_a_kuiper_error(
+    raised: Exception, expected: type[Exception], message: str, engine: Any
+) -> None:
+    class Fails(Layer):
+        def forward(self, x: np.ndarray) -> np.ndarray:
+            if x.any():
+                raise raised
+            return np.maximum(x, 0)
+
+    with override("nn.ReLU", Fails):
+        graph = graph_of(DIAMOND)
+        graph.build(registry, engine=engine)
+    with pytest.raises(kuiper.KuiperError, match=message) as caught:
+        graph.forward(X)
+    assert isinstance(caught.value, expected)
+    assert not graph.forward(np.zeros_like(X)).any()
+    if isinstance(raised, OwnError):
+        assert caught.value.code == 7  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("engine", [None, Engine])
+@pytest.mark.parametrize("answer", [None, 7, "seven", [1, 2]])
+def test_a_layer_that_returns_no_array_after_planning_is_no_crash(answer: object, engine: Any) -> None:
+    class Odd(Layer):
+        def forward(self, x: np.ndarray) -> Any:
+            return answer if x.any() else np.maximum(x, 0)
+
+    with override("nn.ReLU", Odd):
+        graph = graph_of(DIAMOND)
+        graph.build(registry, engine=engine)
+    assert not graph.forward(np.zeros_like(X)).any()
+    with pytest.raises(kuiper.KuiperError, match=r"torch.cat 'join'"):
+        graph.forward(X)
+
+
+@pytest.mark.parametrize(
+    ("raised", "expected"), [(ValueError("stop"), ExecutionError), (MemoryError(), kuiper.OutOfMemoryError)]
+)
+def test_failure_of_an_observer_names_the_operator(raised: Exception, expected: type[Exception]) -> None:
+    def observer(op: RuntimeOperator, outputs: tuple[Any, ...], seconds: float) -> None:
+        raise raised
+
+    graph = built(DIAMOND)
+    with pytest.raises(expected, match=r"^nn.ReLU 'left': expected ") as caught:
+        graph.forward(X, observer=observer)
+    assert caught.value.__cause__ is raised
+    assert graph.forward(X).shape == (2, 6)
+
+
+def test_a_build_that_runs_out_of_memory_can_be_repeated() -> None:
+    graph, tries = graph_of(DIAMOND), []
+
+    def layer(op: RuntimeOperator) -> Layer:
+        tries.append(op)
+        if len(tries) == 2:
+            raise MemoryError
+        return registry._factories["nn.ReLU"](op)
+
+    with override("nn.ReLU", layer):
+        with pytest.raises(kuiper.OutOfMemoryError, match=r"nn.ReLU '.*': expected enough memory"):
+            graph.build(registry)
+        graph.build(registry)
+    assert graph.forward(X).shape == (2, 6)

@@ -132,6 +132,14 @@ def test_time_operators_needs_a_built_graph() -> None:
         graph_of(DIAMOND).time_operators(np.ones((2, 3), np.float32))
 
 
+def test_report_as_text_is_whole_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There rich would show the table in the cell, and leave nothing for the text."""
+    outside = str(linear().summary())
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    assert str(linear().summary()) == outside
+    assert "nn.Linear" in outside
+
+
 def test_report_escapes_in_text_and_html() -> None:
     report = Report("a<b", [Column("x"), Column("n", numeric=True)], [("[bold]<i>", "1")], "end")
     assert "[bold]<i>" in str(report)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -167,3 +168,15 @@ def test_threshold_needs_its_parameters() -> None:
 def test_rrelu_refuses_training_mode() -> None:
     with pytest.raises(UnsupportedOperatorError, match="expected training=False"):
         layer("F.rrelu", training=True)
+
+
+DEFAULTS = {"celu": 1.0, "elu": 1.0, "hardshrink": 0.5, "leaky_relu": 0.01, "softplus": (1.0, 20.0), "softshrink": 0.5}
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_activation_function_has_the_defaults_of_the_layer(name: str) -> None:
+    function = getattr(import_module(f"kuiper.layers.operators.{name}"), name)
+    x = np.linspace(-30, 30, 61, dtype=np.float32)
+    numbers = DEFAULTS[name] if isinstance(DEFAULTS[name], tuple) else (DEFAULTS[name],)
+    np.testing.assert_array_equal(function(x), function(x, *numbers))
+    np.testing.assert_array_equal(function(x), run(f"F.{name}", x))

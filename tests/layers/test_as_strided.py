@@ -25,3 +25,11 @@ def test_as_strided_refuses_what_lies_outside() -> None:
         layer("torch.as_strided", size=[2], stride=[1, 1])
     with pytest.raises(ParameterError, match=r"no number below 0"):
         layer("torch.as_strided", size=[2], stride=[-1])
+
+
+def test_as_strided_counts_places_in_whole_numbers_of_any_size() -> None:
+    x = np.arange(6.0)
+    for size, stride in (([3], [2**62]), ([5, 5], [2**62, 2**62]), ([2**62, 1], [4, 1])):
+        with pytest.raises(ShapeError, match=r"expected an input of at least"):
+            run("torch.as_strided", x, size=size, stride=stride)
+    assert run("torch.as_strided", x, size=[1, 2], stride=[2**62, 3]).tolist() == [[0, 3]]

@@ -39,6 +39,8 @@ def test_with_actual_sizes_scales_what_changed(
         ((-1, -1), (1, 2, 3), (3, 2, 3)),
         ((2, 1, 24, 12), (2, 24, 12), (2, 48, 12)),  # in the 1, or in the 24?
         ((2, 3, 2), (4, 3), (5, 3)),  # four images in pairs, and now five
+        ((1, 4, 4), (1, 2, 8), (1, 4, 4)),  # as many numbers as before, in other axes
+        ((2, -1, 24, 12), (2, 24, 12), (2, 48, 12)),  # in the -1, or in the 24?
     ],
 )
 def test_with_actual_sizes_does_not_guess(

@@ -62,3 +62,11 @@ def test_einsum_refuses_what_does_not_fit(equation: str, shapes: list[tuple[int,
 def test_einsum_takes_the_equation_as_an_operand() -> None:
     a, b = whole_numbers(2, 3), whole_numbers(3, 4)
     np.testing.assert_array_equal(run_wired("torch.einsum", "ij,jk -> ik", [a, b]), a @ b)
+
+
+def test_einsum_refuses_a_loop_without_end() -> None:
+    x = np.zeros((3000, 3000), np.float32)
+    with pytest.raises(
+        ShapeError, match=r"expected at most 68719476736 products of numbers for ab,cd->, got 81000000000000"
+    ):
+        einsum("ab,cd->", [x, x])

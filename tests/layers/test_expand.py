@@ -55,3 +55,10 @@ def test_expand_does_not_take_a_new_axis_for_the_batch() -> None:
 def test_expand_as_takes_the_other_shape() -> None:
     out = run_wired("Tensor.expand_as", X, np.zeros((3, 2, 2)), names=("input", "other"))
     assert out.tolist() == [[[1, 1], [2, 2]]] * 3
+
+
+def test_expand_refuses_one_entry_where_the_export_kept_several() -> None:
+    layer = create(wired("Tensor.expand", declared=(1, 1, 5), sizes=[1, 3, 5]))
+    assert layer.forward(np.zeros((1, 1, 5), np.float32)).shape == (1, 3, 5)
+    with pytest.raises(ShapeError, match=r"expected input \(1, 1, 5\), which the file expands to \(1, 3, 5\), got"):
+        layer.forward(np.zeros((1, 1, 1), np.float32))

@@ -52,3 +52,20 @@ def test_fold_and_unfold_refuse_what_does_not_fit() -> None:
         run("F.unfold", IMAGE.astype(np.float64), kernel_size=2)
     with pytest.raises(ParameterError, match=r"expected a parameter 'kernel_size'"):
         layer("F.unfold")
+
+
+def test_fold_in_the_spelling_of_onnx_pads_nothing_unless_told() -> None:
+    columns = np.float32([[[1, 2], [3, 4]]])
+    got = run_wired("Col2Im", columns, np.array([1, 3]), np.array([1, 2]))
+    assert got.tolist() == [[[[1, 5, 4]]]]
+
+
+@pytest.mark.parametrize("kind", ["F.unfold", "F.fold"])
+@pytest.mark.parametrize("key", ["stride", "dilation"])
+def test_fold_and_unfold_refuse_a_step_of_zero(kind: str, key: str) -> None:
+    layer(kind, kernel_size=2, output_size=[3, 3], padding=0, **{key: 1})
+    for value in (0, [1, 0]):
+        with pytest.raises(ParameterError, match=key):
+            layer(kind, kernel_size=2, output_size=[3, 3], **{key: value})
+    with pytest.raises(ParameterError, match="padding"):
+        layer(kind, kernel_size=2, output_size=[3, 3], padding=-1)

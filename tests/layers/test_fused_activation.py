@@ -8,7 +8,7 @@ import pytest
 
 from kuiper.errors import ParameterError, ShapeError
 from kuiper.expression import evaluate
-from kuiper.layers.fused_activation import ACTIVATIONS, Activation, add_residual
+from kuiper.layers.fused.activation import ACTIVATIONS, Activation, add_residual
 from tests.layers.one_operator import layer, run
 
 X = np.float32([-math.inf, -100, -3, -1, -0.5, -0.0, 0, 0.3, 1, 2, 5, 7, 100, math.inf, math.nan])

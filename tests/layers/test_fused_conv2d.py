@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kuiper.errors import ShapeError
-from kuiper.layers.fused_activation import Activation
-from kuiper.layers.operators.fused_conv2d import FusedConv2d
+from kuiper.layers.fused.activation import Activation
+from kuiper.layers.fused.conv2d import FusedConv2d
 from tests.layers.one_operator import layer, run
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from kuiper.errors import DataTypeError, ParameterError, ShapeError
+from kuiper.errors import DataTypeError, ParameterError, ShapeError, UnsupportedOperatorError
 from kuiper.layers import Layer
 from kuiper.layers.operators.linear import linear
 from kuiper.layers.reference import linear as reference
@@ -56,6 +56,27 @@ def test_functional_linear_takes_weight_and_bias_as_operands() -> None:
     np.testing.assert_array_equal(run("F.linear", x, WEIGHT, np.float32([5])), [[19, 12]])
 
 
+def test_functional_linear_adds_whatever_broadcasts_as_its_bias() -> None:
+    x = np.float32([[1, 2, 3]])
+    np.testing.assert_array_equal(run("F.linear", x, WEIGHT, 0.5), [[14.5, 7.5]])
+    np.testing.assert_array_equal(run("F.linear", x, WEIGHT, np.float32([[1], [2]])), [[15, 8], [16, 9]])
+    np.testing.assert_array_equal(run("F.linear", x, WEIGHT, np.float32([[[1, 2]]])), [[[15, 9]]])
+    assert run("F.linear", x, WEIGHT, np.int64([[1, 2]])).dtype == np.float32
+    assert run("F.linear", x, WEIGHT, np.float64([[1, 2]])).dtype == np.float64
+
+
+def test_functional_linear_adds_a_number_that_the_file_gives() -> None:
+    np.testing.assert_array_equal(run("F.linear", np.float32([[1, 2, 3]]), WEIGHT, bias=0.5), [[14.5, 7.5]])
+
+
+@pytest.mark.parametrize(
+    "type_name", ["F.conv1d", "F.conv2d", "F.conv3d", "F.conv_transpose2d", "F.layer_norm", "F.batch_norm"]
+)
+def test_functions_that_would_not_see_a_number_as_their_bias_refuse_it(type_name: str) -> None:
+    with pytest.raises(UnsupportedOperatorError, match=r"expected bias as an input, got bias=0\.5"):
+        layer(type_name, bias=0.5)
+
+
 def test_functional_linear_with_a_weight_vector_drops_the_last_axis() -> None:
     x = np.float32([[1, 2, 3], [4, 5, 6]])
     np.testing.assert_array_equal(run("F.linear", x, WEIGHT[0]), [14, 32])
@@ -82,6 +103,8 @@ def test_functional_linear_names_what_it_expects() -> None:
         run("F.linear", x, WEIGHT[None])
     with pytest.raises(ShapeError, match=r"expected bias \(2,\), got \(3,\)$"):
         run("F.linear", x, WEIGHT, np.ones(3, np.float32))
+    with pytest.raises(ShapeError, match=r"expected a bias that broadcasts with \(2, 2\), got \(3, 2\)$"):
+        run("F.linear", x, WEIGHT, np.ones((3, 2), np.float32))
     with pytest.raises(ShapeError, match=r"expected no bias with a weight \(in_features,\), got one$"):
         run("F.linear", x, WEIGHT[0], np.ones(2, np.float32))
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kuiper.errors import ShapeError, UnsupportedOperatorError
+from kuiper.errors import ParameterError, ShapeError, UnsupportedOperatorError
 from kuiper.graph.pnnx.ir import DataType
 from kuiper.graph.runtime_operator import RuntimeOperand
 from kuiper.layers import Layer, create
@@ -64,3 +64,9 @@ def test_multihead_attention_gives_a_tuple_to_who_unpacks_it() -> None:
     y, weights = create(layer.op).forward(X)
     np.testing.assert_array_equal(y, layer.forward(X))
     assert weights.shape == (1, 3, 3)
+
+
+@pytest.mark.parametrize("heads", [0, -1])
+def test_multihead_attention_refuses_heads_that_are_none(heads: int) -> None:
+    with pytest.raises(ParameterError, match=r"expected num_heads and embed_dim of at least 1, got"):
+        attention_layer(num_heads=heads)

@@ -3,8 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kuiper.errors import DataTypeError, ShapeError, TensorIndexError
-from tests.layers.wired_operator import run_wired
+from kuiper.errors import DataTypeError, ParameterError, ShapeError, TensorIndexError
+from kuiper.layers import create
+from tests.layers.wired_operator import run_wired, wired
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
 
@@ -16,6 +17,16 @@ def test_gather_puts_the_shape_of_the_indices_in_the_place_of_the_axis() -> None
         run_wired("Gather", X, np.array([3]))
     with pytest.raises(DataTypeError):
         run_wired("Gather", X, np.array([1.0]))
+
+
+def test_gather_takes_indices_from_its_parameter() -> None:
+    assert run_wired("Gather", X, indices=2).tolist() == X[[2]].tolist()
+    assert run_wired("Gather", X, indices=[-1, 0], axis=1).tolist() == X[:, [-1, 0]].tolist()
+    op = wired("Gather", 1, 1, indices=2)
+    op.outputs[0].shape = (4,)
+    assert create(op).forward(X).tolist() == X[2].tolist()
+    with pytest.raises(ParameterError, match="expected a parameter 'indices'"):
+        run_wired("Gather", X)
 
 
 def test_gather_nd_indexes_the_first_axes() -> None:

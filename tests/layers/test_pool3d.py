@@ -99,3 +99,13 @@ def test_flops_count_what_is_looked_at() -> None:
     assert layer("F.avg_pool3d", kernel_size=2).flops([X.shape], [(1, 1, 1, 1, 2)]) == 16
     assert layer("F.adaptive_max_pool3d", output_size=2).flops([(1, 2, 3)], []) == 6
     assert layer("F.adaptive_avg_pool3d", output_size=2).flops([(1, 2, 3)], []) == 6
+
+
+@pytest.mark.parametrize("axis", [2, 3, 4])
+@pytest.mark.parametrize("kind", ["F.max_pool3d", "F.avg_pool3d", "F.adaptive_avg_pool3d", "F.adaptive_max_pool3d"])
+def test_volumes_without_a_voxel_are_refused(kind: str, axis: int) -> None:
+    shape = [2, 3, 4, 4, 4]
+    shape[axis] = 0
+    params = {"output_size": 1} if "adaptive" in kind else {"kernel_size": 1}
+    with pytest.raises(ShapeError, match="with d, h and w >= 1"):
+        run(kind, np.zeros(shape, np.float32), **params)

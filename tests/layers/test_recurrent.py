@@ -150,6 +150,7 @@ def test_batch_first_turns_input_and_output_but_no_state() -> None:
         ((5, 3), [(1, 4), (1, 4), (5, 4)], ("h_n", "c_n", "output")),  # but not without a batch
         ((None, None, 3), [(None, None, 4)], ("output",)),
         ((5, None, 3), [(1, None, 4)], ("h_n",)),
+        ((5, 2, 3), [None, (5, 2, 4)], ("h_n", "output")),
         (None, [None, None], ("output", "h_n")),
     ],
 )
@@ -253,6 +254,18 @@ def test_onnx_gates_come_in_another_order() -> None:
     np.testing.assert_array_equal(y[:, 0], expected[0])
     np.testing.assert_array_equal(h, expected[1])
     np.testing.assert_array_equal(c, expected[2])
+
+
+def test_onnx_gru_has_its_gates_in_another_order() -> None:
+    arrays, x = weights("nn.GRU"), randoms(5, 2, 3)
+    keys = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
+    w, r, b, d = (np.concatenate([np.split(arrays[key], 3)[k] for k in (1, 0, 2)])[None] for key in keys)
+    op = wired("GRU", 4, 2, hidden_size=4, linear_before_reset=1)
+    op.outputs[0].shape, op.outputs[1].shape = (5, 1, 2, 4), (1, 2, 4)
+    y, h = create(op).forward(x, w, r, np.concatenate((b, d), 1))
+    expected = create(network("nn.GRU", arrays, outputs=2)).forward(x)
+    np.testing.assert_array_equal(y[:, 0], expected[0])
+    np.testing.assert_array_equal(h, expected[1])
 
 
 @pytest.mark.parametrize(

@@ -26,3 +26,9 @@ def test_repeat_refuses_fewer_sizes_than_axes_and_tile_does_not() -> None:
 def test_repeat_refuses_negative_sizes() -> None:
     with pytest.raises(ParameterError, match=r"expected sizes >= 0"):
         run("Tensor.repeat", X, sizes=[1, -1])
+
+
+def test_repeat_refuses_a_product_of_sizes_that_no_machine_has() -> None:
+    for sizes in ([1, 2**62], [2**32, 2**32], [2**63, 2]):
+        with pytest.raises(ShapeError, match=r"Tensor.repeat 'it': expected a tensor of at most"):
+            run("Tensor.repeat", np.zeros((2, 3), np.float32), sizes=sizes)

@@ -26,3 +26,9 @@ def test_repeat_interleave_refuses_wrong_numbers() -> None:
         run("torch.repeat_interleave", X, repeats=[1, 2, 3], dim=0)
     with pytest.raises(ParameterError, match=r"expected repeats >= 0"):
         run("torch.repeat_interleave", X, repeats=-1, dim=0)
+
+
+def test_repeat_interleave_refuses_a_size_that_no_machine_has() -> None:
+    for repeats in ([2**62], [2**63]):
+        with pytest.raises(ShapeError, match=r"torch.repeat_interleave 'it': expected a tensor of at most"):
+            run("torch.repeat_interleave", np.zeros((2, 3), np.float32), repeats=repeats, dim=0)

@@ -57,9 +57,27 @@ def test_reshape_from_a_larger_baked_batch_to_a_single_image() -> None:
     assert layer.forward(X[:1]).shape == (1, 12)
 
 
-def test_reshape_takes_the_shape_as_it_stands_where_the_batch_would_not_fit() -> None:
-    layer = create(wired("Tensor.reshape", declared=(4, 3, 2, 1), shape=[4, 6]))
-    assert layer.forward(X).shape == (4, 6)
+@pytest.mark.parametrize(
+    ("declared", "shape", "actual"),
+    [
+        ((4, 3, 2, 1), (4, 6), (2, 3, 4)),  # other axes than declared
+        ((2, 12), (2, 3, 2, 2), (3, 8)),  # the 8 is 3 * 2 * 2 no more, and 24 numbers would fit (2, 3, 2, 2)
+        ((1, 2, 8), (1, 4, 4), (1, 4, 4)),  # h * 2 and w / 2 would be 8 and 2
+        ((2, 24, 12), (2, -1, 24, 12), (2, 48, 12)),  # is it the -1 that has become 2, or the 24 that is 48?
+        ((1, 7), (2, 3), (1, 6)),  # never were the declared sizes these
+    ],
+)
+def test_reshape_refuses_an_input_that_contradicts_baked_sizes(
+    declared: tuple[int, ...], shape: tuple[int, ...], actual: tuple[int, ...]
+) -> None:
+    layer = create(wired("Tensor.reshape", declared=declared, shape=list(shape)))
+    with pytest.raises(ShapeError, match=r"expected input .*, from which the file makes .*; export the model with"):
+        layer.forward(np.zeros(actual, np.float32))
+
+
+def test_reshape_lets_a_minus_one_take_what_changed() -> None:
+    layer = create(wired("Tensor.reshape", declared=(1, 196, 64), shape=[1, -1, 4, 16]))
+    assert layer.forward(np.zeros((3, 49, 64), np.float32)).shape == (3, 49, 4, 16)
 
 
 def test_reshape_frees_a_batch_that_the_export_has_merged_with_other_sizes() -> None:

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from kuiper.errors import ParameterError, ShapeError, TensorIndexError
+from kuiper.layers import create
 from tests.layers.one_operator import run
+from tests.layers.wired_operator import wired
 
 X = np.arange(24).reshape(2, 3, 4)
 END = 2147483647
@@ -74,3 +76,22 @@ def test_slice_refuses_a_missing_axis_and_one_that_comes_twice() -> None:
 def test_slice_refuses_a_scalar() -> None:
     with pytest.raises(ShapeError, match=r"expected input with axes"):
         run("Tensor.slice", np.array(3), dim=0, start=0, end=1)
+
+
+@pytest.mark.parametrize(
+    "cut", [{"dim": 1, "start": 0, "end": 6}, {"dims": [0, 1], "starts": [0, 2], "ends": [END, 6]}]
+)
+def test_slice_refuses_another_size_where_the_export_cut_at_the_end(cut: dict[str, Any]) -> None:
+    layer = create(wired("Tensor.slice", declared=(2, 6), **cut))
+    assert layer.forward(np.zeros((2, 6))).shape[0] == 2
+    with pytest.raises(
+        ShapeError, match=r"Tensor.slice 'it': expected an axis of 6 numbers, which the file cuts at 6, got 9"
+    ):
+        layer.forward(np.zeros((2, 9)))
+
+
+def test_slice_cuts_another_size_where_it_means_the_beginning_or_the_rest() -> None:
+    first = create(wired("Tensor.slice", declared=(2, 6), dim=1, start=0, end=1))
+    rest = create(wired("Tensor.slice", declared=(2, 6), dim=1, start=1, end=END))
+    assert first.forward(np.zeros((2, 9))).shape == (2, 1)
+    assert rest.forward(np.zeros((3, 9))).shape == (3, 8)

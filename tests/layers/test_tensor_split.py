@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kuiper.errors import ParameterError
+from kuiper.errors import ParameterError, ShapeError
 from tests.layers.wired_operator import run_wired
 
 X = np.arange(7)
@@ -34,3 +34,8 @@ def test_tensor_split_reads_indices_as_python_does(indices: list[int], expected:
 def test_tensor_split_refuses_no_sections() -> None:
     with pytest.raises(ParameterError, match=r"torch.tensor_split 'it': expected sections >= 1, got 0"):
         run_wired("torch.tensor_split", X, sections=0)
+
+
+def test_tensor_split_refuses_a_single_number() -> None:
+    with pytest.raises(ShapeError, match=r"expected input with axes, got \(\)"):
+        run_wired("torch.tensor_split", np.float32(1), outputs=2, sections=2)

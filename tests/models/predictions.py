@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from kuiper.models.predictor import Predictor, Record
 
 if TYPE_CHECKING:
-    from kuiper.models.preprocess import ImageSource
+    from kuiper.models.pictures.preprocess import ImageSource
 
 GATE = "KUIPER_TEST_GATE"
 """The environment variable that names a file, without which pictures named after "late" are not done."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kuiper.errors import ShapeError
-from kuiper.models.boxes import Candidates
+from kuiper.models.tasks.boxes import Candidates
 from kuiper.models.zoo.average_precision import Truth, average_precisions, evaluate, interpolate, matches
 
 LEFT, RIGHT, FAR = [0, 0, 10, 10], [20, 0, 30, 10], [50, 50, 60, 60]

@@ -12,8 +12,8 @@ import pytest
 
 import kuiper
 from kuiper.models import Detector, Letterbox, bundled
-from kuiper.models.boxes import iou
-from kuiper.models.preprocess import normalise, read_image
+from kuiper.models.pictures.preprocess import normalise, read_image
+from kuiper.models.tasks.boxes import iou
 
 NAMES = ["digits_yolo", "digits_yolo_moduleop"]
 PICTURE = Path(kuiper.__file__).parent / "models" / "assets" / "digits.png"

@@ -58,7 +58,7 @@ def test_without_the_extra_one_line_says_what_to_install(missing: str, tmp_path:
     )
     finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert finished.returncode == 1
-    expected = f"export: expected PyTorch and pnnx, got no module {missing}; pip install torch, then pip install"
+    expected = f"export: expected PyTorch and pnnx, got no module {missing}; pip install torch pnnx"
     assert finished.stderr.startswith(expected)
     assert finished.stderr.count("\n") == 1
 

@@ -14,9 +14,9 @@ from PIL import Image
 import kuiper
 from kuiper.errors import ImageError, KuiperError, ModelFormatError, ParameterError
 from kuiper.models import Classifier, Detector, bundled, bundled_photo
-from kuiper.models.batches import Batches
 from kuiper.models.many.processes import over_processes
 from kuiper.models.predictor import Predictor, failure
+from kuiper.models.tasks.batches import Batches
 from tests.models.little_models import relu_model, rows_model
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -154,3 +155,18 @@ def test_round_trip_is_exact_for_all_kinds_of_bits(path: Path) -> None:
 def bits(t: Tensor) -> np.ndarray:
     """The values as their bit patterns: tells -0 from 0."""
     return t.array.view(np.uint32)
+
+
+def test_load_csv_does_not_fill_the_memory_for_one_long_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kuiper.tensor.csv.MOST_VALUES", 100)
+    (tmp_path / "ragged.csv").write_text("1\n" * 20 + "1,1,1,1,1,1\n")
+    with pytest.raises(CsvFormatError, match=r"ragged\.csv: expected at most 100 values, got 21 rows of 6"):
+        load_csv(tmp_path / "ragged.csv")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes are files on POSIX only")
+def test_load_csv_does_not_wait_for_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", "/dev/zero"):
+        with pytest.raises(CsvFormatError, match="expected a text file, got a special file"):
+            load_csv(path)

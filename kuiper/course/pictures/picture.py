@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from html import escape
+import base64
+import re
+import textwrap
+from dataclasses import dataclass, replace
+from html import escape, unescape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,22 +35,43 @@ _STYLE = (
 class Picture:
     """Shapes, as SVG text, in a rectangle of ``width`` x ``height`` pixels; a notebook shows it by itself.
 
-    >>> Picture(40, 20, label(20, 10, "conv")).svg().count("conv")
-    1
+    Parameters
+    ----------
+    width, height : the size of the rectangle in pixels; ``svg`` adds a margin of 10 on each side
+    body : the shapes
+    caption : what the picture shows; it stands below the picture, and is its text for those who cannot see it
+
+    >>> Picture(40, 20, label(20, 10, "conv")).alt
+    'conv'
     """
 
     width: float
     height: float
     body: str
+    caption: str = ""
+
+    @property
+    def alt(self) -> str:
+        """The text for those who cannot see the picture: its caption, otherwise the words in it."""
+        found = re.findall(r"<text[^>]*>([^<]+)</text>", self.body)
+        return self.caption or textwrap.shorten(unescape(" ".join(found)), 200, placeholder=" ...") or "a drawing"
+
+    def captioned(self, caption: str) -> Picture:
+        """The same picture with a sentence that says what it shows.
+
+        >>> Picture(40, 20, "").captioned("two boxes").alt
+        'two boxes'
+        """
+        return replace(self, caption=caption)
 
     def svg(self) -> str:
         """The picture as a file would hold it."""
         width, height = self.width + 2 * MARGIN, self.height + 2 * MARGIN
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
-            f'height="{height:.0f}" font-family="ui-monospace, Menlo, Consolas, monospace" font-size="{TEXT}" '
-            f'text-anchor="middle" style="max-width:100%">'
-            f"<style>{_STYLE}</style>"
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {width:.0f} {height:.0f}" '
+            f'width="{width:.0f}" height="{height:.0f}" font-family="ui-monospace, Menlo, Consolas, monospace" '
+            f'font-size="{TEXT}" text-anchor="middle" style="max-width:100%">'
+            f"<title>{escape(self.alt)}</title><style>{_STYLE}</style>"
             f'<rect class="kp-ground" width="{width:.0f}" height="{height:.0f}" rx="6"/>'
             f'<g transform="translate({MARGIN:.0f} {MARGIN:.0f})">{self.body}</g></svg>'
         )
@@ -56,7 +80,23 @@ class Picture:
         """The same picture with a line of text above it."""
         width = max(self.width, text_width(title))
         body = label(width / 2, 8, title, "kp-faint") + moved(self, (width - self.width) / 2, 22)
-        return Picture(width, self.height + 22, body)
+        return Picture(width, self.height + 22, body, self.caption)
+
+    def still(self) -> Picture:
+        """The picture with its caption drawn below it, for viewers that show images and nothing else."""
+        if not self.caption:
+            return self
+        return column_of(self, paragraph(self.caption, self.width)).captioned(self.caption)
+
+    def image(self) -> str:
+        """An <img> that holds the picture itself. Viewers that forbid <svg> in a page mostly let this pass."""
+        data = base64.b64encode(self.svg().encode()).decode()
+        return f'<img alt="{escape(self.alt)}" src="data:image/svg+xml;base64,{data}">'
+
+    def html(self) -> str:
+        """The picture with its caption, as a part of a page."""
+        caption = f"<figcaption>{escape(self.caption)}</figcaption>" if self.caption else ""
+        return f'<figure style="margin:0">{self.image()}{caption}</figure>'
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the picture to a .svg file.
@@ -73,12 +113,12 @@ class Picture:
     def __repr__(self) -> str:
         return f"<picture {self.width:.0f} x {self.height:.0f}>"
 
-    def _repr_svg_(self) -> str:
-        return self.svg()
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {"text/html": self.html(), "image/svg+xml": self.still().svg(), "text/plain": repr(self)}
 
 
-def row_of(*parts: Picture | str, gap: float = 14) -> Picture:
-    """Pictures and words (``*``, ``=`` ...) in one line, all with their middles at the same height.
+def row_of(*parts: Picture | str, gap: float = 14, top: bool = False) -> Picture:
+    """Pictures and words (``*``, ``=`` ...) in one line, their middles (``top``: their upper ends) at the same height.
 
     >>> row_of(Picture(10, 30, ""), "=", Picture(20, 10, "")).height
     30
@@ -87,7 +127,7 @@ def row_of(*parts: Picture | str, gap: float = 14) -> Picture:
     height = max(picture.height for picture in pictures)
     body, x = [], 0.0
     for picture in pictures:
-        body.append(moved(picture, x, (height - picture.height) / 2))
+        body.append(moved(picture, x, 0 if top else (height - picture.height) / 2))
         x += picture.width + gap
     return Picture(x - gap, height, "".join(body))
 
@@ -109,6 +149,17 @@ def column_of(*parts: Picture | str, gap: float = 12) -> Picture:
 def word(text: str) -> Picture:
     """A piece of text as a picture."""
     return Picture(text_width(text), 18, label(text_width(text) / 2, 9, text))
+
+
+def paragraph(text: str, width: float) -> Picture:
+    """Text in lines of at most ``width`` pixels, but never narrower than 300.
+
+    >>> paragraph("one two", 300).height
+    18.0
+    """
+    lines = textwrap.wrap(text, int(max(width, 300) / LETTER))
+    body = "".join(label(0, 18 * i + 9, line, "kp-faint", "start") for i, line in enumerate(lines))
+    return Picture(max((text_width(line) for line in lines), default=0.0), 18.0 * len(lines), body)
 
 
 def text_width(text: str) -> float:

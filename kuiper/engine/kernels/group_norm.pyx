@@ -125,7 +125,11 @@ cdef void add_up(
 cdef inline void add_block(
     const float* x, Py_ssize_t step, Py_ssize_t pixels, vec mean, double* sums, double* squares
 ) noexcept nogil:
-    """The same for one vector of channels and few pixels."""
+    """The same for one vector of channels and few pixels.
+
+    ``moments`` of the layer norm does this along a row: there a number lies beside the next one and all are one sum,
+    here they are ``step`` apart and each lane, a channel, has a sum of its own.
+    """
     cdef vec a = splat(0), b = splat(0), a2 = splat(0), b2 = splat(0), d, e
     cdef float lanes[LANES]
     cdef float lanes2[LANES]

@@ -16,6 +16,7 @@ axis, and what is left is ordered as the target lies in memory. Then the last ax
 Exactly the target's numbers are written: what lies between them may belong to another.
 """
 
+from kuiper.engine.arrangement import merged
 from kuiper.errors import ParameterError
 
 from kuiper.engine.blocks cimport copy_exactly
@@ -63,7 +64,7 @@ cdef class Copy(Step):
 
     def __init__(self, dict numbers, shape, source_strides, target_strides):
         cdef CopyWork* work = &self.work
-        axes = merged(zip(shape, source_strides, target_strides))
+        axes = as_copied(zip(shape, source_strides, target_strides))
         work.source, work.target = numbers["source"], numbers["target"]
         work.source_external, work.target_external = numbers["source_external"], numbers["target_external"]
         work.kind, axes = arranged(axes)
@@ -79,18 +80,11 @@ cdef class Copy(Step):
         self.scratch_floats = 0
 
 
-def merged(axes):
+def as_copied(axes):
     """Axes (length, source stride, target stride) in the target's order, at least two, as few as possible."""
-    result = [(1, 1, 1)]
-    others = [axis for axis in axes if axis[0] != 1]
-    for length, source, target in sorted(others, key=lambda axis: axis[2], reverse=True):
-        before, *strides = result.pop()
-        if before == 1:
-            result.append((length, source, target))
-        elif strides == [length * source, length * target]:
-            result.append((before * length, source, target))
-        else:
-            result += [(before, *strides), (length, source, target)]
+    found = [(length, (source, target)) for length, source, target in axes if length != 1]
+    found.sort(key=lambda axis: axis[1][1], reverse=True)
+    result = [(length, *strides) for length, strides in merged(found)] or [(1, 1, 1)]
     return result if len(result) > 1 else [(1, 0, 0), *result]
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kuiper.engine.lowering.layout import copy_into
 from kuiper.engine.lowering.placement import can_copy, memory_like
 from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.transfers import copy_into
 from kuiper.engine.values import AnyValue, Value
 from kuiper.layers.operators.channel_shuffle import ChannelShuffle
 

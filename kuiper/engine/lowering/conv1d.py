@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kuiper.engine.lowering.convolution import lower_convolution
-from kuiper.engine.lowering.layout import copy_into
 from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.transfers import copy_into
 from kuiper.engine.values import AnyValue, Value, is_image
+from kuiper.layers.fused.conv2d import FusedConv1d
 from kuiper.layers.operators.conv1d import Conv1d
-from kuiper.layers.operators.fused_conv2d import FusedConv1d
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kuiper.engine.planner import Planner
     from kuiper.layers.convolution import ConvolutionParameters, Stencil
-    from kuiper.layers.fused_activation import Activation
+    from kuiper.layers.fused.activation import Activation
     from kuiper.layers.layer import Array
 
 

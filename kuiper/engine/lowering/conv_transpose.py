@@ -21,12 +21,13 @@ import numpy as np
 
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.lowering.activation import activation_numbers
-from kuiper.engine.lowering.convolution import Window, emit_convolution
+from kuiper.engine.lowering.convolution import emit_convolution
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.packing import PackedWeights, pack
 from kuiper.engine.values import AnyValue, Value
+from kuiper.layers.convolution import Stencil
+from kuiper.layers.fused.conv_transpose2d import FusedConvTranspose2d
 from kuiper.layers.operators.conv_transpose2d import ConvTranspose2d, output_size
-from kuiper.layers.operators.fused_conv_transpose2d import FusedConvTranspose2d
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,6 +67,8 @@ def lower_conv_transpose(layer: Any, inputs: list[AnyValue], planner: Planner) -
     out_channels = layer.weight.shape[1] * groups
     if groups > 1 and layer.weight.shape[1] % LANES:
         return None
+    if any(stride > kernel for stride, kernel in zip(stencil.stride, stencil.kernel, strict=True)):
+        return None  # outputs that no kernel entry reaches
     axes = [
         phases(k, s, b, d)
         for k, s, b, d in zip(stencil.kernel, stencil.stride, stencil.before, stencil.dilation, strict=True)
@@ -88,11 +91,10 @@ def _emit_phase(layer: Any, planner: Planner, x: Value, out: Value, vertical: Ph
     part = Value(out.storage, out.view[:, :, vertical.first :: stride_h, horizontal.first :: stride_w])
     if part.view.size == 0:
         return
-    window = Window(
+    stencil = Stencil(
         (len(vertical.entries), len(horizontal.entries)),
-        (1, 1),
-        (-vertical.start, -horizontal.start),
-        (vertical.step, horizontal.step),
+        before=(-vertical.start, -horizontal.start),
+        dilation=(vertical.step, horizontal.step),
     )
     pixels = part.shape[0] * part.shape[2] * part.shape[3]
 
@@ -100,9 +102,9 @@ def _emit_phase(layer: Any, planner: Planner, x: Value, out: Value, vertical: Ph
         in_c, own = layer.weight.shape[:2]
         groups = layer.parameters.groups
         entries = layer.weight[:, :, list(vertical.entries)][:, :, :, list(horizontal.entries)]
-        grouped = entries.reshape(groups, in_c // groups, own, *window.kernel).swapaxes(1, 2)
-        weight = np.ascontiguousarray(grouped.reshape(groups * own, in_c // groups, *window.kernel))
+        grouped = entries.reshape(groups, in_c // groups, own, *stencil.kernel).swapaxes(1, 2)
+        weight = np.ascontiguousarray(grouped.reshape(groups * own, in_c // groups, *stencil.kernel))
         return pack(weight, layer.bias, groups, pixels)
 
     packed = planner.pack(("phase", vertical.first, horizontal.first), make)
-    emit_convolution(planner, x, part, packed, window, activation_numbers(layer))
+    emit_convolution(planner, x, part, packed, stencil, activation_numbers(layer))

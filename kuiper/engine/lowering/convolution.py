@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kuiper.engine.caches import second_level_floats
@@ -12,46 +11,27 @@ from kuiper.engine.kernels.convolution import LANES, Convolution
 from kuiper.engine.lowering.activation import NO_ACTIVATION, activation_numbers
 from kuiper.engine.lowering.depthwise import lower_depthwise, suits_depthwise
 from kuiper.engine.lowering.image_numbers import image_numbers, residual_numbers
-from kuiper.engine.lowering.layout import import_with_border
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.winograd import best_cut, emit_winograd
 from kuiper.engine.packing import PackedWeights, cut_panels, pack
+from kuiper.engine.transfers import import_with_border
 from kuiper.engine.values import AnyValue, HostValue, Value
+from kuiper.layers.convolution import Stencil
+from kuiper.layers.fused.conv2d import FusedConv2d
 from kuiper.layers.operators.conv2d import Conv2d
-from kuiper.layers.operators.fused_conv2d import FusedConv2d
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kuiper.engine.planner import Planner
     from kuiper.engine.step import Step
-    from kuiper.layers.convolution import Stencil
     from kuiper.layers.layer import Array
 
 _TASKS = 16
 _CYCLES_OF_A_TASK = 8_000
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
-    """How a convolution reads its image: sizes and strides of the kernel, and of the image as the kernel sees it."""
-
-    kernel: tuple[int, int]
-    stride: tuple[int, int]
-    before: tuple[int, int]
-    dilation: tuple[int, int]
-
-    @property
-    def rows(self) -> tuple[int, int]:
-        """How output rows follow one another on the image, and how many of its rows each sees."""
-        return self.stride[0], self.dilation[0] * (self.kernel[0] - 1) + 1
-
-    @classmethod
-    def of(cls, stencil: Stencil) -> Window:
-        return cls(stencil.kernel, stencil.stride, stencil.before, stencil.dilation)
-
-
-POINTWISE = Window((1, 1), (1, 1), (0, 0), (1, 1))
+POINTWISE = Stencil((1, 1))
 
 
 @lowers(Conv2d, FusedConv2d)
@@ -64,30 +44,30 @@ def lower_convolution(layer: Any, inputs: list[AnyValue], planner: Planner) -> S
     residual = planner.image_of(inputs[1]) if len(inputs) > 1 else None
     if len(inputs) > 1 and (residual is None or residual.shape != out_shape):
         return None
-    groups, window, weight = layer.parameters.groups, Window.of(stencil), layer.weight
+    groups, weight = layer.parameters.groups, layer.weight
     if suits_depthwise(groups, shape[1], len(weight)):
         return lower_depthwise(layer, inputs[0], residual, planner)
     x = _with_border(planner, inputs[0], stencil, groups)
     if x is not None:
         weight = weight.transpose(0, 3, 1, 2).reshape(len(weight), -1, stencil.kernel[0], 1)
-        window = Window((stencil.kernel[0], 1), stencil.stride, (0, 0), stencil.dilation)
+        stencil = Stencil((stencil.kernel[0], 1), stencil.stride, dilation=stencil.dilation)
     else:
         x = planner.image_of(inputs[0])
     if x is None:
         return None
     out = planner.image(out_shape)
     activation = activation_numbers(layer)
-    best = best_cut(x, out) if groups == 1 and _suits_winograd(window) else None
+    best = best_cut(x, out) if groups == 1 and _suits_winograd(stencil) else None
     if best:
-        emit_winograd(planner, x, out, weight, layer.bias, window.before, *best, activation, residual)
+        emit_winograd(planner, x, out, weight, layer.bias, stencil.before, *best, activation, residual)
     else:
         packed = packed_for(planner, weight, layer.bias, groups, out)
-        emit_convolution(planner, x, out, packed, window, activation, residual)
+        emit_convolution(planner, x, out, packed, stencil, activation, residual)
     return [out]
 
 
-def _suits_winograd(window: Window) -> bool:
-    return window.kernel == (3, 3) and window.stride == window.dilation == (1, 1)
+def _suits_winograd(stencil: Stencil) -> bool:
+    return stencil.kernel == (3, 3) and stencil.stride == stencil.dilation == (1, 1)
 
 
 def packed_for(planner: Planner, weight: Array, bias: Array | None, groups: int, out: Value) -> PackedWeights:
@@ -109,13 +89,13 @@ def emit_convolution(
     x: Value,
     out: Value,
     packed: PackedWeights,
-    window: Window,
+    stencil: Stencil,
     activation: dict[str, float] = NO_ACTIVATION,
     residual: Value | None = None,
 ) -> None:
     """Add the direct convolution from one image to another, or to some rows and columns of another."""
     n, _, out_h, out_w = out.shape
-    kernel_h, kernel_w = window.kernel
+    kernel_h, kernel_w = stencil.kernel
     pixels = n * out_h * out_w
     cycles = direct_cost(pixels, packed.panels[:, 0].tolist(), packed.depth * kernel_h * kernel_w)
     zeros = planner.zeros(x.shape[1])  # a group reads as far into them as into a pixel
@@ -125,9 +105,9 @@ def emit_convolution(
         numbers = {
             "images": n, "in_h": x.shape[2], "in_w": x.shape[3], "out_h": out_h, "out_w": out_w,
             "kernel_h": kernel_h, "kernel_w": kernel_w,
-            "stride_h": window.stride[0], "stride_w": window.stride[1],
-            "pad_top": window.before[0], "pad_left": window.before[1],
-            "dilation_h": window.dilation[0], "dilation_w": window.dilation[1],
+            "stride_h": stencil.stride[0], "stride_w": stencil.stride[1],
+            "pad_top": stencil.before[0], "pad_left": stencil.before[1],
+            "dilation_h": stencil.dilation[0], "dilation_w": stencil.dilation[1],
             "depth": packed.depth,
             **image_numbers(x, out),
             **residual_numbers(residual),
@@ -147,7 +127,7 @@ def emit_convolution(
         flops=2 * pixels * out.shape[1] * packed.depth * kernel_h * kernel_w,
         more_bytes=packed.weights.nbytes,
         expected=cycles,
-        window=window.rows if n == 1 and packed.weights.size < _many_weights() else None,
+        window=(stencil.stride[0], stencil.span[0]) if n == 1 and packed.weights.size < _many_weights() else None,
     )
 
 

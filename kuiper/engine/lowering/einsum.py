@@ -14,10 +14,10 @@ import math
 import re
 from typing import TYPE_CHECKING
 
-from kuiper.engine.lowering.layout import copy_into
 from kuiper.engine.lowering.matmul import emit_product
 from kuiper.engine.lowering.placement import view_of
 from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.transfers import copy_into
 from kuiper.engine.values import AnyValue, Value
 from kuiper.layers.operators.einsum import Einsum, is_matrix_product
 

@@ -11,9 +11,9 @@ from kuiper.engine.expression_code import ELEMENTWISE_LAYERS, Code, code_of
 from kuiper.engine.functions import CODES, cost_of
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.elementwise import Elementwise
-from kuiper.engine.lowering.layout import ARENA
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.whole_numbers import lower_expression
+from kuiper.engine.transfers import ARENA
 from kuiper.engine.values import AnyValue, Value, new_rows
 from kuiper.expression.expression_layer import Expression
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kuiper.engine.expression_code import Code
-from kuiper.engine.lowering.concat import narrow
 from kuiper.engine.lowering.elementwise import emit_elementwise
 from kuiper.engine.lowering.placement import memory_like
 from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.values import narrow
 from kuiper.layers.operators.glu import GLU
 
 if TYPE_CHECKING:

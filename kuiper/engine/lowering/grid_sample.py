@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.grid_sample import PADDINGS
 from kuiper.engine.kernels.grid_sample import GridSample as GridSampleStep
-from kuiper.engine.lowering.layout import dense, import_into
 from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.transfers import dense, import_into
 from kuiper.engine.values import AnyValue, HostValue, Value
 from kuiper.layers.operators.grid_sample import GridSample
 

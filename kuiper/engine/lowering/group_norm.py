@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.engine.kernels.group_norm import GroupNorm as GroupNormStep
-from kuiper.engine.lowering.layout import copy_into
 from kuiper.engine.lowering.normalise import constant_weights
 from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.transfers import copy_into
 from kuiper.engine.values import AnyValue, Value, is_image
 from kuiper.layers.operators.group_norm import GroupNorm
 from kuiper.layers.operators.instance_norm import InstanceNorm

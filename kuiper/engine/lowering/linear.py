@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from kuiper.engine.lowering.activation import activation_numbers
 from kuiper.engine.lowering.convolution import POINTWISE, emit_convolution, packed_for
-from kuiper.engine.lowering.layout import dense
 from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.transfers import dense
 from kuiper.engine.values import AnyValue, as_pixels
-from kuiper.layers.operators.fused_linear import FusedLinear
+from kuiper.layers.fused.linear import FusedLinear
 from kuiper.layers.operators.linear import Linear
 
 if TYPE_CHECKING:

@@ -17,10 +17,10 @@ import numpy as np
 from kuiper.engine.cost import panel_widths
 from kuiper.engine.kernels.convolution import LANES, MOST_ROWS
 from kuiper.engine.kernels.matrix_product import MatrixProduct
-from kuiper.engine.lowering.layout import copy_into
 from kuiper.engine.lowering.placement import has_room, view_of
 from kuiper.engine.lowering.projection import emit_projection, projected_rows, stored
 from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.transfers import copy_into
 from kuiper.engine.values import AnyValue, Value, whole_vectors
 from kuiper.layers.operators.matmul import Matmul
 from kuiper.layers.operators.permute import Permute

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kuiper.engine.lowering.concat import narrow
-from kuiper.engine.lowering.layout import copy_into
 from kuiper.engine.lowering.placement import memory_like
 from kuiper.engine.lowering.registry import lowers
-from kuiper.engine.values import AnyValue, Value
+from kuiper.engine.transfers import copy_into
+from kuiper.engine.values import AnyValue, Value, narrow
 from kuiper.errors import KuiperError
 from kuiper.layers.operators.pad import Pad
 

@@ -11,7 +11,7 @@ from kuiper.engine.kernels.pick import Pick
 from kuiper.engine.kernels.typed import TYPES
 from kuiper.engine.lowering.projection import stored
 from kuiper.engine.lowering.registry import lowers
-from kuiper.engine.lowering.typed_numbers import end_of
+from kuiper.engine.transfers import end_of
 from kuiper.engine.values import AnyValue, HostValue, Value
 from kuiper.layers.operators.embedding import Embedding, FunctionalEmbedding
 from kuiper.layers.operators.gather import Gather, IndexSelect
@@ -19,8 +19,8 @@ from kuiper.layers.operators.gather import Gather, IndexSelect
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kuiper.engine.lowering.typed_numbers import End
     from kuiper.engine.planner import Planner
+    from kuiper.engine.transfers import End
     from kuiper.layers.layer import Array
 
 _MOST_AXES = 6

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kuiper.engine.lowering.layout import copy_into
 from kuiper.engine.lowering.placement import can_copy, memory_like
 from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.transfers import copy_into
 from kuiper.engine.values import AnyValue, Value
 from kuiper.layers.operators.pixel_shuffle import PixelShuffle
 from kuiper.layers.operators.pixel_unshuffle import PixelUnshuffle

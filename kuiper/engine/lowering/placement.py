@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.engine.kernels.convolution import LANES
-from kuiper.engine.kernels.layout import merged
-from kuiper.engine.lowering.layout import copy_into
+from kuiper.engine.kernels.layout import as_copied
+from kuiper.engine.transfers import copy_into
 from kuiper.engine.values import Value, whole_vectors
 
 if TYPE_CHECKING:
@@ -75,4 +75,4 @@ def view_of(x: Value, view: Array) -> Value | None:
 def can_copy(source: Array, target: Array) -> bool:
     """Whether one copy does it, between views of one shape."""
     strides = ([stride // 4 for stride in view.strides] for view in (source, target))
-    return len(merged(zip(source.shape, *strides, strict=True))) <= _AXES_OF_COPY
+    return len(as_copied(zip(source.shape, *strides, strict=True))) <= _AXES_OF_COPY

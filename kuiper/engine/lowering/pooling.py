@@ -85,7 +85,7 @@ def lower_adaptive_max_pool(layer: Any, inputs: list[AnyValue], planner: Planner
     if x is None or any(operand.consumers for operand in indices):
         return None
     maxima = _emit(planner, x, Windows(*_shared_out(x, layer.output_size)), "max pooling")
-    return [maxima, *(planner.host_value(None, constant=True) for _ in indices)]
+    return [maxima, *(planner.host_value(None) for _ in indices)]
 
 
 @lowers(Mean)

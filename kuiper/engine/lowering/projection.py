@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.engine.lowering.convolution import POINTWISE, emit_convolution
-from kuiper.engine.lowering.layout import dense
 from kuiper.engine.lowering.placement import has_room
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.packing import pack
+from kuiper.engine.transfers import dense
 from kuiper.engine.values import AnyValue, Value, as_pixels
 from kuiper.layers.operators.attribute import Attribute
 from kuiper.layers.operators.linear import FunctionalLinear
@@ -31,7 +31,9 @@ def lower_functional_linear(
 ) -> Sequence[AnyValue] | None:
     """F.linear whose weight, and bias if any, are stored with the model."""
     x, weight = planner.on_arena(inputs[0]), stored(planner, 1)
-    bias = stored(planner, 2) if len(inputs) > 2 else None
+    bias = None if layer.number is None else np.array([layer.number], np.float32)
+    if len(inputs) > 2:
+        bias = stored(planner, 2)
     if x is None or weight is None or weight.ndim != 2 or x.shape[-1:] != weight.shape[1:] or x.view.ndim > 6:
         return None
     if len(inputs) > 2 and (bias is None or bias.size not in (1, len(weight)) or bias.ndim > 1):

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.engine.kernels.ranking import Ranking
-from kuiper.engine.lowering.layout import copy_into
 from kuiper.engine.lowering.placement import can_copy
 from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.transfers import copy_into
 from kuiper.engine.values import AnyValue, Value, as_pixels
 from kuiper.layers.operators.argmax import Argmax
 from kuiper.layers.operators.max import Max

@@ -17,10 +17,10 @@ import numpy as np
 
 from kuiper.engine.kernels.convolution import LANES, MOST_ROWS
 from kuiper.engine.kernels.recurrent import KINDS, Recurrent
-from kuiper.engine.lowering.layout import dense
 from kuiper.engine.lowering.projection import emit_projection, projected_rows
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.memory import for_weights
+from kuiper.engine.transfers import dense
 from kuiper.engine.values import AnyValue, HostValue, Value, whole_vectors
 from kuiper.layers.operators.gru import GRU
 from kuiper.layers.operators.lstm import LSTM

@@ -16,12 +16,11 @@ import numpy as np
 
 from kuiper.engine.expression_code import Code
 from kuiper.engine.kernels.elementwise import MOST_OPERANDS
-from kuiper.engine.lowering.concat import narrow
 from kuiper.engine.lowering.elementwise import emit_elementwise
 from kuiper.engine.lowering.matmul import emit_product
 from kuiper.engine.lowering.placement import memory_by_rows, view_of
 from kuiper.engine.lowering.registry import lowers
-from kuiper.engine.values import AnyValue, Value
+from kuiper.engine.values import AnyValue, Value, narrow
 from kuiper.layers.operators.sum import Sum
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ import numpy as np
 
 from kuiper.engine.cost import COPY_BYTES
 from kuiper.engine.kernels.layout import Copy
-from kuiper.engine.lowering.layout import ARENA, copy_into
 from kuiper.engine.lowering.placement import can_copy, memory_by_rows, view_of
 from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.transfers import ARENA, copy_into
 from kuiper.engine.values import AnyValue, HostValue, Value
 from kuiper.errors import KuiperError
 from kuiper.layers.operators.flatten import Flatten

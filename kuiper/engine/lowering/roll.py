@@ -10,10 +10,10 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from kuiper.engine.lowering.concat import narrow
-from kuiper.engine.lowering.layout import copy_into
 from kuiper.engine.lowering.placement import memory_like
 from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.transfers import copy_into
+from kuiper.engine.values import narrow
 from kuiper.layers.operators.roll import Roll
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Whole numbers and bools on the arena: how they come and go, and steps that compute with them element by element."""
+"""Steps that compute with whole numbers and bools on the arena, element by element."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kuiper.engine.kernels.typed import TYPES, Typed
-from kuiper.engine.lowering.layout import ARENA
-from kuiper.engine.values import HostValue, Value
+from kuiper.engine.kernels.typed import Typed
+from kuiper.engine.transfers import end_of
+from kuiper.engine.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,39 +19,6 @@ if TYPE_CHECKING:
 _SPEED = 0.55
 
 _MOST_AXES = 6
-
-End = tuple[int, int, int, tuple[int, ...]]
-"""Where a tensor lies: an external or the arena, the offset in bytes, its type, and strides in bytes."""
-
-
-def import_typed(planner: Planner, value: HostValue) -> Value:
-    """An array of whole numbers or bools from outside on the arena."""
-    if value.constant:
-        return planner.typed_constant(value.example)
-    target = planner.typed(value.example.shape, value.example.dtype)
-    external = planner.external(value)
-    shape, strides = target.shape, target.view.strides
-
-    def make() -> Typed:
-        outside = (external[0], 0, TYPES[target.view.dtype.name], strides)
-        return Typed("copy", shape, [end_of(target, shape), outside], floating=False)
-
-    planner.emit("import", make, writes=[target], externals=[external], more_bytes=target.view.nbytes)
-    return target
-
-
-def export_typed(planner: Planner, value: Value) -> HostValue:
-    """A tensor of whole numbers or bools on the arena as an array of its own, in C order."""
-    example = np.empty(value.shape, value.view.dtype)
-    result = planner.host_value(example)
-    external = planner.external(result)
-
-    def make() -> Typed:
-        outside = (external[0], 0, TYPES[example.dtype.name], example.strides)
-        return Typed("copy", value.shape, [outside, end_of(value, value.shape)], floating=False)
-
-    planner.emit("export", make, reads=[value], externals=[external], more_bytes=example.nbytes)
-    return result
 
 
 def emit_typed(planner: Planner, operation: str, out: Value, operands: Sequence[Value]) -> None:
@@ -67,12 +34,6 @@ def emit_typed(planner: Planner, operation: str, out: Value, operands: Sequence[
         flops=out.view.size,
         expected=out.view.size * (1 + len(operands)) / _SPEED,
     )
-
-
-def end_of(value: Value, shape: tuple[int, ...]) -> End:
-    """Where it lies, seen as a tensor of this shape with which it broadcasts."""
-    strides = np.broadcast_to(value.view, shape).strides
-    return ARENA, value.byte_offset, TYPES[value.view.dtype.name], strides
 
 
 def memory_like(planner: Planner, operands: Sequence[Value], shape: tuple[int, ...], dtype: np.dtype) -> Value:

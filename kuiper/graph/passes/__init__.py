@@ -26,7 +26,7 @@ from kuiper.graph.passes.recognise_silu import recognise_silu
 from kuiper.graph.passes.remove_no_ops import remove_no_ops
 
 if TYPE_CHECKING:
-    from kuiper.graph.runtime_graph import RegistryProtocol
+    from kuiper.graph.protocols import RegistryProtocol
     from kuiper.graph.runtime_operator import RuntimeOperator
 
 __all__ = [
@@ -77,13 +77,24 @@ DEFAULT_PASSES: tuple[Pass, ...] = (
 def find_passes(passes: Sequence[Pass | str], where: str = "passes") -> list[Pass]:
     """These passes, with functions in the place of names.
 
-    >>> [function.__name__ for function in find_passes(["remove_no_ops", fuse_add_into_conv])]
-    ['remove_no_ops', 'fuse_add_into_conv']
+    Parameters
+    ----------
+    passes : functions or names of passes, or one name
+    where : the name of the model, for error messages
+
+    Returns
+    -------
+    The functions, in the same order.
 
     Raises
     ------
     ParameterError
         If there is no pass of a name; the message lists all names.
+
+    Examples
+    --------
+    >>> [function.__name__ for function in find_passes(["remove_no_ops", fuse_add_into_conv])]
+    ['remove_no_ops', 'fuse_add_into_conv']
     """
     known = {function.__name__: function for function in DEFAULT_PASSES}
     found: list[Pass] = []

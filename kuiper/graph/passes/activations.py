@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kuiper.graph.runtime_graph import RegistryProtocol
+    from kuiper.graph.protocols import RegistryProtocol
     from kuiper.graph.runtime_operator import RuntimeOperator
 
 

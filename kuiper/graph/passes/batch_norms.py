@@ -12,7 +12,7 @@ from kuiper.graph.pnnx.ir import DataType, ParameterType
 from kuiper.graph.runtime_operator import RuntimeAttribute, RuntimeParameter
 
 if TYPE_CHECKING:
-    from kuiper.graph.runtime_graph import RegistryProtocol
+    from kuiper.graph.protocols import RegistryProtocol
     from kuiper.graph.runtime_operator import RuntimeOperator
 
 
@@ -71,4 +71,5 @@ def folded(op: RuntimeOperator, norm: RuntimeOperator, affine: Affine, factors: 
         params={**op.params, "bias": RuntimeParameter(ParameterType.BOOL, True)},
         attrs={**op.attrs, **{key: RuntimeAttribute(DataType.F32, array.shape, array) for key, array in new}},
         layer=None,
+        grown_from=op.where,
     )

@@ -14,15 +14,18 @@ layers; and two outputs of the graph, which the caller may change independently 
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
-from kuiper.graph.passes.rewiring import read_instead
+import numpy as np
+
+from kuiper.graph.passes.rewiring import forget, read_instead
 from kuiper.graph.schedule import queue_order
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from kuiper.graph.runtime_graph import RegistryProtocol
+    from kuiper.graph.protocols import RegistryProtocol
     from kuiper.graph.runtime_operator import RuntimeOperator
 
 _ENDS = ("pnnx.Input", "pnnx.Output")
@@ -34,21 +37,18 @@ def eliminate_common_subexpressions(
     operators: list[RuntimeOperator], registry: RegistryProtocol
 ) -> list[RuntimeOperator]:
     """The operators without those that compute what an earlier one has computed."""
-    known: dict[Hashable, list[RuntimeOperator]] = {}
+    known: dict[Hashable, RuntimeOperator] = {}
     gone: set[RuntimeOperator] = set()
     for op in queue_order(operators):
         if op.type in _ENDS or not registry.is_built_in(op.type):
             continue
-        alike = known.setdefault(_key(op), [])
-        first = next((other for other in alike if _may_stand_for(other, op)), None)
-        if first is None:
-            alike.append(op)
+        first = _first_like(op, known)
+        if first is op or (_is_returned(first) and _is_returned(op)):
             continue
         for mine, other in zip(op.outputs, first.outputs, strict=True):
             read_instead(mine, other)
-        for operand in op.inputs:
-            operand.consumers = [reader for reader in operand.consumers if reader is not op]
         gone.add(op)
+    forget(gone)
     return [op for op in operators if op not in gone]
 
 
@@ -64,11 +64,30 @@ def _key(op: RuntimeOperator) -> Hashable:
     )
 
 
-def _may_stand_for(first: RuntimeOperator, op: RuntimeOperator) -> bool:
-    """Whether two operators with equal keys have equal weights, and are not both returned."""
-    if any(attr.data.tobytes() != op.attrs[key].data.tobytes() for key, attr in first.attrs.items()):
-        return False
-    return not (_is_read_by(first, ("pnnx.Output", *_PACKERS)) and _is_read_by(op, ("pnnx.Output", *_PACKERS)))
+def _first_like(op: RuntimeOperator, known: dict[Hashable, RuntimeOperator]) -> RuntimeOperator:
+    """The first operator that computes the same, perhaps ``op`` itself; both are noted in ``known``.
+
+    Weights are summed up, so that each is read once, and not at all where no two operators have equal keys.
+    """
+    key = _key(op)
+    first = known.setdefault(key, op)
+    if first is op or not op.attrs:
+        return first
+    if (key, "summed up") not in known:
+        known[key, "summed up"] = known[key, _digest(first)] = first
+    return known.setdefault((key, _digest(op)), op)
+
+
+def _digest(op: RuntimeOperator) -> bytes:
+    """The weights in a few bytes; no two that differ have the same."""
+    digest = hashlib.blake2b()
+    for key in sorted(op.attrs):
+        digest.update(np.ascontiguousarray(op.attrs[key].data).data)
+    return digest.digest()
+
+
+def _is_returned(op: RuntimeOperator) -> bool:
+    return _is_read_by(op, ("pnnx.Output", *_PACKERS))
 
 
 def _is_read_by(op: RuntimeOperator, types: tuple[str, ...]) -> bool:

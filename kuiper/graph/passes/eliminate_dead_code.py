@@ -13,8 +13,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kuiper.graph.passes.rewiring import forget
+
 if TYPE_CHECKING:
-    from kuiper.graph.runtime_graph import RegistryProtocol
+    from kuiper.graph.protocols import RegistryProtocol
     from kuiper.graph.runtime_operator import RuntimeOperator
 
 _ENDS = ("pnnx.Input", "pnnx.Output")
@@ -29,8 +31,5 @@ def eliminate_dead_code(operators: list[RuntimeOperator], registry: RegistryProt
         if op not in needed:
             needed.add(op)
             waiting += op.predecessors
-    for op in operators:
-        if op not in needed:
-            for operand in op.inputs:
-                operand.consumers = [reader for reader in operand.consumers if reader is not op]
+    forget({op for op in operators if op not in needed})
     return [op for op in operators if op in needed]

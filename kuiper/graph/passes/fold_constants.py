@@ -27,7 +27,7 @@ from kuiper.graph.schedule import queue_order
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kuiper.graph.runtime_graph import RegistryProtocol
+    from kuiper.graph.protocols import RegistryProtocol
     from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
 
 LARGEST = 4 << 20

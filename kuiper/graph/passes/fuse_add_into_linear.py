@@ -16,7 +16,7 @@ from kuiper.graph.passes.fusion import LINEAR_LAYERS, merge_addition
 from kuiper.graph.passes.rewiring import merge_readers
 
 if TYPE_CHECKING:
-    from kuiper.graph.runtime_graph import RegistryProtocol
+    from kuiper.graph.protocols import RegistryProtocol
     from kuiper.graph.runtime_operator import RuntimeOperator
 
 

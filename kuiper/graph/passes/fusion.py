@@ -12,7 +12,7 @@ from kuiper.graph.runtime_operator import RuntimeParameter
 
 if TYPE_CHECKING:
     from kuiper.graph.passes.rewiring import Merged
-    from kuiper.graph.runtime_graph import RegistryProtocol
+    from kuiper.graph.protocols import RegistryProtocol
     from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
 
 CONVOLUTIONS = {
@@ -50,6 +50,7 @@ def merge_activation(op: RuntimeOperator, fused_types: dict[str, str], registry:
         outputs=reader.outputs,
         params={**op.params, **params},
         layer=None,
+        grown_from=op.where,
     )
     return fused, reader
 
@@ -78,6 +79,7 @@ def merge_addition(op: RuntimeOperator, fused_types: dict[str, str], registry: R
         input_names=["input", "residual"],
         outputs=addition.outputs,
         layer=None,
+        grown_from=op.where,
     )
     return fused, addition
 

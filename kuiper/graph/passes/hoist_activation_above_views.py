@@ -19,7 +19,7 @@ from kuiper.graph.passes.fusion import CONVOLUTIONS, LINEAR_LAYERS, is_fusable
 from kuiper.graph.passes.rewiring import sole_reader
 
 if TYPE_CHECKING:
-    from kuiper.graph.runtime_graph import RegistryProtocol
+    from kuiper.graph.protocols import RegistryProtocol
     from kuiper.graph.runtime_operator import RuntimeOperator
 
 _VIEWS = frozenset({

@@ -20,7 +20,7 @@ from kuiper.graph.pnnx.ir import DataType
 
 if TYPE_CHECKING:
     from kuiper.graph.passes.rewiring import Merged
-    from kuiper.graph.runtime_graph import RegistryProtocol
+    from kuiper.graph.protocols import RegistryProtocol
     from kuiper.graph.runtime_operator import RuntimeOperator
 
 _SIGMOIDS = ("nn.Sigmoid", "F.sigmoid", "torch.sigmoid")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from kuiper.graph.passes.rewiring import read_instead
 
 if TYPE_CHECKING:
-    from kuiper.graph.runtime_graph import RegistryProtocol
+    from kuiper.graph.protocols import RegistryProtocol
     from kuiper.graph.runtime_operator import RuntimeOperator
 
 

@@ -56,6 +56,12 @@ def substitute(old: tuple[RuntimeOperator, ...], new: RuntimeOperator) -> None:
             operand.producer = new if operand in new.outputs else None
 
 
+def forget(gone: set[RuntimeOperator]) -> None:
+    """Let these operators read nothing any more. All at once: an operand may have thousands of readers."""
+    for operand in {operand for op in gone for operand in op.inputs}:
+        operand.consumers = [reader for reader in operand.consumers if reader not in gone]
+
+
 def read_instead(operand: RuntimeOperand, other: RuntimeOperand) -> None:
     """Let all who read ``operand`` read ``other``."""
     for reader in operand.consumers:

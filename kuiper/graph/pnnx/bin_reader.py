@@ -12,7 +12,7 @@ from __future__ import annotations
 import struct
 import zipfile
 import zlib
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,7 +62,7 @@ class _Archive:
         except Exception as error:  # zipfile raises a dozen kinds of error, depending on where the damage is
             got = f"{type(error).__name__}: {error}"
             raise ModelFormatError(where, "a zip archive", got, "the file is damaged or incomplete") from error
-        self._entries: dict[str, list[zipfile.ZipInfo]] = defaultdict(list)
+        self._entries: dict[str, deque[zipfile.ZipInfo]] = defaultdict(deque)
         for info in infos:
             self._entries[_entry_name(info)].append(info)
         if sum(info.file_size for info in infos) > self._end:
@@ -81,7 +81,7 @@ class _Archive:
         if name not in self._entries:
             raise ModelFormatError(where, "this weight in the archive", "none", "do .param and .bin belong together?")
         infos = self._entries[name]
-        info = infos.pop(0) if len(infos) > 1 else infos[0]
+        info = infos.popleft() if len(infos) > 1 else infos[0]
         if info.file_size != size:
             expected = f"{size} bytes for {spell_typed_shape(attr.shape, attr.type)}"
             raise ModelFormatError(where, expected, f"{info.file_size} bytes", "do .param and .bin belong together?")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import stat
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kuiper.bounded_file import obstacle
 from kuiper.errors import ModelFormatError
 from kuiper.graph.pnnx.bin_reader import read_weights
 from kuiper.graph.pnnx.bin_writer import check_weights, write_weights
@@ -32,10 +32,21 @@ def load(param_path: FilePath, bin_path: FilePath | None = None, *, weights: boo
     bin_path : the .bin file; by default the sibling of the .param file
     weights : False reads the .param file only and leaves ``data`` of all attributes None
 
+    Returns
+    -------
+    The graph as the files have it; ``RuntimeGraph`` makes it run.
+
     Raises
     ------
     ModelFormatError
         For everything that is wrong with the files, from a missing one to a wrong checksum.
+
+    Examples
+    --------
+    >>> from kuiper.models import bundled
+    >>> graph = load(bundled("cifar_resnet20"))
+    >>> graph.operators[1].type, graph.operators[1].attrs["weight"].data.shape
+    ('nn.Conv2d', (16, 3, 3, 3))
     """
     with _opened(param_path) as file:
         graph = parse_param(_read_text(file, str(param_path)), str(param_path))
@@ -51,10 +62,27 @@ def load(param_path: FilePath, bin_path: FilePath | None = None, *, weights: boo
 def save(graph: Graph, param_path: FilePath, bin_path: FilePath | None = None) -> None:
     """Write a graph as a pair of PNNX files.
 
+    Parameters
+    ----------
+    graph : the graph, with the data of all its attributes
+    param_path : the .param file to write
+    bin_path : the .bin file; by default the sibling of the .param file
+
     Raises
     ------
     ModelFormatError
         If the graph holds something that the format cannot express, or an attribute has no data.
+    OSError
+        If a file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from kuiper.models import bundled
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(load(bundled("cifar_resnet20")), f"{folder}/copy.pnnx.param")
+    ...     len(load(f"{folder}/copy.pnnx.param").operators) == len(load(bundled("cifar_resnet20")).operators)
+    True
     """
     bin_path = sibling_bin(param_path) if bin_path is None else bin_path
     text = format_param(graph, str(param_path)).encode()
@@ -94,14 +122,9 @@ def _opened(path: FilePath) -> Iterator[BufferedReader]:
 
 def _check_regular(path: FilePath) -> None:
     """Refuse what is no regular file: a pipe or a device could keep the reader waiting forever."""
-    try:
-        mode = os.stat(path).st_mode
-    except FileNotFoundError as error:
-        raise ModelFormatError(str(path), "a file", "nothing there") from error
-    except (OSError, ValueError) as error:  # ValueError: a path with a NUL character
-        raise ModelFormatError(str(path), "a file that can be read", error) from error
-    if not stat.S_ISREG(mode):
-        raise ModelFormatError(str(path), "a file", "a directory" if stat.S_ISDIR(mode) else "a special file")
+    got = obstacle(path)
+    if got:
+        raise ModelFormatError(str(path), "a file", got)
 
 
 def _read_text(file: BufferedReader, where: str) -> str:

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
+from kuiper.graph.unwired import Unwired
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -126,15 +128,34 @@ class Graph:
     operands: list[Operand] = field(default_factory=list)
 
     def operator(self, name: str) -> Operator:
-        """The first operator of that name; KeyError if there is none."""
+        """The first operator of that name.
+
+        Raises
+        ------
+        KeyError
+            If there is none.
+        """
         for op in self.operators:
             if op.name == name:
                 return op
         raise KeyError(name)
 
     def operand(self, name: str) -> Operand:
-        """The operand of that name; KeyError if there is none."""
+        """The operand of that name.
+
+        Raises
+        ------
+        KeyError
+            If there is none.
+        """
         for operand in self.operands:
             if operand.name == name:
                 return operand
         raise KeyError(name)
+
+    def __getstate__(self) -> Unwired:
+        """For pickle and copy, which would follow the wires too deep."""
+        return Unwired.of(self.operators, self.operands)
+
+    def __setstate__(self, state: Unwired) -> None:
+        self.operators, self.operands = state.wired()

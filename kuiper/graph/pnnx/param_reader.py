@@ -21,9 +21,10 @@ from kuiper.graph.pnnx.values import is_always_text, parse_int, parse_value, quo
 
 MAGIC = "7767517"
 
-# A model of 100,000 operators stays far below both; they keep garbage from filling the memory.
+# A model of 100,000 operators stays far below all of them; they keep garbage from filling the memory.
 LONGEST_TEXT = 32 * 2**20
 LONGEST_LINE = 2**20
+HIGHEST_COUNT = 2**20
 
 _BLANKS = re.compile("[ \t]+")
 _LINE = re.compile("^.*$", re.MULTILINE)
@@ -33,17 +34,27 @@ _INPUT, _OUTPUT = "pnnx.Input", "pnnx.Output"
 
 
 def parse_param(text: str, where: str) -> Graph:
-    """The graph that the text of a .param file describes; its attributes have no data yet.
+    r"""The graph that the text of a .param file describes; its attributes have no data yet.
 
     Parameters
     ----------
     text : the whole file
     where : the name of the file, for error messages
 
+    Returns
+    -------
+    A graph whose operators are in the order of the lines.
+
     Raises
     ------
     ModelFormatError
         With ``where`` and the line, for everything that does not follow the format.
+
+    Examples
+    --------
+    >>> graph = parse_param("7767517\n2 1\npnnx.Input in 0 1 x\npnnx.Output out 1 0 x\n", "example")
+    >>> [op.name for op in graph.operators], [operand.name for operand in graph.operands]
+    (['in', 'out'], ['x'])
     """
     text = text.rstrip(_SPACE)
     _check_characters(text, where)
@@ -56,6 +67,8 @@ def parse_param(text: str, where: str) -> Graph:
     line_count = body.count("\n") + bool(body)
     if operator_count != line_count:
         raise ModelFormatError(f"{where}:2", f"a line for each of {operator_count} operators", f"{line_count} lines")
+    if operator_count > HIGHEST_COUNT:
+        raise ModelFormatError(f"{where}:2", f"at most {HIGHEST_COUNT} operators", operator_count)
     reader = _GraphReader()
     for number, line in zip(range(3, 3 + operator_count), _LINE.finditer(body), strict=False):
         reader.read_operator(line[0].strip(_SPACE), f"{where}:{number}")
@@ -124,6 +137,8 @@ class _GraphReader:
             op.inputs.append(self.operands[name])
         for operand in dict.fromkeys(op.inputs):
             operand.consumers.append(op)
+        if len(self.operands) + len(outputs) > HIGHEST_COUNT:
+            raise ModelFormatError(where, f"at most {HIGHEST_COUNT} operands", "more")
         for name in outputs:
             if name in self.operands:
                 raise ModelFormatError(where, "a new operand", f"{quote(name)}, which has a producer already")

@@ -20,14 +20,33 @@ _PARAMETER_KEY = re.compile(r"[^\x00-\x20\x7f\ud800-\udfff=@$#][^\x00-\x20\x7f\u
 
 
 def format_param(graph: Graph, where: str = "graph") -> str:
-    """The text of the .param file of a graph; what pnnx wrote and ``parse_param`` read comes back byte for byte.
+    r"""The text of the .param file of a graph; what pnnx wrote and ``parse_param`` read comes back byte for byte.
 
     Only the count of operands may be another: at optlevel 0 pnnx counts some that it then leaves out.
+
+    Parameters
+    ----------
+    graph : the graph; its weights are not looked at
+    where : the name of the file, for error messages
+
+    Returns
+    -------
+    The whole file, with a line end behind each line.
 
     Raises
     ------
     ModelFormatError
         For a name with a blank in it or a parameter that the format cannot spell.
+
+    Examples
+    --------
+    >>> from kuiper.graph import pnnx
+    >>> text = "7767517\n2 1\npnnx.Input in 0 1 x\npnnx.Output out 1 0 x\n"
+    >>> print(format_param(pnnx.parse_param(text, "example")), end="")
+    7767517
+    2 1
+    pnnx.Input               in                       0 1 x
+    pnnx.Output              out                      1 0 x
     """
     head = f"{MAGIC}\n{len(graph.operators)} {len(graph.operands)}\n"
     return head + "".join(f"{_format_operator(op, where)}\n" for op in graph.operators)

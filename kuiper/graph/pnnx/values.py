@@ -23,7 +23,9 @@ import reprlib
 from kuiper.errors import ModelFormatError
 from kuiper.graph.pnnx.ir import Parameter, ParameterType, ParameterValue
 
-_LOWEST, _HIGHEST = -(2**63), 2**63 - 1
+LOWEST, HIGHEST = -(2**63), 2**63 - 1
+"""The bounds of a whole number of 64 bits."""
+
 _NUMBER = re.compile("-?[0-9]")
 _INT = re.compile("-?[0-9]{1,19}")
 _FLOAT = re.compile(r"-?[0-9]+(\.[0-9]*)?(e[+-]?[0-9]+)?")
@@ -67,14 +69,26 @@ def is_always_text(op_type: str, key: str) -> bool:
 def parse_value(text: str, where: str, *, as_text: bool = False) -> Parameter:
     """The parameter that a text means; it keeps the text, so that writing it again changes no byte.
 
-    >>> parse_value("(2,2)", "conv.param:3")
-    Parameter(type=<ParameterType.INT_LIST: 5>, value=[2, 2], text='(2,2)')
+    Parameters
+    ----------
+    text : what stands behind ``=``
+    where : the name of the file and the line, for error messages
+    as_text : True takes the text as it is, as for the expression of a ``pnnx.Expression``
+
+    Returns
+    -------
+    The parameter with its type and its value.
 
     Raises
     ------
     ModelFormatError
         For a list without its closing bracket or with items of several types, and for numbers that are none or
         do not fit 64 bits.
+
+    Examples
+    --------
+    >>> parse_value("(2,2)", "conv.param:3")
+    Parameter(type=<ParameterType.INT_LIST: 5>, value=[2, 2], text='(2,2)')
     """
     if as_text or "%" in text:
         return Parameter(ParameterType.STRING, text, text)
@@ -124,7 +138,7 @@ def _parse_scalar(text: str, where: str) -> tuple[ParameterType, Scalar]:
 
 
 def parse_int(
-    text: str, where: str, expected: str = "a whole number of 64 bits", low: int = _LOWEST, high: int = _HIGHEST
+    text: str, where: str, expected: str = "a whole number of 64 bits", low: int = LOWEST, high: int = HIGHEST
 ) -> int:
     """The decimal number that a text spells, between ``low`` and ``high``."""
     if _INT.fullmatch(text) and low <= int(text) <= high:
@@ -150,10 +164,27 @@ def _parse_complex(text: str, where: str) -> complex:
 def spell_value(param: Parameter, where: str, *, as_text: bool = False) -> str:
     """The text that means this parameter: the one it was read from, as long as that still means its value.
 
+    Parameters
+    ----------
+    param : the parameter
+    where : the name of the file and the operator, for error messages
+    as_text : True if the reader will take the text as it is
+
+    Returns
+    -------
+    What is to stand behind ``=``.
+
     Raises
     ------
     ModelFormatError
         If no text means this value: a word that would read as a number, a list of lists.
+
+    Examples
+    --------
+    >>> param = parse_value("(2,2)", "conv.param:3")
+    >>> param.value = [3, 3]
+    >>> spell_value(param, "conv.param:3")
+    '(3,3)'
     """
     for text in (param.text, _spell(param.value)):
         if _means(text, param.value, as_text):

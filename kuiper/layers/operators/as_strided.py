@@ -9,6 +9,7 @@ import numpy as np
 from kuiper.errors import ParameterError, ShapeError
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.registry import register
+from kuiper.tensor_limit import check_size
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
@@ -47,9 +48,11 @@ def as_strided(x: Array, size: tuple[int, ...], stride: tuple[int, ...], offset:
     ShapeError
         If a number lies behind the last one of ``x``.
     """
-    places = np.full(size, offset, np.intp)
+    reach = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
+    if 0 not in size and reach >= x.size:
+        raise ShapeError(where, f"an input of at least {reach + 1} numbers", x.shape)
+    check_size(size, 8, where)
+    places = np.full(size, offset if 0 not in size else 0, np.intp)
     for dim, (n, step) in enumerate(zip(size, stride, strict=True)):
-        places += (np.arange(n) * step).reshape(-1, *(1,) * (len(size) - dim - 1))
-    if places.size and places.max() >= x.size:
-        raise ShapeError(where, f"an input of at least {places.max() + 1} numbers", x.shape)
+        places += (np.arange(n) * (step if n > 1 else 0)).reshape(-1, *(1,) * (len(size) - dim - 1))
     return np.asarray(x.reshape(-1)[places])

@@ -52,7 +52,7 @@ class RecurrentOfOperands(Layer):
         states = tuple(states) if isinstance(states, (list, tuple)) else (states,)
         cells = self._cells(weights, has_bias, projected=len(states) == 2 and states[0].shape != states[1].shape)
         sizes = (cells[0].hidden.shape[1], cells[0].hidden.shape[0] // kind.gates)[: len(states)]
-        stack = Stack(kind.cell, cells, 2 if bidirectional else 1, bool(batch_first), sizes, self.op.where)
+        stack = Stack(kind.cell, kind.gates, cells, 2 if bidirectional else 1, bool(batch_first), sizes, self.op.where)
         return stack.run(x, states)
 
     def _cells(self, weights: Sequence[Array], has_bias: bool, projected: bool) -> list[CellWeights]:

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.errors import ShapeError
-from kuiper.layers.blocks import as_blocks, weights_like
+from kuiper.layers.blocks import as_blocks, computed, weights_like
 from kuiper.layers.kernels import channelwise
 from kuiper.layers.normalisation import Normalisation
 from kuiper.layers.registry import register
-from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
@@ -81,7 +80,5 @@ def batch_norm(
     scale = weights_like(weight, shape, 1, "weight", where) / np.sqrt(running_var.astype(np.float64) + eps)
     shift = weights_like(bias, shape, 0, "bias", where) - scale * running_mean
     blocks = as_blocks(x, 1, 2, where)
-    y = np.empty(blocks.shape, np.float32)
-    if y.size:
-        channelwise.scale_shift(blocks, scale.astype(np.float32), shift.astype(np.float32), y, threads_for(y.size))
-    return y.reshape(x.shape)
+    settings = scale.astype(np.float32), shift.astype(np.float32)
+    return computed(channelwise.scale_shift, blocks, *settings).reshape(x.shape)

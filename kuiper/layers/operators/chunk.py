@@ -8,7 +8,7 @@ from kuiper.errors import ParameterError
 from kuiper.layers.axes import axis
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.operators.split import equal_sizes, split
-from kuiper.layers.pieces import for_outputs
+from kuiper.layers.pieces import check_count, for_outputs
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class Chunk(Layer):
     def forward(self, x: Array) -> Array | tuple[Array, ...]:
         self.expect(x.ndim > 0, "input with axes", x.shape)
         dim = axis(self.dim, x.ndim, self.op.where)
+        check_count(min(self.chunks, x.shape[dim]) or self.chunks, self.op.where)
         return for_outputs(self.op, split(x, chunk_sizes(x.shape[dim], self.chunks), dim, self.op.where))
 
 

@@ -14,6 +14,7 @@ from kuiper.layers.gemm import matmul, pack_left
 from kuiper.layers.kernels.col2im import col2im
 from kuiper.layers.layer import Array, Layer, ParamLayer
 from kuiper.layers.registry import register
+from kuiper.tensor_limit import check_size
 from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
@@ -143,19 +144,14 @@ def output_size(size: Pair, stencil: Stencil, output_padding: Pair, where: str) 
     Raises
     ------
     ShapeError
-        If nothing is left.
+        If nothing is left, or all stamps reach further than a tensor may: kernels count positions there.
     """
-    out_h, out_w = (
-        (size[axis] - 1) * stencil.stride[axis]
-        + stencil.span[axis]
-        - stencil.before[axis]
-        - stencil.after[axis]
-        + output_padding[axis]
-        for axis in (0, 1)
-    )
+    reach = tuple((size[i] - 1) * stencil.stride[i] + stencil.span[i] + output_padding[i] for i in (0, 1))
+    out_h, out_w = (reach[i] - stencil.before[i] - stencil.after[i] for i in (0, 1))
     if min(size) < 1 or min(out_h, out_w) < 0:
         got = f"{out_h}x{out_w} from {size[0]}x{size[1]}"
         raise ShapeError(where, "an image of at least 1x1, and no more padding than it has output", got)
+    check_size(reach, 4, f"{where}: the output with its padding")
     return out_h, out_w
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kuiper.errors import ParameterError, ShapeError
+from kuiper.errors import ParameterError
 from kuiper.layers.convolution import check_bias, read_channels
 from kuiper.layers.convolution3d import VolumeParameters, VolumeStencil
 from kuiper.layers.layer import Array, Layer, ParamLayer
@@ -107,11 +107,7 @@ def conv_transpose3d(
         If the padding is more than the output.
     """
     n, in_c, d, h, w = x.shape
-    out_d = (
-        (d - 1) * stencil.stride[0] + stencil.depth.span[0] - stencil.before[0] - stencil.after[0] + output_padding[0]
-    )
-    if d < 1 or out_d < 1:
-        raise ShapeError(where, "a volume of at least one image, and no more padding than it has output", x.shape)
+    out_d = output_size((d, 1), stencil.depth, (output_padding[0], 0), where)[0]
     size = output_size((h, w), stencil.image, output_padding[1:], where)
     out = np.zeros((n, out_d, stamps[0].out_channels, *size), np.float32)
     images = np.ascontiguousarray(x.swapaxes(1, 2)).reshape(n * d, in_c, h, w)

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 _PRODUCT_OF_TWO = re.compile(r"([a-zA-Z]+),([a-zA-Z]+)->([a-zA-Z]*)")
 
 
+MOST_PRODUCTS = 1 << 36
+"""More take NumPy's loop over all letters some minutes; a file of a hundred bytes can ask for years."""
+
+
 @register("torch.einsum")
 class Einsum(Layer):
     """``bij,bjk->bik`` and the like: multiply where letters agree, add over the letters that the right side lacks.
@@ -48,16 +52,28 @@ def einsum(equation: str, arrays: list[Array], where: str = "einsum") -> Array:
     Raises
     ------
     ShapeError
-        If the equation cannot be read, or the arrays do not fit it.
+        If the equation cannot be read, the arrays do not fit it, or the loop would take ages.
     """
     terms = _PRODUCT_OF_TWO.fullmatch(equation)
     if terms and len(arrays) == 2 and is_matrix_product(terms[1], terms[2], terms[3], *arrays):
         return contract(terms[1], terms[2], terms[3], *arrays)
+    products = _products(equation, arrays)
+    if products > MOST_PRODUCTS:
+        raise ShapeError(where, f"at most {MOST_PRODUCTS} products of numbers for {equation}", products)
     try:
         return np.asarray(np.einsum(equation, *arrays))
     except ValueError as error:
         shapes = ", ".join(str(array.shape) for array in arrays)
         raise ShapeError(where, f"inputs that fit {equation}", shapes, hint=str(error)) from None
+
+
+def _products(equation: str, arrays: list[Array]) -> int:
+    """How often NumPy's loop multiplies: once for each combination of all letters. Dots count as nothing."""
+    sizes: dict[str, int] = {}
+    for term, array in zip(equation.split("->")[0].split(","), arrays, strict=False):
+        for letter, size in zip(term, array.shape, strict=False):
+            sizes[letter] = max(size, sizes.get(letter, 1))
+    return math.prod(sizes.values())
 
 
 def is_matrix_product(left: str, right: str, out: str, a: Array, b: Array) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.errors import ShapeError
-from kuiper.layers.baked_batch import declared_batch, with_actual_batch
+from kuiper.layers.baked_batch import declared_batch, declared_shape, with_actual_batch
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.registry import register
 
@@ -21,7 +21,8 @@ class Expand(Layer):
 
     A -1 for a new axis, which torch refuses, is what pnnx writes for the 1 of an ONNX graph.
 
-    A first entry that only repeats the declared batch size keeps the batch that comes.
+    A first entry that only repeats the declared batch size keeps the batch that comes. Another axis that has one entry
+    but was kept when the model was exported is an error: the file does not say whether it is to be kept or repeated.
 
     Source: torch.Tensor.expand.
     """
@@ -31,10 +32,16 @@ class Expand(Layer):
         key = "sizes" if op.has_param("sizes") else "shape"  # what older files call it
         self.sizes = op.ints_param(key, ())
         self.batch = declared_batch(op)
+        self.declared = declared_shape(op)
 
     def forward(self, x: Array) -> Array:
         adds_no_axis = len(self.sizes) == x.ndim  # otherwise the first entry is a new axis, not the batch
         sizes = with_actual_batch(self.sizes, self.batch, x.shape) if adds_no_axis else self.sizes
+        for old, size, wanted in zip(reversed(self.declared or ()), x.shape[::-1], sizes[::-1], strict=False):
+            kept = isinstance(old, int) and old > 1 and wanted == old
+            self.expect(
+                not (kept and size == 1), f"input {self.declared}, which the file expands to {self.sizes}", x.shape
+            )
         return expand(x, sizes, self.op.where)
 
 

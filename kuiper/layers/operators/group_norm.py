@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from kuiper.errors import ShapeError
-from kuiper.layers.blocks import as_blocks, weights_like
+from kuiper.layers.blocks import as_blocks, computed, weights_like
 from kuiper.layers.kernels import normalise
 from kuiper.layers.normalisation import Normalisation
 from kuiper.layers.registry import register
-from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
@@ -45,6 +42,7 @@ def group_norm(
 ) -> Array:
     """``x`` (n, c, ...) with mean 0 and variance 1 in each of ``num_groups`` groups of neighbouring channels.
 
+    >>> import numpy as np
     >>> group_norm(np.float32([[1, 3, 5, 5]]), 2, eps=3.0)
     array([[-0.5,  0.5,  0. ,  0. ]], dtype=float32)
 
@@ -58,7 +56,4 @@ def group_norm(
     scale = weights_like(weight, x.shape[1:2], 1, "weight", where)
     shift = weights_like(bias, x.shape[1:2], 0, "bias", where)
     blocks = as_blocks(x, 1, 2, where)
-    y = np.empty(blocks.shape, np.float32)
-    if y.size:
-        normalise.group_norm(blocks, num_groups, scale, shift, eps, y, threads_for(y.size))
-    return y.reshape(x.shape)
+    return computed(normalise.group_norm, blocks, num_groups, scale, shift, eps).reshape(x.shape)

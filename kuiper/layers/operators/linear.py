@@ -12,6 +12,7 @@ from kuiper.errors import DataTypeError, ShapeError
 from kuiper.layers.convolution import check_bias
 from kuiper.layers.gemm import PackedRight, matmul, pack_right
 from kuiper.layers.layer import Array, Layer, ParamLayer
+from kuiper.layers.promotion import promoted
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
@@ -46,24 +47,40 @@ class Linear(ParamLayer):
 class FunctionalLinear(Layer):
     """A linear layer whose weight, and bias if any, are operands.
 
-    A bias of one number serves all outputs. A weight (in_features,) drops the last axis, and takes no bias.
+    PNNX also writes ``x @ weight.T + y`` this way: then the bias is whatever can be added, a plain number or a tensor
+    that broadcasts with the product. A weight (in_features,) drops the last axis, and takes no bias.
 
     Source: torch.nn.functional.linear.
     """
 
     data_inputs = ("input", "weight", "bias")
+    number_inputs = ("bias",)
 
-    def forward(self, x: Array, weight: Array, bias: Array | None = None) -> Array:
+    def __init__(self, op: RuntimeOperator) -> None:
+        super().__init__(op)
+        self.number = op.float_param("bias") if op.has_param("bias") else None
+
+    def forward(self, x: Array, weight: Array, bias: Array | float | None = None) -> Array:
+        bias = self.number if bias is None else bias
         self.expect(weight.ndim in (1, 2), "weight (out_features, in_features) or (in_features,)", weight.shape)
         if weight.ndim == 1:
             self.expect(bias is None, "no bias with a weight (in_features,)", "one")
             return linear(x, np.ascontiguousarray(weight[:, None]), None, self.op.where)[..., 0]
-        if bias is not None and bias.size != 1:
-            check_bias(bias, len(weight), self.op.where)
-        return linear(x, np.ascontiguousarray(weight.T), bias, self.op.where)
+        out = linear(x, np.ascontiguousarray(weight.T), None, self.op.where)
+        if bias is None:
+            return out
+        shape = np.shape(bias)
+        if len(shape) == 1 and shape != (1,):
+            check_bias(np.asarray(bias), len(weight), self.op.where)
+        try:
+            np.broadcast_shapes(out.shape, shape)
+        except ValueError:
+            raise ShapeError(self.op.where, f"a bias that broadcasts with {out.shape}", shape) from None
+        total: Array = np.add(out, bias, dtype=promoted([out, bias]))
+        return total
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
-        return linear_flops(outputs[0], inputs[1], len(inputs) == 3)
+        return linear_flops(outputs[0], inputs[1], len(inputs) == 3 or self.number is not None)
 
 
 def linear(x: Array, columns: Array | PackedRight, bias: Array | None, where: str = "linear") -> Array:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kuiper.errors import ParameterError
 from kuiper.layers.gemm import matmul, pack_right
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.operators.scaled_dot_product_attention import attention
@@ -44,12 +45,15 @@ class MultiheadAttention(Layer):
         )
         self.expect(1 <= len(op.inputs) - self.has_mask <= 3, "one to three inputs and a mask", len(op.inputs))
         width = op.int_param("embed_dim")
+        if min(self.heads, width) < 1:
+            raise ParameterError(op.where, "num_heads and embed_dim of at least 1", (self.heads, width))
         self.expect(width % self.heads == 0, f"embed_dim that {self.heads} heads can share", width)
-        weights = np.split(op.attr("in_proj_weight"), 3) if "in_proj_weight" in op.attrs else self._separate_weights()
-        bias = op.attr("in_proj_bias") if "in_proj_bias" in op.attrs else np.zeros(3 * width, np.float32)
+        joined = "in_proj_weight" in op.attrs
+        weights = np.split(self._weight("in_proj_weight", 3 * width), 3) if joined else self._separate_weights(width)
+        bias = self._bias("in_proj_bias", 3 * width)
         self.projections = [(pack_right(w.T), b) for w, b in zip(weights, np.split(bias, 3), strict=True)]
-        self.output_weight = pack_right(op.attr("out_proj.weight").T)
-        self.output_bias = op.attr("out_proj.bias") if "out_proj.bias" in op.attrs else np.zeros(width, np.float32)
+        self.output_weight = pack_right(self._weight("out_proj.weight", width, width).T)
+        self.output_bias = self._bias("out_proj.bias", width)
 
     def forward(self, *inputs: Array) -> Array | tuple[Array, Array]:
         mask = self._mask(inputs[-1]) if self.has_mask else None
@@ -78,9 +82,21 @@ class MultiheadAttention(Layer):
         mixed = rows[0] * (rows[min(1, len(rows) - 1)] // max(batch, 1)) * 4 * width
         return projected + mixed + 2 * rows[0] * width * width
 
-    def _separate_weights(self) -> list[Array]:
+    def _separate_weights(self, width: int) -> list[Array]:
         """Keys and values of other sizes than the query's come with a matrix each."""
-        return [self.op.attr(f"{letter}_proj_weight") for letter in "qkv"]
+        return [self._weight(f"{letter}_proj_weight", width) for letter in "qkv"]
+
+    def _weight(self, key: str, rows: int, columns: int | None = None) -> Array:
+        weight = self.op.attr(key)
+        fits = weight.ndim == 2 and len(weight) == rows and columns in (None, weight.shape[1])
+        self.expect(fits, f"{key} ({rows}, {'n' if columns is None else columns})", weight.shape)
+        return weight
+
+    def _bias(self, key: str, count: int) -> Array:
+        """The bias of this name, zeros if there is none."""
+        bias = self.op.attr(key) if key in self.op.attrs else np.zeros(count, np.float32)
+        self.expect(bias.shape == (count,), f"{key} ({count},)", bias.shape)
+        return bias
 
     def _heads(self, x: Array, which: int) -> Array:
         """The projection of query (0), key (1) or value (2), one axis for the heads: (n, heads, l, e / heads)."""

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 @register("Gather")
 class OnnxGather(Layer):
-    """The entries of one axis that the second input names, in its shape.
+    """The entries of one axis that the second input, or the parameter, names, in its shape.
+
+    PNNX writes ``[2]`` as ``2``: for one index, the declared rank of the output tells whether the axis stays.
 
     Source: ONNX, Gather.
     """
@@ -28,8 +30,13 @@ class OnnxGather(Layer):
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.axis = op.int_param("axis", 0)
+        self.indices = op.ints_param("indices") if len(op.inputs) == 1 else ()
 
-    def forward(self, x: Array, indices: Array | int) -> Array:
+    def forward(self, x: Array, indices: Array | int | None = None) -> Array:
+        if indices is None:
+            declared = self.op.outputs[0].shape
+            axis_goes = len(self.indices) == 1 and declared is not None and len(declared) == x.ndim - 1
+            indices = self.indices[0] if axis_goes else np.array(self.indices)
         wanted, dim = np.asarray(indices), axis(self.axis, x.ndim, self.op.where)
         check_indices(wanted, x.shape[dim], self.op.where, from_end=True)
         return np.asarray(np.take(x, wanted, dim))

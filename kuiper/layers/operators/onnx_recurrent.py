@@ -78,7 +78,7 @@ class OnnxRecurrent(Layer):
             self.expect(bias.shape == (len(w), 2 * rows), f"B ({len(w)}, {2 * rows})", bias.shape)
         cells = [self._weights(w[k], r[k], None if bias is None else bias[k]) for k in range(len(w))]
         sizes = (self.hidden,) * (2 if self.op.type == "LSTM" else 1)
-        y, *last = Stack(self.cell, cells, len(w), False, sizes, self.op.where).run(x, states)
+        y, *last = Stack(self.cell, len(self.kind.gates), cells, len(w), False, sizes, self.op.where).run(x, states)
         made = dict(zip("hc", last, strict=False))
         made["y"] = y.reshape(*y.shape[:2], len(w), self.hidden).swapaxes(1, 2)
         outputs = tuple(made[name] for name in self.returned)

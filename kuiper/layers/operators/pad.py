@@ -9,6 +9,7 @@ import numpy as np
 from kuiper.errors import ParameterError, ShapeError
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.registry import register
+from kuiper.tensor_limit import check_size
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
@@ -72,10 +73,14 @@ def pad(x: Array, amounts: tuple[int, ...], mode: str = "constant", value: float
     Raises
     ------
     ShapeError
-        If ``x`` has too few or too small axes for this padding.
+        If ``x`` has too few or too small axes for this padding, or the result is larger than a tensor may be.
     """
     axes = len(amounts) // 2
     borders = [(x.ndim - 1 - i, amounts[2 * i], amounts[2 * i + 1]) for i in range(axes)]
+    padded = list(x.shape)
+    for axis, before, after in borders[: x.ndim]:
+        padded[axis] = max(padded[axis] + before + after, 0)
+    check_size(padded, x.itemsize, where)
     if mode == "constant":
         _check(x.ndim >= axes, where, f"input with at least {axes} axes", x.shape)
         return _pad_constant(x, borders, value, where)

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.errors import ShapeError
-from kuiper.layers.blocks import as_blocks
+from kuiper.layers.blocks import as_blocks, computed
 from kuiper.layers.elementwise import Elementwise
 from kuiper.layers.kernels import channelwise
 from kuiper.layers.operators.leaky_relu import leaky_relu
 from kuiper.layers.registry import register
-from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
@@ -55,8 +54,4 @@ def prelu(x: Array, weight: Array, where: str = "prelu") -> Array:
     channels = x.shape[1] if x.ndim > 1 else 1
     if slopes.size != channels:
         raise ShapeError(where, f"a weight for each of {channels} channels, or one", weight.shape)
-    blocks = as_blocks(x, 1, 2, where)
-    y = np.empty(blocks.shape, np.float32)
-    if y.size:
-        channelwise.prelu(blocks, slopes, y, threads_for(y.size))
-    return y.reshape(x.shape)
+    return computed(channelwise.prelu, as_blocks(x, 1, 2, where), slopes).reshape(x.shape)

@@ -9,6 +9,7 @@ import numpy as np
 from kuiper.errors import ParameterError
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.registry import register
+from kuiper.tensor_limit import check_size
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
@@ -32,4 +33,8 @@ class Repeat(Layer):
 
     def forward(self, x: Array) -> Array:
         self.expect(self.is_tile or len(self.sizes) >= x.ndim, f"at least {x.ndim} sizes for {x.shape}", self.sizes)
+        axes = max(x.ndim, len(self.sizes))
+        old, times = ((1,) * (axes - len(sizes)) + sizes for sizes in (x.shape, self.sizes))
+        # NumPy's own product of sizes would overflow
+        check_size([size * count for size, count in zip(old, times, strict=True)], x.itemsize, self.op.where)
         return np.tile(x, self.sizes)

@@ -10,6 +10,7 @@ from kuiper.errors import ParameterError
 from kuiper.layers.axes import axis
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.registry import register
+from kuiper.tensor_limit import check_size
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
@@ -34,4 +35,6 @@ class RepeatInterleave(Layer):
         dim = 0 if self.dim is None else axis(self.dim, x.ndim, self.op.where)
         fits = len(self.repeats) in (1, x.shape[dim])
         self.expect(fits, f"one or {x.shape[dim]} repeats", self.repeats)
+        count = sum(self.repeats) * (x.shape[dim] if len(self.repeats) == 1 else 1)
+        check_size((*x.shape[:dim], count, *x.shape[dim + 1 :]), x.itemsize, self.op.where)  # NumPy's product overflows
         return np.repeat(x, self.repeats, axis=dim)

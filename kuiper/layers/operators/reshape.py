@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.errors import ShapeError
-from kuiper.layers.baked_batch import declared_batch, with_actual_batch
-from kuiper.layers.baked_sizes import with_actual_sizes
+from kuiper.layers.baked_batch import declared_batch, declared_shape, with_actual_batch
+from kuiper.layers.baked_sizes import is_known, with_actual_sizes
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.operand_parameters import OF_A_VIEW
 from kuiper.layers.registry import register
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 class Reshape(Layer):
     """The elements of the input in ``shape``, one entry of which may be -1: as many as are left.
 
-    A view where the memory allows it. Sizes that the export baked into ``shape`` give way to the actual ones, unless
-    the elements do not fit: then the shape is taken as it stands. A 0 keeps the size of that axis, as in ONNX,
-    if the input has elements: in torch nothing fits such a shape then.
+    A view where the memory allows it. Sizes that the export baked into ``shape`` give way to the actual ones. Where it
+    cannot be told which they are, an input of another shape than the file declares is an error, even if its elements
+    would fit. A 0 keeps the size of that axis, as in ONNX, if the input has elements: in torch nothing fits such a
+    shape then.
 
     Source: torch.reshape.
     """
@@ -35,15 +36,21 @@ class Reshape(Layer):
         super().__init__(op)
         self.shape = written_shape(op)
         self.batch = declared_batch(op)
-        self.declared = op.inputs[0].shape if op.inputs else None
+        self.declared = declared_shape(op)
 
     def forward(self, x: Array | float) -> Array:
         x = np.asarray(x)
         given = self.shape if x.size == 0 else with_kept_sizes(self.shape, x.shape)
         if x.shape == self.declared:
             return reshape(x, given, self.op.where)
-        shape = with_actual_sizes(given, self.declared, x.shape) or with_actual_batch(given, self.batch, x.shape)
-        return reshape(x, shape if fits(shape, x.size) else given, self.op.where)
+        if not is_known(self.declared) or x.size == 0:
+            shape = with_actual_batch(given, self.batch, x.shape)
+            return reshape(x, shape if fits(shape, x.size) else given, self.op.where)
+        actual = with_actual_sizes(given, self.declared, x.shape)
+        if actual is None:
+            expected = f"input {self.declared}, from which the file makes {given}"
+            raise ShapeError(self.op.where, expected, x.shape, hint="export the model with free sizes")
+        return reshape(x, actual, self.op.where)
 
 
 @register("Tensor.view_as", "Tensor.reshape_as", "aten::view_as")

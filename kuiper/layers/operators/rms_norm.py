@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kuiper.layers.blocks import weights_like
+from kuiper.layers.blocks import computed, weights_like
 from kuiper.layers.kernels import normalise
 from kuiper.layers.normalisation import Normalisation
 from kuiper.layers.operators.layer_norm import as_rows_of
 from kuiper.layers.registry import register
-from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
@@ -61,7 +60,4 @@ def rms_norm(
     """
     rows = as_rows_of(x, normalized_shape, where)
     scale = weights_like(weight, normalized_shape, 1, "weight", where)
-    y = np.empty(rows.shape, np.float32)
-    if y.size:
-        normalise.rms_norm(rows, scale, eps, y, threads_for(y.size))
-    return y.reshape(x.shape)
+    return computed(normalise.rms_norm, rows, scale, eps).reshape(x.shape)

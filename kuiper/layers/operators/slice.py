@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from kuiper.errors import ParameterError, ShapeError
 from kuiper.layers.axes import axes
+from kuiper.layers.baked_batch import declared_shape
+from kuiper.layers.baked_sizes import refuse_baked_end
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.operators.select import position
 from kuiper.layers.registry import register
@@ -25,7 +27,8 @@ class Slice(Layer):
 
     PNNX has two spellings: ``dim start end step select`` for one axis, and lists ``dims starts ends steps selects`` for
     a whole ``x[:, 1, ::2]``. A ``select`` that is given and not the largest int32 picks an index, and the axis is gone;
-    ``dims`` counts the axes of the input all the same. As in Python, bounds may lie beyond the ends.
+    ``dims`` counts the axes of the input all the same. As in Python, bounds may lie beyond the ends. An axis of another
+    size than the file declares must not be cut just where the declared one ends: see ``refuse_baked_end``.
 
     Source: torch.Tensor indexing.
     """
@@ -33,8 +36,13 @@ class Slice(Layer):
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.dims, self.cuts = read_cuts(op)
+        self.declared = declared_shape(op)
 
     def forward(self, x: Array) -> Array:
+        if self.declared is not None and x.shape != self.declared and x.ndim == len(self.declared):
+            for dim, cut in zip(axes(self.dims, x.ndim, self.op.where), self.cuts, strict=True):
+                if isinstance(cut, slice):
+                    refuse_baked_end(cut.stop, self.declared[dim], x.shape[dim], self.op.where)
         return part_of(x, self.dims, self.cuts, self.op.where)
 
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from kuiper.layers.axes import axis
-from kuiper.layers.blocks import as_blocks
+from kuiper.layers.blocks import as_blocks, computed
 from kuiper.layers.kernels import softmax as kernels
 from kuiper.layers.layer import Layer
 from kuiper.layers.registry import register
-from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,6 +85,7 @@ def softmax(x: Array, dim: int | None = None, where: str = "softmax") -> Array:
 
     Without ``dim``, torch's old rule: axis 0 of an array with 0, 1 or 3 axes, else axis 1.
 
+    >>> import numpy as np
     >>> softmax(np.float32([[1000, 1000], [0, -1000]]), dim=1)
     array([[0.5, 0.5],
            [1. , 0. ]], dtype=float32)
@@ -105,6 +103,7 @@ def softmax(x: Array, dim: int | None = None, where: str = "softmax") -> Array:
 def log_softmax(x: Array, dim: int | None = None, where: str = "log_softmax") -> Array:
     """``x - ln(sum(exp(x)))`` along ``dim``, which is chosen and checked as for ``softmax``.
 
+    >>> import numpy as np
     >>> log_softmax(np.float32([0, 0, -1000]), dim=0).round(2)
     array([-6.90000e-01, -6.90000e-01, -1.00069e+03], dtype=float32)
     """
@@ -116,8 +115,4 @@ def _along(kernel: Callable[[Array, Array, int], None], x: Array, dim: int | Non
     if dim is None:
         dim = 0 if x.ndim in (0, 1, 3) else 1
     along = axis(dim, x.ndim, where)
-    blocks = as_blocks(x, along, along + 1, where)
-    y = np.empty(blocks.shape, np.float32)
-    if y.size:
-        kernel(blocks, y, threads_for(y.size))
-    return y.reshape(x.shape)
+    return computed(kernel, as_blocks(x, along, along + 1, where)).reshape(x.shape)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kuiper.errors import ParameterError, ShapeError
 from kuiper.layers.axes import axis
 from kuiper.layers.layer import Array, Layer
-from kuiper.layers.pieces import cut, for_outputs
+from kuiper.layers.pieces import check_count, cut, for_outputs
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class Split(Layer):
         dim = axis(self.dim, x.ndim, self.op.where)
         total = x.shape[dim]
         size = self.size or max(1, -(-total // len(self.op.outputs)))
+        check_count(-(-total // size), self.op.where)
         return for_outputs(self.op, split(x, self.sizes or equal_sizes(total, size), dim, self.op.where))
 
 

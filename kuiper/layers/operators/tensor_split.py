@@ -9,7 +9,7 @@ from kuiper.errors import ParameterError
 from kuiper.layers.axes import axis
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.operators.split import split
-from kuiper.layers.pieces import cut, for_outputs
+from kuiper.layers.pieces import check_count, cut, for_outputs
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ class TensorSplit(Layer):
         self.expect(x.ndim > 0, "input with axes", x.shape)
         dim = axis(self.dim, x.ndim, self.op.where)
         if self.indices is None:
+            check_count(self.sections, self.op.where)
             return for_outputs(self.op, split(x, section_sizes(x.shape[dim], self.sections), dim, self.op.where))
         return for_outputs(self.op, cut(x, dim, pairwise((None, *self.indices, None))))
 

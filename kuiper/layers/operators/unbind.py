@@ -8,7 +8,7 @@ import numpy as np
 
 from kuiper.layers.axes import axis
 from kuiper.layers.layer import Array, Layer
-from kuiper.layers.pieces import for_outputs
+from kuiper.layers.pieces import check_count, for_outputs
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
@@ -29,4 +29,5 @@ class Unbind(Layer):
     def forward(self, x: Array) -> Array | tuple[Array, ...]:
         self.expect(x.ndim > 0, "input with axes", x.shape)
         front = np.moveaxis(x, axis(self.dim, x.ndim, self.op.where), 0)
+        check_count(len(front), self.op.where)
         return for_outputs(self.op, tuple(front[i, ...] for i in range(len(front))))

@@ -2,7 +2,7 @@
 
     traps: what pnnx is known to get wrong -> pnnx_converter: the two files -> verification: do they compute the same?
 
-Needs PyTorch and pnnx (``pip install torch``, then ``pip install 'kuiper[export]'``); to run what it wrote, neither is
+Needs PyTorch and pnnx (``pip install torch pnnx``); to run what it wrote, neither is
 needed. Nothing here imports them before it is called.
 """
 

@@ -14,7 +14,7 @@ from kuiper.models.conversion.onnx_traps import upgraded, with_explicit_pads
 from kuiper.models.conversion.pnnx_converter import KIND_NAMES, convert, converter_options
 from kuiper.models.conversion.torch_export import in_one_line, keep
 from kuiper.models.conversion.traps import ignore
-from kuiper.models.conversion.verification import flat
+from kuiper.models.nested import flat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,7 +104,7 @@ class OnnxModel:
         import onnx
 
         options = converter_options(inputs, other_inputs, moduleop, optlevel)
-        shapes = {one.name: array.shape for one, array in zip(self.inputs, inputs, strict=True)}
+        shapes = {name: array.shape for name, array in self._named(inputs).items()}
         model = with_explicit_pads(self.model, shapes)
         if model is not self.model:
             note("auto_pad is written as the pads for these sizes")
@@ -131,8 +131,14 @@ class OnnxModel:
         talkative.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names)
         return self._run(talkative, inputs)
 
+    def _named(self, inputs: Arrays) -> dict[str, np.ndarray]:
+        """The arrays by the names of the file's inputs; an exporter leaves out an input that nothing depends on."""
+        if len(inputs) != len(self.inputs):
+            raise ExportError(self.name, f"{len(self.inputs)} inputs, as the file has", f"{len(inputs)}")
+        return {one.name: array for one, array in zip(self.inputs, inputs, strict=True)}
+
     def _run(self, model: onnx.ModelProto, inputs: Arrays) -> list[np.ndarray]:
-        feeds = {one.name: array for one, array in zip(self.inputs, inputs, strict=True)}
+        feeds = self._named(inputs)
         try:
             if _has_onnxruntime():
                 import onnxruntime
@@ -146,7 +152,7 @@ class OnnxModel:
 
                 outputs = ReferenceEvaluator(model).run(None, feeds)
         except Exception as error:
-            shapes = ", ".join(f"{one.name} {array.shape}" for one, array in zip(self.inputs, inputs, strict=True))
+            shapes = ", ".join(f"{name} {array.shape}" for name, array in feeds.items())
             raise ExportError(self.name, f"a run on {shapes}", in_one_line(error)) from error
         return [np.asarray(output) for output in flat(outputs)]
 

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 KIND_NAMES = {np.dtype(dtype).name: kind for kind, dtype in KINDS.items()}
 """What PyTorch and NumPy call the element types of inputs, and what pnnx does."""
 
+MOST_SECONDS = 3600
+"""So long the converter may take: on some graphs in ONNX it never ends."""
+
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 _TELLING = re.compile(
     r"error|fail|terminate|what\(\)|exception|unknown|unexpected|unsupported|no such|todo ", re.IGNORECASE
@@ -45,16 +48,27 @@ def convert(model: Path, options: list[str]) -> tuple[Path, Path]:
     Raises
     ------
     ExportError
-        If the converter leaves no whole graph; the hint holds what it said last.
+        If the converter leaves no whole graph, or none within ``MOST_SECONDS``; the hint holds what it said last.
     ModuleNotFoundError
         If pnnx, or PyTorch which it imports, is not installed.
     """
     import pnnx
 
     command = [pnnx.EXEC_PATH, model.name, *options]
-    finished = subprocess.run(
-        command, cwd=model.parent, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL
-    )
+    try:
+        finished = subprocess.run(
+            command,
+            cwd=model.parent,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            timeout=MOST_SECONDS,
+        )
+    except subprocess.TimeoutExpired as error:
+        said = (error.stdout or b"") + (error.stderr or b"")
+        last = last_words(said.decode(errors="replace") if isinstance(said, bytes) else said)
+        raise ExportError("pnnx", f"a graph within {MOST_SECONDS} s", "none (the converter was ended)", last) from error
     param, weights = (model.with_name(f"{model.stem}.pnnx.{kind}") for kind in ("param", "bin"))
     try:
         graph = pnnx_files.load(param, weights)

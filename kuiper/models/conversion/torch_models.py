@@ -8,16 +8,18 @@ import inspect
 import sys
 import warnings
 import zipfile
+from enum import Enum
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.bounded_file import obstacle
 from kuiper.errors import ExportError
 from kuiper.models.conversion.torch_export import as_float32, export, in_one_line, run
 from kuiper.models.conversion.traps import ignore, intercepted, prepared
-from kuiper.models.conversion.verification import flat
+from kuiper.models.nested import flat
 
 if TYPE_CHECKING:
     from torch import nn
@@ -153,45 +155,89 @@ def _signature_hint(factory: Any) -> str:
     return f"it takes {taken}; --args '{{\"name\": value}}' gives them"
 
 
-def from_file(path: Path) -> TorchModel:
-    """The model in a file of TorchScript, or of ``torch.export.save``.
+class FileKind(Enum):
+    """What a file of PyTorch is; the value is how messages call it."""
+
+    TORCHSCRIPT = "a TorchScript program"
+    EXPORTED = "a program of torch.export, which can have pickles in it"
+    PICKLE = "a pickled module, or another file"
+    WEIGHTS = "weights without a model"
+    OTHER = "something else"
+
+    @property
+    def runs_code(self) -> bool:
+        """Whether loading it can run any code of Python that is in it, with all that this user may do."""
+        return self in (FileKind.EXPORTED, FileKind.PICKLE)
+
+
+def kind_of(path: Path) -> FileKind:
+    """What a file is, found out without running anything in it.
 
     Raises
     ------
     ExportError
-        If it is neither: a pickled module would run code when it is loaded, and a state_dict has no computation.
+        If there is no such file.
     """
-    import torch
-
-    if not path.is_file():
-        raise ExportError(str(path), "a file", "a directory" if path.is_dir() else "nothing there")
-    names = zipfile.ZipFile(path).namelist() if zipfile.is_zipfile(path) else []
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # TorchScript is deprecated; pnnx reads nothing else
-            if any(name.endswith("/constants.pkl") for name in names):
-                return TorchModel(torch.jit.load(str(path), map_location="cpu"), path.name)
-            if any(name.endswith("/models/model.json") for name in names):
-                return TorchModel(torch.export.load(path).module(), path.name)
-    except Exception as error:
-        raise ExportError(str(path), "a model that PyTorch can load", in_one_line(error)) from error
-    raise ExportError(str(path), "TorchScript", *_what_it_is(path))
-
-
-def _what_it_is(path: Path) -> tuple[str, str]:
-    """What a file is that is no program, and what to do with it."""
     import pickle
 
     import torch
 
-    by_class = f"kuiper convert package.module:Class --weights {path.name}"
+    got = obstacle(path)
+    if got:
+        raise ExportError(str(path), "a file", got)
+    try:
+        names = zipfile.ZipFile(path).namelist() if zipfile.is_zipfile(path) else []
+    except (zipfile.BadZipFile, OSError, ValueError):
+        return FileKind.OTHER
+    if any(name.endswith("/constants.pkl") for name in names):
+        return FileKind.TORCHSCRIPT
+    if any(name.endswith("/models/model.json") for name in names):
+        return FileKind.EXPORTED
     if path.suffix == ".safetensors":
-        return "weights without a model", by_class
+        return FileKind.WEIGHTS
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError:
-        hint = "loading it would run code: torch.save(model.state_dict(), FILE), then "
-        return "a pickled module, or another file", f"{hint}{by_class.replace(path.name, 'FILE')}"
+        return FileKind.PICKLE
     except Exception:
-        return "something else", ""
-    return ("weights without a model" if isinstance(content, dict) else f"a {type(content).__name__}"), by_class
+        return FileKind.OTHER
+    return FileKind.WEIGHTS if isinstance(content, dict) else FileKind.OTHER
+
+
+def from_file(path: Path, kind: FileKind, *, run_code: bool = False) -> TorchModel:
+    """The model in a file of TorchScript; with ``run_code`` also of ``torch.export.save``, or a pickled module.
+
+    ``kind`` is what ``kind_of`` says of it: to find out, much of the file has to be read.
+
+    Raises
+    ------
+    ExportError
+        If it is none of these, or if loading it can run code that is in it and ``run_code`` does not allow that.
+    """
+    import torch
+
+    if kind.runs_code and not run_code:
+        raise ExportError(str(path), "TorchScript", kind.value, f"loading it would run code: {_ADVICE[kind]}")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # TorchScript is deprecated; pnnx reads nothing else
+            if kind is FileKind.TORCHSCRIPT:
+                return TorchModel(torch.jit.load(str(path), map_location="cpu"), path.name)
+            if kind is FileKind.EXPORTED:
+                return TorchModel(torch.export.load(path).module(), path.name)
+            if kind is FileKind.PICKLE:
+                module = torch.load(path, map_location="cpu", weights_only=False)
+                if isinstance(module, torch.nn.Module):
+                    return TorchModel(module, path.name)
+                raise TypeError(f"a {type(module).__name__}, no torch.nn.Module")
+    except Exception as error:
+        raise ExportError(str(path), "a model that PyTorch can load", in_one_line(error)) from error
+    advice = f"kuiper convert package.module:Class --weights {path.name}" if kind is FileKind.WEIGHTS else ""
+    raise ExportError(str(path), "TorchScript", kind.value, advice)
+
+
+_ADVICE = {
+    FileKind.EXPORTED: "--yes if you trust whoever made it",
+    FileKind.PICKLE: "--yes if you trust whoever made it, or there "
+    "torch.save(model.state_dict(), FILE) and here kuiper convert package.module:Class --weights FILE",
+}

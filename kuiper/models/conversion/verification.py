@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -11,9 +11,10 @@ import kuiper
 from kuiper.errors import ExportError
 from kuiper.graph.report import Column, Report
 from kuiper.models.conversion.diagnosis import first_difference
+from kuiper.models.nested import flat
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
 Arrays = tuple[np.ndarray, ...]
@@ -156,21 +157,6 @@ def verify(param: str | Path, model: Model, examples: Mapping[str, Arrays], tole
     inputs = next(examples[row.inputs] for row in rows if row.verdict != "agrees")
     suspect = first_difference(param, inputs, model.steps(inputs), tolerance)
     return replace(comparison, suspect=suspect)
-
-
-def flat(value: Any) -> Iterator[Any]:
-    """The leaves of nested tuples, lists and dicts in order.
-
-    >>> list(flat((1, [2, (3,)], {"a": 4})))
-    [1, 2, 3, 4]
-    """
-    if isinstance(value, dict):
-        value = tuple(value.values())
-    if isinstance(value, (tuple, list)):
-        for item in value:
-            yield from flat(item)
-    elif value is not None:
-        yield value
 
 
 def difference(expected: np.ndarray, got: np.ndarray) -> float:

@@ -3,6 +3,6 @@
     catalogue: where the weights are -> download: one file, whole and checked -> conversion: graph and card
                                      -> cache: three files and their hashes    (fetch: the steps in order)
 
-Downloading needs a network, converting needs PyTorch and pnnx (``pip install 'kuiper[export]'``); the models in the
+Downloading needs a network, converting needs PyTorch and pnnx (``pip install torch pnnx filelock``); the models in the
 cache need neither.
 """

@@ -12,6 +12,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
+from kuiper.bounded_file import read_json
 from kuiper.errors import ModelFormatError
 from kuiper.models.fetching.download import sha256_of
 from kuiper.user_cache import user_cache
@@ -55,10 +56,7 @@ def read_manifest(name: str) -> dict[str, Any]:
         If there is none, or none that can be read.
     """
     path = models_folder() / name / _MANIFEST
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelFormatError(str(path), "a manifest in JSON", error) from error
+    manifest = read_json(path, ModelFormatError, "a manifest in JSON")
     if not isinstance(manifest, dict) or not isinstance(manifest.get("files"), dict):
         raise ModelFormatError(str(path), "a manifest with the hashes of files", manifest)
     return manifest

@@ -75,7 +75,7 @@ def _cached(name: str, source: Official) -> Path | None:
 def _require_tools(name: str) -> None:
     for module in ("torch", "pnnx", "filelock"):
         if importlib.util.find_spec(module) is None:
-            raise ExportError(name, "PyTorch and pnnx", f"no module {module}", "pip install 'kuiper[export]'")
+            raise ExportError(name, "PyTorch and pnnx", f"no module {module}", "pip install torch pnnx filelock")
 
 
 def _lock(name: str) -> FileLock:

@@ -7,10 +7,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from kuiper.errors import ExportError
+from kuiper.models.cards.labels import read_labels
 from kuiper.models.conversion.torch_models import TorchModel
 from kuiper.models.conversion.verification import TOLERANCE, verify
 from kuiper.models.fetching.labels import imagenet_labels, numbered_labels
-from kuiper.models.labels import read_labels
 
 if TYPE_CHECKING:
     from pathlib import Path

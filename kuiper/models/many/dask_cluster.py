@@ -111,6 +111,6 @@ def _distributed() -> Any:
     try:
         import distributed
     except ImportError as error:
-        message = "over_dask: expected the package distributed, got none; pip install 'kuiper[dask]'"
+        message = "over_dask: expected the package distributed, got none; pip install distributed"
         raise ImportError(message) from error
     return distributed

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kuiper.models.drawing import draw_detections
+from kuiper.models.pictures.preprocess import read_image
 from kuiper.models.predictor import failure
-from kuiper.models.preprocess import read_image
+from kuiper.models.tasks.drawing import draw_detections
 
 if TYPE_CHECKING:
     from kuiper.models.predictor import Predictor, Record

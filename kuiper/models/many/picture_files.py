@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 from PIL import Image
 
+from kuiper.models.pictures.picture_file import known_formats
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-_NEEDS_ANOTHER_PROGRAM = {"BUFR", "EPS", "GRIB", "HDF5", "MPEG", "WMF"}
-"""Formats that Pillow recognises, but does not read by itself."""
 
 Place = str | os.PathLike[str]
 
@@ -54,14 +53,13 @@ def natural_order(name: str) -> tuple[list[str | int], str]:
 
 @cache
 def picture_suffixes() -> frozenset[str]:
-    """The endings of files that Pillow reads, in lower case.
+    """The endings of files in the formats that are opened, in lower case, as far as this Pillow has them.
 
-    >>> {".jpg", ".png", ".webp"} <= picture_suffixes(), ".pdf" in picture_suffixes()
-    (True, False)
+    >>> {".jpg", ".png", ".webp"} <= picture_suffixes(), {".eps", ".pdf"} & picture_suffixes()
+    (True, set())
     """
     registered = Image.registered_extensions()  # which loads all that Pillow has
-    readable = Image.OPEN.keys() - _NEEDS_ANOTHER_PROGRAM
-    return frozenset(suffix for suffix, kind in registered.items() if kind in readable)
+    return frozenset(suffix for suffix, kind in registered.items() if kind in known_formats())
 
 
 def _walk(top: Place, avoided: str | None) -> Iterator[str]:

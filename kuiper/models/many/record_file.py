@@ -15,9 +15,10 @@ import os
 from pathlib import Path
 from reprlib import repr as short_repr
 from time import monotonic
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 import kuiper
+from kuiper.bounded_file import obstacle, parse_json
 from kuiper.errors import ParameterError
 from kuiper.models.fetching.download import sha256_of
 
@@ -27,10 +28,12 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import TracebackType
 
     from kuiper.models.predictor import Predictor, Record
 
+_LONGEST_LINE = 2**24  # bytes; a thousand detections are a tenth of a megabyte
 _SYNC_SECONDS = 2.0  # of work that a power cut may cost
 _MAY_DIFFER = {"kuiper", "model"}  # the same model may lie elsewhere; what is in its files is in "sha256"
 _ANOTHER = "name another file with -o"
@@ -74,7 +77,7 @@ class RecordFile:
         self._synced = monotonic()
         self._file = _open_alone(self.path)
         try:
-            self._take_up(json.loads(json.dumps(header)))
+            self._take_up(parse_json(_line(header)))
             if retry_failures and self.failed:
                 self._drop_failures()
         except BaseException:
@@ -109,15 +112,17 @@ class RecordFile:
     def _take_up(self, header: Record) -> None:
         """Read what is there, and cut off the line that was being written when the program was killed."""
         self._file.seek(0)
-        first, ours = self._file.readline(), _line(header)
+        first, ours = self._file.readline(_LONGEST_LINE), _line(header)
         if first != ours and ours.startswith(first):  # new, or killed at once
             self._file.truncate(0)
             self.append(header)
             return
         self._expect(header, self._entry(first, 1, "kuiper"))
         size = len(first)
-        for number, line in enumerate(self._file, 2):
+        for number, line in enumerate(self._lines(), 2):
             if not line.endswith(b"\n"):
+                if len(line) == _LONGEST_LINE:
+                    self._refuse(line, number)
                 break
             record = self._entry(line, number, "image")
             self.pictures.add(record["image"])
@@ -127,15 +132,22 @@ class RecordFile:
         self._file.truncate(size)
         self._file.seek(size)
 
+    def _lines(self) -> Iterator[bytes]:
+        """The rest of the file; what is not our own could be one line of any length."""
+        return iter(lambda: self._file.readline(_LONGEST_LINE), b"")
+
     def _entry(self, line: bytes, number: int, key: str) -> Record:
         try:
-            entry = json.loads(line)
+            entry = parse_json(line)
         except ValueError:
             entry = None
-        if not isinstance(entry, dict) or key not in entry:
-            got = f"{line[:40].decode(errors='replace')!r} in line {number}"
-            raise ParameterError(str(self.path), "a file of records, or a new one", got, _ANOTHER)
+        if not isinstance(entry, dict) or not isinstance(entry.get(key), str):
+            self._refuse(line, number)
         return entry
+
+    def _refuse(self, line: bytes, number: int) -> NoReturn:
+        got = f"{line[:40].decode(errors='replace')!r} in line {number}"
+        raise ParameterError(str(self.path), "a file of records, or a new one", got, _ANOTHER)
 
     def _expect(self, header: Record, begun: Record) -> None:
         """Refuse what was begun with another header."""
@@ -154,7 +166,7 @@ class RecordFile:
         part = self.path.with_name(f"{self.path.name}.part")
         self._file.seek(0)
         with part.open("wb") as new:
-            new.writelines(line for line in self._file if "error" not in json.loads(line))
+            new.writelines(line for line in self._lines() if "error" not in parse_json(line))
             new.flush()
             os.fsync(new.fileno())
         self._file.close()
@@ -166,6 +178,9 @@ class RecordFile:
 
 def _open_alone(path: Path) -> IO[bytes]:
     """The file for reading and appending; a lock, where there are such things, keeps a second run out."""
+    got = obstacle(path)
+    if got not in ("", "nothing there"):
+        raise ParameterError(str(path), "a file, or a new one", got, _ANOTHER)
     file = path.open("a+b")
     try:
         if fcntl is not None:

@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from kuiper.errors import ShapeError
-from kuiper.models.boxes import Candidates, Indices, iou
+from kuiper.models.tasks.boxes import Candidates, Indices, iou
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.models.preprocess import Array
+    from kuiper.models.pictures.preprocess import Array
 
 Numbers = npt.NDArray[np.float64]
 THRESHOLDS = np.linspace(0.5, 0.95, 10).astype(np.float32)  # as exact as the overlaps they are compared with

@@ -6,7 +6,7 @@
     python -m kuiper.models.zoo.export yolov5s -o exported --moduleop --check
 
 Without ``--weights`` the model gets weights drawn from ``--seed``. Needs PyTorch and pnnx
-(``pip install torch``, then ``pip install 'kuiper[export]'``); to run what it wrote, neither is needed.
+(``pip install torch pnnx``); to run what it wrote, neither is needed.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ ARCHITECTURES = {
     "resnet18": Architecture("resnet", 224),
     "resnet34": Architecture("resnet", 224),
     "resnet50": Architecture("resnet", 224),
+    "shapes_unet": Architecture("shapes_unet", 64),
     "squeezenet1_1": Architecture("squeezenet", 224),
     "unet": Architecture("unet", 256),
     "unet_bilinear": Architecture("unet", 256),
@@ -157,7 +158,7 @@ def main(arguments: list[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         if error.name not in ("torch", "pnnx"):
             raise
-        hint = "pip install torch, then pip install 'kuiper[export]'"
+        hint = "pip install torch pnnx"
         print(f"export: expected PyTorch and pnnx, got no module {error.name}; {hint}", file=sys.stderr)
         return 1
     except KuiperError as error:

@@ -31,9 +31,9 @@ from PIL import Image
 from torch import nn
 from torch.nn import functional
 
-from kuiper.models.classification import Classifier
 from kuiper.models.conversion import export
 from kuiper.models.conversion.torch_weights import load_weights
+from kuiper.models.tasks.classification import Classifier
 from kuiper.models.zoo.architectures.cifar_resnet import cifar_resnet20
 from kuiper.models.zoo.export import example_input
 
@@ -56,7 +56,7 @@ def load_npz(path: Path) -> tuple[Split, Split]:
         encoded, offset = archive[f"{name}_jpeg"], archive[f"{name}_offset"]
         images = np.stack(
             [
-                np.asarray(Image.open(io.BytesIO(encoded[start:end].tobytes())).convert("RGB"))
+                np.asarray(Image.open(io.BytesIO(encoded[start:end].tobytes()), formats=["JPEG"]).convert("RGB"))
                 for start, end in pairwise(offset)
             ]
         )

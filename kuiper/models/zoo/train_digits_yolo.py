@@ -37,11 +37,11 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from torch.utils.data import DataLoader, Dataset
 
 import kuiper
-from kuiper.models.boxes import Candidates
 from kuiper.models.conversion import export
-from kuiper.models.detection import Detector
-from kuiper.models.letterbox import Letterbox
-from kuiper.models.preprocess import normalise
+from kuiper.models.pictures.letterbox import Letterbox
+from kuiper.models.pictures.preprocess import normalise
+from kuiper.models.tasks.boxes import Candidates
+from kuiper.models.tasks.detection import Detector
 from kuiper.models.zoo import average_precision
 from kuiper.models.zoo.architectures.digits_yolo import digits_yolo
 from kuiper.models.zoo.average_precision import Scores, Truth

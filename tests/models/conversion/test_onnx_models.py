@@ -54,6 +54,13 @@ def test_inputs_are_those_that_the_file_declares(tmp_path: Path) -> None:
     assert (model.name, model.framework) in (("net.onnx", "onnxruntime"), ("net.onnx", "ONNX"))
 
 
+def test_export_and_answers_refuse_another_number_of_inputs(tmp_path: Path) -> None:
+    model, inputs = OnnxModel(perceptron(tmp_path / "net.onnx")), (np.zeros((2, 3), np.float32),) * 2
+    for call in (lambda: model.export(inputs, tmp_path / "net"), lambda: model.answers(inputs)):
+        with pytest.raises(ExportError, match=r"net\.onnx: expected 1 inputs, as the file has, got 2"):
+            call()
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

@@ -12,6 +12,7 @@ import pytest
 
 from kuiper.errors import ExportError
 from kuiper.models import bundled
+from kuiper.models.conversion import pnnx_converter
 from kuiper.models.conversion.pnnx_converter import convert, last_words, shape_option
 
 if TYPE_CHECKING:
@@ -54,6 +55,12 @@ def test_whole_files_count_whatever_the_exit_code(converter: Path) -> None:
 def test_the_converter_gets_the_file_and_the_options(converter: Path) -> None:
     run(converter, f'cp {PARAM} net.pnnx.param; cp {BIN} net.pnnx.bin; echo "$@" > words')
     assert (converter.parent / "work" / "words").read_text() == "net.pt inputshape=[1,3,32,32]f32\n"
+
+
+def test_a_converter_that_does_not_end_is_ended(converter: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pnnx_converter, "MOST_SECONDS", 0.2)
+    with pytest.raises(ExportError, match=r"pnnx: expected a graph within 0\.2 s, got none .*; .*round and round"):
+        run(converter, "echo round and round; exec sleep 100")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from kuiper.errors import ExportError  # noqa: E402
-from kuiper.models.conversion.torch_models import from_code, from_file  # noqa: E402
+from kuiper.models.conversion.torch_models import from_code, from_file, kind_of  # noqa: E402
 from tests.models.conversion.networks import Cnn  # noqa: E402
 
 if TYPE_CHECKING:
@@ -98,9 +98,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", ["traced.pt", "program.pt2"])
+@pytest.mark.parametrize("name", ["traced.pt", "program.pt2", "pickled.pt"])
 def test_from_file_gives_the_same_answers(files: Path, name: str) -> None:
-    (answer,) = from_file(files / name).answers((IMAGE,))
+    (answer,) = from_file(files / name, kind_of(files / name), run_code=True).answers((IMAGE,))
     np.testing.assert_allclose(answer, np.load(files / "expected.npy"), rtol=0, atol=1e-6)
 
 
@@ -110,7 +110,8 @@ def test_from_file_gives_the_same_answers(files: Path, name: str) -> None:
         ("pickled.pt", r"expected TorchScript, got a pickled module.*state_dict.*--weights FILE$"),
         ("state.pth", r"got weights without a model; kuiper convert package\.module:Class --weights state\.pth"),
         ("state.safetensors", "got weights without a model"),
-        ("tensor.pt", "got a Tensor"),
+        ("program.pt2", r"expected TorchScript, got a program of torch\.export.*would run code: --yes if you trust"),
+        ("tensor.pt", "got something else"),
         ("junk.pt", "got something else"),
         ("missing.pt", "expected a file, got nothing there"),
         ("", "expected a file, got a directory"),
@@ -118,7 +119,7 @@ def test_from_file_gives_the_same_answers(files: Path, name: str) -> None:
 )
 def test_from_file_says_what_a_file_is_and_what_to_do(files: Path, name: str, message: str) -> None:
     with pytest.raises(ExportError, match=message):
-        from_file(files / name)
+        from_file(files / name, kind_of(files / name))
 
 
 def test_steps_hold_what_every_function_returns() -> None:

@@ -10,7 +10,8 @@ import pytest
 from kuiper.errors import ExportError, UnsupportedOperatorError
 from kuiper.models.conversion import verify
 from kuiper.models.conversion.diagnosis import first_difference
-from kuiper.models.conversion.verification import difference, flat
+from kuiper.models.conversion.verification import difference
+from kuiper.models.nested import flat
 
 if TYPE_CHECKING:
     from collections.abc import Callable

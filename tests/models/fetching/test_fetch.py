@@ -177,7 +177,7 @@ def test_fetch_without_the_extra_downloads_nothing(
 ) -> None:
     for name in ("torch", "pnnx", "filelock"):
         monkeypatch.setitem(sys.modules, name, None if name == missing else sys)
-    expected = f"{NAME}: expected PyTorch and pnnx, got no module {missing}; pip install 'kuiper\\[export\\]'"
+    expected = f"{NAME}: expected PyTorch and pnnx, got no module {missing}; pip install torch pnnx filelock"
     with pytest.raises(ExportError, match=expected):
         fetch(NAME)
     assert server.requests == []

@@ -91,5 +91,5 @@ def test_without_the_package_one_line_says_what_to_install(
     monkeypatch.setitem(sys.modules, "distributed", None)
     words = ["classify", str(bundled_photo()), "--dask", "tcp://localhost:8786", "-o", str(tmp_path / "out.jsonl")]
     assert main(words) == 1
-    message = "kuiper classify: over_dask: expected the package distributed, got none; pip install 'kuiper[dask]'\n"
+    message = "kuiper classify: over_dask: expected the package distributed, got none; pip install distributed\n"
     assert capsys.readouterr().err == message

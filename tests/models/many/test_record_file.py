@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from typing import TYPE_CHECKING, Any
@@ -152,3 +153,40 @@ def test_header_tells_models_apart_by_what_is_in_their_files(tmp_path: Path) -> 
     assert header_of(Predictor(copy))["sha256"] == header["sha256"]
     copy.write_text(copy.read_text(encoding="utf-8").replace(" avgpool ", " average "), encoding="utf-8")
     assert header_of(Predictor(copy))["sha256"]["param"] != header["sha256"]["param"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"image": ["a", "list"]}',
+        '{"image": null}',
+        '{"image": "a", "image": "b"}',
+        '{"image": "a", "width": NaN}',
+        '{"image": ' + "[" * 100_000 + "]" * 100_000 + "}",
+        '{"image": "a", "width": ' + "1" * 5000 + "}",
+    ],
+    ids=["list", "null", "twice", "nan", "deep", "long number"],
+)
+def test_record_file_refuses_hostile_lines(line: str, tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    path.write_text(json.dumps(HEADER) + "\n" + line + "\n")
+    with pytest.raises(ParameterError, match=r"out\.jsonl: expected a file of records, or a new one, got .* in line 2"):
+        RecordFile(path, HEADER)
+    assert path.read_text().endswith(line + "\n")
+
+
+def test_record_file_reads_no_line_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kuiper.models.many.record_file._LONGEST_LINE", 200)
+    path = tmp_path / "out.jsonl"
+    for content in (b"\0" * 1000, json.dumps(HEADER).encode() + b"\n" + b"\0" * 1000):
+        path.write_bytes(content)
+        with pytest.raises(ParameterError, match="expected a file of records, or a new one"):
+            RecordFile(path, HEADER)
+        assert path.read_bytes() == content
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes are files on POSIX only")
+def test_record_file_does_not_wait_for_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ParameterError, match="expected a file, or a new one, got a special file"):
+        RecordFile(tmp_path / "pipe", HEADER)

@@ -47,15 +47,17 @@ class Up(nn.Module):
 
 
 class UNet(nn.Module):
-    """A U-Net whose first level has ``base`` channels (64 in the paper)."""
+    """A U-Net whose first level has ``base`` channels (64 in the paper), and which goes down ``depth`` times."""
 
-    def __init__(self, in_channels: int = 3, num_classes: int = 2, base: int = 16, bilinear: bool = False) -> None:
+    def __init__(
+        self, in_channels: int = 3, num_classes: int = 2, base: int = 16, bilinear: bool = False, depth: int = 4
+    ) -> None:
         super().__init__()
-        widths = [base << level for level in range(5)]
+        widths = [base << level for level in range(depth + 1)]
         self.inc = DoubleConv(in_channels, base)
         self.pool = nn.MaxPool2d(2)
-        self.downs = nn.ModuleList(DoubleConv(widths[i], widths[i + 1]) for i in range(4))
-        self.ups = nn.ModuleList(Up(widths[i + 1], widths[i], bilinear) for i in reversed(range(4)))
+        self.downs = nn.ModuleList(DoubleConv(widths[i], widths[i + 1]) for i in range(depth))
+        self.ups = nn.ModuleList(Up(widths[i + 1], widths[i], bilinear) for i in reversed(range(depth)))
         self.outc = nn.Conv2d(base, num_classes, 1)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:

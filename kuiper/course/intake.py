@@ -1,0 +1,129 @@
+"""Taking a submission in: plain files of ordinary size are copied, one by one, and nothing else of it is ever used.
+
+A link could lead to the solutions, to another student's folder, or to the grader's own files. So no name on the way to
+a file may be one, below the folder of the submission.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kuiper.course.oddities import oddities
+from kuiper.course.sync import is_untouched
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kuiper.course.manifest import Exercise, Syllabus
+
+LARGEST_FILE = 1024 * 1024
+
+
+@dataclass
+class Intake:
+    """What has been copied, exercise by exercise, and what looks odd, in words."""
+
+    files: dict[str, Path] = field(default_factory=dict)
+    odd: list[str] = field(default_factory=list)
+
+
+class RefusedError(Exception):
+    """A file of a submission that is not taken; the text says why."""
+
+
+def submitted(home: Path, exercise: Exercise) -> Path:
+    """Where an exercise of a submission lies once it has been taken in."""
+    return home / exercise.course.name / "exercises" / exercise.file
+
+
+def is_written(path: Path) -> bool:
+    """Whether something has been handed in there that is not the skeleton."""
+    return path.is_file() and not is_untouched(path)
+
+
+def take_in(syllabus: Syllabus, submission: Path, home: Path) -> Intake:
+    """Copy what is to be graded, and nothing else, to ``home``."""
+    taken = Intake()
+    for course in syllabus.courses:
+        (home / course.name / "exercises").mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(course.folder / "course.toml", home / course.name / "course.toml")
+    for exercise in syllabus:
+        try:
+            source = find(submission, exercise)
+            if source is not None:
+                submitted(home, exercise).write_bytes(_contents(source))
+                taken.files[exercise.id] = submitted(home, exercise)
+        except RefusedError as error:
+            taken.odd.append(f"{exercise.id}: {error}; not taken")
+    written = [exercise for exercise in syllabus if exercise.id in taken.files and is_written(taken.files[exercise.id])]
+    for path in (home, *home.rglob("*")):  # whoever runs it can read it, whatever new files are otherwise
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    pairs = [(taken.files[exercise.id], _reference(exercise)) for exercise in written]
+    for exercise, words in zip(written, oddities(pairs) if pairs else [], strict=True):
+        taken.odd += [f"{exercise.id}: {word}" for word in words]
+    return taken
+
+
+def find(submission: Path, exercise: Exercise) -> Path | None:
+    """An exercise's file in a submission: a whole checkout, the course folders alone, or just files.
+
+    Raises
+    ------
+    RefusedError
+        If something on the way to it is a link, or no folder.
+    """
+    if submission.is_symlink():
+        raise RefusedError(f"{submission.name} is a link")
+    for folders in ((exercise.course.name, "exercises"), ("exercises",), ()):
+        path = submission
+        for name in folders:
+            path /= name
+            state = _state(path)
+            if state is None:
+                break
+            if not stat.S_ISDIR(state.st_mode):
+                raise RefusedError(f"{path.relative_to(submission)} is {_kind(state)}, no folder")
+        else:
+            if _state(path / exercise.file) is not None:
+                return path / exercise.file
+    return None
+
+
+def _contents(path: Path) -> bytes:
+    """The bytes of a plain file, which is the one that was looked at."""
+    state = path.lstat()
+    if not stat.S_ISREG(state.st_mode):
+        raise RefusedError(f"{path.name} is {_kind(state)}, no file")
+    if state.st_nlink > 1:
+        raise RefusedError(f"{path.name} has other names too (hard links)")
+    if state.st_size > LARGEST_FILE:
+        raise RefusedError(f"{path.name} has {state.st_size} bytes, more than {LARGEST_FILE}")
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        with open(os.open(path, flags), "rb") as file:
+            opened = os.fstat(file.fileno())
+            if (opened.st_ino, opened.st_dev) != (state.st_ino, state.st_dev):
+                raise RefusedError(f"{path.name} changed while it was read")
+            return file.read(LARGEST_FILE)
+    except OSError as error:
+        raise RefusedError(f"{path.name} cannot be read ({error.strerror})") from None
+
+
+def _state(path: Path) -> os.stat_result | None:
+    try:
+        return path.lstat()
+    except (OSError, ValueError):
+        return None
+
+
+def _kind(state: os.stat_result) -> str:
+    kinds = {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFREG: "a file"}
+    return kinds.get(stat.S_IFMT(state.st_mode), "a device or a socket")
+
+
+def _reference(exercise: Exercise) -> Path | None:
+    return exercise.solution_file if exercise.solution_file.is_file() else None

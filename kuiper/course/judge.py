@@ -1,0 +1,122 @@
+"""Running the tests of one submission: a pytest that never imports it, and a watch with one alarm for each exercise."""
+
+from __future__ import annotations
+
+import json
+import queue
+import subprocess
+import sys
+import threading
+import time
+from typing import IO, TYPE_CHECKING, Any
+
+from kuiper.course.limits import Limits
+from kuiper.course.manifest import test_files
+from kuiper.course.places import pytest_environment
+from kuiper.course.processes import end_tree
+from kuiper.course.submission import tests_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from kuiper.course.manifest import Exercise, Syllabus
+    from kuiper.course.sandbox import Mode
+
+START_SECONDS = 120.0
+OUT_OF_TIME = "out of time"
+STOPPED = "stopped"  # what was judging ended in the middle, most likely for want of memory
+
+Outcomes = dict[str, list[dict[str, Any]]]
+
+
+def judge(
+    syllabus: Syllabus, exercises: Sequence[Exercise], home: Path, state: Path, seconds: float, mode: Mode
+) -> tuple[Outcomes, dict[str, str]]:
+    """How the tests ended, by exercise; and which exercises did not come to their end, with the reason.
+
+    An exercise that takes more than ``seconds`` is ended, and the next one begins: it costs the others nothing.
+    """
+    needed = {part.id for exercise in exercises for part in (exercise, *syllabus.needed_by(exercise))}
+    to_run = [exercise for exercise in syllabus if exercise.id in needed]
+    outcomes: Outcomes = {}
+    ends: dict[str, str] = {}
+    while to_run:
+        failed = {id_ for id_, found in outcomes.items() if any(outcome["verdict"] != "passed" for outcome in found)}
+        last, reason = _Run(to_run, syllabus.root, home, state, failed | set(ends), mode).watch(seconds, outcomes)
+        if not reason:
+            break
+        ends[last or to_run[0].id] = reason
+        place = next((number for number, exercise in enumerate(to_run) if exercise.id == last), 0)
+        to_run = to_run[place + 1 :]
+    return outcomes, ends
+
+
+class _Run:
+    """One process that judges."""
+
+    def __init__(
+        self, exercises: Sequence[Exercise], root: Path, home: Path, state: Path, failed: set[str], mode: Mode
+    ) -> None:
+        words = [sys.executable, "-s", "-m", "pytest", "-q", "-s", "-p", "kuiper.course.pytest_plugin"]
+        words += ["-p", "no:cacheprovider", f"--rootdir={root}", "--import-mode=importlib"]
+        files = tests_files(home)
+        files.mkdir(exist_ok=True)
+        words += [f"--basetemp={files / 'tests'}", f"--submission={home}", f"--walls={mode}", "--outcomes=-"]
+        words += [f"--failed={id_}" for id_ in sorted(failed)]
+        words += [f"--exercise={exercise.id}" for exercise in exercises]
+        env = pytest_environment()
+        if mode == "limits":  # nothing is run that was kept where a submission may be able to write
+            env |= {"KUIPER_STATE": str(state), "HYPOTHESIS_STORAGE_DIRECTORY": str(state / "hypothesis")}
+            env |= {"PYTHONPYCACHEPREFIX": str(state / "pycache")}
+        self.process = subprocess.Popen(
+            [*words, *map(str, test_files(exercises))],
+            cwd=root,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            preexec_fn=_bounded(),
+            start_new_session=True,
+        )
+        self.lines: queue.Queue[str | None] = queue.Queue()
+        assert self.process.stdout is not None
+        threading.Thread(target=_listen, args=(self.process.stdout, self.lines), daemon=True).start()
+
+    def watch(self, seconds: float, outcomes: Outcomes) -> tuple[str, str]:
+        """Collect outcomes until the end: the exercise that was tested last, and why it is not finished, or ""."""
+        last, deadline = "", time.monotonic() + START_SECONDS
+        try:
+            while (line := self.lines.get(timeout=max(deadline - time.monotonic(), 0.0))) is not None:
+                entry = json.loads(line)
+                if "begun" in entry:
+                    last, deadline = entry["begun"], time.monotonic() + seconds
+                else:
+                    outcomes.setdefault(entry["exercise"], []).append(entry)
+            return last, "" if self.process.wait(START_SECONDS) in (0, 1) else STOPPED
+        except (queue.Empty, subprocess.TimeoutExpired):
+            return last, f"{OUT_OF_TIME} ({seconds:.0f} seconds)"
+        finally:
+            end_tree(self.process)
+
+
+def _bounded() -> Callable[[], None] | None:
+    """The judge only compares, with a memory that has a bound too, whatever the values are."""
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    def limit() -> None:
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        most = 2 * Limits().memory
+        resource.setrlimit(resource.RLIMIT_AS, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+
+    return limit
+
+
+def _listen(pipe: IO[bytes], lines: queue.Queue[str | None]) -> None:
+    """Hand the lines over; None at the end."""
+    with pipe:
+        for line in pipe:
+            lines.put(line.decode("utf-8", "replace"))
+    lines.put(None)

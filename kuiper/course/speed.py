@@ -1,0 +1,97 @@
+"""How fast a compiled exercise is beside the reference: said after its last green test, and never a reason to fail.
+
+The test file of such an exercise has a probe ``speed(impl)``: it makes arrays of a size that tells something, gives a
+call to ``best_seconds``, and returns the seconds together with how much was done and what is counted.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from kuiper.course.errors import CourseError
+from kuiper.course.places import state_folder
+from kuiper.course.progress import digest
+from kuiper.course.state_file import as_table, read_state, write_state
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kuiper.course.classroom import Classroom
+    from kuiper.course.manifest import Exercise
+
+SECONDS = 0.2
+CLOSE = 0.7  # of the reference's speed: then there is no yellow line to look for
+
+
+def best_seconds(call: Callable[[], Any]) -> float:
+    """The shortest of the calls that fit into a fifth of a second, at least one."""
+    best, end = float("inf"), time.perf_counter() + SECONDS
+    while True:
+        begin = time.perf_counter()
+        call()
+        now = time.perf_counter()
+        best = min(best, now - begin)
+        if now >= end:
+            return best
+
+
+def speed_line(classroom: Classroom, exercise: Exercise, probe: Callable[..., Any]) -> str:
+    """Your speed and the reference's, in one line; "" where they cannot be measured.
+
+    What was measured for this text of the student's file is kept, and not measured again.
+    """
+    path = state_folder(exercise.course.parent) / "speed.json"
+    kept = as_table(read_state(path))
+    text = digest(exercise)
+    entry = kept.get(exercise.id)
+    if isinstance(entry, list) and len(entry) == 2 and entry[0] == text and isinstance(entry[1], str):
+        return entry[1]
+    yours = _rate(classroom, exercise, probe, reference=False)
+    line = worded(exercise, yours, _rate(classroom, exercise, probe, reference=True)) if yours else ""
+    write_state(path, {**kept, exercise.id: [text, line]})
+    return line
+
+
+def worded(exercise: Exercise, yours: tuple[float, str], reference: tuple[float, str] | None) -> str:
+    """The line for two speeds per second; the second is None where there is no reference.
+
+    >>> from types import SimpleNamespace
+    >>> worded(SimpleNamespace(id="3.8", label="3.8 gemm"), (2.1e9, "FLOP"), (30e9, "FLOP"))
+    '3.8 gemm: yours 2.1 GFLOP/s, reference 30 GFLOP/s; the lines that still run Python: kuiper annotate 3.8'
+    """
+    words = f"{exercise.label}: yours {_per_second(*yours)}"
+    if reference is None:
+        return words
+    words += f", reference {_per_second(*reference)}"
+    if yours[0] < CLOSE * reference[0]:
+        words += f"; the lines that still run Python: kuiper annotate {exercise.id}"
+    return words
+
+
+def _per_second(rate: float, unit: str) -> str:
+    prefixes = ((1e9, "G", "billion "), (1e6, "M", "million "), (1e3, "k", "thousand "), (1.0, "", ""))
+    factor, prefix, name = next((entry for entry in prefixes if rate >= entry[0]), prefixes[-1])
+    scaled = f"{rate / factor:.2g}" if rate < 100 * factor else f"{rate / factor:.0f}"
+    return f"{scaled} {prefix}{unit}/s" if unit.isupper() else f"{scaled} {name}{unit} per second"
+
+
+def _rate(
+    classroom: Classroom, exercise: Exercise, probe: Callable[..., Any], reference: bool
+) -> tuple[float, str] | None:
+    """What is done in a second, and what is counted; None if the file is not there, or the call fails."""
+    from dataclasses import replace
+
+    selection = replace(classroom.selection_for(exercise), mode="fast")
+    if reference:
+        if not exercise.solution_file.is_file():
+            return None
+        selection = selection.with_path(exercise, exercise.solution_file)
+    try:
+        seen = classroom.implementation(exercise, selection).observe_probe(probe, (), {})
+    except CourseError:
+        return None
+    match seen.value:
+        case (float(seconds), int(work), str(unit)) if seconds > 0:
+            return work / seconds, unit
+    return None

@@ -1,0 +1,146 @@
+"""From a graph and the shapes of its inputs to a draft of a plan: what each operator becomes.
+
+Every operator takes one of three ways, in this order:
+
+    view       running the layer on stand-ins gives a view of its input (reshape, permute, split ...): nothing to run
+    lowering   a function registered for the layer's class turns it into steps for the compiled program
+    layer      the readable layer runs in Python, between two stretches of compiled steps
+
+so a plan exists for every graph, and the more operators have a lowering the fewer stops it makes. What depends on
+shapes only (``size``, ``[size(@0,0),-1]``) is computed here, once: a plan belongs to one set of input shapes.
+
+The graph is walked twice. The first walk finds all shapes; the second knows them, so that an operator whose output is
+to be a slice of a concatenation can write it there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kuiper.engine import values
+from kuiper.engine.concatenation import slices_of_concatenations
+from kuiper.engine.lowering import find_lowering
+from kuiper.engine.planned_step import LayerStep
+from kuiper.engine.planner import Planner
+from kuiper.engine.transfers import export_typed, export_value
+from kuiper.engine.values import AnyValue, HostValue, Value
+from kuiper.expression.expression_layer import Expression
+from kuiper.graph.operator_failure import check_results
+from kuiper.graph.schedule import depth_first_order
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.graph.protocols import WiredGraph
+    from kuiper.graph.runtime_operator import RuntimeOperator
+    from kuiper.layers.layer import Array
+
+# Operators whose output depends on the shape of their input, not on what is in it.
+_SHAPE_ONLY = frozenset({"Tensor.size", "aten::size", "Tensor.shape", "Shape"})
+
+
+class CannotPlanError(Exception):
+    """No plan for these shapes; the readable layers will run the graph, and raise what there is to raise."""
+
+
+class GraphWalk:
+    """Plans one graph, operator by operator, for inputs of given shapes and types.
+
+    ``planner`` has the steps and the memory when it is done, ``exported`` what the graph returns. ``shapes`` are those
+    that an earlier walk has found.
+    """
+
+    def __init__(
+        self, graph: WiredGraph, packed: dict[Any, Any], shapes: dict[int, tuple[int, ...]] | None = None
+    ) -> None:
+        self.graph = graph
+        slices = slices_of_concatenations(graph.order, shapes) if shapes else {}
+        self.planner = Planner(packed, shapes or {}, slices)
+        self.values: dict[int, AnyValue] = {}
+        self.exported: list[HostValue] = []
+        self.export_slots: set[int] = set()
+
+    def walk(self, examples: Sequence[Array]) -> None:
+        """Plan all operators for inputs like these (only shapes and types matter).
+
+        Raises
+        ------
+        CannotPlanError
+            If a layer refuses these shapes, or an axis is empty.
+        """
+        for op, example in zip(self.graph.input_operators, examples, strict=True):
+            if example.size == 0:
+                raise CannotPlanError
+            (operand,) = op.outputs
+            self.values[operand.index] = self.planner.host_value(example)
+        for op in depth_first_order(self.graph.operators):
+            if op.layer is not None:
+                self._plan_operator(op)
+        for op in self.graph.output_operators:
+            self.planner.op = op
+            for operand in op.inputs:
+                self.exported.append(self._export(self.values[operand.index]))
+
+    def found_shapes(self) -> dict[int, tuple[int, ...]]:
+        """The shape of every operand, by its index."""
+        return {index: value.shape for index, value in self.values.items()}
+
+    def _plan_operator(self, op: RuntimeOperator) -> None:
+        """One operator: a view, steps of its lowering, or its layer in Python."""
+        self.planner.op = op
+        inputs = [self.values[operand.index] for operand in op.inputs]
+        lowerable = not all(map(values.is_known, inputs)) and not any(map(values.is_unknown_number, inputs))
+        lowering = find_lowering(op.layer) if lowerable else None
+        outputs = lowering(op.layer, inputs, self.planner) if lowering else None
+        if outputs is None:
+            outputs = self._run_on_examples(op, inputs)
+        for operand, value in zip(op.outputs, outputs, strict=True):
+            if isinstance(value, Value) and value.view.size == 0:
+                raise CannotPlanError
+            self.values[operand.index] = value
+
+    def _run_on_examples(self, op: RuntimeOperator, inputs: list[AnyValue]) -> Sequence[AnyValue]:
+        """Views, constants, or a step in Python, by what the layer makes of the stand-ins."""
+        examples = [value.view if isinstance(value, Value) else value.example for value in inputs]
+        assert op.layer is not None
+        try:
+            results = op.layer.forward(*examples)
+            check_results(op, results)
+        except MemoryError:  # there may be enough another time
+            raise
+        except Exception as error:  # whatever it is, the readable path will raise it with the user's own data
+            raise CannotPlanError from error
+        results = (results,) if len(op.outputs) == 1 else tuple(results)
+        if len(results) != len(op.outputs):
+            raise CannotPlanError
+        sources = [value for value in inputs if isinstance(value, Value)]
+        views = [values.view_of(result, sources) for result in results]
+        if all(view is not None for view in views) and not _may_be_indexed(inputs):
+            return [view for view in views if view is not None]
+        constant = _depends_on_shapes_only(op, inputs)
+        outputs = tuple(self.planner.host_value(result, constant) for result in results)
+        if not constant:
+            self.planner.steps.append(LayerStep(op, tuple(inputs), outputs))
+        return outputs
+
+    def _export(self, value: AnyValue) -> HostValue:
+        if isinstance(value, HostValue):
+            return value
+        exported = export_value(self.planner, value) if value.is_float else export_typed(self.planner, value)
+        self.export_slots.add(exported.slot)
+        return exported
+
+
+def _may_be_indexed(inputs: list[AnyValue]) -> bool:
+    """Whether what the layer made of stand-ins may be another view in another call; an only input is no index."""
+    return len(inputs) > 1 and any(map(values.may_be_index, inputs))
+
+
+def _depends_on_shapes_only(op: RuntimeOperator, inputs: list[AnyValue]) -> bool:
+    if all(map(values.is_known, inputs)):
+        return True
+    if op.type in _SHAPE_ONLY:
+        return True
+    if not isinstance(op.layer, Expression):
+        return False
+    return all(values.is_known(inputs[k]) for k in op.layer.program.inputs_read())

@@ -1,0 +1,149 @@
+"""Values that come onto the arena, leave it, or move on it: float32 tensors, then whole numbers and bools."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kuiper.engine.cost import COPY_BYTES
+from kuiper.engine.kernels.layout import Copy
+from kuiper.engine.kernels.typed import TYPES, Typed
+from kuiper.engine.values import HostValue, Value
+
+if TYPE_CHECKING:
+    from kuiper.engine.draft import Draft
+
+ARENA = -1
+"""What stands for the arena where a kernel takes the index of an array from outside."""
+
+End = tuple[int, int, int, tuple[int, ...]]
+"""Where a tensor lies: an external or the arena, the offset in bytes, its type, and strides in bytes."""
+
+
+def import_value(draft: Draft, value: HostValue) -> Value:
+    """An array from outside on the arena: images channels last, everything else in C order."""
+    shape = value.example.shape
+    if value.constant:
+        return draft.constant(value.example)
+    target = draft.image(shape, output=None) if len(shape) == 4 else draft.rows(shape, output=None)
+    import_into(draft, value, target)
+    return target
+
+
+def import_with_border(draft: Draft, value: HostValue, border: tuple[int, int, int, int]) -> Value:
+    """Images from outside, channels last and side by side, with (top, bottom, left, right) pixels of zeros around each.
+
+    A convolution that reads it needs no bounds, and sees a row of its kernel as one run of numbers.
+    """
+    n, c, h, w = value.example.shape
+    top, bottom, left, right = border
+    pixels = draft.zeroed(n * (h + top + bottom) * (w + left + right) * c)
+    whole = pixels.view.reshape(n, h + top + bottom, w + left + right, c).transpose(0, 3, 1, 2)
+    target = Value(pixels.storage, whole)
+    inside = Value(pixels.storage, whole[:, :, top : top + h, left : left + w])
+    import_into(draft, value, inside, target)
+    return target
+
+
+def import_into(draft: Draft, value: HostValue, target: Value, written: Value | None = None) -> None:
+    """Copy an array from outside to a place on the arena; ``written`` is that place and more that goes with it."""
+    external = draft.external(value)
+    strides = _c_strides(value.example.shape)
+    draft.emit(
+        "import",
+        lambda: Copy(_ends(0, external[0], target.offset, ARENA), target.shape, strides, target.strides),
+        externals=[external],
+        writes=[written or target],
+        more_bytes=4 * target.view.size,
+        expected=8 * target.view.size / COPY_BYTES,
+    )
+
+
+def export_value(draft: Draft, value: Value) -> HostValue:
+    """A value on the arena as an array of its own, in C order."""
+    result = draft.host_value(value.view)
+    external = draft.external(result)
+    strides = _c_strides(value.shape)
+    draft.emit(
+        "export",
+        lambda: Copy(_ends(value.offset, ARENA, 0, external[0]), value.shape, value.strides, strides),
+        externals=[external],
+        reads=[value],
+        more_bytes=4 * value.view.size,
+        expected=8 * value.view.size / COPY_BYTES,
+    )
+    return result
+
+
+def copy_into(draft: Draft, source: Value, target: Value) -> None:
+    """Copy a value to a place on the arena."""
+    draft.emit(
+        "copy",
+        lambda: Copy(_ends(source.offset, ARENA, target.offset, ARENA), source.shape, source.strides, target.strides),
+        reads=[source],
+        writes=[target],
+        expected=8 * source.view.size / COPY_BYTES,
+    )
+
+
+def dense(draft: Draft, value: Value, output: int | None = None) -> Value:
+    """The value in C order without gaps: itself, or a copy."""
+    if value.view.flags.c_contiguous:
+        return value
+    target = draft.rows(value.shape, output, padded=False)
+    copy_into(draft, value, target)
+    return target
+
+
+def import_typed(draft: Draft, value: HostValue) -> Value:
+    """An array of whole numbers or bools from outside on the arena."""
+    if value.constant:
+        return draft.typed_constant(value.example)
+    target = draft.typed(value.example.shape, value.example.dtype)
+    external = draft.external(value)
+    shape, strides = target.shape, target.view.strides
+
+    def make() -> Typed:
+        outside = (external[0], 0, TYPES[target.view.dtype.name], strides)
+        return Typed("copy", shape, [end_of(target, shape), outside], floating=False)
+
+    draft.emit("import", make, writes=[target], externals=[external], more_bytes=target.view.nbytes)
+    return target
+
+
+def export_typed(draft: Draft, value: Value) -> HostValue:
+    """A tensor of whole numbers or bools on the arena as an array of its own, in C order."""
+    example = np.empty(value.shape, value.view.dtype)
+    result = draft.host_value(example)
+    external = draft.external(result)
+
+    def make() -> Typed:
+        outside = (external[0], 0, TYPES[example.dtype.name], example.strides)
+        return Typed("copy", value.shape, [outside, end_of(value, value.shape)], floating=False)
+
+    draft.emit("export", make, reads=[value], externals=[external], more_bytes=example.nbytes)
+    return result
+
+
+def end_of(value: Value, shape: tuple[int, ...]) -> End:
+    """Where it lies, seen as a tensor of this shape with which it broadcasts."""
+    strides = np.broadcast_to(value.view, shape).strides
+    return ARENA, value.byte_offset, TYPES[value.view.dtype.name], strides
+
+
+def _c_strides(shape: tuple[int, ...]) -> list[int]:
+    """In floats."""
+    strides = [1] * len(shape)
+    for axis in range(len(shape) - 2, -1, -1):
+        strides[axis] = strides[axis + 1] * shape[axis + 1]
+    return strides
+
+
+def _ends(source: int, source_external: int, target: int, target_external: int) -> dict[str, int]:
+    return {
+        "source": source,
+        "source_external": source_external,
+        "target": target,
+        "target_external": target_external,
+    }

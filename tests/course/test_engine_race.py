@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from kuiper.cli import main
+from kuiper.course import race as race_module
+from kuiper.course.engine_race import engine_contestant, engine_race
+from kuiper.course.errors import CourseError
+from kuiper.course.manifest import Syllabus, read_syllabus
+from kuiper.course.progress import Progress
+from kuiper.course.race import YOUR_ENGINE, remember
+from kuiper.course.selection import Selection
+from kuiper.graph import pnnx
+from tests.course.made_up import made_up, solve
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GRAPH = """7767517
+3 2
+pnnx.Input in 0 1 0 #0=(1,3)f32
+pnnx.Expression four 1 1 0 1 expr=mul(@0,4) #1=(1,3)f32
+pnnx.Output out 1 0 1
+"""
+FOURFOLD = '''"""Exercise 1.2."""
+
+from kuiper.course import load_exercise
+
+double = load_exercise("1.1").double
+
+
+def fourfold(x):
+    # BEGIN SOLUTION
+    return double(double(x))
+    # END SOLUTION
+
+
+class Engine:
+    def __init__(self, param, bin_path):
+        assert param.is_file()
+
+    def __call__(self, x):
+        return [fourfold(x)]
+'''
+INPUTS = (np.array([[1, 2, 3]], np.float32),)
+
+
+@pytest.fixture
+def syllabus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Syllabus:
+    monkeypatch.setattr(race_module, "SECONDS", 0.01)
+    monkeypatch.chdir(tmp_path)
+    made_up(tmp_path)
+    course = tmp_path / "course1_made_up"
+    text = (course / "course.toml").read_text()
+    (course / "course.toml").write_text(text.replace("points = 3", 'points = 3\nbuilds = "Engine"'))
+    (course / "solutions" / "fourfold.py").write_text(FOURFOLD)
+    assert main(["course", "sync"]) == 0
+    return read_syllabus(tmp_path)
+
+
+@pytest.fixture
+def param(tmp_path: Path) -> Path:
+    path = tmp_path / "four.pnnx.param"
+    pnnx.save(pnnx.parse_param(GRAPH, "four"), path)
+    return path
+
+
+def solved(syllabus: Syllabus, id_: str, *change: tuple[str, str]) -> None:
+    solve(syllabus, id_, *change)
+    exercise = syllabus.exercise(id_)
+    Progress(syllabus.root).record({exercise: exercise.test_count})
+
+
+def run(syllabus: Syllabus, param: Path) -> race_module.Result:
+    return engine_race(Selection(syllabus), "four", param, INPUTS, lambda place: None)
+
+
+def test_engine_race_of_nothing_solved_is_the_reference(syllabus: Syllabus, param: Path) -> None:
+    result = run(syllabus, param)
+    assert (result.yours, result.reference, result.divergence, result.failures) == ([], ["1.1", "1.2"], None, [])
+    assert list(result.ladder) == [YOUR_ENGINE, "kuiper, operator by operator", "kuiper"]
+
+
+def test_engine_race_takes_what_is_solved(syllabus: Syllabus, param: Path) -> None:
+    solved(syllabus, "1.1")
+    result = run(syllabus, param)
+    assert (result.yours, result.reference, result.divergence) == (["1.1"], ["1.2"], None)
+
+
+def test_engine_race_shows_a_wrong_answer(syllabus: Syllabus, param: Path) -> None:
+    solved(syllabus, "1.1", ("x * 2", "x * 3"))
+    divergence = run(syllabus, param).divergence
+    assert divergence
+    assert divergence.error == pytest.approx(1.25)
+
+
+def test_engine_race_shows_what_was_raised(syllabus: Syllabus, param: Path) -> None:
+    solved(syllabus, "1.1", ("x * 2", "x * 2 / 'a'"))
+    result = run(syllabus, param)
+    assert result.failures
+    assert result.failures[0].startswith("1.2 fourfold: ")
+    assert YOUR_ENGINE not in result.ladder
+
+
+def test_engine_race_wants_an_exercise_that_builds_one(tmp_path: Path, param: Path) -> None:
+    made_up(tmp_path)
+    assert read_syllabus(tmp_path).engine_parts() == []
+    with pytest.raises(CourseError, match="an exercise that builds an engine"):
+        run(read_syllabus(tmp_path), param)
+
+
+def test_remember_keeps_races_of_the_own_engine(syllabus: Syllabus, param: Path) -> None:
+    solved(syllabus, "1.1")
+    result = run(syllabus, param)
+    assert [len(remember(syllabus.root, result)) for _ in range(3)] == [1, 2, 3]
+
+
+def test_engine_contestant_is_a_file_and_its_inputs(param: Path) -> None:
+    path, inputs = engine_contestant(str(param))
+    assert path == param
+    assert [array.shape for array in inputs] == [(1, 3)]
+
+
+def test_race_command_runs_the_own_engine(syllabus: Syllabus, param: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    solved(syllabus, "1.1")
+    assert main(["race", str(param), "--engine", "mine"]) == 0
+    shown = capsys.readouterr().out
+    assert f"{param} on your engine: yours: 1.1; reference: 1.2" in shown
+    assert "all outputs agree with the reference" in shown
+
+
+def test_race_command_writes_a_picture(syllabus: Syllabus, param: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    picture = syllabus.root / "race.svg"
+    assert main(["race", str(param), "--engine", "mine", "--picture", str(picture)]) == 0
+    assert f"written: {picture}" in capsys.readouterr().out
+    assert "your engine" in picture.read_text(encoding="utf-8")
+
+
+def test_race_command_refuses_a_picture_of_another_kind_before_it_runs(
+    syllabus: Syllabus, param: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["race", str(param), "--engine", "mine", "--picture", "race.png"]) == 1
+    assert "race.png: expected a name that ends in .svg, got .png" in capsys.readouterr().err
+    assert not (syllabus.root / ".kuiper" / "race.json").exists()
+
+
+def test_progress_shows_how_far_the_engine_is(syllabus: Syllabus, capsys: pytest.CaptureFixture[str]) -> None:
+    solved(syllabus, "1.1")
+    assert main(["progress"]) == 0
+    assert "your engine: 1 of 2 parts are yours\n  Made up 1/2\n" in capsys.readouterr().out

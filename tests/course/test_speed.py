@@ -1,0 +1,65 @@
+"""The line about the speed of a compiled exercise."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kuiper.course import speed
+from kuiper.course.classroom import Classroom
+from kuiper.course.selection import Selection
+from tests.course.made_up import made_up, solve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from kuiper.course.manifest import Exercise
+
+
+def probe(impl):  # type: ignore[no-untyped-def]
+    return 0.5, len([impl.double(1)]) * 10**9, "FLOP"
+
+
+def broken(impl):  # type: ignore[no-untyped-def]
+    return impl.treble(1)
+
+
+@pytest.mark.parametrize(
+    ("function", "with_reference", "line"),
+    [
+        (probe, True, "1.1 double: yours 2 GFLOP/s, reference 2 GFLOP/s"),
+        (probe, False, "1.1 double: yours 2 GFLOP/s"),
+        (broken, True, ""),
+    ],
+)
+def test_speed_line(tmp_path: Path, function: Callable[..., object], with_reference: bool, line: str) -> None:
+    syllabus = made_up(tmp_path)
+    solve(syllabus, "1.1")
+    if not with_reference:
+        shutil.rmtree(tmp_path / "course1_made_up" / "solutions")
+    classroom = Classroom(Selection(syllabus), isolated=False)
+    assert speed.speed_line(classroom, syllabus.exercise("1.1"), function) == line
+
+
+def test_speed_line_is_measured_once_for_each_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    syllabus = made_up(tmp_path)
+    solve(syllabus, "1.1")
+    exercise = syllabus.exercise("1.1")
+    classroom = Classroom(Selection(syllabus), isolated=False)
+    asked: list[bool] = []
+
+    def rate(classroom: Classroom, exercise: Exercise, probe: object, reference: bool) -> tuple[float, str]:
+        asked.append(reference)
+        return 1e6 * (2 if reference else 1), "numbers"
+
+    monkeypatch.setattr(speed, "_rate", rate)
+    words = "1.1 double: yours 1 million numbers per second, reference 2 million numbers per second; the lines that"
+    for _ in range(2):
+        assert speed.speed_line(classroom, exercise, probe).startswith(words)
+    assert asked == [False, True]
+    exercise.student_file.write_text(exercise.student_file.read_text() + "\n")
+    speed.speed_line(classroom, exercise, probe)
+    assert asked == [False, True, False, True]

@@ -1,0 +1,75 @@
+"""All hostile cases, or each so many-th of them; ends with 1 if one is answered wrongly."""
+
+from __future__ import annotations
+
+import argparse
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from kuiper.graph import pnnx
+from tests.graph.pass_graphs import file_graph
+from tests.hostile.guarded import complaints, work
+from tests.hostile.models import HOSTILE_MODELS
+from tests.hostile.mutants import Mutant, mutants
+from tests.hostile.outcomes import complaint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FOLDER = Path(__file__).parents[1] / "fixtures" / "operators"
+
+
+class Case(NamedTuple):
+    """A graph, its inputs, and what is changed about it."""
+
+    label: str
+    graph: pnnx.Graph
+    inputs: list[np.ndarray]
+    mutant: Mutant
+
+
+def mutated_fixtures() -> Iterator[Case]:
+    """Every mutant of every exported operator."""
+    for param in sorted(FOLDER.glob("*.pnnx.param")):
+        name = param.name.removesuffix(".pnnx.param")
+        graph = pnnx.load(param)
+        with np.load(FOLDER / f"{name}.npz") as stored:
+            inputs = [stored[key] for key in stored if key.startswith("input_")]
+        for mutant in mutants(graph):
+            yield Case(f"{name}: {mutant.label}", graph, inputs, mutant)
+
+
+def written_models() -> Iterator[Case]:
+    """The models that were written by hand."""
+    for label, (lines, inputs) in HOSTILE_MODELS.items():
+        yield Case(label, file_graph(*lines), inputs, Mutant("", None, {}))
+
+
+def check(case: Case) -> str:
+    """What is wrong with the outcome of a case; "" if nothing is."""
+    with case.mutant.alive():
+        return complaint(case.graph, case.inputs)
+
+
+def main() -> int:
+    """Go through the cases in another process; as that process, with ``--worker``, in this one."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="each N-th case only")
+    parser.add_argument("--written", action="store_true", help="the models that were written by hand")
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--from", dest="first", type=int, default=0, help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.worker:
+        cases = written_models() if chosen.written else mutated_fixtures()
+        work(islice(cases, 0, None, chosen.every), chosen.first, check)
+        return 0
+    count, wrong = complaints(["--every", str(chosen.every), *(["--written"] if chosen.written else [])])
+    print(*wrong, f"{count} cases, {len(wrong)} wrong", sep="\n")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
