@@ -1,6 +1,7 @@
 """The one place that loads the classroom's pytest plugin, and what pytest must not import where PyTorch is missing."""
 
 import importlib.util
+import signal
 import sys
 
 pytest_plugins = ["kuiper.course.pytest_plugin"]
@@ -17,3 +18,9 @@ collect_ignore = ["tests/fuzz/search.py"]  # a program: importing it instruments
 NEED_POSIX = ["tests/soak.py", "tests/test_soak.py"]
 collect_ignore_glob = [] if importlib.util.find_spec("torch") else NEED_TORCH
 collect_ignore_glob += NEED_POSIX if sys.platform == "win32" else []
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C reach the programs that the tests start, also where a shell started pytest in the background."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
