@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,12 +22,21 @@ if TYPE_CHECKING:
     from kuiper.layers.layer import Array
 
 
+class Remembered(NamedTuple):
+    """An array of a session's state: where a plan's table of host values is to have it, and what the state calls it."""
+
+    slot: int
+    key: str
+    shape: tuple[int, ...]
+
+
 @dataclass(eq=False)
 class Draft:
     """Steps, and memory for what they compute, for one operator of a graph after the other; ``op`` is the current one.
 
     ``packed`` keeps weights in kernel order, for all plans of one model. ``shapes`` are those of operands, by index, as
-    far as they are known, and ``slices`` says which operands are to be parts of a concatenation.
+    far as they are known, and ``slices`` says which operands are to be parts of a concatenation. ``max_length`` is that
+    of the sessions that the plan is for; ``remembered`` and ``position`` are what steps read and write of their state.
     """
 
     packed: dict[Any, Any]
@@ -40,6 +49,9 @@ class Draft:
     externals: int = 0
     op: RuntimeOperator | None = None
     fault: Storage | None = None
+    max_length: int = 0
+    position: HostValue | None = None
+    remembered: list[Remembered] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._wholes: dict[int, Value] = {}
@@ -134,6 +146,19 @@ class Draft:
         """The number under which a program finds the memory of a host value, and the value."""
         self.externals += 1
         return self.externals - 1, value
+
+    def session_array(self, part: str, shape: tuple[int, ...]) -> tuple[int, HostValue]:
+        """An array of the current operator that lives from call to call, as an external of a step."""
+        assert self.op is not None
+        value = self.host_value(None)
+        self.remembered.append(Remembered(value.slot, f"{self.op.name}.{part}", shape))
+        return self.external(value)
+
+    def session_position(self) -> tuple[int, HostValue]:
+        """The number of positions filled before the call, an int64, as an external of a step."""
+        if self.position is None:
+            self.position = self.host_value(None)
+        return self.external(self.position)
 
     def pack(self, key: Any, make: Callable[[], Any]) -> Any:
         """What ``make`` gives for the current operator's weights; kept for later plans of this model."""

@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from kuiper.engine.plan import Observer
     from kuiper.graph.protocols import WiredGraph
     from kuiper.graph.report import Report
+    from kuiper.graph.state import State
     from kuiper.layers.layer import Array
 
 _PLANS_KEPT = 8
+_PLANS_OF_SESSIONS = 24  # nine lengths of a piece, with and without outputs, and some for the end of the room
 
-Key = tuple[tuple[tuple[int, ...], str], ...]
+Key = tuple[tuple[tuple[tuple[int, ...], str], ...], int, bool]
 
 
 class Engine:
@@ -44,13 +46,22 @@ class Engine:
         open_in_children(self)
         self.refusal = ""
 
-    def run(self, inputs: Sequence[Array], observer: Observer | None = None) -> tuple[Any, ...] | None:
+    def run(
+        self,
+        inputs: Sequence[Array],
+        observer: Observer | None = None,
+        *,
+        state: State | None = None,
+        outputs: bool = True,
+    ) -> tuple[Any, ...] | None:
         """The outputs, or None if the readable layers must do it.
 
         Parameters
         ----------
         inputs : an array for each input of the graph
         observer : is called with each step, a ``StepCard`` or a ``LayerStep``, and the seconds that it took
+        state : of the session, if the graph has state
+        outputs : False brings the state up to date and computes nothing else
 
         Returns
         -------
@@ -67,8 +78,8 @@ class Engine:
         [(2, 10)]
         """
         try:
-            plan = self.plan_for(inputs)
-            return None if plan is None else plan.run(inputs, get_num_threads(), observer)
+            plan = self.plan_for(inputs, state.max_length if state else 0, outputs)
+            return None if plan is None else plan.run(inputs, get_num_threads(), observer, state)
         except LayerFailedError:
             return None
         except MemoryError:  # the layers need less at a time, above all without the plans, or can say where it ends
@@ -77,16 +88,17 @@ class Engine:
             return None
         except PlanMismatchError:
             with self._lock:
-                self._plans[_key(inputs)] = None
+                self._plans[_key(inputs, state.max_length if state else 0, outputs)] = None
             return None
 
-    def report(self, inputs: Sequence[Array], runs: int) -> Report:
+    def report(self, inputs: Sequence[Array], runs: int, state: State | None = None) -> Report:
         """The plan for these inputs as a table, with the median time of each step.
 
         Parameters
         ----------
         inputs : an array for each input of the graph
         runs : how many runs are timed
+        state : of a session, if the graph has state; it stays where it is
 
         Returns
         -------
@@ -105,21 +117,24 @@ class Engine:
         >>> engine.report([np.zeros((1, 3, 32, 32), np.float32)], runs=1).rows[-1][1]
         'pnnx.Output'
         """
-        plan = self.plan_for(inputs)
-        if plan is None or self.run(inputs) is None:
+        plan = self.plan_for(inputs, state.max_length if state else 0)
+        if plan is None or self.run(inputs, state=state) is None:
             raise GraphStateError(self._graph.name, "a plan", "none: these inputs are left to the layers")
-        return plan_report(self._graph.name, plan, inputs, runs)
+        return plan_report(self._graph.name, plan, inputs, runs, state)
 
-    def plan_for(self, inputs: Sequence[Array]) -> Plan | None:
-        """The plan for inputs of these shapes and types, kept or made anew; None if there can be none."""
-        key = _key(inputs)
+    def plan_for(self, inputs: Sequence[Array], max_length: int = 0, outputs: bool = True) -> Plan | None:
+        """The plan for inputs of these shapes and types, kept or made anew; None if there can be none.
+
+        A graph with state has plans for each ``max_length`` of its sessions, with and without ``outputs``.
+        """
+        key = _key(inputs, max_length, outputs)
         with self._lock:
             if key in self._plans:
                 self._plans.move_to_end(key)
                 return self._plans[key]
             try:
                 with np.errstate(all="ignore"), Limited():
-                    plan = Plan(self._graph, inputs, self._packed)
+                    plan = Plan(self._graph, inputs, self._packed, max_length, outputs)
             except MemoryError as error:  # there may be enough another time
                 self.refusal = _text_of(error)
                 raise
@@ -127,7 +142,7 @@ class Engine:
                 plan = None
                 self.refusal = _text_of(error.__cause__ or error)
             self._plans[key] = plan
-            if len(self._plans) > _PLANS_KEPT:
+            if len(self._plans) > (_PLANS_OF_SESSIONS if max_length else _PLANS_KEPT):
                 self._plans.popitem(last=False)
             return plan
 
@@ -137,5 +152,5 @@ def _text_of(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _key(inputs: Sequence[Array]) -> Key:
-    return tuple((array.shape, array.dtype.str) for array in inputs)
+def _key(inputs: Sequence[Array], max_length: int, outputs: bool) -> Key:
+    return tuple((array.shape, array.dtype.str) for array in inputs), max_length, outputs

@@ -27,9 +27,10 @@ from kuiper.engine.values import AnyValue, HostValue, Value
 from kuiper.expression.expression_layer import Expression
 from kuiper.graph.operator_failure import check_results
 from kuiper.graph.schedule import depth_first_order
+from kuiper.graph.step import uses_state
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from kuiper.graph.protocols import WiredGraph
     from kuiper.graph.runtime_operator import RuntimeOperator
@@ -47,15 +48,22 @@ class GraphWalk:
     """Plans one graph, operator by operator, for inputs of given shapes and types.
 
     ``planner`` has the steps and the memory when it is done, ``exported`` what the graph returns. ``shapes`` are those
-    that an earlier walk has found.
+    that an earlier walk has found. A graph with state is planned for sessions of ``max_length``; without ``outputs``,
+    what only they need is left out.
     """
 
     def __init__(
-        self, graph: WiredGraph, packed: dict[Any, Any], shapes: dict[int, tuple[int, ...]] | None = None
+        self,
+        graph: WiredGraph,
+        packed: dict[Any, Any],
+        shapes: dict[int, tuple[int, ...]] | None = None,
+        max_length: int = 0,
+        outputs: bool = True,
     ) -> None:
         self.graph = graph
         slices = slices_of_concatenations(graph.order, shapes) if shapes else {}
-        self.planner = Planner(packed, shapes or {}, slices)
+        self.planner = Planner(packed, shapes or {}, slices, max_length=max_length)
+        self.outputs = outputs
         self.values: dict[int, AnyValue] = {}
         self.exported: list[HostValue] = []
         self.export_slots: set[int] = set()
@@ -73,10 +81,11 @@ class GraphWalk:
                 raise CannotPlanError
             (operand,) = op.outputs
             self.values[operand.index] = self.planner.host_value(example)
+        needed = None if self.outputs else _needed_for(op for op in self.graph.operators if uses_state(op))
         for op in depth_first_order(self.graph.operators):
-            if op.layer is not None:
+            if op.layer is not None and (needed is None or op in needed):
                 self._plan_operator(op)
-        for op in self.graph.output_operators:
+        for op in self.graph.output_operators if self.outputs else ():
             self.planner.op = op
             for operand in op.inputs:
                 self.exported.append(self._export(self.values[operand.index]))
@@ -103,6 +112,8 @@ class GraphWalk:
         """Views, constants, or a step in Python, by what the layer makes of the stand-ins."""
         examples = [value.view if isinstance(value, Value) else value.example for value in inputs]
         assert op.layer is not None
+        if uses_state(op):
+            raise CannotPlanError
         try:
             results = op.layer.forward(*examples)
             check_results(op, results)
@@ -129,6 +140,18 @@ class GraphWalk:
         exported = export_value(self.planner, value) if value.is_float else export_typed(self.planner, value)
         self.export_slots.add(exported.slot)
         return exported
+
+
+def _needed_for(ends: Iterable[RuntimeOperator]) -> set[RuntimeOperator]:
+    """These operators and all whose outputs they need."""
+    needed: set[RuntimeOperator] = set()
+    waiting = list(ends)
+    while waiting:
+        op = waiting.pop()
+        if op not in needed:
+            needed.add(op)
+            waiting += [operand.producer for operand in op.inputs if operand.producer is not None]
+    return needed
 
 
 def _may_be_indexed(inputs: list[AnyValue]) -> bool:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from kuiper.engine.planned_step import PlannedStep
     from kuiper.graph.protocols import WiredGraph
+    from kuiper.graph.state import State
     from kuiper.layers.layer import Array
 
     Observer = Callable[[StepCard | LayerStep, float], None]
@@ -74,6 +75,8 @@ class Plan:
     graph : a graph that has been built
     examples : an array for each input; only shapes and types matter, and the values of whole numbers that become shapes
     packed : where packed weights are kept, so that plans for other shapes find them; empty at first
+    max_length : of the sessions that it is for, if the graph has state
+    outputs : False leaves out whatever no state needs
 
     Raises
     ------
@@ -90,10 +93,17 @@ class Plan:
     [(2, 10)]
     """
 
-    def __init__(self, graph: WiredGraph, examples: Sequence[Array], packed: dict[Any, Any]) -> None:
-        first_walk = GraphWalk(graph, packed)
+    def __init__(
+        self,
+        graph: WiredGraph,
+        examples: Sequence[Array],
+        packed: dict[Any, Any],
+        max_length: int = 0,
+        outputs: bool = True,
+    ) -> None:
+        first_walk = GraphWalk(graph, packed, None, max_length, outputs)
         first_walk.walk(examples)
-        walk = GraphWalk(graph, packed, first_walk.found_shapes())
+        walk = GraphWalk(graph, packed, first_walk.found_shapes(), max_length, outputs)
         walk.walk(examples)
         planner = walk.planner
         steps = join_chains(without_idle_imports(planner.steps))
@@ -105,11 +115,19 @@ class Plan:
         self.exported = walk.exported
         self.externals = planner.externals
         self.fault = planner.fault
+        self.position = planner.position
+        self.remembered = planner.remembered
         self.outputs = [value for value in walk.exported if value.slot in walk.export_slots]
         self.stretches = _stretches(steps)
         self._shelf: list[Workspace] = []
 
-    def run(self, inputs: Sequence[Array], num_threads: int, observer: Observer | None = None) -> tuple[Any, ...]:
+    def run(
+        self,
+        inputs: Sequence[Array],
+        num_threads: int,
+        observer: Observer | None = None,
+        state: State | None = None,
+    ) -> tuple[Any, ...]:
         """The outputs for inputs of the planned shapes.
 
         Parameters
@@ -117,6 +135,7 @@ class Plan:
         inputs : an array for each input, of the shapes and types of the examples
         num_threads : how many threads compute; the bits of the result do not depend on it
         observer : is called with each step, a ``StepCard`` or a ``LayerStep``, and the seconds that it took
+        state : of the session, if the graph has state; its arrays are read and written where they lie
 
         Returns
         -------
@@ -146,6 +165,8 @@ class Plan:
             workspace = self._new_workspace()
         host = workspace.host
         host[: len(inputs)] = inputs
+        if state is not None:
+            self._lend(host, state)
         for value in self.outputs:
             host[value.slot] = np.empty(value.example.shape, value.example.dtype)
         for stretch in self.stretches:
@@ -159,8 +180,24 @@ class Plan:
         host[: len(inputs)] = [None] * len(inputs)
         for value in self.outputs:
             host[value.slot] = None
+        if state is not None:
+            self._take_back(host)
         self._shelf.append(workspace)
         return results
+
+    def _lend(self, host: list[Any], state: State) -> None:
+        """The state's arrays to the table of host values."""
+        for slot, key, shape in self.remembered:
+            host[slot] = state.array(key, shape)
+        if self.position is not None:
+            host[self.position.slot] = state.position
+
+    def _take_back(self, host: list[Any]) -> None:
+        """A workspace on the shelf keeps no session alive."""
+        for slot, _, _ in self.remembered:
+            host[slot] = None
+        if self.position is not None:
+            host[self.position.slot] = None
 
     def compiled(self) -> list[Stretch]:
         """The stretches of compiled steps."""

@@ -29,7 +29,9 @@ _COLUMNS = (
 )
 
 
-def plan_report(name: str, plan: Plan, inputs: Sequence[Array], runs: int) -> Report:
+def plan_report(
+    name: str, plan: Plan, inputs: Sequence[Array], runs: int, state: State | None = None
+) -> Report:
     """A plan as a table with a row for each step, in the order in which they run.
 
         operator, type   the operator that the step belongs to; it may have several steps, or none
@@ -46,6 +48,7 @@ def plan_report(name: str, plan: Plan, inputs: Sequence[Array], runs: int) -> Re
     plan : the plan
     inputs : an array for each input
     runs : how many runs are timed, at least one
+    state : of a session, if the graph has state; it stays where it is
 
     Returns
     -------
@@ -66,7 +69,7 @@ def plan_report(name: str, plan: Plan, inputs: Sequence[Array], runs: int) -> Re
     times: list[list[float]] = []
     for _ in range(max(1, runs)):
         observed: list[tuple[StepCard | LayerStep, float]] = []
-        plan.run(inputs, threads, lambda step, seconds, seen=observed: seen.append((step, seconds)))  # type: ignore[misc]
+        plan.run(inputs, threads, lambda step, seconds, seen=observed: seen.append((step, seconds)), state)  # type: ignore[misc]
         steps = [step for step, _ in observed]
         times.append([seconds for _, seconds in observed])
     medians = [statistics.median(column) for column in zip(*times, strict=True)]

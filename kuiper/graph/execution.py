@@ -13,10 +13,13 @@ import numpy as np
 from kuiper.errors import GraphStateError, ShapeError
 from kuiper.graph.boundary import as_input, owned_outputs
 from kuiper.graph.sample_inputs import sample_inputs
+from kuiper.graph.state import State
 from kuiper.graph.step import OperatorTime, Step
 
 if TYPE_CHECKING:
-    from kuiper.graph.protocols import ExecutorProtocol, WiredGraph
+    from collections.abc import Callable
+
+    from kuiper.graph.protocols import ExecutorProtocol, PlanStepProtocol, WiredGraph
     from kuiper.graph.report import Report
     from kuiper.graph.runtime_operator import RuntimeOperator
     from kuiper.graph.step import Observer
@@ -30,6 +33,7 @@ class Execution:
         self._inputs = graph.input_operators
         self._returned = [operand for op in graph.output_operators for operand in op.inputs]
         self._steps = list(Step.of(graph.order, self._returned))
+        self.has_state = any(step.stateful for step in self._steps)
         self.executor = executor
 
     def checked(self, inputs: tuple[Any, ...]) -> list[np.ndarray]:
@@ -45,14 +49,41 @@ class Execution:
             raise ShapeError(self._graph.name, f"{len(self._inputs)} inputs ({names})", len(inputs))
         return [as_input(value, op.outputs[0], op.where) for op, value in zip(self._inputs, inputs, strict=True)]
 
-    def run(self, inputs: tuple[Any, ...], observer: Observer | None) -> tuple[Any, ...]:
-        """What the graph returns; an observer wants to see every output, so then the layers do the work."""
+    def run(
+        self, inputs: tuple[Any, ...], observer: Observer | None, state: State | None = None, outputs: bool = True
+    ) -> tuple[Any, ...]:
+        """What the graph returns; an observer wants to see every output, so then the layers do the work.
+
+        A graph with state that is given none begins a text that ends with this call. Without ``outputs``, only the state
+        is brought up to date, and the answer is empty.
+        """
         arrays = self.checked(inputs)
-        results = self.executor.run(arrays) if self.executor and observer is None else None
+        state = state or self._fresh_state(arrays)
+        results = self._run_engine(arrays, state, outputs) if observer is None else None
         if results is None:
-            results = self._run_layers(arrays, observer)
+            results = self._run_layers(arrays, observer, state)
+        if not outputs:
+            return ()
         layers = [operand.producer.layer if operand.producer else None for operand in self._returned]
         return owned_outputs(results, layers, arrays)
+
+    def _run_engine(
+        self,
+        arrays: list[np.ndarray],
+        state: State | None,
+        outputs: bool,
+        observer: Callable[[PlanStepProtocol, float], None] | None = None,
+    ) -> tuple[Any, ...] | None:
+        """The engine's answer, if there is an engine and it has one."""
+        if self.executor is None:
+            return None
+        if state is None:
+            return self.executor.run(arrays, observer=observer)
+        return self.executor.run(arrays, observer=observer, state=state, outputs=outputs)
+
+    def _fresh_state(self, arrays: list[np.ndarray]) -> State | None:
+        """The state of a text that begins and ends with one call; None if the graph remembers nothing."""
+        return State(max((array.shape[-1] for array in arrays if array.ndim), default=1)) if self.has_state else None
 
     def times(self, inputs: tuple[Any, ...]) -> list[OperatorTime]:
         """The times of one run: of each step of the engine that does something, or of each layer."""
@@ -63,10 +94,11 @@ class Execution:
             times.append(OperatorTime(op, seconds, perf_counter()))
 
         if self.executor:
-            if self.executor.run(arrays, observer=lambda step, seconds: note(step.op, seconds)) is not None:
+            state = self._fresh_state(arrays)
+            if self._run_engine(arrays, state, True, lambda step, seconds: note(step.op, seconds)) is not None:
                 return times
             times.clear()
-        self._run_layers(arrays, lambda op, outputs, seconds: note(op, seconds))
+        self._run_layers(arrays, lambda op, outputs, seconds: note(op, seconds), self._fresh_state(arrays))
         return times
 
     def plan(self, inputs: tuple[Any, ...], runs: int) -> Report:
@@ -82,14 +114,16 @@ class Execution:
             raise GraphStateError(self._graph.name, "an engine", "none", hint=hint)
         arrays = self.checked(inputs or sample_inputs(self._graph))
         self.run(tuple(arrays), None)  # should a layer refuse the inputs, it says why
-        return self.executor.report(arrays, runs=runs)
+        return self.executor.report(arrays, runs=runs, state=self._fresh_state(arrays))
 
-    def _run_layers(self, inputs: list[np.ndarray], observer: Observer | None) -> tuple[Any, ...]:
+    def _run_layers(
+        self, inputs: list[np.ndarray], observer: Observer | None, state: State | None = None
+    ) -> tuple[Any, ...]:
         """The outputs, computed by one layer after the other."""
         values = self._input_values(inputs)
         with np.errstate(all="ignore"):  # as in torch, 1/0 is inf and 0/0 is NaN without a word
             for step in self._steps:
-                step.run(values, observer)
+                step.run(values, observer, state)
         return tuple(values[operand.index] for operand in self._returned)
 
     def _input_values(self, inputs: list[np.ndarray]) -> list[Any]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from kuiper.graph.report import Report
     from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
+    from kuiper.graph.state import State
     from kuiper.graph.step import Observer, OperatorTime
 
 __all__ = [
@@ -53,13 +54,22 @@ class ExecutorProtocol(Protocol):
 
     ``observer`` is called with each step and the seconds it took, in the order of the steps, but not at once: the clock
     of compiled steps is read when the last of them is done. What it was told counts only if there is an answer.
+
+    ``state`` is given to a graph that has state, and only then; without ``outputs`` it is all that is wanted, and the
+    answer is an empty tuple.
     """
 
     def run(
-        self, inputs: Sequence[np.ndarray], /, observer: Callable[[PlanStepProtocol, float], None] | None = None
+        self,
+        inputs: Sequence[np.ndarray],
+        /,
+        observer: Callable[[PlanStepProtocol, float], None] | None = None,
+        *,
+        state: State | None = None,
+        outputs: bool = True,
     ) -> tuple[Any, ...] | None: ...
 
-    def report(self, inputs: Sequence[np.ndarray], /, runs: int) -> Report: ...
+    def report(self, inputs: Sequence[np.ndarray], /, runs: int, state: State | None = None) -> Report: ...
 
 
 class WiredGraph(Protocol):

@@ -19,7 +19,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kuiper.errors import GraphStateError
+from kuiper.errors import GraphStateError, ParameterError
 from kuiper.graph import pnnx
 from kuiper.graph.boundary import as_output
 from kuiper.graph.building import make_layers, refuse_unsupported, rewritten, unsupported
@@ -30,6 +30,8 @@ from kuiper.graph.makers import Makers
 from kuiper.graph.out_of_memory import naming_the_place
 from kuiper.graph.passes import DEFAULT_PASSES, find_passes
 from kuiper.graph.schedule import queue_order
+from kuiper.graph.session import Session
+from kuiper.graph.state import State
 from kuiper.graph.unwired import Unwired
 from kuiper.tensor_limit import Limited
 
@@ -271,6 +273,40 @@ class RuntimeGraph(Described):
             If an operator fails; the message names it, its type and the shapes of its inputs.
         """
         return as_output(self.forward(*inputs))
+
+    def start(self, max_length: int) -> Session:
+        """Begin a text: a session, whose calls each go on where the one before has ended.
+
+        Parameters
+        ----------
+        max_length : how many tokens the session has room for; its memory grows in proportion
+
+        Returns
+        -------
+        What is called with tokens. Many sessions of one model can go on side by side.
+
+        Raises
+        ------
+        GraphStateError
+            If the graph has not been built, or none of its operators has state.
+        ParameterError
+            If ``max_length`` is not at least 1.
+
+        Examples
+        --------
+        >>> import kuiper
+        >>> from kuiper.models import bundled
+        >>> model = kuiper.load(bundled("cifar_resnet20"))
+        >>> model.start(max_length=64)
+        Traceback (most recent call last):
+        kuiper.errors.GraphStateError: cifar_resnet20.pnnx.param: expected a model with state, got one without
+        """
+        execution = self._ready()
+        if not execution.has_state:
+            raise GraphStateError(self.name, "a model with state", "one without")
+        if max_length < 1:
+            raise ParameterError(f"{self.name}: start", "a max_length of at least 1", max_length)
+        return Session(execution, State(max_length), self.name)
 
     def __repr__(self) -> str:
         return f"<RuntimeGraph {self.name}: {len(self.operators)} operators, {self.state.value}>"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
+    from kuiper.graph.state import State
 
 Observer = Callable[["RuntimeOperator", tuple[Any, ...], float], None]
 
@@ -41,6 +42,7 @@ class Step:
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     dropped: tuple[int, ...]
+    stateful: bool
 
     @classmethod
     def of(cls, order: Sequence[RuntimeOperator], returned: Sequence[RuntimeOperand]) -> Iterator[Step]:
@@ -55,10 +57,11 @@ class Step:
                 tuple(operand.index for operand in op.inputs),
                 tuple(operand.index for operand in op.outputs),
                 tuple(index for index in dropped if index not in kept),
+                uses_state(op),
             )
 
-    def run(self, values: list[Any], observer: Observer | None) -> None:
-        """Fill in the outputs, and drop what nobody will read.
+    def run(self, values: list[Any], observer: Observer | None, state: State | None = None) -> None:
+        """Fill in the outputs, and drop what nobody will read; ``state`` is that of the session, if the graph has any.
 
         Raises
         ------
@@ -66,7 +69,7 @@ class Step:
             If the layer or the observer fails; the message names the operator, its type and the shapes of its inputs.
         """
         started = perf_counter() if observer else 0.0
-        results = self._results([values[index] for index in self.inputs])
+        results = self._results([values[index] for index in self.inputs], state)
         if observer:
             self._tell(observer, results, perf_counter() - started)
         for index, result in zip(self.outputs, results, strict=True):
@@ -74,10 +77,10 @@ class Step:
         for index in self.dropped:
             values[index] = None
 
-    def _results(self, inputs: list[Any]) -> tuple[Any, ...]:
+    def _results(self, inputs: list[Any], state: State | None) -> tuple[Any, ...]:
         """The outputs of the layer, one entry each."""
         try:
-            result = self.forward(*inputs)
+            result = self.forward(*inputs, state.of(self.op.name)) if state and self.stateful else self.forward(*inputs)
             check_results(self.op, result)
         except Exception as error:
             cause = error.__cause__ if isinstance(error, KuiperError) else error
@@ -96,6 +99,11 @@ class Step:
             raise
         except Exception as error:
             raise operator_failure(self.op, error, "an observer that returns") from error
+
+
+def uses_state(op: RuntimeOperator) -> bool:
+    """Whether an operator's layer remembers earlier calls; layers of one's own need not say that they do not."""
+    return getattr(op.layer, "uses_state", False)
 
 
 def print_step(op: RuntimeOperator, outputs: tuple[Any, ...], seconds: float) -> None:

@@ -70,6 +70,9 @@ class Layer:
     #: Whether the one output is always the one input, as for dropout at inference.
     is_no_op: bool = False
 
+    #: Whether ``forward`` takes the operator's state as its last argument; see ``StatefulLayer``.
+    uses_state: bool = False
+
     def __init__(self, op: RuntimeOperator) -> None:
         self.op = op
 
@@ -178,6 +181,16 @@ class Layer:
         my.Resize 'up': expected mode nearest, got cubic
         """
         return UnsupportedOperatorError(self.op.where, what, got)
+
+
+class StatefulLayer(Layer):
+    """A layer that remembers earlier calls of a session: ``forward(*inputs, state)``.
+
+    ``state`` is an ``OperatorState``: how many positions came before this call, how many there is room for, and arrays
+    that live from call to call. The layer itself keeps nothing, so that one model can have many sessions.
+    """
+
+    uses_state = True
 
 
 class ParamLayer(Layer):

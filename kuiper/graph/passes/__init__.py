@@ -21,6 +21,7 @@ from kuiper.graph.passes.fuse_activation_into_expression import fuse_activation_
 from kuiper.graph.passes.fuse_activation_into_linear import fuse_activation_into_linear
 from kuiper.graph.passes.fuse_add_into_conv import fuse_add_into_conv
 from kuiper.graph.passes.fuse_add_into_linear import fuse_add_into_linear
+from kuiper.graph.passes.fuse_caches_into_attention import fuse_caches_into_attention
 from kuiper.graph.passes.hoist_activation_above_views import hoist_activation_above_views
 from kuiper.graph.passes.recognise_silu import recognise_silu
 from kuiper.graph.passes.remove_no_ops import remove_no_ops
@@ -43,6 +44,7 @@ __all__ = [
     "fuse_activation_into_linear",
     "fuse_add_into_conv",
     "fuse_add_into_linear",
+    "fuse_caches_into_attention",
     "hoist_activation_above_views",
     "recognise_silu",
     "remove_no_ops",
@@ -57,6 +59,7 @@ DEFAULT_PASSES: tuple[Pass, ...] = (
     fold_constants,
     eliminate_common_subexpressions,
     eliminate_dead_code,
+    fuse_caches_into_attention,
     # A batch norm stands between a convolution and whatever else may be fused into it.
     fold_batch_norm_into_conv,
     fold_batch_norm_into_linear,

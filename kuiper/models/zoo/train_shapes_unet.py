@@ -36,8 +36,8 @@ from kuiper.models.zoo.shape_scenes import LABELS, compose
 
 NAME = "shapes_unet"
 SIDE = 64  # of the scenes it learns from
-BATCH = 8
-PEAK_RATE = 8e-3
+BATCH = 16
+PEAK_RATE = 4e-3
 BACKGROUND_WEIGHT = 0.5  # of its pixels in the loss: they are most of a scene, and the easiest
 TEST_SEED, TEST_SCENES, TEST_SIZE = 2026, 200, (96, 128)
 
@@ -121,7 +121,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=Path(), help=f"where {NAME}.* are written")
     parser.add_argument("--checkpoint", type=Path, default=Path(f"{NAME}.pt"), help="where torch's weights are kept")
     parser.add_argument("--seed", type=int, default=8)
-    parser.add_argument("--steps", type=int, default=650)
+    parser.add_argument("--steps", type=int, default=5000)
     only = parser.add_mutually_exclusive_group()
     only.add_argument("--export-only", action="store_true", help="take the weights from the checkpoint")
     only.add_argument("--evaluate", action="store_true", help="only run what is in --out")

@@ -1,0 +1,246 @@
+"""Attention of the newest tokens of a text to the whole of it, whose keys and values lie in a session's caches.
+
+    Append    the keys and values of this call, behind those of the calls before
+    Attend    out = softmax(scale * q @ keys^T) @ values, each query up to its own position
+
+How far the caches are filled is read when the step runs, so one plan serves every position, and no more is read than is
+there. Both caches lie in panels of 16 numbers that are used together, so both products are tiles (tile.pxd):
+
+    keys of 16 positions         t  t+1 ...          values, numbers 0..15     16..31
+      number 0                 [ .   .  ... ]          position 0   [ . ... ]   [ . ... ]
+      number 1                 [ .   .  ... ]          position 1   [ . ... ]   [ . ... ]
+      ...                                              ...
+
+The heads that share keys are rows of one tile: with ``shared`` of them, row ``i * shared + j`` is query i of head j. A
+task is one tile of rows: their scores against all keys, the softmax of each row, the mixture of the values.
+
+Source: Vaswani et al., "Attention Is All You Need", 2017; R. Pope et al., "Efficiently Scaling Transformer Inference",
+2022 (the cache); Ainslie et al., "GQA", 2023 (shared keys).
+"""
+
+from libc.math cimport INFINITY
+
+from kuiper.engine.blocks cimport copy_exactly, fill
+from kuiper.engine.step cimport Memory, Step
+from kuiper.engine.tile cimport MAX_ROWS, MAX_VECTORS, TileWork, rows_for, tile
+from kuiper.engine.vector cimport LANES, at_least, load, splat, store, vec
+from kuiper.engine.vector_math cimport exp_up_to, largest_lane, sum_of_lanes, with_rest
+
+cdef enum:
+    PANEL = 16  # the layer's
+
+cdef enum:
+    VECTORS = PANEL // LANES  # of a panel
+    MOST = MAX_ROWS  # rows of a task
+
+cdef struct Caches:
+    Py_ssize_t position, keys, values  # externals
+    Py_ssize_t texts, groups, count, numbers  # of this call; keys and values are (texts, groups, count, numbers)
+    Py_ssize_t room  # positions
+
+cdef struct Source:
+    Py_ssize_t first, text, head, position  # where it begins in the arena, and its strides, in floats
+
+cdef struct Appending:
+    Caches caches
+    Source key, value
+
+cdef struct Attending:
+    Caches caches
+    Source query, out
+    Py_ssize_t shared, rows, blocks
+    float scale
+
+
+cdef class Append(Step):
+    """See the head of this file.
+
+    Parameters
+    ----------
+    caches : dict of whole numbers, the fields of Caches
+    key, value : where they lie: offset and strides along texts, heads and positions, in floats
+    """
+
+    cdef Appending work
+
+    def __init__(self, dict caches, key, value):
+        self.work.caches = caches
+        self.work.key.first, self.work.key.text, self.work.key.head, self.work.key.position = key
+        self.work.value.first, self.work.value.text, self.work.value.head, self.work.value.position = value
+        self.tasks = self.work.caches.texts * self.work.caches.groups
+        self.numbers, self.run = &self.work, append
+
+
+cdef void append(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
+    """The keys and values of one head of one text."""
+    cdef const Appending* w = <const Appending*> numbers
+    cdef const Caches* c = &w.caches
+    cdef Py_ssize_t position = start_of(c, memory), columns = panels_of(c.numbers), i, at, e
+    cdef float* keys = keys_of(c, task, memory)
+    cdef float* values = values_of(c, task, memory)
+    cdef const float* key = at_head(&w.key, task // c.groups, task % c.groups, memory)
+    cdef const float* value = at_head(&w.value, task // c.groups, task % c.groups, memory)
+    for i in range(c.count):
+        at = position + i
+        for e in range(c.numbers):
+            keys[(at // PANEL * c.numbers + e) * PANEL + at % PANEL] = key[i * w.key.position + e]
+        for e in range(columns):
+            copy_exactly(
+                value + i * w.value.position + e * PANEL, values + (e * c.room + at) * PANEL,
+                min(<Py_ssize_t> PANEL, c.numbers - e * PANEL),
+            )
+
+
+cdef class Attend(Step):
+    """See the head of this file.
+
+    Parameters
+    ----------
+    caches : dict of whole numbers, the fields of Caches
+    query, out : where they lie: offset and strides along texts, heads and positions, in floats
+    shared : how many heads share keys and values
+    scale : of the scores
+    """
+
+    cdef Attending work
+
+    def __init__(self, dict caches, query, out, Py_ssize_t shared, float scale):
+        cdef Attending* w = &self.work
+        w.caches = caches
+        w.query.first, w.query.text, w.query.head, w.query.position = query
+        w.out.first, w.out.text, w.out.head, w.out.position = out
+        w.shared, w.scale = shared, scale
+        w.rows = w.caches.count * shared
+        w.blocks = (w.rows + rows_of_task() - 1) // rows_of_task()
+        self.tasks = w.caches.texts * w.caches.groups * w.blocks
+        self.numbers, self.run = w, attend
+        # for each row its scores, its query and what comes out; a row of zeros; the pointers to queries and to targets
+        self.scratch_floats = MOST * (width_of(&w.caches) + w.caches.numbers + PANEL * (1 + panels_of(w.caches.numbers)))
+        self.scratch_floats += PANEL + 2 * MOST * (sizeof(void*) // sizeof(float))
+
+
+cdef void attend(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
+    """Some rows of the heads that share keys, in one text."""
+    cdef const Attending* w = <const Attending*> numbers
+    cdef const Caches* c = &w.caches
+    cdef Py_ssize_t group = task // w.blocks, block = task % w.blocks
+    cdef Py_ssize_t first = block * w.rows // w.blocks, end = (block + 1) * w.rows // w.blocks
+    cdef int rows = <int> (end - first), i
+    cdef Py_ssize_t width = width_of(c), mixed = PANEL * panels_of(c.numbers), position = start_of(c, memory), e
+    cdef Py_ssize_t seen = position + (end - 1) // w.shared + 1  # by the last of the rows
+    cdef float* scores = memory.scratch
+    cdef float* queries = scores + MOST * width
+    cdef float* results = queries + MOST * (c.numbers + PANEL)
+    cdef float* zeros = results + MOST * mixed
+    cdef const float** pointers = <const float**> (zeros + PANEL)
+    cdef float** targets = <float**> (pointers + MOST)
+    cdef const float* query
+    cdef float* out
+    fill(zeros, 0, VECTORS)
+    for i in range(rows):
+        query = row_of(&w.query, w, group, first + i, memory)
+        for e in range(c.numbers):
+            queries[i * c.numbers + e] = w.scale * query[e]
+        pointers[i], targets[i] = queries + i * c.numbers, scores + i * width
+    multiply(rows, keys_of(c, group, memory), c.numbers, panels_of(seen), c.numbers * PANEL, zeros, pointers, targets)
+    for i in range(rows):
+        softmax_row(scores + i * width, position + (first + i) // w.shared + 1, panels_of(seen) * PANEL)
+        pointers[i], targets[i] = scores + i * width, results + i * mixed
+    multiply(rows, values_of(c, group, memory), seen, panels_of(c.numbers), c.room * PANEL, zeros, pointers, targets)
+    for i in range(rows):
+        out = row_of(&w.out, w, group, first + i, memory)
+        copy_exactly(results + i * mixed, out, c.numbers)
+
+
+cdef void multiply(
+    int rows, const float* panels, Py_ssize_t depth, Py_ssize_t count, Py_ssize_t panel, const float* zeros,
+    const float** pointers, float** targets,
+) noexcept nogil:
+    """targets[row] (count * PANEL) = pointers[row] (depth) times panels (count, depth, PANEL) ``panel`` floats apart."""
+    cdef TileWork work
+    cdef Py_ssize_t p
+    work.taps, work.depth, work.bias = 1, depth, zeros
+    work.in_channel = work.has_residual = work.clamps = 0
+    for p in range(count):
+        work.weights, work.out_channel = panels + p * panel, p * PANEL
+        work.ahead = work.weights + panel if p + 1 < count else work.weights
+        if VECTORS <= MAX_VECTORS:
+            tile(rows, VECTORS, &work, pointers, NULL, targets)
+        else:
+            plain_tile(rows, &work, pointers, targets)
+
+
+cdef void plain_tile(int rows, const TileWork* work, const float** pointers, float** targets) noexcept nogil:
+    """The tile for builds whose vectors are too short for a panel."""
+    cdef float* out
+    cdef Py_ssize_t k
+    cdef int i, j
+    for i in range(rows):
+        out = targets[i] + work.out_channel
+        for j in range(PANEL):
+            out[j] = 0
+        for k in range(work.depth):
+            for j in range(PANEL):
+                out[j] += pointers[i][k] * work.weights[k * PANEL + j]
+
+
+cdef inline void softmax_row(float* x, Py_ssize_t size, Py_ssize_t end) noexcept nogil:
+    """The softmax of the first ``size`` scores, in place; zeros from there to ``end``, a whole number of panels."""
+    cdef Py_ssize_t whole = size // LANES, rest = size - whole * LANES, i
+    cdef vec top = splat(-INFINITY), added = splat(0), e
+    cdef float largest, factor
+    if rest:  # the others count as -inf: they change neither maximum nor sum, and become 0
+        store(x + whole * LANES, with_rest(x + whole * LANES, rest, -INFINITY))
+        whole += 1
+    for i in range(whole):
+        top = at_least(load(x + i * LANES), top)
+    largest = largest_lane(top)
+    for i in range(whole):
+        e = exp_up_to(load(x + i * LANES) - largest)
+        store(x + i * LANES, e)
+        added = added + e
+    factor = 1 / sum_of_lanes(added)
+    for i in range(whole):
+        store(x + i * LANES, load(x + i * LANES) * factor)
+    for i in range(whole * LANES, end):
+        x[i] = 0
+
+
+cdef inline int rows_of_task() noexcept nogil:
+    return rows_for(VECTORS) if VECTORS <= MAX_VECTORS else 1
+
+
+cdef inline Py_ssize_t panels_of(Py_ssize_t count) noexcept nogil:
+    """How many panels so many numbers need."""
+    return (count + PANEL - 1) // PANEL
+
+
+cdef inline Py_ssize_t width_of(const Caches* c) noexcept nogil:
+    """Floats from one row of scores to the next; some more than a power of two, or rows would share cache sets."""
+    return (panels_of(c.room) + 1) * PANEL
+
+
+cdef inline Py_ssize_t start_of(const Caches* c, const Memory* memory) noexcept nogil:
+    """How many positions were filled before this call."""
+    return <Py_ssize_t> (<const long long*> memory.externals[c.position])[0]
+
+
+cdef inline float* keys_of(const Caches* c, Py_ssize_t group, const Memory* memory) noexcept nogil:
+    return memory.externals[c.keys] + group * panels_of(c.room) * c.numbers * PANEL
+
+
+cdef inline float* values_of(const Caches* c, Py_ssize_t group, const Memory* memory) noexcept nogil:
+    return memory.externals[c.values] + group * panels_of(c.numbers) * c.room * PANEL
+
+
+cdef inline float* at_head(const Source* s, Py_ssize_t text, Py_ssize_t head, const Memory* memory) noexcept nogil:
+    return memory.arena + s.first + text * s.text + head * s.head
+
+
+cdef inline float* row_of(
+    const Source* s, const Attending* w, Py_ssize_t group, Py_ssize_t row, const Memory* memory
+) noexcept nogil:
+    """Where the query, or the result, of a row begins."""
+    cdef Py_ssize_t text = group // w.caches.groups
+    cdef Py_ssize_t head = group % w.caches.groups * w.shared + row % w.shared
+    return at_head(s, text, head, memory) + row // w.shared * s.position

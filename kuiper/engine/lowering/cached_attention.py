@@ -1,0 +1,71 @@
+"""Attention to all that a session has seen: what is new goes to the caches, then the queries read them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from kuiper.engine.kernels.cached_attention import Append, Attend
+from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.transfers import dense
+from kuiper.engine.values import Value
+from kuiper.layers.fused.cached_attention import CachedAttention, key_shape, value_shape
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.engine.kernels.cached_attention import Place
+    from kuiper.engine.planner import Planner
+    from kuiper.engine.values import AnyValue
+
+_APPENDED = 1.0  # numbers per cycle
+_PRODUCTS = 12.0  # multiply-adds per cycle
+
+
+@lowers(CachedAttention)
+def lower_cached_attention(
+    layer: CachedAttention, inputs: list[AnyValue], planner: Planner
+) -> Sequence[AnyValue] | None:
+    """kuiper.CachedAttention."""
+    values = [planner.on_arena(value) for value in inputs]
+    if any(value is None or value.view.ndim != 4 for value in values):
+        return None
+    q, k, v = (value if value.strides[3] == 1 else dense(planner, value) for value in values if value is not None)
+    (texts, heads, count, numbers), (_, groups, _, _) = q.shape, k.shape
+    if k.shape != v.shape or k.shape != (texts, groups, count, numbers) or heads % groups:
+        return None
+    room = planner.max_length
+    position = planner.session_position()
+    keys = planner.session_array("keys", key_shape(texts, groups, numbers, room))
+    rows = planner.session_array("values", value_shape(texts, groups, numbers, room))
+    externals = (position, keys, rows)
+    caches = {
+        "position": position[0], "keys": keys[0], "values": rows[0],
+        "texts": texts, "groups": groups, "count": count, "numbers": numbers, "room": room,
+    }  # fmt: skip
+    planner.emit(
+        "append to the caches",
+        lambda: Append(caches, _place(k), _place(v)),
+        reads=[k, v],
+        expected=2 * k.view.size / _APPENDED,
+        externals=externals,
+    )
+    whole = planner.rows((texts, count, heads, numbers), output=None, padded=False)
+    out = Value(whole.storage, whole.view.transpose(0, 2, 1, 3))
+    scale = 1 / math.sqrt(numbers) if layer.scale is None else layer.scale
+    products = 2 * q.view.size * room
+    planner.emit(
+        f"attention to the caches, {heads // groups} heads for each" if heads > groups else "attention to the caches",
+        lambda: Attend(caches, _place(q), _place(out), heads // groups, scale),
+        reads=[q],
+        writes=[out],
+        flops=2 * products,
+        expected=products / _PRODUCTS,
+        externals=externals,
+    )
+    return [out]
+
+
+def _place(value: Value) -> Place:
+    """Where it lies: offset and strides along texts, heads and positions."""
+    return (value.offset, *value.strides[:3])

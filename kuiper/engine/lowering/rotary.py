@@ -1,0 +1,106 @@
+"""Rotary position embedding, and the positions that it starts from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kuiper.engine.kernels.positions import Positions as PositionsStep
+from kuiper.engine.kernels.rotary import Rotary as RotaryStep
+from kuiper.engine.kernels.rotary import RotaryAngles as AnglesStep
+from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.transfers import dense
+from kuiper.layers.operators.positions import Positions
+from kuiper.layers.operators.rotary import Rotary, RotaryAngles
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.engine.planner import Planner
+    from kuiper.engine.step import Step
+    from kuiper.engine.values import AnyValue
+
+_ANGLE_CYCLES = 100  # of a cosine and a sine
+_SPEED = 2.0  # turned numbers per cycle
+
+
+@lowers(Positions)
+def lower_positions(layer: Positions, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """kuiper.Positions."""
+    shape = inputs[0].shape
+    if len(shape) != 2:
+        return None
+    out = planner.typed((shape[1],), np.dtype(np.int64))
+    position = planner.session_position()
+
+    def make() -> Step:
+        return PositionsStep({"position": position[0], "out": out.byte_offset, "count": shape[1]})
+
+    planner.emit("positions", make, writes=[out], externals=[position])
+    return [out]
+
+
+@lowers(RotaryAngles)
+def lower_rotary_angles(layer: RotaryAngles, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """kuiper.RotaryAngles."""
+    positions = planner.tensor(inputs[0])
+    if positions is None or positions.view.dtype != np.int64 or positions.view.ndim != 1:
+        return None
+    if positions.view.strides != (8,) and len(positions.view) > 1:
+        return None
+    shape = (len(positions.view), len(layer.frequencies))
+    frequencies = planner.constant(layer.frequencies)
+    cosines, sines = planner.rows(shape, output=None), planner.rows(shape, output=None)
+
+    def make() -> Step:
+        return AnglesStep({
+            "positions": positions.byte_offset, "frequencies": frequencies.offset, "cosines": cosines.offset,
+            "sines": sines.offset, "row": cosines.strides[0], "count": shape[0], "pairs": shape[1],
+            "scale": layer.scale,
+        })  # fmt: skip
+
+    planner.emit(
+        "angles",
+        make,
+        reads=[positions, frequencies],
+        writes=[cosines, sines],
+        flops=3 * cosines.view.size,
+        expected=_ANGLE_CYCLES * cosines.view.size,
+    )
+    return [cosines, sines]
+
+
+@lowers(Rotary)
+def lower_rotary(layer: Rotary, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """kuiper.Rotary."""
+    x, cosines, sines = (planner.on_arena(value) for value in inputs)
+    if x is None or cosines is None or sines is None:
+        return None
+    fits = x.view.ndim == 4 and cosines.view.ndim == 2 and cosines.shape == sines.shape
+    if not fits or cosines.shape[0] != x.shape[2] or 2 * cosines.shape[1] > x.shape[3]:
+        return None
+    if x.strides[3] != 1 or cosines.strides[1] != 1 or sines.strides != cosines.strides:
+        x, cosines, sines = dense(planner, x), dense(planner, cosines), dense(planner, sines)
+    texts, heads, count, numbers = x.shape
+    out = planner.rows((texts, count, heads, numbers), output=None)
+    turned = type(out)(out.storage, out.view.transpose(0, 2, 1, 3))
+
+    def make() -> Step:
+        names = ("text", "head", "position")
+        return RotaryStep({
+            "x": x.offset, **{f"x_{name}": stride for name, stride in zip(names, x.strides, strict=False)},
+            "out": turned.offset, **{f"out_{name}": stride for name, stride in zip(names, turned.strides, strict=False)},
+            "cosines": cosines.offset, "sines": sines.offset, "row": cosines.strides[0],
+            "texts": texts, "heads": heads, "count": count, "pairs": cosines.shape[1], "numbers": numbers,
+        })  # fmt: skip
+
+    planner.emit(
+        "rotary",
+        make,
+        reads=[x, cosines, sines],
+        writes=[turned],
+        flops=3 * x.view.size,
+        expected=x.view.size / _SPEED,
+    )
+    return [turned]

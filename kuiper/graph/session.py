@@ -1,0 +1,176 @@
+"""A session: one text on its way through a graph with state.
+
+    session = model.start(max_length=512)
+    session(prompt)      logits of every position of the prompt; their keys and values stay in the caches
+    session(token)       one step: only the new position is computed
+
+Calls of many tokens run in pieces of at most ``LONGEST`` tokens. A piece is padded to a power of two, so that a few plans
+serve all lengths: what the padding leaves in the caches lies behind the end, where nobody reads before it is written
+anew.
+"""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kuiper.errors import DataTypeError, ParameterError, ShapeError
+from kuiper.graph.state import State
+from kuiper.locks import open_in_children
+from kuiper.tensor import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kuiper.graph.execution import Execution
+
+LONGEST = 256
+"""Tokens of the longest piece: enough for the matrix products to be limited by arithmetic, not by memory."""
+
+
+class Session:
+    """What ``RuntimeGraph.start`` returns. Sessions of one model share its weights and plans, nothing else.
+
+    A session is one text: its calls follow each other, and threads that share it wait for their turn.
+
+    Parameters
+    ----------
+    execution : what runs the graph
+    state : where the session has got to
+    where : what messages call it
+
+    Examples
+    --------
+    >>> from kuiper.layers import registry
+    >>> from kuiper.graph import RuntimeGraph
+    >>> from kuiper.models.text.random_decoder import random_decoder
+    >>> model = RuntimeGraph(random_decoder(seed=1))
+    >>> model.build(registry)
+    >>> session = model.start(max_length=16)
+    >>> session([3, 1, 4]).shape, session.length
+    ((3, 32), 3)
+    """
+
+    def __init__(self, execution: Execution, state: State, where: str) -> None:
+        self._execution = execution
+        self._state = state
+        self._where = f"session of {where}"
+        self._lock = Lock()
+        open_in_children(self)
+
+    @property
+    def length(self) -> int:
+        """How many tokens the session has seen."""
+        return self._state.length
+
+    @property
+    def max_length(self) -> int:
+        """How many tokens it has room for."""
+        return self._state.max_length
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its caches."""
+        return self._state.nbytes
+
+    def __call__(self, tokens: Any) -> Tensor:
+        """Go on with these tokens.
+
+        Parameters
+        ----------
+        tokens : whole numbers (n,), or (b, n) for b texts of one length that go on side by side
+
+        Returns
+        -------
+        What the graph computes for each of them: logits (n, vocabulary), or (b, n, vocabulary).
+
+        Raises
+        ------
+        DataTypeError
+            If they are not whole numbers.
+        ShapeError
+            If there are none, or more than there is room for. As after any error, the session has not moved.
+        """
+        array = self._checked(tokens)
+        with self._lock:
+            self._expect_room(array.shape[-1])
+            before = self._state.length
+            try:
+                pieces = [self._run(piece, outputs=True)[:, : piece.size // len(piece)] for piece in self._pieces(array)]
+            except BaseException:
+                self._state.length = before
+                raise
+        whole = pieces[0] if len(pieces) == 1 else np.concatenate(pieces, axis=1)
+        return Tensor.wrap(np.ascontiguousarray(whole[0] if np.ndim(tokens) == 1 else whole))
+
+    def read(self, tokens: Any) -> None:
+        """Go on with these tokens without an answer: only what the caches need is computed. See ``__call__``."""
+        array = self._checked(tokens)
+        with self._lock:
+            self._expect_room(array.shape[-1])
+            before = self._state.length
+            try:
+                for piece in self._pieces(array):
+                    self._run(piece, outputs=False)
+            except BaseException:
+                self._state.length = before
+                raise
+
+    def rewind(self, length: int) -> None:
+        """Go back to where the session had seen ``length`` tokens, at no cost; ``rewind(0)`` begins anew.
+
+        Raises
+        ------
+        ParameterError
+            If it has not seen as many.
+        """
+        with self._lock:
+            if not 0 <= length <= self._state.length:
+                raise ParameterError(self._where, f"a length of 0 to {self._state.length} to rewind to", length)
+            self._state.length = length
+
+    def fork(self) -> Session:
+        """A second session that has seen the same tokens and goes its own way, on caches of its own."""
+        with self._lock:
+            return Session(self._execution, self._state.copy(), self._where.removeprefix("session of "))
+
+    def _checked(self, tokens: Any) -> np.ndarray:
+        """The tokens as (b, n)."""
+        array = np.asarray(tokens)
+        if array.dtype.kind not in "iu":
+            raise DataTypeError(self._where, "tokens that are whole numbers", array.dtype)
+        if array.ndim not in (1, 2) or array.size == 0:
+            raise ShapeError(self._where, "tokens (n,) or (b, n), at least one", array.shape)
+        return np.atleast_2d(array).astype(np.int64)
+
+    def _expect_room(self, count: int) -> None:
+        room = self._state.max_length - self._state.length
+        if count > room:
+            hint = f"start(max_length={self._state.length + count})"
+            raise ShapeError(self._where, f"at most {room} more tokens", count, hint=hint)
+
+    def _pieces(self, tokens: np.ndarray) -> Iterator[np.ndarray]:
+        for first in range(0, tokens.shape[1], LONGEST):
+            yield tokens[:, first : first + LONGEST]
+
+    def _run(self, tokens: np.ndarray, outputs: bool) -> Any:
+        """One piece, padded, and the session moved on."""
+        count = tokens.shape[1]
+        room = self._state.max_length - self._state.length
+        padded = np.zeros((len(tokens), min(bucket(count), room)), np.int64)
+        padded[:, :count] = tokens
+        results = self._execution.run((padded,), None, self._state, outputs)
+        self._state.length += count
+        return results[0] if outputs else None
+
+
+def bucket(count: int) -> int:
+    """The power of two that a piece of this many tokens is padded to.
+
+    >>> [bucket(count) for count in (1, 2, 3, 5, 256)]
+    [1, 2, 4, 8, 256]
+    """
+    return 1 << (count - 1).bit_length()
+

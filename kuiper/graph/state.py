@@ -1,0 +1,102 @@
+"""What a graph with state remembers from call to call: how far a text has come, and the rows that attention reads again.
+
+    position     0   1   2   3   4   5   6   7
+    cache      | a | b | c | d | . | . | . | . |      length 4, max_length 8
+                                 ^
+                 a call with two tokens writes here, in place; nothing is moved or copied
+
+Each stateful operator has arrays of its own, made on first use, whose layout is the operator's own affair. What lies
+behind ``length`` means nothing and will be overwritten: so a call that fails has changed nothing, and going back to an
+earlier length costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kuiper.errors import ShapeError
+
+
+class State:
+    """The memory of one session.
+
+    Parameters
+    ----------
+    max_length : how many positions it has room for
+
+    Examples
+    --------
+    >>> state = State(max_length=8)
+    >>> state.array("layers.0.cache", (1, 2, 8, 4)).shape
+    (1, 2, 8, 4)
+    >>> state.length, state.max_length
+    (0, 8)
+    """
+
+    def __init__(self, max_length: int) -> None:
+        self.max_length = max_length
+        self.position = np.zeros(1, np.int64)  # an array, since compiled steps read it where it lies
+        self._arrays: dict[str, np.ndarray] = {}
+
+    @property
+    def length(self) -> int:
+        """How many positions are filled."""
+        return int(self.position[0])
+
+    @length.setter
+    def length(self, length: int) -> None:
+        self.position[0] = length
+
+    def array(self, key: str, shape: tuple[int, ...]) -> np.ndarray:
+        """The float32 array of this key, zeros at first.
+
+        Raises
+        ------
+        ShapeError
+            If it was made with another shape: the number of texts in a batch has changed.
+        """
+        array = self._arrays.get(key)
+        if array is None:
+            array = self._arrays[key] = np.zeros(shape, np.float32)
+        if array.shape != shape:
+            raise ShapeError(key, f"state of shape {array.shape}, as in the calls before", shape)
+        return array
+
+    def of(self, name: str) -> OperatorState:
+        """What the operator of this name sees."""
+        return OperatorState(self, name)
+
+    def copy(self) -> State:
+        """Another state that has come as far, on memory of its own."""
+        other = State(self.max_length)
+        other.length = self.length
+        other._arrays = {key: array.copy() for key, array in self._arrays.items()}
+        return other
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+        return sum(array.nbytes for array in self._arrays.values())
+
+
+class OperatorState(NamedTuple):
+    """The state as one operator sees it: the last argument of the ``forward`` of a layer that ``uses_state``."""
+
+    state: State
+    name: str
+
+    @property
+    def length(self) -> int:
+        """How many positions were filled before this call."""
+        return self.state.length
+
+    @property
+    def max_length(self) -> int:
+        """How many positions there is room for."""
+        return self.state.max_length
+
+    def array(self, part: str, shape: tuple[int, ...]) -> np.ndarray:
+        """An array that lives from call to call, zeros at first."""
+        return self.state.array(f"{self.name}.{part}", shape)

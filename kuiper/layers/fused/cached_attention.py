@@ -1,0 +1,73 @@
+"""kuiper.CachedAttention: two caches and the attention that reads them, as one operator with state."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kuiper.layers.layer import Array, StatefulLayer
+from kuiper.layers.operators.causal_attention import causal_attention, check_heads
+from kuiper.layers.registry import register
+
+if TYPE_CHECKING:
+    from kuiper.graph.runtime_operator import RuntimeOperator
+    from kuiper.graph.state import OperatorState
+
+PANEL = 16
+"""Numbers side by side: a multiple of the floats of a vector register on every build."""
+
+
+@register("kuiper.CachedAttention")
+class CachedAttention(StatefulLayer):
+    """Queries (b, h, s, d), keys and values (b, g, s, d) of a call -> (b, h, s, d): each token attends to the whole text.
+
+    Both caches lie in panels of 16 numbers that are used together: number i of 16 keys, 16 numbers of one value.
+
+    Source: made by the pass fuse_caches_into_attention.
+    """
+
+    data_inputs = ("query", "key", "value")
+
+    def __init__(self, op: RuntimeOperator) -> None:
+        super().__init__(op)
+        self.scale = op.float_param("scale", None)
+
+    def forward(self, query: Array, key: Array, value: Array, state: OperatorState) -> Array:
+        check_heads(query.shape, key.shape, value.shape, self.op.where)
+        self.expect(key.shape[2] == query.shape[2], f"keys of {query.shape[2]} positions", key.shape)
+        b, g, s, d = key.shape
+        start, end = state.length, state.length + s
+        self.expect(end <= state.max_length, f"at most {state.max_length} positions", end)
+        panels = state.array("keys", key_shape(b, g, d, state.max_length))
+        columns = state.array("values", value_shape(b, g, d, state.max_length))
+        at = np.arange(start, end)
+        panels[:, :, at // PANEL, :, at % PANEL] = np.moveaxis(key, 2, 0)
+        for first in range(0, d, PANEL):
+            part = value[..., first : first + PANEL]
+            columns[:, :, first // PANEL, start:end, : part.shape[-1]] = part
+        keys = np.moveaxis(panels, 3, 4).reshape(b, g, -1, d)[:, :, :end]
+        values = np.moveaxis(columns, 2, 3).reshape(b, g, state.max_length, -1)[:, :, :end, :d]
+        return causal_attention(query, keys, values, self.scale, self.op.where)
+
+    def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
+        return math.prod(outputs[0][:-1]) * inputs[1][-2] * (4 * inputs[0][-1] + 5)
+
+
+def key_shape(b: int, g: int, d: int, max_length: int) -> tuple[int, ...]:
+    """Of the panels of keys.
+
+    >>> key_shape(1, 2, 64, 100)
+    (1, 2, 7, 64, 16)
+    """
+    return (b, g, -(-max_length // PANEL), d, PANEL)
+
+
+def value_shape(b: int, g: int, d: int, max_length: int) -> tuple[int, ...]:
+    """Of the panels of values: so many numbers of all positions, then the next.
+
+    >>> value_shape(1, 2, 24, 100)
+    (1, 2, 2, 100, 16)
+    """
+    return (b, g, -(-d // PANEL), max_length, PANEL)

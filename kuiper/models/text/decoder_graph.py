@@ -1,0 +1,263 @@
+"""A decoder-only transformer as a PNNX graph with state, from a configuration and weights.
+
+    tokens (b, s) -> embedding -> layers -> norm -> product with the vocabulary -> logits (b, s, vocabulary)
+
+    a layer   x + attention(norm(x)), then x + feed-forward(norm(x))
+    its keys and values go through kuiper.Cache, and the positions of the tokens come from kuiper.Positions:
+    so a session computes each token once, however long the text becomes
+
+Names of weights are those of Hugging Face's checkpoints. No PyTorch and no exporter is needed.
+
+Sources: H. Touvron et al., "LLaMA", 2023; A. Radford et al., "Language Models are Unsupervised Multitask Learners", 2019;
+the modules ``modeling_llama`` and ``modeling_gpt2`` of Hugging Face's transformers say how the weights are used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kuiper.errors import ModelFormatError
+from kuiper.graph.pnnx import DataType
+from kuiper.models.text.graph_writer import GraphWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kuiper.graph import pnnx
+    from kuiper.graph.pnnx import Operand
+    from kuiper.models.text.decoder_config import DecoderConfig
+
+
+def decoder_graph(config: DecoderConfig, weights: Mapping[str, np.ndarray], where: str = "decoder") -> pnnx.Graph:
+    """The graph of a decoder: tokens (b, s) of int64 to logits (b, s, vocabulary) of float32.
+
+    Parameters
+    ----------
+    config : its sizes
+    weights : its weights, float32 or float16, by the names of Hugging Face's checkpoints
+    where : what messages call the checkpoint
+
+    Returns
+    -------
+    A graph for ``RuntimeGraph``, or for ``pnnx.save``.
+
+    Raises
+    ------
+    ModelFormatError
+        If a weight is missing or has another shape than the configuration says.
+
+    Examples
+    --------
+    >>> from kuiper.models.text.random_decoder import random_config, random_weights
+    >>> config = random_config()
+    >>> graph = decoder_graph(config, random_weights(config, seed=1))
+    >>> sum(op.type == "kuiper.Cache" for op in graph.operators)
+    4
+    """
+    builder = _Gpt2 if config.family == "gpt2" else _Llama
+    return builder(config, weights, where).graph()
+
+
+class _Decoder:
+    """What both kinds share."""
+
+    embedding: str
+
+    def __init__(self, config: DecoderConfig, weights: Mapping[str, np.ndarray], where: str) -> None:
+        self.config, self.weights, self.where = config, weights, where
+        self.writer = GraphWriter()
+        self.positions: Operand
+
+    def weight(self, name: str, *shape: int) -> np.ndarray:
+        """A weight of this shape."""
+        data = self.weights.get(name)
+        if data is None:
+            raise ModelFormatError(self.where, f"a weight '{name}'", "none of this name")
+        if data.shape != shape:
+            raise ModelFormatError(self.where, f"'{name}' of shape {shape}", data.shape)
+        return data
+
+    def rows(self, *shape: int) -> tuple[int | None, ...]:
+        """A shape behind text and position."""
+        return (None, None, *shape)
+
+    def linear(self, name: str, x: Operand, weight: np.ndarray, bias: np.ndarray | None) -> Operand:
+        out_features, in_features = weight.shape
+        attrs = {"weight": weight} if bias is None else {"bias": bias, "weight": weight}
+        params = {"bias": bias is not None, "in_features": in_features, "out_features": out_features}
+        return self.writer.add("nn.Linear", name, x, shape=self.rows(out_features), params=params, attrs=attrs)
+
+    def table(self, name: str, data: np.ndarray) -> Operand:
+        """A table of vectors that is stored once, whoever reads it."""
+        kind = DataType.F32 if data.dtype == np.float32 else DataType.F16
+        table = self.writer.add("pnnx.Attribute", name, shape=data.shape, dtype=kind, attrs={"data": data})
+        if kind is DataType.F32:
+            return table
+        params = {"copy": False, "dtype": "torch.float"}
+        return self.writer.add("Tensor.to", f"{name}.float", table, shape=data.shape, params=params)
+
+    def expression(self, name: str, text: str, *inputs: Operand) -> Operand:
+        shape = inputs[0].shape
+        return self.writer.add("pnnx.Expression", name, *inputs, shape=shape, params={"expr": text})
+
+    def heads(self, name: str, x: Operand, count: int) -> Operand:
+        """(b, s, count * head_width) -> (b, count, s, head_width)."""
+        width = self.config.head_width
+        split = self.writer.add(
+            "Tensor.unflatten", f"{name}.split", x, shape=self.rows(count, width), params={"dim": 2, "sizes": [count, width]}
+        )
+        shape = (None, count, None, width)
+        return self.writer.add("torch.permute", f"{name}.heads", split, shape=shape, params={"dims": [0, 2, 1, 3]})
+
+    def attention(self, name: str, q: Operand, k: Operand, v: Operand) -> Operand:
+        """Heads attend to all that the session has seen; (b, s, heads * head_width) comes out."""
+        heads, width = self.config.heads, self.config.head_width
+        k = self.writer.add("kuiper.Cache", f"{name}.keys", k, shape=k.shape)
+        v = self.writer.add("kuiper.Cache", f"{name}.values", v, shape=v.shape)
+        mixed = self.writer.add("kuiper.CausalAttention", name, q, k, v, shape=q.shape)
+        rows = self.writer.add(
+            "torch.permute", f"{name}.rows", mixed, shape=self.rows(heads, width), params={"dims": [0, 2, 1, 3]}
+        )
+        params = {"end_dim": 3, "start_dim": 2}
+        return self.writer.add("torch.flatten", f"{name}.joined", rows, shape=self.rows(heads * width), params=params)
+
+    def begin(self) -> tuple[Operand, Operand]:
+        """Tokens, and their vectors."""
+        config = self.config
+        tokens = self.writer.add("pnnx.Input", "tokens", shape=(None, None), dtype=DataType.I64)
+        self.positions = self.writer.add("kuiper.Positions", "positions", tokens, shape=(None,), dtype=DataType.I64)
+        self.vectors = self.table("embedding.table", self.weight(self.embedding, config.vocabulary, config.width))
+        x = self.writer.add("F.embedding", "embedding", tokens, self.vectors, shape=self.rows(config.width))
+        return tokens, x
+
+    def end(self, x: Operand) -> pnnx.Graph:
+        """The product with the vocabulary, and the whole graph."""
+        config = self.config
+        if config.tied:
+            logits = self.writer.add("F.linear", "head", x, self.vectors, shape=self.rows(config.vocabulary))
+        else:
+            logits = self.linear("head", x, self.weight("lm_head.weight", config.vocabulary, config.width), None)
+        self.writer.finish(logits)
+        return self.writer.graph
+
+
+class _Llama(_Decoder):
+    """Llama, Mistral, Qwen2 and Qwen3: RMS norms, rotary embedding, SwiGLU."""
+
+    embedding = "model.embed_tokens.weight"
+
+    def graph(self) -> pnnx.Graph:
+        config = self.config
+        _, x = self.begin()
+        attrs = {"frequencies": config.frequencies}
+        params = {"scale": config.rotary_scale}
+        self.cosines = self.writer.add(
+            "kuiper.RotaryAngles", "angles", self.positions, shape=(None, len(config.frequencies)), outputs=2,
+            params=params, attrs=attrs,
+        )  # fmt: skip
+        self.sines = self.writer.graph.operands[-1]
+        for index in range(config.layers):
+            prefix = f"model.layers.{index}"
+            x = self.added(f"{prefix}.sum_1", x, self.mixed(prefix, self.norm(f"{prefix}.input_layernorm", x)))
+            x = self.added(f"{prefix}.sum_2", x, self.fed(prefix, self.norm(f"{prefix}.post_attention_layernorm", x)))
+        return self.end(self.norm("model.norm", x))
+
+    def added(self, name: str, x: Operand, y: Operand) -> Operand:
+        return self.expression(name, "add(@0,@1)", x, y)
+
+    def norm(self, name: str, x: Operand, width: int = 0) -> Operand:
+        """An RMS norm over the last axis."""
+        width = width or self.config.width
+        params = {"elementwise_affine": True, "eps": self.config.eps, "normalized_shape": [width]}
+        attrs = {"weight": self.weight(f"{name}.weight", width)}
+        return self.writer.add("nn.RMSNorm", name, x, shape=x.shape, params=params, attrs=attrs)
+
+    def projected(self, name: str, x: Operand, out_features: int) -> Operand:
+        """A linear layer; its bias is where the checkpoint has one."""
+        weight = self.weight(f"{name}.weight", out_features, x.shape[-1])
+        bias = self.weight(f"{name}.bias", out_features) if f"{name}.bias" in self.weights else None
+        return self.linear(name, x, weight, bias)
+
+    def mixed(self, prefix: str, x: Operand) -> Operand:
+        """Attention."""
+        config, name = self.config, f"{prefix}.self_attn"
+        q, k, v = (
+            self.heads(f"{name}.{which}_proj", self.projected(f"{name}.{which}_proj", x, count * config.head_width), count)
+            for which, count in (("q", config.heads), ("k", config.groups), ("v", config.groups))
+        )
+        if config.family == "qwen3":
+            q, k = (self.norm(f"{name}.{which}_norm", y, config.head_width) for which, y in (("q", q), ("k", k)))
+        q, k = (
+            self.writer.add("kuiper.Rotary", f"{name}.{which}_rotary", y, self.cosines, self.sines, shape=y.shape)
+            for which, y in (("q", q), ("k", k))
+        )
+        return self.projected(f"{name}.o_proj", self.attention(name, q, k, v), config.width)
+
+    def fed(self, prefix: str, x: Operand) -> Operand:
+        """The feed-forward block: down(silu(gate(x)) * up(x))."""
+        config, name = self.config, f"{prefix}.mlp"
+        gate = self.projected(f"{name}.gate_proj", x, config.inner)
+        gate = self.writer.add("F.silu", f"{name}.silu", gate, shape=gate.shape)
+        product = self.expression(f"{name}.product", "mul(@0,@1)", gate, self.projected(f"{name}.up_proj", x, config.inner))
+        return self.projected(f"{name}.down_proj", product, config.width)
+
+
+class _Gpt2(_Decoder):
+    """GPT-2: layer norms, learned positions, GELU. Its checkpoints hold the weights of linear layers transposed."""
+
+    embedding = "wte.weight"
+
+    def __init__(self, config: DecoderConfig, weights: Mapping[str, np.ndarray], where: str) -> None:
+        prefix = "transformer."
+        shorter = {name.removeprefix(prefix): data for name, data in weights.items()}
+        super().__init__(config, shorter, where)
+
+    def graph(self) -> pnnx.Graph:
+        config = self.config
+        _, x = self.begin()
+        table = self.table("positions.table", self.weight("wpe.weight", config.positions, config.width))
+        shape = (None, config.width)
+        places = self.writer.add("F.embedding", "positions.embedding", self.positions, table, shape=shape)
+        x = self.expression("embedding.sum", "add(@0,@1)", x, places)
+        for index in range(config.layers):
+            name = f"h.{index}"
+            x = self.expression(f"{name}.sum_1", "add(@0,@1)", x, self.mixed(name, self.norm(f"{name}.ln_1", x)))
+            x = self.expression(f"{name}.sum_2", "add(@0,@1)", x, self.fed(name, self.norm(f"{name}.ln_2", x)))
+        return self.end(self.norm("ln_f", x))
+
+    def norm(self, name: str, x: Operand) -> Operand:
+        """A layer norm over the last axis."""
+        width = self.config.width
+        params = {"elementwise_affine": True, "eps": self.config.eps, "normalized_shape": [width]}
+        attrs = {"bias": self.weight(f"{name}.bias", width), "weight": self.weight(f"{name}.weight", width)}
+        return self.writer.add("nn.LayerNorm", name, x, shape=x.shape, params=params, attrs=attrs)
+
+    def mixed(self, name: str, x: Operand) -> Operand:
+        """Attention; queries, keys and values are thirds of one matrix."""
+        config = self.config
+        weight = self.weight(f"{name}.attn.c_attn.weight", config.width, 3 * config.width)
+        bias = self.weight(f"{name}.attn.c_attn.bias", 3 * config.width)
+        parts = zip("qkv", np.split(weight, 3, axis=1), np.split(bias, 3), strict=True)
+        q, k, v = (
+            self.heads(f"{name}.attn.{which}", self.linear(f"{name}.attn.{which}", x, _turned(part), added), config.heads)
+            for which, part, added in parts
+        )
+        return self.projected(f"{name}.attn.c_proj", self.attention(f"{name}.attn", q, k, v), config.width)
+
+    def projected(self, name: str, x: Operand, out_features: int) -> Operand:
+        weight = self.weight(f"{name}.weight", x.shape[-1], out_features)
+        return self.linear(name, x, _turned(weight), self.weight(f"{name}.bias", out_features))
+
+    def fed(self, name: str, x: Operand) -> Operand:
+        """The feed-forward block."""
+        inner = self.projected(f"{name}.mlp.c_fc", x, self.config.inner)
+        params = {"approximate": "tanh"}
+        inner = self.writer.add("F.gelu", f"{name}.mlp.gelu", inner, shape=inner.shape, params=params)
+        return self.projected(f"{name}.mlp.c_proj", inner, self.config.width)
+
+
+def _turned(weight: np.ndarray) -> np.ndarray:
+    """(in, out) -> (out, in)."""
+    return np.ascontiguousarray(weight.T)
