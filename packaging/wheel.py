@@ -30,6 +30,7 @@ COMMANDS = (
     "-m kuiper classify {assets}/cat.jpg",
     "-m kuiper classify {assets} -o classes.jsonl",
     "-m kuiper detect {assets}/digits.png -o boxes.png",
+    "-m kuiper segment {assets}/shapes.png -o regions.png",
     "-m kuiper show {zoo}/cifar_resnet20.pnnx.param",
     "-m kuiper draw {zoo}/cifar_resnet20.pnnx.param -o model.svg",
     "-m kuiper plan {zoo}/cifar_resnet20.pnnx.param --runs 5",

@@ -12,8 +12,10 @@ from PIL import Image
 from kuiper.cli import main
 from kuiper.cli.segment import places
 from kuiper.errors import ParameterError
-from kuiper.models import bundled
+from kuiper.models import bundled, bundled_photo
 from kuiper.models.tasks.drawing import colour_of
+from kuiper.models.tasks.segmentation import Segmenter
+from kuiper.models.zoo.shape_scenes import LABELS, compose
 from tests.models.little_models import relu_model
 
 if TYPE_CHECKING:
@@ -54,6 +56,16 @@ def test_segment_prints_shares_and_draws(
         assert drawn.getpixel((10, 30)) == colour_of(0)
         assert drawn.getpixel((50, 30)) == colour_of(2)
         assert drawn.height > 60
+
+
+def test_segment_tells_drawn_shapes_by_the_bundled_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scene = compose(seed=3, number=2, size=(192, 256))
+    np.testing.assert_array_equal(np.asarray(Image.open(bundled_photo("shapes"))), np.asarray(scene.image))
+    got = Segmenter(bundled("shapes_unet"))(scene.image).map
+    assert np.mean(got == scene.classes) > 0.95
+    assert run(bundled_photo("shapes"), "-o", tmp_path / "regions.png") == 0
+    printed = capsys.readouterr().out
+    assert all(name in printed for name in LABELS)
 
 
 def test_segment_prints_json(model: Path, photo: Path, capsys: pytest.CaptureFixture[str]) -> None:

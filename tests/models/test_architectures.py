@@ -30,7 +30,7 @@ PARAMETERS = {
     "resnet18": 11_689_512,
     "resnet34": 21_797_672,
     "resnet50": 25_557_032,
-    "shapes_unet": 68_375,
+    "shapes_unet": 121_213,
     "squeezenet1_1": 1_235_496,
     "unet": 1_942_594,
     "unet_bilinear": 1_964_114,
