@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kuiper.graph.passes import Pass
 
 FOLDER = Path(__file__).parent / "fixtures" / "operators"
-PATHS = sorted(FOLDER.glob("*.pnnx.param"))
+PATHS = sorted([*FOLDER.glob("*.pnnx.param"), *FOLDER.with_name("decoders").glob("*.pnnx.param")])
 
 Sets = defaultdict[str, set[str]]
 sets: Callable[[], Sets] = partial(defaultdict, set)
