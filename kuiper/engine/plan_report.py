@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from kuiper.engine.plan import Plan
     from kuiper.engine.planned_step import LayerStep
+    from kuiper.graph.state import State
     from kuiper.layers.layer import Array
 
 _COLUMNS = (
@@ -29,9 +30,7 @@ _COLUMNS = (
 )
 
 
-def plan_report(
-    name: str, plan: Plan, inputs: Sequence[Array], runs: int, state: State | None = None
-) -> Report:
+def plan_report(name: str, plan: Plan, inputs: Sequence[Array], runs: int, state: State | None = None) -> Report:
     """A plan as a table with a row for each step, in the order in which they run.
 
         operator, type   the operator that the step belongs to; it may have several steps, or none

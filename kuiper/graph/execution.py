@@ -54,8 +54,8 @@ class Execution:
     ) -> tuple[Any, ...]:
         """What the graph returns; an observer wants to see every output, so then the layers do the work.
 
-        A graph with state that is given none begins a text that ends with this call. Without ``outputs``, only the state
-        is brought up to date, and the answer is empty.
+        A graph with state that is given none begins a text that ends with this call. Without ``outputs``, only the
+        state is brought up to date, and the answer is empty.
         """
         arrays = self.checked(inputs)
         state = state or self._fresh_state(arrays)

@@ -4,9 +4,9 @@
     session(prompt)      logits of every position of the prompt; their keys and values stay in the caches
     session(token)       one step: only the new position is computed
 
-Calls of many tokens run in pieces of at most ``LONGEST`` tokens. A piece is padded to a power of two, so that a few plans
-serve all lengths: what the padding leaves in the caches lies behind the end, where nobody reads before it is written
-anew.
+Calls of many tokens run in pieces of at most ``LONGEST`` tokens. A piece is padded to a power of two, so that a few
+plans serve all lengths: what the padding leaves in the caches lies behind the end, where nobody reads before it is
+written anew.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.errors import DataTypeError, ParameterError, ShapeError
-from kuiper.graph.state import State
 from kuiper.locks import open_in_children
 from kuiper.tensor import Tensor
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kuiper.graph.execution import Execution
+    from kuiper.graph.state import State
 
 LONGEST = 256
 """Tokens of the longest piece: enough for the matrix products to be limited by arithmetic, not by memory."""
@@ -98,7 +98,7 @@ class Session:
             self._expect_room(array.shape[-1])
             before = self._state.length
             try:
-                pieces = [self._run(piece, outputs=True)[:, : piece.size // len(piece)] for piece in self._pieces(array)]
+                pieces = [self._run(piece, outputs=True)[:, : piece.shape[1]] for piece in self._pieces(array)]
             except BaseException:
                 self._state.length = before
                 raise
@@ -173,4 +173,3 @@ def bucket(count: int) -> int:
     [1, 2, 4, 8, 256]
     """
     return 1 << (count - 1).bit_length()
-

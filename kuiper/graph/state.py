@@ -1,4 +1,4 @@
-"""What a graph with state remembers from call to call: how far a text has come, and the rows that attention reads again.
+"""What a graph with state remembers from call to call: how far a text has come, and what attention will read again.
 
     position     0   1   2   3   4   5   6   7
     cache      | a | b | c | d | . | . | . | . |      length 4, max_length 8

@@ -37,7 +37,7 @@ def bundled(name: str) -> Path:
 
 
 def bundled_photo(name: str = "cat") -> Path:
-    """A picture to try the models on: ``cat``, a photo, ``digits``, a scene with handwritten digits, or ``shapes``, drawn ones.
+    """A picture to try the models on: ``cat``, a photo, ``digits``, handwritten ones, or ``shapes``, drawn ones.
 
     >>> bundled_photo().name
     'cat.jpg'

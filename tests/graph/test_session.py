@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -138,7 +140,9 @@ def test_any_number_of_threads_gives_the_same_bits() -> None:
 def test_a_full_session_says_so_and_has_not_moved(model: RuntimeGraph, whole: np.ndarray) -> None:
     session = model.start(max_length=10)
     session.read(TOKENS[:8])
-    with pytest.raises(ShapeError, match=r"session of tiny: expected at most 2 more tokens, got 3; start\(max_length=11\)"):
+    with pytest.raises(
+        ShapeError, match=r"session of tiny: expected at most 2 more tokens, got 3; start\(max_length=11\)"
+    ):
         session(TOKENS[8:11])
     assert session.length == 8
     close(session(TOKENS[8:10]), whole[8:10])
@@ -157,7 +161,11 @@ def test_a_call_that_fails_has_not_moved(model: RuntimeGraph, whole: np.ndarray)
     ("tokens", "error", "message"),
     [
         ([0.5], DataTypeError, "expected tokens that are whole numbers, got float64"),
-        (np.zeros((1, 2, 3), np.int64), ShapeError, r"expected tokens \(n,\) or \(b, n\), at least one, got \(1, 2, 3\)"),
+        (
+            np.zeros((1, 2, 3), np.int64),
+            ShapeError,
+            r"expected tokens \(n,\) or \(b, n\), at least one, got \(1, 2, 3\)",
+        ),
         (np.zeros(0, np.int64), ShapeError, "at least one"),
         (3, ShapeError, "at least one"),
     ],
@@ -223,10 +231,7 @@ def test_read_computes_no_logits() -> None:
     assert not {"head", "model.norm", "model.layers.1.mlp.down_proj+add"} & names
 
 
-def test_models_with_state_are_copied_and_pickled_without_their_sessions(model: RuntimeGraph, whole: np.ndarray) -> None:
-    import copy
-    import pickle
-
+def test_copies_of_a_model_have_sessions_of_their_own(model: RuntimeGraph, whole: np.ndarray) -> None:
     session = model.start(max_length=16)
     session.read(TOKENS[:8])
     for other in (copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):

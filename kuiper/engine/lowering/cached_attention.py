@@ -68,4 +68,5 @@ def lower_cached_attention(
 
 def _place(value: Value) -> Place:
     """Where it lies: offset and strides along texts, heads and positions."""
-    return (value.offset, *value.strides[:3])
+    text, head, position, _ = value.strides
+    return value.offset, text, head, position

@@ -11,6 +11,7 @@ from kuiper.engine.kernels.rotary import Rotary as RotaryStep
 from kuiper.engine.kernels.rotary import RotaryAngles as AnglesStep
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.transfers import dense
+from kuiper.engine.values import Value
 from kuiper.layers.operators.positions import Positions
 from kuiper.layers.operators.rotary import Rotary, RotaryAngles
 
@@ -84,13 +85,11 @@ def lower_rotary(layer: Rotary, inputs: list[AnyValue], planner: Planner) -> Seq
         x, cosines, sines = dense(planner, x), dense(planner, cosines), dense(planner, sines)
     texts, heads, count, numbers = x.shape
     out = planner.rows((texts, count, heads, numbers), output=None)
-    turned = type(out)(out.storage, out.view.transpose(0, 2, 1, 3))
+    turned = Value(out.storage, out.view.transpose(0, 2, 1, 3))
 
     def make() -> Step:
-        names = ("text", "head", "position")
         return RotaryStep({
-            "x": x.offset, **{f"x_{name}": stride for name, stride in zip(names, x.strides, strict=False)},
-            "out": turned.offset, **{f"out_{name}": stride for name, stride in zip(names, turned.strides, strict=False)},
+            **_place("x", x), **_place("out", turned),
             "cosines": cosines.offset, "sines": sines.offset, "row": cosines.strides[0],
             "texts": texts, "heads": heads, "count": count, "pairs": cosines.shape[1], "numbers": numbers,
         })  # fmt: skip
@@ -104,3 +103,9 @@ def lower_rotary(layer: Rotary, inputs: list[AnyValue], planner: Planner) -> Seq
         expected=x.view.size / _SPEED,
     )
     return [turned]
+
+
+def _place(name: str, value: Value) -> dict[str, int]:
+    """Where it lies, for the kernel: its offset, and its strides along texts, heads and positions."""
+    text, head, position, _ = value.strides
+    return {name: value.offset, f"{name}_text": text, f"{name}_head": head, f"{name}_position": position}

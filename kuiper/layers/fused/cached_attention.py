@@ -21,7 +21,7 @@ PANEL = 16
 
 @register("kuiper.CachedAttention")
 class CachedAttention(StatefulLayer):
-    """Queries (b, h, s, d), keys and values (b, g, s, d) of a call -> (b, h, s, d): each token attends to the whole text.
+    """Queries (b, h, s, d), keys and values (b, g, s, d) of a call -> (b, h, s, d): attention to the whole text.
 
     Both caches lie in panels of 16 numbers that are used together: number i of 16 keys, 16 numbers of one value.
 

@@ -176,11 +176,11 @@ def _frequencies(reader: _Reader, head_width: int) -> np.ndarray:
         frequencies = _stretched(frequencies, inner)
     elif kind != "default":
         raise UnsupportedOperatorError(reader.where, "rope_type default, linear or llama3", repr(kind))
-    return frequencies.astype(np.float32)
+    return np.asarray(frequencies, np.float32)
 
 
 def _stretched(frequencies: np.ndarray, reader: _Reader) -> np.ndarray:
-    """The frequencies of Llama 3.1: waves that are long beside the old context are slowed by ``factor``, short ones kept.
+    """The frequencies of Llama 3.1: waves longer than the old context are slowed by ``factor``, short ones kept.
 
     Source: ``_compute_llama3_parameters`` of Hugging Face's transformers says what the four settings mean.
     """

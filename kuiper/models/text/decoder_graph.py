@@ -8,8 +8,8 @@
 
 Names of weights are those of Hugging Face's checkpoints. No PyTorch and no exporter is needed.
 
-Sources: H. Touvron et al., "LLaMA", 2023; A. Radford et al., "Language Models are Unsupervised Multitask Learners", 2019;
-the modules ``modeling_llama`` and ``modeling_gpt2`` of Hugging Face's transformers say how the weights are used.
+Sources: H. Touvron et al., "LLaMA", 2023; A. Radford et al., "Language Models are Unsupervised Multitask Learners",
+2019; ``modeling_llama`` and ``modeling_gpt2`` of Hugging Face's transformers say how the weights are used.
 """
 
 from __future__ import annotations
@@ -84,6 +84,7 @@ class _Decoder:
         return (None, None, *shape)
 
     def linear(self, name: str, x: Operand, weight: np.ndarray, bias: np.ndarray | None) -> Operand:
+        """A linear layer with a weight (out, in)."""
         out_features, in_features = weight.shape
         attrs = {"weight": weight} if bias is None else {"bias": bias, "weight": weight}
         params = {"bias": bias is not None, "in_features": in_features, "out_features": out_features}
@@ -105,9 +106,8 @@ class _Decoder:
     def heads(self, name: str, x: Operand, count: int) -> Operand:
         """(b, s, count * head_width) -> (b, count, s, head_width)."""
         width = self.config.head_width
-        split = self.writer.add(
-            "Tensor.unflatten", f"{name}.split", x, shape=self.rows(count, width), params={"dim": 2, "sizes": [count, width]}
-        )
+        sizes = {"dim": 2, "sizes": [count, width]}
+        split = self.writer.add("Tensor.unflatten", f"{name}.split", x, shape=self.rows(count, width), params=sizes)
         shape = (None, count, None, width)
         return self.writer.add("torch.permute", f"{name}.heads", split, shape=shape, params={"dims": [0, 2, 1, 3]})
 
@@ -174,34 +174,40 @@ class _Llama(_Decoder):
         attrs = {"weight": self.weight(f"{name}.weight", width)}
         return self.writer.add("nn.RMSNorm", name, x, shape=x.shape, params=params, attrs=attrs)
 
-    def projected(self, name: str, x: Operand, out_features: int) -> Operand:
-        """A linear layer; its bias is where the checkpoint has one."""
-        weight = self.weight(f"{name}.weight", out_features, x.shape[-1])
+    def projected(self, name: str, x: Operand, in_features: int, out_features: int) -> Operand:
+        """A linear layer; it has a bias if the checkpoint has one."""
+        weight = self.weight(f"{name}.weight", out_features, in_features)
         bias = self.weight(f"{name}.bias", out_features) if f"{name}.bias" in self.weights else None
         return self.linear(name, x, weight, bias)
 
     def mixed(self, prefix: str, x: Operand) -> Operand:
         """Attention."""
         config, name = self.config, f"{prefix}.self_attn"
-        q, k, v = (
-            self.heads(f"{name}.{which}_proj", self.projected(f"{name}.{which}_proj", x, count * config.head_width), count)
-            for which, count in (("q", config.heads), ("k", config.groups), ("v", config.groups))
-        )
-        if config.family == "qwen3":
-            q, k = (self.norm(f"{name}.{which}_norm", y, config.head_width) for which, y in (("q", q), ("k", k)))
+        counts = {"q": config.heads, "k": config.groups, "v": config.groups}
+        q, k, v = (self.in_heads(f"{name}.{which}", x, count) for which, count in counts.items())
         q, k = (
             self.writer.add("kuiper.Rotary", f"{name}.{which}_rotary", y, self.cosines, self.sines, shape=y.shape)
             for which, y in (("q", q), ("k", k))
         )
-        return self.projected(f"{name}.o_proj", self.attention(name, q, k, v), config.width)
+        mixed = self.attention(name, q, k, v)
+        return self.projected(f"{name}.o_proj", mixed, config.heads * config.head_width, config.width)
+
+    def in_heads(self, name: str, x: Operand, count: int) -> Operand:
+        """Queries, keys or values, (b, count, s, head_width); Qwen3 has a norm for queries and keys."""
+        config = self.config
+        projected = self.projected(f"{name}_proj", x, config.width, count * config.head_width)
+        heads = self.heads(f"{name}_proj", projected, count)
+        has_norm = config.family == "qwen3" and not name.endswith(".v")
+        return self.norm(f"{name}_norm", heads, config.head_width) if has_norm else heads
 
     def fed(self, prefix: str, x: Operand) -> Operand:
         """The feed-forward block: down(silu(gate(x)) * up(x))."""
-        config, name = self.config, f"{prefix}.mlp"
-        gate = self.projected(f"{name}.gate_proj", x, config.inner)
+        width, inner, name = self.config.width, self.config.inner, f"{prefix}.mlp"
+        gate = self.projected(f"{name}.gate_proj", x, width, inner)
         gate = self.writer.add("F.silu", f"{name}.silu", gate, shape=gate.shape)
-        product = self.expression(f"{name}.product", "mul(@0,@1)", gate, self.projected(f"{name}.up_proj", x, config.inner))
-        return self.projected(f"{name}.down_proj", product, config.width)
+        up = self.projected(f"{name}.up_proj", x, width, inner)
+        product = self.expression(f"{name}.product", "mul(@0,@1)", gate, up)
+        return self.projected(f"{name}.down_proj", product, inner, width)
 
 
 class _Gpt2(_Decoder):
@@ -240,22 +246,25 @@ class _Gpt2(_Decoder):
         weight = self.weight(f"{name}.attn.c_attn.weight", config.width, 3 * config.width)
         bias = self.weight(f"{name}.attn.c_attn.bias", 3 * config.width)
         parts = zip("qkv", np.split(weight, 3, axis=1), np.split(bias, 3), strict=True)
-        q, k, v = (
-            self.heads(f"{name}.attn.{which}", self.linear(f"{name}.attn.{which}", x, _turned(part), added), config.heads)
-            for which, part, added in parts
-        )
-        return self.projected(f"{name}.attn.c_proj", self.attention(f"{name}.attn", q, k, v), config.width)
+        q, k, v = (self.third(f"{name}.attn.{which}", x, part, added) for which, part, added in parts)
+        mixed = self.attention(f"{name}.attn", q, k, v)
+        return self.projected(f"{name}.attn.c_proj", mixed, config.width, config.width)
 
-    def projected(self, name: str, x: Operand, out_features: int) -> Operand:
-        weight = self.weight(f"{name}.weight", x.shape[-1], out_features)
+    def third(self, name: str, x: Operand, weight: np.ndarray, bias: np.ndarray) -> Operand:
+        """Queries, keys or values, (b, heads, s, head_width)."""
+        return self.heads(name, self.linear(name, x, _turned(weight), bias), self.config.heads)
+
+    def projected(self, name: str, x: Operand, in_features: int, out_features: int) -> Operand:
+        """A linear layer."""
+        weight = self.weight(f"{name}.weight", in_features, out_features)
         return self.linear(name, x, _turned(weight), self.weight(f"{name}.bias", out_features))
 
     def fed(self, name: str, x: Operand) -> Operand:
         """The feed-forward block."""
-        inner = self.projected(f"{name}.mlp.c_fc", x, self.config.inner)
-        params = {"approximate": "tanh"}
-        inner = self.writer.add("F.gelu", f"{name}.mlp.gelu", inner, shape=inner.shape, params=params)
-        return self.projected(f"{name}.mlp.c_proj", inner, self.config.width)
+        width, inner = self.config.width, self.config.inner
+        x = self.projected(f"{name}.mlp.c_fc", x, width, inner)
+        x = self.writer.add("F.gelu", f"{name}.mlp.gelu", x, shape=x.shape, params={"approximate": "tanh"})
+        return self.projected(f"{name}.mlp.c_proj", x, inner, width)
 
 
 def _turned(weight: np.ndarray) -> np.ndarray:

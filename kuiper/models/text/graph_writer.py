@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,8 @@ from kuiper.graph import pnnx
 from kuiper.graph.pnnx import DataType, Operand, Operator, Parameter, ParameterType
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kuiper.graph.pnnx.ir import Dimension, ParameterValue
 
 _ATTRIBUTES = {np.dtype(np.float32): DataType.F32, np.dtype(np.float16): DataType.F16}
@@ -39,8 +41,8 @@ class GraphWriter:
         shape: tuple[Dimension, ...] | None = None,
         dtype: DataType = DataType.F32,
         outputs: int = 1,
-        params: dict[str, ParameterValue] | None = None,
-        attrs: dict[str, np.ndarray] | None = None,
+        params: Mapping[str, Any] | None = None,
+        attrs: Mapping[str, np.ndarray] | None = None,
     ) -> Operand:
         """Add an operator; its first output comes back, the others follow it in ``graph.operands``.
 

@@ -30,8 +30,8 @@ def random_config(**entries: object) -> DecoderConfig:
 def random_weights(config: DecoderConfig, seed: int) -> dict[str, np.ndarray]:
     """Weights for a decoder of the Llama family, by the names of Hugging Face's checkpoints.
 
-    They are drawn so that numbers keep their size from layer to layer: norms are ones, a matrix (out, in) has a variance
-    of 1 / in.
+    They are drawn so that numbers keep their size from layer to layer: norms are ones, a matrix (out, in) has a
+    variance of 1 / in.
 
     >>> random_weights(random_config(), seed=1)["model.layers.1.self_attn.k_proj.weight"].shape
     (12, 24)

@@ -8,8 +8,9 @@
 All end with what ``--evaluate`` does alone: kuiper runs the exported graph on scenes that no training has seen, and its
 raw output is compared with torch's if the checkpoint is there.
 
-Every scene is new, drawn by ``shape_scenes`` while the network learns. The training takes some twenty minutes on one core.
-The seed fixes the initial weights and the scenes; the last digits of the scores still depend on the machine's kernels.
+Every scene is new, drawn by ``shape_scenes`` while the network learns. The training takes some twenty minutes on one
+core. The seed fixes the initial weights and the scenes; the last digits of the scores still depend on the machine's
+kernels.
 """
 
 from __future__ import annotations

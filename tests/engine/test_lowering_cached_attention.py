@@ -1,0 +1,88 @@
+"""Cached attention on the engine: bit by bit the positions of a text, on sizes that hit every remainder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kuiper.engine.engine import Engine
+from kuiper.graph import RuntimeGraph, pnnx
+from kuiper.graph.state import State
+from kuiper.layers import registry
+from kuiper.layers.operators.causal_attention import causal_attention
+from kuiper.models.text.graph_writer import GraphWriter
+
+
+def attention_graph(**params: Any) -> pnnx.Graph:
+    """q (b, s, h, d), k and v (b, s, g, d) -> (b, h, s, d)."""
+    writer = GraphWriter()
+    heads = []
+    for name in "qkv":
+        x = writer.add("pnnx.Input", name, shape=(None, None, None, None))
+        heads.append(writer.add("torch.permute", f"{name}.heads", x, params={"dims": [0, 2, 1, 3]}))
+    q, k, v = heads
+    k, v = (writer.add("kuiper.Cache", name, x) for name, x in (("keys", k), ("values", v)))
+    writer.finish(writer.add("kuiper.CausalAttention", "attention", q, k, v, params=params))
+    return writer.graph
+
+
+def run(model: RuntimeGraph, state: Any, inputs: list[np.ndarray]) -> np.ndarray:
+    """One call of a graph whose inputs are no tokens."""
+    (answer,) = model._ready().run(tuple(inputs), None, state)
+    state.length += inputs[0].shape[1]
+    return np.asarray(answer)
+
+
+def built(optimize: bool, **params: Any) -> RuntimeGraph:
+    model = RuntimeGraph(attention_graph(**params))
+    model.build(registry, optimize, None, Engine if optimize else None)
+    return model
+
+
+@pytest.mark.parametrize("optimize", [True, False], ids=["engine", "layers"])
+@pytest.mark.parametrize(
+    ("texts", "heads", "groups", "numbers"),
+    [(1, 1, 1, 1), (1, 3, 1, 7), (2, 4, 2, 16), (1, 9, 3, 64), (1, 5, 5, 33), (3, 12, 2, 15), (1, 2, 1, 128)],
+)
+def test_attention_in_pieces_is_attention_at_once(
+    texts: int, heads: int, groups: int, numbers: int, optimize: bool
+) -> None:
+    rng = np.random.default_rng(numbers)
+    q, k, v = (rng.standard_normal((texts, 59, h, numbers), np.float32) for h in (heads, groups, groups))
+    expected = causal_attention(*(x.transpose(0, 2, 1, 3) for x in (q, k, v)))
+    model, state = built(optimize), State(61)
+    for first, end in [(0, 1), (1, 2), (2, 17), (17, 18), (18, 43), (43, 59)]:
+        got = run(model, state, [x[:, first:end] for x in (q, k, v)])
+        np.testing.assert_allclose(got, expected[:, :, first:end], atol=1e-5 * np.abs(expected).max())
+
+
+def test_attention_takes_the_scale_that_the_file_gives() -> None:
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.standard_normal((1, 20, 2, 8), np.float32) for _ in range(3))
+    expected = causal_attention(*(x.transpose(0, 2, 1, 3) for x in (q, k, v)), scale=2.5)
+    for optimize in (True, False):
+        got = run(built(optimize, scale=2.5), State(20), [q, k, v])
+        np.testing.assert_allclose(got, expected, atol=1e-5 * np.abs(expected).max())
+
+
+def test_what_lies_behind_the_end_changes_nothing() -> None:
+    """Not even NaN from a call that was taken back."""
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.standard_normal((1, 40, 2, 24), np.float32) for _ in range(3))
+    model, state = built(True), State(64)
+    clean = run(model, state, [q, k, v])
+    state.length = 0
+    run(model, state, [np.full_like(x, np.nan) for x in (q, k, v)])
+    state.length = 0
+    pieces = [run(model, state, [x[:, i : i + 5] for x in (q, k, v)]) for i in range(0, 40, 5)]
+    np.testing.assert_allclose(np.concatenate(pieces, axis=2), clean, atol=1e-5 * np.abs(clean).max())
+
+
+def test_scores_of_any_size_do_not_overflow() -> None:
+    q = np.full((1, 3, 1, 4), 1e4, np.float32)
+    k = q * np.float32([1, -1, 2]).reshape(1, 3, 1, 1)
+    v = np.arange(12, dtype=np.float32).reshape(1, 3, 1, 4)
+    got = run(built(True), State(3), [q, k, v])
+    np.testing.assert_array_equal(got[0, 0], [[0, 1, 2, 3], [0, 1, 2, 3], [8, 9, 10, 11]])
