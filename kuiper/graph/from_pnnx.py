@@ -8,10 +8,12 @@ import numpy as np
 
 from kuiper.errors import ModelFormatError
 from kuiper.graph.pnnx import DataType
+from kuiper.graph.quantized_weight import SCALES, QuantizedAttribute, quantized_weight
 from kuiper.graph.runtime_operator import RuntimeAttribute, RuntimeOperand, RuntimeOperator, RuntimeParameter
 
 if TYPE_CHECKING:
     from kuiper.graph import pnnx
+    from kuiper.graph.runtime_operator import AnyAttribute
 
 
 def runtime_operators(graph: pnnx.Graph, name: str) -> tuple[list[RuntimeOperator], list[RuntimeOperand]]:
@@ -66,15 +68,17 @@ def runtime_params(op: pnnx.Operator) -> dict[str, RuntimeParameter]:
     return {key: RuntimeParameter(param.type, param.value) for key, param in op.params.items()}
 
 
-def runtime_attrs(op: pnnx.Operator, name: str) -> dict[str, RuntimeAttribute]:
+def runtime_attrs(op: pnnx.Operator, name: str) -> dict[str, AnyAttribute]:
     """The weights of an operator; bfloat16, which NumPy lacks, is widened to float32.
+
+    A weight and its scales become one quantised weight.
 
     Raises
     ------
     ModelFormatError
-        If the graph was read without its weights.
+        If the graph was read without its weights, or scales do not fit their weight.
     """
-    attrs = {}
+    attrs: dict[str, AnyAttribute] = {}
     for key, attr in op.attrs.items():
         if attr.data is None:
             raise ModelFormatError(name, f"the weight '{op.name}.{key}'", "a graph that was read without its .bin")
@@ -82,4 +86,7 @@ def runtime_attrs(op: pnnx.Operator, name: str) -> dict[str, RuntimeAttribute]:
         if attr.type is DataType.BF16:
             data = (data.astype(np.uint32) << 16).view(np.float32)
         attrs[key] = RuntimeAttribute(attr.type, attr.shape, data)
+    for key in [key for key in attrs if key + SCALES in attrs]:
+        scales = attrs.pop(key + SCALES).data
+        attrs[key] = QuantizedAttribute(quantized_weight(attrs[key].data, scales, f"{name}: '{op.name}.{key}'"))
     return attrs

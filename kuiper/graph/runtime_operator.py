@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 from kuiper.errors import ParameterError
+from kuiper.graph.quantized_weight import QuantizedAttribute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kuiper.graph.layer_protocol import LayerProtocol
     from kuiper.graph.pnnx.ir import DataType, Dimension, ParameterType
+    from kuiper.graph.quantized_weight import QuantizedWeight
 
 T = TypeVar("T")
 
@@ -45,6 +47,9 @@ class RuntimeAttribute:
     type: DataType
     shape: tuple[int, ...]
     data: np.ndarray
+
+
+AnyAttribute = RuntimeAttribute | QuantizedAttribute
 
 
 @dataclass(eq=False)
@@ -83,7 +88,7 @@ class RuntimeOperator:
     outputs: list[RuntimeOperand] = field(default_factory=list)
     input_names: list[str] = field(default_factory=list)
     params: dict[str, RuntimeParameter] = field(default_factory=dict)
-    attrs: dict[str, RuntimeAttribute] = field(default_factory=dict)
+    attrs: dict[str, AnyAttribute] = field(default_factory=dict)
     layer: LayerProtocol | None = None
     grown_from: str = ""
 
@@ -313,6 +318,11 @@ class RuntimeOperator:
         ((3, 3), (1, 2))
         """
         return self._read(key, default, "one or two whole numbers", _to_pair)
+
+    def quantized(self, key: str) -> QuantizedWeight | None:
+        """A weight as whole numbers and scales, if that is how the file has it."""
+        attr = self.attrs.get(key)
+        return attr.quantized if isinstance(attr, QuantizedAttribute) else None
 
     def attr(self, key: str) -> np.ndarray:
         """A weight as float32 in C order; other types are converted.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from kuiper.tensor_limit import Limited
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kuiper.graph.quantized_weight import QuantizedWeight
     from kuiper.graph.runtime_operator import RuntimeOperator
 
 Array = np.ndarray
@@ -216,11 +218,19 @@ class ParamLayer(Layer):
     True
     """
 
-    weight: Array
+    quantized: QuantizedWeight | None
     bias: Array | None
 
     def __init__(self, op: RuntimeOperator, weight_shape: tuple[int, ...]) -> None:
         super().__init__(op)
-        self.weight = op.attr("weight")
-        self.expect(self.weight.shape == weight_shape, f"weight of shape {weight_shape}", self.weight.shape)
+        self.quantized = op.quantized("weight")
+        if self.quantized is None:
+            self.weight = op.attr("weight")
+        shape = self.weight.shape if self.quantized is None else self.quantized.shape
+        self.expect(shape == weight_shape, f"weight of shape {weight_shape}", shape)
         self.bias = op.attr("bias") if op.bool_param("bias", "bias" in op.attrs) else None
+
+    @cached_property
+    def weight(self) -> Array:
+        """The weight as float32; one that is quantised is unpacked when somebody asks for it."""
+        return self.op.attr("weight")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kuiper.engine.lowering.activation import activation_numbers
 from kuiper.engine.lowering.convolution import POINTWISE, emit_convolution, packed_for
+from kuiper.engine.lowering.quantized import lower_quantized_linear
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.transfers import dense
 from kuiper.engine.values import AnyValue, as_pixels
@@ -21,9 +22,14 @@ if TYPE_CHECKING:
 @lowers(Linear, FusedLinear)
 def lower_linear(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
     """nn.Linear with its residual and activation."""
-    out_features, in_features = layer.weight.shape
     shape = inputs[0].shape
     x = planner.on_arena(inputs[0])
+    if layer.quantized is not None:
+        added = planner.on_arena(inputs[1]) if len(inputs) > 1 else None
+        if len(inputs) > 1 and added is None:
+            return None
+        return lower_quantized_linear(planner, layer, layer.quantized, layer.bias, x, added)
+    out_features, in_features = layer.weight.shape
     if x is None or not shape or shape[-1] != in_features:
         return None
     out_shape = (*shape[:-1], out_features)

@@ -10,6 +10,7 @@ import numpy as np
 from kuiper.engine.kernels.pick import Pick
 from kuiper.engine.kernels.typed import TYPES
 from kuiper.engine.lowering.projection import stored
+from kuiper.engine.lowering.quantized import lower_quantized_embedding, quantized_table
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.transfers import end_of
 from kuiper.engine.values import AnyValue, HostValue, Value
@@ -60,6 +61,8 @@ def lower_index_select(layer: IndexSelect, inputs: list[AnyValue], planner: Plan
 @lowers(Embedding)
 def lower_embedding(layer: Embedding, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
     """nn.Embedding."""
+    if layer.quantized is not None:
+        return lower_quantized_embedding(planner, layer.quantized, planner.tensor(inputs[0]))
     return _looked_up(planner, inputs[0], layer.weight)
 
 
@@ -68,6 +71,9 @@ def lower_functional_embedding(
     layer: FunctionalEmbedding, inputs: list[AnyValue], planner: Planner
 ) -> Sequence[AnyValue] | None:
     """F.embedding with a table that is stored with the model."""
+    quantized = quantized_table(planner, 1)
+    if quantized is not None and len(quantized.shape) == 2:
+        return lower_quantized_embedding(planner, quantized, planner.tensor(inputs[0]))
     table = stored(planner, 1)
     return None if table is None else _looked_up(planner, inputs[0], table)
 

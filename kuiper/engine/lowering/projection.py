@@ -8,6 +8,7 @@ import numpy as np
 
 from kuiper.engine.lowering.convolution import POINTWISE, emit_convolution
 from kuiper.engine.lowering.placement import has_room
+from kuiper.engine.lowering.quantized import lower_quantized_linear, quantized_table
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.packing import pack
 from kuiper.engine.transfers import dense
@@ -30,7 +31,10 @@ def lower_functional_linear(
     layer: FunctionalLinear, inputs: list[AnyValue], planner: Planner
 ) -> Sequence[AnyValue] | None:
     """F.linear whose weight, and bias if any, are stored with the model."""
-    x, weight = planner.on_arena(inputs[0]), stored(planner, 1)
+    x, quantized = planner.on_arena(inputs[0]), quantized_table(planner, 1)
+    if quantized is not None and len(quantized.shape) == 2 and len(inputs) == 2 and layer.number is None:
+        return lower_quantized_linear(planner, layer, quantized, None, x)
+    weight = stored(planner, 1)
     bias = None if layer.number is None else np.array([layer.number], np.float32)
     if len(inputs) > 2:
         bias = stored(planner, 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kuiper.errors import ParameterError
@@ -26,7 +27,12 @@ class Attribute(Layer):
         super().__init__(op)
         if "data" not in op.attrs:
             raise ParameterError(op.where, "a weight 'data'", ", ".join(op.attrs) or "none")
-        self.data = op.attrs["data"].data
+        self.quantized = op.quantized("data")
+
+    @cached_property
+    def data(self) -> Array:
+        """The tensor; one that is quantised is unpacked when somebody asks for it."""
+        return self.op.attrs["data"].data
 
     def forward(self) -> Array:
         return self.data

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.errors import DataTypeError, TensorIndexError
-from kuiper.layers.layer import Array, Layer
+from kuiper.layers.layer import Array, Layer, ParamLayer
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
@@ -15,17 +15,14 @@ if TYPE_CHECKING:
 
 
 @register("nn.Embedding")
-class Embedding(Layer):
+class Embedding(ParamLayer):
     """Row ``i`` of the weight for each entry ``i`` of the input: (...) -> (..., embedding_dim).
 
     Source: torch.nn.Embedding.
     """
 
     def __init__(self, op: RuntimeOperator) -> None:
-        super().__init__(op)
-        self.weight = op.attr("weight")
-        shape = (op.int_param("num_embeddings"), op.int_param("embedding_dim"))
-        self.expect(self.weight.shape == shape, f"weight of shape {shape}", self.weight.shape)
+        super().__init__(op, (op.int_param("num_embeddings"), op.int_param("embedding_dim")))
         if op.has_param("max_norm"):
             raise self.unsupported("no max_norm", op.params["max_norm"].value)
 

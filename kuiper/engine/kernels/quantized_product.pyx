@@ -1,0 +1,160 @@
+"""Products with weights in 8 or 4 bits, and rows of such a table: weights become floats only in registers.
+
+    QuantizedProduct    out[i, o] = activation(sum over k of x[i, k] * q[o, k] * scale[o, k / group] + bias[o] + residual[i, o])
+    QuantizedRows       out[i] = q[index[i]] * scale[index[i]]          an embedding
+
+A language model that writes text reads each of its weights once for every token, and does one multiply-add with it: memory
+sets its pace, and a weight of a quarter or an eighth of the bytes comes four or eight times as fast.
+
+The weights are cut into panels of QUANTIZED_WIDTH outputs (quantized_tile.pxd); a task is some panels, for all rows.
+"""
+
+from libc.string cimport memcpy
+
+from kuiper.engine.activation cimport activate
+from kuiper.engine.quantized_tile cimport QUANTIZED_ROWS, QUANTIZED_WIDTH, QuantizedWork, tile_4, tile_8
+from kuiper.engine.step cimport Memory, Step
+from kuiper.engine.vector cimport LANES, load, store
+
+WIDTH = QUANTIZED_WIDTH  # outputs of a panel
+
+cdef enum:
+    GRAIN = 1 << 15  # bytes of weights of a task
+
+cdef struct Product:
+    Py_ssize_t x, x_row, out, out_row, residual, residual_row  # offsets into the arena and strides, in floats
+    bint has_residual
+    Py_ssize_t rows, outputs, bits, groups, depth
+    int activation
+    float alpha, beta
+
+cdef struct Multiplying:
+    Product product
+    const unsigned char* weights  # [panels][groups * depth * bits / 8][QUANTIZED_WIDTH]
+    const float* scales  # [panels][groups][QUANTIZED_WIDTH]
+    const float* bias  # [panels][QUANTIZED_WIDTH]
+    Py_ssize_t panels, panel_bytes, tasks
+
+cdef struct Rows:
+    Py_ssize_t index  # bytes from the beginning of the arena
+    Py_ssize_t out, out_row  # in floats
+    Py_ssize_t count, size, numbers, bits, group
+    Py_ssize_t table, scales  # externals
+    Py_ssize_t fault  # where a flag is set for an index that lies outside
+
+
+cdef class QuantizedProduct(Step):
+    """See the head of this file.
+
+    Parameters
+    ----------
+    numbers : dict of numbers, the fields of Product
+    weights : uint8 (panels, groups * depth * bits / 8, WIDTH)
+    scales : (panels, groups, WIDTH)
+    bias : (panels, WIDTH)
+    """
+
+    cdef Multiplying work
+
+    def __init__(
+        self, dict numbers, const unsigned char[:, :, ::1] weights, const float[:, :, ::1] scales,
+        const float[:, ::1] bias,
+    ):
+        cdef Multiplying* w = &self.work
+        w.product = numbers
+        w.weights, w.scales, w.bias = &weights[0, 0, 0], &scales[0, 0, 0], &bias[0, 0]
+        w.panels, w.panel_bytes = weights.shape[0], weights.shape[1] * weights.shape[2]
+        w.tasks = self.tasks = max(1, min(w.panels, w.panels * w.panel_bytes // GRAIN))
+        self.keeps = (weights, scales, bias)
+        self.numbers, self.run = w, multiply
+        self.scratch_floats = QUANTIZED_ROWS * QUANTIZED_WIDTH
+
+
+cdef void multiply(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
+    """Some panels, for all rows."""
+    cdef const Multiplying* w = <const Multiplying*> numbers
+    cdef Py_ssize_t panel
+    for panel in range(task * w.panels // w.tasks, (task + 1) * w.panels // w.tasks):
+        multiply_panel(w, panel, memory)
+
+
+cdef inline void multiply_panel(const Multiplying* w, Py_ssize_t panel, const Memory* memory) noexcept nogil:
+    """One panel, for tiles of rows that differ by at most one row."""
+    cdef const Product* p = &w.product
+    cdef Py_ssize_t first = panel * QUANTIZED_WIDTH, tiles = (p.rows + QUANTIZED_ROWS - 1) // QUANTIZED_ROWS
+    cdef Py_ssize_t vectors = (min(<Py_ssize_t> QUANTIZED_WIDTH, p.outputs - first) + LANES - 1) // LANES
+    cdef Py_ssize_t index, row = 0, end
+    cdef const float* x[QUANTIZED_ROWS]
+    cdef float* sums[QUANTIZED_ROWS]
+    cdef QuantizedWork work
+    cdef int rows, i
+    work.groups, work.depth = p.groups, p.depth
+    work.weights, work.bias = w.weights + panel * w.panel_bytes, w.bias + first
+    work.scales = w.scales + panel * p.groups * QUANTIZED_WIDTH
+    for index in range(tiles):
+        end = (index + 1) * p.rows // tiles
+        rows = <int> (end - row)
+        for i in range(rows):
+            x[i] = memory.arena + p.x + (row + i) * p.x_row
+            sums[i] = memory.scratch + i * QUANTIZED_WIDTH
+        if p.bits == 8:
+            tile_8(rows, &work, x, sums)
+        else:
+            tile_4(rows, &work, x, sums)
+        for i in range(rows):
+            finish(p, sums[i], vectors, row + i, first, memory)
+        row = end
+
+
+cdef inline void finish(
+    const Product* p, float* sums, Py_ssize_t vectors, Py_ssize_t row, Py_ssize_t first, const Memory* memory
+) noexcept nogil:
+    """Residual and activation, and whole vectors to the output."""
+    cdef float* out = memory.arena + p.out + row * p.out_row + first
+    cdef const float* residual = memory.arena + p.residual + row * p.residual_row + first
+    cdef Py_ssize_t v
+    for v in range(vectors):
+        if p.has_residual:
+            store(out + v * LANES, load(sums + v * LANES) + load(residual + v * LANES))
+        else:
+            store(out + v * LANES, load(sums + v * LANES))
+    activate(out, vectors * LANES, p.activation, p.alpha, p.beta)
+
+
+cdef class QuantizedRows(Step):
+    """See the head of this file. ``numbers`` names the fields of Rows.
+
+    Parameters
+    ----------
+    numbers : dict of whole numbers
+    """
+
+    cdef Rows rows
+
+    def __init__(self, dict numbers):
+        self.rows = numbers
+        self.tasks = self.rows.count
+        self.numbers, self.run = &self.rows, row_of
+
+
+cdef void row_of(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
+    """One row of the table; row 0 and a flag if the index lies outside."""
+    cdef const Rows* r = <const Rows*> numbers
+    cdef float* out = memory.arena + r.out + task * r.out_row
+    cdef const unsigned char* table = <const unsigned char*> memory.externals[r.table]
+    cdef const float* scales = memory.externals[r.scales]
+    cdef Py_ssize_t groups = r.numbers // r.group, i
+    cdef long long index
+    cdef unsigned char byte
+    memcpy(&index, <const char*> memory.arena + r.index + 8 * task, 8)
+    if not 0 <= index < r.size:
+        memory.arena[r.fault] = 1
+        index = 0
+    table += index * (r.numbers * r.bits // 8)
+    scales += index * groups
+    for i in range(r.numbers):
+        if r.bits == 8:
+            out[i] = scales[i // r.group] * <float> <signed char> table[i]
+        else:
+            byte = table[i // 2] << 4 if i % 2 == 0 else table[i // 2]
+            out[i] = scales[i // r.group] * <float> (<signed char> byte >> 4)
