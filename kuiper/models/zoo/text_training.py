@@ -26,7 +26,7 @@ CHECKS = 30
 """How often a training measures the validation loss, and keeps the weights if they are the best so far."""
 WARM_UP = 0.03
 """The part of a training in which the learning rate rises; from there on it falls along a cosine to a fiftieth."""
-CHECKPOINT_SECONDS = 120.0
+CHECKPOINT_SECONDS = 60.0
 
 
 @dataclass
@@ -58,7 +58,7 @@ def parse(description: str | None, name: str, arguments: list[str] | None) -> ar
     parser.add_argument("--rate", type=float, default=3e-3, help="the highest learning rate")
     end = parser.add_mutually_exclusive_group(required=True)
     end.add_argument("--steps", type=int, help="the length of the training in steps")
-    end.add_argument("--minutes", type=float, help="the length in minutes; the learning rate then follows the clock")
+    end.add_argument("--minutes", type=float, help="the length in minutes of processor time")
     return parser.parse_args(arguments)
 
 
@@ -103,13 +103,13 @@ def train(model: LlamaForCausalLM, task: Task, options: argparse.Namespace) -> S
         print(f"goes on from {options.checkpoint}, step {state.step}, {state.seconds:.0f} s", flush=True)
     peaks = [rule.defaults["lr"] for rule in rules]
     done, losses = progress(state, options), []
-    before, last_saved = time.perf_counter(), time.perf_counter()
+    before, last_saved = time.process_time(), time.process_time()
     while done < 1:
         for rule, peak in zip(rules, peaks, strict=True):
             for group in rule.param_groups:
                 group["lr"] = peak * rate_at(done)
         losses.append(step(model, task.batch(generator), rules, state))
-        now = time.perf_counter()
+        now = time.process_time()
         state.seconds, before, past = state.seconds + now - before, now, done
         done = progress(state, options)
         if int(done * CHECKS) > int(past * CHECKS) or done >= 1:
