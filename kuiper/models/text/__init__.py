@@ -1,0 +1,14 @@
+"""From text to text: what stands around a language model.
+
+    text -> characters | tokenizer: tokens -> the model: scores -> sampling: a token -> the same back: text, piece by piece
+
+protocols    what a language model must offer, and a session of it
+sampling     from scores to the next token: temperature, top-k, top-p, repetition penalty
+characters   a vocabulary of characters, from a model card
+tokenizer    Hugging Face's tokenizer.json
+chat         from messages to a prompt, by the template that a model brings
+checkpoint   config.json and safetensors, as NumPy arrays
+generation   the loop, and where it ends
+
+``tokenizer``, ``chat`` and ``checkpoint`` need the extra ``kuiper[text]``; nothing here imports it before it is called.
+"""
