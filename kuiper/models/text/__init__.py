@@ -1,6 +1,6 @@
 """From text to text: what stands around a language model.
 
-    text -> characters | tokenizer: tokens -> the model: scores -> sampling: a token -> the same back: text, piece by piece
+    text -> characters | tokenizer: tokens -> the model: scores -> sampling: a token -> back again: text, piece by piece
 
 protocols    what a language model must offer, and a session of it
 sampling     from scores to the next token: temperature, top-k, top-p, repetition penalty
@@ -10,5 +10,6 @@ chat         from messages to a prompt, by the template that a model brings
 checkpoint   config.json and safetensors, as NumPy arrays
 generation   the loop, and where it ends
 
-``tokenizer``, ``chat`` and ``checkpoint`` need the extra ``kuiper[text]``; nothing here imports it before it is called.
+``tokenizer``, ``chat`` and ``checkpoint`` need the packages of the extra ``text``; nothing here imports them before
+they are called.
 """

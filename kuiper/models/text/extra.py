@@ -1,4 +1,4 @@
-"""The packages of the extra ``kuiper[text]``, which are imported when they are needed."""
+"""The packages of the extra ``text``, which are imported when they are needed."""
 
 from __future__ import annotations
 
@@ -21,4 +21,4 @@ def package(name: str, what: str) -> Any:
         return importlib.import_module(name)
     except ImportError as error:
         root = name.partition(".")[0]
-        raise ImportError(f"{what}: expected the package {root}, got none; pip install 'kuiper[text]'") from error
+        raise ImportError(f"{what}: expected the package {root}, got none; pip install {root}") from error

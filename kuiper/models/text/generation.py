@@ -47,8 +47,8 @@ class Account:
 class Generation:
     """The text behind a prompt, piece by piece: iterate over it once.
 
-    What the model's vocabulary wants at the beginning of every text, and the prompt leaves out, is drawn first. When the
-    model's context is full, the model starts anew with the second half of what it has read, behind the same beginning.
+    What the model's vocabulary wants at the beginning of every text, and the prompt leaves out, is drawn first. When
+    the context is full, the model starts anew with the second half of what it has read, behind the same beginning.
 
     Parameters
     ----------
@@ -71,7 +71,13 @@ class Generation:
     """
 
     def __init__(
-        self, model: LanguageModel, prompt: Sequence[int], sampler: Sampler, *, max_tokens: int, stop: Sequence[str] = ()
+        self,
+        model: LanguageModel,
+        prompt: Sequence[int],
+        sampler: Sampler,
+        *,
+        max_tokens: int,
+        stop: Sequence[str] = (),
     ) -> None:
         if max_tokens < 1:
             raise ParameterError("max_tokens", "a number of at least 1", max_tokens)
@@ -158,7 +164,8 @@ class Generation:
 def last_scores(session: Session, tokens: Sequence[int]) -> npt.NDArray[np.float64]:
     """The scores (vocabulary,) of the token behind ``tokens``, which the session reads."""
     scores = np.asarray(session(np.array(tokens, np.int64)), np.float64)
-    return scores.reshape(-1, scores.shape[-1])[-1]
+    last: npt.NDArray[np.float64] = scores.reshape(-1, scores.shape[-1])[-1]
+    return last
 
 
 class StopStrings:

@@ -65,7 +65,7 @@ class Sampler:
         self._random = np.random.default_rng(self.seed)
 
     def __call__(self, scores: npt.ArrayLike, text: Iterable[int] = ()) -> int:
-        """The next token, drawn from ``scores`` (vocabulary,) behind the tokens of ``text``; errors as ``probabilities``."""
+        """The next token, drawn from ``scores`` (vocabulary,) behind ``text``; errors as ``probabilities``."""
         chances = self.probabilities(scores, text)
         if self.temperature == 0:
             return int(chances.argmax())
@@ -87,7 +87,9 @@ class Sampler:
         """
         found = np.array(scores, np.float64)
         if found.ndim != 1 or not found.size:
-            raise ParameterError("sampling", "scores of one axis, one for each token", f"an array of shape {found.shape}")
+            raise ParameterError(
+                "sampling", "scores of one axis, one for each token", f"an array of shape {found.shape}"
+            )
         if np.isnan(found).any() or found.max() == -np.inf:
             raise ParameterError("sampling", "a score for each token", "NaN, or -inf for all of them")
         found = penalised(found, text, self.repetition_penalty)
@@ -114,7 +116,8 @@ def softmax(scores: Scores) -> Scores:
         powers = (scores == np.inf).astype(np.float64)
     else:
         powers = np.exp(scores - highest)
-    return powers / powers.sum()
+    chances: Scores = powers / powers.sum()
+    return chances
 
 
 def penalised(scores: Scores, text: Iterable[int], penalty: float) -> Scores:

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 FORMS = {"5x4": (5, 4), "5x8": (5, 8), "7x4": (7, 4), "7x8": (7, 8)}
 """Characters of a line, and lines."""
-LINE = re.compile("([^，。？！；]+)([，。？！；])")
+MARKS = "，。？！；"  # noqa: RUF001 (not the ASCII ones)
+LINE = re.compile(f"([^{MARKS}]+)([{MARKS}])")
 LEAST_POEMS = 30
 """A rhyme group of fewer poems is none."""
 
@@ -63,7 +64,7 @@ def rhyming(text: str) -> str:
 
 
 def read(path: Path, least: int) -> list[Poem]:
-    """The poems of a file, one a line, that have a form and no character that the file has fewer than ``least`` times."""
+    """The poems of a file, one a line, that have a form, and of whose characters the file has ``least`` each."""
     opened = lzma.open if path.suffix == ".xz" else open
     with opened(path, "rt", encoding="utf-8") as file:
         lines = file.read().split()
@@ -73,7 +74,7 @@ def read(path: Path, least: int) -> list[Poem]:
 
 
 def rhyme_groups(poems: list[Poem]) -> list[str]:
-    """Groups of characters that rhyme with each other, the most frequent first, each from its most frequent character."""
+    """Characters that rhyme with each other, most frequent first; so are the groups."""
     counts = Counter(character for poem in poems for character in rhyming(poem.text))
     characters = [character for character, _ in counts.most_common()]
     index = {character: i for i, character in enumerate(characters)}

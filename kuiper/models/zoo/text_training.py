@@ -18,7 +18,7 @@ from torch import nn
 from torch.nn import functional
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from kuiper.models.zoo.architectures.llama import LlamaConfig, LlamaForCausalLM
 
@@ -53,7 +53,9 @@ def parse(description: str | None, name: str, arguments: list[str] | None) -> ar
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="the text to learn from")
     parser.add_argument("--out", type=Path, required=True, help="the folder that is written")
-    parser.add_argument("--checkpoint", type=Path, default=Path(f"{name}.pt"), help="where an unfinished training is kept")
+    parser.add_argument(
+        "--checkpoint", type=Path, default=Path(f"{name}.pt"), help="where an unfinished training is kept"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rate", type=float, default=3e-3, help="the highest learning rate")
     end = parser.add_mutually_exclusive_group(required=True)
@@ -90,52 +92,91 @@ def optimizers(model: nn.Module, rate: float) -> list[torch.optim.Optimizer]:
 
 def train(model: LlamaForCausalLM, task: Task, options: argparse.Namespace) -> State:
     """Train ``model``; afterwards it has the weights with the lowest validation loss."""
-    generator = torch.Generator().manual_seed(options.seed)
-    rules = optimizers(model, options.rate)
-    state, best = State(), model.state_dict()
-    if options.checkpoint.exists():
-        saved = torch.load(options.checkpoint, weights_only=True)
-        model.load_state_dict(saved["model"])
-        generator.set_state(saved["generator"])
-        state, best = State(**saved["state"]), saved["best"]
-        for rule, its in zip(rules, saved["optimizers"], strict=True):
-            rule.load_state_dict(its)
-        print(f"goes on from {options.checkpoint}, step {state.step}, {state.seconds:.0f} s", flush=True)
-    peaks = [rule.defaults["lr"] for rule in rules]
-    done, losses = progress(state, options), []
-    before, last_saved = time.process_time(), time.process_time()
-    while done < 1:
-        for rule, peak in zip(rules, peaks, strict=True):
-            for group in rule.param_groups:
-                group["lr"] = peak * rate_at(done)
-        losses.append(step(model, task.batch(generator), rules, state))
+    training = Training(model, options)
+    last_kept = before = time.process_time()
+    while (done := training.done()) < 1:
+        training.step(task.batch(training.generator))
         now = time.process_time()
-        state.seconds, before, past = state.seconds + now - before, now, done
-        done = progress(state, options)
-        if int(done * CHECKS) > int(past * CHECKS) or done >= 1:
-            loss = validation_loss(model, task.validation())
-            if loss < state.best_loss:
-                state.best_loss, state.best_step = loss, state.step
-                best = {name: value.clone() for name, value in model.state_dict().items()}
-            mean = sum(losses) / len(losses)
-            pace = state.tokens / state.seconds
-            print(
-                f"{done:5.1%}  step {state.step}  training {mean:.3f}  validation {loss:.4f}  {state.seconds:.0f} s"
-                f"  {pace:.0f} tokens/s",
-                flush=True,
-            )
-            losses = []
-        if now - last_saved > CHECKPOINT_SECONDS:
-            last_saved = now
-            keep(options.checkpoint, model, best, rules, generator, state)
-    model.load_state_dict(best)
-    keep(options.checkpoint, model, best, rules, generator, state)
-    return state
+        training.state.seconds, before = training.state.seconds + now - before, now
+        if int(training.done() * CHECKS) > int(done * CHECKS):
+            training.check(task)
+        if now - last_kept > CHECKPOINT_SECONDS:
+            training.keep()
+            last_kept = now
+    training.keep()
+    model.load_state_dict(training.best)
+    return training.state
 
 
-def progress(state: State, options: argparse.Namespace) -> float:
-    """The part of the training that is done, from 0 to 1."""
-    return state.step / options.steps if options.steps else state.seconds / (60 * options.minutes)
+class Training:
+    """A model with all that its training changes, which a checkpoint keeps."""
+
+    def __init__(self, model: LlamaForCausalLM, options: argparse.Namespace) -> None:
+        self.model, self.options = model, options
+        self.rules = optimizers(model, options.rate)
+        self.generator = torch.Generator().manual_seed(options.seed)
+        self.state, self.best = State(), model.state_dict()
+        self.losses: list[float] = []  # since the last check
+        if options.checkpoint.exists():
+            self._go_on()
+
+    def _go_on(self) -> None:
+        saved = torch.load(self.options.checkpoint, weights_only=True)
+        self.model.load_state_dict(saved["model"])
+        self.generator.set_state(saved["generator"])
+        self.state, self.best = State(**saved["state"]), saved["best"]
+        for rule, its in zip(self.rules, saved["optimizers"], strict=True):
+            rule.load_state_dict(its)
+        print(f"goes on from {self.options.checkpoint}, step {self.state.step}", flush=True)
+
+    def keep(self) -> None:
+        """Write the checkpoint, so that a stop while it is written loses nothing."""
+        content = {
+            "model": self.model.state_dict(),
+            "best": self.best,
+            "optimizers": [rule.state_dict() for rule in self.rules],
+            "generator": self.generator.get_state(),
+            "state": asdict(self.state),
+        }
+        temporary = self.options.checkpoint.with_suffix(".part")
+        torch.save(content, temporary)
+        temporary.replace(self.options.checkpoint)
+
+    def done(self) -> float:
+        """The part of the training that is done, from 0 to 1."""
+        if self.options.steps:
+            return float(self.state.step / self.options.steps)
+        return float(self.state.seconds / (60 * self.options.minutes))
+
+    def step(self, tokens: torch.Tensor) -> None:
+        """Learn from tokens (b, t + 1); the matrix products run in bfloat16."""
+        for rule in self.rules:
+            for group in rule.param_groups:
+                group["lr"] = rule.defaults["lr"] * rate_at(self.done())
+        with torch.autocast("cpu", torch.bfloat16):
+            loss = loss_of(self.model, tokens)
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        for rule in self.rules:
+            rule.step()
+            rule.zero_grad()
+        self.state.step += 1
+        self.state.tokens += tokens[:, 1:].numel()
+        self.losses.append(loss.item())
+
+    def check(self, task: Task) -> None:
+        """Measure the validation loss, keep the weights if they are the best so far, and say how it goes."""
+        loss, state = validation_loss(self.model, task.validation()), self.state
+        if loss < state.best_loss:
+            state.best_loss, state.best_step = loss, state.step
+            self.best = {name: value.clone() for name, value in self.model.state_dict().items()}
+        mean = sum(self.losses) / len(self.losses)
+        self.losses.clear()
+        print(
+            f"{self.done():6.1%}  step {state.step}  training {mean:.3f}  validation {loss:.4f}"
+            f"  {state.seconds:.0f} s  {state.tokens / state.seconds:.0f} tokens/s",
+            flush=True,
+        )
 
 
 def rate_at(done: float) -> float:
@@ -143,36 +184,6 @@ def rate_at(done: float) -> float:
     if done < WARM_UP:
         return max(done, WARM_UP / 100) / WARM_UP
     return 0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * (done - WARM_UP) / (1 - WARM_UP)))
-
-
-def step(model: nn.Module, tokens: torch.Tensor, rules: Sequence[torch.optim.Optimizer], state: State) -> float:
-    """One step of the training; the matrix products run in bfloat16."""
-    with torch.autocast("cpu", torch.bfloat16):
-        loss = loss_of(model, tokens)
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    for rule in rules:
-        rule.step()
-        rule.zero_grad()
-    state.step += 1
-    state.tokens += tokens[:, 1:].numel()
-    return loss.item()
-
-
-def keep(path: Path, model: nn.Module, best: dict[str, Any], rules: Any, generator: torch.Generator, state: State) -> None:
-    """Write all that the training needs to go on, so that a stop while it writes loses nothing."""
-    temporary = path.with_suffix(".part")
-    torch.save(
-        {
-            "model": model.state_dict(),
-            "best": best,
-            "optimizers": [rule.state_dict() for rule in rules],
-            "generator": generator.get_state(),
-            "state": asdict(state),
-        },
-        temporary,
-    )
-    temporary.replace(path)
 
 
 @torch.no_grad()

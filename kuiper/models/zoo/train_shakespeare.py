@@ -3,8 +3,8 @@
     pip install torch==2.13.0 safetensors && pip install -e .
     python -m kuiper.models.zoo.train_shakespeare --data tinyshakespeare.txt --out DIR --minutes 60
 
-``--data`` is a text file, such as ``data/tinyshakespeare/input.txt`` of github.com/karpathy/char-rnn (public domain). The
-last tenth of it is held out. ``DIR`` gets ``config.json``, ``model.safetensors`` and ``shakespeare.json``, the card.
+``--data`` is a text file, such as ``data/tinyshakespeare/input.txt`` of github.com/karpathy/char-rnn (public domain).
+The last tenth of it is held out. ``DIR`` gets ``config.json``, ``model.safetensors`` and a card, ``shakespeare.json``.
 The seed fixes the initial weights and the order of the text; the last digits still depend on the machine's kernels.
 """
 

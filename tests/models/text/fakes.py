@@ -39,7 +39,7 @@ class FakeSession:
 
 @dataclass
 class FakeModel:
-    """A model over a vocabulary of characters; ``reads`` are the tokens of each call, ``lengths`` those of the sessions."""
+    """A model over a vocabulary of characters; ``reads`` are the tokens of each call, ``lengths`` of each session."""
 
     vocabulary: Characters
     rule: Callable[[list[int]], int]

@@ -44,7 +44,9 @@ def test_read_needs_neither_end_nor_prefix(tmp_path: Path) -> None:
 def test_encode_takes_names_that_it_knows_and_letters_where_it_does_not(tmp_path: Path) -> None:
     characters = Characters.read(card(tmp_path / "card.json"))
     assert characters.encode("<5x4><rhyme 東>東\n<") == [1, 3, 4, 6, 5]
-    with pytest.raises(ParameterError, match=r"^prompt: expected characters that the model has learned, got '9' 'x' '>'$"):
+    with pytest.raises(
+        ParameterError, match=r"^prompt: expected characters that the model has learned, got '9' 'x' '>'$"
+    ):
         characters.encode("<9x9>")
 
 

@@ -68,7 +68,7 @@ def test_generation_goes_on_when_the_context_is_full() -> None:
 
 
 def verse(context: int = 64) -> FakeModel:
-    """A model whose texts begin with a form and a rhyme; it wants the rhyme of its form, and then the letter of both."""
+    """A model whose texts begin with a form and a rhyme; it wants the rhyme of its form, then a letter."""
     names = ("<end>", "<f>", "<g>", "<r>", "<s>", "x", "y", "z")
     after = {1: 3, 2: 4, 3: 5, 4: 6, 5: 7, 6: 7, 7: 0}
     return FakeModel(Characters(names, frozenset({0}), ((1, 2), (3, 4))), lambda read: after[read[-1]], context)

@@ -5,7 +5,7 @@
 
 Positions enter by rotary embedding (Su et al., 2021), several query heads share one key and value head (Ainslie et al.,
 2023), and the scores come from the embedding's own matrix where ``tie_word_embeddings`` says so. Parameters have the
-names of Hugging Face's Llama, and the configuration has the fields of its ``config.json``, so that one reader serves both.
+names of Hugging Face's Llama, and the configuration has the fields of its ``config.json``: one reader serves both.
 """
 
 from __future__ import annotations
