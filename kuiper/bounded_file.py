@@ -39,24 +39,25 @@ def obstacle(path: Path) -> str:
     return "a directory" if stat.S_ISDIR(mode) else "a special file"
 
 
-def read_text(path: Path, kind: type[KuiperError], expected: str) -> str:
+def read_text(path: Path, kind: type[KuiperError], expected: str, *, most: int | None = None) -> str:
     """The text of a file in UTF-8, with or without a byte order mark; ``expected`` says in errors what it should be.
 
     Raises
     ------
     kind
-        If it is no regular file, cannot be read, is larger than LARGEST_TEXT or is no UTF-8.
+        If it is no regular file, cannot be read, is larger than ``most`` bytes (LARGEST_TEXT if that is None) or
+        is no UTF-8.
     """
-    where, got = os.fspath(path), obstacle(path)
+    where, got, most = os.fspath(path), obstacle(path), LARGEST_TEXT if most is None else most
     if got:
         raise kind(where, expected, got)
     try:
         with open(path, "rb") as file:
-            data = file.read(LARGEST_TEXT + 1)
+            data = file.read(most + 1)
     except OSError as error:
         raise kind(where, expected, error) from error
-    if len(data) > LARGEST_TEXT:
-        raise kind(where, f"{expected} of at most {LARGEST_TEXT} bytes", "more")
+    if len(data) > most:
+        raise kind(where, f"{expected} of at most {most} bytes", "more")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -1,0 +1,162 @@
+"""From scores to the next token: what is filtered out, what is drawn, and why the same seed gives the same text."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kuiper.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import numpy.typing as npt
+
+    Scores = npt.NDArray[np.float64]
+
+
+@dataclass
+class Sampler:
+    """Draws a token from scores, as Hugging Face's ``generate`` does.
+
+    The order is theirs: repetition penalty, temperature, top-k, top-p. Each may be left at the value that does nothing.
+
+    Parameters
+    ----------
+    temperature
+        Scores are divided by it: below 1 the likely becomes likelier. 0 takes the token with the highest score.
+    top_k
+        Only this many of the highest scores stay, and those equal to the last of them; 0 keeps all.
+    top_p
+        Only the likeliest tokens stay that together reach this probability; 1 keeps all.
+    repetition_penalty
+        The score of a token that is in the text already is divided by it, or multiplied if it is negative; 1 changes
+        none.
+    seed
+        Of the random numbers; None takes a new one each time.
+
+    >>> sampler = Sampler(temperature=1.0, top_k=2, seed=0)
+    >>> [sampler(np.log([0.1, 0.6, 0.3])) for _ in range(8)]
+    [1, 1, 1, 1, 2, 2, 1, 2]
+
+    Raises
+    ------
+    ParameterError
+        If a value is out of its range.
+    """
+
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    repetition_penalty: float = 1.0
+    seed: int | None = None
+    _random: np.random.Generator = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        _check("temperature", self.temperature, 0 <= self.temperature < math.inf, "a number of at least 0")
+        _check("top_k", self.top_k, self.top_k >= 0, "a number of at least 0")
+        _check("top_p", self.top_p, 0 < self.top_p <= 1, "a number above 0, and at most 1")
+        penalty = self.repetition_penalty
+        _check("repetition_penalty", penalty, 0 < penalty < math.inf, "a number above 0")
+        _check("seed", self.seed, self.seed is None or self.seed >= 0, "a whole number of at least 0")
+        self._random = np.random.default_rng(self.seed)
+
+    def __call__(self, scores: npt.ArrayLike, text: Iterable[int] = ()) -> int:
+        """The next token, drawn from ``scores`` (vocabulary,) behind ``text``; errors as ``probabilities``."""
+        chances = self.probabilities(scores, text)
+        if self.temperature == 0:
+            return int(chances.argmax())
+        heights = np.cumsum(chances)
+        # The last height is 1 but for rounding; "right" never lands on a token whose chance is 0.
+        return int(np.searchsorted(heights, self._random.random() * heights[-1], side="right"))
+
+    def probabilities(self, scores: npt.ArrayLike, text: Iterable[int] = ()) -> Scores:
+        """The probability (vocabulary,) of each token after all filters; those filtered out have 0.
+
+        >>> sampler = Sampler(temperature=0.5, top_k=2)
+        >>> sampler.probabilities(np.log([0.1, 0.6, 0.3])).round(3).tolist()
+        [0.0, 0.8, 0.2]
+
+        Raises
+        ------
+        ParameterError
+            If ``scores`` is empty, has more axes than one or a NaN, or has nothing but -inf.
+        """
+        found = np.array(scores, np.float64)
+        if found.ndim != 1 or not found.size:
+            raise ParameterError(
+                "sampling", "scores of one axis, one for each token", f"an array of shape {found.shape}"
+            )
+        if np.isnan(found).any() or found.max() == -np.inf:
+            raise ParameterError("sampling", "a score for each token", "NaN, or -inf for all of them")
+        found = penalised(found, text, self.repetition_penalty)
+        if self.temperature == 0:
+            chances = np.zeros_like(found)
+            chances[found.argmax()] = 1
+            return chances
+        return softmax(kept_together(kept_best(found / self.temperature, self.top_k), self.top_p))
+
+
+def _check(name: str, value: object, is_right: bool, expected: str) -> None:
+    if not is_right:
+        raise ParameterError(name, expected, value)
+
+
+def softmax(scores: Scores) -> Scores:
+    """exp(scores), divided by their sum; a score of +inf takes all.
+
+    >>> softmax(np.array([0.0, -np.inf, 0.0])).tolist()
+    [0.5, 0.0, 0.5]
+    """
+    highest = scores.max()
+    if highest == np.inf:
+        powers = (scores == np.inf).astype(np.float64)
+    else:
+        powers = np.exp(scores - highest)
+    chances: Scores = powers / powers.sum()
+    return chances
+
+
+def penalised(scores: Scores, text: Iterable[int], penalty: float) -> Scores:
+    """The scores, lower by the factor ``penalty`` for tokens that ``text`` has, however often (Keskar et al., 2019).
+
+    >>> penalised(np.array([2.0, -2.0, 2.0]), [0, 1, 0], 2.0).tolist()
+    [1.0, -4.0, 2.0]
+    """
+    if penalty != 1:
+        there = np.unique(np.fromiter(text, np.int64))
+        scores = scores.copy()
+        scores[there] = np.where(scores[there] < 0, scores[there] * penalty, scores[there] / penalty)
+    return scores
+
+
+def kept_best(scores: Scores, count: int) -> Scores:
+    """The ``count`` highest scores and those equal to the last of them; -inf for the others. 0 keeps all.
+
+    >>> kept_best(np.array([1.0, 4.0, 3.0, 3.0]), 2).tolist()
+    [-inf, 4.0, 3.0, 3.0]
+    """
+    if not 0 < count < len(scores):
+        return scores
+    least = np.partition(scores, -count)[-count]
+    return np.where(scores < least, -np.inf, scores)
+
+
+def kept_together(scores: Scores, share: float) -> Scores:
+    """The highest scores whose probabilities together reach ``share``; -inf for the others (Holtzman et al., 2020).
+
+    >>> kept_together(np.log([0.5, 0.2, 0.3]), 0.6).round(2).tolist()
+    [-0.69, -inf, -1.2]
+    """
+    if share >= 1:
+        return scores
+    order = np.argsort(-scores, kind="stable")
+    before = np.cumsum(softmax(scores)[order])
+    before = np.concatenate(([0.0], before[:-1]))  # what those in front of each have together
+    dropped = order[1:][before[1:] >= share]
+    scores = scores.copy()
+    scores[dropped] = -np.inf
+    return scores

@@ -1,0 +1,140 @@
+"""Hugging Face's ``tokenizer.json``, read by their package ``tokenizers``.
+
+A file has at most LARGEST_FILE bytes, a prompt at most LONGEST_PROMPT characters. The package does to a text what the
+file describes, replacements and regular expressions among it; for how long, and into how much memory, is bounded by
+nothing but the prompt's length.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from kuiper.bounded_file import Path, read_text
+from kuiper.errors import ModelFormatError, ParameterError
+from kuiper.models.text.extra import package
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+LARGEST_FILE = 64 * 2**20
+LONGEST_PROMPT = 1 << 20
+
+_UNFINISHED = "\ufffd"  # what stands for the bytes of a character that is not complete
+_LONGEST_WINDOW = 16  # tokens that wait for the end of a character, which has four bytes at most
+
+
+class Tokenizer:
+    """Text to tokens and back, as a ``tokenizer.json`` says; a vocabulary for ``Generation``.
+
+    Parameters
+    ----------
+    path
+        The file.
+    ends
+        The tokens that end a text.
+
+    Raises
+    ------
+    ModelFormatError
+        If the file cannot be read, is too large, or is no tokenizer.
+    ImportError
+        If the package ``tokenizers`` is not installed.
+    """
+
+    def __init__(self, path: Path, ends: Collection[int] = ()) -> None:
+        library = package("tokenizers", "tokenizer")
+        self._where = os.fspath(path)
+        text = read_text(path, ModelFormatError, "a tokenizer.json", most=LARGEST_FILE)
+        self._tokenizer: Any = self._guarded(lambda: library.Tokenizer.from_str(text))
+        self._guarded(self._tokenizer.no_padding)  # to a length that a file may choose
+        self._guarded(self._tokenizer.no_truncation)
+        self.ends = frozenset(ends)
+        self.prefix: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def size(self) -> int:
+        """One more than the highest token."""
+        return max(self._tokenizer.get_vocab(with_added_tokens=True).values(), default=-1) + 1
+
+    def token(self, name: str) -> int | None:
+        """The token of a name such as ``<|im_end|>``, or None."""
+        found = self._tokenizer.token_to_id(name)
+        return None if found is None else int(found)
+
+    def encode(self, text: str, *, is_complete: bool = False) -> list[int]:
+        """The tokens of a text, behind those that begin every text; of one that ``is_complete``, of this text alone.
+
+        Raises
+        ------
+        ParameterError
+            If the text has more than LONGEST_PROMPT characters, or half of a pair of surrogates.
+        ModelFormatError
+            If the file describes something that cannot be done.
+        """
+        if len(text) > LONGEST_PROMPT:
+            raise ParameterError("prompt", f"at most {LONGEST_PROMPT} characters", len(text))
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise ParameterError("prompt", "text", f"half a character, {text[error.start]!r}") from error
+        found = self._guarded(lambda: self._tokenizer.encode(text, add_special_tokens=not is_complete).ids)
+        return [int(token) for token in found]
+
+    def decode(self, tokens: list[int]) -> str:
+        """The text of tokens, without those that are no text; errors as ``encode``."""
+        return str(self._guarded(lambda: self._tokenizer.decode(tokens, skip_special_tokens=True)))
+
+    def decoder(self) -> StreamDecoder:
+        """A decoder of tokens that come one by one."""
+        return StreamDecoder(self.decode)
+
+    def _guarded(self, work: Callable[[], Any]) -> Any:
+        """What the package returns; its errors are plain ``Exception``, and those of Rust are not even that."""
+        try:
+            return work()
+        except (KeyboardInterrupt, SystemExit, MemoryError):
+            raise
+        except BaseException as error:
+            raise ModelFormatError(self._where, "a tokenizer.json", str(error) or type(error).__name__) from error
+
+
+class StreamDecoder:
+    """Shows the text of tokens as soon as it is certain: never half of a character.
+
+    Byte-pair encoding cuts characters of several bytes into several tokens, and how a token is spelled may depend on
+    the one before it (a space that only stands inside of a text). So each token is decoded behind those that were shown
+    last, and what ends in an unfinished character waits.
+
+    >>> parts = [b"caf", b"\\xc3", b"\\xa9", b"!"]
+    >>> decoder = StreamDecoder(lambda tokens: b"".join(parts[i] for i in tokens).decode(errors="replace"))
+    >>> [decoder.piece(token) for token in range(4)]
+    ['caf', '', 'é', '!']
+    """
+
+    def __init__(self, decode: Callable[[list[int]], str]) -> None:
+        self._decode = decode
+        self._window: list[int] = []
+        self._shown = 0  # tokens at the beginning of the window whose text has been given
+
+    def piece(self, token: int) -> str:
+        """The text that has become certain with one more token; it may be empty."""
+        self._window.append(token)
+        text = self._text()
+        waits = text.endswith(_UNFINISHED) and len(self._window) - self._shown < _LONGEST_WINDOW
+        if waits or not text:
+            return ""
+        del self._window[: self._shown]
+        self._shown = len(self._window)
+        return text
+
+    def rest(self) -> str:
+        """What has waited for the end of its character, which will not come."""
+        text = self._text()
+        self._window.clear()
+        self._shown = 0
+        return text
+
+    def _text(self) -> str:
+        """The text of the tokens that were not shown yet."""
+        return self._decode(self._window)[len(self._decode(self._window[: self._shown])) :]
