@@ -35,6 +35,7 @@ COMMANDS = {
     "profile": "time each operator of a model",
     "bench": "time a model as a whole",
     "convert": "convert a PyTorch or ONNX model, and compare what it computes",
+    "quantize": "write a model with its weights in 8 or 4 bits",
     "fetch": "download official weights, convert and verify them",
     "doctor": "check compiler, CPU, threads and build, and run a self-test",
     "progress": "show which exercises are solved, and which comes next",

@@ -31,10 +31,9 @@ class Savings(NamedTuple):
 
 
 def quantize_graph(graph: pnnx.Graph, bits: int) -> Savings:
-    """Put the weights of linear layers, embeddings and convolutions in 8 bits, or those of the first two in 4; in place.
+    """Put weights in fewer bits, in place: of linear layers and embeddings in 8 or 4, of convolutions in 8.
 
-    Norms and biases stay as they are, and so does a weight that these bits cannot hold: a convolution's, or rows that are
-    no multiple of 32, in 4 bits.
+    Norms and biases stay as they are, and so does a weight whose rows are no multiple of 32, in 4 bits.
 
     Parameters
     ----------

@@ -1,0 +1,77 @@
+"""Write a model with its weights in 8 or 4 bits."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kuiper.bounded_file import read_text
+from kuiper.cli.terminal import say
+from kuiper.errors import ModelFormatError, ParameterError
+from kuiper.graph import pnnx
+from kuiper.models.lookup import find_model
+from kuiper.models.quantization import quantize_graph
+from kuiper.models.text import language_model
+from kuiper.models.text.perplexity import perplexity
+from kuiper.printable import printable
+
+if TYPE_CHECKING:
+    import argparse
+
+TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja")
+"""What goes along with a language model, as it is."""
+
+MOST_TOKENS = 4096
+"""Of a text, for its perplexity."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "model", metavar="MODEL", help="a .param file, the name of a model, or a folder with config.json"
+    )
+    bits = "8: a scale for each output, half of a percent of error; 4: for linear layers, a scale for 32 numbers"
+    parser.add_argument("--bits", type=int, choices=(8, 4), default=8, help=f"{bits} (default: %(default)s)")
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="the folder to write (default: NAME-8bit)")
+    text = f"a text; the perplexity of its first {MOST_TOKENS} tokens is printed, before and after"
+    parser.add_argument("--text", type=Path, metavar="FILE", help=text)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    source = Path(arguments.model)
+    name = f"{language_model.graph_name(source)}-{arguments.bits}bit"
+    folder = arguments.output or Path(name)
+    graph, beside, card = language_model.of_folder(source) if source.is_dir() else _of_file(find_model(arguments.model))
+    text = None if arguments.text is None else read_text(arguments.text, ModelFormatError, "a text")
+    savings = quantize_graph(graph, arguments.bits)
+    folder.mkdir(parents=True, exist_ok=True)
+    param = folder / f"{name}.pnnx.param"
+    if param.exists() and not source.is_dir() and param.samefile(find_model(arguments.model)):
+        raise ParameterError("--output", "another folder than that of the model", folder)
+    pnnx.save(graph, param)
+    if card is not None:
+        (folder / f"{name}.json").write_text(json.dumps(card, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    for file in TOKENIZER_FILES:
+        if (beside / file).exists() and beside != folder:
+            shutil.copyfile(beside / file, folder / file)
+    share = savings.after / savings.before
+    say(f"{savings.weights} weights in {arguments.bits} bits: {savings.before / 1e6:,.1f} MB to "
+        f"{savings.after / 1e6:,.1f} MB, {share:.0%}")  # fmt: skip
+    if text is not None:
+        before, after = (_perplexity(place, text) for place in (arguments.model, param))
+        say(f"perplexity of {arguments.text}: {before:.3f} before, {after:.3f} after")
+    say(f"wrote {printable(str(param))}")
+    return 0
+
+
+def _of_file(param: Path) -> tuple[pnnx.Graph, Path, object]:
+    """A graph, its folder, and its card if it has one."""
+    card = param.with_name(f"{language_model.graph_name(param)}.json")
+    content = json.loads(read_text(card, ModelFormatError, "a model card")) if card.exists() else None
+    return pnnx.load(param), param.parent, content
+
+
+def _perplexity(place: str | Path, text: str) -> float:
+    model = language_model.load(place)
+    return perplexity(model, model.vocabulary.encode(text)[:MOST_TOKENS])

@@ -1,0 +1,189 @@
+"""A language model by its name or its place: a graph with state, and its vocabulary.
+
+    "shakespeare"          a model that comes with kuiper, by its name
+    NAME.pnnx.param        a graph; beside it a card NAME.json, or the tokenizer.json that it was made with
+    a folder               of Hugging Face's form: config.json, weights of safetensors, tokenizer.json
+
+The card of a model of characters names its tokens (characters.py). Any card may have ``context``, how many tokens the
+model can read, and ``end_tokens``, a list of those that end a text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kuiper.bounded_file import read_json
+from kuiper.engine.engine import Engine
+from kuiper.errors import ModelFormatError
+from kuiper.graph import RuntimeGraph, pnnx
+from kuiper.layers import registry
+from kuiper.models.lookup import find_model
+from kuiper.models.text.characters import Characters
+from kuiper.models.text.chat import ChatTemplate
+from kuiper.models.text.checkpoint import Checkpoint
+from kuiper.models.text.decoder_config import read_config
+from kuiper.models.text.decoder_graph import decoder_graph
+from kuiper.models.text.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from kuiper.graph.session import Session
+    from kuiper.models.text.protocols import Vocabulary
+
+LONGEST_CONTEXT = 1 << 20
+"""Tokens that a card may say a model can read."""
+
+TOKENIZER = "tokenizer.json"
+_SUFFIX = ".pnnx.param"
+
+
+@dataclass(frozen=True)
+class LanguageModel:
+    """A graph that gives scores for the next token, and what turns text into tokens.
+
+    Attributes
+    ----------
+    graph : tokens (b, s) to scores (b, s, vocabulary), with state
+    vocabulary : between text and tokens
+    context : how many tokens it can read at most
+    chat : how messages become a prompt; None if the model was not trained for conversation
+    """
+
+    graph: RuntimeGraph
+    vocabulary: Vocabulary
+    context: int
+    chat: ChatTemplate | None = None
+
+    def start(self, max_length: int) -> Session:
+        """A session of at most ``max_length`` tokens that has read nothing yet."""
+        return self.graph.start(max_length)
+
+
+def load(name_or_path: str | PathLike[str], *, optimize: bool = True) -> LanguageModel:
+    """The language model of this name, in this file or in this folder.
+
+    Parameters
+    ----------
+    name_or_path : name of a bundled or fetched model, path of a ``.param`` file, or of a folder
+    optimize : False runs every operator as it stands in the file
+
+    Returns
+    -------
+    The model, ready to start sessions.
+
+    Raises
+    ------
+    ParameterError
+        If there is no model of this name.
+    ModelFormatError
+        If a file is missing, or is not what it should be.
+    UnsupportedOperatorError
+        If the network is of a kind that kuiper lacks.
+    ImportError
+        If a folder needs a package of the extra ``text`` that is not installed.
+
+    Examples
+    --------
+    >>> model = load("shakespeare")
+    >>> session = model.start(max_length=16)
+    >>> session(model.vocabulary.encode("ROMEO:")).shape
+    (6, 65)
+    """
+    path = Path(name_or_path)
+    if path.is_dir():
+        graph, folder, content = of_folder(path)
+        card = _Card.read(content, folder / "config.json")
+    else:
+        graph, folder, card = _of_file(find_model(name_or_path))
+    model = RuntimeGraph(graph, name=graph_name(path))
+    model.build(registry, optimize, None, Engine if optimize else None)
+    return LanguageModel(model, _vocabulary(folder, card), card.context, _chat(folder))
+
+
+@dataclass(frozen=True)
+class _Card:
+    """What is to be known beside a graph; ``path`` is the file that says it."""
+
+    path: Path
+    context: int
+    ends: tuple[int, ...]
+    has_characters: bool
+
+    @classmethod
+    def read(cls, content: Any, path: Path) -> _Card:
+        """What a card's JSON says."""
+        where = str(path)
+        if not isinstance(content, dict) or content.get("task") != "generate":
+            raise ModelFormatError(where, "a model card with the task 'generate'", repr(_task_of(content)))
+        ends = content.get("end_tokens", [])
+        if not isinstance(ends, list) or any(type(end) is not int or end < 0 for end in ends):
+            raise ModelFormatError(where, "'end_tokens': a list of whole numbers", repr(ends)[:80])
+        return cls(path, _whole(content, "context", where, LONGEST_CONTEXT), tuple(ends), "vocabulary" in content)
+
+
+def graph_name(path: Path) -> str:
+    """What messages call the model at this place.
+
+    >>> graph_name(Path("models/tiny.pnnx.param")), graph_name(Path("smollm/"))
+    ('tiny', 'smollm')
+    """
+    return path.name.removesuffix(_SUFFIX)
+
+
+def _of_file(param: Path) -> tuple[pnnx.Graph, Path, _Card]:
+    """A graph and its card."""
+    path = param.with_name(f"{graph_name(param)}.json")
+    card = _Card.read(read_json(path, ModelFormatError, "a model card in JSON"), path)
+    return pnnx.load(param), param.parent, card
+
+
+def of_folder(folder: Path) -> tuple[pnnx.Graph, Path, dict[str, Any]]:
+    """The graph of a checkpoint of Hugging Face's form, its folder, and what a card would say of it.
+
+    Raises
+    ------
+    ModelFormatError, UnsupportedOperatorError, ImportError
+        As ``load``.
+    """
+    checkpoint = Checkpoint(folder)
+    config = read_config(checkpoint.config, str(folder / "config.json"))
+    ends = end_tokens(checkpoint.config, folder)
+    card = {"task": "generate", "context": min(config.positions, LONGEST_CONTEXT), "end_tokens": list(ends)}
+    return decoder_graph(config, checkpoint, str(folder)), folder, card
+
+
+def end_tokens(config: dict[str, Any], folder: Path) -> tuple[int, ...]:
+    """The tokens that end a text, by ``generation_config.json`` if there is one, else by the configuration."""
+    path = folder / "generation_config.json"
+    found = config.get("eos_token_id")
+    if path.exists():
+        content = read_json(path, ModelFormatError, "a configuration in JSON", finite=False)
+        found = content.get("eos_token_id", found) if isinstance(content, dict) else found
+    ends = found if isinstance(found, list) else [] if found is None else [found]
+    if any(type(end) is not int or end < 0 for end in ends):
+        raise ModelFormatError(str(path), "eos_token_id as a whole number or a list of them", repr(found)[:80])
+    return tuple(ends)
+
+
+def _vocabulary(folder: Path, card: _Card) -> Vocabulary:
+    if card.has_characters:
+        return Characters.read(card.path)
+    return Tokenizer(folder / TOKENIZER, card.ends)
+
+
+def _chat(folder: Path) -> ChatTemplate | None:
+    return ChatTemplate.read(folder) if (folder / TOKENIZER).exists() else None
+
+
+def _whole(content: dict[str, Any], key: str, where: str, most: int) -> int:
+    value = content.get(key)
+    if type(value) is not int or not 0 < value <= most:
+        raise ModelFormatError(where, f"'{key}': a whole number of 1 to {most}", repr(value)[:80])
+    return value
+
+
+def _task_of(content: Any) -> Any:
+    return content.get("task") if isinstance(content, dict) else type(content).__name__

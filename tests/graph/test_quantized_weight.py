@@ -1,0 +1,84 @@
+"""Weights in 8 and 4 bits: rounding, files, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kuiper.errors import ModelFormatError, ParameterError
+from kuiper.graph.pnnx import DataType
+from kuiper.graph.quantized_weight import GROUP, QuantizedAttribute, quantize, quantized_weight
+
+
+def weights(*shape: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal(shape, np.float32)
+
+
+@pytest.mark.parametrize(("bits", "levels"), [(8, 127), (4, 7)])
+def test_quantize_rounds_to_half_a_step(bits: int, levels: int) -> None:
+    weight = weights(5, 3 * GROUP)
+    got = quantize(weight, bits).dequantized()
+    groups = weight.reshape(5, -1, GROUP if bits == 4 else 3 * GROUP)
+    step = np.abs(groups).max(axis=-1, keepdims=True) / levels
+    assert np.all(np.abs(got.reshape(groups.shape) - groups) <= 0.502 * step + 0.001 * np.abs(groups))
+
+
+def test_quantize_of_whole_numbers_loses_nothing() -> None:
+    weight = np.arange(-127, 128, dtype=np.float32).reshape(1, -1)
+    np.testing.assert_array_equal(quantize(weight, 8).dequantized(), weight)
+    weight = np.tile(np.arange(-7, 8, dtype=np.float32), 32).reshape(-1, GROUP)
+    weight[:, 0] = 7
+    np.testing.assert_array_equal(quantize(weight, 4).dequantized(), weight)
+
+
+def test_quantize_of_zeros_gives_zeros() -> None:
+    for bits in (8, 4):
+        np.testing.assert_array_equal(quantize(np.zeros((2, 64), np.float32), bits).dequantized(), 0)
+
+
+@given(st.integers(0, 255))
+def test_numbers_of_a_byte_are_its_halves(byte: int) -> None:
+    data = np.full((1, GROUP // 2), byte, np.uint8)
+    weight = quantized_weight(data, np.ones((1, 1), np.float16), "here")
+    low, high = weight.numbers()[0, :2].tolist()
+    assert (low & 15, high & 15) == (byte & 15, byte >> 4)
+    assert -8 <= min(low, high) <= max(low, high) <= 7
+
+
+@pytest.mark.parametrize(
+    ("weight", "bits", "message"),
+    [
+        (weights(4, 32), 5, "expected 8 or 4 bits, got 5"),
+        (weights(32), 8, r"expected a weight \(out, ...\)"),
+        (weights(4, 33), 4, r"for 4 bits \(out, 32 \* n\), got \(4, 33\)"),
+        (weights(4, 32, 1, 1), 4, "for 4 bits"),
+        (np.full((2, 32), np.nan, np.float32), 8, "expected finite weights"),
+        (np.full((2, 32), np.inf, np.float32), 4, "expected finite weights"),
+    ],
+)
+def test_quantize_says_what_it_cannot_hold(weight: np.ndarray, bits: int, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        quantize(weight, bits)
+
+
+@pytest.mark.parametrize(
+    ("data", "scales"),
+    [
+        (np.zeros((3, 4), np.int8), np.zeros(4, np.float32)),
+        (np.zeros((3, 4), np.int16), np.zeros(3, np.float32)),
+        (np.zeros((3, 16), np.uint8), np.zeros((3, 2), np.float16)),
+        (np.zeros((3, 8), np.uint8), np.zeros((3, 1), np.float16)),
+        (np.zeros(3, np.int8), np.zeros(3, np.float32)),
+    ],
+)
+def test_scales_that_do_not_fit_are_an_error_of_the_file(data: np.ndarray, scales: np.ndarray) -> None:
+    with pytest.raises(ModelFormatError, match=r"file: 'fc.weight': expected i8 \(out, ...\) with scales"):
+        quantized_weight(data, scales, "file: 'fc.weight'")
+
+
+def test_attributes_are_float_to_whoever_asks() -> None:
+    weight = quantize(weights(3, 32), 4)
+    attribute = QuantizedAttribute(weight)
+    assert (attribute.type, attribute.shape, attribute.data.dtype) == (DataType.F32, (3, 32), np.float32)
