@@ -1,4 +1,4 @@
-"""Exercise 1.4, homework of the C++ course."""
+"""Exercise 1.4, which is homework in the KuiperInfer course (kuiperdatawhale), too."""
 
 from __future__ import annotations
 

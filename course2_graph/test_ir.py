@@ -1,4 +1,4 @@
-"""Your own reader on a real file: the tests of the lecture that this course grew from, under their names.
+"""Your own reader on a real file: tests of the KuiperInfer course (kuiperdatawhale), under their names.
 
 ``data/test_linear.pnnx.param`` and ``.bin`` are ``sigmoid(linear(x))`` with 32 numbers in and 128 out, exported by
 PyTorch and pnnx (``data/make_test_linear.py``).
@@ -60,7 +60,7 @@ def test_pnnx_graph_operands_and_params(impl):
 
 
 def params_and_weights(impl, text, bin_path):
-    """For each operator the types of its parameters, and the shapes and types of its weights, as the C++ codes."""
+    """For each operator the types of its parameters, and the shapes and types of its weights, as the codes of KuiperInfer."""
     from kuiper.course import load_exercise
 
     found = []

@@ -1,8 +1,8 @@
 """Exercise 1.7: numbers from a text file.
 
-The C++ course keeps small weights in CSV files: a row of numbers per line, a separator between two cells. Files written
-by hand are never tidy: a cell is empty, a row is too short, a blank line stands in between, somebody typed a word. Gaps
-get a value; words get an error that says where.
+The KuiperInfer course (kuiperdatawhale) keeps small weights in CSV files: a row of numbers per line, a separator between
+two cells. Files written by hand are never tidy: a cell is empty, a row is too short, a blank line stands in between,
+somebody typed a word. Gaps get a value; words get an error that says where.
 
     1, 2.5, -3
                           1.0   2.5  -3.0

@@ -20,7 +20,7 @@ import numpy as np
 def padding(x: np.ndarray, pads: tuple[int, int, int, int], value: float = 0.0) -> np.ndarray:
     """A copy of ``x`` (c, h, w) with ``value`` around every channel: (c, up + h + bottom, left + w + right).
 
-    ``pads`` is (up, bottom, left, right), the order of the C++ course: rows above and below, columns left and right.
+    ``pads`` is (up, bottom, left, right), the order of KuiperInfer: rows above and below, columns left and right.
     The result has the dtype of ``x`` and memory of its own, even where all four are 0. Every number of ``x`` arrives as
     it is: a whole number of 19 digits, which a float would round, or a NaN.
 

@@ -18,7 +18,7 @@ Handing on copies no number: ``conv`` and ``sum`` get the same array ``a``. But 
 memory that the plan of exercise 2.7 has for it, so that a run needs no more memory than the plan says.
 
 A *layer* is here any function that takes arrays and returns one array, or a tuple of arrays if its operator has several
-outputs. The C++ course calls the first function below ``PropagateLayerOutputs``.
+outputs. KuiperInfer calls the first function below ``PropagateLayerOutputs``.
 """
 
 from __future__ import annotations

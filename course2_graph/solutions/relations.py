@@ -14,7 +14,7 @@ consumers share: what the producer puts there, the consumers find.
                 +-----------------+
 
 From this, two neighbours can be asked for: the operators that come right after one (they read what it writes) and those
-right before it. The C++ course keeps the former by name, as the ``output_names`` of an operator.
+right before it. KuiperInfer stores the names of the former, as the ``output_names`` of an operator.
 
 The nouns come from ``kuiper.graph.pnnx``, start like this, and may be changed:
 

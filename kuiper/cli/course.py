@@ -182,7 +182,7 @@ def _notebooks(syllabus: Syllabus, names: list[str], check: bool, console: Conso
 
 def _bugs(syllabus: Syllabus, path: Path, console: Console) -> int:
     from kuiper.course.bug_table import bug_table
-    from kuiper.course.gates import run_tests
+    from kuiper.course.gate_runs import run_tests
 
     exercises = list(syllabus)
     path.write_text(bug_table(exercises, run_tests(exercises, "alone", "--bugs")), encoding="utf-8", newline="\n")

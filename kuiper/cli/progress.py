@@ -55,10 +55,8 @@ def execute(arguments: argparse.Namespace) -> int:
     console.print(table)
     for line in ["", *bars(syllabus.courses, progress)]:
         console.print(line, soft_wrap=True)
-    parts = syllabus.engine_parts()
-    if parts:
-        for line in engine_lines(syllabus, parts, progress):
-            console.print(line, soft_wrap=True)
+    for line in engine_lines(syllabus, progress):
+        console.print(line, soft_wrap=True)
     step = next_exercise(syllabus, progress)
     if step:
         head, place = f"next: {step.label} ({step.minutes} minutes),", hole(step)
@@ -66,15 +64,22 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def engine_lines(syllabus: Syllabus, parts: list[Exercise], progress: Progress) -> list[str]:
-    """How many parts of the engine that ``kuiper race --engine mine`` runs are the student's, floor by floor."""
+def engine_lines(syllabus: Syllabus, progress: Progress) -> list[str]:
+    """How far the student's engine is filled, floor by floor: a cell for each part, and what runs that floor."""
+    parts = syllabus.grown_parts()
     own = [part for part in parts if progress.status(part) == "solved"]
     floors = []
     for course in syllabus.courses:
         here = [part for part in parts if part.course == course.folder]
-        if here:
-            floors.append(f"{course.title} {sum(part in own for part in here)}/{len(here)}")
-    return [f"your engine: {len(own)} of {len(parts)} parts are yours", f"  {', '.join(floors)}"]
+        solved = sum(part in own for part in here)
+        bar = "█" * solved + "░" * (len(here) - solved)
+        run = f"kuiper race {course.afterwards.race}" if course.afterwards and course.afterwards.race else ""
+        floors += [(course.title, bar, f"{solved}/{len(here)}", run)] if here else []
+    if not floors:
+        return []
+    title, cells, count = (max(len(floor[i]) for floor in floors) for i in range(3))
+    lines = [f"  {a.ljust(title)}  {b.ljust(cells)}  {c.rjust(count)}  {run}".rstrip() for a, b, c, run in floors]
+    return [f"your engine: {len(own)} of {len(parts)} parts are yours", *lines]
 
 
 def as_dict(exercise: Exercise, progress: Progress) -> dict[str, object]:

@@ -14,15 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kuiper.bounded_file import read_json
-from kuiper.build_info import build_info
 from kuiper.cli.terminal import open_console
-from kuiper.course.engine_race import engine_contestant, engine_race
+from kuiper.course.engine_race import course_race, engine_contestant, engine_race
 from kuiper.course.errors import CourseError
+from kuiper.course.machine import this_machine
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.pictures.race_card import race_card
 from kuiper.course.places import python_environment, root_here
 from kuiper.course.race import Divergence, Result, contestant, own_time, race, remember
 from kuiper.course.selection import Selection
+from kuiper.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +36,10 @@ BAR = 30
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    words = "resnet20, expressions, or the path of a .param file (default: resnet20)"
+    words = (
+        "resnet20, expressions, or the path of a .param file (default: resnet20); or, for what your own engine can do "
+        "behind courses 1 to 5: tensor, linear, convolution, formulas, photo"
+    )
     parser.add_argument("model", nargs="?", default="resnet20", metavar="MODEL", help=words)
     words = "whose engine runs your layers: kuiper's, or that of the last exercise (default: kuiper)"
     parser.add_argument("--engine", choices=("kuiper", "mine"), default="kuiper", help=words)
@@ -64,7 +68,9 @@ def execute(arguments: argparse.Namespace) -> int:
 def run_here(model: str, engine: str, path: Path) -> int:
     """Run the race in this process and write its result; the place of the moment stands in a file beside it."""
     selection, note = Selection(read_syllabus(root_here())), note_in(path.with_suffix(".place"))
-    if engine == "mine":
+    if model in selection.syllabus.races():
+        result = course_race(selection, selection.syllabus.races()[model], note)
+    elif engine == "mine":
         param, arrays = engine_contestant(model)
         result = engine_race(selection, model, param, arrays, note)
     else:
@@ -114,6 +120,8 @@ def show(result: Result, earlier: list[dict[str, Any]], console: Console) -> Non
     """Provenance, what went wrong, and the ladder."""
     yours, reference = " ".join(result.yours) or "none", " ".join(result.reference) or "none"
     console.print(f"{result.model}: yours: {yours}; reference: {reference}")
+    if result.answer:
+        console.print(printable(result.answer))
     for failure in result.failures:
         console.print(f"failed, replaced by the reference: {failure}")
     if result.divergence:
@@ -130,6 +138,7 @@ def show(result: Result, earlier: list[dict[str, Any]], console: Console) -> Non
     for name, milliseconds in result.ladder.items():
         bar = "█" * max(1, round(BAR * milliseconds / slowest))
         console.print(f"  {name.ljust(width)}  {milliseconds:9.2f} ms  {bar}")
+    console.print(f"  on {this_machine()}")
     before = [own_time(entry["ladder"]) for entry in earlier if entry["model"] == result.model and entry["yours"]]
     now = own_time(result.ladder)
     if before and now is not None and result.yours:
@@ -138,9 +147,7 @@ def show(result: Result, earlier: list[dict[str, Any]], console: Console) -> Non
 
 def draw(result: Result) -> Picture:
     """The ladder as a picture, with the machine below it."""
-    info = build_info()
-    machine = f"{info['machine']} ({info['level']}), {info['cores']} cores"
-    return race_card(result.ladder, f"{result.model}: milliseconds for one run", machine)
+    return race_card(result.ladder, f"{result.model}: milliseconds for one run", this_machine())
 
 
 def _result(table: dict[str, Any]) -> Result:

@@ -9,7 +9,7 @@ from kuiper.course.bugs import read_bugs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.course.gates import Run
+    from kuiper.course.gate_runs import Run
     from kuiper.course.manifest import Exercise
 
 HEAD = """# The bug bank

@@ -1,7 +1,8 @@
-"""The race of the student's own engine: a model on everything that the courses have built, timed beside kuiper.
+"""The race of the student's own engine: what the courses have built so far, timed beside kuiper.
 
-What is solved is the student's, what is not is the reference's, and both are listed: so the engine runs from the first
-exercise on, and fills up.
+``engine_race`` runs any model on the engine of the last exercise. ``course_race`` runs what the engine can do behind
+one course: a tensor, a graph, a convolution network, formulas, a photo. In both, what is solved is the student's, what
+is not is the reference's, and both are listed: so the engine runs from the first exercise on, and fills up.
 """
 
 from __future__ import annotations
@@ -14,7 +15,15 @@ import kuiper
 from kuiper.course.errors import CourseError
 from kuiper.course.importer import load_exercise
 from kuiper.course.progress import Progress
-from kuiper.course.race import TOLERANCE, YOUR_ENGINE, Divergence, Result, milliseconds, relative_error
+from kuiper.course.race import (
+    TOLERANCE,
+    YOUR_ENGINE,
+    Divergence,
+    Result,
+    course_module,
+    milliseconds,
+    relative_error,
+)
 from kuiper.course.selection import selected
 from kuiper.graph.sample_inputs import sample_inputs
 from kuiper.models import bundled
@@ -24,7 +33,10 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from kuiper.course.manifest import Course, Exercise
     from kuiper.course.selection import Kind, Selection
+
+    Run = Callable[[], list[np.ndarray]]
 
 
 def engine_contestant(name: str) -> tuple[Path, tuple[np.ndarray, ...]]:
@@ -38,6 +50,14 @@ def engine_race(
 ) -> Result:
     """Run a model on the engine of the last exercise: solved exercises are the student's, the others the reference's.
 
+    Parameters
+    ----------
+    selection : the courses with the student's files
+    name : what to call the model
+    param : its .param file; the .bin file lies beside it
+    inputs : an array for each input of the model
+    entered : is told where the race is
+
     Raises
     ------
     CourseError
@@ -47,25 +67,70 @@ def engine_race(
     if not parts:
         raise CourseError("race", "a course with an exercise that builds an engine", "none")
     capstone = parts[-1]
-    progress = Progress(selection.syllabus.root)
-    own = [part for part in parts if progress.status(part) == "solved"]
-    kinds: dict[str, Kind] = {part.id: "student" if part in own else "solution" for part in selection.syllabus}
-    yours, others = ([part.id for part in parts if (part in own) is mine] for mine in (True, False))
-    reference = kuiper.load(param, optimize=False)
-    ladder: dict[str, float] = {}
-    failures, divergence = [], None
     entered(capstone.label)
+
+    def own() -> Run:
+        engine = getattr(load_exercise(capstone.id), str(capstone.builds))(param, param.with_suffix(".bin"))
+        return lambda: list(engine(*inputs))
+
+    def reference(optimize: bool) -> Run:
+        model = kuiper.load(param, optimize=optimize)
+
+        def run() -> list[np.ndarray]:
+            answer = model.forward(*inputs)
+            return list(answer) if isinstance(answer, tuple) else [answer]
+
+        return run
+
+    result, _ = _race(selection, parts, f"{name} on your engine", capstone.label, own, reference(False))
+    result.ladder["kuiper, operator by operator"] = milliseconds(reference(False), ())
+    result.ladder["kuiper"] = milliseconds(reference(True), ())
+    return result
+
+
+def course_race(selection: Selection, course: Course, entered: Callable[[str], None]) -> Result:
+    """Run what the engine can do behind a course: the course's ``engine.py``, on the exercises that its manifest names.
+
+    Parameters
+    ----------
+    selection : the courses with the student's files
+    course : one of those in ``selection.syllabus.races()``
+    entered : is told where the race is
+
+    Raises
+    ------
+    CourseError
+        If the manifest names an exercise that is not there.
+    """
+    words = course.afterwards
+    assert words is not None, "a course without a race"
+    entered(course.name)
+    module = course_module(course.folder, "engine")
+    parts = [selection.syllabus.exercise(id_) for id_ in words.parts]
+    reference: Run = module.reference()
+    result, answer = _race(selection, parts, words.race, course.name, module.own, reference)
+    result.ladder["kuiper"] = milliseconds(reference, ())
+    return result if answer is None else replace(result, answer=module.words(answer))
+
+
+def _race(
+    selection: Selection, parts: list[Exercise], name: str, place: str, own: Callable[[], Run], reference: Run
+) -> tuple[Result, list[np.ndarray] | None]:
+    """Make the student's engine, compare its answer with the reference's, time it; and the answer, if it is right."""
+    progress = Progress(selection.syllabus.root)
+    solved = [part for part in selection.syllabus if progress.status(part) == "solved"]
+    kinds: dict[str, Kind] = {part.id: "student" if part in solved else "solution" for part in selection.syllabus}
+    yours, others = ([part.id for part in parts if (part in solved) is mine] for mine in (True, False))
+    result = Result(name, yours, others)
     with selected(replace(selection, kind="solution", kinds=kinds, mode="fast")):
         try:
-            engine = getattr(load_exercise(capstone.id), str(capstone.builds))(param, param.with_suffix(".bin"))
-            answer = reference.forward(*inputs)
-            got, wanted = engine(*inputs), answer if isinstance(answer, tuple) else (answer,)
-            error = max((relative_error(a, b) for a, b in zip(got, wanted, strict=True)), default=0.0)
-            if not error <= TOLERANCE:
-                divergence = Divergence("the answer", param.name, capstone.label, error)
-            ladder[YOUR_ENGINE] = milliseconds(engine, inputs)
+            run = own()
+            got, wanted = run(), reference()
+            off = max((relative_error(a, b) for a, b in zip(got, wanted, strict=True)), default=0.0)
+            result.ladder[YOUR_ENGINE] = milliseconds(run, ())
         except Exception as error:
-            failures.append(f"{capstone.label}: {type(error).__name__}: {error}")
-    ladder["kuiper, operator by operator"] = milliseconds(reference, inputs)
-    ladder["kuiper"] = milliseconds(kuiper.load(param), inputs)
-    return Result(f"{name} on your engine", yours, others, failures, divergence, ladder)
+            result.failures.append(f"{place}: {type(error).__name__}: {error}")
+            return result, None
+    if not off <= TOLERANCE:
+        return replace(result, divergence=Divergence("the answer", name, place, off)), None
+    return result, got

@@ -8,28 +8,25 @@ version is kept in ``.kuiper/backups``.
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import json
 import os
 import re
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import kuiper
 from kuiper.course.errors import CourseError
+from kuiper.course.handout_record import RECORD, Record, digest, read_record, write_whole
 from kuiper.course.manifest import find_root, read_syllabus
 from kuiper.course.material import CHECKOUT, material_files, material_root
 from kuiper.course.places import backup_file, state_folder
 from kuiper.course.progress import Progress
-from kuiper.course.state_file import read_state
 from kuiper.course.sync import generated_text, is_untouched
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
-RECORD = ".kuiper-course.json"
 LINK = re.compile(r"!?\[(?P<label>[^\[\]]*)\]\((?P<target>[^)\s:#]+)(?P<anchor>#[^)\s]*)?\)")
 
 Fate = Literal["added", "updated", "restored", "removed", "kept"]
@@ -42,39 +39,6 @@ class Change:
     fate: Fate
     name: str
     note: str = ""
-
-
-@dataclass
-class Record:
-    """What kuiper wrote into a folder: a hash for each file, of the text that the student was last offered."""
-
-    version: str = ""
-    solutions: bool = False
-    files: dict[str, str] = field(default_factory=dict)
-
-    def save(self, folder: Path) -> None:
-        """Write it into the folder."""
-        table = {"version": self.version, "solutions": self.solutions, "files": dict(sorted(self.files.items()))}
-        _write(folder / RECORD, (json.dumps(table, indent=1) + "\n").encode())
-
-
-def read_record(folder: Path) -> Record | None:
-    """The record of a folder; None if it has none that can be read."""
-    table = read_state(folder / RECORD)
-    try:
-        files = {str(name): str(digest) for name, digest in table["files"].items()}
-        return Record(str(table["version"]), bool(table["solutions"]), files)
-    except (KeyError, TypeError, AttributeError):
-        return None
-
-
-def changed_files(folder: Path, names: Iterable[str]) -> list[str]:
-    """Those of some files that are not as they were handed out; none in a folder that was not handed out."""
-    record = read_record(folder)
-    if record is None:
-        return []
-    files = [name for name in sorted(names) if name in record.files and (folder / name).is_file()]
-    return [name for name in files if _digest((folder / name).read_bytes()) != record.files[name]]
 
 
 def contents(solutions: bool) -> dict[str, bytes]:
@@ -112,10 +76,10 @@ def start(folder: Path, solutions: bool = False) -> list[str]:
     files = contents(solutions)
     _check_is_free(folder, files)
     folder.mkdir(parents=True, exist_ok=True)
-    record = Record(kuiper.__version__, solutions, {name: _digest(data) for name, data in files.items()})
+    record = Record(kuiper.__version__, solutions, {name: digest(data) for name, data in files.items()})
     record.save(folder)  # first: whatever happens now, an update completes the rest
     for name, data in files.items():
-        _write(folder / name, data)
+        write_whole(folder / name, data)
     return sorted(files)
 
 
@@ -162,7 +126,7 @@ def update(folder: Path, solutions: bool = False) -> Iterator[Change]:
     try:
         for name, data in files.items():
             change = _bring(folder, name, data, record)
-            record.files[name] = _digest(data)
+            record.files[name] = digest(data)
             if change:
                 tests_changed += [name] if change.fate != "kept" and _is_test(name) else []
                 yield change
@@ -182,28 +146,28 @@ def _bring(folder: Path, name: str, data: bytes, record: Record) -> Change | Non
     if path.is_dir():
         raise CourseError(str(path), "a file, or nothing", "a folder")
     if not path.exists():
-        _write(path, data)
+        write_whole(path, data)
         return Change("restored" if name in record.files else "added", name)
-    present = _digest(path.read_bytes())
+    present = digest(path.read_bytes())
     offered = record.files.get(name)
-    if present == _digest(data):
+    if present == digest(data):
         return None
     if present == offered or (_is_exercise(name) and is_untouched(path)):
-        _write(path, data)
+        write_whole(path, data)
         return Change("updated", name)
     if _is_exercise(name):
-        return Change("kept", name, "" if offered == _digest(data) else _new_skeleton(folder, name, data))
-    if offered == _digest(data) and not _belongs_to_the_tests(name):
+        return Change("kept", name, "" if offered == digest(data) else _new_skeleton(folder, name, data))
+    if offered == digest(data) and not _belongs_to_the_tests(name):
         return None  # a lecture that was run, a page with notes: there is nothing newer to bring
     aside = _keep_aside(folder, name)
-    _write(path, data)
-    return Change("updated" if offered != _digest(data) else "restored", name, f"your version: {_shown(aside, folder)}")
+    write_whole(path, data)
+    return Change("updated" if offered != digest(data) else "restored", name, f"your version: {_shown(aside, folder)}")
 
 
 def _new_skeleton(folder: Path, name: str, data: bytes) -> str:
     """Where the student may look up what an exercise says now."""
     path = state_folder(folder) / "skeletons" / name.replace("exercises/", "")
-    _write(path, data)
+    write_whole(path, data)
     return f"what it says now: {_shown(path, folder)}"
 
 
@@ -212,7 +176,7 @@ def _take_away(folder: Path, name: str, record: Record) -> Change | None:
     path = folder / name
     if not path.is_file():
         return None
-    is_own = _digest(path.read_bytes()) != record.files[name] and not (_is_exercise(name) and is_untouched(path))
+    is_own = digest(path.read_bytes()) != record.files[name] and not (_is_exercise(name) and is_untouched(path))
     if not is_own:
         path.unlink()
         with contextlib.suppress(OSError):
@@ -294,19 +258,3 @@ def _with_links_inside(name: str, data: bytes, files: Mapping[str, bytes]) -> by
         return label if not target.startswith("kuiper/") or target in label else f"{label} (`{target}`)"
 
     return LINK.sub(kept, data.decode("utf-8")).encode()
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f"{path.name}.{os.getpid()}.new")
-    try:
-        beside.write_bytes(data)
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
-
-
-def _digest(data: bytes) -> str:
-    """A hash that does not change when git turns line ends into those of Windows."""
-    return hashlib.sha256(data.replace(b"\r\n", b"\n")).hexdigest()[:16]

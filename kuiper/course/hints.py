@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from kuiper.course.manifest import Exercise, Ladder
+    from kuiper.course.guidance import Ladder
+    from kuiper.course.manifest import Exercise
 
 FAILING = "failing.json"
 

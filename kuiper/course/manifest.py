@@ -2,45 +2,21 @@
 
 from __future__ import annotations
 
-import re
 import reprlib
 from dataclasses import dataclass, field, fields
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kuiper.course.errors import CourseError
+from kuiper.course.guidance import Afterwards, Ladder
+from kuiper.course.manifest_values import KINDS, is_afterwards
 from kuiper.course.material import packaged_solution
 from kuiper.course.toml import read_toml, tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
 HINTS_AT_LEAST = 3  # for each function
-
-
-@dataclass(frozen=True)
-class Ladder:
-    """The hints for one function or class of an exercise, each of which tells more than the one before.
-
-    ``tests`` has beginnings of the names of its tests, besides those that begin with the function's own name; an empty
-    one is the beginning of every name.
-    """
-
-    function: str
-    rungs: tuple[str, ...]
-    tests: tuple[str, ...] = ()
-
-    @property
-    def short(self) -> str:
-        """The name without the class, ``create`` of ``Registry.create``."""
-        return self.function.rpartition(".")[2]
-
-    def fits(self, test: str) -> int:
-        """How many signs of a test's name, behind ``test_``, are a beginning of this ladder's; -1 if none fits."""
-        name = test.partition("[")[0].removeprefix("test_")
-        beginnings = (self.short.strip("_").lower(), *self.tests)
-        return max((len(words) for words in beginnings if name.startswith(words)), default=-1)
 
 
 @dataclass(frozen=True)
@@ -138,20 +114,6 @@ def _outer(function: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Afterwards:
-    """What a student reads behind the last exercise of a course."""
-
-    built: str
-    engines: str
-    tries: tuple[str, ...]
-
-    def lines(self) -> list[str]:
-        """The three parts, for the report of a test run."""
-        steps = [f"  {number}. {words}" for number, words in enumerate(self.tries, 1)]
-        return [f"You built: {self.built}", f"Real engines: {self.engines}", "Things to try:", *steps]
-
-
-@dataclass(frozen=True)
 class Course:
     """A course folder and its exercises in teaching order."""
 
@@ -213,6 +175,18 @@ class Syllabus:
         capstone = next((exercise for exercise in self if exercise.builds), None)
         return [*self.needed_by(capstone), capstone] if capstone else []
 
+    def races(self) -> dict[str, Course]:
+        """The courses behind which the student's engine can do something, by the word of ``kuiper race``."""
+        return {
+            course.afterwards.race: course for course in self.courses if course.afterwards and course.afterwards.race
+        }
+
+    def grown_parts(self) -> list[Exercise]:
+        """The exercises of the engine, and those that ``kuiper race`` uses behind a course."""
+        used = {part.id for part in self.engine_parts()}
+        used |= {id_ for course in self.courses if course.afterwards for id_ in course.afterwards.parts}
+        return [exercise for exercise in self if exercise.id in used]
+
     def blocked_by(self, exercise: Exercise) -> list[Exercise]:
         """What waits for an exercise, direct and indirect."""
         return [other for other in self if exercise in self.needed_by(other)]
@@ -262,12 +236,11 @@ def _afterwards(path: Path, table: dict[str, Any]) -> Afterwards | None:
     entry = table.get("afterwards")
     if entry is None:
         return None
-    texts = isinstance(entry, dict) and entry.keys() == {"built", "engines", "try"} and isinstance(entry["try"], list)
-    if not texts or not all(map(_is_text, (entry["built"], entry["engines"], *entry["try"]))):
-        raise CourseError(
-            f"{path} afterwards", "the texts 'built' and 'engines', and a list 'try'", reprlib.repr(entry)
-        )
-    return Afterwards(entry["built"], entry["engines"], tuple(entry["try"]))
+    if not is_afterwards(entry):
+        words = "the texts 'built' and 'engines', a list 'try', and perhaps a text 'race' with a list 'parts'"
+        raise CourseError(f"{path} afterwards", words, reprlib.repr(entry))
+    race, parts = entry.get("race", ""), tuple(entry.get("parts", []))
+    return Afterwards(entry["built"], entry["engines"], tuple(entry["try"]), race, parts)
 
 
 def _exercise(path: Path, entry: dict[str, Any]) -> Exercise:
@@ -282,50 +255,10 @@ def _exercise(path: Path, entry: dict[str, Any]) -> Exercise:
         raise CourseError(where, f"the keys {', '.join(missing)}", "none of them")
     values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
     for key, value in values.items():
-        wanted, fits = _KINDS[key]
+        wanted, fits = KINDS[key]
         if not fits(value):
             raise CourseError(where, f"{wanted} as {key}", reprlib.repr(entry[key]))
     values["hints"] = tuple(
         Ladder(hint["for"], tuple(hint["ladder"]), tuple(hint.get("tests", ()))) for hint in values["hints"]
     )
     return Exercise(course=path.parent, **values)
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-def _is_name(value: object) -> bool:
-    return isinstance(value, str) and bool(re.fullmatch(r"\w[\w.-]*", value))
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def _is_texts(value: object) -> bool:
-    return isinstance(value, tuple) and all(map(_is_text, value))
-
-
-def _is_ladders(value: object) -> bool:
-    if not isinstance(value, tuple) or not all(isinstance(hint, dict) for hint in value):
-        return False
-    return all(
-        {"for", "ladder"} <= hint.keys() <= {"for", "ladder", "tests"}
-        and _is_text(hint["for"])
-        and all(isinstance(hint[key], list) and all(map(_is_text, hint[key])) for key in hint if key != "for")
-        for hint in value
-    )
-
-
-_KINDS: dict[str, tuple[str, Callable[[object], bool]]] = {
-    "id": ("a number like 1.1, in quotes,", _is_name),
-    "file": ("the name of a file in exercises/", _is_name),
-    **dict.fromkeys(("title", "source", "builds"), ("a text", _is_text)),
-    **dict.fromkeys(("symbols", "tests", "depends_on"), ("a list", _is_texts)),
-    **dict.fromkeys(("test_count", "points", "minutes"), ("a count", _is_count)),
-    "hints": ("tables with 'for', 'ladder' and perhaps 'tests'", _is_ladders),
-    "timeout": ("seconds", lambda value: _is_count(value) or (isinstance(value, float) and 0 < value < inf)),
-    "provides": ("a table of names", lambda value: isinstance(value, dict) and all(map(_is_text, value.values()))),
-}
-"""What each key must be: in words, and whether a value is it."""

@@ -89,7 +89,10 @@ class Divergence:
 
 @dataclass(frozen=True)
 class Result:
-    """A finished race: whose layers ran, where they first went wrong, and the ladder of times in milliseconds."""
+    """A finished race: whose exercises ran, where they first went wrong, and the ladder of times in milliseconds.
+
+    ``answer`` says in words what came out, where somebody can say that.
+    """
 
     model: str
     yours: list[str]
@@ -97,6 +100,7 @@ class Result:
     failures: list[str] = field(default_factory=list)
     divergence: Divergence | None = None
     ladder: dict[str, float] = field(default_factory=dict)
+    answer: str = ""
 
 
 def providers(selection: Selection, types: set[str]) -> dict[str, Exercise]:
@@ -267,7 +271,7 @@ def _factory(exercise: Exercise, type_name: str, entered: Callable[[str], None])
     def make(op: Any) -> Layer:
         entered(f"{op.name} -> {exercise.label}")
         try:
-            layer = getattr(_adapters(exercise.course), exercise.provides[type_name])(op)
+            layer = getattr(course_module(exercise.course, "adapters"), exercise.provides[type_name])(op)
         except (Exception, SystemExit) as error:
             raise OwnLayerError(exercise, op.name, error) from error
         return Attributed(exercise, layer, entered)
@@ -275,10 +279,10 @@ def _factory(exercise: Exercise, type_name: str, entered: Callable[[str], None])
     return make
 
 
-def _adapters(course: Path) -> ModuleType:
-    """The course's adapters, run anew: they load the exercises as the selection of the moment says."""
-    path = course / "adapters.py"
-    module = ModuleType(f"{course.name}_adapters")
+def course_module(course: Path, name: str) -> ModuleType:
+    """A module of the course itself, run anew: it loads the exercises as the selection of the moment says."""
+    path = course / f"{name}.py"
+    module = ModuleType(f"{course.name}_{name}")
     module.__file__ = str(path)
     exec(compile(path.read_bytes(), str(path), "exec"), module.__dict__)
     return module

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kuiper.course.classroom import Classroom, Outcome, hole
 from kuiper.course.compile_errors import shown
-from kuiper.course.handout import changed_files
+from kuiper.course.handout_record import changed_files
 from kuiper.course.manifest import test_files
 from kuiper.course.progress import bars, next_exercise
 

@@ -12,10 +12,12 @@ from kuiper.course.errors import CourseError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kuiper.course.manifest import Afterwards, Course
+    from kuiper.course.guidance import Afterwards
+    from kuiper.course.manifest import Course
 
 MARKER = "<!-- tasks -->"
 AFTERWARDS = "<!-- afterwards -->"
+RUNS = "runs your exercises together, at any time; what you have not solved is done by the reference, and is listed."
 
 
 _TASK = re.compile(r"\btask\(\s*\"([\d.]+)\"")
@@ -85,7 +87,8 @@ def readme_with_table(course: Course) -> str:
 
 
 def afterwards_text(words: Afterwards) -> str:
-    """What you built, what real engines do, three things to try."""
+    """What you built, how to run it, what real engines do, three things to try."""
     steps = [f"{number}. {step}" for number, step in enumerate(words.tries, 1)]
-    parts = [f"**You built:** {words.built}", f"**Real engines:** {words.engines}", "**Things to try:**"]
+    run = [f"**Run it:** `kuiper race {words.race}` {RUNS}"] if words.race else []
+    parts = [f"**You built:** {words.built}", *run, f"**Real engines:** {words.engines}", "**Things to try:**"]
     return "\n\n".join([*parts, "\n".join(steps)])

@@ -30,7 +30,7 @@ def load_csv(path: Path, separator: str | None = ",", missing: float = 0.0) -> T
     path : a text file in UTF-8; lines may end in any of the usual ways, blank lines are skipped, there is no header
     separator : what stands between two cells; None is any run of spaces and tabs, and then no cell can be empty
     missing : the value of a cell that is not there: an empty one (``1,,3``), and those by which a row is shorter than
-        the longest. The C++ course filled with zeros; ``float("nan")`` keeps a gap apart from a zero.
+        the longest. KuiperInfer fills with zeros; ``float("nan")`` keeps a gap apart from a zero.
 
     Returns
     -------

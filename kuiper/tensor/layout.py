@@ -1,7 +1,7 @@
 """Shapes, strides and orders: the numbers that explain one piece of memory as a tensor.
 
-Row-major ("C") puts neighbours along the last axis next to each other, column-major ("F", as in Fortran and in the C++
-course's Armadillo) those along the first:
+Row-major ("C") puts neighbours along the last axis next to each other, column-major ("F", as in Fortran and in
+KuiperInfer's Armadillo) those along the first:
 
     [[1, 2, 3],    row-major      1 2 3 4 5 6    strides (3, 1)
      [4, 5, 6]]    column-major   1 4 2 5 3 6    strides (1, 2)

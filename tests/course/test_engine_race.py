@@ -7,7 +7,7 @@ import pytest
 
 from kuiper.cli import main
 from kuiper.course import race as race_module
-from kuiper.course.engine_race import engine_contestant, engine_race
+from kuiper.course.engine_race import course_race, engine_contestant, engine_race
 from kuiper.course.errors import CourseError
 from kuiper.course.manifest import Syllabus, read_syllabus
 from kuiper.course.progress import Progress
@@ -150,4 +150,75 @@ def test_race_command_refuses_a_picture_of_another_kind_before_it_runs(
 def test_progress_shows_how_far_the_engine_is(syllabus: Syllabus, capsys: pytest.CaptureFixture[str]) -> None:
     solved(syllabus, "1.1")
     assert main(["progress"]) == 0
-    assert "your engine: 1 of 2 parts are yours\n  Made up 1/2\n" in capsys.readouterr().out
+    assert "your engine: 1 of 2 parts are yours\n  Made up  █░  1/2\n" in capsys.readouterr().out
+
+
+ENGINE = """
+import numpy as np
+from kuiper.course import load_exercise
+
+
+def own():
+    fourfold = load_exercise("1.2").fourfold
+    return lambda: [np.array([fourfold(x) for x in (1, 2)])]
+
+
+def reference():
+    return lambda: [np.array([4, 8])]
+
+
+def words(answer):
+    return f"the sum is {answer[0].sum()}"
+"""
+AFTERWARDS = (
+    '[afterwards]\nbuilt = "a doubler"\nengines = "shift"\ntry = []\nrace = "numbers"\nparts = ["1.1", "1.2"]\n\n'
+)
+
+
+@pytest.fixture
+def grown(syllabus: Syllabus) -> Syllabus:
+    """The made-up course with a race of its own behind it."""
+    course = syllabus.root / "course1_made_up"
+    path = course / "course.toml"
+    path.write_text(path.read_text().replace("[[exercise]]", AFTERWARDS + "[[exercise]]", 1))
+    (course / "engine.py").write_text(ENGINE)
+    return read_syllabus(syllabus.root)
+
+
+def test_course_race_takes_what_is_solved_and_lists_the_rest(
+    grown: Syllabus, capsys: pytest.CaptureFixture[str]
+) -> None:
+    solved(grown, "1.1")
+    assert main(["race", "numbers"]) == 0
+    shown = capsys.readouterr().out
+    assert "numbers: yours: 1.1; reference: 1.2\nthe sum is 12\nall outputs agree with the reference\n" in shown
+    assert YOUR_ENGINE in shown
+
+
+def test_course_race_shows_a_wrong_answer(grown: Syllabus) -> None:
+    solved(grown, "1.1", ("x * 2", "x * 3"))
+    result = course_race(Selection(grown), grown.races()["numbers"], lambda place: None)
+    assert result.divergence
+    assert (result.divergence.exercise, result.answer) == ("course1_made_up", "")
+    assert list(result.ladder) == [YOUR_ENGINE, "kuiper"]
+
+
+def test_course_race_shows_what_was_raised(grown: Syllabus) -> None:
+    solved(grown, "1.1", ("x * 2", "x * 2 / 'a'"))
+    result = course_race(Selection(grown), grown.races()["numbers"], lambda place: None)
+    assert result.failures[0].startswith("course1_made_up: TypeError: ")
+    assert list(result.ladder) == ["kuiper"]
+
+
+def test_course_race_wants_parts_that_exist(grown: Syllabus) -> None:
+    path = grown.root / "course1_made_up" / "course.toml"
+    path.write_text(path.read_text().replace('parts = ["1.1"', 'parts = ["7.1"'))
+    syllabus = read_syllabus(grown.root)
+    with pytest.raises(CourseError, match=r"expected one of 1\.1 1\.2, got '7\.1'"):
+        course_race(Selection(syllabus), syllabus.races()["numbers"], lambda place: None)
+
+
+def test_progress_names_the_race_of_each_course(grown: Syllabus, capsys: pytest.CaptureFixture[str]) -> None:
+    solved(grown, "1.1")
+    assert main(["progress"]) == 0
+    assert "yours\n  Made up  █░  1/2  kuiper race numbers\n" in capsys.readouterr().out

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kuiper.course import gates
+from kuiper.course import gate_runs, gates
 from kuiper.course.bug_table import bug_table
 from kuiper.course.bugs import patched, read_bugs
 from kuiper.course.classroom import Outcome
@@ -47,7 +47,7 @@ def test_runs_tell_what_is_wrong(syllabus: Syllabus) -> None:
     edit(manifest(double), 'depends_on = ["1.1"]', "")
     syllabus = read_syllabus(syllabus.root)
     double, fourfold = syllabus
-    runs = gates.run_all(syllabus, list(syllabus))
+    runs = gate_runs.run_all(syllabus, list(syllabus))
     assert ["test_double_negative is wrong" in line for line in gates.solution_passes(double, runs)] == [True]
     undeclared, count = gates.solution_passes(fourfold, runs)
     assert "test_fourfold is blocked" in undeclared
@@ -69,7 +69,7 @@ def test_a_skipped_test_is_no_pass(syllabus: Syllabus) -> None:
         "    calling(impl.double, 3).gives(6)",
         "    __import__('pytest').skip('later')",
     )
-    problems = gates.solution_passes(double, gates.Runs(gates.run_tests([double], "alone")))
+    problems = gates.solution_passes(double, gate_runs.Runs(gate_runs.run_tests([double], "alone")))
     assert ["test_double is skipped" in line for line in problems] == [True]
 
 
@@ -170,7 +170,7 @@ def test_hints_fit_tells_a_hint_about_another_function(
     double.solution_file.write_text(TWO)
     double.bugs_file.write_text(f'[[bug]]\nname = "b"\nwhen = "b"\nreplace = "{before}"\nwith = "{after}"\n{bug}\n')
     outcomes = (Outcome("1.1", test, "passed"),)
-    runs = gates.Runs(gates.Run(outcomes, (("1.1", "b", test, function), ("1.1", "b", "test_later", "double"))))
+    runs = gate_runs.Runs(gate_runs.Run(outcomes, (("1.1", "b", test, function), ("1.1", "b", "test_later", "double"))))
     assert gates.hints_fit(double, runs) == problems
 
 
@@ -211,7 +211,7 @@ def test_patched_replaces_once_only(syllabus: Syllabus) -> None:
 
 
 def test_bug_table_names_who_catches_whom(syllabus: Syllabus) -> None:
-    run = gates.Run((), (("1.1", "tripled", "test_double", "double"),))
+    run = gate_runs.Run((), (("1.1", "tripled", "test_double", "double"),))
     page = bug_table(list(syllabus), run)
     assert "| tripled | three is taken for two | `test_double` |" in page
     assert "| squared | x is squared | **nothing** |" in page

@@ -9,7 +9,8 @@ import pytest
 
 from kuiper.course import handout, material
 from kuiper.course.errors import CourseError
-from kuiper.course.handout import RECORD, contents, course_folder, read_record, start, update
+from kuiper.course.handout import contents, course_folder, start, update
+from kuiper.course.handout_record import RECORD, read_record
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.progress import Progress
 from kuiper.course.sync import generated_text
@@ -157,7 +158,7 @@ def test_start_that_was_interrupted_is_completed_by_update(
     author: Syllabus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start(tmp_path / "whole")
-    write, left = handout._write, len(texts(tmp_path / "whole")) // 2
+    write, left = handout.write_whole, len(texts(tmp_path / "whole")) // 2
 
     def write_some(path: Path, data: bytes) -> None:
         nonlocal left
@@ -167,7 +168,7 @@ def test_start_that_was_interrupted_is_completed_by_update(
         write(path, data)
 
     with monkeypatch.context() as patch:
-        patch.setattr(handout, "_write", write_some)
+        patch.setattr(handout, "write_whole", write_some)
         with pytest.raises(KeyboardInterrupt):
             start(tmp_path / "mine")
     assert 0 < len(texts(tmp_path / "mine")) < len(texts(tmp_path / "whole"))

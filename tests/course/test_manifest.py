@@ -54,6 +54,9 @@ def test_matching_is_by_component(tmp_path: Path) -> None:
             "expected the name of a file in exercises/ as file",
         ),
         (numbered("1.1").replace('["double"]', "[1]"), "expected a list as symbols"),
+        ("[afterwards]\nbuilt = 'x'", "afterwards: expected the texts 'built' and 'engines', a list 'try'"),
+        ("[afterwards]\nbuilt = 'x'\nengines = 'y'\ntry = []\nrace = 'z'", "afterwards: expected the texts 'built'"),
+        ("[afterwards]\nbuilt = 'x'\nengines = 'y'\ntry = []\nrace = 'z'\nparts = [1]", "and perhaps a text 'race'"),
         (numbered("../1"), "expected a number like 1.1, in quotes, as id"),
     ],
 )

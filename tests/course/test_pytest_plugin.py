@@ -226,12 +226,14 @@ def test_an_interrupted_run_says_what_it_keeps(syllabus: Syllabus) -> None:
 
 def test_after_the_last_exercise_the_report_says_what_was_built(syllabus: Syllabus) -> None:
     path = syllabus.root / "course1_made_up" / "course.toml"
-    words = '[afterwards]\nbuilt = "a doubler"\nengines = "shift bits"\ntry = ["treble", "half"]\n\n'
+    words = '[afterwards]\nbuilt = "a doubler"\nengines = "shift bits"\ntry = ["treble", "half"]\n'
+    words += 'race = "numbers"\nparts = ["1.1"]\n\n'
     first = '[[exercise]]\nid = "1.1"'
     path.write_text(path.read_text().replace(first, words + first))
     solve(syllabus, "1.1")
     assert "a doubler" not in student_runs(syllabus, "course1_made_up")[1]
     solve(syllabus, "1.2")
     text = student_runs(syllabus, "course1_made_up")[1]
-    expected = ["course1_made_up is complete.", "You built: a doubler", "Real engines: shift bits", "Things to try:"]
-    assert "\n".join([*expected, "  1. treble", "  2. half"]) in text
+    expected = ["course1_made_up is complete.", "You built: a doubler", "Run it: kuiper race numbers"]
+    expected += ["Real engines: shift bits", "Things to try:", "  1. treble", "  2. half"]
+    assert "\n".join(expected) in text

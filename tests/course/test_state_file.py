@@ -10,7 +10,7 @@ import pytest
 from kuiper.cli import main
 from kuiper.cli.race import _result
 from kuiper.course.errors import CourseError
-from kuiper.course.handout import RECORD, read_record
+from kuiper.course.handout_record import RECORD, read_record
 from kuiper.course.places import state_folder
 from kuiper.course.progress import Progress
 from kuiper.course.race import Result, remember

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kuiper.course import gates
+from kuiper.course import gate_runs, gates
 from kuiper.course.manifest import Course, Exercise, read_syllabus
 from kuiper.course.task_table import readme_path, readme_with_table
 
 if TYPE_CHECKING:
-    from kuiper.course.gates import Runs
+    from kuiper.course.gate_runs import Runs
 
 SYLLABUS = read_syllabus(Path(__file__).parents[2])
 every_exercise = pytest.mark.parametrize(
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.timeout(1200)  # a first run compiles every .pyx and ea
 
 @pytest.fixture(scope="module")
 def runs() -> Runs:
-    return gates.run_all(SYLLABUS, list(SYLLABUS))
+    return gate_runs.run_all(SYLLABUS, list(SYLLABUS))
 
 
 @pytest.fixture(scope="module")

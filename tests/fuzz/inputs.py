@@ -20,7 +20,7 @@ WORDS: dict[str, str] = {
     "records": f'{_JSON} "image" "error" "kuiper" "sha256" "options" "task" "model"',
     "wire": f'{_JSON} "array" "scalar" "tuple" "set" "dict" "bytes" "gaps" "<f4" "|b1" "C" "F"',
     "manifest": "[[exercise]] id title file symbols tests test_count points minutes hints for ladder "
-    "depends_on source timeout afterwards built engines try "
+    "depends_on source timeout afterwards built engines try race parts "
     "provides = [ ] \"1.1\" '''",
     "state": _JSON,
     "picture": "JFIF Exif IHDR IDAT RIFF WEBP VP8L GIF89a II* MM BM %!PS P6",

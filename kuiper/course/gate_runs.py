@@ -1,0 +1,89 @@
+"""What the gates look at: all tests, run on the solutions, on the skeletons and on the bugs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kuiper.course import gate_cache
+from kuiper.course.classroom import Outcome
+from kuiper.course.manifest import Exercise, Syllabus, test_files
+from kuiper.course.places import pytest_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True)
+class Run:
+    """How all tests ended; which test caught which bug, and whose hints were shown: (exercise, bug, test, function)."""
+
+    outcomes: tuple[Outcome, ...]
+    catches: tuple[tuple[str, str, str, str], ...] = ()
+    output: str = ""
+
+    def of(self, exercise: Exercise) -> list[Outcome]:
+        """The outcomes of one exercise."""
+        return [outcome for outcome in self.outcomes if outcome.exercise == exercise.id]
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The two runs that the two-way gates and the bug gate look at."""
+
+    alone: Run
+    hollow: Run = field(default_factory=lambda: Run(()))
+
+
+def run_all(syllabus: Syllabus, exercises: Sequence[Exercise]) -> Runs:
+    """Run every test on the solutions and on the skeletons, and on each bug until it is caught.
+
+    Exercises that have not changed since the last time are not run again.
+    """
+    kept = {exercise.id: gate_cache.recall(syllabus, exercise) for exercise in exercises}
+    waiting = [exercise for exercise in exercises if kept[exercise.id] is None]
+    output = ""
+    if waiting:
+        alone, hollow = run_tests(waiting, "alone", "--bugs-until-caught"), run_tests(waiting, "skeleton")
+        output = alone.output
+        for exercise in waiting:
+            catches = [catch for catch in alone.catches if catch[0] == exercise.id]
+            parts = {"alone": alone.of(exercise), "hollow": hollow.of(exercise), "catches": catches}
+            if parts["alone"] and parts["hollow"]:
+                gate_cache.keep(syllabus, exercise, **parts)
+            kept[exercise.id] = json.loads(json.dumps(parts, default=asdict))
+    found = [entry for entry in kept.values() if entry]
+    alone = Run(
+        tuple(Outcome(**outcome) for entry in found for outcome in entry["alone"]),
+        tuple((id_, bug, test, function) for entry in found for id_, bug, test, function in entry["catches"]),
+        output,
+    )
+    return Runs(alone, Run(tuple(Outcome(**outcome) for entry in found for outcome in entry["hollow"])))
+
+
+def run_tests(exercises: Sequence[Exercise], impl: str, bugs: str = "") -> Run:
+    """One pytest session, in a process of its own, over the tests of these exercises.
+
+    ``bugs`` is the option for the bug bank: "--bugs", every test on every bug, or "--bugs-until-caught".
+    """
+    root = exercises[0].course.parent
+    files = [str(path) for path in test_files(exercises)]
+    with tempfile.TemporaryDirectory() as folder:
+        table, catches = Path(folder, "outcomes.jsonl"), Path(folder, "catches.json")
+        words = [sys.executable, "-m", "pytest", "-q", "-p", "kuiper.course.pytest_plugin", "-p", "no:cacheprovider"]
+        words += [f"--rootdir={root}", "--import-mode=importlib", f"--impl={impl}", f"--outcomes={table}"]
+        words += [f"--exercise={exercise.id}" for exercise in exercises]
+        words += [f"{bugs}={catches}"] if bugs else []
+        env = pytest_environment()
+        done = subprocess.run([*words, *files], cwd=root, env=env, capture_output=True, text=True)
+        if not table.is_file() or done.returncode not in (0, 1):
+            return Run((), (), (done.stdout + done.stderr)[-2000:])
+        with table.open(encoding="utf-8") as lines:
+            outcomes = tuple(Outcome(**entry) for entry in map(json.loads, lines) if "test" in entry)
+        found = json.loads(catches.read_text(encoding="utf-8")) if bugs else []
+        return Run(outcomes, tuple((a, b, c, d) for a, b, c, d in found), done.stdout)

@@ -1,0 +1,50 @@
+"""What a manifest says to the student: hints for each function, and some words behind the last exercise of a course."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """The hints for one function or class of an exercise, each of which tells more than the one before.
+
+    ``tests`` has beginnings of the names of its tests, besides those that begin with the function's own name; an empty
+    one is the beginning of every name.
+    """
+
+    function: str
+    rungs: tuple[str, ...]
+    tests: tuple[str, ...] = ()
+
+    @property
+    def short(self) -> str:
+        """The name without the class, ``create`` of ``Registry.create``."""
+        return self.function.rpartition(".")[2]
+
+    def fits(self, test: str) -> int:
+        """How many signs of a test's name, behind ``test_``, are a beginning of this ladder's; -1 if none fits."""
+        name = test.partition("[")[0].removeprefix("test_")
+        beginnings = (self.short.strip("_").lower(), *self.tests)
+        return max((len(words) for words in beginnings if name.startswith(words)), default=-1)
+
+
+@dataclass(frozen=True)
+class Afterwards:
+    """What a student reads behind the last exercise of a course.
+
+    ``race`` is the word by which ``kuiper race`` runs what the student's engine can do now: the course's ``engine.py``,
+    which uses the exercises in ``parts``. A course may have none.
+    """
+
+    built: str
+    engines: str
+    tries: tuple[str, ...]
+    race: str = ""
+    parts: tuple[str, ...] = ()
+
+    def lines(self) -> list[str]:
+        """The parts, for the report of a test run."""
+        run = [f"Run it: kuiper race {self.race}"] if self.race else []
+        steps = [f"  {number}. {words}" for number, words in enumerate(self.tries, 1)]
+        return [f"You built: {self.built}", *run, f"Real engines: {self.engines}", "Things to try:", *steps]

@@ -1,0 +1,66 @@
+"""The record of a student's folder: what kuiper wrote there, so that an update knows it from what is the student's."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kuiper.course.state_file import read_state
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+RECORD = ".kuiper-course.json"
+
+
+@dataclass
+class Record:
+    """What kuiper wrote into a folder: a hash for each file, of the text that the student was last offered."""
+
+    version: str = ""
+    solutions: bool = False
+    files: dict[str, str] = field(default_factory=dict)
+
+    def save(self, folder: Path) -> None:
+        """Write it into the folder."""
+        table = {"version": self.version, "solutions": self.solutions, "files": dict(sorted(self.files.items()))}
+        write_whole(folder / RECORD, (json.dumps(table, indent=1) + "\n").encode())
+
+
+def read_record(folder: Path) -> Record | None:
+    """The record of a folder; None if it has none that can be read."""
+    table = read_state(folder / RECORD)
+    try:
+        files = {str(name): str(digest) for name, digest in table["files"].items()}
+        return Record(str(table["version"]), bool(table["solutions"]), files)
+    except (KeyError, TypeError, AttributeError):
+        return None
+
+
+def changed_files(folder: Path, names: Iterable[str]) -> list[str]:
+    """Those of some files that are not as they were handed out; none in a folder that was not handed out."""
+    record = read_record(folder)
+    if record is None:
+        return []
+    files = [name for name in sorted(names) if name in record.files and (folder / name).is_file()]
+    return [name for name in files if digest((folder / name).read_bytes()) != record.files[name]]
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f"{path.name}.{os.getpid()}.new")
+    try:
+        beside.write_bytes(data)
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def digest(data: bytes) -> str:
+    """A hash that does not change when git turns line ends into those of Windows."""
+    return hashlib.sha256(data.replace(b"\r\n", b"\n")).hexdigest()[:16]

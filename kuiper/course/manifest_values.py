@@ -1,0 +1,60 @@
+"""What each key of a manifest must be, for the error that says what stands there instead."""
+
+from __future__ import annotations
+
+import re
+from math import inf
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def is_afterwards(value: object) -> bool:
+    """Whether a value is the table of what a student reads behind the last exercise: texts, and lists of texts."""
+    always, together = {"built", "engines", "try"}, {"race", "parts"}
+    if not isinstance(value, dict) or value.keys() not in (always, always | together):
+        return False
+    lists = [value[key] for key in ("try", "parts") if key in value]
+    texts = [value[key] for key in ("built", "engines", "race") if key in value]
+    return all(isinstance(each, list) for each in lists) and all(map(_is_text, sum(lists, texts)))
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and bool(re.fullmatch(r"\w[\w.-]*", value))
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, tuple) and all(map(_is_text, value))
+
+
+def _is_ladders(value: object) -> bool:
+    if not isinstance(value, tuple) or not all(isinstance(hint, dict) for hint in value):
+        return False
+    return all(
+        {"for", "ladder"} <= hint.keys() <= {"for", "ladder", "tests"}
+        and _is_text(hint["for"])
+        and all(isinstance(hint[key], list) and all(map(_is_text, hint[key])) for key in hint if key != "for")
+        for hint in value
+    )
+
+
+KINDS: dict[str, tuple[str, Callable[[object], bool]]] = {
+    "id": ("a number like 1.1, in quotes,", _is_name),
+    "file": ("the name of a file in exercises/", _is_name),
+    **dict.fromkeys(("title", "source", "builds"), ("a text", _is_text)),
+    **dict.fromkeys(("symbols", "tests", "depends_on"), ("a list", _is_texts)),
+    **dict.fromkeys(("test_count", "points", "minutes"), ("a count", _is_count)),
+    "hints": ("tables with 'for', 'ladder' and perhaps 'tests'", _is_ladders),
+    "timeout": ("seconds", lambda value: _is_count(value) or (isinstance(value, float) and 0 < value < inf)),
+    "provides": ("a table of names", lambda value: isinstance(value, dict) and all(map(_is_text, value.values()))),
+}
+"""What each key must be: in words, and whether a value is it."""
