@@ -5,8 +5,8 @@ locked at that moment nobody would ever open in the child. So the owner of a loc
 
 The lock itself stays a plain ``threading.Lock``: ``with`` takes it in one step, so that no Ctrl-C comes in between.
 
-The owners are kept as weak references without callbacks, in place of a ``weakref.WeakSet``. What a callback raises, Python
-prints and forgets: a Ctrl-C that came in the set's callback, while an owner was dropped, would be lost.
+The owners are kept as weak references without callbacks, in place of a ``weakref.WeakSet``. What a callback raises,
+Python prints and forgets: a Ctrl-C that came in the set's callback, while an owner was dropped, would be lost.
 """
 
 from __future__ import annotations
