@@ -59,8 +59,9 @@ def record(every: int, count: int, wrong: int) -> None:
     """Write the section of docs/reliability.md."""
     figures = {"cases": count, "answered wrongly": wrong}
     notes = [
-        "Each case is the graph of an exported operator with one thing changed: a number among its parameters is 0, -1, "
-        "2^31, 2^40, 2^62, 2^63 or a word, a list of numbers is empty, a weight or a declared operand has another shape.",
+        "Each case is the graph of an exported operator with one thing changed: a number among its parameters is 0, "
+        "-1, 2^31, 2^40, 2^62, 2^63 or a word, a list of numbers is empty, a weight or a declared operand has another "
+        "shape.",
         "It must end in a result or in one KuiperError that names the operator, on the engine as on the layers, within "
         "8 GiB, and without a minute of silence.",
     ]
