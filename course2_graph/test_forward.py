@@ -169,6 +169,11 @@ def test_hand_on_several_outputs(impl):
     )
 
 
+@pytest.mark.parametrize("count", [1, 3])
+def test_hand_on_wants_an_array_for_each_output(impl, count):
+    calling(places_after, impl, SPLIT, "halves", [np.array([1, 2], np.float32)] * count).raises(ValueError)
+
+
 def test_hand_on_copies_nothing(impl):
     changed = [[99.0, *X[0, 1:].tolist()], X[1].tolist()]
     calling(places_after_a_change, impl, BRANCHES, "in", X).gives([changed, changed])
@@ -296,6 +301,15 @@ def test_forward_names_the_operator_that_fails(impl):
 @pytest.mark.parametrize("kind", ["my.Row", "my.Three"])
 def test_forward_names_the_operator_with_another_result(impl, kind):
     lines = ["pnnx.Input in 0 1 x #x=(2,3)f32", f"{kind} culprit 1 1 x a #a=(2,3)f32", "pnnx.Output out 1 0 a"]
+    calling(runs, impl, lines, [[X]]).raises(ValueError, "culprit")
+
+
+def test_forward_names_the_operator_with_too_few_results(impl):
+    lines = [
+        "pnnx.Input in 0 1 x #x=(2,3)f32",
+        "my.Same culprit 1 2 x a b #a=(2,3)f32 #b=(2,3)f32",
+        "pnnx.Output out 2 0 a b",
+    ]
     calling(runs, impl, lines, [[X]]).raises(ValueError, "culprit")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +13,7 @@ from tests.mutants.__main__ import EXPLAINED, SHARES, drawn, sites_of
 from tests.mutants.belonging import Noted, function_around, guards_of, imports, read_calls
 from tests.mutants.kernel_sites import kernel_sites
 from tests.mutants.sites import ROOT, Mutant, alike, python_sites
-from tests.mutants.trial import noticed
+from tests.mutants.trial import noticed, put_back
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -145,6 +146,16 @@ def test_noticed_names_the_first_test_that_fails(tmp_path: Path) -> None:
     assert noticed(["test_it.py::test_good"], tmp_path) == ""
     assert noticed(["test_it.py::test_good", "test_it.py::test_bad"], tmp_path) == "test_it.py::test_bad"
     assert noticed(["test_it.py::test_none"], tmp_path) == "exit code 4"
+
+
+def test_put_back_restores_the_text_and_the_time_of_files(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("x = 1\n", encoding="utf-8")
+    os.utime(path, (1e9, 1e9))
+    with put_back(path):
+        path.write_text("x = 2\n", encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == "x = 1\n"
+    assert path.stat().st_mtime == 1e9
 
 
 def test_drawn_takes_of_every_room_the_same_for_a_seed() -> None:

@@ -256,3 +256,20 @@ for thread in threads: thread.join()
 print(came, len(wrong), np.array_equal(answer(fast), expected))
 """
     assert run(script) == ["30", "0", "True"]
+
+
+def test_no_python_code_runs_while_a_model_is_dropped() -> None:
+    """A Ctrl-C in a weak reference's callback or in a ``__del__`` would be printed and forgotten."""
+    script = """
+import gc
+for optimize in (True, False):
+    model = kuiper.load(bundled("cifar_resnet20"), optimize=optimize)
+    answer(model)
+    called = []
+    sys.setprofile(lambda frame, event, _: called.append(frame.f_code.co_name) if event == "call" else None)
+    del model
+    gc.collect()
+    sys.setprofile(None)
+    print(*called, "none")
+"""
+    assert run(script) == ["none", "none"]

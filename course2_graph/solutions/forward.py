@@ -67,6 +67,11 @@ def hand_on(op: Operator, arrays: Sequence[np.ndarray], places: Places) -> None:
 
     In the graph above, ``hand_on(in, [a], places)`` makes of ``{"conv": [None], "sum": [None, None], "out": [None]}``
     the places ``{"conv": [a], "sum": [a, None], "out": [None]}``.
+
+    Raises
+    ------
+    ValueError
+        If there are not as many arrays as the operator has outputs.
     """
     # BEGIN SOLUTION
     for operand, array in zip(op.outputs, arrays, strict=True):
@@ -168,7 +173,7 @@ def forward(
         if [result.shape for result in results] != [array.shape for array in kept]:
             got = [result.shape for result in results]
             raise ValueError(f"{op.name}: expected the shapes {[array.shape for array in kept]}, got {got}")
-        for array, result in zip(kept, results, strict=True):
+        for array, result in zip(kept, results):
             array[...] = result
         hand_on(op, kept, places)
     return answer

@@ -9,6 +9,7 @@ from kuiper.engine.engine import Engine
 from kuiper.errors import TensorIndexError
 from kuiper.graph import RuntimeGraph
 from kuiper.layers import registry
+from tests.engine.lowered import steps_of
 from tests.engine.models import algorithms, both, numbers, plan_of
 from tests.graph.pass_graphs import OUTPUT, file_graph
 
@@ -166,6 +167,11 @@ def test_embedding(width: int) -> None:
     line = f"nn.Embedding it 1 1 x0 y0 num_embeddings=9 embedding_dim={width} @weight=(9,{width})f32"
     for dtype in (np.int64, np.int32):
         assert same(line, inputs=[wholes(2, 13, low=0, high=9, dtype=dtype)]) == ["pick"]
+
+
+def test_an_embedding_of_no_numbers_is_left_to_the_layer() -> None:
+    line = "nn.Embedding it 1 1 x0 y num_embeddings=9 embedding_dim=0 @weight=(9,0)f32"
+    assert steps_of(line, inputs=[np.ones((2, 3), np.int64)]) == ["layer"]
 
 
 @pytest.mark.parametrize("bad", [-1, 9])

@@ -27,6 +27,16 @@ def test_run_gives_the_numbers_of_the_layers() -> None:
         assert_close(fast(numbers(*shape)), plain(numbers(*shape)))
 
 
+def test_a_convolution_adds_an_input_of_the_graph() -> None:
+    weight = "bias=False @weight=(4,3,3,3)f32"
+    few = f"nn.Conv2d c 1 1 x 1 in_channels=3 out_channels=4 kernel_size=(3,3) padding=(1,1) {weight}"
+    inputs = ("pnnx.Input a 0 1 x #x=(2,3,6,5)f32", "pnnx.Input b 0 1 r #r=(2,4,6,5)f32")
+    fast, plain = both(*inputs, few, expression("add(@0,@1)", "1 r y"), OUTPUT)
+    x, r = numbers(2, 3, 6, 5), numbers(2, 4, 6, 5, seed=1)
+    assert_close(fast(x, r), plain(x, r))
+    assert algorithms(plan_of(fast, [x, r])).count("direct") == 1
+
+
 def test_a_view_costs_no_step() -> None:
     views = ("Tensor.permute p 1 1 1 2 dims=(0,2,3,1)", "Tensor.reshape r 1 1 2 y shape=(2,30,4)")
     fast, plain = both(INPUT, conv("x 1"), *views, OUTPUT)

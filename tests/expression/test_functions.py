@@ -197,6 +197,8 @@ def test_function_of_bools(text: str, expected: list[bool]) -> None:
         ("floor(7.5)", 7),
         ("ceil(7.5)", 8),
         ("trunc(-7.5)", -7),
+        ("trunc_divide(-7,2)", -3),
+        ("trunc_divide(7.5,-2)", -3),
         ("round(2.5)", 2),
         ("round(inf)", INF),
         ("int(7.9)", 7),

@@ -97,6 +97,13 @@ def test_tokenize_is_quick_with_long_digits() -> None:
     assert token.value == math.inf
 
 
+def test_tokenize_reads_whole_numbers_of_up_to_4000_digits() -> None:
+    (token,) = tokenize("0" * 3999 + "7")
+    assert token.value == 7
+    with pytest.raises(ExpressionError):
+        tokenize("0" * 4000 + "7")
+
+
 def test_a_long_text_is_shown_around_the_place() -> None:
     text = "add(" * 50 + "?" + ")" * 50
     with pytest.raises(ExpressionError) as error:

@@ -15,6 +15,7 @@ from tests.hostile.guarded import complaints, work
 from tests.hostile.models import HOSTILE_MODELS
 from tests.hostile.mutants import Mutant, mutants
 from tests.hostile.outcomes import complaint
+from tests.reliability import write_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,6 +55,20 @@ def check(case: Case) -> str:
         return complaint(case.graph, case.inputs)
 
 
+def record(every: int, count: int, wrong: int) -> None:
+    """Write the section of docs/reliability.md."""
+    figures = {"cases": count, "answered wrongly": wrong}
+    notes = [
+        "Each case is the graph of an exported operator with one thing changed: a number among its parameters is 0, "
+        "-1, 2^31, 2^40, 2^62, 2^63 or a word, a list of numbers is empty, a weight or a declared operand has another "
+        "shape.",
+        "It must end in a result or in one KuiperError that names the operator, on the engine as on the layers, within "
+        "8 GiB, and without a minute of silence.",
+    ]
+    command = f"python -m tests.hostile.sweep --every {every}" if every > 1 else "python -m tests.hostile.sweep"
+    write_record("hostile", "Hostile models: every operator with one thing changed", command, figures, notes)
+
+
 def main() -> int:
     """Go through the cases in another process; as that process, with ``--worker``, in this one."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -61,6 +76,7 @@ def main() -> int:
     parser.add_argument("--written", action="store_true", help="the models that were written by hand")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--from", dest="first", type=int, default=0, help=argparse.SUPPRESS)
+    parser.add_argument("--record", action="store_true", help="write the section of docs/reliability.md")
     chosen = parser.parse_args()
     if chosen.worker:
         cases = written_models() if chosen.written else mutated_fixtures()
@@ -68,6 +84,8 @@ def main() -> int:
         return 0
     count, wrong = complaints(["--every", str(chosen.every), *(["--written"] if chosen.written else [])])
     print(*wrong, f"{count} cases, {len(wrong)} wrong", sep="\n")
+    if chosen.record:
+        record(chosen.every, count, len(wrong))
     return bool(wrong)
 
 

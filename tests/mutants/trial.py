@@ -46,7 +46,7 @@ def copied_tree() -> Iterator[Path]:
     """A copy of the checkout with what is built in it: whatever happens to it, the checkout stays as it is."""
     with tempfile.TemporaryDirectory(prefix="kuiper-mutants-") as folder:
         tree = Path(folder, "kuiper")
-        ignored = shutil.ignore_patterns(".git", ".venv", "dist", "site*", "temp.*", "__pycache__", ".*_cache")
+        ignored = shutil.ignore_patterns(".git", ".venv", "dist", "site*", "temp.*", ".*_cache")
         shutil.copytree(ROOT, tree, ignore=ignored, symlinks=True)
         yield tree
 
@@ -60,20 +60,30 @@ def recorded_calls(tree: Path) -> Calls:
 
 
 def tried(mutant: Mutant, tree: Path, calls: Calls) -> Outcome:
-    """Change the copy, run the tests that belong to the mutant, and change it back."""
+    """Change the copy, run the tests that belong to the mutant, and put everything back."""
     begun, path = time.monotonic(), tree / mutant.file
     text = path.read_text(encoding="utf-8")
-    path.write_text(mutant.applied(text), encoding="utf-8")
     kernel = path.suffix == ".pyx"
-    try:
+    made = [*path.parent.glob(f"{path.stem}.*"), *tree.glob(f"build/**/{path.stem}.*")] if kernel else []
+    with put_back(path, *made):
+        path.write_text(mutant.applied(text), encoding="utf-8")
         if kernel and not built(tree):
             return Outcome(True, "the compiler", time.monotonic() - begun)
         by = noticed(guards_of(mutant, text, calls), tree)
         return Outcome(bool(by), by, time.monotonic() - begun)
-    finally:
-        path.write_text(text, encoding="utf-8")
-        if kernel:
-            built(tree)
+
+
+@contextmanager
+def put_back(*paths: Path) -> Iterator[None]:
+    """Whatever happens to these files, they are as before, their times too: nothing is compiled once more."""
+    with tempfile.TemporaryDirectory(prefix="kuiper-put-back-") as aside:
+        for number, path in enumerate(paths):
+            shutil.copy2(path, Path(aside, str(number)))
+        try:
+            yield
+        finally:
+            for number, path in enumerate(paths):
+                shutil.copy2(Path(aside, str(number)), path)
 
 
 def noticed(tests: list[str], tree: Path) -> str:
