@@ -245,7 +245,7 @@ def speed(impl):
     from kuiper.course.speed import best_seconds
 
     rows, columns = impl.TILE_SIZE
-    a, b = (np.random.default_rng(seed).random((384, 384), np.float32) for seed in (1, 2))
-    shapes = (384, 384), (-(-384 // rows), 384, rows), (-(-384 // columns), 384, columns)
+    a, b = (np.random.default_rng(seed).random((192, 192), np.float32) for seed in (1, 2))
+    shapes = (192, 192), (-(-192 // rows), 192, rows), (-(-192 // columns), 192, columns)
     c, a_panels, b_panels = (np.empty(shape, np.float32) for shape in shapes)
-    return best_seconds(lambda: impl.gemm(a, b, c, a_panels, b_panels)), 2 * 384**3, "FLOP", "of the peak"
+    return best_seconds(lambda: impl.gemm(a, b, c, a_panels, b_panels)), 2 * 192**3, "FLOP", "of the peak"

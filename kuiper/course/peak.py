@@ -1,7 +1,7 @@
 """The most that one core of this machine can do: what the report of an exercise compares the student's speed with.
 
 A multiply-add takes about four cycles, and a core starts two of them in each. So the loop keeps as many vectors of sums
-as there are registers for, each of which waits for itself alone, and touches no memory. Lecture 3c builds the same loop.
+as there are registers for, each of which waits for itself alone, and touches no memory. Lecture 3c has the same loop.
 """
 
 from __future__ import annotations
@@ -20,17 +20,22 @@ from kuiper.engine.vector cimport LANES, vec, splat, store
 
 cdef extern from *:
     """
-    #if defined(__AVX512F__) || defined(__aarch64__)
+    #if !defined(KUIPER_VECTORS)
+    enum { CHAINS = 128 };                 /* single numbers, which the compiler may put into vectors */
+    #define PEAK_UNROLL
+    #elif defined(__AVX512F__) || defined(__aarch64__)
     enum { CHAINS = 24 };                  /* of 32 registers */
+    #define PEAK_UNROLL KUIPER_UNROLL
     #else
     enum { CHAINS = 12 };                  /* of 16 */
+    #define PEAK_UNROLL KUIPER_UNROLL
     #endif
     static void peak_turns(kuiper_vec *sums, Py_ssize_t steps, kuiper_vec factor, kuiper_vec term) {
         kuiper_vec s[CHAINS];
-        KUIPER_UNROLL for (int i = 0; i < CHAINS; i++) s[i] = sums[i];
+        PEAK_UNROLL for (int i = 0; i < CHAINS; i++) s[i] = sums[i];
         for (Py_ssize_t step = 0; step < steps; step++)
-            KUIPER_UNROLL for (int i = 0; i < CHAINS; i++) s[i] = s[i] * factor + term;
-        KUIPER_UNROLL for (int i = 0; i < CHAINS; i++) sums[i] = s[i];
+            PEAK_UNROLL for (int i = 0; i < CHAINS; i++) s[i] = s[i] * factor + term;
+        PEAK_UNROLL for (int i = 0; i < CHAINS; i++) sums[i] = s[i];
     }
     """
     enum:

@@ -1,8 +1,9 @@
 """How fast a compiled exercise is beside the reference: said after its last green test, and never a reason to fail.
 
 The test file of such an exercise has a probe ``speed(impl)``: it makes arrays of a size that tells something, gives a
-call to ``best_seconds``, and returns the seconds together with how much was done and what is counted. Where arithmetic is
-the limit and not memory, it returns a fourth value, ``"of the peak"``: then the line compares with the peak of a core, too.
+call to ``best_seconds``, and returns the seconds together with how much was done and what is counted. Where arithmetic
+is the limit and not memory, it returns a fourth value, ``"of the peak"``: then the line compares with the peak of a
+core, too.
 """
 
 from __future__ import annotations
