@@ -12,6 +12,7 @@ from kuiper.course.builder import load_pyx
 from kuiper.course.places import folder
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 STEPS = 100_000  # about a millisecond
@@ -59,8 +60,8 @@ def multiply_adds(Py_ssize_t steps):
 '''
 
 
-def peak_per_second(root: Path) -> float:
-    """Multiplications and additions in a second, on one core, with the vectors that kuiper's build has.
+def multiply_adds(root: Path) -> tuple[Callable[[], object], int]:
+    """A call that does nothing but multiply and add, with the vectors that kuiper's build has, and its operations.
 
     Parameters
     ----------
@@ -71,12 +72,8 @@ def peak_per_second(root: Path) -> float:
     BuildError
         If Cython or a C compiler is missing.
     """
-    from kuiper.course.speed import best_seconds
-
     path = folder(root, "lectures", "peak") / "peak.pyx"
     if not path.is_file() or path.read_text(encoding="utf-8") != SOURCE:
         path.write_text(SOURCE, encoding="utf-8", newline="\n")
     loop = load_pyx(path, folder(root, "build"), "fast")
-    seconds = best_seconds(lambda: loop.multiply_adds(STEPS))
-    operations: int = loop.OPERATIONS
-    return operations * STEPS / seconds
+    return lambda: loop.multiply_adds(STEPS), loop.OPERATIONS * STEPS
