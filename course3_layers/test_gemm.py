@@ -1,4 +1,4 @@
-"""Exercise 3.8."""
+"""Exercise 3.8. The tile is as large as the registers of this machine allow, so sizes are counted in tiles."""
 
 from __future__ import annotations
 
@@ -24,49 +24,66 @@ def room(*shape):
     return np.full(shape, 99, np.float32)
 
 
+def size_in_file(impl):
+    """The tile of the file: rows and columns."""
+    return tuple(impl.TILE_SIZE)
+
+
+def tile_size(impl):
+    return calling(size_in_file, impl).answer()
+
+
+def filled_up(numbers, width):
+    """Zeros behind the last axis, until it is so long."""
+    numbers = np.asarray(numbers, np.float32)
+    return np.pad(numbers, [(0, 0)] * (numbers.ndim - 1) + [(0, width - numbers.shape[-1])])
+
+
+def panels_of_rows(a, rows):
+    """(panels, k, rows): what ``a`` (m, k) is packed into."""
+    return np.stack([filled_up(a[top : top + rows].T, rows) for top in range(0, len(a), rows)])
+
+
 def test_pack_a(impl):
-    out = room(1, 2, 4)
-    calling(impl.pack_a, array([1, 2], [3, 4], [5, 6]), out).fills(out, [[[1, 3, 5, 0], [2, 4, 6, 0]]])
+    rows, _ = tile_size(impl)
+    out = room(1, 2, rows)
+    calling(impl.pack_a, array([1, 2], [3, 4], [5, 6]), out).fills(out, filled_up([[[1, 3, 5], [2, 4, 6]]], rows))
 
 
 def test_pack_a_several_panels(impl):
-    out = room(3, 2, 4)
-    expected = [
-        [[1, 3, 5, 7], [2, 4, 6, 8]],
-        [[9, 11, 13, 15], [10, 12, 14, 16]],
-        [[17, 0, 0, 0], [18, 0, 0, 0]],
-    ]
-    calling(impl.pack_a, counting(9, 2), out).fills(out, expected)
+    rows, _ = tile_size(impl)
+    out, a = room(3, 2, rows), counting(2 * rows + 1, 2)
+    calling(impl.pack_a, a, out).fills(out, panels_of_rows(a, rows))
 
 
 def test_pack_a_without_rest(impl):
-    out = room(2, 1, 4)
-    calling(impl.pack_a, counting(8, 1), out).fills(out, [[[1, 2, 3, 4]], [[5, 6, 7, 8]]])
+    rows, _ = tile_size(impl)
+    out = room(2, 1, rows)
+    calling(impl.pack_a, counting(2 * rows, 1), out).fills(out, counting(2, 1, rows))
 
 
 def test_pack_b(impl):
-    out = room(1, 2, 8)
-    expected = [[[1, 2, 3, 0, 0, 0, 0, 0], [4, 5, 6, 0, 0, 0, 0, 0]]]
-    calling(impl.pack_b, array([1, 2, 3], [4, 5, 6]), out).fills(out, expected)
+    _, columns = tile_size(impl)
+    out = room(1, 2, columns)
+    calling(impl.pack_b, array([1, 2, 3], [4, 5, 6]), out).fills(out, filled_up([[[1, 2, 3], [4, 5, 6]]], columns))
 
 
 def test_pack_b_several_panels(impl):
-    out = room(2, 2, 8)
-    expected = [
-        [[1, 2, 3, 4, 5, 6, 7, 8], [11, 12, 13, 14, 15, 16, 17, 18]],
-        [[9, 10, 0, 0, 0, 0, 0, 0], [19, 20, 0, 0, 0, 0, 0, 0]],
-    ]
-    calling(impl.pack_b, counting(2, 10), out).fills(out, expected)
+    _, columns = tile_size(impl)
+    out, b = room(2, 2, columns), counting(2, columns + 2)
+    calling(impl.pack_b, b, out).fills(out, panels_of_rows(b.T, columns))
 
 
 def test_pack_b_without_rest(impl):
-    out = room(2, 1, 8)
-    calling(impl.pack_b, counting(1, 16), out).fills(out, counting(2, 1, 8))
+    _, columns = tile_size(impl)
+    out = room(2, 1, columns)
+    calling(impl.pack_b, counting(1, 2 * columns), out).fills(out, counting(2, 1, columns))
 
 
 def packed_views(impl, a, b):
     """Transposed, and only every second row: matrices need not lie in memory as they are read."""
-    a_panels, b_panels = np.full((1, 3, 4), 99, np.float32), np.full((1, 2, 8), 99, np.float32)
+    rows, columns = impl.TILE_SIZE
+    a_panels, b_panels = np.full((1, 3, rows), 99, np.float32), np.full((1, 2, columns), 99, np.float32)
     impl.pack_a(a.T, a_panels)
     impl.pack_b(b[::2, ::-1], b_panels)
     return a_panels[0, :, :2], b_panels[0, :, :3]
@@ -78,45 +95,55 @@ def test_pack_views(impl):
 
 
 def test_tile_of_one_step(impl):
-    c = room(4, 8)
-    expected = [
-        [1, 2, 3, 4, 5, 6, 7, 8],
-        [10, 20, 30, 40, 50, 60, 70, 80],
-        [-1, -2, -3, -4, -5, -6, -7, -8],
-        [0, 0, 0, 0, 0, 0, 0, 0],
-    ]
-    calling(impl.tile, array([1, 10, -1, 0]), counting(1, 8), c).fills(c, expected)
+    rows, columns = tile_size(impl)
+    c, b_panel = room(rows, columns), counting(1, columns)
+    expected = np.zeros((rows, columns), np.float32)
+    expected[:3] = [[1], [10], [-1]] * b_panel
+    calling(impl.tile, filled_up([[1, 10, -1]], rows), b_panel, c).fills(c, expected)
 
 
 def test_tile_of_three_steps(impl):
-    c = room(4, 8)
-    a_panel, b_panel = counting(3, 4, start=-3), counting(3, 8, start=-9)
+    rows, columns = tile_size(impl)
+    c = room(rows, columns)
+    a_panel, b_panel = counting(3, rows, start=-3), counting(3, columns, start=-9)
     calling(impl.tile, a_panel, b_panel, c).fills(c, a_panel.T @ b_panel)
 
 
-@pytest.mark.parametrize(("rows", "columns"), [(4, 1), (1, 8), (3, 7), (2, 3), (1, 1)])
-def test_tile_at_the_edge(impl, rows, columns):
-    c = room(rows, columns)
-    a_panel, b_panel = counting(2, 4), counting(2, 8, start=-5)
-    calling(impl.tile, a_panel, b_panel, c).fills(c, (a_panel.T @ b_panel)[:rows, :columns])
+@pytest.mark.parametrize(
+    ("missing_rows", "missing_columns"),
+    [(0, 1), (1, 0), (1, 1), (2, 5), (3, 7)],
+)
+def test_tile_at_the_edge(impl, missing_rows, missing_columns):
+    rows, columns = tile_size(impl)
+    c = room(rows - missing_rows, columns - missing_columns)
+    a_panel, b_panel = counting(2, rows), counting(2, columns, start=-5)
+    calling(impl.tile, a_panel, b_panel, c).fills(c, (a_panel.T @ b_panel)[: len(c), : c.shape[1]])
+
+
+def test_tile_of_one_number(impl):
+    rows, columns = tile_size(impl)
+    c = room(1, 1)
+    calling(impl.tile, counting(2, rows), counting(2, columns), c).fills(c, [[1 + (rows + 1) * (columns + 1)]])
 
 
 def test_tile_without_steps(impl):
+    rows, columns = tile_size(impl)
     c = room(3, 5)
-    calling(impl.tile, room(0, 4), room(0, 8), c).fills(c, np.zeros((3, 5), np.float32))
+    calling(impl.tile, room(0, rows), room(0, columns), c).fills(c, np.zeros((3, 5), np.float32))
 
 
 def test_tile_fractions(impl):
+    rows, columns = tile_size(impl)
     c = room(1, 2)
-    b_panel = np.zeros((2, 8), np.float32)
-    b_panel[:, :2] = [[0.5, -0.25], [4, 8]]
-    calling(impl.tile, array([0.5, 0, 0, 0], [0.125, 0, 0, 0]), b_panel, c).fills(c, [[0.75, 0.875]])
+    a_panel, b_panel = filled_up([[0.5], [0.125]], rows), filled_up([[0.5, -0.25], [4, 8]], columns)
+    calling(impl.tile, a_panel, b_panel, c).fills(c, [[0.75, 0.875]])
 
 
 def product(impl, a, b):
     """Room with old numbers for the result and the panels; then your gemm."""
-    (m, k), n = a.shape, b.shape[1]
-    c, a_panels, b_panels = (np.full(s, 99, np.float32) for s in ((m, n), (-(-m // 4), k, 4), (-(-n // 8), k, 8)))
+    (m, k), n, (rows, columns) = a.shape, b.shape[1], impl.TILE_SIZE
+    shapes = (m, n), (-(-m // rows), k, rows), (-(-n // columns), k, columns)
+    c, a_panels, b_panels = (np.full(shape, 99, np.float32) for shape in shapes)
     impl.gemm(a, b, c, a_panels, b_panels)
     return c
 
@@ -128,15 +155,28 @@ def test_gemm(impl):
 
 
 def test_gemm_of_several_tiles(impl):
-    a, b = counting(9, 3, start=-11), counting(3, 17, start=-20)
+    rows, columns = tile_size(impl)
+    a, b = counting(2 * rows + 1, 3, start=-11), counting(3, 2 * columns + 1, start=-20)
     calling(product, impl, a, b).gives(a @ b)
 
 
 @pytest.mark.parametrize(
-    ("m", "k", "n"), [(4, 1, 8), (8, 5, 16), (5, 2, 8), (4, 2, 9), (3, 7, 7), (1, 13, 1), (13, 1, 2), (2, 8, 25)]
+    ("tiles_down", "more_rows", "k", "tiles_across", "more_columns"),
+    [
+        (1, 0, 1, 1, 0),
+        (2, 0, 5, 2, 0),
+        (1, 1, 2, 1, 0),
+        (1, 0, 2, 1, 1),
+        (1, -1, 7, 1, -1),
+        (0, 1, 13, 0, 1),
+        (3, 1, 1, 0, 2),
+        (0, 2, 8, 3, 1),
+    ],
 )
-def test_gemm_of_size(impl, m, k, n):
-    a, b = counting(m, k, start=-7), counting(k, n, start=-5)
+def test_gemm_of_size(impl, tiles_down, more_rows, k, tiles_across, more_columns):
+    rows, columns = tile_size(impl)
+    a = counting(tiles_down * rows + more_rows, k, start=-7)
+    b = counting(k, tiles_across * columns + more_columns, start=-5)
     calling(product, impl, a, b).gives(a @ b)
 
 
@@ -146,8 +186,8 @@ def test_gemm_of_nothing(impl, m, k, n):
 
 
 def test_zeros_of_a_panel_do_not_meet_the_result(impl):
-    a, b = array([np.inf, 1], [2, 3]), array([1, 2, -1], [np.nan, 5, 7])
-    calling(product, impl, a, b).gives(array([np.nan, np.inf, -np.inf], [np.nan, 19, 19]))
+    a, b = array([np.inf, 1], [2, 0]), array([1, 2, -1], [np.nan, 5, 7])
+    calling(product, impl, a, b).gives(array([np.nan, np.inf, -np.inf], [np.nan, 4, -2]))
 
 
 def test_gemm_of_many_steps(impl):
@@ -156,42 +196,44 @@ def test_gemm_of_many_steps(impl):
 
 
 def test_gemm_of_many_tiles(impl):
-    a, b = counting(50, 2, start=-40), counting(2, 70, start=-60)
+    rows, columns = tile_size(impl)
+    a, b = counting(12 * rows + 2, 2, start=-40), counting(2, 8 * columns + 6, start=-60)
     calling(product, impl, a, b).gives(a @ b)
 
 
 def panels_of(impl, a, b):
-    """What gemm leaves in the panels."""
-    a_panels, b_panels = np.full((2, 2, 4), 99, np.float32), np.full((1, 2, 8), 99, np.float32)
-    impl.gemm(a, b, np.zeros((5, 3), np.float32), a_panels, b_panels)
+    """What gemm leaves in the panels: two of a, one of b."""
+    rows, columns = impl.TILE_SIZE
+    a_panels, b_panels = np.full((2, 2, rows), 99, np.float32), np.full((1, 2, columns), 99, np.float32)
+    impl.gemm(a, b, np.zeros((len(a), 3), np.float32), a_panels, b_panels)
     return a_panels, b_panels
 
 
 def test_gemm_packs(impl):
-    a, b = counting(5, 2), counting(2, 3)
-    expected = (
-        array([[1, 3, 5, 7], [2, 4, 6, 8]], [[9, 0, 0, 0], [10, 0, 0, 0]]),
-        np.pad(b[None], ((0, 0), (0, 0), (0, 5))),
-    )
-    calling(panels_of, impl, a, b).gives(expected)
+    rows, columns = tile_size(impl)
+    a, b = counting(rows + 1, 2), counting(2, 3)
+    calling(panels_of, impl, a, b).gives((panels_of_rows(a, rows), panels_of_rows(b.T, columns)))
 
 
 def product_of_views(impl, a, b):
     """All three matrices are parts of larger ones, and what lies around the result stays as it was."""
-    c = np.full((12, 26), 7, np.float32)
-    a_panels, b_panels = np.full((2, 3, 4), 99, np.float32), np.full((2, 3, 8), 99, np.float32)
-    impl.gemm(a.T, b[::-1], c[1:11:2, 2:24:2], a_panels, b_panels)
+    (k, m), n, (rows, columns) = a.shape, b.shape[1], impl.TILE_SIZE
+    c = np.full((2 * m + 2, 2 * n + 4), 7, np.float32)
+    shapes = (-(-m // rows), k, rows), (-(-n // columns), k, columns)
+    a_panels, b_panels = (np.full(shape, 99, np.float32) for shape in shapes)
+    impl.gemm(a.T, b[::-1], c[1:-1:2, 2:-2:2], a_panels, b_panels)
     return c
 
 
 def test_gemm_of_views(impl):
-    a, b = counting(3, 5), counting(3, 11, start=-9)
-    expected = np.full((12, 26), 7, np.float32)
-    expected[1:11:2, 2:24:2] = a.T @ b[::-1]
+    rows, columns = tile_size(impl)
+    a, b = counting(3, rows + 1), counting(3, columns + 3, start=-9)
+    expected = np.full((2 * rows + 4, 2 * columns + 10), 7, np.float32)
+    expected[1:-1:2, 2:-2:2] = a.T @ b[::-1]
     calling(product_of_views, impl, a, b).gives(expected)
 
 
-@given(m=st.integers(1, 13), k=st.integers(1, 9), n=st.integers(1, 19), seed=st.integers(0, 99))
+@given(m=st.integers(1, 25), k=st.integers(1, 9), n=st.integers(1, 140), seed=st.integers(0, 99))
 def test_as_in_numpy(impl, m, k, n, seed):
     random = np.random.default_rng(seed)
     a, b = (random.integers(-20, 20, shape).astype(np.float32) / 4 for shape in ((m, k), (k, n)))
@@ -202,6 +244,8 @@ def speed(impl):
     """Not a test: what the report says of the speed when all tests pass."""
     from kuiper.course.speed import best_seconds
 
+    rows, columns = impl.TILE_SIZE
     a, b = (np.random.default_rng(seed).random((192, 192), np.float32) for seed in (1, 2))
-    c, a_panels, b_panels = (np.empty(s, np.float32) for s in ((192, 192), (48, 192, 4), (24, 192, 8)))
-    return best_seconds(lambda: impl.gemm(a, b, c, a_panels, b_panels)), 2 * 192**3, "FLOP"
+    shapes = (192, 192), (-(-192 // rows), 192, rows), (-(-192 // columns), 192, columns)
+    c, a_panels, b_panels = (np.empty(shape, np.float32) for shape in shapes)
+    return best_seconds(lambda: impl.gemm(a, b, c, a_panels, b_panels)), 2 * 192**3, "FLOP", "of the peak"

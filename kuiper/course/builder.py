@@ -32,6 +32,8 @@ Mode = Literal["safe", "fast"]
 SUFFIX: str = sysconfig.get_config_var("EXT_SUFFIX")
 DIRECTIVES = {"language_level": 3, "wraparound": False, "embedsignature": True, "freethreading_compatible": True}
 CHECKS = ("boundscheck", "initializedcheck")
+_PACKAGES = Path(__file__).parents[2]  # where Cython finds kuiper's .pxd files, however kuiper was installed
+_VECTOR_TYPE = _PACKAGES / "kuiper" / "engine" / "vector.pxd"  # what exercises may cimport
 
 
 def load_pyx(path: Path, cache: Path, mode: Mode = "safe") -> ModuleType:
@@ -58,7 +60,7 @@ def load_pyx(path: Path, cache: Path, mode: Mode = "safe") -> ModuleType:
 def module_name(path: Path, mode: Mode) -> str:
     """``im2col_safe_`` and the hash of the text, the files beside it, the tools and the flags."""
     digest = hashlib.sha256(path.read_bytes())
-    for neighbour in sorted([*path.parent.glob("*.pxd"), *path.parent.glob("*.h")]):
+    for neighbour in sorted([*path.parent.glob("*.pxd"), *path.parent.glob("*.h"), _VECTOR_TYPE]):
         digest.update(neighbour.name.encode() + neighbour.read_bytes())
     tools = (_cython_version(), compiler.find_compiler(), SUFFIX, local_arrays.C_CODE)
     digest.update(repr((path.name, compile_flags(mode), DIRECTIVES, *tools)).encode())
@@ -66,16 +68,23 @@ def module_name(path: Path, mode: Mode) -> str:
 
 
 def compile_flags(mode: Mode) -> list[str]:
-    """Quick to compile for tests; for the race what the engine's own kernels were compiled with."""
+    """Quick to compile for tests; for the race what the engine's own kernels were compiled with.
+
+    Both are for the same CPU: a tile that is made for its registers has one size in tests and in the race. In tests no
+    compiler makes one rounding of two (a fused multiply-add).
+    """
     if sys.platform == "win32":
         return ["/Od"] if mode == "safe" else ["/O2", "/fp:precise", "/openmp"]
-    if mode == "safe":
-        return ["-O0", "-g0", "-w"]
     try:
         import kuiper
     except ImportError:
-        return ["-O3", "-g0", "-w"]
-    return [*kuiper.build_info()["flags"].split(), "-w"]
+        kuiper_flags = ["-O3", "-g0"]
+    else:
+        kuiper_flags = kuiper.build_info()["flags"].split()
+    if mode == "fast":
+        return [*kuiper_flags, "-w"]
+    cpu = [flag for flag in kuiper_flags if flag.startswith(("-march=", "-mcpu=", "-DKUIPER_NO_VECTORS"))]
+    return ["-O0", "-g0", "-w", "-ffp-contract=off", *cpu]
 
 
 def annotate(path: Path, folder: Path) -> Path:
@@ -84,7 +93,10 @@ def annotate(path: Path, folder: Path) -> Path:
     from Cython.Compiler.Main import CompilationOptions, compile_single
 
     options = CompilationOptions(
-        output_file=str(folder / f"{path.stem}.c"), annotate="default", compiler_directives=_directives("fast")
+        output_file=str(folder / f"{path.stem}.c"),
+        annotate="default",
+        compiler_directives=_directives("fast"),
+        include_path=[str(path.parent), str(_PACKAGES)],
     )
     with _messages() as messages:
         result = compile_single(str(path), options, path.stem)
@@ -103,7 +115,7 @@ def _build(path: Path, name: str, binary: Path, mode: Mode) -> None:
             output_file=str(c_file),
             compiler_directives=_directives(mode),
             shared_utility_qualified_name=_utility_name(),
-            include_path=[str(path.parent)],
+            include_path=[str(path.parent), str(_PACKAGES)],
             emit_linenums=_checks_arrays(mode),
         )
         with _messages() as messages:

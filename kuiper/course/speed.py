@@ -1,27 +1,40 @@
 """How fast a compiled exercise is beside the reference: said after its last green test, and never a reason to fail.
 
 The test file of such an exercise has a probe ``speed(impl)``: it makes arrays of a size that tells something, gives a
-call to ``best_seconds``, and returns the seconds together with how much was done and what is counted.
+call to ``best_seconds``, and returns the seconds together with how much was done and what is counted. Where arithmetic
+is the limit and not memory, it returns a fourth value, ``"of the peak"``: then the line compares with the peak of a
+core, too.
 """
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kuiper.course.errors import CourseError
+from kuiper.course.peak import multiply_adds
 from kuiper.course.places import state_folder
 from kuiper.course.progress import digest
 from kuiper.course.state_file import as_table, read_state, write_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from kuiper.course.classroom import Classroom
     from kuiper.course.manifest import Exercise
 
+OF_THE_PEAK = "of the peak"
 SECONDS = 0.2
 CLOSE = 0.7  # of the reference's speed: then there is no yellow line to look for
+
+
+class Rate(NamedTuple):
+    """How much is done in a second, what is counted, and whether arithmetic is the limit."""
+
+    per_second: float
+    unit: str
+    of_the_peak: bool = False
 
 
 def best_seconds(call: Callable[[], Any]) -> float:
@@ -36,6 +49,12 @@ def best_seconds(call: Callable[[], Any]) -> float:
             return best
 
 
+def peak_per_second(root: Path) -> float:
+    """The most operations in a second, on one core that only multiplies and adds; ``root`` is that of the courses."""
+    call, operations = multiply_adds(root)
+    return operations / best_seconds(call)
+
+
 def speed_line(classroom: Classroom, exercise: Exercise, probe: Callable[..., Any]) -> str:
     """Your speed and the reference's, in one line; "" where they cannot be measured.
 
@@ -47,39 +66,50 @@ def speed_line(classroom: Classroom, exercise: Exercise, probe: Callable[..., An
     entry = kept.get(exercise.id)
     if isinstance(entry, list) and len(entry) == 2 and entry[0] == text and isinstance(entry[1], str):
         return entry[1]
-    yours = _rate(classroom, exercise, probe, reference=False)
-    line = worded(exercise, yours, _rate(classroom, exercise, probe, reference=True)) if yours else ""
+    yours, line = _rate(classroom, exercise, probe, reference=False), ""
+    if yours:
+        reference = _rate(classroom, exercise, probe, reference=True)
+        peak = peak_per_second(exercise.course.parent) if yours.of_the_peak else None
+        line = worded(exercise, yours, reference, peak)
     write_state(path, {**kept, exercise.id: [text, line]})
     return line
 
 
-def worded(exercise: Exercise, yours: tuple[float, str], reference: tuple[float, str] | None) -> str:
+def worded(exercise: Exercise, yours: Rate, reference: Rate | None, peak: float | None = None) -> str:
     """The line for two speeds per second; the second is None where there is no reference.
 
+    Parameters
+    ----------
+    peak : the most that a core can do in a second, where that is the limit
+
     >>> from types import SimpleNamespace
-    >>> worded(SimpleNamespace(id="3.8", label="3.8 gemm"), (2.1e9, "FLOP"), (30e9, "FLOP"))
+    >>> gemm = SimpleNamespace(id="3.8", label="3.8 gemm")
+    >>> worded(gemm, Rate(2.1e9, "FLOP"), Rate(30e9, "FLOP"))
     '3.8 gemm: yours 2.1 GFLOP/s, reference 30 GFLOP/s; the lines that still run Python: kuiper annotate 3.8'
+    >>> worded(gemm, Rate(80e9, "FLOP"), Rate(90e9, "FLOP"), peak=118e9)
+    '3.8 gemm: yours 80 GFLOP/s, reference 90 GFLOP/s; the peak of a core is 118 GFLOP/s, and yours reaches 68% of it'
     """
-    words = f"{exercise.label}: yours {_per_second(*yours)}"
-    if reference is None:
-        return words
-    words += f", reference {_per_second(*reference)}"
-    if yours[0] < CLOSE * reference[0]:
+    words = f"{exercise.label}: yours {_per_second(yours)}"
+    if reference is not None:
+        words += f", reference {_per_second(reference)}"
+    if peak is not None:
+        share = yours.per_second / peak
+        words += f"; the peak of a core is {_per_second(Rate(peak, yours.unit))}, and yours reaches {share:.0%} of it"
+    if reference is not None and yours.per_second < CLOSE * reference.per_second:
         words += f"; the lines that still run Python: kuiper annotate {exercise.id}"
     return words
 
 
-def _per_second(rate: float, unit: str) -> str:
+def _per_second(speed: Rate) -> str:
+    rate, unit, _ = speed
     prefixes = ((1e9, "G", "billion "), (1e6, "M", "million "), (1e3, "k", "thousand "), (1.0, "", ""))
     factor, prefix, name = next((entry for entry in prefixes if rate >= entry[0]), prefixes[-1])
     scaled = f"{rate / factor:.2g}" if rate < 100 * factor else f"{rate / factor:.0f}"
     return f"{scaled} {prefix}{unit}/s" if unit.isupper() else f"{scaled} {name}{unit} per second"
 
 
-def _rate(
-    classroom: Classroom, exercise: Exercise, probe: Callable[..., Any], reference: bool
-) -> tuple[float, str] | None:
-    """What is done in a second, and what is counted; None if the file is not there, or the call fails."""
+def _rate(classroom: Classroom, exercise: Exercise, probe: Callable[..., Any], reference: bool) -> Rate | None:
+    """What the probe measures; None if the file is not there, or the call fails."""
     from dataclasses import replace
 
     selection = replace(classroom.selection_for(exercise), mode="fast")
@@ -92,6 +122,6 @@ def _rate(
     except CourseError:
         return None
     match seen.value:
-        case (float(seconds), int(work), str(unit)) if seconds > 0:
-            return work / seconds, unit
+        case (float(seconds), int(work), str(unit), *limit) if seconds > 0:
+            return Rate(work / seconds, unit, limit == [OF_THE_PEAK])
     return None

@@ -23,6 +23,10 @@ def probe(impl):  # type: ignore[no-untyped-def]
     return 0.5, len([impl.double(1)]) * 10**9, "FLOP"
 
 
+def arithmetic(impl):  # type: ignore[no-untyped-def]
+    return 0.5, len([impl.double(1)]) * 10**9, "FLOP", "of the peak"
+
+
 def broken(impl):  # type: ignore[no-untyped-def]
     return impl.treble(1)
 
@@ -51,9 +55,9 @@ def test_speed_line_is_measured_once_for_each_text(tmp_path: Path, monkeypatch: 
     classroom = Classroom(Selection(syllabus), isolated=False)
     asked: list[bool] = []
 
-    def rate(classroom: Classroom, exercise: Exercise, probe: object, reference: bool) -> tuple[float, str]:
+    def rate(classroom: Classroom, exercise: Exercise, probe: object, reference: bool) -> speed.Rate:
         asked.append(reference)
-        return 1e6 * (2 if reference else 1), "numbers"
+        return speed.Rate(1e6 * (2 if reference else 1), "numbers")
 
     monkeypatch.setattr(speed, "_rate", rate)
     words = "1.1 double: yours 1 million numbers per second, reference 2 million numbers per second; the lines that"
@@ -63,3 +67,16 @@ def test_speed_line_is_measured_once_for_each_text(tmp_path: Path, monkeypatch: 
     exercise.student_file.write_text(exercise.student_file.read_text() + "\n")
     speed.speed_line(classroom, exercise, probe)
     assert asked == [False, True, False, True]
+
+
+def test_speed_line_has_the_share_of_the_peak_where_arithmetic_is_the_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    syllabus = made_up(tmp_path)
+    solve(syllabus, "1.1")
+    classroom = Classroom(Selection(syllabus), isolated=False)
+    monkeypatch.setattr(speed, "peak_per_second", lambda root: 8e9)
+    line = speed.speed_line(classroom, syllabus.exercise("1.1"), arithmetic)
+    assert line == (
+        "1.1 double: yours 2 GFLOP/s, reference 2 GFLOP/s; the peak of a core is 8 GFLOP/s, and yours reaches 25% of it"
+    )

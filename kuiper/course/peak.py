@@ -1,0 +1,79 @@
+"""The most that one core of this machine can do: what the report of an exercise compares the student's speed with.
+
+A multiply-add takes about four cycles, and a core starts two of them in each. So the loop keeps as many vectors of sums
+as there are registers for, each of which waits for itself alone, and touches no memory. Lecture 3c has the same loop.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kuiper.course.builder import load_pyx
+from kuiper.course.places import folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+STEPS = 100_000  # about a millisecond
+SOURCE = '''
+from kuiper.engine.vector cimport LANES, vec, splat, store
+
+cdef extern from *:
+    """
+    #if !defined(KUIPER_VECTORS)
+    enum { CHAINS = 128 };                 /* single numbers, which the compiler may put into vectors */
+    #define PEAK_UNROLL
+    #elif defined(__AVX512F__) || defined(__aarch64__)
+    enum { CHAINS = 24 };                  /* of 32 registers */
+    #define PEAK_UNROLL KUIPER_UNROLL
+    #else
+    enum { CHAINS = 12 };                  /* of 16 */
+    #define PEAK_UNROLL KUIPER_UNROLL
+    #endif
+    static void peak_turns(kuiper_vec *sums, Py_ssize_t steps, kuiper_vec factor, kuiper_vec term) {
+        kuiper_vec s[CHAINS];
+        PEAK_UNROLL for (int i = 0; i < CHAINS; i++) s[i] = sums[i];
+        for (Py_ssize_t step = 0; step < steps; step++)
+            PEAK_UNROLL for (int i = 0; i < CHAINS; i++) s[i] = s[i] * factor + term;
+        PEAK_UNROLL for (int i = 0; i < CHAINS; i++) sums[i] = s[i];
+    }
+    """
+    enum:
+        CHAINS
+    void peak_turns(vec* sums, Py_ssize_t steps, vec factor, vec term) noexcept nogil
+
+OPERATIONS = 2 * CHAINS * LANES  # of one step
+
+
+def multiply_adds(Py_ssize_t steps):
+    cdef vec[CHAINS] sums
+    cdef float[LANES] numbers
+    cdef int i
+    for i in range(CHAINS):
+        sums[i] = splat(i)  # of sums that begin alike the compiler would keep one
+    peak_turns(sums, steps, splat(0.5), splat(1))
+    for i in range(1, CHAINS):
+        sums[0] = sums[0] + sums[i]
+    store(numbers, sums[0])
+    return numbers[0]
+'''
+
+
+def multiply_adds(root: Path) -> tuple[Callable[[], object], int]:
+    """A call that does nothing but multiply and add, with the vectors that kuiper's build has, and its operations.
+
+    Parameters
+    ----------
+    root : the folder of the courses, below which the compiled loop is kept
+
+    Raises
+    ------
+    BuildError
+        If Cython or a C compiler is missing.
+    """
+    path = folder(root, "lectures", "peak") / "peak.pyx"
+    if not path.is_file() or path.read_text(encoding="utf-8") != SOURCE:
+        path.write_text(SOURCE, encoding="utf-8", newline="\n")
+    loop = load_pyx(path, folder(root, "build"), "fast")
+    return lambda: loop.multiply_adds(STEPS), loop.OPERATIONS * STEPS
