@@ -9,6 +9,7 @@ tokenizer    Hugging Face's tokenizer.json
 chat         from messages to a prompt, by the template that a model brings
 checkpoint   config.json and safetensors, as NumPy arrays
 generation   the loop, and where it ends
+conversation questions and answers, on one session
 
 ``tokenizer``, ``chat`` and ``checkpoint`` need the packages of the extra ``text``; nothing here imports them before
 they are called.
