@@ -9,6 +9,7 @@ tokenizer    Hugging Face's tokenizer.json
 chat         from messages to a prompt, by the template that a model brings
 checkpoint   config.json and safetensors, as NumPy arrays
 generation   the loop, and where it ends
+conversation questions and answers, on one session
 
 language_model   all of it, from a bundled model, a .param file or a folder of Hugging Face's form
 decoder_config, decoder_graph   from a configuration and weights to a graph with state

@@ -74,7 +74,7 @@ class Characters:
     def _index(self) -> dict[str, int]:
         return {name: i for i, name in enumerate(self.names)}
 
-    def encode(self, text: str) -> list[int]:
+    def encode(self, text: str, *, is_complete: bool = False) -> list[int]:
         """The token of each character; ``<name>`` is one token if the vocabulary has it.
 
         >>> Characters(("<5x4>", "山", "<")).encode("<5x4>山<")

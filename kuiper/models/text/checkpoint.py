@@ -5,8 +5,8 @@
     model.safetensors.index.json           {"weight_map": {"name of a weight": "its file", ...}}
 
 Weights in any other form are refused: ``pytorch_model.bin`` is a pickle, which runs its author's code when it is read.
-A folder has at most MOST_FILES files and MOST_WEIGHTS weights; a file has a header of at most LARGEST_TEXT bytes. A weight
-is read only when it is asked for; it has at most MOST_AXES axes, and no more bytes than ``kuiper.tensor_limit`` allows.
+A folder has at most MOST_FILES files and MOST_WEIGHTS weights, and a header has at most LARGEST_TEXT bytes. A weight is
+read only when it is asked for; it has at most MOST_AXES axes, and no more bytes than ``kuiper.tensor_limit`` allows.
 """
 
 from __future__ import annotations

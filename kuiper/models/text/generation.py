@@ -13,10 +13,8 @@ from kuiper.errors import ParameterError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy.typing as npt
-
-    from kuiper.models.text.protocols import LanguageModel, PieceDecoder, Session
-    from kuiper.models.text.sampling import Sampler
+    from kuiper.models.text.protocols import LanguageModel, PieceDecoder
+    from kuiper.models.text.sampling import Sampler, Scores
 
 
 @dataclass
@@ -62,6 +60,8 @@ class Generation:
         How many at most.
     stop
         Strings of which the first to appear ends the text, and is not part of it.
+    reading
+        What has read the beginning of the prompt, perhaps, and reads the rest; None begins a session of its own.
 
     Raises
     ------
@@ -78,6 +78,7 @@ class Generation:
         *,
         max_tokens: int,
         stop: Sequence[str] = (),
+        reading: Reading | None = None,
     ) -> None:
         if max_tokens < 1:
             raise ParameterError("max_tokens", "a number of at least 1", max_tokens)
@@ -86,24 +87,23 @@ class Generation:
         prefix = model.vocabulary.prefix
         if not prompt and not prefix:
             raise ParameterError("prompt", "at least one token to begin with", "none")
-        if len(prompt) + len(prefix) >= model.context:
-            raise ParameterError("prompt", f"fewer than {model.context} tokens, as the model's context is", len(prompt))
+        context = reading.length if reading else model.context
+        if len(prompt) + len(prefix) >= context:
+            raise ParameterError("prompt", f"fewer than {context} tokens, which is the context's length", len(prompt))
         self.account = Account()
         self.max_tokens = max_tokens
-        self._model, self._prompt, self._sampler = model, list(prompt), sampler
+        self._vocabulary, self._prompt, self._sampler = model.vocabulary, list(prompt), sampler
         self._stop = StopStrings(stop)
-        self._text: list[int] = []  # what the model has read, or is about to read
-        self._length = min(model.context, len(prompt) + len(prefix) + max_tokens)
-        self._session = model.start(self._length)
+        self._reading = reading or Reading(model, min(context, len(prompt) + len(prefix) + max_tokens))
 
     def __iter__(self) -> Iterator[str]:
-        decoder, account = self._model.vocabulary.decoder(), self.account
+        decoder, account = self._vocabulary.decoder(), self.account
         started = perf_counter()
         scores = self._begin()
         account.prompt_seconds = perf_counter() - started
         while True:
             started = perf_counter()
-            token = self._sampler(scores, self._text)
+            token = self._sampler(scores, self._reading.tokens)
             piece = self._shown(token, decoder)
             account.seconds += perf_counter() - started
             if piece:
@@ -111,12 +111,12 @@ class Generation:
             if account.end:
                 return
             started = perf_counter()
-            scores = self._read([token])
+            scores = self._reading.read([token])
             account.seconds += perf_counter() - started
 
     def _shown(self, token: int, decoder: PieceDecoder) -> str:
         """What one more token adds to the text that is shown; the account says whether it was the last."""
-        account, is_end = self.account, token in self._model.vocabulary.ends
+        account, is_end = self.account, token in self._vocabulary.ends
         account.tokens += 1
         if is_end:
             account.end = "token"
@@ -130,42 +130,66 @@ class Generation:
             account.end = "stop"
         return piece
 
-    def _begin(self) -> npt.NDArray[np.float64]:
-        """Read the prompt behind its prefix, and return the scores of the first token."""
-        scores: npt.NDArray[np.float64] | None = None
-        for choices in self._model.vocabulary.prefix:
+    def _begin(self) -> Scores:
+        """Read the prompt, behind its prefix, and return the scores of the first token."""
+        if not self._vocabulary.prefix:
+            self.account.prompt_tokens = len(self._prompt)
+            return self._reading.read(self._reading.back_to(self._prompt))
+        self._reading.back_to([])
+        scores: Scores | None = None
+        for choices in self._vocabulary.prefix:
             if self._prompt and self._prompt[0] in choices:
                 token = self._prompt.pop(0)
             else:
                 token = self._drawn_from(choices, scores)
-            scores = self._read([token])
+            scores = self._reading.read([token])
         self.account.prompt_tokens = len(self._prompt)
         if self._prompt:
-            scores = self._read(self._prompt)
-        assert scores is not None  # the constructor has seen to it that there is a token
+            scores = self._reading.read(self._prompt)
+        assert scores is not None  # there is a prefix
         return scores
 
-    def _drawn_from(self, choices: Sequence[int], scores: npt.NDArray[np.float64] | None) -> int:
+    def _drawn_from(self, choices: Sequence[int], scores: Scores | None) -> int:
         """One of a few tokens; where nothing was read yet, each is as likely."""
         few = np.zeros(len(choices)) if scores is None else scores[list(choices)]
         return choices[self._sampler(few)]
 
-    def _read(self, tokens: list[int]) -> npt.NDArray[np.float64]:
-        """Let the model read tokens, and return the scores (vocabulary,) of the next one."""
-        self._text += tokens
-        if len(self._text) > self._length:
-            first = len(self._model.vocabulary.prefix)
-            kept = max(1, (self._length - first) // 2)
-            self._text[first : len(self._text) - kept] = []
-            self._session, tokens = self._model.start(self._length), self._text
-        return last_scores(self._session, tokens)
 
+class Reading:
+    """A session of a language model, and the tokens that it has in its memory, which are ``length`` at most.
 
-def last_scores(session: Session, tokens: Sequence[int]) -> npt.NDArray[np.float64]:
-    """The scores (vocabulary,) of the token behind ``tokens``, which the session reads."""
-    scores = np.asarray(session(np.array(tokens, np.int64)), np.float64)
-    last: npt.NDArray[np.float64] = scores.reshape(-1, scores.shape[-1])[-1]
-    return last
+    When the memory is full, it forgets the first half of the text, but not what every text begins with.
+    """
+
+    def __init__(self, model: LanguageModel, length: int) -> None:
+        self.length = length
+        self.tokens: list[int] = []
+        self._begins = len(model.vocabulary.prefix)
+        self._session = model.start(length)
+
+    def back_to(self, text: Sequence[int]) -> list[int]:
+        """Forget what is not the beginning of ``text``, and return the rest of it: one token at least, if it has any."""
+        most = min(len(self.tokens), max(len(text) - 1, 0))
+        same = next((i for i in range(most) if self.tokens[i] != text[i]), most)
+        self._session.rewind(same)
+        del self.tokens[same:]
+        return list(text[same:])
+
+    def read(self, tokens: Sequence[int]) -> Scores:
+        """Read more tokens, at least one, and return the scores (vocabulary,) of the one behind them."""
+        tokens = list(tokens)
+        if len(self.tokens) + len(tokens) > self.length:
+            kept = max(1, (self.length - self._begins) // 2)
+            tokens = (self.tokens + tokens)[-kept:]
+            del self.tokens[self._begins :]
+            self._session.rewind(self._begins)
+        unread = np.array(tokens, np.int64)
+        if len(unread) > 1:
+            self._session.read(unread[:-1])  # which computes no scores
+        scores = np.asarray(self._session(unread[-1:]), np.float64)
+        self.tokens += tokens  # only now: whoever interrupts it finds no token here that the session lacks
+        last: Scores = scores.reshape(-1, scores.shape[-1])[-1]
+        return last
 
 
 class StopStrings:

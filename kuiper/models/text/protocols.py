@@ -16,8 +16,14 @@ if TYPE_CHECKING:
 class Session(Protocol):
     """A text that grows: what the model has read stays in its memory."""
 
-    def __call__(self, tokens: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+    def __call__(self, tokens: npt.NDArray[np.int64]) -> npt.ArrayLike:
         """Read more tokens (n,), and give the scores (..., vocabulary), of which the last row is for the next token."""
+
+    def read(self, tokens: npt.NDArray[np.int64]) -> None:
+        """Read more tokens (n,) without an answer."""
+
+    def rewind(self, length: int) -> None:
+        """Forget all but the first ``length`` tokens."""
 
 
 class PieceDecoder(Protocol):
@@ -41,8 +47,8 @@ class Vocabulary(Protocol):
     def prefix(self) -> Sequence[Sequence[int]]:
         """One of each of these lists of tokens begins every text; where it does not, it is drawn."""
 
-    def encode(self, text: str) -> list[int]:
-        """The tokens of a prompt."""
+    def encode(self, text: str, *, is_complete: bool = False) -> list[int]:
+        """The tokens of a prompt; of one that ``is_complete``, with no others around them."""
 
     def decoder(self) -> PieceDecoder:
         """A decoder of a new text."""

@@ -23,18 +23,25 @@ class FakeSession:
 
     model: FakeModel
     max_length: int
-    read: list[int] = field(default_factory=list)
+    tokens: list[int] = field(default_factory=list)
 
     def __call__(self, tokens: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+        self.read(tokens)
+        scores = np.zeros((1, len(tokens), len(self.model.vocabulary.names)), np.float32)
+        scores[0, -1, self.model.rule(self.tokens)] = 50.0
+        return scores
+
+    def read(self, tokens: npt.NDArray[np.int64]) -> None:
         assert tokens.dtype == np.int64
         assert tokens.ndim == 1
         assert tokens.size
-        self.read += tokens.tolist()
-        assert len(self.read) <= self.max_length
+        self.tokens += tokens.tolist()
+        assert len(self.tokens) <= self.max_length
         self.model.reads.append(tokens.tolist())
-        scores = np.zeros((1, len(tokens), len(self.model.vocabulary.names)), np.float32)
-        scores[0, -1, self.model.rule(self.read)] = 50.0
-        return scores
+
+    def rewind(self, length: int) -> None:
+        assert 0 <= length <= len(self.tokens)
+        del self.tokens[length:]
 
 
 @dataclass

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kuiper.errors import ParameterError
 from kuiper.models.text.characters import Characters
-from kuiper.models.text.generation import Generation, StopStrings
+from kuiper.models.text.generation import Generation, Reading, StopStrings
 from kuiper.models.text.sampling import Sampler
 from tests.models.text.fakes import FakeModel, counting, reciting
 
@@ -29,7 +29,7 @@ def test_generation_reads_the_prompt_at_once_and_then_one_token_at_a_time() -> N
     model = counting(64)
     made = generation(model, "345", max_tokens=4)
     assert list(made) == ["6", "7", "8", "9"]
-    assert model.reads == [[3, 4, 5], [6], [7], [8]]  # nobody asks what follows upon the last token
+    assert model.reads == [[3, 4], [5], [6], [7], [8]]  # nobody asks what follows upon the last token
     assert model.lengths == [7]
     assert (made.account.prompt_tokens, made.account.tokens, made.account.end) == (3, 4, "length")
 
@@ -63,8 +63,8 @@ def test_generation_goes_on_when_the_context_is_full() -> None:
     model = counting(8)
     made = generation(model, "0", max_tokens=30)
     assert "".join(made) == "123456789012345678901234567890"
-    assert max(map(len, model.reads)) == 4  # half of the context is read anew, for every four tokens
-    assert set(model.lengths) == {8}
+    assert max(map(len, model.reads)) == 3  # and one more: half of the context is read anew, for every four tokens
+    assert model.lengths == [8]
 
 
 def verse(context: int = 64) -> FakeModel:
@@ -105,7 +105,33 @@ def test_generation_keeps_the_prefix_when_the_context_is_full() -> None:
     names = ("<f>", "a", "b")
     model = FakeModel(Characters(names, prefix=((0,),)), lambda read: 3 - read[-1] if read[-1] else 1, 6)
     assert "".join(generation(model, "", max_tokens=12)) == "ab" * 6
-    assert [read[0] for read in model.reads if len(read) > 1] == [0] * 2
+    assert [read for read in model.reads if 0 in read] == [[0]]  # it never left the memory
+    assert len(model.reads) > 12  # some of the text was read anew
+
+
+@given(st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=9), min_size=1, max_size=5))
+def test_reading_reads_only_what_is_new(texts: list[list[int]]) -> None:
+    model = FakeModel(Characters(("a", "b", "c")), lambda read: len(read) % 3)
+    reading = Reading(model, 16)
+    for text in texts:
+        before = list(reading.tokens)
+        rest = reading.back_to(text)
+        assert rest
+        assert reading.tokens + rest == text
+        assert len(rest) == 1 or before[: len(reading.tokens) + 1] != text[: len(reading.tokens) + 1]
+        assert reading.read(rest).argmax() == len(text) % 3
+        assert reading.tokens == text
+
+
+def test_generation_goes_on_where_a_reading_is() -> None:
+    model = counting(32)
+    reading = Reading(model, 32)
+    first = "".join(Generation(model, [1, 2], GREEDY, max_tokens=3, reading=reading))
+    model.reads.clear()
+    second = Generation(model, [1, 2, 3, 4, 5, 9], GREEDY, max_tokens=2, reading=reading)
+    assert (first, "".join(second)) == ("345", "01")
+    assert model.reads == [[5], [9], [0]]  # 1 2 3 4 are there already
+    assert model.lengths == [32]
 
 
 def test_account_counts_no_time_between_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,7 +151,7 @@ def test_account_counts_no_time_between_pieces(monkeypatch: pytest.MonkeyPatch) 
         ({"max_tokens": 0}, "max_tokens: expected a number of at least 1, got 0"),
         ({"stop": ["a", ""]}, "stop: expected text that ends the generation, got an empty string"),
         ({"prompt": ""}, "prompt: expected at least one token to begin with, got none"),
-        ({"prompt": "01234567"}, "prompt: expected fewer than 8 tokens, as the model's context is, got 8"),
+        ({"prompt": "01234567"}, "prompt: expected fewer than 8 tokens, which is the context's length, got 8"),
     ],
 )
 def test_generation_says_what_it_cannot_do(settings: dict[str, Any], message: str) -> None:
@@ -154,6 +180,9 @@ def test_stop_strings_end_any_division_of_a_text_at_the_same_place(text: str, st
 def test_scores_may_have_any_leading_axes() -> None:
     class Bare:
         """A session that returns only the scores of the last position."""
+
+        def rewind(self, length: int) -> None:
+            assert length == 0
 
         def __call__(self, tokens: Any) -> Any:
             return np.array([0.0, 1.0, 0.0], np.float32)
