@@ -17,6 +17,10 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from kuiper.graph import pnnx
+from kuiper.models.quantization import quantize_graph
+from kuiper.models.text.language_model import of_folder
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -210,7 +214,7 @@ def account(state: State, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def write_folder(folder: Path, model: LlamaForCausalLM, card: dict[str, Any], end: int | None = None) -> None:
-    """Write ``config.json``, ``model.safetensors`` in float16, and the card, in the form of Hugging Face's folders."""
+    """Write ``config.json``, ``model.safetensors`` in float16 and the card, as Hugging Face has it; and the graph."""
     from safetensors.torch import save_file
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -231,3 +235,11 @@ def write_folder(folder: Path, model: LlamaForCausalLM, card: dict[str, Any], en
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     text = json.dumps(card, indent=2, ensure_ascii=False)
     (folder / f"{card['name']}.json").write_text(text + "\n", encoding="utf-8")
+    write_graph(folder, card["name"])
+
+
+def write_graph(folder: Path, name: str) -> None:
+    """Write what comes with kuiper: ``NAME.pnnx.param`` and ``NAME.pnnx.bin``, its weights in 8 bits."""
+    graph, _, _ = of_folder(folder)
+    quantize_graph(graph, bits=8)
+    pnnx.save(graph, folder / f"{name}.pnnx.param")
