@@ -27,9 +27,11 @@ cdef extern from *:
     #define KUIPER_WIDE(p) _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(p)))
     KUIPER_INLINE kuiper_vec kuiper_of_bytes(const unsigned char *p) { return _mm512_cvtepi32_ps(KUIPER_WIDE(p)); }
     KUIPER_INLINE void kuiper_of_halves(const unsigned char *p, kuiper_vec *even, kuiper_vec *odd) {
+        /* A permutation looks at four bits of each index: it is a table of 16 floats. */
+        const __m512 table = _mm512_set_ps(-1, -2, -3, -4, -5, -6, -7, -8, 7, 6, 5, 4, 3, 2, 1, 0);
         const __m512i both = KUIPER_WIDE(p);
-        *even = _mm512_cvtepi32_ps(_mm512_srai_epi32(_mm512_slli_epi32(both, 28), 28));
-        *odd = _mm512_cvtepi32_ps(_mm512_srai_epi32(both, 4));
+        *even = _mm512_permutexvar_ps(both, table);
+        *odd = _mm512_permutexvar_ps(_mm512_srli_epi32(both, 4), table);
     }
     #elif defined(KUIPER_VECTORS) && defined(__AVX2__)
     #define KUIPER_WIDE(p) _mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)(p)))
@@ -68,7 +70,8 @@ cdef extern from *:
     }
     #endif
 
-    /* One row has few sums, each of which waits for the one before: inputs of even and of odd index get their own. */
+    /* One row has few sums, each of which waits for the one before: inputs of even and of odd index get their own. With
+       more rows, two inputs at a time would need registers for twice as many of their numbers. */
     KUIPER_INLINE void kuiper_quantized_of(
         const int rows, const int bits, const kuiper_quantized_work *work, const float *const *x, float *const *out
     ) {
@@ -84,7 +87,7 @@ cdef extern from *:
                 KUIPER_UNROLL for (int v = 0; v < QUANTIZED_VECTORS; v++)
                     s[i][v] = kuiper_splat(0);
             Py_ssize_t c = first;
-            for (; c + 1 < end; c += 2, q += bits * QUANTIZED_WIDTH / 4) {
+            for (; (bits == 4 || rows == 1) && c + 1 < end; c += 2, q += bits * QUANTIZED_WIDTH / 4) {
                 KUIPER_PREFETCH(q + 1024);
                 KUIPER_UNROLL for (int v = 0; v < QUANTIZED_VECTORS; v++) {
                     kuiper_vec even, odd;
@@ -100,7 +103,7 @@ cdef extern from *:
                     }
                 }
             }
-            if (bits == 8 && c < end) {
+            for (; bits == 8 && c < end; c++, q += QUANTIZED_WIDTH) {
                 KUIPER_UNROLL for (int v = 0; v < QUANTIZED_VECTORS; v++) {
                     const kuiper_vec b = kuiper_of_bytes(q + v * LANES);
                     KUIPER_UNROLL for (int i = 0; i < rows; i++) s[i][v] += x[i][c] * b;

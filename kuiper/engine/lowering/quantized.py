@@ -9,6 +9,7 @@ import numpy as np
 
 from kuiper.engine.kernels.quantized_product import WIDTH, QuantizedProduct, QuantizedRows
 from kuiper.engine.lowering.activation import activation_numbers
+from kuiper.engine.memory import for_weights
 from kuiper.engine.transfers import dense
 from kuiper.engine.values import Value, as_pixels
 from kuiper.graph.quantized_weight import GROUP, QuantizedWeight
@@ -41,10 +42,9 @@ def packed_numbers(weight: QuantizedWeight) -> PackedNumbers:
     data[:out] = weight.data.view(np.uint8)
     scales = np.zeros((panels * WIDTH, depth // _group(weight)), np.float32)
     scales[:out] = weight.scales.reshape(out, -1)
-    return PackedNumbers(
-        np.ascontiguousarray(data.reshape(panels, WIDTH, -1).transpose(0, 2, 1)),
-        np.ascontiguousarray(scales.reshape(panels, WIDTH, -1).transpose(0, 2, 1)),
-    )
+    packed = for_weights(-(-data.size // 4)).view(np.uint8)[: data.size].reshape(panels, -1, WIDTH)
+    packed[...] = data.reshape(panels, WIDTH, -1).transpose(0, 2, 1)
+    return PackedNumbers(packed, np.ascontiguousarray(scales.reshape(panels, WIDTH, -1).transpose(0, 2, 1)))
 
 
 def _group(weight: QuantizedWeight) -> int:
