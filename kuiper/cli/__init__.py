@@ -28,6 +28,8 @@ COMMANDS = {
     "classify": "name what is on photos",
     "detect": "find things on photos, and draw boxes around them",
     "segment": "colour the regions of photos",
+    "generate": "continue a text with a language model",
+    "chat": "talk with a language model",
     "run": "run a model on pictures, or on arrays from .npy files",
     "show": "print a model's operators, and those that kuiper lacks",
     "draw": "draw a model as an SVG picture or as Mermaid text",

@@ -35,6 +35,15 @@ def confirmed(question: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
+def read_line(question: str) -> str:
+    """What the user types behind ``question``, without spaces around it; empty at the end of input."""
+    say(question, end="")
+    line = sys.stdin.readline()
+    if not line:
+        say()  # the end of input has moved no cursor
+    return line.strip()
+
+
 _AS_IT_IS = {"markup": False, "emoji": False, "highlight": False}
 
 

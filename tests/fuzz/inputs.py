@@ -26,6 +26,12 @@ WORDS: dict[str, str] = {
     "picture": "JFIF Exif IHDR IDAT RIFF WEBP VP8L GIF89a II* MM BM %!PS P6",
     "array": "descr fortran_order shape True False <f4 |O (1,) { }",
     "terminal": "",
+    "vocabulary": f'{_JSON} "task" "generate" "vocabulary" "end" "prefix" "<end>" "a" [["<end>"]]',
+    "tokenizer": f'{_JSON} "model" "type" "BPE" "Unigram" "WordPiece" "vocab" "merges" "normalizer" "Replace" "Regex" '
+    '"pre_tokenizer" "ByteLevel" "decoder" "Fuse" "Strip" "post_processor" "TemplateProcessing" "added_tokens" "id"',
+    "safetensors": f'{_JSON} "dtype" "F32" "BF16" "I64" "F8_E4M3" "shape" "data_offsets" "__metadata__" [0,4] [1]',
+    "checkpoint_folder": f'{_JSON} "weight_map" "metadata" "a.safetensors" "../a.safetensors" "chat_template" "name" '
+    '"default" "template" "bos_token" "content"',
 }
 
 

@@ -33,6 +33,10 @@ from kuiper.models.cards.model_card import ClassifierCard, DetectorCard, ImageCa
 from kuiper.models.many.record_file import RecordFile
 from kuiper.models.pictures.picture_file import MOST_PIXELS
 from kuiper.models.pictures.preprocess import normalise, read_image
+from kuiper.models.text.characters import Characters
+from kuiper.models.text.chat import ChatTemplate
+from kuiper.models.text.checkpoint import Checkpoint
+from kuiper.models.text.tokenizer import Tokenizer
 from kuiper.printable import printable
 from kuiper.tensor import Tensor
 from kuiper.tensor.csv import load_csv, save_csv
@@ -202,6 +206,59 @@ def terminal(data: bytes) -> None:
         raise AssertionError(f"an error with {text!r}")
 
 
+def vocabulary(data: bytes) -> None:
+    """A card of a language model: whatever was read, each of its characters becomes a token and comes back."""
+    with suppress(KuiperError):
+        found = Characters.read(_file(data, ".json"))
+        text = "".join(name for name in found.names if len(name) == 1)
+        decoder = found.decoder()
+        if "".join(map(decoder.piece, found.encode(text))) != text:
+            raise AssertionError(f"{text!r} does not come back")
+        if not {*found.ends, *(token for part in found.prefix for token in part)} <= set(range(len(found.names))):
+            raise AssertionError(f"{found}")
+
+
+def tokenizer(data: bytes) -> None:
+    """A tokenizer.json: what it makes of a text can be decoded, whole and piece by piece."""
+    with suppress(KuiperError):
+        found = Tokenizer(_file(data, ".json"))
+        tokens = found.encode("The 春 of\n\x00 <s>")
+        decoder = found.decoder()
+        "".join([*map(decoder.piece, tokens), decoder.rest()])
+        found.decode([*tokens, found.size, 2**31])
+
+
+def safetensors(data: bytes) -> None:
+    """Weights: each that was found is an array of float32 of the shape that its header has."""
+    folder = _folder / "checkpoint"
+    folder.mkdir(exist_ok=True)
+    (folder / "config.json").write_text("{}", encoding="utf-8")
+    (folder / "model.safetensors").write_bytes(data)
+    try:
+        checkpoint = Checkpoint(folder)
+    except KuiperError:
+        return
+    for name in checkpoint:
+        with suppress(KuiperError):
+            weight = checkpoint[name]
+            if weight.dtype != np.float32 or weight.shape != checkpoint.shape(name):
+                raise AssertionError(f"{name!r} is {weight.dtype}{weight.shape}")
+
+
+def checkpoint_folder(data: bytes) -> None:
+    """The JSON in a folder of Hugging Face's form: configuration, index, and what the tokenizer has beside it."""
+    folder = _folder / "checkpoint_folder"
+    folder.mkdir(exist_ok=True)
+    for name in ("config.json", "model.safetensors.index.json", "tokenizer_config.json"):
+        (folder / name).write_bytes(data)
+    (folder / "a.safetensors").write_bytes(_EMPTY_SAFETENSORS)
+    with suppress(KuiperError):
+        dict(Checkpoint(folder))
+    with suppress(KuiperError):
+        ChatTemplate.read(folder)
+
+
+_EMPTY_SAFETENSORS = b"\x02\0\0\0\0\0\0\0{}"
 _HEADER = {"kuiper": "0", "task": "classify", "model": "/m.param", "sha256": {"param": "0"}, "options": {}}
 _ACTIVE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _PICTURE = Image.new("RGB", (2, 1), (0, 128, 255))
@@ -262,4 +319,8 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     "picture": picture,
     "array": array,
     "terminal": terminal,
+    "vocabulary": vocabulary,
+    "tokenizer": tokenizer,
+    "safetensors": safetensors,
+    "checkpoint_folder": checkpoint_folder,
 }

@@ -168,7 +168,7 @@ class Reading:
         self._session = model.start(length)
 
     def back_to(self, text: Sequence[int]) -> list[int]:
-        """Forget what is not the beginning of ``text``, and return the rest: at least one token, if it has any."""
+        """Forget what is not the beginning of ``text``; the rest of it, which is one token at least, if it has any."""
         most = min(len(self.tokens), max(len(text) - 1, 0))
         same = next((i for i in range(most) if self.tokens[i] != text[i]), most)
         self._session.rewind(same)
