@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEF"
+
+
 def tiny_file(folder: Path, **card: Any) -> Path:
     """A decoder of characters as a graph with its card."""
     pnnx.save(random_decoder(seed=3), folder / "tiny.pnnx.param")
-    content = {"task": "generate", "context": 48, "vocabulary": [chr(97 + i) for i in range(26)] + list("ABCDEF"), **card}
+    content = {"task": "generate", "context": 48, "vocabulary": list(LETTERS), **card}
     (folder / "tiny.json").write_text(json.dumps(content), encoding="utf-8")
     return folder / "tiny.pnnx.param"
 
@@ -61,7 +64,7 @@ def test_load_of_a_file_takes_characters_from_its_card(tmp_path: Path, optimize:
     assert model.context == 48
     text = "".join(Generation(model, model.vocabulary.encode("abc"), Sampler(seed=4), max_tokens=30))
     assert len(text) == 30
-    assert set(text) <= set("abcdefghijklmnopqrstuvwxyzABCDEF")
+    assert set(text) <= set(LETTERS)
 
 
 @pytest.mark.parametrize(
