@@ -84,6 +84,7 @@ CHAPTERS = {
         "docs/install",
         "docs/platforms",
         "docs/models",
+        "docs/text",
         "docs/commands",
         "docs/convert",
         "docs/operators",

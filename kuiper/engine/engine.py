@@ -125,7 +125,24 @@ class Engine:
     def plan_for(self, inputs: Sequence[Array], max_length: int = 0, outputs: bool = True) -> Plan | None:
         """The plan for inputs of these shapes and types, kept or made anew; None if there can be none.
 
-        A graph with state has plans for each ``max_length`` of its sessions, with and without ``outputs``.
+        Parameters
+        ----------
+        inputs : an array for each input of the graph
+        max_length : of the sessions that the plan is for, if the graph has state
+        outputs : False leaves out what no state needs
+
+        Returns
+        -------
+        A plan; there is one for each ``max_length``, with and without ``outputs``.
+
+        Examples
+        --------
+        >>> import kuiper, numpy as np
+        >>> from kuiper.models import bundled
+        >>> engine = Engine(kuiper.load(bundled("cifar_resnet20"), optimize=False))
+        >>> x = np.zeros((1, 3, 32, 32), np.float32)
+        >>> engine.plan_for([x]) is engine.plan_for([x])
+        True
         """
         key = _key(inputs, max_length, outputs)
         with self._lock:

@@ -77,6 +77,13 @@ class Segmenter:
         If the model or the labels cannot be read.
     ParameterError
         If ``multiple`` is below 1.
+
+    Examples
+    --------
+    >>> from kuiper.models import bundled, bundled_photo
+    >>> segmenter = Segmenter(bundled("shapes_unet"))
+    >>> segmenter(bundled_photo("shapes")).map.shape
+    (192, 256)
     """
 
     def __init__(

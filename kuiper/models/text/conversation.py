@@ -20,18 +20,12 @@ class Conversation:
 
     Parameters
     ----------
-    model
-        A language model with a chat template.
-    sampler
-        Draws the tokens.
-    system
-        What the model is told before the first question; empty for nothing.
-    max_tokens
-        Of one answer.
-    stop
-        Strings of which the first to appear ends an answer.
-    length
-        Tokens that the model remembers at most; the model's context if that is less.
+    model : a language model with a chat template
+    sampler : draws the tokens
+    system : what the model is told before the first question; empty for nothing
+    max_tokens : of one answer
+    stop : strings of which the first to appear ends an answer
+    length : tokens that the model remembers at most; the model's context if that is less
 
     Raises
     ------

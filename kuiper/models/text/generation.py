@@ -50,24 +50,27 @@ class Generation:
 
     Parameters
     ----------
-    model
-        The language model.
-    prompt
-        Tokens, as ``model.vocabulary.encode`` makes them.
-    sampler
-        Draws the tokens.
-    max_tokens
-        How many at most.
-    stop
-        Strings of which the first to appear ends the text, and is not part of it.
-    reading
-        What has read the beginning of the prompt, perhaps, and reads the rest; None begins a session of its own.
+    model : the language model
+    prompt : tokens, as ``model.vocabulary.encode`` makes them
+    sampler : draws the tokens
+    max_tokens : how many at most
+    stop : strings of which the first to appear ends the text, and is not part of it
+    reading : what has read the beginning of the prompt, perhaps, and reads the rest; None begins a session of its own
 
     Raises
     ------
     ParameterError
         If the prompt is empty and the model needs one, or does not fit the context; if ``max_tokens`` is below 1, or a
         stop string is empty.
+
+    Examples
+    --------
+    >>> from kuiper.models.text.language_model import load
+    >>> from kuiper.models.text.sampling import Sampler
+    >>> model = load("shakespeare")
+    >>> generation = Generation(model, model.vocabulary.encode("ROMEO:"), Sampler(seed=1), max_tokens=12)
+    >>> len("".join(generation)), generation.account.end
+    (12, 'length')
     """
 
     def __init__(

@@ -26,26 +26,23 @@ class Sampler:
 
     Parameters
     ----------
-    temperature
-        Scores are divided by it: below 1 the likely becomes likelier. 0 takes the token with the highest score.
-    top_k
-        Only this many of the highest scores stay, and those equal to the last of them; 0 keeps all.
-    top_p
-        Only the likeliest tokens stay that together reach this probability; 1 keeps all.
-    repetition_penalty
-        The score of a token that is in the text already is divided by it, or multiplied if it is negative; 1 changes
-        none.
-    seed
-        Of the random numbers; None takes a new one each time.
-
-    >>> sampler = Sampler(temperature=1.0, top_k=2, seed=0)
-    >>> [sampler(np.log([0.1, 0.6, 0.3])) for _ in range(8)]
-    [1, 1, 1, 1, 2, 2, 1, 2]
+    temperature : scores are divided by it: below 1 the likely becomes likelier. 0 takes the token with the highest score
+    top_k : only this many of the highest scores stay, and those equal to the last of them; 0 keeps all
+    top_p : only the likeliest tokens stay that together reach this probability; 1 keeps all
+    repetition_penalty : the score of a token that is in the text already is divided by it, or multiplied if it is negative; 1 changes
+        none
+    seed : of the random numbers; None takes a new one each time
 
     Raises
     ------
     ParameterError
         If a value is out of its range.
+
+    Examples
+    --------
+    >>> sampler = Sampler(temperature=1.0, top_k=2, seed=0)
+    >>> [sampler(np.log([0.1, 0.6, 0.3])) for _ in range(8)]
+    [1, 1, 1, 1, 2, 2, 1, 2]
     """
 
     temperature: float = 1.0
@@ -65,7 +62,27 @@ class Sampler:
         self._random = np.random.default_rng(self.seed)
 
     def __call__(self, scores: npt.ArrayLike, text: Iterable[int] = ()) -> int:
-        """The next token, drawn from ``scores`` (vocabulary,) behind ``text``; errors as ``probabilities``."""
+        """The next token.
+
+        Parameters
+        ----------
+        scores : (vocabulary,), as a model gives them
+        text : the tokens so far, for the repetition penalty
+
+        Returns
+        -------
+        A token, drawn by its probability; the likeliest one if the temperature is 0.
+
+        Raises
+        ------
+        ParameterError
+            As ``probabilities``.
+
+        Examples
+        --------
+        >>> Sampler(temperature=0)([1.0, 3.0, 2.0])
+        1
+        """
         chances = self.probabilities(scores, text)
         if self.temperature == 0:
             return int(chances.argmax())
@@ -74,16 +91,27 @@ class Sampler:
         return int(np.searchsorted(heights, self._random.random() * heights[-1], side="right"))
 
     def probabilities(self, scores: npt.ArrayLike, text: Iterable[int] = ()) -> Scores:
-        """The probability (vocabulary,) of each token after all filters; those filtered out have 0.
+        """The probability of each token after all filters.
 
-        >>> sampler = Sampler(temperature=0.5, top_k=2)
-        >>> sampler.probabilities(np.log([0.1, 0.6, 0.3])).round(3).tolist()
-        [0.0, 0.8, 0.2]
+        Parameters
+        ----------
+        scores : (vocabulary,), as a model gives them
+        text : the tokens so far, for the repetition penalty
+
+        Returns
+        -------
+        Numbers (vocabulary,) whose sum is 1; a token that was filtered out has 0.
 
         Raises
         ------
         ParameterError
             If ``scores`` is empty, has more axes than one or a NaN, or has nothing but -inf.
+
+        Examples
+        --------
+        >>> sampler = Sampler(temperature=0.5, top_k=2)
+        >>> sampler.probabilities(np.log([0.1, 0.6, 0.3])).round(3).tolist()
+        [0.0, 0.8, 0.2]
         """
         found = np.array(scores, np.float64)
         if found.ndim != 1 or not found.size:

@@ -29,10 +29,8 @@ class Tokenizer:
 
     Parameters
     ----------
-    path
-        The file.
-    ends
-        The tokens that end a text.
+    path : the file
+    ends : the tokens that end a text
 
     Raises
     ------
