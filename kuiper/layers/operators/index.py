@@ -51,9 +51,14 @@ def constant_indices(op: RuntimeOperator) -> tuple[Array | None, ...]:
     text = op.str_param("expr")
     try:
         tensors = [None if entry is None else np.array(entry) for entry in literal_eval(text)]
-        return tuple(None if tensor is None else tensor.astype(np.int64, casting="safe") for tensor in tensors)
+        return tuple(None if tensor is None else _as_indices(tensor) for tensor in tensors)
     except (ValueError, TypeError, SyntaxError):
         raise ParameterError(op.where, "expr=a list of None and lists of whole numbers", text) from None
+
+
+def _as_indices(tensor: Array) -> Array:
+    """A mask as it is, whole numbers as int64."""
+    return tensor if tensor.dtype.kind == "b" else tensor.astype(np.int64, casting="safe")
 
 
 def index(x: Array, indices: tuple[Array | None, ...], where: str = "index") -> Array:

@@ -22,7 +22,8 @@ class ScaledDotProductAttention(Layer):
     """softmax(Q K^T scale + mask) V for queries (..., l, e), keys (..., s, e), values (..., s, v) -> (..., l, v).
 
     ``scale`` is 1 / sqrt(e) unless given. A mask (..., l, s) of bools says which keys take part, one of floats is
-    added. ``is_causal`` lets query i see the keys 0..i only.
+    added. ``is_causal`` lets query i see the keys 0..i only. With ``enable_gqa`` there may be fewer heads
+    (..., h, s, e) of keys and values than of queries; each then serves several of these, side by side.
 
     Source: torch.nn.functional.scaled_dot_product_attention; Vaswani et al., Attention Is All You Need, 2017, eq. 1.
     """
@@ -35,19 +36,38 @@ class ScaledDotProductAttention(Layer):
         self.is_causal = op.bool_param("is_causal", False)
         if op.float_param("dropout_p", 0.0) != 0:
             raise self.unsupported("dropout_p=0", op.float_param("dropout_p"))
-        if op.bool_param("enable_gqa", False):
-            raise self.unsupported("enable_gqa=False", True)
+        self.grouped = op.bool_param("enable_gqa", False)
 
     def forward(self, query: Array, key: Array, value: Array, mask: Array | None = None) -> Array:
         if self.is_causal:
             if mask is not None:
                 raise self.unsupported("either attn_mask or is_causal", "both")
             mask = np.tri(query.shape[-2], key.shape[-2], dtype=np.bool_)
+        if self.grouped:
+            key, value = (with_heads(x, query, self.op.where) for x in (key, value))
         return attention(query, key, value, mask, self.scale, self.op.where)
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
         scores = math.prod(outputs[0][:-1]) * inputs[1][-2]
         return scores * (2 * inputs[0][-1] + 2 * inputs[2][-1] + 5)
+
+
+def with_heads(x: Array, query: Array, where: str = "attention") -> Array:
+    """Keys or values (..., heads, s, e) with each head as often as the queries (..., h, l, e) need it.
+
+    >>> x = np.arange(2).reshape(1, 2, 1, 1)
+    >>> with_heads(x, np.zeros((1, 4, 3, 1))).ravel().tolist()
+    [0, 0, 1, 1]
+
+    Raises
+    ------
+    ShapeError
+        If the number of queries' heads is no multiple.
+    """
+    fits = min(x.ndim, query.ndim) >= 3 and x.shape[-3] and query.shape[-3] % x.shape[-3] == 0
+    if not fits:
+        raise ShapeError(where, "heads of queries that are a multiple of those of keys", (query.shape, x.shape))
+    return np.repeat(x, query.shape[-3] // x.shape[-3], axis=-3)
 
 
 def attention(

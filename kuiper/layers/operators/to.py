@@ -18,15 +18,20 @@ if TYPE_CHECKING:
 class To(Layer):
     """The input as ``dtype``; the input itself where the file names none (it only moves to another device).
 
+    NumPy has no bfloat16: its numbers stay float32, rounded to the upper half of their bits.
+
     Source: torch.Tensor.to.
     """
 
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
-        self.dtype = dtype_param(op)
+        self.is_bfloat16 = op.has_param("dtype") and op.params["dtype"].value == "torch.bfloat16"
+        self.dtype = None if self.is_bfloat16 else dtype_param(op)
 
     def forward(self, x: Array | float) -> Array:
         array = np.asarray(x)  # at a low optlevel torch.tensor(0.5) is a plain number
+        if self.is_bfloat16:
+            return rounded_to_bfloat16(cast(array, np.dtype(np.float32)))
         return array if self.dtype is None else cast(array, self.dtype)
 
 
@@ -51,3 +56,15 @@ def cast(x: Array, dtype: np.dtype) -> Array:
     """
     with np.errstate(all="ignore"):  # NaN has no whole number, and as in torch no complaint
         return x.astype(dtype, copy=False)
+
+
+def rounded_to_bfloat16(x: Array) -> Array:
+    """The nearest numbers that bfloat16 has, as float32; of two as near, the one whose last bit is 0.
+
+    >>> rounded_to_bfloat16(np.float32([1 / 3, 1.00390625, np.nan]))
+    array([0.33398438, 1.        ,        nan], dtype=float32)
+    """
+    bits = np.ascontiguousarray(x, np.float32).view(np.uint32)
+    rounded = (bits + (0x7FFF + (bits >> 16 & 1))) & np.uint32(0xFFFF0000)  # may carry into the exponent, as it should
+    result: Array = np.where(np.isnan(x), x, rounded.astype(np.uint32).view(np.float32)).astype(np.float32)
+    return result

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kuiper.errors import ExportError, KuiperError
 from kuiper.models.conversion.code_place import place_of, warned_place
 from kuiper.models.conversion.pnnx_converter import convert, converter_options
+from kuiper.models.conversion.repairs import repair
 from kuiper.models.conversion.traps import ignore, prepared, traceable
 
 if TYPE_CHECKING:
@@ -58,11 +59,17 @@ def export(
         run(module, inputs)
         traced = Path(scratch, "traced.pt")
         if isinstance(module, torch.jit.ScriptModule):
-            written = _convert_script(module, traced, options)
+            script, written = module, _convert_script(module, traced, options)
         else:
-            _trace(module, inputs, traced, note)
+            script = _trace(module, inputs, traced, note)
             written = convert(traced, options)
+        repair(written, [tensor.numpy() for tensor in inputs], lambda: run(script, copies(inputs)), note)
         return keep(written, Path(path))
+
+
+def copies(tensors: Tensors) -> Tensors:
+    """The same numbers elsewhere: a model may write to its inputs."""
+    return tuple(tensor.clone() for tensor in tensors)
 
 
 def once(note: Note) -> Note:
@@ -123,7 +130,8 @@ def in_one_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {text[:300]}{place_of(error)}"
 
 
-def _trace(module: nn.Module, inputs: Tensors, file: Path, note: Note) -> None:
+def _trace(module: nn.Module, inputs: Tensors, file: Path, note: Note) -> torch.jit.ScriptModule:
+    """The trace of the module, which is in the file, too."""
     import torch
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
@@ -135,7 +143,9 @@ def _trace(module: nn.Module, inputs: Tensors, file: Path, note: Note) -> None:
         warnings.simplefilter("always")
         warnings.showwarning = show
         try:
-            torch.jit.trace(module, inputs, check_trace=False).save(str(file))
+            traced = torch.jit.trace(module, inputs, check_trace=False)
+            traced.save(str(file))
+            return traced
         except KuiperError:
             raise
         except Exception as error:

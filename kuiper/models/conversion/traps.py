@@ -69,6 +69,8 @@ def _use_float32_on_cpu(module: nn.Module, note: Note, undo: ExitStack) -> None:
 def plain_outputs(outputs: Any, note: Note = ignore) -> Any:
     """Tensors and tuples of them, as a trace can return them: dicts lose their keys, lists and Nones are gone.
 
+    So are the caches in which language models keep keys and values from call to call: a graph keeps nothing.
+
     Raises
     ------
     ExportError
@@ -79,12 +81,22 @@ def plain_outputs(outputs: Any, note: Note = ignore) -> Any:
     if isinstance(outputs, torch.Tensor | int | float):
         return outputs
     if isinstance(outputs, dict):
-        kept = {key: value for key, value in outputs.items() if value is not None}
+        kept = {key: value for key, value in outputs.items() if value is not None and not _is_cache(value, note)}
         note(f"the model returns a dict; the graph returns a tuple of {', '.join(map(str, kept))}")
         outputs = tuple(kept.values())
     if isinstance(outputs, list | tuple):
-        return tuple(plain_outputs(output, note) for output in outputs if output is not None)
+        items = [output for output in outputs if output is not None and not _is_cache(output, note)]
+        return tuple(plain_outputs(output, note) for output in items)
     raise ExportError("forward", "tensors, or tuples, lists or dicts of them, returned", type(outputs).__name__)
+
+
+def _is_cache(value: Any, note: Note) -> bool:
+    """Whether this is an object such as DynamicCache of transformers, which holds tensors and is none."""
+    kind = type(value).__name__
+    found = kind.endswith("Cache") and hasattr(value, "get_seq_length")
+    if found:
+        note(f"the model returns a {kind}, its state between calls; the graph leaves it out and returns the rest")
+    return found
 
 
 @contextmanager
@@ -134,6 +146,8 @@ def _spelled_out(function: Any, args: Any, kwargs: Any) -> Any:
     if name == "round" and (decimals := kwargs.get("decimals", 0)):
         scale = 10.0 ** abs(decimals)
         return torch.round(args[0] * scale) / scale if decimals > 0 else torch.round(args[0] / scale) * scale
+    if name == "copy_" and hasattr(args[1], "shape") and args[1].shape != args[0].shape:
+        return function(args[0], torch.zeros_like(args[0]) + args[1], *args[2:], **kwargs)
     return function(*args, **kwargs)
 
 
