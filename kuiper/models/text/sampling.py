@@ -26,11 +26,11 @@ class Sampler:
 
     Parameters
     ----------
-    temperature : scores are divided by it: below 1 the likely becomes likelier. 0 takes the token with the highest score
+    temperature : scores are divided by it: below 1 the likely becomes likelier; 0 takes the token with the highest
     top_k : only this many of the highest scores stay, and those equal to the last of them; 0 keeps all
     top_p : only the likeliest tokens stay that together reach this probability; 1 keeps all
-    repetition_penalty : the score of a token that is in the text already is divided by it, or multiplied if it is negative; 1 changes
-        none
+    repetition_penalty : the score of a token that is in the text already is divided by it, or multiplied if it is
+        negative; 1 changes none
     seed : of the random numbers; None takes a new one each time
 
     Raises
