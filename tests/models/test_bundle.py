@@ -55,5 +55,5 @@ def test_models_do_not_import_torch() -> None:
 
 def test_bundled_photo_names_what_there_is() -> None:
     assert bundled_photo("digits").name == "digits.png"
-    with pytest.raises(ParameterError, match="bundled_photo: expected one of cat, digits, got dog"):
+    with pytest.raises(ParameterError, match="bundled_photo: expected one of cat, digits, shapes, got dog"):
         bundled_photo("dog")
