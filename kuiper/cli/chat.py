@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_text_arguments(parser, model="smollm2-135m-instruct", max_tokens=512)
+    add_text_arguments(parser, max_tokens=512)
     parser.add_argument("--system", default="", metavar="TEXT", help="what the model is told before the first question")
     parser.add_argument(
         "--memory",

@@ -21,11 +21,10 @@ if TYPE_CHECKING:
 _TAB = "    "  # a terminal's own tabs depend on the column, and no other control character is shown
 
 
-def add_text_arguments(parser: argparse.ArgumentParser, *, model: str, max_tokens: int) -> None:
-    """--model, and all that decides which token is drawn."""
-    parser.add_argument(
-        "--model", default=model, metavar="MODEL", help="a name, or a folder with config.json (default: %(default)s)"
-    )
+def add_text_arguments(parser: argparse.ArgumentParser, *, max_tokens: int, model: str | None = None) -> None:
+    """--model, which must be given where there is no default, and all that decides which token is drawn."""
+    place = "a name, a .param file, or a folder with config.json" + (" (default: %(default)s)" if model else "")
+    parser.add_argument("--model", default=model, required=model is None, metavar="MODEL", help=place)
     parser.add_argument(
         "--max-tokens", type=int, default=max_tokens, metavar="N", help="how many at most (default: %(default)s)"
     )

@@ -71,6 +71,8 @@ def quantize_graph(graph: pnnx.Graph, bits: int) -> Savings:
         scales = quantized.scales
         op.attrs[key + SCALES] = pnnx.Attribute(_SCALE_TYPES[scales.dtype], scales.shape, scales)
         count += 1
+    if any(key.endswith(SCALES) for op in graph.operators for key in op.attrs) and count == 0:
+        raise ParameterError("quantize", "a model that is not quantised yet", "one that is")
     if count == 0:
         raise ParameterError("quantize", f"a model with weights that {bits} bits can hold", "none")
     return Savings(count, before, _bytes(graph))

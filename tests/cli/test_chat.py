@@ -21,7 +21,7 @@ def talk(monkeypatch: pytest.MonkeyPatch) -> Any:
         loader = SimpleNamespace(load=lambda name: fake or model())
         monkeypatch.setitem(sys.modules, "kuiper.models.text.language_model", loader)
         monkeypatch.setattr(sys, "stdin", io.StringIO(lines))
-        return main(["chat", "--temperature", "0", "--max-tokens", "6", *words])
+        return main(["chat", "--model", "folder", "--temperature", "0", "--max-tokens", "6", *words])
 
     return run
 

@@ -64,6 +64,7 @@ def test_quantize_keeps_the_characters_of_a_card(tmp_path: Path) -> None:
     [
         (["nothing"], "expected a .param file or one of"),
         (["cifar_resnet20", "--text", "missing.txt"], "missing.txt"),
+        (["shakespeare", "--bits", "4"], "expected a model that is not quantised yet, got one that is"),
     ],
 )
 def test_quantize_says_in_one_line_what_is_wrong(
