@@ -89,7 +89,7 @@ def moments(x: Array, dim: Axes = None, correction: float | None = 1, keepdim: b
     (array([2.], dtype=float32), array([2.], dtype=float32))
     """
     if isinstance(dim, bool):  # the schema without axes: (input, unbiased)
-        dim, correction = None, float(dim)
+        correction, dim = float(dim), None
     axes = tuple(dim) if isinstance(dim, (list, tuple)) and len(dim) else dim if isinstance(dim, int) else None
     correction = 1 if correction is None else correction
     wide = x.astype(np.float64)
