@@ -48,6 +48,7 @@ WITHOUT_GRAPH: dict[str, set[str]] = {
     "nn.ConstantPad3d": {"padding", "value"},
     "nn.ReplicationPad3d": {"padding"},
     "nn.Unflatten": {"dim", "unflattened_size"},
+    "prim::DictConstruct": set(),
     "torch.clamp_max": set(),
     "torch.clamp_min": set(),
 }

@@ -101,8 +101,6 @@ class Recurrent(Layer):
         if len(outputs) == 1 and outputs[0].consumers and outputs[0].consumers[0].type in UNPACKERS:
             outputs = outputs[0].consumers[0].outputs
         names = ("output", *self.states)
-        if self.op.has_param("returned"):  # of files that ``kuiper convert`` has repaired
-            return self._read_returned(names, len(outputs))
         declared = [operand.shape for operand in outputs]
         if self.op.bool_param("pnnx_rnn_output_swapped", False):
             return (*self.states, "output")[: len(declared)]
@@ -119,13 +117,6 @@ class Recurrent(Layer):
         elif names in fitting and rotated in fitting:
             raise self.unsupported("outputs that their shapes tell apart", declared)
         return fitting[0] if fitting else names[: len(declared)]
-
-    def _read_returned(self, names: tuple[str, ...], count: int) -> tuple[str, ...]:
-        """The parameter ``returned``: the names of the outputs in order, with commas between."""
-        words = tuple(self.op.str_param("returned").split(","))
-        if len(words) != count or not set(words) <= set(names):
-            raise ParameterError(self.op.where, f"returned={count} of {', '.join(names)}", ",".join(words))
-        return words
 
     def _declared_shapes(self) -> dict[str, Declared]:
         """The shapes of output, h_n and c_n for an input as the file declares it."""

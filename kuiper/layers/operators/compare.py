@@ -38,7 +38,7 @@ class Compare(Layer):
         super().__init__(op)
         self.relation = RELATIONS[op.type]
         given = op.params["other"].value if op.has_param("other") else None
-        self.other = np.array(given) if isinstance(given, (list, tuple)) else number_param(op, "other")
+        self.other = np.array(given) if isinstance(given, (list, tuple, bool)) else number_param(op, "other")
 
     def forward(self, x: Array, *tensors: Any) -> Array:
         other = tensors[0] if tensors else self.other

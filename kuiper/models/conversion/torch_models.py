@@ -17,6 +17,7 @@ import numpy as np
 
 from kuiper.bounded_file import obstacle
 from kuiper.errors import ExportError
+from kuiper.models.conversion.exact import answers_in_float64
 from kuiper.models.conversion.torch_export import as_float32, export, in_one_line, run
 from kuiper.models.conversion.traps import ignore, intercepted, prepared
 from kuiper.models.nested import flat
@@ -60,6 +61,10 @@ class TorchModel:
         with prepared(self.module):
             outputs = run(self.module, tuple(as_float32(torch.from_numpy(array.copy())) for array in inputs))
             return [as_array(output) for output in flat(outputs)]
+
+    def exact_answers(self, inputs: Arrays) -> list[np.ndarray]:
+        """The outputs in float64, or nothing where the model cannot compute in it."""
+        return answers_in_float64(self.module, inputs)
 
     def steps(self, inputs: Arrays) -> list[np.ndarray]:
         """Every tensor that a torch function returns on the way; of TorchScript, which calls none, nothing."""

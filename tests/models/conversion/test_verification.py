@@ -33,11 +33,15 @@ class Function:
 
     name, framework = "net", "NumPy"
 
-    def __init__(self, function: Callable[[np.ndarray], list[np.ndarray]]) -> None:
-        self.function = function
+    def __init__(self, function: Callable[[np.ndarray], list[np.ndarray]], rounding: float | None = None) -> None:
+        self.function, self.rounding = function, rounding
 
     def answers(self, inputs: tuple[np.ndarray, ...]) -> list[np.ndarray]:
         return self.function(*inputs)[-1:]
+
+    def exact_answers(self, inputs: tuple[np.ndarray, ...]) -> list[np.ndarray]:
+        """What ``answers`` says, but for the rounding that this model is said to have."""
+        return [] if self.rounding is None else [answer + self.rounding for answer in self.answers(inputs)]
 
     def steps(self, inputs: tuple[np.ndarray, ...]) -> list[np.ndarray]:
         return self.function(*inputs)
@@ -53,6 +57,21 @@ def param(tmp_path: Path) -> Path:
     path = tmp_path / "net.pnnx.param"
     path.write_text(GRAPH)
     return path
+
+
+@pytest.mark.parametrize(("rounding", "agrees"), [(None, False), (1e-4, True), (2e-5, False), (0.0, False)])
+def test_a_difference_that_the_models_own_rounding_explains_is_accepted(
+    rounding: float | None, agrees: bool, param: Path
+) -> None:
+    model = Function(lambda x: steps(x, 1 + 1e-4), rounding)
+    comparison = verify(param, model, {"first": (X,)})
+    assert comparison.agrees is agrees
+    assert len(comparison.rounding) == agrees
+    assert ("up to 4 times as far is accepted" in str(comparison.report())) is agrees
+
+
+def test_a_large_difference_is_never_put_down_to_rounding(param: Path) -> None:
+    assert not verify(param, Function(lambda x: steps(x, 1.1), 0.1), {"first": (X,)}).agrees
 
 
 def test_a_graph_that_computes_the_same_agrees(param: Path) -> None:

@@ -89,9 +89,9 @@ def recorded(run: Callable[[], Any]) -> Calls:
     class Recorder(TorchDispatchMode):  # type: ignore[misc]
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             name, named = function.name(), kwargs or {}
-            kept = (_as_arrays(args), _as_arrays(named)) if name in TELLING else ((), {})
+            given = (_as_arrays(args), _as_arrays(named)) if name in TELLING else ((), {})
             outputs = function(*args, **named)
-            calls.append(Call(name, *kept, tuple(_arrays_in(outputs))))
+            calls.append(Call(name, given[0], given[1], tuple(_arrays_in(outputs))))
             return outputs
 
     with torch.no_grad(), torch.jit.optimized_execution(False), Recorder():  # rewriting a script runs operations, too

@@ -39,7 +39,6 @@ def may_lack(graph: Graph, names: Counter[tuple[str, str]]) -> bool:
     return (
         any(op.type == "Tensor.index" and "expr" in op.params for op in graph.operators)
         or sum(kinds[kind] for kind in GELUS) > totals["aten::gelu"]
-        or any(op.type == "nn.LSTM" and len(op.outputs) < 3 for op in graph.operators)
         or any(totals[name] for name in ("aten::as_strided", "aten::div.Tensor_mode", "aten::round.decimals"))
         or any(names["aten::_to_copy", half] for half in HALVES)
     )
@@ -85,7 +84,8 @@ def _index(op: Operator, calls: Calls) -> Ways:
 
 def _indexed(op: Operator, tensors: tuple[np.ndarray | None, ...]) -> list[Operator]:
     """The operator with these tensors as constants of the graph, in a list with the Nones."""
-    constants, words = [], []
+    constants: list[Operator] = []
+    words: list[str] = []
     for tensor in tensors:
         if tensor is None or tensor.ndim == 0:
             words.append("None" if tensor is None else str(int(tensor)))
@@ -120,11 +120,6 @@ def _as_strided(op: Operator, calls: Calls) -> Ways:
     return [_with(op, storage_offset=offset) for offset in sorted(offsets)]
 
 
-def _lstm(op: Operator, calls: Calls) -> Ways:
-    """Which of two states of one shape is returned: c_n, of which the file says no word."""
-    return [_with(op, returned=words) for words in ("c_n", "output,c_n")][len(op.outputs) - 1 :][:1]
-
-
 def _expression(op: Operator, calls: Calls) -> Ways:
     """Modes of divisions, and decimals of roundings."""
     divisions, roundings = (calls.named(name) for name in ("aten::div.Tensor_mode", "aten::round.decimals"))
@@ -140,6 +135,5 @@ _FAMILIES: dict[str, Callable[[Operator, Calls], Ways]] = {
     "F.gelu": _gelu,
     "nn.GELU": _gelu,
     "torch.as_strided": _as_strided,
-    "nn.LSTM": _lstm,
     "pnnx.Expression": _expression,
 }
