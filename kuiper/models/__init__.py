@@ -3,6 +3,7 @@
 tasks        what a network is used for: classification, detection, segmentation, image to image
 pictures     from a file to the numbers that a network takes
 cards        what a model's files say beside its graph: model card, labels
+text         language models: from a prompt to the text behind it
 many         thousands of pictures, over processes or a cluster
 conversion   from PyTorch or ONNX to kuiper's files
 fetching     official weights

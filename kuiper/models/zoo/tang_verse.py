@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FORMS = {"5x4": (5, 4), "5x8": (5, 8), "7x4": (7, 4), "7x8": (7, 8)}
 """Characters of a line, and lines."""
-MARKS = "，。？！；"  # noqa: RUF001 (not the ASCII ones)
+MARKS = "，。？！；"
 LINE = re.compile(f"([^{MARKS}]+)([{MARKS}])")
 LEAST_POEMS = 30
 """A rhyme group of fewer poems is none."""
