@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
+    from kuiper.graph import pnnx
     from kuiper.graph.passes import Pass
 
 __version__ = "0.1.0"
@@ -78,7 +79,7 @@ __all__ = [
 
 
 def load(
-    param: str | PathLike[str],
+    param: str | PathLike[str] | pnnx.Graph,
     bin: str | PathLike[str] | None = None,  # noqa: A002 (the public name)
     *,
     optimize: bool = True,
@@ -88,7 +89,7 @@ def load(
 
     Parameters
     ----------
-    param : path of the ``.pnnx.param`` file
+    param : path of the ``.pnnx.param`` file, or a graph that was made in code
     bin : path of the ``.pnnx.bin`` file; by default the sibling of ``param``
     optimize : False is the readable path: every operator as it stands in the file, one layer after the other
     passes : rewrites of the graph, as functions of ``kuiper.graph.passes`` or by name, done in this order; by default

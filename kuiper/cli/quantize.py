@@ -73,5 +73,5 @@ def _of_file(param: Path) -> tuple[pnnx.Graph, Path, object]:
 
 
 def _perplexity(place: str | Path, text: str) -> float:
-    model = language_model.load(place)
+    model = language_model.load(place if Path(place).is_dir() else find_model(place))
     return perplexity(model, model.vocabulary.encode(text)[:MOST_TOKENS])

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 import secrets
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import kuiper
 from kuiper.cli.terminal import say
 from kuiper.errors import ParameterError
+from kuiper.models.lookup import find_model
+from kuiper.models.text import language_model
 from kuiper.models.text.sampling import Sampler
 
 if TYPE_CHECKING:
@@ -63,8 +65,8 @@ def load_model(arguments: argparse.Namespace) -> LanguageModel:
     """The model that --model means, and kuiper on as many threads as --threads says."""
     if arguments.threads is not None:
         kuiper.set_num_threads(arguments.threads)
-    loader: Any = importlib.import_module("kuiper.models.text.language_model")
-    return cast("LanguageModel", loader.load(arguments.model))
+    is_folder = Path(arguments.model).is_dir()
+    return language_model.load(arguments.model if is_folder else find_model(arguments.model))
 
 
 def sampler_of(arguments: argparse.Namespace) -> Sampler:

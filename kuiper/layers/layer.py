@@ -195,7 +195,46 @@ class StatefulLayer(Layer):
     uses_state = True
 
 
-class ParamLayer(Layer):
+class WeightLayer(Layer):
+    """A layer with a ``weight``, which may be quantised.
+
+    Parameters
+    ----------
+    op : the operator, with the weight as an attribute
+    weight_shape : the shape that it must have
+
+    Raises
+    ------
+    ShapeError
+        If it has another shape.
+    ParameterError
+        If the operator has no attribute ``weight``.
+
+    Examples
+    --------
+    >>> from kuiper.graph.runtime_operator import RuntimeAttribute, RuntimeOperator
+    >>> weight = RuntimeAttribute("float32", (2, 3), np.ones((2, 3), np.float32))
+    >>> WeightLayer(RuntimeOperator("my.Table", "table", attrs={"weight": weight}), (2, 3)).quantized is None
+    True
+    """
+
+    quantized: QuantizedWeight | None
+
+    def __init__(self, op: RuntimeOperator, weight_shape: tuple[int, ...]) -> None:
+        super().__init__(op)
+        self.quantized = op.quantized("weight")
+        if self.quantized is None:
+            self.weight = op.attr("weight")
+        shape = self.weight.shape if self.quantized is None else self.quantized.shape
+        self.expect(shape == weight_shape, f"weight of shape {weight_shape}", shape)
+
+    @cached_property
+    def weight(self) -> Array:
+        """The weight as float32; one that is quantised is unpacked when somebody asks for it."""
+        return self.op.attr("weight")
+
+
+class ParamLayer(WeightLayer):
     """A layer with weights: ``weight`` and, unless the file says ``bias=False``, ``bias``.
 
     Parameters
@@ -218,19 +257,8 @@ class ParamLayer(Layer):
     True
     """
 
-    quantized: QuantizedWeight | None
     bias: Array | None
 
     def __init__(self, op: RuntimeOperator, weight_shape: tuple[int, ...]) -> None:
-        super().__init__(op)
-        self.quantized = op.quantized("weight")
-        if self.quantized is None:
-            self.weight = op.attr("weight")
-        shape = self.weight.shape if self.quantized is None else self.quantized.shape
-        self.expect(shape == weight_shape, f"weight of shape {weight_shape}", shape)
+        super().__init__(op, weight_shape)
         self.bias = op.attr("bias") if op.bool_param("bias", "bias" in op.attrs) else None
-
-    @cached_property
-    def weight(self) -> Array:
-        """The weight as float32; one that is quantised is unpacked when somebody asks for it."""
-        return self.op.attr("weight")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 import sys
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from kuiper.cli import main
+from kuiper.models.text import language_model
 from tests.models.text.test_conversation import model
 
 
@@ -18,10 +18,9 @@ def talk(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Run ``kuiper chat`` on lines of input, with a model that answers "abc", or "ddd..." to a question with an h."""
 
     def run(lines: str, *words: str, fake: Any = None) -> int:
-        loader = SimpleNamespace(load=lambda name: fake or model())
-        monkeypatch.setitem(sys.modules, "kuiper.models.text.language_model", loader)
+        monkeypatch.setattr(language_model, "load", lambda path: fake or model())
         monkeypatch.setattr(sys, "stdin", io.StringIO(lines))
-        return main(["chat", "--model", "folder", "--temperature", "0", "--max-tokens", "6", *words])
+        return main(["chat", "--model", "folder.param", "--temperature", "0", "--max-tokens", "6", *words])
 
     return run
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import sys
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from kuiper.cli import main
+from kuiper.models.text import language_model
 from kuiper.models.text.characters import Characters
 from tests.models.text.fakes import FakeModel, counting, reciting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 
 @pytest.fixture
@@ -24,11 +24,11 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Callable[[FakeModel], list[str]]:
     def put(model: FakeModel) -> list[str]:
         names: list[str] = []
 
-        def load(name: str) -> FakeModel:
-            names.append(name)
+        def load(param: Path) -> FakeModel:
+            names.append(language_model.graph_name(param))
             return model
 
-        monkeypatch.setitem(sys.modules, "kuiper.models.text.language_model", SimpleNamespace(load=load))
+        monkeypatch.setattr(language_model, "load", load)
         return names
 
     return put

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.errors import DataTypeError, TensorIndexError
-from kuiper.layers.layer import Array, Layer, ParamLayer
+from kuiper.layers.layer import Array, Layer, WeightLayer
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @register("nn.Embedding")
-class Embedding(ParamLayer):
+class Embedding(WeightLayer):
     """Row ``i`` of the weight for each entry ``i`` of the input: (...) -> (..., embedding_dim).
 
     Source: torch.nn.Embedding.

@@ -65,9 +65,10 @@ class Generation:
 
     Examples
     --------
+    >>> from kuiper.models import bundled
     >>> from kuiper.models.text.language_model import load
     >>> from kuiper.models.text.sampling import Sampler
-    >>> model = load("shakespeare")
+    >>> model = load(bundled("shakespeare"))
     >>> generation = Generation(model, model.vocabulary.encode("ROMEO:"), Sampler(seed=1), max_tokens=12)
     >>> len("".join(generation)), generation.account.end
     (12, 'length')

@@ -1,6 +1,5 @@
-"""A language model by its name or its place: a graph with state, and its vocabulary.
+"""A language model from its files: a graph with state, and its vocabulary.
 
-    "shakespeare"          a model that comes with kuiper, by its name
     NAME.pnnx.param        a graph; beside it a card NAME.json, or the tokenizer.json that it was made with
     a folder               of Hugging Face's form: config.json, weights of safetensors, tokenizer.json
 
@@ -14,12 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import kuiper
 from kuiper.bounded_file import read_json
-from kuiper.engine.engine import Engine
 from kuiper.errors import ModelFormatError
-from kuiper.graph import RuntimeGraph, pnnx
-from kuiper.layers import registry
-from kuiper.models.lookup import find_model
+from kuiper.graph import pnnx
 from kuiper.models.text.characters import Characters
 from kuiper.models.text.chat import ChatTemplate
 from kuiper.models.text.checkpoint import Checkpoint
@@ -30,6 +27,7 @@ from kuiper.models.text.tokenizer import Tokenizer
 if TYPE_CHECKING:
     from os import PathLike
 
+    from kuiper.graph import RuntimeGraph
     from kuiper.graph.session import Session
     from kuiper.models.text.protocols import Vocabulary
 
@@ -62,12 +60,12 @@ class LanguageModel:
         return self.graph.start(max_length)
 
 
-def load(name_or_path: str | PathLike[str], *, optimize: bool = True) -> LanguageModel:
-    """The language model of this name, in this file or in this folder.
+def load(path: str | PathLike[str], *, optimize: bool = True) -> LanguageModel:
+    """The language model in this file or in this folder.
 
     Parameters
     ----------
-    name_or_path : name of a bundled or fetched model, path of a ``.param`` file, or of a folder
+    path : of a ``.param`` file, or of a folder of Hugging Face's form
     optimize : False runs every operator as it stands in the file
 
     Returns
@@ -76,8 +74,6 @@ def load(name_or_path: str | PathLike[str], *, optimize: bool = True) -> Languag
 
     Raises
     ------
-    ParameterError
-        If there is no model of this name.
     ModelFormatError
         If a file is missing, or is not what it should be.
     UnsupportedOperatorError
@@ -87,19 +83,20 @@ def load(name_or_path: str | PathLike[str], *, optimize: bool = True) -> Languag
 
     Examples
     --------
-    >>> model = load("shakespeare")
+    >>> from kuiper.models import bundled
+    >>> model = load(bundled("shakespeare"))
     >>> session = model.start(max_length=16)
     >>> session(model.vocabulary.encode("ROMEO:")).shape
     (6, 65)
     """
-    path = Path(name_or_path)
+    path = Path(path)
     if path.is_dir():
         graph, folder, content = of_folder(path)
         card = _Card.read(content, folder / "config.json")
     else:
-        graph, folder, card = _of_file(find_model(name_or_path))
-    model = RuntimeGraph(graph, name=graph_name(path))
-    model.build(registry, optimize, None, Engine if optimize else None)
+        graph, folder, card = _of_file(path)
+    model = kuiper.load(graph, optimize=optimize)
+    model.name = graph_name(path)
     return LanguageModel(model, _vocabulary(folder, card), card.context, _chat(folder))
 
 

@@ -45,8 +45,9 @@ def perplexity(model: LanguageModel, tokens: Sequence[int]) -> float:
 
     Examples
     --------
+    >>> from kuiper.models import bundled
     >>> from kuiper.models.text.language_model import load
-    >>> model = load("shakespeare")
+    >>> model = load(bundled("shakespeare"))
     >>> text = "First Citizen:\\nBefore we proceed any further, hear me speak."
     >>> perplexity(model, model.vocabulary.encode(text)) < 8
     True

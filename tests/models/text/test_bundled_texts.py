@@ -44,14 +44,14 @@ def test_models_are_small(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_models_predict_their_own_sample(name: str) -> None:
     """A text drawn from the model is likely to it, and its characters in another order are not."""
-    model, text = language_model.load(name), card_of(name)["sample"]["text"]
+    model, text = language_model.load(bundled(name)), card_of(name)["sample"]["text"]
     tokens = model.vocabulary.encode(text.split("\n")[1] if name == "tang" else text)
     shuffled = np.random.default_rng(0).permutation(tokens).tolist()
     assert perplexity(model, tokens) < 0.2 * perplexity(model, shuffled)
 
 
 def test_a_seed_gives_the_same_text_with_any_number_of_steps_before_it() -> None:
-    model = language_model.load("shakespeare")
+    model = language_model.load(bundled("shakespeare"))
     prompt = model.vocabulary.encode("ROMEO:")
     first = "".join(Generation(model, prompt, Sampler(seed=5), max_tokens=80))
     assert "".join(Generation(model, prompt, Sampler(seed=5), max_tokens=80)) == first
@@ -60,7 +60,7 @@ def test_a_seed_gives_the_same_text_with_any_number_of_steps_before_it() -> None
 
 
 def test_poems_keep_their_form() -> None:
-    model = language_model.load("tang")
+    model = language_model.load(bundled("tang"))
     for seed, form in enumerate(FORMS):
         for number in range(4):
             sampler = Sampler(temperature=0.8, top_p=0.95, seed=10 * seed + number)
@@ -69,7 +69,7 @@ def test_poems_keep_their_form() -> None:
 
 
 def test_a_poem_begins_with_the_prompt() -> None:
-    model = language_model.load("tang")
+    model = language_model.load(bundled("tang"))
     generation = Generation(
         model, model.vocabulary.encode("<7x4>春風"), Sampler(temperature=0.8, seed=1), max_tokens=90
     )

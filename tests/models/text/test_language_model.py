@@ -11,6 +11,7 @@ import pytest
 
 from kuiper.errors import ModelFormatError, ParameterError, UnsupportedOperatorError
 from kuiper.graph import pnnx
+from kuiper.models import bundled
 from kuiper.models.text import language_model
 from kuiper.models.text.generation import Generation
 from kuiper.models.text.perplexity import perplexity
@@ -85,10 +86,10 @@ def test_cards_that_cannot_be_are_refused(tmp_path: Path, card: dict[str, Any], 
 
 
 def test_load_names_what_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="shakespear"):
+    with pytest.raises(ModelFormatError, match=r"shakespear\.json: expected a model card in JSON, got nothing there"):
         language_model.load("shakespear")
     with pytest.raises(ModelFormatError, match="model card"):
-        language_model.load("cifar_resnet20")
+        language_model.load(bundled("cifar_resnet20"))
     (tmp_path / "empty").mkdir()
     with pytest.raises(ModelFormatError, match=r"config\.json"):
         language_model.load(tmp_path / "empty")
