@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,9 @@ from kuiper.tensor_limit import bytes_of, get_tensor_limit, too_large
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
 
+_MISSING = re.compile(r"forward\(\) missing \d+ required positional arguments?: (.*)")
+"""What Python says where a graph gives a layer too few inputs."""
+
 
 def operator_failure(op: RuntimeOperator, error: Exception, expected: str = "a result", hint: str = "") -> KuiperError:
     """The error to raise instead of ``error``, whatever that is; the caller gives ``error`` as its cause.
@@ -20,6 +24,9 @@ def operator_failure(op: RuntimeOperator, error: Exception, expected: str = "a r
     >>> from kuiper.graph.runtime_operator import RuntimeOperator
     >>> str(operator_failure(RuntimeOperator("nn.Linear", "fc"), ZeroDivisionError("division by zero")))
     "nn.Linear 'fc': expected a result, got ZeroDivisionError: division by zero"
+    >>> error = TypeError("forward() missing 1 required positional argument: 'x'")
+    >>> str(operator_failure(RuntimeOperator("F.relu", "r"), error))
+    "F.relu 'r': expected an input 'x', got 0 inputs"
     """
     if isinstance(error, KuiperError):
         if op.where not in error.where and f"'{op.name}'" not in error.where:  # raised by what knows no operator
@@ -33,6 +40,9 @@ def operator_failure(op: RuntimeOperator, error: Exception, expected: str = "a r
             refused = too_large(f"{shape} of {dtype}", needed, op.where)
             return refused.with_hint(hint) if hint else refused
         return out_of_memory(op.where, error, hint)
+    missing = _MISSING.search(str(error)) if isinstance(error, TypeError) else None
+    if missing:
+        return ExecutionError(op.where, f"an input {missing[1]}", f"{len(op.inputs)} inputs", hint=hint)
     return ExecutionError(op.where, expected, f"{type(error).__name__}: {error}", hint=hint)
 
 
