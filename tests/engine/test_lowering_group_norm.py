@@ -29,3 +29,9 @@ def test_instance_norm_is_one_step(shape: tuple[int, ...], affine: str) -> None:
 
 def test_instance_norm_without_a_batch_is_left_to_the_layer() -> None:
     assert steps_of("nn.InstanceNorm2d g 1 1 x0 y num_features=12", inputs=[numbers(12, 5, 6)]) == ["layer"]
+
+
+def test_group_norm_writes_its_part_of_a_concatenation() -> None:
+    norm = "nn.GroupNorm {0} 1 1 x{1} {0} num_groups=4 num_channels=64 affine=False #{0}=(2,64,5,6)f32"
+    lines = (norm.format("a", 0), norm.format("b", 1), "torch.cat c 2 1 a b y dim=1")
+    assert steps_of(*lines, inputs=[numbers(2, 64, 5, 6), numbers(2, 64, 5, 6, seed=1)]) == ["group-norm"] * 2

@@ -122,6 +122,18 @@ def test_recurrent_network_runs_with_any_number_of_threads() -> None:
     np.testing.assert_array_equal(results[0], results[2])
 
 
+@pytest.mark.parametrize("hidden", [1, 2, 3])
+def test_recurrent_takes_a_state_whose_numbers_lie_apart(hidden: int) -> None:
+    weights = f"@weight_ih_l0=({hidden},4)f32 @weight_hh_l0=({hidden},{hidden})f32"
+    lines = (
+        "nn.ReLU r 1 1 x1 1",
+        "Tensor.permute p 1 1 1 h dims=(0,2,1)",
+        f"nn.RNN it 2 1 x0 h y input_size=4 hidden_size={hidden} num_layers=1 bias=False batch_first=False "
+        f"bidirectional=False nonlinearity=tanh {weights}",
+    )
+    assert "layer" not in steps_of(*lines, inputs=[numbers(5, 3, 4), numbers(1, hidden, 3, seed=1)])
+
+
 def test_recurrent_step_writes_the_last_state_at_the_arenas_start() -> None:
     steps, gates, h, out = 3, 4 * LANES, 8 * LANES, 9 * LANES
     places = [{"offset": offset, "direction": LANES, "row": LANES} for offset in (h, h, 0)]

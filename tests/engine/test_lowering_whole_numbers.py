@@ -169,6 +169,11 @@ def test_embedding(width: int) -> None:
         assert same(line, inputs=[wholes(2, 13, low=0, high=9, dtype=dtype)]) == ["pick"]
 
 
+def test_a_comparison_of_numbers_without_axes_is_left_to_the_layer() -> None:
+    inputs = [np.array(3, np.int64), np.array(4, np.int64)]
+    assert steps_of("torch.eq it 2 1 x0 x1 y", inputs=inputs) == ["layer"]
+
+
 def test_an_embedding_of_no_numbers_is_left_to_the_layer() -> None:
     line = "nn.Embedding it 1 1 x0 y num_embeddings=9 embedding_dim=0 @weight=(9,0)f32"
     assert steps_of(line, inputs=[np.ones((2, 3), np.int64)]) == ["layer"]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kuiper.engine.values import Value, new_image, new_rows
+from kuiper.engine.values import Storage, Value, new_image, new_rows
+from kuiper.errors import ShapeError
+from kuiper.tensor_limit import get_tensor_limit, set_tensor_limit
 from tests.engine.models import assert_close, both, numbers
 
 
@@ -18,6 +20,17 @@ def test_new_rows_lie_in_their_storage(shape: tuple[int, ...], padded: bool) -> 
 @pytest.mark.parametrize("shape", [(1, 1, 1, 1), (2, 3, 4, 5), (1, 40, 2, 1)])
 def test_new_images_lie_in_their_storage(shape: tuple[int, int, int, int]) -> None:
     check(new_image(*shape), shape)
+
+
+def test_storage_has_at_most_the_bytes_of_a_tensor() -> None:
+    before = get_tensor_limit()
+    try:
+        set_tensor_limit(4 * 1024)
+        assert Storage(1024).floats == 1024
+        with pytest.raises(ShapeError):
+            Storage(1025)
+    finally:
+        set_tensor_limit(before)
 
 
 def check(value: Value, shape: tuple[int, ...]) -> None:
