@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kuiper.bounded_file import read_text
+from kuiper.bounded_file import read_json, read_text
 from kuiper.cli.terminal import say
 from kuiper.errors import ModelFormatError, ParameterError
 from kuiper.graph import pnnx
@@ -68,7 +68,7 @@ def execute(arguments: argparse.Namespace) -> int:
 def _of_file(param: Path) -> tuple[pnnx.Graph, Path, object]:
     """A graph, its folder, and its card if it has one."""
     card = param.with_name(f"{language_model.graph_name(param)}.json")
-    content = json.loads(read_text(card, ModelFormatError, "a model card")) if card.exists() else None
+    content = read_json(card, ModelFormatError, "a model card in JSON") if card.exists() else None
     return pnnx.load(param), param.parent, content
 
 

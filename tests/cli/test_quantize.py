@@ -82,6 +82,14 @@ def test_quantize_says_in_one_line_what_is_wrong(
     assert error.count("\n") == 1
 
 
+def test_quantize_refuses_a_card_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pnnx.save(random_decoder(seed=3, hidden_size=32), tmp_path / "tiny.pnnx.param")
+    (tmp_path / "tiny.json").write_text("{", encoding="utf-8")
+    assert run(tmp_path / "tiny.pnnx.param", "-o", tmp_path / "out") == 1
+    assert "tiny.json: expected a model card in JSON" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 def test_quantize_of_what_has_no_weights_leaves_nothing_behind(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
