@@ -21,8 +21,6 @@ from kuiper.locks import open_in_children
 from kuiper.tensor import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from kuiper.graph.execution import Execution
     from kuiper.graph.state import State
 
@@ -93,30 +91,13 @@ class Session:
         ShapeError
             If there are none, or more than there is room for. As after any error, the session has not moved.
         """
-        array = self._checked(tokens)
-        with self._lock:
-            self._expect_room(array.shape[-1])
-            before = self._state.length
-            try:
-                pieces = [self._run(piece, outputs=True)[:, : piece.shape[1]] for piece in self._pieces(array)]
-            except BaseException:
-                self._state.length = before
-                raise
+        pieces = self._go_on(self._checked(tokens), outputs=True)
         whole = pieces[0] if len(pieces) == 1 else np.concatenate(pieces, axis=1)
         return Tensor.wrap(np.ascontiguousarray(whole[0] if np.ndim(tokens) == 1 else whole))
 
     def read(self, tokens: Any) -> None:
         """Go on with these tokens without an answer: only what the caches need is computed. See ``__call__``."""
-        array = self._checked(tokens)
-        with self._lock:
-            self._expect_room(array.shape[-1])
-            before = self._state.length
-            try:
-                for piece in self._pieces(array):
-                    self._run(piece, outputs=False)
-            except BaseException:
-                self._state.length = before
-                raise
+        self._go_on(self._checked(tokens), outputs=False)
 
     def rewind(self, length: int) -> None:
         """Go back to where the session had seen ``length`` tokens, at no cost; ``rewind(0)`` begins anew.
@@ -145,15 +126,19 @@ class Session:
             raise ShapeError(self._where, "tokens (n,) or (b, n), at least one", array.shape)
         return np.atleast_2d(array).astype(np.int64)
 
-    def _expect_room(self, count: int) -> None:
-        room = self._state.max_length - self._state.length
-        if count > room:
-            hint = f"start(max_length={self._state.length + count})"
-            raise ShapeError(self._where, f"at most {room} more tokens", count, hint=hint)
-
-    def _pieces(self, tokens: np.ndarray) -> Iterator[np.ndarray]:
-        for first in range(0, tokens.shape[1], LONGEST):
-            yield tokens[:, first : first + LONGEST]
+    def _go_on(self, tokens: np.ndarray, outputs: bool) -> list[Any]:
+        """What the graph gives for each piece of the tokens; whatever happens halfway, the session has not moved."""
+        with self._lock:
+            before, count = self._state.length, tokens.shape[1]
+            room = self._state.max_length - before
+            if count > room:
+                hint = f"start(max_length={before + count})"
+                raise ShapeError(self._where, f"at most {room} more tokens", count, hint=hint)
+            try:
+                return [self._run(tokens[:, i : i + LONGEST], outputs) for i in range(0, count, LONGEST)]
+            except BaseException:
+                self._state.length = before
+                raise
 
     def _run(self, tokens: np.ndarray, outputs: bool) -> Any:
         """One piece, padded, and the session moved on."""
@@ -163,7 +148,7 @@ class Session:
         padded[:, :count] = tokens
         results = self._execution.run((padded,), None, self._state, outputs)
         self._state.length += count
-        return results[0] if outputs else None
+        return results[0][:, :count] if outputs else None
 
 
 def bucket(count: int) -> int:
