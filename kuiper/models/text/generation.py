@@ -45,8 +45,9 @@ class Account:
 class Generation:
     """The text behind a prompt, piece by piece: iterate over it once.
 
-    What the model's vocabulary wants at the beginning of every text, and the prompt leaves out, is drawn first. When
-    the context is full, the model starts anew with the second half of what it has read, behind the same beginning.
+    What the model's vocabulary wants at the beginning of every text, and the prompt leaves out, is drawn first; behind
+    it none of these tokens is drawn any more. When the context is full, the model starts anew with the second half of
+    what it has read, behind the same beginning.
 
     Parameters
     ----------
@@ -103,10 +104,12 @@ class Generation:
     def __iter__(self) -> Iterator[str]:
         decoder, account = self._vocabulary.decoder(), self.account
         started = perf_counter()
+        prefix = [token for choices in self._vocabulary.prefix for token in choices]
         scores = self._begin()
         account.prompt_seconds = perf_counter() - started
         while True:
             started = perf_counter()
+            scores[prefix] = -np.inf
             token = self._sampler(scores, self._reading.tokens)
             piece = self._shown(token, decoder)
             account.seconds += perf_counter() - started
@@ -190,7 +193,7 @@ class Reading:
         unread = np.array(tokens, np.int64)
         if len(unread) > 1:
             self._session.read(unread[:-1])  # which computes no scores
-        scores = np.asarray(self._session(unread[-1:]), np.float64)
+        scores = np.array(self._session(unread[-1:]), np.float64)
         self.tokens += tokens  # only now: whoever interrupts it finds no token here that the session lacks
         last: Scores = scores.reshape(-1, scores.shape[-1])[-1]
         return last

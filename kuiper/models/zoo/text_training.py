@@ -215,7 +215,7 @@ def account(state: State, options: argparse.Namespace) -> dict[str, Any]:
 
 def write_folder(folder: Path, model: LlamaForCausalLM, card: dict[str, Any], end: int | None = None) -> None:
     """Write ``config.json``, ``model.safetensors`` in float16 and the card, as Hugging Face has it; and the graph."""
-    from safetensors.torch import save_file
+    from safetensors.torch import save
 
     folder.mkdir(parents=True, exist_ok=True)
     config: LlamaConfig = model.config
@@ -232,7 +232,7 @@ def write_folder(folder: Path, model: LlamaForCausalLM, card: dict[str, Any], en
     }
     (folder / "config.json").write_text(json.dumps(fields, indent=2) + "\n", encoding="utf-8")
     weights = {name: value.to(torch.float16).contiguous() for name, value in model.state_dict().items()}
-    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    (folder / "model.safetensors").write_bytes(save(weights, metadata={"format": "pt"}))
     text = json.dumps(card, indent=2, ensure_ascii=False)
     (folder / f"{card['name']}.json").write_text(text + "\n", encoding="utf-8")
     write_graph(folder, card["name"])

@@ -1,7 +1,7 @@
 """Train ``shakespeare``, a language model of characters that writes plays in Shakespeare's manner.
 
     pip install torch==2.13.0 safetensors && pip install -e .
-    python -m kuiper.models.zoo.train_shakespeare --data tinyshakespeare.txt --out DIR --minutes 60
+    python -m kuiper.models.zoo.train_shakespeare --data tinyshakespeare.txt --out DIR --minutes 22
 
 ``--data`` is a text file, such as ``data/tinyshakespeare/input.txt`` of github.com/karpathy/char-rnn (public domain).
 The last tenth of it is held out. ``DIR`` gets ``config.json``, ``model.safetensors`` and a card, ``shakespeare.json``.

@@ -1,7 +1,7 @@
 """Train ``tang``, a language model of characters that writes Tang verse in four forms, with rhymes.
 
     pip install torch==2.13.0 safetensors && pip install -e .
-    python -m kuiper.models.zoo.train_tang --data tang_regular_verse.txt.xz --out DIR --minutes 60
+    python -m kuiper.models.zoo.train_tang --data tang_regular_verse.txt.xz --out DIR --minutes 22
 
 ``--data`` is a text file, plain or xz, with one poem a line, punctuation included; the poems are those of the complete
 Tang poems in github.com/chinese-poetry/chinese-poetry that have four or eight lines of five or seven characters.

@@ -101,6 +101,12 @@ def test_generation_draws_the_prefix_from_its_own_tokens_only() -> None:
     assert first == {(1, 3), (1, 4), (2, 3), (2, 4)}
 
 
+def test_generation_draws_no_token_of_the_prefix_behind_it() -> None:
+    names = ("<f>", "<g>", "a")
+    model = FakeModel(Characters(names, prefix=((0, 1),)), lambda read: 1)  # it always wants <g>
+    assert "".join(generation(model, "", max_tokens=3)) == "aaa"
+
+
 def test_generation_keeps_the_prefix_when_the_context_is_full() -> None:
     names = ("<f>", "a", "b")
     model = FakeModel(Characters(names, prefix=((0,),)), lambda read: 3 - read[-1] if read[-1] else 1, 6)
