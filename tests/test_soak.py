@@ -30,7 +30,7 @@ def test_measure_counts_what_is_kept_and_not_what_is_freed(leak: Callable[[], ob
     kept = leak()
     during = soak.measure()["in use"]
     del kept
-    assert 8 << 20 <= during - before < 9 << 20
+    assert 7 << 20 < during - before < 9 << 20  # the measuring itself may free a little
     assert abs(soak.measure()["in use"] - before) < 1 << 20
 
 

@@ -82,8 +82,11 @@ class Execution:
         return self.executor.run(arrays, observer=observer, state=state, outputs=outputs)
 
     def _fresh_state(self, arrays: list[np.ndarray]) -> State | None:
-        """The state of a text that begins and ends with one call; None if the graph remembers nothing."""
-        return State(max((array.shape[-1] for array in arrays if array.ndim), default=1)) if self.has_state else None
+        """The state of a text that begins and ends with one call; None if the graph remembers nothing.
+
+        Nothing in a call is longer than the longest axis of an input.
+        """
+        return State(max((max(array.shape) for array in arrays if array.ndim), default=1)) if self.has_state else None
 
     def times(self, inputs: tuple[Any, ...]) -> list[OperatorTime]:
         """The times of one run: of each step of the engine that does something, or of each layer."""

@@ -49,10 +49,16 @@ def test_causal_attention_starts_at_the_first_key() -> None:
     np.testing.assert_allclose(run_wired(TYPE, Q, K, V, is_causal=True), expected, rtol=1e-5)
 
 
-@pytest.mark.parametrize(("key", "value"), [("dropout_p", 0.1), ("enable_gqa", True)])
-def test_attention_refuses_modes_that_it_lacks(key: str, value: Any) -> None:
-    with pytest.raises(UnsupportedOperatorError, match=rf"{TYPE} 'it': expected {key}="):
-        create(wired(TYPE, inputs=3, **{key: value}))
+def test_attention_refuses_dropout() -> None:
+    with pytest.raises(UnsupportedOperatorError, match=rf"{TYPE} 'it': expected dropout_p="):
+        create(wired(TYPE, inputs=3, dropout_p=0.1))
+
+
+def test_grouped_queries_share_keys_and_values() -> None:
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.standard_normal((2, heads, 5, 4)).astype(np.float32) for heads in (6, 3, 3))
+    expected = run_wired(TYPE, q, k.repeat(2, axis=1), v.repeat(2, axis=1))
+    np.testing.assert_array_equal(run_wired(TYPE, q, k, v, enable_gqa=True), expected)
 
 
 def test_attention_refuses_a_mask_beside_is_causal() -> None:

@@ -26,7 +26,7 @@ def find_pictures(places: Iterable[Place], leave_out: Place | None = None) -> li
 
     >>> from kuiper.models import bundled_photo
     >>> [os.path.basename(path) for path in find_pictures([bundled_photo().parent])]
-    ['cat.jpg', 'digits.png']
+    ['cat.jpg', 'digits.png', 'shapes.png']
 
     Raises
     ------
