@@ -94,9 +94,18 @@ _power = exact(whole_power, power_of_numbers)
 
 
 def fmod(x: float, y: float) -> float:
-    """The remainder with the sign of x, C's ``%``; an int for ints."""
-    rest = math.fmod(x, y)
-    return int(rest) if isinstance(x, int) and isinstance(y, int) else rest
+    """The remainder with the sign of x, C's ``%``; of ints an int, exactly."""
+    if isinstance(x, int) and isinstance(y, int) and y:
+        return x - y * truncated_quotient_of_numbers(x, y)
+    return math.fmod(x, y)
+
+
+def truncated_quotient_of_numbers(x: float, y: float) -> int:
+    """x / y without its fraction, C's ``/``; of ints exactly, which a quotient of doubles is not beyond 53 bits."""
+    if isinstance(x, int) and isinstance(y, int) and y:
+        quotient = abs(x) // abs(y)
+        return quotient if (x < 0) == (y < 0) else -quotient
+    return math.trunc(x / y)
 
 
 def truncated_quotient(x: Array, y: Array) -> Array:
@@ -206,7 +215,7 @@ BINARY: dict[str, Function] = {
     "rshift": exact(np.right_shift, operator.rshift),
     "size": size,
     "sub": exact(np.subtract, operator.sub),
-    "trunc_divide": division(truncated_quotient, lambda x, y: math.trunc(x / y)),
+    "trunc_divide": division(truncated_quotient, truncated_quotient_of_numbers),
     "xlogy": floating(xlogy),
     "xor": exact(np.bitwise_xor, operator.xor),
 }
