@@ -327,7 +327,7 @@ def measure() -> dict[str, int]:
     count = C_LIBRARY.mallinfo2
     count.restype = HeapFigures
     heap = count()
-    mapped = sum(len(kept) for kept in gc.get_objects() if isinstance(kept, mmap.mmap) and not kept.closed)
+    mapped = sum(len(kept) for kept in gc.get_objects() if issubclass(type(kept), mmap.mmap) and not kept.closed)
     return {
         "in use": heap.uordblks + heap.hblkhd + mapped,
         "resident": int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize(),
