@@ -11,6 +11,7 @@ from kuiper.bounded_file import read_json, read_text
 from kuiper.cli.terminal import say
 from kuiper.errors import ModelFormatError, ParameterError
 from kuiper.graph import pnnx
+from kuiper.models.cards.model_card import card_path
 from kuiper.models.lookup import find_model
 from kuiper.models.quantization import quantize_graph
 from kuiper.models.text import language_model
@@ -67,7 +68,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _of_file(param: Path) -> tuple[pnnx.Graph, Path, object]:
     """A graph, its folder, and its card if it has one."""
-    card = param.with_name(f"{language_model.graph_name(param)}.json")
+    card = card_path(param)
     content = read_json(card, ModelFormatError, "a model card in JSON") if card.exists() else None
     return pnnx.load(param), param.parent, content
 

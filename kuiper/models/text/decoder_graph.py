@@ -123,14 +123,13 @@ class _Decoder:
         params = {"end_dim": 3, "start_dim": 2}
         return self.writer.add("torch.flatten", f"{name}.joined", rows, shape=self.rows(heads * width), params=params)
 
-    def begin(self) -> tuple[Operand, Operand]:
-        """Tokens, and their vectors."""
+    def begin(self) -> Operand:
+        """The vectors of the tokens."""
         config = self.config
         tokens = self.writer.add("pnnx.Input", "tokens", shape=(None, None), dtype=DataType.I64)
         self.positions = self.writer.add("kuiper.Positions", "positions", tokens, shape=(None,), dtype=DataType.I64)
         self.vectors = self.table("embedding.table", self.weight(self.embedding, config.vocabulary, config.width))
-        x = self.writer.add("F.embedding", "embedding", tokens, self.vectors, shape=self.rows(config.width))
-        return tokens, x
+        return self.writer.add("F.embedding", "embedding", tokens, self.vectors, shape=self.rows(config.width))
 
     def end(self, x: Operand) -> pnnx.Graph:
         """The product with the vocabulary, and the whole graph."""
@@ -150,7 +149,7 @@ class _Llama(_Decoder):
 
     def graph(self) -> pnnx.Graph:
         config = self.config
-        _, x = self.begin()
+        x = self.begin()
         attrs = {"frequencies": config.frequencies}
         params = {"scale": config.rotary_scale}
         self.cosines = self.writer.add(
@@ -222,7 +221,7 @@ class _Gpt2(_Decoder):
 
     def graph(self) -> pnnx.Graph:
         config = self.config
-        _, x = self.begin()
+        x = self.begin()
         table = self.table("positions.table", self.weight("wpe.weight", config.positions, config.width))
         shape = (None, config.width)
         places = self.writer.add("F.embedding", "positions.embedding", self.positions, table, shape=shape)

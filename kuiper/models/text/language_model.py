@@ -17,6 +17,7 @@ import kuiper
 from kuiper.bounded_file import read_json
 from kuiper.errors import ModelFormatError
 from kuiper.graph import pnnx
+from kuiper.models.cards.model_card import card_path
 from kuiper.models.text.characters import Characters
 from kuiper.models.text.chat import ChatTemplate
 from kuiper.models.text.checkpoint import Checkpoint
@@ -132,7 +133,7 @@ def graph_name(path: Path) -> str:
 
 def _of_file(param: Path) -> tuple[pnnx.Graph, Path, _Card]:
     """A graph and its card."""
-    path = param.with_name(f"{graph_name(param)}.json")
+    path = card_path(param)
     card = _Card.read(read_json(path, ModelFormatError, "a model card in JSON"), path)
     return pnnx.load(param), param.parent, card
 
