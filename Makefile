@@ -4,6 +4,7 @@
 # make notebooks  run every lecture, with the exercises' skeletons and with their solutions
 # make site     build README, lectures, documents and reference into build/site (needs the network once)
 # make check-site  open every page of it in a browser (chromium), narrow and wide, light and dark
+# make check-explore  open pages of kuiper explore in a browser, and use them; the tests of their scripts need node
 # make check-lab  open three lectures in JupyterLab, as somebody does who has just fetched them (the network once)
 # make soak     an hour (SECONDS=3600) of everything that wears a process out, under a limit on its memory (Linux)
 # make nightly  all solutions, twenty times: a test that fails now and then is found here
@@ -45,7 +46,7 @@ ALL_CORES := -n logical --maxprocesses 8 --dist worksteal
 # Set in many containers. The tests start hundreds of processes, and each would read every module's text anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test fuzz gates notebooks site check-site check-lab soak nightly lint debug sanitize portable wheel student arm zig export networks mutants \
+.PHONY: demo test fuzz gates notebooks site check-site check-explore check-lab soak nightly lint debug sanitize portable wheel student arm zig export networks mutants \
 	bench clean
 
 demo: $(VENV)/built $(VENV)/installed
@@ -69,10 +70,15 @@ site: $(VENV)/built $(VENV)/developer
 	$(INSTALL) $(HERE) '.[site]'
 	rm -rf build/site
 	$(BIN)/sphinx-build --quiet -W --keep-going -E -c docs/site -d build/site-doctrees -b html . build/site
+	$(BIN)/python docs/site/explore_pages.py build/site
 	@echo build/site/index.html
 
 check-site: site
 	$(BIN)/python docs/site/check_pages.py build/site
+
+check-explore: $(VENV)/built $(VENV)/developer
+	node --test $(wildcard tests/explore/page/*.test.js)
+	$(BIN)/python docs/site/check_explore.py
 
 # JupyterLab is in an environment of its own: it brings sixty packages, and only this needs it.
 check-lab: build/lab/installed $(VENV)/developer
@@ -100,7 +106,7 @@ lint: $(VENV)/built $(VENV)/developer
 
 debug: $(VENV)/developer
 	KUIPER_DEBUG=1 $(BUILD)
-	$(BIN)/python -m pytest -q -m "not torch" --ignore tests/courses $(ALL_CORES); status=$$?; $(BUILD); exit $$status
+	$(BIN)/python -m pytest -q $(ALL_CORES) tests/graph tests/models/tasks $(KERNEL_TESTS); status=$$?; $(BUILD); exit $$status
 
 # Python itself is not built this way, so that the checks' library must be loaded before it, and be left to write its report.
 sanitize: $(VENV)/developer

@@ -6,7 +6,7 @@ import os
 import platform
 from typing import Any
 
-from kuiper.course.machine import cpu_name
+from kuiper.cpu_name import cpu_name
 from kuiper.engine.caches import caches_of
 from kuiper.threads import available_cores
 

@@ -8,5 +8,6 @@ ROOT = Path(__file__).resolve().parents[1]
 CACHE = ROOT / "build" / "benchmarks"
 """Exported models and the compiled measuring loops; git ignores it, ``make clean`` removes it."""
 RESULTS = ROOT / "benchmarks" / "results"
+TEXT_RESULTS = RESULTS / "text"
 PAGE = ROOT / "docs" / "performance.md"
 README = ROOT / "README.md"

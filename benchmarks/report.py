@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from benchmarks.errors import BenchmarkError
 from benchmarks.machine import vectors_of
-from benchmarks.places import PAGE, README, RESULTS, ROOT
+from benchmarks.places import PAGE, README, RESULTS, ROOT, TEXT_RESULTS
 from benchmarks.results import Results
 from benchmarks.run import ROUNDS, TURNS
 from benchmarks.session import TOLERANCE
 from benchmarks.tables import all_tables, count, exclusions, headline, limits, title
+from benchmarks.text_results import TextResults, text_exclusions, text_tables
 
 if TYPE_CHECKING:
     import argparse
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from kuiper.graph.report import Report
 
 MARK = "<!-- performance -->"
+QUICK = "**From a quick run, which shows that all works: these figures mean nothing.**"
+TEXT_INTRODUCTION = """\
+A decoder of SmolLM2-135M's sizes with seeded random weights, one text at a time. These are rates: *ours / fastest*
+above 1 means that kuiper is ahead."""
 INTRODUCTION = """\
 # Performance
 
@@ -48,6 +53,9 @@ METHOD = f"""\
 - A multiply-add counts as two operations, and a convolution as done directly. Winograd's algorithm needs fewer, so a
   share of the peak can pass 100%. The peak is measured too: multiply-adds from registers, in a loop compiled for this
   CPU, or for AVX2 where kuiper is.
+- Text is written by processes of their own as well, which take turns:
+  [benchmarks/text_peers.py](../benchmarks/text_peers.py) says how each is set up, and that 8 and 4 bits are each
+  runtime's own format for these, made from the same weights.
 - Load time is from the files to ready to run; the first inference, which in some runtimes still prepares, stands
   beside it. Both, and memory, are medians over the processes.
 
@@ -57,6 +65,7 @@ Needs a C compiler and the network, once, to install the peers:
 
     make bench                                                              # nine models, batch 1: some 15 minutes
     .venv/bin/python -m benchmarks --batch 1 8 -o benchmarks/results/NAME.json
+    .venv/bin/python -m benchmarks text -o benchmarks/results/text/NAME.json    # a language model: some 8 minutes
     .venv/bin/python -m benchmarks report                                   # this page
 
 `python -m benchmarks --help` shows how to choose models, peers and threads; `python -m benchmarks kernels` times single
@@ -70,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     found = read_all()
-    PAGE.write_text(page(found), encoding="utf-8")
+    PAGE.write_text(page(found, read_text_results()), encoding="utf-8")
     README.write_text(with_headline(README.read_text(encoding="utf-8"), found), encoding="utf-8")
     print(f"wrote {PAGE.relative_to(ROOT)} and the table in {README.relative_to(ROOT)}")
     return 0
@@ -92,9 +101,27 @@ def read_all() -> dict[str, Results]:
     return dict(sorted(found.items(), key=lambda item: item[1].date, reverse=True))
 
 
-def page(all_results: dict[str, Results]) -> str:
+def read_text_results() -> dict[str, TextResults]:
+    """What ``python -m benchmarks text`` measured, by file name, the latest first."""
+    found = {path.stem: TextResults.read(path) for path in sorted(TEXT_RESULTS.glob("*.json"))}
+    return dict(sorted(found.items(), key=lambda item: item[1].date, reverse=True))
+
+
+def page(all_results: dict[str, Results], text: dict[str, TextResults]) -> str:
     """The text of docs/performance.md."""
-    return "\n".join([INTRODUCTION, *(section(name, results) for name, results in all_results.items()), METHOD])
+    sections = [section(name, results) for name, results in all_results.items()]
+    sections += [text_section(name, results) for name, results in text.items()]
+    return "\n".join([INTRODUCTION, *sections, METHOD])
+
+
+def text_section(name: str, results: TextResults) -> str:
+    """What a decoder of SmolLM2-135M's sizes does on one machine."""
+    parts = [f"## Text: {title(results)}", TEXT_INTRODUCTION, facts(f"text/{name}", results)]
+    if results.quick:
+        parts.append(QUICK)
+    parts += [markdown(table) for table in text_tables(results)]
+    parts += [f"Note: {line}." for line in text_exclusions(results)]
+    return "\n\n".join(parts) + "\n"
 
 
 def with_headline(readme: str, all_results: dict[str, Results]) -> str:
@@ -126,13 +153,13 @@ def section(name: str, results: Results) -> str:
     """What was measured on one machine."""
     parts = [f"## {title(results)}", facts(name, results)]
     if results.quick:
-        parts.append("**From a quick run, which shows that all works: these figures mean nothing.**")
+        parts.append(QUICK)
     parts += [markdown(table) for table in all_tables(results)]
     parts += [f"Note: {line}." for line in (*limits(results), *exclusions(results))]
     return "\n\n".join(parts) + "\n"
 
 
-def facts(name: str, results: Results) -> str:
+def facts(name: str, results: Results | TextResults) -> str:
     """The machine, the build and the versions, as a list."""
     machine, build = results.machine, results.build
     caches = [f"{level} {size} KiB" for level, size in machine["caches_kib"].items()]

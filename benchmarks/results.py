@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, field
 from statistics import geometric_mean
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.errors import BenchmarkError
 from benchmarks.networks import TRANSFORMERS
 from benchmarks.peers import OURS, PEERS
+from benchmarks.results_file import results_in, write_results
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -151,16 +150,7 @@ class Results:
 
     def save(self, path: Path) -> None:
         """Write the JSON file; one measurement a line, so that a difference between two files can be read."""
-        content = {"format": FORMAT, **asdict(self)}
-        lines = []
-        for key, value in content.items():
-            if isinstance(value, list) and value:
-                inner = ",\n".join(f"  {json.dumps(entry)}" for entry in value)
-                lines.append(f' "{key}": [\n{inner}\n ]')
-            else:
-                lines.append(f' "{key}": {json.dumps(value)}')
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+        write_results(path, {"format": FORMAT, **asdict(self)})
 
     @classmethod
     def read(cls, path: Path) -> Results:
@@ -171,11 +161,7 @@ class Results:
         BenchmarkError
             If the file is not one that ``save`` wrote.
         """
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-            found = content.pop("format")
-            if found != FORMAT:
-                raise BenchmarkError(str(path), f"results of format {FORMAT}", found, hint="measure again")
+        with results_in(path, FORMAT, "the JSON of a benchmark run") as content:
             content["peak_gflops"] = {int(threads): peak for threads, peak in content["peak_gflops"].items()}
             content["models"] = {
                 name: ModelFacts(tuple(facts.pop("input")), **facts) for name, facts in content["models"].items()
@@ -183,9 +169,3 @@ class Results:
             content["measurements"] = [Measurement(**entry) for entry in content["measurements"]]
             content["excluded"] = [Exclusion(**entry) for entry in content["excluded"]]
             return cls(**content)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            if isinstance(error, BenchmarkError):
-                raise
-            raise BenchmarkError(
-                str(path), "the JSON of a benchmark run", f"{type(error).__name__}: {error}"
-            ) from error

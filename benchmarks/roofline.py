@@ -23,7 +23,7 @@ from benchmarks.models import prepare
 from benchmarks.places import CACHE
 from benchmarks.steps import steps_of
 from benchmarks.tables import count
-from kuiper.course.machine import cpu_name
+from kuiper.cpu_name import cpu_name
 from kuiper.models.zoo.export import ARCHITECTURES
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from benchmarks.errors import BenchmarkError
 from benchmarks.peers import PEERS
@@ -45,6 +45,9 @@ What ``avx2_environment`` of a peer sets comes after them.
 """
 
 
+AnyWorker = TypeVar("AnyWorker", bound="Worker")
+
+
 class Effort(NamedTuple):
     """How long to measure: rounds of new processes, turns in each, and runs in a turn (more if they fit in seconds)."""
 
@@ -62,20 +65,20 @@ class Samples:
     times: list[float] = field(default_factory=list)
 
 
-class PeerProcess:
-    """A running ``benchmarks.worker``, kept to AVX2 if ``avx2``; it ends with the ``with`` block."""
+class Worker:
+    """A running module that answers a line of JSON with a line of JSON; it ends with the ``with`` block.
 
-    def __init__(self, peer: str, files: ModelFiles, threads: int, avx2: bool) -> None:
-        self.peer, self.avx2 = peer, avx2
-        self.first_request = {"peer": peer, "name": files.name, "folder": str(files.folder), "threads": threads}
+    ``variables`` are added to the environment, ``first_request`` tells the process what it is to load.
+    """
 
-    def __enter__(self) -> PeerProcess:
-        environment = {key: value for key, value in os.environ.items() if not key.startswith(TUNING)}
-        if self.avx2:
-            environment |= PEERS[self.peer].avx2_environment
+    def __init__(self, peer: str, module: str, first_request: dict[str, Any], variables: dict[str, str]) -> None:
+        self.peer, self.module, self.first_request, self.variables = peer, module, first_request, variables
+
+    def __enter__(self: AnyWorker) -> AnyWorker:
+        environment = {key: value for key, value in os.environ.items() if not key.startswith(TUNING)} | self.variables
         self.stderr = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.worker"],
+            [sys.executable, "-m", self.module],
             cwd=ROOT,
             env=environment,
             stdin=subprocess.PIPE,
@@ -91,16 +94,6 @@ class PeerProcess:
         self.process.kill()
         self.process.communicate()
         self.stderr.close()
-
-    def load(self) -> dict[str, float]:
-        """Load the model and compare with torch; the worker's figures."""
-        figures: dict[str, float] = self.ask(self.first_request)
-        return figures
-
-    def time(self, runs: int, seconds: float) -> list[float]:
-        """Milliseconds of each run."""
-        times: list[float] = self.ask({"warm_up": 2, "runs": runs, "seconds": seconds})
-        return times
 
     def ask(self, request: dict[str, Any]) -> Any:
         """The worker's answer, once its threads sleep.
@@ -124,6 +117,24 @@ class PeerProcess:
             raise BenchmarkError(self.peer, "an answer", f"exit code {code}", "".join(last_words)[:200])
         wait_until_asleep(self.process.pid)
         return json.loads(line)
+
+
+class PeerProcess(Worker):
+    """A running ``benchmarks.worker``, kept to AVX2 if ``avx2``."""
+
+    def __init__(self, peer: str, files: ModelFiles, threads: int, avx2: bool) -> None:
+        request = {"peer": peer, "name": files.name, "folder": str(files.folder), "threads": threads}
+        super().__init__(peer, "benchmarks.worker", request, PEERS[peer].avx2_environment if avx2 else {})
+
+    def load(self) -> dict[str, float]:
+        """Load the model and compare with torch; the worker's figures."""
+        figures: dict[str, float] = self.ask(self.first_request)
+        return figures
+
+    def time(self, runs: int, seconds: float) -> list[float]:
+        """Milliseconds of each run."""
+        times: list[float] = self.ask({"warm_up": 2, "runs": runs, "seconds": seconds})
+        return times
 
 
 def wait_until_asleep(pid: int, limit: float = 2.0) -> None:

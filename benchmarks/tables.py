@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchmarks.results import Measurement, Results
+    from benchmarks.text_results import TextResults
 
 
 def all_tables(results: Results) -> list[Report]:
@@ -128,7 +129,7 @@ def by_model_and_peer(
     return Report(title, columns, rows, footer)
 
 
-def title(results: Results) -> str:
+def title(results: Results | TextResults) -> str:
     """The machine and the build: ``A CPU, 2 cores; kuiper built for AVX2``."""
     machine = results.machine
     return f"{machine['cpu']}, {count(machine['cores'], 'core')}; kuiper built for {vectors_of(results.build)}"

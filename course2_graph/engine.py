@@ -1,6 +1,6 @@
 """What your engine can do after this course: it runs a file, test_linear. ``kuiper race linear``
 
-The file is read, wired, ordered and run by your exercises. Exercise 5.9, the last of all, puts them together: until you
+The file is read, wired, ordered and run by your exercises. Exercise 5.9 puts them together: until you
 have solved it, the reference does. The layers are those of the next course; the sigmoid that 5.9 lacks stands here.
 """
 

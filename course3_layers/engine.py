@@ -1,6 +1,6 @@
 """What your engine can do after this course: it runs a convolution network, ResNet-20. ``kuiper race convolution``
 
-Graph and layers are yours. Exercise 5.9, the last of all, puts them together, and the additions in ResNet-20 are
+Graph and layers are yours. Exercise 5.9 puts them together, and the additions in ResNet-20 are
 expressions, the subject of the next course: until you have solved these, the reference does them.
 """
 

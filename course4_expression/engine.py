@@ -1,7 +1,7 @@
 """What your engine can do after this course: it runs a network whose operators are formulas. ``kuiper race formulas``
 
 The network below has no weights: a gate, a root mean square over three inputs, a mix. PNNX writes such formulas as
-operators of the type pnnx.Expression. Exercise 5.9, the last of all, puts your graph and your language together: until
+operators of the type pnnx.Expression. Exercise 5.9 puts your graph and your language together: until
 you have solved it, the reference does.
 """
 

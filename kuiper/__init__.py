@@ -14,7 +14,7 @@ from kuiper.levels import use_best_level
 
 use_best_level()  # before any compiled module is imported: this CPU might not be able to run it
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kuiper import expression as expression  # registers pnnx.Expression
 from kuiper import layers as layers
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
     from kuiper.graph import pnnx
     from kuiper.graph.passes import Pass
+    from kuiper.graph.protocols import PageProtocol
 
 __version__ = "0.1.0"
 
@@ -118,5 +119,12 @@ def load(
     (2, 10)
     """
     graph = RuntimeGraph(param, bin)
-    graph.build(registry, optimize, passes, Engine if optimize else None)
+    graph.build(registry, optimize, passes, Engine if optimize else None, _explorer)
     return graph
+
+
+def _explorer(graph: RuntimeGraph, /, *inputs: Any) -> PageProtocol:
+    """What a graph is handed for ``explore``; what makes pages is imported when somebody asks for one."""
+    from kuiper.explore.explore import explore
+
+    return explore(graph, *inputs, version=__version__)

@@ -14,12 +14,14 @@ cdef extern from *:
       enum { KUIPER_X86 = 1 };
       #if defined(_MSC_VER) && !defined(__clang__)
         #include <intrin.h>
-        static void kuiper_cpuid(int leaf, unsigned int answer[4]) { __cpuidex((int *)answer, leaf, 0); }
+        static void kuiper_cpuid(int leaf, int part, unsigned int answer[4]) {
+            __cpuidex((int *)answer, leaf, part);
+        }
         static unsigned int kuiper_xcr0(void) { return (unsigned int)_xgetbv(0); }
       #else
         #include <cpuid.h>
-        static void kuiper_cpuid(int leaf, unsigned int answer[4]) {
-            __cpuid_count(leaf, 0, answer[0], answer[1], answer[2], answer[3]);
+        static void kuiper_cpuid(int leaf, int part, unsigned int answer[4]) {
+            __cpuid_count(leaf, part, answer[0], answer[1], answer[2], answer[3]);
         }
         static unsigned int kuiper_xcr0(void) {
             unsigned int low, high;
@@ -34,8 +36,9 @@ cdef extern from *:
       #endif
     #else
       enum { KUIPER_X86 = 0, KUIPER_SAVES_ON_USE = 0 };
-      static void kuiper_cpuid(int leaf, unsigned int answer[4]) {
+      static void kuiper_cpuid(int leaf, int part, unsigned int answer[4]) {
           (void)leaf;
+          (void)part;
           answer[0] = answer[1] = answer[2] = answer[3] = 0;
       }
       static unsigned int kuiper_xcr0(void) { return 0; }
@@ -43,7 +46,7 @@ cdef extern from *:
     """
     const bint KUIPER_X86
     const bint KUIPER_SAVES_ON_USE  # macOS: XCR0 has the bits of AVX-512 only once a process has used it
-    void kuiper_cpuid(int leaf, unsigned int* answer) nogil
+    void kuiper_cpuid(int leaf, int part, unsigned int* answer) nogil
     unsigned int kuiper_xcr0() nogil
 
 cdef enum:
@@ -62,14 +65,17 @@ def features():
     cdef unsigned int limit[4]
     cdef unsigned int basic[4]
     cdef unsigned int extended[4]
+    cdef unsigned int further[4]
     cdef unsigned int saved = 0, wide, widest
     if not KUIPER_X86:
         return None
-    kuiper_cpuid(0, limit)
-    kuiper_cpuid(1, basic)
-    extended[EBX] = 0
+    kuiper_cpuid(0, 0, limit)
+    kuiper_cpuid(1, 0, basic)
+    extended[EAX] = extended[EBX] = extended[ECX] = further[EAX] = 0
     if limit[EAX] >= 7:
-        kuiper_cpuid(7, extended)
+        kuiper_cpuid(7, 0, extended)  # its EAX says how many parts the answer has beside this one
+    if extended[EAX] >= 1:
+        kuiper_cpuid(7, 1, further)
     if basic[ECX] >> 27 & 1:  # there is an XCR0 to be read
         saved = kuiper_xcr0()
     wide = (saved & SAVES_AVX) == SAVES_AVX
@@ -84,5 +90,7 @@ def features():
         "avx512bw": widest & extended[EBX] >> 30,
         "avx512dq": widest & extended[EBX] >> 17,
         "avx512vl": widest & extended[EBX] >> 31,
+        "avx512_vnni": widest & extended[ECX] >> 11,
+        "avx_vnni": wide & further[EAX] >> 4,
     }
     return frozenset(name for name, there in found.items() if there)

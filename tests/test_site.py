@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kuiper.course.pictures import grid, steps
+from kuiper.course.pictures.attention import attention_map
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,3 +138,32 @@ def test_steps_without_scripts_show_all_pictures(tmp_path: Path, browser: Any) -
     tops = "[...document.images].map(image => image.naturalWidth && image.getBoundingClientRect().top)"
     first, second = browser.run(tops)
     assert 0 < first < second
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [400, 1280])
+def test_a_place_that_one_points_at_says_what_it_holds(tmp_path: Path, browser: Any, width: int) -> None:
+    """Of the frame that is shown, not of those that lie below it; also where the picture is as wide as the window."""
+    first, second = ([[1.0, 0.0], [share, 1 - share]] for share in (0.25, 0.75))
+    shown = steps([attention_map(weights, "ab") for weights in (first, second)], ["one", "two"])
+    style = '<meta charset="utf-8"><style>img { max-width: max(100%, 560px); height: auto }</style>'  # as on the site
+    (tmp_path / "point.html").write_text(page(style + shown.html()), encoding="utf-8")
+    browser.view(width, "light")
+    browser.open((tmp_path / "point.html").as_uri())
+    said = "[...document.querySelectorAll('.kp-said')].map(each => each.textContent)"
+    begin = "Point at a cell, or tap it: the row looks at the column."
+    assert browser.run(said) == [begin, begin]
+    places = """[...document.querySelectorAll('.kp-over')].map(over =>
+        [over, over.parentElement.querySelector('img')].map(each => each.getBoundingClientRect())
+        .map(box => [box.left, box.top, box.width, box.height].map(Math.round)))"""
+    assert all(over == image for over, image in browser.run(places))
+    cell = "document.querySelector('.kp-over').querySelectorAll('rect')[1].getBoundingClientRect()"
+    middle = f"(box => [box.left + box.width / 2, box.top + box.height / 2])({cell})"
+    x, y = browser.run(middle)
+    point = {"type": "mouseMoved", "y": y}
+    browser.call("Input.dispatchMouseEvent", **point, x=x)
+    assert browser.run(said) == ["“b” (2) looks at “a” (1): 25%", begin]
+    browser.run("document.querySelectorAll('button')[1].click()")  # next
+    browser.call("Input.dispatchMouseEvent", **point, x=x + 15)
+    assert browser.run(said) == ["“b” (2) looks at “a” (1): 25%", "“b” (2) looks at itself: 25%"]
+    assert browser.errors() == []

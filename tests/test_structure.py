@@ -29,10 +29,11 @@ FLOORS = {
     "layers": {"base", "tensor", "graph"},
     "expression": {"base", "tensor", "graph", "layers"},
     "engine": {"base", "tensor", "graph", "layers", "expression"},
-    "kuiper": {"base", "tensor", "graph", "layers", "expression", "engine"},
+    "explore": {"base", "tensor", "graph", "layers", "expression", "engine"},
+    "kuiper": {"base", "tensor", "graph", "layers", "expression", "engine", "explore"},
     "models": {"base", "tensor", "graph", "layers", "expression", "kuiper"},
-    "course": {"base", "tensor", "graph", "layers", "expression", "kuiper", "models"},
-    "cli": {"base", "tensor", "graph", "layers", "expression", "engine", "kuiper", "models", "course"},
+    "course": {"base", "tensor", "graph", "layers", "expression", "explore", "kuiper", "models"},
+    "cli": {"base", "tensor", "graph", "layers", "expression", "engine", "explore", "kuiper", "models", "course"},
     "program": {"cli"},
 }
 """What each floor may import. ``base`` are the modules beside the folders, ``kuiper`` is the package itself, with

@@ -23,6 +23,8 @@ from kuiper.course.notebooks import HIDDEN
 from kuiper.course.stored_pictures import SITE_FORM
 
 sys.path.insert(0, str(Path(__file__).parent))
+from explore_pages import PLACE as PLACE_OF_PAGES
+from explore_pages import links as explore_links
 from source_pages import linkcode_resolve as linkcode_resolve  # Sphinx looks for it here
 
 if TYPE_CHECKING:
@@ -93,6 +95,7 @@ CHAPTERS = {
         "docs/expression",
         "docs/passes",
         "docs/engine",
+        "docs/explore",
         "docs/kernel-style",
         "docs/performance",
         "docs/comparison",
@@ -124,6 +127,12 @@ def add_chapters(app: Sphinx, page: str, source: list[str]) -> None:
         for title, pages in CHAPTERS.items():
             entries = "\n".join(pages)
             source[0] += f"\n\n```{{toctree}}\n:caption: {title}\n:hidden:\n:glob:\n\n{entries}\n```\n"
+
+
+def add_pages_of_models(app: Sphinx, page: str, source: list[str]) -> None:
+    """Links to the bundled models at work, which only the site has."""
+    if page == "docs/explore":
+        source[0] = source[0].replace(PLACE_OF_PAGES, explore_links())
 
 
 def prepare_notebook(app: Sphinx, page: str, source: list[str]) -> None:
@@ -182,6 +191,7 @@ def setup(app: Sphinx) -> None:
     app.add_html_math_renderer("mathml", (write_formula, None), (write_formula, None))
     app.add_lexer("pnnx", TextLexer)
     app.connect("source-read", add_chapters)
+    app.connect("source-read", add_pages_of_models)
     app.connect("source-read", prepare_notebook)
     app.connect("autodoc-process-docstring", as_numpy_writes, priority=400)  # before napoleon
     app.connect("autodoc-skip-member", is_left_out)

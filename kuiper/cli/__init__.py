@@ -33,6 +33,7 @@ COMMANDS = {
     "run": "run a model on pictures, or on arrays from .npy files",
     "show": "print a model's operators, and those that kuiper lacks",
     "draw": "draw a model as an SVG picture or as Mermaid text",
+    "explore": "write a page that shows a model at work: graph, feature maps, time, memory",
     "plan": "show how the engine runs a model, step by step",
     "profile": "time each operator of a model",
     "bench": "time a model as a whole",

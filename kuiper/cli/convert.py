@@ -10,6 +10,7 @@ import json
 import shlex
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from kuiper.cli.terminal import confirmed, say
 from kuiper.errors import ExportError, KuiperError, ParameterError
 from kuiper.graph import pnnx
 from kuiper.models.conversion import Comparison, verify
+from kuiper.models.conversion.caches import DecoderInputs, add_state, verify_session
 from kuiper.models.conversion.input_spec import InputSpec, draw_inputs
 from kuiper.models.conversion.onnx_models import OnnxModel
 from kuiper.models.conversion.torch_export import keep
@@ -34,6 +36,9 @@ EXTRAS = {
     "onnx": ("onnx", "pip install onnx pnnx"),
     "safetensors": ("safetensors", "pip install safetensors"),
 }
+
+SESSION = 30
+"""Tokens of the text on which a session is compared with the model that keeps its caches itself."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,6 +69,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--optlevel", type=int, choices=(0, 1, 2), default=2, help="how much pnnx rewrites (default: 2)"
     )
     parser.add_argument("--tolerance", type=parse_tolerance, default=TOLERANCE, help="relative (default: %(default)g)")
+    keeps = "a decoder that takes and returns its caches: make a graph of it that keeps them, for sessions"
+    parser.add_argument("--state", action="store_true", help=keeps)
     parser.add_argument(
         "--seed", type=parse_seed, default=0, help="of the made-up inputs and weights (default: %(default)s)"
     )
@@ -125,10 +132,18 @@ def convert(arguments: argparse.Namespace) -> None:
     model = open_source(arguments)
     path = target(arguments)
     specs, others = input_specs(model, arguments)
-    inputs, other_inputs = draw_inputs(specs, arguments.seed), draw_inputs(others, arguments.seed)
+    inputs = draw_inputs(specs, arguments.seed)
+    decoder = decoder_inputs(model, inputs) if arguments.state else None
+    if decoder and not others:
+        shapes = decoder.shapes(inputs, decoder.length + 2, decoder.past + 3)
+        others = [replace(spec, shape=shape) for spec, shape in zip(specs, shapes, strict=True)]
+    other_inputs = draw_inputs(others, arguments.seed)
     examples = {labelled(specs): inputs, **further_examples(specs, inputs, arguments.seed + 1)}
     if others:
         examples[f"{labelled(others)} (--input2)"] = other_inputs
+    if decoder:
+        inputs, other_inputs = decoder.consistent(inputs), decoder.consistent(other_inputs)
+        examples = {label: decoder.consistent(arrays) for label, arrays in examples.items()}
     say(f"converting {printable(model.name)} for {labelled(specs)}")
     with tempfile.TemporaryDirectory() as scratch:
         written = model.export(
@@ -144,12 +159,26 @@ def convert(arguments: argparse.Namespace) -> None:
             comparison = verify(written[0], model, examples, arguments.tolerance)
             say(comparison.report())
             refuse_difference(comparison, model.name)
+            if decoder:
+                state = add_state(written, decoder, inputs, other_inputs)
+                text = replace(specs[decoder.tokens], shape=(len(inputs[decoder.tokens]), SESSION))
+                (tokens,) = draw_inputs([text], arguments.seed)
+                comparison = verify_session(written[0], model, decoder, state, inputs, tokens, arguments.tolerance)
+                say(comparison.report())
+                refuse_difference(comparison, model.name)
         except KuiperError as error:
             if not arguments.keep:
                 raise error.with_hint("nothing was written (--keep writes it all the same)") from error.__cause__
             keep(written, path)
             raise error.with_hint(f"written all the same: {path}.pnnx.param") from error.__cause__
-        announce(keep(written, path), len(inputs))
+        announce(keep(written, path), 1 if decoder else len(inputs))
+
+
+def decoder_inputs(model: TorchModel | OnnxModel, inputs: Arrays) -> DecoderInputs:
+    """Which input is what, of a decoder that takes and returns its caches."""
+    if isinstance(model, OnnxModel):
+        raise ParameterError("--state", "a model in PyTorch", model.name)
+    return DecoderInputs.of(inputs)
 
 
 def further_examples(specs: list[InputSpec], inputs: Arrays, seed: int) -> dict[str, Arrays]:

@@ -42,7 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     lectures = actions.add_parser("notebooks", help="run the lectures with the solutions and store their outputs")
     lectures.add_argument("names", nargs="*", metavar="NAME", help="the beginning of a file name (default: all)")
     lectures.add_argument("--check", action="store_true", help="store nothing; run with skeletons and with solutions")
-    bugs = actions.add_parser("bugs", help="write docs/bug-bank.md")
+    bugs = actions.add_parser("bugs", help="write docs/bug-bank.md, or only the rows of some exercises anew")
+    bugs.add_argument("ids", nargs="*", metavar="ID", help="an exercise, or a course (default: all)")
     bugs.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: docs/bug-bank.md")
 
 
@@ -61,7 +62,8 @@ def execute(arguments: argparse.Namespace) -> int:
         return _tasks(syllabus, arguments.check, console)
     if arguments.action == "notebooks":
         return _notebooks(syllabus, arguments.names, arguments.check, console)
-    return _bugs(syllabus, arguments.output or syllabus.root / "docs" / "bug-bank.md", console)
+    path = arguments.output or syllabus.root / "docs" / "bug-bank.md"
+    return _bugs(syllabus, arguments.ids, path, console)
 
 
 def _start(folder: Path, solutions: bool, with_git: bool, console: Console) -> int:
@@ -180,11 +182,19 @@ def _notebooks(syllabus: Syllabus, names: list[str], check: bool, console: Conso
     return 1 if failed else 0
 
 
-def _bugs(syllabus: Syllabus, path: Path, console: Console) -> int:
-    from kuiper.course.bug_table import bug_table
+def _bugs(syllabus: Syllabus, ids: list[str], path: Path, console: Console) -> int:
+    from kuiper.course.bug_table import bug_table, sections_of
     from kuiper.course.gate_runs import run_tests
 
-    exercises = list(syllabus)
-    path.write_text(bug_table(exercises, run_tests(exercises, "alone", "--bugs")), encoding="utf-8", newline="\n")
+    renewed = chosen(syllabus, ids)
+    before = sections_of(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    kept = {exercise.id: before[exercise.id] for exercise in syllabus if exercise.id in before}
+    for exercise in renewed:
+        kept.pop(exercise.id, None)
+    run = run_tests(renewed, "alone", "--bugs")
+    if not run.outcomes:
+        raise CourseError("bugs", "tests that run", run.output)
+    shown = [exercise for exercise in syllabus if exercise in renewed or exercise.id in kept]
+    path.write_text(bug_table(shown, run, kept), encoding="utf-8", newline="\n")
     console.print(f"wrote {path}")
     return 0

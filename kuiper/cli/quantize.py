@@ -40,15 +40,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    source = Path(arguments.model)
-    name = f"{language_model.graph_name(source)}-{arguments.bits}bit"
+    name = f"{language_model.graph_name(Path(arguments.model))}-{arguments.bits}bit"
     folder = arguments.output or Path(name)
-    graph, beside, card = language_model.of_folder(source) if source.is_dir() else _of_file(find_model(arguments.model))
+    source = Path(arguments.model) if Path(arguments.model).is_dir() else find_model(arguments.model)
+    graph, beside, card = language_model.of_folder(source) if source.is_dir() else _of_file(source)
     text = None if arguments.text is None else read_text(arguments.text, ModelFormatError, "a text")
     savings = quantize_graph(graph, arguments.bits)
     folder.mkdir(parents=True, exist_ok=True)
     param = folder / f"{name}.pnnx.param"
-    if param.exists() and not source.is_dir() and param.samefile(find_model(arguments.model)):
+    if param.exists() and param.samefile(source):
         raise ParameterError("--output", "another folder than that of the model", folder)
     pnnx.save(graph, param)
     if card is not None:
@@ -60,7 +60,7 @@ def execute(arguments: argparse.Namespace) -> int:
     say(f"{savings.weights} weights in {arguments.bits} bits: {savings.before / 1e6:,.1f} MB to "
         f"{savings.after / 1e6:,.1f} MB, {share:.0%}")  # fmt: skip
     if text is not None:
-        before, after = (_perplexity(place, text) for place in (arguments.model, param))
+        before, after = (_perplexity(place, text) for place in (source, param))
         say(f"perplexity of {arguments.text}: {before:.3f} before, {after:.3f} after")
     say(f"wrote {printable(str(param))}")
     return 0
@@ -73,6 +73,6 @@ def _of_file(param: Path) -> tuple[pnnx.Graph, Path, object]:
     return pnnx.load(param), param.parent, content
 
 
-def _perplexity(place: str | Path, text: str) -> float:
-    model = language_model.load(place if Path(place).is_dir() else find_model(place))
+def _perplexity(place: Path, text: str) -> float:
+    model = language_model.load(place)
     return perplexity(model, model.vocabulary.encode(text)[:MOST_TOKENS])

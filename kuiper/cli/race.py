@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import subprocess
-import sys
 import tempfile
 from dataclasses import asdict
 from math import inf
@@ -14,20 +11,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kuiper.bounded_file import read_json
+from kuiper.cli.apart import note_in, result_apart
 from kuiper.cli.terminal import open_console
 from kuiper.course.engine_race import course_race, engine_contestant, engine_race
 from kuiper.course.errors import CourseError
 from kuiper.course.machine import this_machine
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.pictures.race_card import race_card
-from kuiper.course.places import python_environment, root_here
+from kuiper.course.places import root_here
 from kuiper.course.race import Divergence, Result, contestant, own_time, race, remember
 from kuiper.course.selection import Selection
+from kuiper.course.text_race import SHAKESPEARE, text_race
 from kuiper.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rich.console import Console
 
     from kuiper.course.pictures.picture import Picture
@@ -37,8 +34,8 @@ BAR = 30
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     words = (
-        "resnet20, expressions, or the path of a .param file (default: resnet20); or, for what your own engine can do "
-        "behind courses 1 to 5: tensor, linear, convolution, formulas, photo"
+        "resnet20, shakespeare, expressions, or the path of a .param file (default: resnet20); or, for what your own "
+        "engine can do behind courses 1 to 5: tensor, linear, convolution, formulas, photo"
     )
     parser.add_argument("model", nargs="?", default="resnet20", metavar="MODEL", help=words)
     words = "whose engine runs your layers: kuiper's, or that of the last exercise (default: kuiper)"
@@ -54,6 +51,8 @@ def execute(arguments: argparse.Namespace) -> int:
         return run_here(arguments.model, arguments.engine, arguments.result)
     if arguments.picture is not None and arguments.picture.suffix != ".svg":
         raise CourseError(str(arguments.picture), "a name that ends in .svg", arguments.picture.suffix or "no ending")
+    if (arguments.model, arguments.engine) == (SHAKESPEARE, "mine"):
+        raise CourseError("--engine mine", "a network of pictures, which your engine has the layers for", SHAKESPEARE)
     root = root_here()
     result = run_apart(arguments.model, arguments.engine, arguments.seconds)
     history = remember(root, result)
@@ -70,6 +69,8 @@ def run_here(model: str, engine: str, path: Path) -> int:
     selection, note = Selection(read_syllabus(root_here())), note_in(path.with_suffix(".place"))
     if model in selection.syllabus.races():
         result = course_race(selection, selection.syllabus.races()[model], note)
+    elif model == SHAKESPEARE:
+        result = text_race(selection, note)
     elif engine == "mine":
         param, arrays = engine_contestant(model)
         result = engine_race(selection, model, param, arrays, note)
@@ -89,31 +90,8 @@ def run_apart(model: str, engine: str, seconds: float) -> Result:
         If it does; the message names the operator and its exercise.
     """
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "result.json")
-        command = [sys.executable, "-m", "kuiper", "race", model, "--engine", engine, "--result", str(path)]
-        try:
-            done = subprocess.run(command, env=python_environment(), timeout=seconds, stderr=subprocess.PIPE, text=True)
-            ended = f"the process died (exit code {done.returncode})"
-        except subprocess.TimeoutExpired:
-            done, ended = None, f"nothing within {seconds:.0f} seconds"
-        if path.is_file():
-            return _result(read_json(path, CourseError, "a result in JSON", finite=False))
-        if done is not None and done.returncode == 1 and done.stderr:
-            raise CourseError("race", "a result", done.stderr.strip().splitlines()[-1])
-        place = path.with_suffix(".place")
-        where = place.read_text(encoding="utf-8").strip() if place.is_file() else "race"
-        raise CourseError(where or "race", "an answer", ended)
-
-
-def note_in(path: Path) -> Callable[[str], None]:
-    """A function that notes where the race is, in a way that survives a crash."""
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-
-    def note(place: str) -> None:
-        os.lseek(file, 0, os.SEEK_SET)
-        os.write(file, place[:200].ljust(200).encode())
-
-    return note
+        path = result_apart("race", [model, "--engine", engine], Path(folder, "result.json"), seconds)
+        return _result(read_json(path, CourseError, "a result in JSON", finite=False))
 
 
 def show(result: Result, earlier: list[dict[str, Any]], console: Console) -> None:
@@ -121,14 +99,14 @@ def show(result: Result, earlier: list[dict[str, Any]], console: Console) -> Non
     yours, reference = " ".join(result.yours) or "none", " ".join(result.reference) or "none"
     console.print(f"{result.model}: yours: {yours}; reference: {reference}")
     if result.answer:
-        console.print(printable(result.answer))
+        console.print(printable(result.answer, keep="\n"))
     for failure in result.failures:
         console.print(f"failed, replaced by the reference: {failure}")
     if result.divergence:
-        first = result.divergence
-        console.print(
-            f"first divergence: {first.operator} -> {first.exercise} ({first.type}, off by {first.error:.2g})"
-        )
+        console.print(f"first divergence: {printable(str(result.divergence))}")
+        explored = explore_command(result)
+        if explored:
+            console.print(f"both feature maps beside each other: {explored}")
     elif result.yours:
         console.print("all outputs agree with the reference")
     else:
@@ -137,17 +115,30 @@ def show(result: Result, earlier: list[dict[str, Any]], console: Console) -> Non
     width = max(len(name) for name in result.ladder)
     for name, milliseconds in result.ladder.items():
         bar = "█" * max(1, round(BAR * milliseconds / slowest))
-        console.print(f"  {name.ljust(width)}  {milliseconds:9.2f} ms  {bar}")
-    console.print(f"  on {this_machine()}")
+        pace = f"{1e3 / milliseconds:9.0f} tokens/s" if result.per == "token" and milliseconds else ""
+        console.print(f"  {name.ljust(width)}  {milliseconds:9.2f} ms{pace}  {bar}")
+    console.print(f"  on {machine_of(result)}")
     before = [own_time(entry["ladder"]) for entry in earlier if entry["model"] == result.model and entry["yours"]]
     now = own_time(result.ladder)
     if before and now is not None and result.yours:
         console.print(f"your best so far: {min(before):.2f} ms, now {now:.2f} ms")
 
 
+def explore_command(result: Result) -> str:
+    """The command whose page shows where the layers differ; empty for a race that is about no file."""
+    if result.model in ("resnet20", "cifar_resnet20"):
+        return "kuiper explore --mine"
+    return f"kuiper explore --mine {result.model}" if Path(result.model).suffix == ".param" else ""
+
+
 def draw(result: Result) -> Picture:
     """The ladder as a picture, with the machine below it."""
-    return race_card(result.ladder, f"{result.model}: milliseconds for one run", this_machine())
+    return race_card(result.ladder, f"{result.model}: milliseconds for one {result.per}", machine_of(result))
+
+
+def machine_of(result: Result) -> str:
+    """What the times were measured on; tokens come from one thread."""
+    return this_machine() + (", one thread" if result.per == "token" else "")
 
 
 def _result(table: dict[str, Any]) -> Result:
@@ -159,7 +150,7 @@ def _result(table: dict[str, Any]) -> Result:
         if (
             not times
             or not all(0 <= time < inf for time in times)
-            or (result.yours and not result.failures and own_time(result.ladder) is None)
+            or (result.yours and not (result.failures or result.divergence) and own_time(result.ladder) is None)
         ):
             raise ValueError("a ladder without times")
     except (TypeError, ValueError, KeyError, AttributeError) as error:

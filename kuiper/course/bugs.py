@@ -59,9 +59,7 @@ def bug_file(exercise: Exercise, bug: Bug) -> Path:
     CourseError
         If the patch does not fit, or there is no solution to patch.
     """
-    if not exercise.solution_file.is_file():
-        raise CourseError(str(exercise.solution_file), "the solution that a bug is a patch of", "no such file")
-    text = patched(exercise.solution_file.read_text(encoding="utf-8"), bug, str(exercise.bugs_file))
+    text = patched(_solution(exercise), bug, str(exercise.bugs_file))
     path = folder(exercise.course.parent, "bug-bank", exercise.course.name, bug.name) / exercise.file
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
         path.write_text(text, encoding="utf-8", newline="\n")
@@ -90,9 +88,9 @@ def holders(exercise: Exercise, bug: Bug) -> set[str]:
     Raises
     ------
     CourseError
-        If the patch does not fit.
+        If the patch does not fit, or there is no solution to patch.
     """
-    text = exercise.solution_file.read_text(encoding="utf-8")
+    text = _solution(exercise)
     before = text.splitlines()
     after = patched(text, bug, exercise.bugs_file.name).splitlines()
     found = set()
@@ -103,6 +101,25 @@ def holders(exercise: Exercise, bug: Bug) -> set[str]:
             name = enclosing(before[:number], len(line) - len(line.lstrip()))
             found.add(".".join(filter(None, (name, function[2] if function else ""))))
     return {exercise.ladder(name).function for name in found if exercise.has_ladder(name)}
+
+
+def may_show_in(exercise: Exercise, bug: Bug, function: str) -> bool:
+    """Whether the first failure of a bug can belong to this function; a gate checks that it belongs to its holder.
+
+    Raises
+    ------
+    CourseError
+        If the patch does not fit.
+    """
+    homes = {bug.seen_in} if bug.seen_in else holders(exercise, bug)
+    return not homes or function in homes
+
+
+def _solution(exercise: Exercise) -> str:
+    """The text that bugs are patches of; a class may have been handed none."""
+    if not exercise.solution_file.is_file():
+        raise CourseError(str(exercise.solution_file), "the solution that a bug is a patch of", "no such file")
+    return exercise.solution_file.read_text(encoding="utf-8")
 
 
 def _bug(path: Path, entry: dict[str, Any]) -> Bug:

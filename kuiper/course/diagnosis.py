@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kuiper.course.bugs import Bug, bug_file, read_bugs
+from kuiper.course.bugs import Bug, bug_file, may_show_in, read_bugs
 from kuiper.course.comparison import difference
 from kuiper.course.errors import CourseError
 from kuiper.course.observation import Raised
@@ -20,12 +20,18 @@ if TYPE_CHECKING:
 MOST_TESTS = 5  # failing tests of one exercise that are looked into: enough to tell bugs apart, soon done
 
 
-def diagnose(classroom: Classroom, exercise: Exercise, item: pytest.Function, error: BaseException) -> list[str]:
-    """What the bugs that give the very same wrong answer to the very same call are about."""
+def diagnose(
+    classroom: Classroom, exercise: Exercise, item: pytest.Function, error: BaseException, function: str
+) -> list[str]:
+    """What the bugs that give the very same wrong answer to the very same call are about.
+
+    ``function`` is the one that the failure belongs to. A bug of another function may answer alike, but its own tests
+    would have failed first.
+    """
     if not isinstance(error, Mismatch) or isinstance(error.got, Raised):
         return []
     try:
-        bugs = read_bugs(exercise)
+        bugs = [bug for bug in read_bugs(exercise) if may_show_in(exercise, bug, function)]
         return [bug.when for bug in bugs if _answers_alike(error, run_on(classroom, exercise, bug, item))]
     except CourseError:  # a bank that cannot be read is the author's affair: the gates report it
         return []

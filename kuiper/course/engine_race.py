@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import kuiper
 from kuiper.course.errors import CourseError
 from kuiper.course.importer import load_exercise
+from kuiper.course.own_layers import course_module
 from kuiper.course.progress import Progress
 from kuiper.course.race import (
     TOLERANCE,
     YOUR_ENGINE,
     Divergence,
     Result,
-    course_module,
     milliseconds,
     relative_error,
 )

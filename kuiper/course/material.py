@@ -13,7 +13,18 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 STUDENT_FOLDER = "student_folder"  # in a checkout: what only a student's folder has at its top
 
 # The documents that lectures, and the READMEs of the courses, send their readers to.
-PAGES = ("add-a-layer", "bug-bank", "engine", "expression", "glossary", "models", "operators", "pnnx-format", "seeds")
+PAGES = (
+    "add-a-layer",
+    "bug-bank",
+    "engine",
+    "expression",
+    "glossary",
+    "models",
+    "operators",
+    "pnnx-format",
+    "seeds",
+    "text",
+)
 SUFFIXES = (".bin", ".ipynb", ".json", ".md", ".onnx", ".param", ".py", ".pyx", ".toml", ".txt")
 NOT_HANDED_OUT = ("notebooks/ruff.toml",)
 LEFT_BEHIND = {"__pycache__", ".ipynb_checkpoints", ".kuiper", ".pytest_cache", ".ruff_cache"}

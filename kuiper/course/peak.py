@@ -1,12 +1,15 @@
 """The most that one core of this machine can do: what the report of an exercise compares the student's speed with.
 
-A multiply-add takes about four cycles, and a core starts two of them in each. So the loop keeps as many vectors of sums
-as there are registers for, each of which waits for itself alone, and touches no memory. Lecture 3c has the same loop.
+A multiply-add takes about four cycles, and a core starts two of them in each. So one loop keeps as many vectors of sums
+as there are registers for, each of which waits for itself alone, and touches no memory. The other one adds up numbers
+that no cache holds, and waits for nothing but the memory. Lecture 3c has the same loops.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from kuiper.course.builder import load_pyx
 from kuiper.course.places import folder
@@ -14,10 +17,12 @@ from kuiper.course.places import folder
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+    from types import ModuleType
 
 STEPS = 100_000  # about a millisecond
+MEMORY = 1 << 27  # bytes: more than the caches of nearly all machines hold
 SOURCE = '''
-from kuiper.engine.vector cimport LANES, vec, splat, store
+from kuiper.engine.vector cimport LANES, vec, load, splat, store
 
 cdef extern from *:
     """
@@ -57,6 +62,24 @@ def multiply_adds(Py_ssize_t steps):
         sums[0] = sums[0] + sums[i]
     store(numbers, sums[0])
     return numbers[0]
+
+
+TURN = 8 * LANES  # numbers; what is read must be a multiple of it
+
+
+def read(const float[::1] data):
+    cdef vec[8] sums
+    cdef float[LANES] numbers
+    cdef Py_ssize_t turn, s
+    for s in range(8):
+        sums[s] = splat(0)
+    for turn in range(data.shape[0] // (8 * LANES)):
+        for s in range(8):
+            sums[s] += load(&data[turn * 8 * LANES + s * LANES])
+    for s in range(1, 8):
+        sums[0] += sums[s]
+    store(numbers, sums[0])
+    return sum([numbers[s] for s in range(LANES)])
 '''
 
 
@@ -72,8 +95,29 @@ def multiply_adds(root: Path) -> tuple[Callable[[], object], int]:
     BuildError
         If Cython or a C compiler is missing.
     """
+    loop = _loops(root)
+    return lambda: loop.multiply_adds(STEPS), loop.OPERATIONS * STEPS
+
+
+def reads(root: Path) -> tuple[Callable[[], object], int]:
+    """A call that does nothing but read what lies in no cache, and how many bytes it reads.
+
+    Parameters
+    ----------
+    root : the folder of the courses, below which the compiled loop is kept
+
+    Raises
+    ------
+    BuildError
+        If Cython or a C compiler is missing.
+    """
+    loop = _loops(root)
+    data = np.ones(MEMORY // 4, np.float32)
+    return lambda: loop.read(data), data.nbytes
+
+
+def _loops(root: Path) -> ModuleType:
     path = folder(root, "lectures", "peak") / "peak.pyx"
     if not path.is_file() or path.read_text(encoding="utf-8") != SOURCE:
         path.write_text(SOURCE, encoding="utf-8", newline="\n")
-    loop = load_pyx(path, folder(root, "build"), "fast")
-    return lambda: loop.multiply_adds(STEPS), loop.OPERATIONS * STEPS
+    return load_pyx(path, folder(root, "build"), "fast")

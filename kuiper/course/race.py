@@ -1,34 +1,28 @@
-"""The race: a real network on the student's own layers, compared with the reference operator by operator, and timed.
-
-The homework plugs into the engine where everything plugs in: ``kuiper.layers.override`` replaces the layers of an
-operator type while the graph is built. The manifest says which exercise provides which types, the course's
-``adapters.py`` has the classes that turn the student's functions into layers.
-"""
+"""The race: a real network on the student's own layers, compared with the reference operator by operator, and timed."""
 
 from __future__ import annotations
 
 import time
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import kuiper
+from kuiper.course.own_layers import begun, build, providers, split, without_failures
 from kuiper.course.places import state_folder
-from kuiper.course.progress import Progress
-from kuiper.course.selection import Selection, selected
 from kuiper.course.state_file import read_state, write_state
-from kuiper.errors import ExecutionError
+from kuiper.errors import KuiperError
 from kuiper.graph import RuntimeGraph, pnnx
-from kuiper.layers import Layer, override, registry
+from kuiper.layers import registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from kuiper.course.manifest import Exercise
+    from kuiper.course.selection import Selection
+    from kuiper.graph.runtime_operator import RuntimeOperator
 
 TOLERANCE = 1e-4
 YOUR_LAYERS = "your layers"
@@ -47,51 +41,26 @@ pnnx.Output out 1 0 5
 """
 
 
-class OwnLayerError(Exception):
-    """A student's layer raised; ``exercise`` is the one it comes from."""
-
-    def __init__(self, exercise: Exercise, operator: str, error: BaseException) -> None:
-        super().__init__(f"{operator} -> {exercise.label}: {type(error).__name__}: {error}")
-        self.exercise, self.operator, self.error = exercise, operator, error
-
-
-@dataclass
-class Attributed(Layer):
-    """A student's layer, and the exercise that answers for it."""
-
-    exercise: Exercise
-    layer: Layer
-    entered: Callable[[str], None]
-
-    def __post_init__(self) -> None:
-        super().__init__(self.layer.op)
-
-    def forward(self, *inputs: Any) -> Any:
-        self.entered(f"{self.op.name} -> {self.exercise.label}")
-        try:
-            return self.layer.forward(*inputs)
-        except Exception as error:
-            raise OwnLayerError(self.exercise, self.op.name, error) from error
-
-    def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
-        return self.layer.flops(inputs, outputs)
-
-
 @dataclass(frozen=True)
 class Divergence:
-    """The first operator whose output is not the reference's."""
+    """The first operator whose output is not the reference's; ``detail`` says how, where ``error`` cannot."""
 
     operator: str
     type: str
     exercise: str
     error: float
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.operator} -> {self.exercise} ({self.detail or f'{self.type}, off by {self.error:.2g}'})"
 
 
 @dataclass(frozen=True)
 class Result:
     """A finished race: whose exercises ran, where they first went wrong, and the ladder of times in milliseconds.
 
-    ``answer`` says in words what came out, where somebody can say that.
+    ``answer`` says in words what came out, where somebody can say that. The times are those of one ``per``: of a run of
+    the network, or of a token.
     """
 
     model: str
@@ -101,22 +70,7 @@ class Result:
     divergence: Divergence | None = None
     ladder: dict[str, float] = field(default_factory=dict)
     answer: str = ""
-
-
-def providers(selection: Selection, types: set[str]) -> dict[str, Exercise]:
-    """Which exercise stands behind each operator type of a model: those that the student has begun, or solutions."""
-    progress = Progress(selection.syllabus.root)
-
-    def is_begun(exercise: Exercise) -> bool:
-        kind = selection.kind_of(exercise)
-        return kind == "solution" or (kind == "student" and progress.status(exercise) != "not started")
-
-    return {
-        type_name: exercise
-        for exercise in selection.syllabus
-        for type_name in exercise.provides
-        if type_name in types and is_begun(exercise)
-    }
+    per: str = "run"
 
 
 def race(
@@ -128,65 +82,64 @@ def race(
 ) -> Result:
     """Run a model on the student's layers; a layer that raises is replaced by the reference's, and named."""
     reference = load(False)
-    types = {op.type for op in reference.operators}
-    own = providers(selection, types)
-    known = {id_: ex for ex in selection.syllabus for id_ in ex.provides if id_ in types}
-    failures: list[str] = []
+    known = providers(selection, reference.operators)
     fast = replace(selection, mode="fast")
-    while True:
-        try:
-            graph = build(fast, load, own, entered)
-            divergence = first_divergence(reference, graph, inputs, own) if own else None
-            break
-        except (OwnLayerError, ExecutionError) as error:
-            culprit = _culprit(error)
-            failures.append(str(culprit))
-            own = {type_name: exercise for type_name, exercise in own.items() if exercise.id != culprit.exercise.id}
-    yours = sorted({exercise.id for exercise in own.values()})
-    others = sorted({exercise.id for exercise in known.values()} - set(yours))
+
+    def attempt(own: dict[str, Exercise]) -> tuple[RuntimeGraph, Divergence | None]:
+        graph = build(fast, load, own, entered)
+        return graph, first_divergence(reference, graph, inputs, own) if own else None
+
+    own, (graph, divergence), failures = without_failures(begun(selection, known), attempt)
+    yours, others = split(selection, known, own)
     ladder = {}
-    if own:
-        ladder[f"{YOUR_LAYERS}, every index checked"] = milliseconds(build(selection, load, own, entered), inputs)
-        ladder[YOUR_LAYERS] = milliseconds(graph, inputs)
+    try:
+        if own:
+            ladder[f"{YOUR_LAYERS}, every index checked"] = milliseconds(build(selection, load, own, entered), inputs)
+            ladder[YOUR_LAYERS] = milliseconds(graph, inputs)
+    except KuiperError:
+        if divergence is None:
+            raise
     ladder["kuiper, operator by operator"] = milliseconds(reference, inputs)
     ladder["kuiper"] = milliseconds(load(True), inputs)
     return Result(name, yours, others, failures, divergence, ladder)
-
-
-def build(
-    selection: Selection,
-    load: Callable[[bool], RuntimeGraph],
-    own: Mapping[str, Exercise],
-    entered: Callable[[str], None],
-) -> RuntimeGraph:
-    """The model with the student's layers where there are some."""
-    with selected(selection), ExitStack() as stack:
-        for type_name, exercise in own.items():
-            stack.enter_context(override(type_name, _factory(exercise, type_name, entered)))
-        return load(False)
 
 
 def first_divergence(
     reference: RuntimeGraph, graph: RuntimeGraph, inputs: tuple[np.ndarray, ...], own: Mapping[str, Exercise]
 ) -> Divergence | None:
     """Compare all outputs in the order of execution; an error is relative to the largest value of the reference."""
-    wanted: dict[str, tuple[Any, ...]] = {}
-    found: list[Divergence] = []
+    comparison = Comparison(own)
+    reference.forward(*inputs, observer=comparison.remember)
+    try:
+        graph.forward(*inputs, observer=comparison.compare)
+    except KuiperError:  # a wrong shape is an error of the next layer, too
+        if comparison.found is None:
+            raise
+    return comparison.found
 
-    def remember(op: Any, outputs: tuple[Any, ...], seconds: float) -> None:
-        wanted[op.name] = outputs
 
-    def compare(op: Any, outputs: tuple[Any, ...], seconds: float) -> None:
-        if found:
+@dataclass
+class Comparison:
+    """Two observers: ``remember`` for a run of the reference, ``compare`` for the run of the student's behind it."""
+
+    own: Mapping[str, Exercise]
+    found: Divergence | None = None
+    wanted: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    def remember(self, op: RuntimeOperator, outputs: tuple[Any, ...], seconds: float) -> None:
+        """Keep the outputs."""
+        self.wanted[op.name] = outputs
+
+    def compare(self, op: RuntimeOperator, outputs: tuple[Any, ...], seconds: float) -> None:
+        """Look whether these are the first outputs that differ from those that were kept."""
+        if self.found:
             return
-        error = max((relative_error(a, b) for a, b in zip(outputs, wanted[op.name], strict=True)), default=0.0)
-        if not error <= TOLERANCE:
-            exercise = own[op.type].label if op.type in own else "the reference"
-            found.append(Divergence(op.name, op.type, exercise, error))
-
-    reference.forward(*inputs, observer=remember)
-    graph.forward(*inputs, observer=compare)
-    return found[0] if found else None
+        pairs = list(zip(outputs, self.wanted[op.name], strict=True))
+        error = max((relative_error(a, b) for a, b in pairs), default=0.0)
+        other = next(filter(None, (_other_form(a, b) for a, b in pairs)), "")
+        if other or not error <= TOLERANCE:
+            exercise = self.own[op.type].label if op.type in self.own else "the reference"
+            self.found = Divergence(op.name, op.type, exercise, error, other and f"{op.type}, {other}")
 
 
 def relative_error(got: Any, wanted: Any) -> float:
@@ -196,6 +149,14 @@ def relative_error(got: Any, wanted: Any) -> float:
         return float("inf")
     scale = float(np.abs(b).max(initial=0.0)) or 1.0
     return float(np.abs(a.astype(np.float64) - b).max(initial=0.0)) / scale
+
+
+def _other_form(got: Any, wanted: Any) -> str:
+    """How an output differs from the reference's in shape or dtype, which the next layer may refuse; or ""."""
+    a, b = np.asarray(got), np.asarray(wanted)
+    if a.shape != b.shape:
+        return f"shape {a.shape} where {b.shape} is expected"
+    return f"{a.dtype} where {b.dtype} is expected" if a.dtype != b.dtype else ""
 
 
 def milliseconds(model: Callable[..., Any], inputs: tuple[np.ndarray, ...]) -> float:
@@ -249,40 +210,7 @@ def _is_entry(entry: Any) -> bool:
     return isinstance(times, dict) and (not entry["yours"] or isinstance(own_time(times), (int, float)))
 
 
-def _culprit(error: BaseException) -> OwnLayerError:
-    """The student's layer behind an error of the engine; an error that has none is raised again."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, OwnLayerError):
-            return cause
-        cause = cause.__cause__
-    raise error
-
-
 def _load_expressions(optimize: bool) -> RuntimeGraph:
     graph = RuntimeGraph(pnnx.parse_param(EXPRESSIONS, "expressions"))
     graph.build(registry, optimize)
     return graph
-
-
-def _factory(exercise: Exercise, type_name: str, entered: Callable[[str], None]) -> Callable[[Any], Layer]:
-    """Makes the student's layer for an operator; what goes wrong in it is the exercise's."""
-
-    def make(op: Any) -> Layer:
-        entered(f"{op.name} -> {exercise.label}")
-        try:
-            layer = getattr(course_module(exercise.course, "adapters"), exercise.provides[type_name])(op)
-        except (Exception, SystemExit) as error:
-            raise OwnLayerError(exercise, op.name, error) from error
-        return Attributed(exercise, layer, entered)
-
-    return make
-
-
-def course_module(course: Path, name: str) -> ModuleType:
-    """A module of the course itself, run anew: it loads the exercises as the selection of the moment says."""
-    path = course / f"{name}.py"
-    module = ModuleType(f"{course.name}_{name}")
-    module.__file__ = str(path)
-    exec(compile(path.read_bytes(), str(path), "exec"), module.__dict__)
-    return module

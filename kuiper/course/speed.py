@@ -1,9 +1,9 @@
 """How fast a compiled exercise is beside the reference: said after its last green test, and never a reason to fail.
 
 The test file of such an exercise has a probe ``speed(impl)``: it makes arrays of a size that tells something, gives a
-call to ``best_seconds``, and returns the seconds together with how much was done and what is counted. Where arithmetic
-is the limit and not memory, it returns a fourth value, ``"of the peak"``: then the line compares with the peak of a
-core, too.
+call to ``best_seconds``, and returns the seconds together with how much was done and what is counted. Where it is known
+what limits the loop, the probe returns a fourth value, and the line compares with that limit, too: ``"of the peak"``
+stands for the multiply-adds of a core, ``"of the bandwidth"`` for the bytes that a core reads from memory.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kuiper.course.errors import CourseError
-from kuiper.course.peak import multiply_adds
+from kuiper.course.peak import multiply_adds, reads
 from kuiper.course.places import state_folder
 from kuiper.course.progress import digest
 from kuiper.course.state_file import as_table, read_state, write_state
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from kuiper.course.classroom import Classroom
     from kuiper.course.manifest import Exercise
 
-OF_THE_PEAK = "of the peak"
+OF_THE_PEAK, OF_THE_BANDWIDTH = LIMITS = "of the peak", "of the bandwidth"
 SECONDS = 0.2
 CLOSE = 0.7  # of the reference's speed: then there is no yellow line to look for
 
 
 class Rate(NamedTuple):
-    """How much is done in a second, what is counted, and whether arithmetic is the limit."""
+    """How much is done in a second, what is counted, and which of LIMITS it is compared with; "" for none."""
 
     per_second: float
     unit: str
-    of_the_peak: bool = False
+    limit: str = ""
 
 
 def best_seconds(call: Callable[[], Any]) -> float:
@@ -55,6 +55,12 @@ def peak_per_second(root: Path) -> float:
     return operations / best_seconds(call)
 
 
+def bytes_per_second(root: Path) -> float:
+    """The most bytes in a second that one core reads from memory; ``root`` is that of the courses."""
+    call, size = reads(root)
+    return size / best_seconds(call)
+
+
 def speed_line(classroom: Classroom, exercise: Exercise, probe: Callable[..., Any]) -> str:
     """Your speed and the reference's, in one line; "" where they cannot be measured.
 
@@ -69,43 +75,49 @@ def speed_line(classroom: Classroom, exercise: Exercise, probe: Callable[..., An
     yours, line = _rate(classroom, exercise, probe, reference=False), ""
     if yours:
         reference = _rate(classroom, exercise, probe, reference=True)
-        peak = peak_per_second(exercise.course.parent) if yours.of_the_peak else None
-        line = worded(exercise, yours, reference, peak)
+        line = worded(exercise, yours, reference, _most(exercise.course.parent, yours.limit))
     write_state(path, {**kept, exercise.id: [text, line]})
     return line
 
 
-def worded(exercise: Exercise, yours: Rate, reference: Rate | None, peak: float | None = None) -> str:
+def worded(exercise: Exercise, yours: Rate, reference: Rate | None, most: float | None = None) -> str:
     """The line for two speeds per second; the second is None where there is no reference.
 
     Parameters
     ----------
-    peak : the most that a core can do in a second, where that is the limit
+    most : the most that a core can do, or read, in a second, where that is the limit
 
     >>> from types import SimpleNamespace
     >>> gemm = SimpleNamespace(id="3.8", label="3.8 gemm")
     >>> worded(gemm, Rate(2.1e9, "FLOP"), Rate(30e9, "FLOP"))
     '3.8 gemm: yours 2.1 GFLOP/s, reference 30 GFLOP/s; the lines that still run Python: kuiper annotate 3.8'
-    >>> worded(gemm, Rate(80e9, "FLOP"), Rate(90e9, "FLOP"), peak=118e9)
+    >>> worded(gemm, Rate(80e9, "FLOP", "of the peak"), Rate(90e9, "FLOP"), most=118e9)
     '3.8 gemm: yours 80 GFLOP/s, reference 90 GFLOP/s; the peak of a core is 118 GFLOP/s, and yours reaches 68% of it'
     """
     words = f"{exercise.label}: yours {_per_second(yours)}"
     if reference is not None:
         words += f", reference {_per_second(reference)}"
-    if peak is not None:
-        share = yours.per_second / peak
-        words += f"; the peak of a core is {_per_second(Rate(peak, yours.unit))}, and yours reaches {share:.0%} of it"
+    if most is not None:
+        what = "the peak of a core is" if yours.limit == OF_THE_PEAK else "from memory a core reads"
+        share = yours.per_second / most
+        words += f"; {what} {_per_second(Rate(most, yours.unit))}, and yours reaches {share:.0%} of it"
     if reference is not None and yours.per_second < CLOSE * reference.per_second:
         words += f"; the lines that still run Python: kuiper annotate {exercise.id}"
     return words
 
 
 def _per_second(speed: Rate) -> str:
-    rate, unit, _ = speed
+    rate, unit = speed.per_second, speed.unit
     prefixes = ((1e9, "G", "billion "), (1e6, "M", "million "), (1e3, "k", "thousand "), (1.0, "", ""))
     factor, prefix, name = next((entry for entry in prefixes if rate >= entry[0]), prefixes[-1])
     scaled = f"{rate / factor:.2g}" if rate < 100 * factor else f"{rate / factor:.0f}"
     return f"{scaled} {prefix}{unit}/s" if unit.isupper() else f"{scaled} {name}{unit} per second"
+
+
+def _most(root: Path, limit: str) -> float | None:
+    if limit == OF_THE_PEAK:
+        return peak_per_second(root)
+    return bytes_per_second(root) if limit == OF_THE_BANDWIDTH else None
 
 
 def _rate(classroom: Classroom, exercise: Exercise, probe: Callable[..., Any], reference: bool) -> Rate | None:
@@ -122,6 +134,6 @@ def _rate(classroom: Classroom, exercise: Exercise, probe: Callable[..., Any], r
     except CourseError:
         return None
     match seen.value:
-        case (float(seconds), int(work), str(unit), *limit) if seconds > 0:
-            return Rate(work / seconds, unit, limit == [OF_THE_PEAK])
+        case (float(seconds), int(work), str(unit), *rest) if seconds > 0:
+            return Rate(work / seconds, unit, next((limit for limit in LIMITS if rest == [limit]), ""))
     return None

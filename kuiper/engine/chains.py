@@ -123,6 +123,7 @@ def _chain(links: list[NativeStep], bands: Bands) -> NativeStep:
         sum(link.card.flops for link in links),
         sum(link.card.bytes for link in links) - 8 * sum(image.view.size for image in images),
         sum(link.card.expected for link in links),
+        tuple(other for link in links for other in link.card.rejected),
     )
     reads = [*links[0].reads, *(value for link in links[1:] for value in link.reads[1:])]
     externals = tuple(external for link in links for external in link.externals)

@@ -73,18 +73,20 @@ class Draft:
         flops: int = 0,
         more_bytes: int = 0,
         expected: float = 0.0,
+        rejected: Sequence[tuple[str, float]] = (),
         externals: Sequence[tuple[int, HostValue]] = (),
         window: tuple[int, int] | None = None,
     ) -> None:
         """Add a compiled step for the current operator.
 
-        ``more_bytes`` counts weights and memory outside; what it reads and writes on the arena is added. A step that
-        can run by rows says by its ``window``, (stride, reach), how: output row y needs ``reach`` rows of its first
-        input from ``stride * y`` on, give or take a padding.
+        ``more_bytes`` counts weights and memory outside; what it reads and writes on the arena is added. ``rejected``
+        are algorithms that were weighed and would have taken longer, each with its expected cycles. A step that can run
+        by rows says by its ``window``, (stride, reach), how: output row y needs ``reach`` rows of its first input from
+        ``stride * y`` on, give or take a padding.
         """
         assert self.op is not None
         moved = more_bytes + sum(value.view.nbytes for value in (*reads, *writes))
-        card = StepCard(self.op, algorithm, flops, moved, expected)
+        card = StepCard(self.op, algorithm, flops, moved, expected, tuple(rejected))
         self.steps.append(NativeStep(card, make, tuple(reads), tuple(writes), tuple(externals), window))
 
     def image(self, shape: tuple[int, ...], output: int | None = 0, exact: bool = False) -> Value:
@@ -179,6 +181,7 @@ class Draft:
         return self._wholes[operand.index]
 
     def _own(self, value: Value) -> Value:
+        value.storage.made_for = self.op
         self.storages.append(value.storage)
         return value
 

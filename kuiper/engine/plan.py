@@ -11,12 +11,14 @@ from __future__ import annotations
 from copy import deepcopy
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from kuiper.engine.arena import place
+from kuiper.engine.arena_map import arena_map
 from kuiper.engine.chains import join_chains
+from kuiper.engine.clock import seconds as seconds_now
 from kuiper.engine.graph_walk import GraphWalk
 from kuiper.engine.memory import address, aligned
 from kuiper.engine.planned_step import LayerStep, NativeStep, StepCard, set_lifetimes, without_idle_imports
@@ -33,6 +35,16 @@ if TYPE_CHECKING:
     from kuiper.layers.layer import Array
 
     Observer = Callable[[StepCard | LayerStep, float], None]
+
+
+class Span(NamedTuple):
+    """A thread's part of a step: what ran, the number of the thread, when it began (``clock.seconds``), how long."""
+
+    step: StepCard | LayerStep
+    thread: int
+    start: float
+    seconds: float
+
 
 _SLACK = 64  # floats that kernels may read beyond the last storage
 
@@ -109,6 +121,7 @@ class Plan:
         steps = join_chains(without_idle_imports(planner.steps))
         set_lifetimes(steps)
         self.arena_floats = place(planner.storages)
+        self.storages = arena_map(planner.storages, walk.values)
         self.constants = [storage for storage in planner.storages if storage.contents is not None]
         self.slots = planner.slots
         self.constant_slots = planner.constant_slots
@@ -127,6 +140,7 @@ class Plan:
         num_threads: int,
         observer: Observer | None = None,
         state: State | None = None,
+        spans: list[Span] | None = None,
     ) -> tuple[Any, ...]:
         """The outputs for inputs of the planned shapes.
 
@@ -136,6 +150,7 @@ class Plan:
         num_threads : how many threads compute; the bits of the result do not depend on it
         observer : is called with each step, a ``StepCard`` or a ``LayerStep``, and the seconds that it took
         state : of the session, if the graph has state; its arrays are read and written where they lie
+        spans : a list to which each thread's part of each step is added
 
         Returns
         -------
@@ -171,9 +186,9 @@ class Plan:
             host[value.slot] = np.empty(value.example.shape, value.example.dtype)
         for stretch in self.stretches:
             if isinstance(stretch, LayerStep):
-                self._run_layer(stretch, workspace, observer)
+                self._run_layer(stretch, workspace, observer, spans)
             else:
-                self._run_program(stretch, workspace, num_threads, observer)
+                self._run_program(stretch, workspace, num_threads, observer, spans)
         if self.fault is not None and workspace.arena[self.fault.offset]:
             raise LayerFailedError("an index that lies outside")
         results = tuple(deepcopy(value.example) if value.constant else host[value.slot] for value in self.exported)
@@ -203,7 +218,14 @@ class Plan:
         """The stretches of compiled steps."""
         return [stretch for stretch in self.stretches if isinstance(stretch, Stretch)]
 
-    def _run_program(self, stretch: Stretch, workspace: Workspace, num_threads: int, observer: Observer | None) -> None:
+    def _run_program(
+        self,
+        stretch: Stretch,
+        workspace: Workspace,
+        num_threads: int,
+        observer: Observer | None,
+        spans: list[Span] | None,
+    ) -> None:
         kept = []  # alive until the program has run
         for index, value in stretch.externals:
             array = workspace.host[value.slot]
@@ -217,13 +239,24 @@ class Plan:
             floats = (floats + 31) // 16 * 16
             workspace.scratch = aligned(num_threads * floats).reshape(num_threads, floats)
         seconds = np.zeros(len(stretch.steps)) if observer else None
-        stretch.program.run(workspace.arena, workspace.addresses, workspace.scratch[:num_threads], seconds)
+        parts = None if spans is None else np.zeros((num_threads, len(stretch.steps), 2))
+        stretch.program.run(workspace.arena, workspace.addresses, workspace.scratch[:num_threads], seconds, parts)
+        if spans is not None and parts is not None:
+            spans += [
+                Span(step, thread, float(start), float(end - start))
+                for i, step in enumerate(stretch.steps)
+                for thread, (start, end) in enumerate(parts[:, i])
+                if start
+            ]
         if observer and seconds is not None:
             for step, time in zip(stretch.steps, seconds, strict=True):
                 observer(step, float(time))
 
-    def _run_layer(self, step: LayerStep, workspace: Workspace, observer: Observer | None) -> None:
+    def _run_layer(
+        self, step: LayerStep, workspace: Workspace, observer: Observer | None, spans: list[Span] | None
+    ) -> None:
         started = perf_counter()
+        begun = seconds_now()
         inputs = [
             workspace.views[value] if isinstance(value, Value) else workspace.host[value.slot] for value in step.inputs
         ]
@@ -243,6 +276,8 @@ class Plan:
                 expected, got = shapes_of([value.example]), shapes_of([result])
                 raise PlanMismatchError(f"{step.op.where}: {expected}, now {got}")
             workspace.host[value.slot] = _off(workspace.arena, result)
+        if spans is not None:
+            spans.append(Span(step, 0, begun, seconds_now() - begun))
         if observer:
             observer(step, perf_counter() - started)
 

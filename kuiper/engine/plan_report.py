@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kuiper.engine.clock import cycles_per_nanosecond
 from kuiper.engine.planned_step import StepCard
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from kuiper.engine.plan import Plan
     from kuiper.engine.planned_step import LayerStep
+    from kuiper.engine.step import Step
     from kuiper.graph.state import State
     from kuiper.layers.layer import Array
 
@@ -64,31 +65,56 @@ def plan_report(name: str, plan: Plan, inputs: Sequence[Array], runs: int, state
     ['operator', 'type', 'algorithm', 'tasks', 'MB', 'expected µs', 'µs', 'GFLOP/s']
     """
     threads, gigahertz = get_num_threads(), cycles_per_nanosecond()
-    steps: list[StepCard | LayerStep] = []
-    times: list[list[float]] = []
-    for _ in range(max(1, runs)):
-        observed: list[tuple[StepCard | LayerStep, float]] = []
-        plan.run(inputs, threads, lambda step, seconds, seen=observed: seen.append((step, seconds)), state)  # type: ignore[misc]
-        steps = [step for step, _ in observed]
-        times.append([seconds for _, seconds in observed])
-    medians = [statistics.median(column) for column in zip(*times, strict=True)]
-    tasks = iter([made.tasks for stretch in plan.compiled() for made in stretch.program.steps])
-    rows = [
-        _row(step, seconds, next(tasks) if isinstance(step, StepCard) else None, gigahertz)
-        for step, seconds in zip(steps, medians, strict=True)
-    ]
+    steps = timed_steps(plan, inputs, runs, state)
+    rows = [_row(step, gigahertz) for step in steps]
     shapes = ", ".join(str(array.shape) for array in inputs)
     title = f"{name} on {shapes}, {threads} thread{'s' if threads > 1 else ''}: median of {max(1, runs)} runs"
-    total, arena = sum(medians) * 1e3, plan.arena_floats * 4 / 1e6
+    total, arena = sum(step.seconds for step in steps) * 1e3, plan.arena_floats * 4 / 1e6
     footer = f"{total:,.3f} ms in {len(rows)} steps; one arena of {arena:,.1f} MB; expected at {gigahertz:.1f} GHz"
     return Report(title, _COLUMNS, rows, footer)
 
 
-def _row(step: StepCard | LayerStep, seconds: float, tasks: int | None, gigahertz: float) -> tuple[str, ...]:
+class TimedStep(NamedTuple):
+    """A step of a plan, the compiled step that runs it (None: its layer does), and its median time."""
+
+    card: StepCard | LayerStep
+    made: Step | None
+    seconds: float
+
+
+def timed_steps(plan: Plan, inputs: Sequence[Array], runs: int, state: State | None = None) -> list[TimedStep]:
+    """The steps of a plan in their order, each with the median of its times over the runs; ``plan_report``'s source."""
+    steps: list[StepCard | LayerStep] = []
+    times: list[list[float]] = []
+    for _ in range(max(1, runs)):
+        observed: list[tuple[StepCard | LayerStep, float]] = []
+        plan.run(
+            inputs,
+            get_num_threads(),
+            lambda step, seconds, seen=observed: seen.append((step, seconds)),  # type: ignore[misc]
+            state,
+        )
+        steps = [step for step, _ in observed]
+        times.append([seconds for _, seconds in observed])
+    medians = [statistics.median(column) for column in zip(*times, strict=True)]
+    made = iter([step for stretch in plan.compiled() for step in stretch.program.steps])
+    return [
+        TimedStep(step, next(made) if isinstance(step, StepCard) else None, seconds)
+        for step, seconds in zip(steps, medians, strict=True)
+    ]
+
+
+def expected_microseconds(card: StepCard, gigahertz: float) -> float:
+    """What the cost model expects of a step, at this clock."""
+    return card.expected / gigahertz * 1e-3
+
+
+def _row(step: TimedStep, gigahertz: float) -> tuple[str, ...]:
+    card, seconds = step.card, step.seconds
     microseconds = f"{seconds * 1e6:,.1f}"
-    if not isinstance(step, StepCard):
-        return step.op.name, step.op.type, "the layer, in Python", "-", "-", "-", microseconds, "-"
-    speed = f"{step.flops / seconds * 1e-9:,.0f}" if step.flops and seconds else "-"
-    expected = f"{step.expected / gigahertz * 1e-3:,.1f}" if step.expected else "-"
-    megabytes = f"{step.bytes * 1e-6:.2f}"
-    return step.op.name, step.op.type, step.algorithm, str(tasks), megabytes, expected, microseconds, speed
+    if not isinstance(card, StepCard) or step.made is None:
+        return card.op.name, card.op.type, "the layer, in Python", "-", "-", "-", microseconds, "-"
+    speed = f"{card.flops / seconds * 1e-9:,.0f}" if card.flops and seconds else "-"
+    expected = f"{expected_microseconds(card, gigahertz):,.1f}" if card.expected else "-"
+    megabytes = f"{card.bytes * 1e-6:.2f}"
+    return card.op.name, card.op.type, card.algorithm, str(step.made.tasks), megabytes, expected, microseconds, speed

@@ -16,13 +16,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StepCard:
-    """What there is to say about a compiled step; ``expected`` is its time on one thread, in cycles of the core."""
+    """What there is to say about a compiled step; ``expected`` is its time on one thread, in cycles of the core.
+
+    ``rejected`` are the algorithms that the planner has weighed and not taken, each with its expected time.
+    """
 
     op: RuntimeOperator
     algorithm: str
     flops: int
     bytes: int
     expected: float
+    rejected: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(eq=False)

@@ -57,15 +57,23 @@ class Planner(Draft):
         x = self.on_arena(value)
         if x is None or len(x.shape) != 4 or values.is_image(x):
             return x if x is not None and len(x.shape) == 4 else None
-        key = (x, "image")
-        if key not in self._forms:
-            self._forms[key] = self.image(x.shape, output=None)
-            copy_into(self, x, self._forms[key])
-        return self._forms[key]
+
+        def copied() -> Value:
+            image = self.image(x.shape, output=None)
+            copy_into(self, x, image)
+            return image
+
+        return self.in_form(x, "image", copied)
 
     def imported_as(self, value: HostValue, form: Any, make: Callable[[], Value]) -> Value:
         """The value on the arena in this form, made on first use."""
-        key = (value.slot, form)
+        return self._made_once((value.slot, form), make)
+
+    def in_form(self, value: Value, form: Any, make: Callable[[], Value]) -> Value:
+        """What lies on the arena in this other form, made on first use."""
+        return self._made_once((value, form), make)
+
+    def _made_once(self, key: tuple[int | Value, Any], make: Callable[[], Value]) -> Value:
         if key not in self._forms:
             self._forms[key] = make()
         return self._forms[key]

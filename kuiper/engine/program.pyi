@@ -8,7 +8,12 @@ class Program:
 
     def __init__(self, steps: list[Step]) -> None: ...
     def run(
-        self, arena: np.ndarray, externals: np.ndarray, scratch: np.ndarray, seconds: np.ndarray | None = None
+        self,
+        arena: np.ndarray,
+        externals: np.ndarray,
+        scratch: np.ndarray,
+        seconds: np.ndarray | None = None,
+        parts: np.ndarray | None = None,
     ) -> None: ...
 
 def workers() -> int: ...

@@ -53,6 +53,7 @@ cdef struct Shared:
     Memory memory
     Py_ssize_t stride  # floats of scratch memory that each thread has
     double* seconds
+    double* parts  # when each thread began and ended its part of each step; a thread with no part writes nothing
     Line before, place, after  # the step that runs, and how many of its tasks are done
     Line* taken  # of each thread's part: the step, and how many of its tasks have begun
 
@@ -85,13 +86,23 @@ cdef class Program:
     def __dealloc__(self):
         PyMem_Free(self.calls)
 
-    def run(self, float[::1] arena, Py_ssize_t[::1] externals, float[:, ::1] scratch, double[::1] seconds=None):
+    def run(
+        self,
+        float[::1] arena,
+        Py_ssize_t[::1] externals,
+        float[:, ::1] scratch,
+        double[::1] seconds=None,
+        double[:, :, ::1] parts=None,
+    ):
         """Run all steps once, on as many threads as ``scratch`` has rows.
 
         ``externals`` holds the addresses of the arrays that the steps read and write outside of the arena. ``seconds``,
-        if given, is filled with the time of each step.
+        if given, is filled with the time of each step; ``parts`` (threads, steps, 2), by ``clock.seconds``, with when
+        each thread began and ended its part of each step. Of a step in which a thread has done nothing, its entries are
+        left as they are.
         """
         cdef double* clock = NULL if seconds is None else &seconds[0]
+        cdef double* spans = NULL if parts is None else &parts[0, 0, 0]
         cdef Memory memory
         cdef int threads = <int> scratch.shape[0]
         cdef Py_ssize_t stride = scratch.shape[1], count = len(self.steps)
@@ -99,8 +110,8 @@ cdef class Program:
         memory.externals = <float**> &externals[0]
         memory.scratch = &scratch[0, 0]
         with nogil:
-            if threads == 1 or not run_together(self.calls, count, memory, stride, threads, clock):
-                run_alone(self.calls, count, memory, clock)
+            if threads == 1 or not run_together(self.calls, count, memory, stride, threads, clock, spans):
+                run_alone(self.calls, count, memory, clock, spans)
 
 
 def workers() -> int:
@@ -108,20 +119,29 @@ def workers() -> int:
     return hired()
 
 
-cdef void run_alone(const Call* calls, Py_ssize_t count, Memory memory, double* seconds) noexcept nogil:
+cdef void run_alone(const Call* calls, Py_ssize_t count, Memory memory, double* seconds, double* parts) noexcept nogil:
     cdef double started = seconds_now(), now
     cdef Py_ssize_t step, task
     for step in range(count):
         for task in range(calls[step].tasks):
             calls[step].run(calls[step].numbers, task, &memory)
-        if seconds != NULL:
+        if seconds != NULL or parts != NULL:
             now = seconds_now()
-            seconds[step] = now - started
+            if seconds != NULL:
+                seconds[step] = now - started
+            if parts != NULL and calls[step].tasks > 0:
+                parts[2 * step], parts[2 * step + 1] = started, now
             started = now
 
 
 cdef bint run_together(
-    const Call* calls, Py_ssize_t count, Memory memory, Py_ssize_t stride, int threads, double* seconds
+    const Call* calls,
+    Py_ssize_t count,
+    Memory memory,
+    Py_ssize_t stride,
+    int threads,
+    double* seconds,
+    double* parts,
 ) noexcept nogil:
     """Run all steps with the help of free workers; false, and nothing has run, if there are none."""
     cdef Py_ssize_t words = threads * sizeof(Line)
@@ -138,7 +158,7 @@ cdef bint run_together(
     shared.job.joined = 0
     open_gate(&shared.job.gate)
     shared.threads, shared.count, shared.calls = threads, count, copies
-    shared.memory, shared.stride, shared.seconds = memory, stride, seconds
+    shared.memory, shared.stride, shared.seconds, shared.parts = memory, stride, seconds, parts
     shared.place.word = <long long> next_step(copies, 0, count) << STEP
     for thread in range(threads):
         shared.taken[thread].word = 0
@@ -156,15 +176,21 @@ cdef void work(Job* job, int thread) noexcept nogil:
     """One thread's part of all steps that are left."""
     cdef Shared* shared = <Shared*> job
     cdef Memory memory = shared.memory
-    cdef double started = seconds_now() if thread == 0 else 0, now
+    cdef double started = seconds_now() if thread == 0 else 0, now, begun = 0
+    cdef double* part
     cdef long long step = get(&shared.place.word) >> STEP, done, tasks
     cdef int other
     memory.scratch += thread * shared.stride
     while step < shared.count:
         done = 0
+        if shared.parts != NULL:
+            begun = seconds_now()
         for other in range(shared.threads):
             done += work_at(shared, step, (thread + other) % shared.threads, &memory)
         if done > 0:
+            if shared.parts != NULL:  # before others learn that the tasks are done: then the caller may be gone
+                part = shared.parts + 2 * (thread * shared.count + step)
+                part[0], part[1] = begun, seconds_now()
             tasks = shared.calls[step].tasks
             if (add(&shared.place.word, done) & TASKS) + done == tasks:
                 put(&shared.place.word, <long long> next_step(shared.calls, step + 1, shared.count) << STEP)
@@ -175,6 +201,8 @@ cdef void work(Job* job, int thread) noexcept nogil:
             shared.seconds[step] = now - started
             started = now
         step = get(&shared.place.word) >> STEP  # more than one further, if this thread was kept from its core
+    if thread == 0 and shared.seconds != NULL:  # all of the run, if the others did it before this thread began
+        shared.seconds[shared.count - 1] += seconds_now() - started
 
 
 cdef inline long long work_at(Shared* shared, long long step, int owner, const Memory* memory) noexcept nogil:

@@ -24,8 +24,6 @@ cdef extern from *:
     } kuiper_quantized_work;
 
     #if defined(KUIPER_VECTORS) && defined(__AVX512F__)
-    #define KUIPER_WIDE(p) _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(p)))
-    KUIPER_INLINE kuiper_vec kuiper_of_bytes(const unsigned char *p) { return _mm512_cvtepi32_ps(KUIPER_WIDE(p)); }
     KUIPER_INLINE void kuiper_of_halves(const unsigned char *p, kuiper_vec *even, kuiper_vec *odd) {
         /* A permutation looks at four bits of each index: it is a table of 16 floats. */
         const __m512 table = _mm512_set_ps(-1, -2, -3, -4, -5, -6, -7, -8, 7, 6, 5, 4, 3, 2, 1, 0);
@@ -34,31 +32,18 @@ cdef extern from *:
         *odd = _mm512_permutexvar_ps(_mm512_srli_epi32(both, 4), table);
     }
     #elif defined(KUIPER_VECTORS) && defined(__AVX2__)
-    #define KUIPER_WIDE(p) _mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)(p)))
-    KUIPER_INLINE kuiper_vec kuiper_of_bytes(const unsigned char *p) { return _mm256_cvtepi32_ps(KUIPER_WIDE(p)); }
     KUIPER_INLINE void kuiper_of_halves(const unsigned char *p, kuiper_vec *even, kuiper_vec *odd) {
         const __m256i both = KUIPER_WIDE(p);
         *even = _mm256_cvtepi32_ps(_mm256_srai_epi32(_mm256_slli_epi32(both, 28), 28));
         *odd = _mm256_cvtepi32_ps(_mm256_srai_epi32(both, 4));
     }
     #elif defined(KUIPER_VECTORS) && defined(__ARM_NEON)
-    KUIPER_INLINE int32x4_t kuiper_wide(const unsigned char *p) {
-        int bytes;
-        memcpy(&bytes, p, 4);
-        return vmovl_s16(vget_low_s16(vmovl_s8(vreinterpret_s8_s32(vdup_n_s32(bytes)))));
-    }
-    KUIPER_INLINE kuiper_vec kuiper_of_bytes(const unsigned char *p) { return (kuiper_vec)vcvtq_f32_s32(kuiper_wide(p)); }
     KUIPER_INLINE void kuiper_of_halves(const unsigned char *p, kuiper_vec *even, kuiper_vec *odd) {
-        const int32x4_t both = kuiper_wide(p);
+        const int32x4_t both = KUIPER_WIDE(p);
         *even = (kuiper_vec)vcvtq_f32_s32(vshrq_n_s32(vshlq_n_s32(both, 28), 28));
         *odd = (kuiper_vec)vcvtq_f32_s32(vshrq_n_s32(both, 4));
     }
     #else
-    KUIPER_INLINE kuiper_vec kuiper_of_bytes(const unsigned char *p) {
-        float lanes[LANES];
-        for (int i = 0; i < LANES; i++) lanes[i] = (float)(signed char)p[i];
-        return kuiper_load(lanes);
-    }
     KUIPER_INLINE void kuiper_of_halves(const unsigned char *p, kuiper_vec *even, kuiper_vec *odd) {
         float low[LANES], high[LANES];
         for (int i = 0; i < LANES; i++) {
@@ -145,6 +130,5 @@ cdef extern from *:
     void tile_8 "kuiper_quantized_8"(int rows, const QuantizedWork* work, const float** x, float** out) noexcept nogil
     void tile_4 "kuiper_quantized_4"(int rows, const QuantizedWork* work, const float** x, float** out) noexcept nogil
 
-    # LANES bytes, or the halves of LANES bytes, as floats
-    vec of_bytes "kuiper_of_bytes"(const unsigned char* p) noexcept nogil
+    # the halves of LANES bytes, as floats
     void of_halves "kuiper_of_halves"(const unsigned char* p, vec* even, vec* odd) noexcept nogil

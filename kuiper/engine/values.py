@@ -27,6 +27,7 @@ from kuiper.tensor_limit import check_size
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from kuiper.graph.runtime_operator import RuntimeOperator
     from kuiper.layers.layer import Array
 
 
@@ -40,6 +41,7 @@ class Storage:
     """A stretch of the arena, needed from step ``first`` to step ``last``; ``offset`` is set when all are placed.
 
     A storage with ``contents`` is a constant: it is written once, when an arena is made, and keeps its place.
+    ``made_for`` is the operator whose lowering has asked for it.
     """
 
     floats: int
@@ -47,6 +49,7 @@ class Storage:
     first: int | None = None
     last: int = -1
     offset: int = -1
+    made_for: RuntimeOperator | None = field(default=None, repr=False)
     stand_in: Array = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

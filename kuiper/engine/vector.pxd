@@ -38,6 +38,7 @@ cdef extern from *:
         #include <immintrin.h>
       #elif defined(__ARM_NEON)
         #include <arm_neon.h>
+        #include <string.h>
       #endif
       #if defined(__AVX512F__)
       enum { LANES = 16 };
@@ -108,6 +109,28 @@ cdef extern from *:
     KUIPER_INLINE kuiper_vec kuiper_below(kuiper_vec x, kuiper_vec limit, kuiper_vec then, kuiper_vec otherwise) {
         return KUIPER_CHOOSE(x < limit, then, otherwise);
     }
+    /* LANES whole numbers of 8 bits, signed, as floats. */
+    #if defined(KUIPER_VECTORS) && defined(__AVX512F__)
+    #define KUIPER_WIDE(p) _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(p)))
+    KUIPER_INLINE kuiper_vec kuiper_of_bytes(const void *p) { return _mm512_cvtepi32_ps(KUIPER_WIDE(p)); }
+    #elif defined(KUIPER_VECTORS) && defined(__AVX2__)
+    #define KUIPER_WIDE(p) _mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)(p)))
+    KUIPER_INLINE kuiper_vec kuiper_of_bytes(const void *p) { return _mm256_cvtepi32_ps(KUIPER_WIDE(p)); }
+    #elif defined(KUIPER_VECTORS) && defined(__ARM_NEON)
+    KUIPER_INLINE int32x4_t kuiper_wide(const void *p) {
+        int bytes;
+        memcpy(&bytes, p, 4);
+        return vmovl_s16(vget_low_s16(vmovl_s8(vreinterpret_s8_s32(vdup_n_s32(bytes)))));
+    }
+    #define KUIPER_WIDE(p) kuiper_wide(p)
+    KUIPER_INLINE kuiper_vec kuiper_of_bytes(const void *p) { return (kuiper_vec)vcvtq_f32_s32(KUIPER_WIDE(p)); }
+    #else
+    KUIPER_INLINE kuiper_vec kuiper_of_bytes(const void *p) {
+        float lanes[LANES];
+        for (int i = 0; i < LANES; i++) lanes[i] = (float)((const signed char *)p)[i];
+        return kuiper_load(lanes);
+    }
+    #endif
     /* The compiler does not see that these choices are one instruction, which answers x if x is NaN. */
     #if defined(KUIPER_VECTORS) && defined(__AVX512F__)
     KUIPER_INLINE kuiper_vec kuiper_at_least(kuiper_vec x, kuiper_vec low) { return _mm512_max_ps(low, x); }
@@ -132,6 +155,8 @@ cdef extern from *:
     vec load "kuiper_load"(const float* p) noexcept nogil
     void store "kuiper_store"(float* p, vec x) noexcept nogil
     vec splat "kuiper_splat"(float x) noexcept nogil
+    # LANES whole numbers of 8 bits, signed
+    vec of_bytes "kuiper_of_bytes"(const void* p) noexcept nogil
     # x, but ``low`` where x < low; NaN stays NaN
     vec at_least "kuiper_at_least"(vec x, vec low) noexcept nogil
     vec at_most "kuiper_at_most"(vec x, vec high) noexcept nogil

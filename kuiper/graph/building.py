@@ -9,7 +9,7 @@ from kuiper.graph.from_onnx import put_back_what_onnx_had
 from kuiper.graph.in_place import put_parts_back
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from kuiper.graph.passes import Pass
     from kuiper.graph.protocols import RegistryProtocol
@@ -26,11 +26,23 @@ def rewritten(
     rewrites: Sequence[Pass],
 ) -> list[RuntimeOperator]:
     """The operators after what every graph needs, and after these passes. New operands are added to ``operands``."""
+    *_, operators = rewritten_in_turn(operators, operands, registry, rewrites)
+    return operators
+
+
+def rewritten_in_turn(
+    operators: list[RuntimeOperator],
+    operands: list[RuntimeOperand],
+    registry: RegistryProtocol,
+    rewrites: Sequence[Pass],
+) -> Iterator[list[RuntimeOperator]]:
+    """The operators after what every graph needs, and again after each pass, which rewires those it is given."""
     operators = put_back_what_onnx_had(operators, operands)
     operators = put_parts_back(operators, operands)
+    yield operators
     for rewrite in rewrites:
         operators = rewrite(operators, registry)
-    return operators
+        yield operators
 
 
 def make_layers(operators: Sequence[RuntimeOperator], registry: RegistryProtocol) -> None:

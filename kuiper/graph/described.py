@@ -1,4 +1,4 @@
-"""What a graph tells of itself: its summary, its profile, its plan, a drawing.
+"""What a graph tells of itself: its summary, its profile, its plan, a drawing, a page to explore.
 
 Each stands in a module of its own, which is imported when somebody asks for it: a program that only runs a model needs
 none of them.
@@ -8,17 +8,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
+from kuiper.errors import GraphStateError
 from kuiper.graph.out_of_memory import naming_the_place
 
 if TYPE_CHECKING:
     from kuiper.graph.draw import Drawing
     from kuiper.graph.execution import Execution
+    from kuiper.graph.makers import Makers
     from kuiper.graph.profile import Profile
-    from kuiper.graph.protocols import RunnableGraph, WiredGraph
+    from kuiper.graph.protocols import PageProtocol, RunnableGraph, WiredGraph
     from kuiper.graph.report import Report
     from kuiper.graph.summary import Summary
 
     class _Planned(RunnableGraph, Protocol):
+        _makers: Makers
+
         def _ready(self) -> Execution: ...
 
 
@@ -101,3 +105,38 @@ class Described:
         from kuiper.graph.draw import Drawing
 
         return Drawing.of(self)
+
+    def explore(self: _Planned, *inputs: Any) -> PageProtocol:
+        """A page that shows the model at work on these inputs: graph, feature maps, time, memory. docs/explore.md.
+
+        Parameters
+        ----------
+        inputs : one argument for each input of the model; without any, made-up ones of the shapes that the file
+            declares
+
+        Returns
+        -------
+        The page: a notebook shows it in a frame, ``.save(path)`` writes it as one HTML file that needs nothing else.
+
+        Raises
+        ------
+        GraphStateError
+            If the graph has not been built, or was not made by ``kuiper.load``.
+        KuiperError
+            If an operator fails on these inputs.
+
+        Examples
+        --------
+        >>> import kuiper, numpy as np
+        >>> from kuiper.models import bundled
+        >>> model = kuiper.load(bundled("cifar_resnet20"))
+        >>> page = model.explore(np.zeros((1, 3, 32, 32), np.float32))
+        >>> page.data["model"]["parameters"]
+        271690
+        """
+        self._ready()
+        explorer = self._makers.explorer
+        if explorer is None:
+            hint = "kuiper.explore.explore(graph, *inputs) shows any graph that has been built"
+            raise GraphStateError(self.name, "a graph that kuiper.load has made", "one that was built in code", hint)
+        return explorer(self, *inputs)

@@ -58,7 +58,7 @@ class Execution:
         state is brought up to date, and the answer is empty.
         """
         arrays = self.checked(inputs)
-        state = state or self._fresh_state(arrays)
+        state = state or self.fresh_state(arrays)
         results = self._run_engine(arrays, state, outputs) if observer is None else None
         if results is None:
             results = self._run_layers(arrays, observer, state)
@@ -81,7 +81,7 @@ class Execution:
             return self.executor.run(arrays, observer=observer)
         return self.executor.run(arrays, observer=observer, state=state, outputs=outputs)
 
-    def _fresh_state(self, arrays: list[np.ndarray]) -> State | None:
+    def fresh_state(self, arrays: list[np.ndarray]) -> State | None:
         """The state of a text that begins and ends with one call; None if the graph remembers nothing.
 
         Nothing in a call is longer than the longest axis of an input.
@@ -97,11 +97,11 @@ class Execution:
             times.append(OperatorTime(op, seconds, perf_counter()))
 
         if self.executor:
-            state = self._fresh_state(arrays)
+            state = self.fresh_state(arrays)
             if self._run_engine(arrays, state, True, lambda step, seconds: note(step.op, seconds)) is not None:
                 return times
             times.clear()
-        self._run_layers(arrays, lambda op, outputs, seconds: note(op, seconds), self._fresh_state(arrays))
+        self._run_layers(arrays, lambda op, outputs, seconds: note(op, seconds), self.fresh_state(arrays))
         return times
 
     def plan(self, inputs: tuple[Any, ...], runs: int) -> Report:
@@ -117,7 +117,7 @@ class Execution:
             raise GraphStateError(self._graph.name, "an engine", "none", hint=hint)
         arrays = self.checked(inputs or sample_inputs(self._graph))
         self.run(tuple(arrays), None)  # should a layer refuse the inputs, it says why
-        return self.executor.report(arrays, runs=runs, state=self._fresh_state(arrays))
+        return self.executor.report(arrays, runs=runs, state=self.fresh_state(arrays))
 
     def _run_layers(
         self, inputs: list[np.ndarray], observer: Observer | None, state: State | None = None

@@ -47,8 +47,8 @@ def layered_layout(
 ) -> Layout:
     """Lay out an acyclic graph whose nodes come in topological order.
 
-    ``widths`` gives each node's width. The routes are in the order of ``edges``, each from its source over its bends
-    to its target.
+    ``widths`` gives each node's width. The routes are in the order of ``edges``, each from its source over its bends to
+    its target.
     """
     nodes = {key: Node(key, width) for key, width in widths.items()}
     sources: dict[Hashable, list[Node]] = {key: [] for key in widths}

@@ -12,6 +12,7 @@ from kuiper.graph.layer_protocol import LayerProtocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from os import PathLike
 
     import numpy as np
 
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ExecutorProtocol",
+    "ExplorerProtocol",
     "LayerProtocol",
+    "PageProtocol",
     "PlanStepProtocol",
     "RegistryProtocol",
     "RunnableGraph",
@@ -70,6 +73,20 @@ class ExecutorProtocol(Protocol):
     ) -> tuple[Any, ...] | None: ...
 
     def report(self, inputs: Sequence[np.ndarray], /, runs: int, state: State | None = None) -> Report: ...
+
+
+class PageProtocol(Protocol):
+    """A page that shows a graph at work: one HTML file, or a frame in a notebook."""
+
+    def save(self, path: str | PathLike[str], /) -> None: ...
+
+    def _repr_html_(self) -> str: ...
+
+
+class ExplorerProtocol(Protocol):
+    """What makes the page of a graph at work on these inputs; ``kuiper.explore.explore`` is one."""
+
+    def __call__(self, graph: Any, /, *inputs: Any) -> PageProtocol: ...
 
 
 class WiredGraph(Protocol):

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from kuiper.errors import GraphStateError, ParameterError
 from kuiper.graph import pnnx
 from kuiper.graph.boundary import as_output
-from kuiper.graph.building import make_layers, refuse_unsupported, rewritten, unsupported
+from kuiper.graph.building import make_layers, refuse_unsupported, rewritten, rewritten_in_turn, unsupported
 from kuiper.graph.described import Described
 from kuiper.graph.execution import Execution
 from kuiper.graph.from_pnnx import runtime_operators
@@ -36,11 +36,11 @@ from kuiper.graph.unwired import Unwired
 from kuiper.tensor_limit import Limited
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from os import PathLike
 
     from kuiper.graph.passes import Pass
-    from kuiper.graph.protocols import ExecutorProtocol, RegistryProtocol, WiredGraph
+    from kuiper.graph.protocols import ExecutorProtocol, ExplorerProtocol, RegistryProtocol, WiredGraph
     from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
     from kuiper.graph.step import Observer, OperatorTime
 
@@ -88,6 +88,7 @@ class RuntimeGraph(Described):
         self.order: list[RuntimeOperator] = []
         self._execution: Execution | None = None
         self._makers = Makers()
+        self._rewrites: tuple[Pass, ...] = ()
 
     @property
     def input_operators(self) -> list[RuntimeOperator]:
@@ -120,6 +121,7 @@ class RuntimeGraph(Described):
         optimize: bool = False,
         passes: Sequence[Pass | str] | None = None,
         engine: Callable[[WiredGraph], ExecutorProtocol] | None = None,
+        explorer: ExplorerProtocol | None = None,
     ) -> None:
         """Make the layers and fix the order of execution; a graph that needs ``init`` gets it first.
 
@@ -133,6 +135,7 @@ class RuntimeGraph(Described):
             for ``DEFAULT_PASSES`` with ``optimize`` and for none without
         engine : what makes an engine of the finished graph, to which ``forward`` leaves the work; the layers then do
             what the engine cannot
+        explorer : what makes the page of ``explore``
 
         Raises
         ------
@@ -158,26 +161,32 @@ class RuntimeGraph(Described):
             passes = DEFAULT_PASSES if optimize else ()
         rewrites = find_passes(passes, self.name)
         try:
-            self._rewrite_and_complete(registry, rewrites, engine)
+            self._rewrite_and_complete(registry, rewrites, engine, explorer)
         except MemoryError:
             raise
         except Exception:
             if not rewrites or tuple(rewrites) != DEFAULT_PASSES:
                 raise
-            self._rewrite_and_complete(registry, (), engine)  # the operators of the file say what is wrong with them
+            self._rewrite_and_complete(
+                registry, (), engine, explorer
+            )  # the operators of the file say what is wrong with them
 
     def _rewrite_and_complete(
         self,
         registry: RegistryProtocol,
         rewrites: Sequence[Pass],
         engine: Callable[[WiredGraph], ExecutorProtocol] | None,
+        explorer: ExplorerProtocol | None,
     ) -> None:
         """The operators after these passes, and all that they need to run."""
         self.init()
         self.state = GraphState.NEED_INIT  # should a pass or a layer fail halfway, the next build starts from the file
         with naming_the_place(self.name):
+            types = {op.type for op in self.operators}
             self.operators = rewritten(self.operators, self.operands, registry, rewrites)
-            self._complete(Makers.of(registry, {op.type for op in self.operators}, engine))
+            types.update(op.type for op in self.operators)
+            self._rewrites = tuple(rewrites)
+            self._complete(Makers.of(registry, types, engine, explorer))
 
     def _complete(self, makers: Makers) -> None:
         """Make what is still missing: layers, order, engine."""
@@ -187,6 +196,53 @@ class RuntimeGraph(Described):
         self._execution = Execution(self, makers.engine(self) if makers.engine else None)
         self._makers = makers
         self.state = GraphState.COMPLETE
+
+    @property
+    def execution(self) -> Execution:
+        """What runs the graph: its ``executor`` is the engine, or None. The graph must have been built."""
+        return self._ready()
+
+    def as_in_file(self) -> RuntimeGraph:
+        """The same model from the same files and layers, built without passes and without an engine.
+
+        Raises
+        ------
+        GraphStateError
+            If the graph has not been built, or is a copy, which does not know its files.
+        """
+        self._ready()
+        if self._source is None:
+            raise GraphStateError(self.name, "a graph that was read from a file", "a copy of one")
+        graph = RuntimeGraph(self._source, self._bin_path, self.name)
+        graph.build(self._makers.registry)
+        return graph
+
+    def stages(self) -> Iterator[tuple[str, list[RuntimeOperator]]]:
+        """The operators as they stand in the file, under the name "file", and again after each pass of ``build``.
+
+        Each pass rewires the operators that it is given: look at one stage before you ask for the next.
+
+        Raises
+        ------
+        GraphStateError
+            As ``as_in_file``.
+
+        Examples
+        --------
+        >>> import kuiper
+        >>> from kuiper.models import bundled
+        >>> model = kuiper.load(bundled("cifar_resnet20"), passes=["fuse_add_into_conv"])
+        >>> [(name, len(operators)) for name, operators in model.stages()]
+        [('file', 54), ('fuse_add_into_conv', 45)]
+        """
+        self._ready()
+        if self._source is None:
+            raise GraphStateError(self.name, "a graph that was read from a file", "a copy of one")
+        graph = RuntimeGraph(self._source, self._bin_path, self.name)
+        graph.init()
+        names = ["file", *(rewrite.__name__ for rewrite in self._rewrites)]
+        turns = rewritten_in_turn(graph.operators, graph.operands, self._makers.registry, self._rewrites)
+        yield from zip(names, turns, strict=True)
 
     def unsupported(self, registry: RegistryProtocol) -> dict[str, list[str]]:
         """The operator types that the registry lacks, each with the names of its operators; ``init`` must have run."""
@@ -342,7 +398,7 @@ class RuntimeGraph(Described):
         unwired = Unwired.of(self.operators, self.operands, layer=None)
         made = {"operators": unwired, "operands": [], "order": [], "_execution": None}
         if self.state is GraphState.COMPLETE:
-            made["_source"] = made["_bin_path"] = None  # nobody will read it again
+            made |= {"_source": None, "_bin_path": None, "_rewrites": ()}  # nobody will read it again
         return {**vars(self), **made}
 
     def _ready(self) -> Execution:

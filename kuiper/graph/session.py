@@ -23,6 +23,7 @@ from kuiper.tensor import Tensor
 if TYPE_CHECKING:
     from kuiper.graph.execution import Execution
     from kuiper.graph.state import State
+    from kuiper.graph.step import Observer
 
 LONGEST = 256
 """Tokens of the longest piece: enough for the matrix products to be limited by arithmetic, not by memory."""
@@ -73,12 +74,13 @@ class Session:
         """Bytes of its caches."""
         return self._state.nbytes
 
-    def __call__(self, tokens: Any) -> Tensor:
+    def __call__(self, tokens: Any, observer: Observer | None = None) -> Tensor:
         """Go on with these tokens.
 
         Parameters
         ----------
         tokens : whole numbers (n,), or (b, n) for b texts of one length that go on side by side
+        observer : is called after each operator, as that of ``RuntimeGraph.forward``; the layers then do the work
 
         Returns
         -------
@@ -90,8 +92,19 @@ class Session:
             If they are not whole numbers.
         ShapeError
             If there are none, or more than there is room for. As after any error, the session has not moved.
+
+        Examples
+        --------
+        >>> import kuiper
+        >>> from kuiper.models import bundled
+        >>> session = kuiper.load(bundled("shakespeare")).start(max_length=16)
+        >>> types = []
+        >>> session([1, 2], observer=lambda op, outputs, seconds: types.append(op.type)).shape
+        (2, 65)
+        >>> types[-1]
+        'F.linear'
         """
-        pieces = self._go_on(self._checked(tokens), outputs=True)
+        pieces = self._go_on(self._checked(tokens), outputs=True, observer=observer)
         whole = pieces[0] if len(pieces) == 1 else np.concatenate(pieces, axis=1)
         return Tensor.wrap(np.ascontiguousarray(whole[0] if np.ndim(tokens) == 1 else whole))
 
@@ -126,7 +139,7 @@ class Session:
             raise ShapeError(self._where, "tokens (n,) or (b, n), at least one", array.shape)
         return np.atleast_2d(array).astype(np.int64)
 
-    def _go_on(self, tokens: np.ndarray, outputs: bool) -> list[Any]:
+    def _go_on(self, tokens: np.ndarray, outputs: bool, observer: Observer | None = None) -> list[Any]:
         """What the graph gives for each piece of the tokens; whatever happens halfway, the session has not moved."""
         with self._lock:
             before, count = self._state.length, tokens.shape[1]
@@ -135,18 +148,18 @@ class Session:
                 hint = f"start(max_length={before + count})"
                 raise ShapeError(self._where, f"at most {room} more tokens", count, hint=hint)
             try:
-                return [self._run(tokens[:, i : i + LONGEST], outputs) for i in range(0, count, LONGEST)]
+                return [self._run(tokens[:, i : i + LONGEST], outputs, observer) for i in range(0, count, LONGEST)]
             except BaseException:
                 self._state.length = before
                 raise
 
-    def _run(self, tokens: np.ndarray, outputs: bool) -> Any:
+    def _run(self, tokens: np.ndarray, outputs: bool, observer: Observer | None) -> Any:
         """One piece, padded, and the session moved on."""
         count = tokens.shape[1]
         room = self._state.max_length - self._state.length
         padded = np.zeros((len(tokens), min(bucket(count), room)), np.int64)
         padded[:, :count] = tokens
-        results = self._execution.run((padded,), None, self._state, outputs)
+        results = self._execution.run((padded,), observer, self._state, outputs)
         self._state.length += count
         return results[0][:, :count] if outputs else None
 

@@ -65,7 +65,7 @@ class Summary:
         if inputs:
             shapes |= _measured_shapes(graph, inputs)
         order = graph.order or graph.operators
-        return cls(graph.name, [_row(op, shapes) for op in order])
+        return cls(graph.name, [summary_row(op, shapes) for op in order])
 
     @property
     def parameters(self) -> int:
@@ -118,7 +118,8 @@ def format_shape(shape: Shape | None) -> str:
     return f"({', '.join('?' if size is None else str(size) for size in shape)})"
 
 
-def _row(op: RuntimeOperator, shapes: dict[int, Shape | None]) -> SummaryRow:
+def summary_row(op: RuntimeOperator, shapes: dict[int, Shape | None]) -> SummaryRow:
+    """The row of an operator, with the shapes of operands by their index."""
     inputs = [shapes[operand.index] for operand in op.inputs]
     outputs = [shapes[operand.index] for operand in op.outputs]
     known = [shape for shape in (*inputs, *outputs) if _is_known(shape)]

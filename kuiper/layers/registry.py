@@ -174,6 +174,19 @@ class Snapshot:
         """Make the layer that runs this operator; errors as of ``create``."""
         return _made(op, self.others.get(op.type) or _factories.get(op.type))
 
+    def is_supported(self, type_name: str) -> bool:
+        """Whether there is a layer for this type."""
+        return type_name in self.others or type_name in _factories
+
+    def is_built_in(self, type_name: str) -> bool:
+        """Whether kuiper's own layer runs this type."""
+        factory = _factories.get(type_name)
+        return factory is not None and type_name not in self.others and is_kuipers_own(factory)
+
+    def near_matches(self, type_name: str) -> list[str]:
+        """Known types that resemble this one."""
+        return near_matches(type_name)
+
 
 def snapshot(types: Iterable[str]) -> Snapshot:
     """What the registry makes of these types now.

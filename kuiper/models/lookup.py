@@ -9,10 +9,13 @@ from kuiper.errors import ModelFormatError, ParameterError
 from kuiper.models.bundle import bundled, bundled_names
 from kuiper.models.fetching.cache import cached_names, check_model
 from kuiper.models.fetching.catalogue import CATALOGUE
+from kuiper.models.fetching.checkpoints import CHECKPOINTS
 
 
 def find_model(name_or_path: str | os.PathLike[str]) -> Path:
-    """The .param file that a path or a name means: a file, else a bundled model, else one in the cache.
+    """What a path or a name means: a .param file, else a bundled model, else one in the cache.
+
+    Of a published language model in the cache it is the folder, otherwise a .param file.
 
     >>> find_model("cifar_resnet20").name
     'cifar_resnet20.pnnx.param'
@@ -35,5 +38,9 @@ def find_model(name_or_path: str | os.PathLike[str]) -> Path:
         except ModelFormatError as error:
             raise error.with_hint(f"kuiper fetch {name} makes it anew") from error
     known = ", ".join([*bundled_names(), *cached_names()])
-    hint = f"kuiper fetch {name} brings it here" if name in CATALOGUE else "kuiper fetch --list names more"
+    hint = (
+        f"kuiper fetch {name} brings it here"
+        if name in (*CATALOGUE, *CHECKPOINTS)
+        else "kuiper fetch --list names more"
+    )
     raise ParameterError("model", f"a .param file or one of {known}", name, hint)

@@ -6,13 +6,13 @@ import pytest
 
 from benchmarks.errors import BenchmarkError
 from benchmarks.places import PAGE, README
-from benchmarks.report import MARK, page, read_all, section, with_headline
+from benchmarks.report import MARK, page, read_all, read_text_results, section, with_headline
 from benchmarks.tables import all_tables, headline
 from tests.benchmarks.made_up import results
 
 
 def test_page_is_what_the_results_generate() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page(read_all()), "run: python -m benchmarks report"
+    assert PAGE.read_text(encoding="utf-8") == page(read_all(), read_text_results()), "run: python -m benchmarks report"
 
 
 def test_readme_has_the_table_of_the_results() -> None:

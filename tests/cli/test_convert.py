@@ -271,3 +271,19 @@ class TestConversion:
         assert run("n.onnx") == 0
         assert "2,3:f32" in capsys.readouterr().out
         assert (tmp_path / "n.pnnx.param").exists()
+
+    def test_a_decoder_with_caches_becomes_one_that_keeps_them(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        caches = ["--input", "1,2,6,4"] * 4
+        decoder = "tests.fixtures.export_cached_decoders:Rotary"
+        assert run(decoder, "--input", "1,4:i64:0..30", *caches, "--state", "-o", "net") == 0
+        out = capsys.readouterr().out
+        assert "30 tokens in a session" in out
+        assert "run it: kuiper run net.pnnx.param INPUT.npy\n" in out
+        session = kuiper.load(tmp_path / "net.pnnx.param").start(max_length=40)
+        assert session(np.arange(30)).shape == (30, 31)
+
+    def test_what_has_no_caches_is_refused_with_state(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert run(f"{NETWORKS}:Tied", "--input", "1,4:i64", "--state") == 1
+        assert "expected tokens (b, s) of whole numbers, and caches" in error_line(capsys)

@@ -9,6 +9,7 @@ import pytest
 import kuiper
 from kuiper.cli import main
 from kuiper.cli import watch as watch_module
+from kuiper.course.manifest import read_syllabus
 from tests.course.made_up import made_up, solve
 
 if TYPE_CHECKING:
@@ -169,11 +170,62 @@ def test_hint_of_one_function(syllabus: Syllabus, capsys: pytest.CaptureFixture[
     assert capsys.readouterr().out.splitlines() == ["next: 1.1 double", "  kuiper hint 1.1 double   1 of 3 hints seen"]
 
 
+def test_commands_know_1_1_from_1_10(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    syllabus = made_up(tmp_path, second="1.10")
+    assert main(["hint", "1.10", "fourfold"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["1.10 fourfold, hint 1 of 4", "how often?"]
+    assert main(["hint", "1.1", "fourfold"]) == 1
+    assert "a function of the exercise: double, got 'fourfold'" in capsys.readouterr().err
+    solve(syllabus, "1.1")
+    solve(syllabus, "1.10")
+    assert main(["reset", "1.1"]) == 0
+    capsys.readouterr()
+    assert main(["progress", "--json"]) == 0
+    entries = [(entry["id"], entry["status"]) for entry in json.loads(capsys.readouterr().out)]
+    assert entries == [("1.1", "not started"), ("1.10", "started")]
+
+
 def test_progress_fits_80_columns(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.chdir(Path(__file__).parents[2])
+    root = Path(__file__).parents[2]
+    monkeypatch.chdir(root)
     assert main(["progress"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
-    assert sum(line.startswith(("1.", "2.", "3.", "4.", "5.")) for line in lines) == 41  # no row is broken in two
+    rows = [line.split()[0] for line in lines if line.startswith(("1.", "2.", "3.", "4.", "5."))]
+    assert rows == [exercise.id for exercise in read_syllabus(root)]  # no row is broken in two
     assert "Winograd's convolution, F(2, 3)" in "\n".join(lines)
+
+
+def test_course_bugs_renews_the_rows_of_chosen_exercises(
+    syllabus: Syllabus, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = syllabus.root / "bugs.md"
+    assert main(["course", "bugs", "1.2", "-o", str(page)]) == 0
+    assert "## 1.1" not in page.read_text()  # nothing is known of it
+    assert main(["course", "bugs", "-o", str(page)]) == 0
+    whole = page.read_text()
+    old = whole.replace("| tripled | three is taken for two | `test_double`", "| of old | twice and once | `test_old`")
+    old = old.replace("| once | once | `test_fourfold` |", "| of old | too | `test_old` |")
+    page.write_text(old + "\n## 1.3 an exercise that is gone\n\nNo table.\n")
+    assert main(["course", "bugs", "1.2", "-o", str(page)]) == 0
+    assert page.read_text() == old.replace("| of old | too | `test_old` |", "| once | once | `test_fourfold` |")
+    assert main(["course", "bugs", "1.1", "-o", str(page)]) == 0
+    assert page.read_text() == whole
+    assert capsys.readouterr().out.splitlines()[-1] == f"wrote {page}"
+    assert main(["course", "bugs", "7.7", "-o", str(page)]) == 1
+    assert page.read_text() == whole
+
+
+def test_course_bugs_leaves_the_page_alone_where_no_test_runs(
+    syllabus: Syllabus, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = syllabus.root / "bugs.md"
+    page.write_text("as it was")
+    (syllabus.root / "course1_made_up" / "test_double.py").write_text("this is no Python\n")
+    assert main(["course", "bugs", "-o", str(page)]) == 1
+    assert page.read_text() == "as it was"
+    assert "bugs: expected tests that run, got" in capsys.readouterr().err

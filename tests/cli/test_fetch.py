@@ -14,8 +14,10 @@ from kuiper.cli import main
 from kuiper.models.fetching import fetch as steps
 from kuiper.models.fetching.cache import keep_model, model_files
 from kuiper.models.fetching.catalogue import CATALOGUE
+from kuiper.models.fetching.checkpoints import CHECKPOINTS, Published
 from kuiper.models.fetching.making import UNKNOWN_LABELS
 from tests.models.fetching.network import Server, cut_off
+from tests.models.text.folders import tiny_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -120,11 +122,60 @@ def test_fetch_of_a_file_makes_a_model(
     assert "use it: kuiper detect PHOTO.jpg --model yolov5n" in capsys.readouterr().out
 
 
+def test_fetch_of_a_language_model_says_how_to_use_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], cache: Path
+) -> None:
+    pytest.importorskip("filelock")
+    with Server(b"{}") as server:
+        files = {"config.json": Published(2, hashlib.sha256(b"{}").hexdigest())}
+        for name, use in (("SmolLM2-135M-Instruct", "kuiper chat --model"), ("gpt2", 'kuiper generate "Once" --model')):
+            monkeypatch.setitem(CHECKPOINTS, name, replace(CHECKPOINTS[name], files=files))
+            assert main(["fetch", name, "--mirror", f"{server.url}/good"]) == 0
+            lines = capsys.readouterr().out.splitlines()
+            assert lines[0] == str(cache / "models" / name)
+            assert lines[-1] == f"use it: {use} {name}"
+    assert main(["fetch", "--list"]) == 0
+    assert str(cache / "models" / "gpt2") in capsys.readouterr().out
+
+
+def test_a_fetched_language_model_generates_and_is_quantised_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], cache: Path
+) -> None:
+    pytest.importorskip("filelock")
+    monkeypatch.chdir(tmp_path)
+    published = {path.name: path.read_bytes() for path in tiny_folder(tmp_path / "tiny").iterdir()}
+    for name, content in published.items():
+        with Server(content) as server:
+            files = {name: Published(len(content), hashlib.sha256(content).hexdigest())}
+            monkeypatch.setitem(CHECKPOINTS, "gpt2", replace(CHECKPOINTS["gpt2"], files=files))
+            assert main(["fetch", "gpt2", "--mirror", f"{server.url}/good"]) == 0
+    everything = {name: Published(len(it), hashlib.sha256(it).hexdigest()) for name, it in published.items()}
+    monkeypatch.setitem(CHECKPOINTS, "gpt2", replace(CHECKPOINTS["gpt2"], files=everything))
+    assert main(["fetch", "gpt2"]) == 0  # all files are there: nothing is asked for
+    assert main(["generate", "ab", "--model", "gpt2", "--max-tokens", "4"]) == 0
+    assert main(["quantize", "gpt2"]) == 0
+    assert "wrote gpt2-8bit/gpt2-8bit.pnnx.param" in capsys.readouterr().out.replace("\\", "/")
+
+
+def test_fetch_takes_no_single_file_for_a_language_model(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fetch", "gpt2", "--offline-file", "model.safetensors"]) == 1
+    line = error_line(capsys)
+    assert "--offline-file: expected weights of one file, got gpt2" in line
+    assert "kuiper generate --model FOLDER" in line
+
+
+def test_fetch_of_an_unknown_name_lists_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fetch", "gpt5"]) == 1
+    line = error_line(capsys)
+    assert "resnet18" in line
+    assert "TinyLlama-1.1B-Chat" in line
+
+
 def test_list_says_what_is_in_the_cache(tmp_path: Path, capsys: pytest.CaptureFixture[str], cache: Path) -> None:
     param = keep("resnet18", tmp_path)
     assert main(["fetch", "--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == [*CATALOGUE, "cache:"]
+    assert [line.split()[0] for line in lines] == [*CATALOGUE, *CHECKPOINTS, "cache:"]
     assert lines[0].split() == ["resnet18", "46.8", "MB", "classify", str(param)]
     assert lines[1].endswith("not in the cache")
     param.unlink()

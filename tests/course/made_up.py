@@ -113,12 +113,12 @@ BUGS_FOURFOLD = "\n".join(
 CONFTEST = 'pytest_plugins = ["kuiper.course.pytest_plugin"]\n'
 
 
-def made_up(root: Path) -> Syllabus:
-    """Write the course and its skeletons."""
+def made_up(root: Path, second: str = "1.2") -> Syllabus:
+    """Write the course and its skeletons; the exercise behind 1.1 may have another number."""
     files = {
         "conftest.py": CONFTEST,
         "pytest.ini": "[pytest]\n",
-        "course1_made_up/course.toml": MANIFEST,
+        "course1_made_up/course.toml": MANIFEST.replace("1.2", second),
         "course1_made_up/solutions/double.py": DOUBLE,
         "course1_made_up/solutions/fourfold.py": FOURFOLD,
         "course1_made_up/test_double.py": TEST_DOUBLE,

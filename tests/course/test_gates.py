@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kuiper.course import gate_runs, gates
-from kuiper.course.bug_table import bug_table
+from kuiper.course.bug_table import bug_table, sections_of
 from kuiper.course.bugs import patched, read_bugs
 from kuiper.course.classroom import Outcome
 from kuiper.course.errors import CourseError
@@ -216,3 +216,20 @@ def test_bug_table_names_who_catches_whom(syllabus: Syllabus) -> None:
     assert "| tripled | three is taken for two | `test_double` |" in page
     assert "| squared | x is squared | **nothing** |" in page
     assert "10 bugs." in page
+
+
+def test_bug_table_keeps_sections_word_by_word(syllabus: Syllabus) -> None:
+    first = bug_table(list(syllabus), gate_runs.Run((), (("1.1", "tripled", "test_double", "double"),)))
+    changed = first.replace("`test_double`", "`test_of_long_ago`")
+    run = gate_runs.Run((), (("1.2", "once", "test_fourfold", "fourfold"),))
+    page = bug_table(list(syllabus), run, {"1.1": sections_of(changed)["1.1"]})
+    assert page == changed.replace("| once | once | **nothing** |", "| once | once | `test_fourfold` |")
+
+
+def test_sections_of_finds_each_exercise_and_nothing_else(syllabus: Syllabus) -> None:
+    page = bug_table(list(syllabus), gate_runs.Run(()))
+    sections = sections_of(page)
+    assert list(sections) == ["1.1", "1.2"]
+    assert [section.count("**nothing**") for section in sections.values()] == [5, 5]
+    assert "bugs." not in "".join(sections.values())
+    assert sections_of("# Another page\n\n## 1.1 double\n\nNo table.\n") == {}

@@ -64,6 +64,22 @@ def test_exercise_that_is_solved_is_the_students_own(syllabus: Syllabus) -> None
         assert lecture.exercise("1.1") is None
 
 
+def test_exercise_or_reference_is_the_reference_until_the_tests_pass(
+    syllabus: Syllabus, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with selected(Selection(syllabus)):
+        assert lecture.exercise_or_reference("1.1").double(4) == 8
+        assert capsys.readouterr().out.splitlines() == [
+            "not yet: 1.1 double. Your turn: python -m pytest course1_made_up --exercise 1.1",
+            "Until then the reference stands in its place.",
+        ]
+        solve(syllabus, "1.1", ("x * 2 + 0", "x + x"))
+        passed(syllabus, "1.1")
+        own = lecture.exercise_or_reference("1.1")
+        assert own.__file__ == str(syllabus.exercise("1.1").student_file)
+    assert capsys.readouterr().out == ""
+
+
 @pytest.mark.parametrize(("kind", "usable"), [("solution", True), ("skeleton", False)])
 def test_exercise_follows_the_environment(
     syllabus: Syllabus, monkeypatch: pytest.MonkeyPatch, kind: str, usable: bool

@@ -84,8 +84,8 @@ def test_pack_replaces_what_an_earlier_build_left(package: Path) -> None:
 
 
 def test_pack_stays_small(package: Path) -> None:
-    """A wheel has room for 15 megabytes, and most of that belongs to compiled modules of several levels."""
-    assert sum(len(data) for data in everything(package).values()) < 8_500_000
+    """A wheel has room for 20 megabytes, and most of that belongs to compiled modules of several levels."""
+    assert sum(len(data) for data in everything(package).values()) < 10_000_000
 
 
 def test_setup_packs_the_courses_before_anything_of_kuiper_is_compiled(tmp_path: Path) -> None:

@@ -116,6 +116,19 @@ def test_hint_levels(syllabus: Syllabus) -> None:
     assert "kuiper hint 1.1 --level 4" in student_runs(syllabus, "--hint=4", "course1_made_up")[1]
 
 
+def test_exercise_of_one_digit_leaves_out_one_of_two(tmp_path: Path) -> None:
+    syllabus = made_up(tmp_path, second="1.10")
+    solve(syllabus, "1.1")
+    code, text = student_runs(syllabus, "--exercise", "1.1", "course1_made_up")
+    assert code == 0, text
+    assert "2 passed, 1 deselected" in text
+    assert "next: 1.10 fourfold" in text
+    code, text = student_runs(syllabus, "--exercise", "1.10", "course1_made_up")
+    assert code == 1
+    assert "1.10 fourfold - not started" in text
+    assert "2 deselected, 1 not started" in text
+
+
 def test_an_unknown_exercise_is_a_usage_error(syllabus: Syllabus) -> None:
     code, text = student_runs(syllabus, "--exercise", "7.7", "course1_made_up")
     assert code == 4
@@ -176,8 +189,8 @@ def test_a_class_without_solutions_has_its_tests_and_hints(syllabus: Syllabus) -
     assert code == 0
 
 
-def test_the_hint_is_about_the_function_whose_test_fails(syllabus: Syllabus) -> None:
-    """A second function with a ladder: its failing test brings up its own hint, in the report and in kuiper hint."""
+def give_it_a_second_function(syllabus: Syllabus) -> None:
+    """A function ``half`` with a ladder and a test in exercise 1.1; the solution does not have it yet."""
     course = syllabus.root / "course1_made_up"
     manifest = (course / "course.toml").read_text()
     ladder = '{ for = "half", ladder = ["what is half?", "see the lecture", "divide"] }'
@@ -187,6 +200,26 @@ def test_the_hint_is_about_the_function_whose_test_fails(syllabus: Syllabus) -> 
     (course / "test_double.py").write_text(
         (course / "test_double.py").read_text() + "\n\ndef test_half(impl):\n    calling(impl.half, 4).gives(2)\n"
     )
+
+
+def test_the_diagnosis_is_about_the_function_whose_test_fails(syllabus: Syllabus) -> None:
+    """With double taken for three times x, half of 4 is 3, too; but then the test of double would have failed first."""
+    give_it_a_second_function(syllabus)
+    course = syllabus.root / "course1_made_up"
+    half = "\n\ndef half(x):\n    # BEGIN SOLUTION\n    return double(x) // 4\n    # END SOLUTION\n"
+    (course / "solutions" / "double.py").write_text((course / "solutions" / "double.py").read_text() + half)
+    (course / "bugs" / "double.toml").write_text(
+        (course / "bugs" / "double.toml").read_text()
+        + '\n[[bug]]\nname = "less"\nwhen = "1 is taken away"\nreplace = "double(x) // 4"\nwith = "x - 1"\n'
+    )
+    solve(syllabus, "1.1", ("double(x) // 4", "x // 1 - 1"))
+    text = student_runs(syllabus, "course1_made_up", "--exercise", "1.1")[1]
+    assert "    likely: this is what you get when 1 is taken away\n" in text
+
+
+def test_the_hint_is_about_the_function_whose_test_fails(syllabus: Syllabus) -> None:
+    """A second function with a ladder: its failing test brings up its own hint, in the report and in kuiper hint."""
+    give_it_a_second_function(syllabus)
     solve(syllabus, "1.1", ("    return result", "    return result\n\n\ndef half(x):\n    return x // 4"))
     text = student_runs(syllabus, "course1_made_up", "--exercise", "1.1")[1]
     assert "    hint 1 for half: what is half?" in text

@@ -40,10 +40,14 @@ class Relu(Layer):
 INPUTS = (np.array([[1, 2, 3]], np.float32),)
 
 
-def load(optimize: bool) -> RuntimeGraph:
-    graph = RuntimeGraph(pnnx.parse_param(GRAPH, "graph"))
+def built(text: str, optimize: bool) -> RuntimeGraph:
+    graph = RuntimeGraph(pnnx.parse_param(text, "graph"))
     graph.build(registry, optimize)
     return graph
+
+
+def load(optimize: bool) -> RuntimeGraph:
+    return built(GRAPH, optimize)
 
 
 @pytest.fixture
@@ -60,6 +64,16 @@ def test_nothing_solved_runs_on_the_reference(syllabus: Syllabus) -> None:
     result = race(Selection(syllabus), "graph", load, INPUTS)
     assert (result.yours, result.reference) == ([], ["1.1"])
     assert list(result.ladder) == ["kuiper, operator by operator", "kuiper"]
+
+
+def test_exercises_are_named_in_the_order_of_the_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(race_module, "SECONDS", 0.01)
+    made_up(tmp_path, second="1.10")
+    manifest = tmp_path / "course1_made_up" / "course.toml"
+    text = manifest.read_text().replace('"1.1"', '"1.9"')
+    text = text.replace("points = 2", 'points = 2\nprovides = { "nn.ReLU" = "Relu" }')
+    manifest.write_text(text.replace("points = 3", 'points = 3\nprovides = { "pnnx.Output" = "Relu" }'))
+    assert race(Selection(read_syllabus(tmp_path)), "graph", load, INPUTS).reference == ["1.9", "1.10"]
 
 
 def test_a_solved_layer_runs_and_agrees(syllabus: Syllabus) -> None:
@@ -88,6 +102,32 @@ def test_a_layer_that_raises_is_named_and_replaced(syllabus: Syllabus, code: str
     result = race(Selection(syllabus), "graph", load, INPUTS)
     assert (result.yours, result.reference) == ([], ["1.1"])
     assert result.failures[0].startswith(f"first -> 1.1 double: {words}")
+
+
+def test_a_layer_of_another_shape_is_named_though_the_next_one_raises(syllabus: Syllabus) -> None:
+    """The second operator is kuiper's and cannot take what the first one has made."""
+    graph = GRAPH.replace("nn.ReLU second 1 1 1 2", "nn.Softmax second 1 1 1 2 dim=1")
+    solve(syllabus, "1.1", ("x * 2", "x[0]"))
+    result = race(Selection(syllabus), "graph", lambda optimize: built(graph, optimize), INPUTS)
+    assert result.divergence
+    assert (result.divergence.operator, result.divergence.error) == ("first", float("inf"))
+    assert str(result.divergence) == "first -> 1.1 double (nn.ReLU, shape (3,) where (1, 3) is expected)"
+    assert (result.yours, list(result.ladder)) == (["1.1"], ["kuiper, operator by operator", "kuiper"])
+
+
+def test_a_layer_of_another_dtype_is_named_though_the_numbers_agree(syllabus: Syllabus) -> None:
+    solve(syllabus, "1.1", ("x * 2", "x.astype('float64') * 2"))
+    divergence = race(Selection(syllabus), "graph", load, INPUTS).divergence
+    assert str(divergence) == "first -> 1.1 double (nn.ReLU, float64 where float32 is expected)"
+
+
+@pytest.mark.parametrize(("covered", "yours"), [("True", ["1.1"]), ("op.name == 'first'", [])])
+def test_an_adapter_must_cover_all_operators_of_a_type(syllabus: Syllabus, covered: str, yours: list[str]) -> None:
+    solve(syllabus, "1.1")
+    adapters = syllabus.root / "course1_made_up" / "adapters.py"
+    adapters.write_text(ADAPTERS + f"\n    @staticmethod\n    def covers(op):\n        return {covered}\n")
+    result = race(Selection(syllabus), "graph", load, INPUTS)
+    assert (result.yours, result.reference) == (yours, [])
 
 
 @pytest.mark.parametrize("name", ["resnet20", "expressions"])

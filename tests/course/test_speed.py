@@ -27,6 +27,14 @@ def arithmetic(impl):  # type: ignore[no-untyped-def]
     return 0.5, len([impl.double(1)]) * 10**9, "FLOP", "of the peak"
 
 
+def memory(impl):  # type: ignore[no-untyped-def]
+    return 0.5, len([impl.double(1)]) * 10**9, "B", "of the bandwidth"
+
+
+def unheard_of(impl):  # type: ignore[no-untyped-def]
+    return 0.5, len([impl.double(1)]) * 10**9, "B", "of the network"
+
+
 def broken(impl):  # type: ignore[no-untyped-def]
     return impl.treble(1)
 
@@ -36,6 +44,7 @@ def broken(impl):  # type: ignore[no-untyped-def]
     [
         (probe, True, "1.1 double: yours 2 GFLOP/s, reference 2 GFLOP/s"),
         (probe, False, "1.1 double: yours 2 GFLOP/s"),
+        (unheard_of, True, "1.1 double: yours 2 GB/s, reference 2 GB/s"),
         (broken, True, ""),
     ],
 )
@@ -79,4 +88,17 @@ def test_speed_line_has_the_share_of_the_peak_where_arithmetic_is_the_limit(
     line = speed.speed_line(classroom, syllabus.exercise("1.1"), arithmetic)
     assert line == (
         "1.1 double: yours 2 GFLOP/s, reference 2 GFLOP/s; the peak of a core is 8 GFLOP/s, and yours reaches 25% of it"
+    )
+
+
+def test_speed_line_has_the_share_of_the_bandwidth_where_memory_is_the_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    syllabus = made_up(tmp_path)
+    solve(syllabus, "1.1")
+    classroom = Classroom(Selection(syllabus), isolated=False)
+    monkeypatch.setattr(speed, "bytes_per_second", lambda root: 25e9)
+    line = speed.speed_line(classroom, syllabus.exercise("1.1"), memory)
+    assert line == (
+        "1.1 double: yours 2 GB/s, reference 2 GB/s; from memory a core reads 25 GB/s, and yours reaches 8% of it"
     )

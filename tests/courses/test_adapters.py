@@ -6,6 +6,7 @@ import functools
 import importlib.util
 from contextlib import ExitStack
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,11 @@ import pytest
 import kuiper
 from kuiper.course.manifest import read_course, read_syllabus
 from kuiper.course.selection import Selection, selected
-from kuiper.layers import override
+from kuiper.graph import pnnx
+from kuiper.layers import override, registry
+from kuiper.models.quantization import quantize_graph
+from kuiper.models.text.graph_writer import GraphWriter
+from kuiper.models.text.sampling import Sampler
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -56,6 +61,8 @@ REFUSED = [
 
 
 DETECT = ["yolo_detect_centred", "yolo_detect_corner", "yolo_detect_shared_anchors", "yolo_detect_with_maps"]
+TEXT = ["nn_rms_norm", "nn_rms_norm_no_affine"]
+DECODERS = Path(__file__).parents[1] / "fixtures" / "decoders"
 
 
 @functools.cache
@@ -68,22 +75,30 @@ def adapters_of(course: str) -> ModuleType:
     return module
 
 
-def run(course: str, name: str) -> np.ndarray:
-    """The (first) output of an exported operator, computed by the course's solutions."""
+def load(course: str, path: Path) -> kuiper.RuntimeGraph:
+    """A model on the course's solutions, except where an adapter says that it is about some operators only."""
     adapters = adapters_of(course)
     with selected(Selection(read_syllabus(ROOT), "solution")), ExitStack() as stack:
         for exercise in read_course(ROOT / course / "course.toml").exercises:
             for type_name, class_name in exercise.provides.items():
-                stack.enter_context(override(type_name, getattr(adapters, class_name)))
-        model = kuiper.load(FIXTURES / f"{name}.pnnx.param", optimize=False)
-        assert any(type(op.layer).__module__ == adapters.__name__ for op in model.operators)
-        stored = np.load(FIXTURES / f"{name}.npz")
-        y = model(*(stored[key] for key in stored if key.startswith("input_")))
-        return np.asarray(y[0] if isinstance(y, tuple) else y)
+                adapter = getattr(adapters, class_name)
+                if not hasattr(adapter, "covers"):
+                    stack.enter_context(override(type_name, adapter))
+        model = kuiper.load(path, optimize=False)
+    assert any(type(op.layer).__module__ == adapters.__name__ for op in model.operators)
+    return model
+
+
+def run(course: str, name: str) -> np.ndarray:
+    """The (first) output of an exported operator, computed by the course's solutions."""
+    model = load(course, FIXTURES / f"{name}.pnnx.param")
+    stored = np.load(FIXTURES / f"{name}.npz")
+    y = model(*(stored[key] for key in stored if key.startswith("input_")))
+    return np.asarray(y[0] if isinstance(y, tuple) else y)
 
 
 @pytest.mark.parametrize(
-    ("course", "name"), [*((LAYERS, name) for name in COVERED), *((MODELS, name) for name in DETECT)]
+    ("course", "name"), [*((LAYERS, name) for name in COVERED), *((MODELS, name) for name in (*DETECT, *TEXT))]
 )
 def test_adapter_equals_torch(course: str, name: str) -> None:
     expected = np.load(FIXTURES / f"{name}.npz")["output_0"]
@@ -95,3 +110,95 @@ def test_adapter_equals_torch(course: str, name: str) -> None:
 def test_adapter_refuses_what_no_exercise_covers(name: str) -> None:
     with pytest.raises(kuiper.UnsupportedOperatorError, match=r"exercise 3\.[35]"):
         run(LAYERS, name)
+
+
+@pytest.mark.parametrize("name", ["llama", "llama3", "llama_linear", "mistral", "qwen2", "qwen3", "gpt2"])
+def test_adapters_give_the_logits_of_transformers_in_one_call_and_token_by_token(name: str) -> None:
+    model, stored = load(MODELS, DECODERS / f"{name}.pnnx.param"), np.load(DECODERS / f"{name}.npz")
+    tokens, expected = stored["input_0"], stored["output_0"][0]
+    session = model.start(max_length=40)
+    pieces = [session(tokens[0, :20]), *(session(token) for token in tokens[0, 20:, None])]
+    for got in (model(tokens)[0], np.concatenate([np.asarray(piece) for piece in pieces])):
+        assert np.abs(np.asarray(got) - expected).max() <= 1e-5 * np.abs(expected).max()
+
+
+def test_cache_goes_back_with_the_session_and_keeps_two_apart() -> None:
+    model, tokens = load(MODELS, DECODERS / "llama.pnnx.param"), np.load(DECODERS / "llama.npz")["input_0"][0]
+    first, second = model.start(max_length=16), model.start(max_length=16)
+    wanted = np.asarray(first(tokens[:6]))
+    second(tokens[3:9])
+    first(tokens[9:12])
+    first.rewind(2)
+    np.testing.assert_allclose(np.asarray(first(tokens[2:6])), wanted[2:], atol=1e-5 * np.abs(wanted).max())
+
+
+def test_cache_refuses_a_session_that_was_forked() -> None:
+    session = load(MODELS, DECODERS / "llama.pnnx.param").start(max_length=16)
+    session([3, 1, 4])
+    with pytest.raises(kuiper.UnsupportedOperatorError, match=r"a text that was not forked, in exercise 5\.12"):
+        session.fork()([1])
+
+
+@pytest.mark.parametrize(
+    ("type_name", "params", "words"),
+    [
+        ("nn.RMSNorm", "normalized_shape=(3,4) elementwise_affine=False", r"one axis in exercise 5\.11"),
+        ("kuiper.CausalAttention", "scale=0.5", r"the scale 1 / sqrt\(d\) in exercise 5\.12"),
+    ],
+)
+def test_text_adapters_refuse_what_no_exercise_covers(type_name: str, params: str, words: str) -> None:
+    adapter = getattr(adapters_of(MODELS), type_name.partition(".")[2])
+    text = f"7767517\n3 2\npnnx.Input in 0 1 0\n{type_name} op 1 1 0 1 {params}\npnnx.Output out 1 0 1\n"
+    graph = kuiper.graph.RuntimeGraph(pnnx.parse_param(text, "graph"))
+    with (
+        selected(Selection(read_syllabus(ROOT), "solution")),
+        override(type_name, adapter),
+        pytest.raises(kuiper.UnsupportedOperatorError, match=words),
+    ):
+        graph.build(registry)
+
+
+def product_by_numpy(weight: np.ndarray, scales: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
+    """What exercise 5.14 computes."""
+    out[:] = (weight.astype(np.float32) @ x) * scales
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_quantized_linear_multiplies_row_by_row(bias: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    adapters, numbers = adapters_of(MODELS), np.random.default_rng(4)
+    monkeypatch.setattr(adapters, "load_exercise", lambda id_: SimpleNamespace(product=product_by_numpy))
+    weight, x = (numbers.standard_normal(shape, np.float32) for shape in ((5, 7), (2, 3, 7)))
+    attrs = {"bias": numbers.standard_normal(5, np.float32)} if bias else {}
+    writer = GraphWriter()
+    params = {"bias": bias, "in_features": 7, "out_features": 5}
+    y = writer.add("pnnx.Input", "x", shape=(None, None, 7))
+    y = writer.add("nn.Linear", "fc", y, shape=(None, None, 5), params=params, attrs={**attrs, "weight": weight})
+    writer.finish(y)
+    quantize_graph(writer.graph, 8)
+    reference, own = kuiper.load(writer.graph, optimize=False), kuiper.graph.RuntimeGraph(writer.graph)
+    with override("nn.Linear", adapters.QuantizedLinear):
+        own.build(registry)
+    wanted = np.asarray(reference(x))
+    np.testing.assert_allclose(np.asarray(own(x)), wanted, rtol=0, atol=1e-5 * np.abs(wanted).max())
+    (layer,) = [op for op in own.operators if op.type == "nn.Linear"]
+    assert adapters.QuantizedLinear.covers(layer)
+
+
+def test_quantized_linear_does_not_cover_weights_of_float32() -> None:
+    model = kuiper.load(DECODERS / "llama.pnnx.param", optimize=False)
+    linear = next(op for op in model.operators if op.type == "nn.Linear")
+    assert not adapters_of(MODELS).QuantizedLinear.covers(linear)
+
+
+def test_next_token_has_the_settings_and_the_chances_of_the_sampler(monkeypatch: pytest.MonkeyPatch) -> None:
+    adapters, seen = adapters_of(MODELS), []
+
+    def next_token(*given: object) -> int:
+        seen.append(given[1:])
+        return int(np.searchsorted(np.cumsum([0.25, 0.5, 0.25]), given[-1], side="right"))  # as exercise 5.13 draws
+
+    monkeypatch.setattr(adapters, "load_exercise", lambda id_: SimpleNamespace(next_token=next_token))
+    scores, sampler = np.log([0.25, 0.5, 0.25]), Sampler(temperature=1.0, top_k=3, repetition_penalty=1.5, seed=5)
+    own = adapters.NextToken(sampler)
+    assert [own(scores, [7]) for _ in range(20)] == [sampler(scores) for _ in range(20)]
+    assert all(given[:5] == ([7], 1.0, 3, 1.0, 1.5) for given in seen)

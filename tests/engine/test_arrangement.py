@@ -22,6 +22,7 @@ def test_arranged_orders_axes_as_the_output_lies() -> None:
 def test_arranged_rounds_up_only_what_all_values_can_follow() -> None:
     assert arranged((7, 5), [(16, 1), (16, 1)], 16, 2, 1024).shape == (1, 112)
     assert arranged((7, 5), [(16, 1), (0, 1)], 16, 2, 1024).shape == (7, 16)
+    assert arranged((7, 5), [(16, 1), (16, 0)], 16, 2, 1024).shape == (7, 16)  # a number for each row
     assert arranged((7, 5), [(16, 1), (1, 7)], 16, 2, 1024).shape == (7, 5)
     assert arranged((7, 5), [(16, 2), (16, 1)], 16, 2, 1024).shape == (7, 5)
     assert arranged((7, 5), [(8, 1), (16, 1)], 16, 2, 1024).shape == (7, 5)  # it would reach into the next row

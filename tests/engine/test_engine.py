@@ -23,6 +23,15 @@ def test_engine_keeps_the_plans_that_were_used_last() -> None:
     assert engine.plan_for(inputs[1]) is not plans[1]
 
 
+def test_a_report_is_of_the_plan_that_runs() -> None:
+    fast, _ = both(INPUT, conv("x y"), OUTPUT)
+    engine, x = fast._execution.executor, numbers(2, 4, 6, 5)
+    assert isinstance(engine, Engine)
+    fast(x)
+    engine.report([x], runs=1)
+    assert len(engine._plans) == 1
+
+
 def test_engine_leaves_an_empty_batch_to_the_layers() -> None:
     fast, plain = both(INPUT, relu("x y"), OUTPUT)
     empty = numbers(0, 4, 6, 5)

@@ -7,12 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+import kuiper
 from kuiper.engine.engine import Engine
+from kuiper.engine.plan import Plan
+from kuiper.errors import ShapeError
 from kuiper.graph import RuntimeGraph, pnnx
+from kuiper.graph.passes import Pass, fuse_caches_into_attention
 from kuiper.graph.state import State
 from kuiper.layers import registry
 from kuiper.layers.operators.causal_attention import causal_attention
 from kuiper.models.text.graph_writer import GraphWriter
+from kuiper.models.text.random_decoder import random_decoder
 
 
 def attention_graph(**params: Any) -> pnnx.Graph:
@@ -35,24 +40,28 @@ def run(model: RuntimeGraph, state: Any, inputs: list[np.ndarray]) -> np.ndarray
     return np.asarray(answer)
 
 
-def built(optimize: bool, **params: Any) -> RuntimeGraph:
+def built(optimize: bool, passes: list[Pass] | None = None, **params: Any) -> RuntimeGraph:
     model = RuntimeGraph(attention_graph(**params))
-    model.build(registry, optimize, None, Engine if optimize else None)
+    model.build(registry, optimize, passes, Engine if optimize else None)
     return model
 
 
-@pytest.mark.parametrize("optimize", [True, False], ids=["engine", "layers"])
+@pytest.mark.parametrize(
+    ("optimize", "passes"),
+    [(True, None), (False, None), (False, [fuse_caches_into_attention])],
+    ids=["engine", "layers", "the engine's layer"],
+)
 @pytest.mark.parametrize(
     ("texts", "heads", "groups", "numbers"),
     [(1, 1, 1, 1), (1, 3, 1, 7), (2, 4, 2, 16), (1, 9, 3, 64), (1, 5, 5, 33), (3, 12, 2, 15), (1, 2, 1, 128)],
 )
 def test_attention_in_pieces_is_attention_at_once(
-    texts: int, heads: int, groups: int, numbers: int, optimize: bool
+    texts: int, heads: int, groups: int, numbers: int, optimize: bool, passes: list[Pass] | None
 ) -> None:
     rng = np.random.default_rng(numbers)
     q, k, v = (rng.standard_normal((texts, 59, h, numbers), np.float32) for h in (heads, groups, groups))
     expected = causal_attention(*(x.transpose(0, 2, 1, 3) for x in (q, k, v)))
-    model, state = built(optimize), State(61)
+    model, state = built(optimize, passes), State(61)
     for first, end in [(0, 1), (1, 2), (2, 17), (17, 18), (18, 43), (43, 59)]:
         got = run(model, state, [x[:, first:end] for x in (q, k, v)])
         np.testing.assert_allclose(got, expected[:, :, first:end], atol=1e-5 * np.abs(expected).max())
@@ -86,3 +95,20 @@ def test_scores_of_any_size_do_not_overflow() -> None:
     v = np.arange(12, dtype=np.float32).reshape(1, 3, 1, 4)
     got = run(built(True), State(3), [q, k, v])
     np.testing.assert_array_equal(got[0, 0], [[0, 1, 2, 3], [0, 1, 2, 3], [8, 9, 10, 11]])
+
+
+def test_rotary_reads_heads_where_they_lie() -> None:
+    model = kuiper.load(random_decoder(seed=2))
+    plan = Plan(model, [np.zeros((1, 3), np.int64)], {}, max_length=16)
+    algorithms = [card.algorithm for stretch in plan.compiled() for card in stretch.steps]
+    assert algorithms.count("rotary") == 4  # queries and keys of two layers
+    assert "copy" not in algorithms
+
+
+def test_the_engines_layer_says_what_does_not_fit() -> None:
+    model = built(False, [fuse_caches_into_attention])
+    q = np.zeros((1, 3, 2, 4), np.float32)
+    with pytest.raises(ShapeError, match="expected keys of 3 positions"):
+        run(model, State(8), [q, q[:, :2], q[:, :2]])
+    with pytest.raises(ShapeError, match="expected at most 2 positions, got 3"):
+        run(model, State(2), [q, q, q])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from kuiper.errors import ShapeError
 from tests.engine.lowered import steps_of
-from tests.engine.models import numbers
+from tests.engine.models import both, numbers
 
 
 @pytest.mark.parametrize("shape", [(1, 12, 1, 1), (2, 12, 5, 6), (2, 96, 7, 3), (3, 12, 5), (1, 12, 2, 2, 2)])
@@ -24,3 +25,10 @@ def test_channel_shuffle_keeps_an_image_an_image() -> None:
         "torch.cat j 2 1 5 4 y dim=1",
     )
     assert steps_of(*lines, inputs=[numbers(2, 32, 5, 6)]) == ["clip", "copy", "direct", "copy"]
+
+
+@pytest.mark.parametrize("shape", [(4, 6), (6,)])
+def test_channel_shuffle_of_no_image_is_the_layers_error(shape: tuple[int, ...]) -> None:
+    fast, _ = both("pnnx.Input in 0 1 x", "nn.ChannelShuffle s 1 1 x y groups=2", "pnnx.Output out 1 0 y")
+    with pytest.raises(ShapeError, match=r"nn\.ChannelShuffle"):
+        fast(numbers(*shape))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tests.engine.lowered import computing, steps_of
-from tests.engine.models import numbers
+from tests.engine.models import algorithms, assert_close, both, numbers, plan_of
+from tests.graph.pass_graphs import OUTPUT
 
 SIZES = dict(zip("bhijdcwkn", (2, 3, 5, 7, 4, 6, 8, 9, 10), strict=True))
 
@@ -38,3 +40,14 @@ def test_other_equations_are_left_to_the_layer(equation: str) -> None:
     inputs = [numbers(*(SIZES[letter] for letter in term), seed=len(term)) for term in terms]
     operands = " ".join(f"x{i}" for i in range(len(terms)))
     assert steps_of(f"torch.einsum e {len(terms)} 1 {operands} y equation={equation}", inputs=inputs) == ["layer"]
+
+
+@pytest.mark.parametrize("whole", [0, 1])
+def test_einsum_of_whole_numbers_is_left_to_the_layer(whole: int) -> None:
+    inputs = [numbers(3, 5), numbers(5, 4)]
+    inputs[whole] = np.arange(inputs[whole].size).reshape(inputs[whole].shape)
+    fast, plain = both(
+        *(f"pnnx.Input in{i} 0 1 x{i}" for i in (0, 1)), "torch.einsum e 2 1 x0 x1 y equation=ij,jk->ik", OUTPUT
+    )
+    assert_close(fast(*inputs), plain(*inputs))
+    assert "layer" in algorithms(plan_of(fast, inputs))

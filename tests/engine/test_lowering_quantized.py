@@ -9,6 +9,7 @@ import pytest
 
 import kuiper
 from kuiper.engine.engine import Engine
+from kuiper.engine.kernels import digit_product
 from kuiper.engine.kernels.quantized_product import WIDTH
 from kuiper.errors import TensorIndexError
 from kuiper.graph import RuntimeGraph, pnnx
@@ -27,8 +28,24 @@ def built(graph: pnnx.Graph, optimize: bool) -> RuntimeGraph:
     return model
 
 
+@pytest.fixture(params=["by floats", "by digits"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Both ways to multiply, whichever the planner would take here."""
+    if request.param == "by digits" and not digit_product.RUNS:
+        pytest.skip("this CPU lacks the instruction of this build")
+    monkeypatch.setattr(digit_product, "IS_FAST", request.param == "by digits")
+    return str(request.param)
+
+
 def algorithms(model: RuntimeGraph, *inputs: np.ndarray) -> str:
     return str(model.plan(*inputs, runs=1))
+
+
+def plan_steps(model: RuntimeGraph, *inputs: np.ndarray) -> list[Any]:
+    """The cards of the steps of a plan."""
+    plan = Engine(model).plan_for(inputs)
+    assert plan is not None
+    return [card for stretch in plan.compiled() for card in stretch.steps]
 
 
 def linear(
@@ -48,19 +65,74 @@ def linear(
 @pytest.mark.parametrize("bits", [8, 4])
 @pytest.mark.parametrize("rows", [1, 2, 6, 7, 13, 40])
 @pytest.mark.parametrize("outputs", [1, WIDTH - 1, WIDTH, WIDTH + 1, 3 * WIDTH + 5])
-def test_products_are_those_of_the_layer(bits: int, rows: int, outputs: int) -> None:
-    depth = 96 if bits == 4 else 77
+def test_products_are_those_of_the_layer(way: str, bits: int, rows: int, outputs: int) -> None:
+    depth = 96 if bits == 4 else 74 + rows % 4  # with every remainder by 4
     graph = linear(outputs, depth, bias=outputs % 2 == 1)
     quantize_graph(graph, bits)
     x = np.random.default_rng(rows).standard_normal((rows, depth), np.float32)
     expected = np.asarray(built(graph, False)(x))
     model = built(graph, True)
     np.testing.assert_allclose(np.asarray(model(x)), expected, atol=1e-5 * np.abs(expected).max())
-    assert f"product with {bits} bits" in algorithms(model, x)
+    table = algorithms(model, x)
+    assert f"product with {bits} bits" in table
+    assert ("by digits" in table) == (way == "by digits")
 
 
 @pytest.mark.parametrize("bits", [8, 4])
-def test_residual_and_activation_are_part_of_the_step(bits: int) -> None:
+@pytest.mark.parametrize("worst", [np.nan, np.inf, -np.inf, 1e35, 1e-37, 1e-45])
+def test_rows_that_are_no_whole_numbers_are_those_of_the_layer(way: str, bits: int, worst: float) -> None:
+    graph = linear(WIDTH + 3, 64, bias=False)
+    quantize_graph(graph, bits)
+    x = np.random.default_rng(5).standard_normal((5, 64), np.float32)
+    x[0, 5] = x[3, 63] = worst
+    x[1] = 0
+    x[2] *= np.float32(worst) if abs(worst) < 1 else np.float32(1e-30)
+    with np.errstate(all="ignore"):
+        expected = np.asarray(built(graph, False)(x))
+        got = np.asarray(built(graph, True)(x))
+    for row, other in zip(got, expected, strict=True):
+        largest = np.abs(other[np.isfinite(other)]).max(initial=0)
+        np.testing.assert_allclose(row, other, rtol=1e-5, atol=max(1e-5 * largest, 1e-38))
+
+
+@pytest.mark.parametrize("bits", [8, 4])
+def test_sums_of_the_largest_numbers_do_not_overflow(way: str, bits: int) -> None:
+    graph = linear(3, 8192, bias=False)
+    for op in graph.operators:
+        if op.attrs:
+            op.attrs["weight"].data[...] = [[1.0], [-1.0], [0.5]]
+    quantize_graph(graph, bits)
+    x = np.full((2, 8192), np.float32(1.9999999), np.float32)
+    x[1] *= -1
+    expected = np.asarray(built(graph, False)(x))
+    np.testing.assert_allclose(np.asarray(built(graph, True)(x)), expected, rtol=1e-5)
+
+
+def test_a_row_longer_than_sums_of_whole_numbers_can_be_is_multiplied_by_floats(way: str) -> None:
+    graph = linear(3, (1 << 16) + 4, bias=True)
+    quantize_graph(graph, 8)
+    x = np.random.default_rng(5).standard_normal((1, (1 << 16) + 4), np.float32)
+    model = built(graph, True)
+    expected = np.asarray(built(graph, False)(x))
+    np.testing.assert_allclose(np.asarray(model(x)), expected, atol=1e-5 * np.abs(expected).max())
+    assert "by digits" not in algorithms(model, x)
+
+
+def test_products_of_the_same_rows_share_their_digits(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not digit_product.RUNS:
+        pytest.skip("this CPU lacks the instruction of this build")
+    monkeypatch.setattr(digit_product, "IS_FAST", True)
+    graph = random_decoder(seed=2, hidden_size=64, intermediate_size=96, head_dim=16, num_hidden_layers=1)
+    quantize_graph(graph, 8)
+    model = built(graph, True)
+    algorithm_of_steps = [row[2] for row in model.plan(np.array([[1, 2, 3]]), runs=1).rows]
+    assert (
+        algorithm_of_steps.count("digits") == 5
+    )  # of q, k and v; of what attention gives; gate and up; down; the head
+
+
+@pytest.mark.parametrize("bits", [8, 4])
+def test_residual_and_activation_are_part_of_the_step(way: str, bits: int) -> None:
     def then(writer: GraphWriter, y: Any, x: Any) -> Any:
         added = writer.add("pnnx.Expression", "sum", y, x, shape=y.shape, params={"expr": "add(@0,@1)"})
         return writer.add("F.silu", "silu", added, shape=y.shape)
@@ -78,7 +150,7 @@ def test_residual_and_activation_are_part_of_the_step(bits: int) -> None:
 
 @pytest.mark.parametrize("bits", [8, 4])
 @pytest.mark.parametrize("tied", [True, False])
-def test_quantised_decoders_on_the_engine_are_those_of_the_layers(bits: int, tied: bool) -> None:
+def test_quantised_decoders_on_the_engine_are_those_of_the_layers(way: str, bits: int, tied: bool) -> None:
     graph = random_decoder(
         seed=2, hidden_size=64, intermediate_size=96, head_dim=16, vocab_size=77, tie_word_embeddings=tied
     )
@@ -95,7 +167,7 @@ def test_quantised_decoders_on_the_engine_are_those_of_the_layers(bits: int, tie
     assert "direct 1x1" not in table
 
 
-def test_any_number_of_threads_gives_the_same_bits() -> None:
+def test_any_number_of_threads_gives_the_same_bits(way: str) -> None:
     graph = linear(5 * WIDTH, 256, bias=True)
     quantize_graph(graph, 4)
     model = built(graph, True)
@@ -120,3 +192,18 @@ def test_a_token_that_lies_outside_of_the_table_is_an_error(bits: int) -> None:
         with pytest.raises(TensorIndexError, match="embedding"):
             model([[0, token]])
     assert np.isfinite(np.asarray(model([[0, 31]]))).all()
+
+
+def test_rows_of_a_table_count_the_bytes_that_they_read() -> None:
+    moved = []
+    for bits in (8, 4):
+        writer = GraphWriter()
+        tokens = writer.add("pnnx.Input", "tokens", shape=(None,), dtype=pnnx.DataType.I64)
+        data = np.random.default_rng(4).standard_normal((50, 64), np.float32)
+        table = writer.add("pnnx.Attribute", "table", shape=data.shape, attrs={"data": data})
+        writer.finish(writer.add("F.embedding", "embedding", tokens, table, shape=(None, 64)))
+        quantize_graph(writer.graph, bits)
+        cards = plan_steps(built(writer.graph, True), np.arange(10))
+        moved += [card.bytes for card in cards if card.algorithm == f"rows of {bits} bits"]
+    assert len(moved) == 2
+    assert moved[0] - moved[1] == 10 * 64 // 2

@@ -14,7 +14,7 @@ from tests.engine.models import algorithms, both, numbers, plan_of
 from tests.graph.pass_graphs import OUTPUT, file_graph
 
 SIZES = [1, 7, 16, 17, 511, 512, 513, 1100]
-NAMES = {"float32": "f32", "int64": "i64", "int32": "i32", "bool": "bool"}
+NAMES = {"float32": "f32", "int64": "i64", "int32": "i32", "int16": "i16", "bool": "bool"}
 
 
 def same(*lines: str, inputs: list[np.ndarray], ends: int = 1) -> list[str]:
@@ -52,6 +52,11 @@ def test_comparisons_of_floats_and_wholes(relation: str, count: int) -> None:
         assert same(f"torch.{relation} it 2 1 x0 x1 y0", inputs=[a, b]) == [relation]
     assert same(f"torch.{relation} it 1 1 x0 y0 other=-1", inputs=[i]) == [relation]
     assert same(f"torch.{relation} it 1 1 x0 y0 other=0.5", inputs=[x]) == [relation]
+
+
+def test_a_formula_with_an_odd_type_deep_inside_is_left_to_the_layer_whole() -> None:
+    inputs = [wholes(5), wholes(5, dtype=np.int16)]
+    assert same("pnnx.Expression it 2 1 x0 x1 y0 expr=add(mul(@0,2),mul(@0,add(@0,@1)))", inputs=inputs) == ["layer"]
 
 
 def test_a_whole_number_beside_a_fraction_is_left_to_the_layer() -> None:

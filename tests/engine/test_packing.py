@@ -33,6 +33,21 @@ def test_pack_holds_every_weight_once(out_c: int, groups: int) -> None:
     np.testing.assert_array_equal(seen, weight)
 
 
+@pytest.mark.parametrize("out_c", sorted({1, max(LANES - 1, 1), LANES, LANES + 1, 4 * LANES, 9 * LANES + 3}))
+@pytest.mark.parametrize("depth", sorted({1, max(LANES - 1, 1), LANES, 2 * LANES + 5}))
+def test_pack_turns_weights_of_linear_layers(out_c: int, depth: int) -> None:
+    weight = numbers(out_c, depth)
+    weight.flags.writeable = False  # as that of a mapped file
+    packed = pack(weight[:, :, None, None], None, 1, pixels=1)
+    found = []
+    for vectors, _, _, offset in packed.panels:
+        columns = int(vectors) * LANES
+        found.append(packed.weights[offset : offset + depth * columns].reshape(depth, columns))
+    whole = np.concatenate(found, axis=1)
+    np.testing.assert_array_equal(whole[:, :out_c], weight.T)
+    assert not whole[:, out_c:].any()
+
+
 @pytest.mark.skipif(LANES < 2, reason="groups share a vector only where it holds several numbers")
 def test_pack_multiplies_few_zeros_where_groups_are_left_over() -> None:
     packed = pack(numbers(13 * LANES // 2, 4, 3, 3), None, groups=13, pixels=100)

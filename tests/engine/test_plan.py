@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from time import perf_counter
 
 import numpy as np
 import pytest
@@ -140,6 +141,14 @@ def test_a_layer_between_programs_gets_its_views() -> None:
     x = numbers(2, 4, 6, 5)
     assert_close(fast(x), plain(x))
     assert "layer" in algorithms(plan_of(fast, [x]))
+
+
+def test_the_time_of_a_layer_is_a_part_of_the_run() -> None:
+    fast, _ = both(INPUT, conv("x 1"), "torch.cumsum sums 1 1 1 y dim=1", OUTPUT)
+    x, spent = numbers(2, 4, 6, 5), {}
+    begun = perf_counter()
+    plan_of(fast, [x]).run([x], 1, lambda step, seconds: spent.update({step.op.name: seconds}))
+    assert 0 < spent["sums"] < perf_counter() - begun
 
 
 def test_a_students_layer_is_called() -> None:

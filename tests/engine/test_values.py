@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kuiper.engine.values import Storage, Value, new_image, new_rows
+from kuiper.engine.kernels.convolution import LANES
+from kuiper.engine.values import Storage, Value, has_room, narrow, new_image, new_rows, new_typed
 from kuiper.errors import ShapeError
 from kuiper.tensor_limit import get_tensor_limit, set_tensor_limit
 from tests.engine.models import assert_close, both, numbers
@@ -20,6 +21,20 @@ def test_new_rows_lie_in_their_storage(shape: tuple[int, ...], padded: bool) -> 
 @pytest.mark.parametrize("shape", [(1, 1, 1, 1), (2, 3, 4, 5), (1, 40, 2, 1)])
 def test_new_images_lie_in_their_storage(shape: tuple[int, int, int, int]) -> None:
     check(new_image(*shape), shape)
+
+
+def test_has_room_where_a_whole_vector_ends_before_the_next_run() -> None:
+    image = new_image(1, 3 * LANES, 2, 2)
+    assert has_room(image)
+    assert has_room(narrow(image, 1, LANES, LANES))
+    assert has_room(narrow(image, 1, 0, 3 * LANES - 1))
+    assert has_room(new_rows((4, LANES + 1), padded=False)) is (LANES == 1)
+    assert not has_room(Value(image.storage, image.view[:, ::2]))
+
+
+def test_new_typed_takes_the_bytes_that_its_numbers_need() -> None:
+    assert new_typed((3, 50), np.dtype(np.int64)).storage.floats == Storage(2 * 3 * 50).floats
+    assert new_typed((7,), np.dtype(np.bool_)).storage.floats == Storage(2).floats
 
 
 def test_storage_has_at_most_the_bytes_of_a_tensor() -> None:

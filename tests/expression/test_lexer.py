@@ -23,6 +23,10 @@ def test_tokenize_gives_type_text_and_position() -> None:
     ]
 
 
+def test_tokenize_of_an_equation_is_one_word() -> None:
+    assert tokenize("ij,jk->ik") == [Token(TokenType.WORD, "ij,jk->ik", 0)]
+
+
 def test_tokenize_finds_sin() -> None:
     assert texts("sin(mul(@0,@1))") == ["sin", "(", "mul", "(", "@0", ",", "@1", ")", ")"]
 

@@ -96,6 +96,14 @@ def test_eliminate_common_subexpressions_keeps_outputs_apart(end: tuple[str, ...
     assert not np.shares_memory(np.asarray(first), np.asarray(second))
 
 
+@pytest.mark.parametrize("returned", ["1", "2"])
+def test_eliminate_common_subexpressions_shares_what_is_returned_once(returned: str) -> None:
+    other = {"1": "2", "2": "1"}[returned]
+    lines = (INPUT, relu("x 1", "a"), relu("x 2", "b"), expression("neg(@0)", f"{other} y"), OUTPUT)
+    model = rewritten(eliminate_common_subexpressions, *lines, f"pnnx.Output p 1 0 {returned}")
+    assert types(model).count("nn.ReLU") == 1
+
+
 def test_eliminate_common_subexpressions_calls_a_students_layer() -> None:
     with override("nn.ReLU", Layer):
         graph = file_graph(INPUT, relu("x 1", "a"), relu("x 2", "b"), ADD, OUTPUT)

@@ -119,6 +119,12 @@ def test_fold_batch_norm_into_conv_refuses_infinite_weights() -> None:
     assert types(build(graph, fold_batch_norm_into_conv)) == ["nn.Conv2d", "nn.BatchNorm2d"]
 
 
+def test_fold_batch_norm_into_conv_transpose_without_groups_is_the_layers_error() -> None:
+    line = conv("x 1").replace("nn.Conv2d", "nn.ConvTranspose2d").replace("groups=1", "groups=0")
+    with pytest.raises(ValueError, match=r"nn\.ConvTranspose2d 'conv'"):
+        build(file_graph(INPUT, line, norm("1 y"), OUTPUT), fold_batch_norm_into_conv)
+
+
 def test_fold_batch_norm_into_conv_leaves_errors_to_the_layers() -> None:
     wrong = (
         norm("1 y", channels=3),

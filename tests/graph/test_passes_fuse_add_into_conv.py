@@ -19,6 +19,13 @@ def test_fuse_add_into_conv_makes_the_other_operand_the_residual(text: str, oper
     assert fused.input_names == ["input", "residual"]
 
 
+@pytest.mark.parametrize(("before", "after"), [("(?,4,6,5)f32", "(2,4,6,5)f32"), ("(2,4,6,5)f32", "(?,4,6,5)f32")])
+def test_fuse_add_into_conv_takes_sizes_that_the_file_leaves_open(before: str, after: str) -> None:
+    line = conv("x 1", shape="") + f" #1={before}"
+    model = rewritten(fuse_add_into_conv, INPUT, line, expression("add(@0,@1)", "1 x y", shape=after), OUTPUT)
+    assert types(model) == ["kuiper.FusedConv2d"]
+
+
 def test_fuse_add_into_conv_of_two_convolutions_takes_the_first() -> None:
     lines = (INPUT, conv("x 1", "a"), conv("x 2", "b"), expression("add(@0,@1)", "1 2 3"), relu("3 y"), OUTPUT)
     model = rewritten([fuse_add_into_conv, fuse_activation_into_conv], *lines)

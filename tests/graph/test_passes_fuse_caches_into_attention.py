@@ -14,13 +14,15 @@ from kuiper.models.text.graph_writer import GraphWriter
 from tests.graph.pass_graphs import assert_wired
 
 
-def attention_graph(second_reader: bool = False, one_cache: bool = False) -> pnnx.Graph:
+def attention_graph(
+    second_reader: bool = False, one_cache: bool = False, reader: str = "kuiper.CausalAttention"
+) -> pnnx.Graph:
     """q, k, v (b, h, s, d) -> attention to cached keys and values, and perhaps the keys themselves."""
     writer = GraphWriter()
     q, k, v = (writer.add("pnnx.Input", name, shape=(None, None, None, None)) for name in "qkv")
     k = writer.add("kuiper.Cache", "keys", k)
     v = v if one_cache else writer.add("kuiper.Cache", "values", v)
-    y = writer.add("kuiper.CausalAttention", "attention", q, k, v)
+    y = writer.add(reader, "attention", q, k, v)
     if second_reader:
         writer.finish(writer.add("F.relu", "other", k))
         writer.graph.operators[-1].name = "pnnx_output_1"
@@ -42,6 +44,11 @@ def test_pass_makes_one_operator_of_caches_and_attention() -> None:
 @pytest.mark.parametrize("kept", [{"second_reader": True}, {"one_cache": True}])
 def test_pass_leaves_alone_what_is_not_the_attentions_own(kept: dict[str, bool]) -> None:
     assert "kuiper.CausalAttention" in types_after(attention_graph(**kept))
+
+
+def test_pass_leaves_other_readers_of_two_caches_alone() -> None:
+    kept = ["kuiper.Cache", "kuiper.Cache", "F.scaled_dot_product_attention"]
+    assert types_after(attention_graph(reader=kept[-1])) == kept
 
 
 def test_pass_leaves_layers_of_ones_own_alone() -> None:

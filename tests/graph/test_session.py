@@ -254,3 +254,12 @@ def test_a_layer_of_ones_own_in_place_of_attention_is_called(whole: np.ndarray) 
     close(session(TOKENS[:6]), whole[:6])
     close(session(TOKENS[6:8]), whole[6:8])
     assert Mine.calls >= 4
+
+
+def test_an_observer_sees_every_operator_of_a_call(model: RuntimeGraph, whole: np.ndarray) -> None:
+    """The layers do the work then, on the session's own caches: calls with and without an observer go on together."""
+    session, names = model.start(max_length=40), []
+    close(session(TOKENS[:9]), whole[:9])
+    close(session(TOKENS[9:12], lambda op, outputs, seconds: names.append(op.name)), whole[9:12])
+    close(session(TOKENS[12:20]), whole[12:20])
+    assert names == [op.name for op in model.order if op.layer is not None]

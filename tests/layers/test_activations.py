@@ -165,6 +165,12 @@ def test_threshold_needs_its_parameters() -> None:
         layer("nn.Threshold", threshold=1.0)
 
 
+def test_rrelu_has_the_mean_slope_of_torchs_defaults() -> None:
+    x = np.float32([-24, 24])
+    np.testing.assert_allclose(run("F.rrelu", x), [-24 * (1 / 8 + 1 / 3) / 2, 24], rtol=1e-6)
+    assert run("F.rrelu", x, lower=0.25, upper=0.75).tolist() == [-12, 24]
+
+
 def test_rrelu_refuses_training_mode() -> None:
     with pytest.raises(UnsupportedOperatorError, match="expected training=False"):
         layer("F.rrelu", training=True)

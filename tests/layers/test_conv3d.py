@@ -71,6 +71,26 @@ def test_conv_transpose3d_by_hand() -> None:
     assert np.shape(conv(X, "nn.ConvTranspose3d", stride=2, output_padding=1)) == (1, 1, 5, 4, 4)
 
 
+@pytest.mark.parametrize(
+    ("padding", "expected"), [("valid", [[[[4, 6], [8, 10]]]]), ("same", [[[[4, 6], [8, 10]], [[4, 5], [6, 7]]]])]
+)
+def test_conv3d_with_padding_as_a_word(padding: str, expected: list[list[list[list[int]]]]) -> None:
+    parameters = {"in_channels": 1, "out_channels": 1, "kernel_size": (2, 1, 1), "bias": False, "padding": padding}
+    assert layer("nn.Conv3d", {"weight": ONE}, **parameters).forward(X).tolist() == [expected]
+
+
+@pytest.mark.parametrize(("padding", "sizes"), [((0, 0, 1, 1, 2, 2), (5, 4, 2)), ((2, 1, 0), (5, 4, 2))])
+def test_conv3d_with_padding_from_either_end(padding: tuple[int, ...], sizes: tuple[int, ...]) -> None:
+    parameters = {"in_channels": 1, "out_channels": 1, "kernel_size": (2, 1, 1), "bias": False, "padding": padding}
+    assert layer("nn.Conv3d", {"weight": ONE}, **parameters).forward(X).shape[2:] == sizes
+
+
+@pytest.mark.parametrize("padding", [(0, 1, 1, 1, 2, 2), (1, 1, 1, 1, 2, 0)])
+def test_conv3d_refuses_padding_that_differs_from_side_to_side(padding: tuple[int, ...]) -> None:
+    with pytest.raises(ParameterError, match="padding"):
+        layer("nn.Conv3d", {"weight": ONE}, in_channels=1, out_channels=1, kernel_size=(2, 1, 1), padding=padding)
+
+
 def test_weights_as_operands() -> None:
     np.testing.assert_array_equal(run("F.conv3d", X, ONE), conv(X))
     np.testing.assert_array_equal(run("F.conv_transpose3d", X, ONE), conv(X, "nn.ConvTranspose3d"))

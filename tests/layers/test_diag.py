@@ -20,3 +20,12 @@ def test_diag_refuses_other_ranks_and_missing_diagonals() -> None:
         run("torch.diag", np.zeros((1, 1, 1)))
     with pytest.raises(ShapeError, match=r"expected a matrix that has diagonal 4, got \(2, 3\)"):
         run("torch.diag", np.zeros((2, 3)), diagonal=4)
+
+
+def test_diag_of_a_wide_matrix_has_diagonals_up_to_its_width() -> None:
+    wide = np.arange(6).reshape(2, 3)
+    assert run("torch.diag", wide, diagonal=2).tolist() == [2]
+    assert run("torch.diag", wide, diagonal=3).tolist() == []
+    assert run("torch.diag", wide.T, diagonal=-2).tolist() == [2]
+    with pytest.raises(ShapeError, match="a matrix that has diagonal 3"):
+        run("torch.diag", wide.T, diagonal=3)

@@ -30,6 +30,11 @@ def test_instance_norm_takes_one_sample_without_a_batch_axis() -> None:
         run("nn.InstanceNorm2d", X[0], num_features=2)
 
 
+def test_instance_norm_as_a_function_needs_a_batch_axis() -> None:
+    with pytest.raises(ShapeError, match=r"expected input \(n, c, ...\), got \(2, 2\)"):
+        run("F.instance_norm", X[0])
+
+
 def test_aten_instance_norm_takes_torchs_nine_arguments() -> None:
     statistics = (np.float32([1, 5]), np.float32([4, 1]))
     tracked = run("aten::instance_norm", X, None, None, *statistics, False, 0.1, 0.0, True)

@@ -43,6 +43,13 @@ def test_multihead_attention_hides_where_a_mask_of_bools_is_true(name: str) -> N
     np.testing.assert_allclose(y[:, :1], attention_layer().forward(X[:, :1]), rtol=1e-6)  # row 0 sees itself only
 
 
+def test_multihead_attention_takes_three_inputs_and_a_mask() -> None:
+    layer, hidden = attention_layer(("query", "key", "value", "attn_mask")), np.triu(np.ones((3, 3), np.bool_), 1)
+    np.testing.assert_array_equal(layer.forward(X, X, X, hidden), attention_layer(("", "attn_mask")).forward(X, hidden))
+    with pytest.raises(ShapeError, match="one to three inputs and a mask, got 1"):
+        attention_layer(("attn_mask",))
+
+
 def test_multihead_attention_without_a_batch_drops_that_axis() -> None:
     layer = attention_layer()
     np.testing.assert_array_equal(layer.forward(X[0]), layer.forward(X)[0])

@@ -17,3 +17,11 @@ def test_pairwise_distance_along_the_last_axis() -> None:
 def test_pairwise_distance_of_scalars_is_refused() -> None:
     with pytest.raises(ShapeError, match=r"F.pairwise_distance 'it': expected inputs with axes"):
         run("F.pairwise_distance", np.float32(1), np.float32(2))
+    for one, other in ((np.float32(1), np.float32([2])), (np.float32([2]), np.float32(1))):
+        with pytest.raises(ShapeError, match="expected inputs with axes"):
+            run("F.pairwise_distance", one, other)
+
+
+def test_pairwise_distance_adds_1e_6_unless_the_file_says_otherwise() -> None:
+    x = np.float32([[0.0, 0.0]])
+    np.testing.assert_allclose(run("F.pairwise_distance", x, x), [2**0.5 * 1e-6], rtol=1e-6)

@@ -23,6 +23,13 @@ def test_scatter_writes_entries_or_a_number() -> None:
     assert run_wired("aten::scatter", X, 1, INDEX[1:], 1.5).tolist() == [[1.5, 1.5, 0], [0, 0, 0]]
 
 
+def test_scatter_index_may_be_longer_along_dim_only() -> None:
+    index, source = np.array([[0, 0, 1, 0]]), np.float32([[1, 2, 4, 8]])
+    assert run_wired("torch.scatter_add", X, index, source, dim=1).tolist() == [[11, 4, 0], [0, 0, 0]]
+    with pytest.raises(ShapeError, match=r"expected an index within \(2, 3\) off dim 0"):
+        run_wired("torch.scatter_add", X, index, source, dim=0)
+
+
 def test_scatter_of_no_index_is_the_input() -> None:
     assert run_wired("torch.scatter_add", X, INDEX[:0], SOURCE, dim=1).tolist() == X.tolist()
 

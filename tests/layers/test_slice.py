@@ -42,6 +42,10 @@ def test_slice_of_one_axis(params: dict[str, Any], expected: np.ndarray) -> None
         ({"dims": [-1, 0], "starts": [0, 0], "ends": [0, 0], "steps": [0, 0], "selects": [-1, -2]}, X[0, :, -1]),
         ({"dims": [0, 1, 2], "starts": [0] * 3, "ends": [0] * 3, "steps": [0] * 3, "selects": [1, 2, 3]}, X[1, 2, 3]),
         ({"dims": [1, 2], "starts": [0, 0], "ends": [2, 2], "steps": [1, 1]}, X[:, :2, :2]),
+        (
+            {"dims": [1, 2], "starts": [1, 0], "ends": [2, 3], "steps": [1, 2], "selects": [2**63 - 1, END]},
+            X[:, 1:2, 0:3:2],
+        ),
     ],
 )
 def test_slice_of_several_axes(params: dict[str, Any], expected: np.ndarray) -> None:

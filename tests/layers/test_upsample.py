@@ -64,6 +64,13 @@ def test_upsample_area_is_adaptive_average() -> None:
     np.testing.assert_array_equal(run("F.interpolate", X, size=[1, 1], mode="area"), np.float32([[[[26 / 6]]]]))
 
 
+def test_upsample_of_a_volume_goes_along_the_depth_too() -> None:
+    x = np.float32([1, 3]).reshape(1, 1, 2, 1, 1)
+    out = run("nn.Upsample", x, size=[3, 1, 2], mode="trilinear", align_corners=True)
+    np.testing.assert_array_equal(out[0, 0, :, 0], [[1, 1], [2, 2], [3, 3]])
+    np.testing.assert_array_equal(run("nn.Upsample", x, scale_factor=[2.0, 1.0, 1.0]).ravel(), [1, 1, 3, 3])
+
+
 def test_upsample_a_rounded_third_is_a_third() -> None:
     x = np.arange(9, dtype=np.float32).reshape(1, 1, 1, 9)
     np.testing.assert_array_equal(run("nn.Upsample", x, scale_factor=[1, 3.333333e-1]), [[[[0, 3, 6]]]])
@@ -129,8 +136,8 @@ def test_upsample_checks_its_parameters(params: dict[str, object], message: str)
 
 
 def test_upsample_names_the_modes_that_it_lacks() -> None:
-    with pytest.raises(UnsupportedOperatorError, match=r"expected mode nearest, .*, got trilinear$"):
-        layer("nn.Upsample", size=3, mode="trilinear")
+    with pytest.raises(UnsupportedOperatorError, match=r"expected mode nearest, .*, got lanczos$"):
+        layer("nn.Upsample", size=3, mode="lanczos")
     with pytest.raises(UnsupportedOperatorError, match=r"^F.interpolate 'it': expected antialias=False, got True$"):
         layer("F.interpolate", size=3, mode="bilinear", antialias=True)
 
@@ -138,7 +145,7 @@ def test_upsample_names_the_modes_that_it_lacks() -> None:
 def test_upsample_checks_its_input() -> None:
     with pytest.raises(ShapeError, match=r"^nn.Upsample 'it': expected input \(n, c, h, w\), got \(2, 3, 4\)$"):
         run("nn.Upsample", np.zeros((2, 3, 4), np.float32), size=3, mode="bilinear")
-    with pytest.raises(ShapeError, match=r"expected input \(n, c, w\) or \(n, c, h, w\), got \(3, 4\)$"):
+    with pytest.raises(ShapeError, match=r"expected input \(n, c, w\) or .* or \(n, c, d, h, w\), got \(3, 4\)$"):
         run("nn.Upsample", np.zeros((3, 4), np.float32), size=3)
     with pytest.raises(ShapeError, match=r"expected input with 2 axes behind \(n, c\), got \(4,\)$"):
         run("nn.Upsample", np.zeros((2, 3, 4), np.float32), size=[3, 3])

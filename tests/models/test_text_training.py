@@ -114,7 +114,7 @@ def run(script: Any, folder: Path, text: str) -> tuple[dict[str, Any], Checkpoin
 @pytest.mark.usefixtures("little")
 def test_train_shakespeare_writes_a_folder_that_is_read(tmp_path: Path) -> None:
     card, checkpoint = run(train_shakespeare, tmp_path, "ROMEO: what light\n" * 120)
-    characters = Characters.read(tmp_path / "out" / "shakespeare.json")
+    characters = Characters.of_card(card, "shakespeare.json")
     assert "".join(sorted(characters.names)) == "\n :EMORaghiltw"
     assert checkpoint.config["vocab_size"] == len(characters.names) == len(checkpoint["model.embed_tokens.weight"])
     assert checkpoint.config["eos_token_id"] is None
@@ -132,7 +132,7 @@ LONGER = "朝辭白帝彩雲間，千里江陵一日還。兩岸猿聲啼不住�
 def test_train_tang_writes_a_folder_that_is_read(tmp_path: Path) -> None:
     long_ones = [LONGER, LONGER + LONGER, POEMS[0] + POEMS[1]]
     card, checkpoint = run(train_tang, tmp_path, "\n".join([*POEMS, *long_ones] * 30))
-    characters = Characters.read(tmp_path / "out" / "tang.json")
+    characters = Characters.of_card(card, "tang.json")
     assert checkpoint.config["vocab_size"] == len(characters.names)
     assert checkpoint.config["eos_token_id"] == characters.names.index("<end>")
     assert [characters.names[token] for token in characters.prefix[0]] == ["<5x4>", "<5x8>", "<7x4>", "<7x8>"]

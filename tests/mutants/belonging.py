@@ -1,7 +1,7 @@
 """Which tests belong to a mutant: those that call the function it is in, which a run of all of them has noted.
 
 For a kernel, whose calls Python does not see, they are the tests named like it and those that import it, then those
-that call what imports it.
+that call a function which uses one of its names.
 """
 
 from __future__ import annotations
@@ -46,10 +46,14 @@ def guards_of(mutant: Mutant, text: str, calls: Calls) -> list[str]:
     stem, room = Path(mutant.file).stem, f"tests/{mutant.file.split('/')[1]}/"
     if mutant.file.endswith(".pyx"):
         module = mutant.file.removesuffix(".pyx").replace("/", ".")
-        users = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("kuiper/**/*.py") if imports(path, module)}
+        paths = [path for path in ROOT.glob("kuiper/**/*.py") if imports(path, module)]
+        users = {path.relative_to(ROOT).as_posix(): users_of(module, path.read_text("utf-8")) for path in paths}
         direct = {test.partition("::")[0] for test in calls if imports(ROOT / test.partition("::")[0], module)}
         found = [
-            test for test, noted in calls.items() if test.partition("::")[0] in direct or users & set(noted.functions)
+            test
+            for test, noted in calls.items()
+            if test.partition("::")[0] in direct
+            or any(names & noted.functions.get(file, set()) for file, names in users.items())
         ]
     else:
         direct = set()
@@ -84,6 +88,27 @@ def function_around(tree: ast.Module, line: int) -> str | None:
         if node.body[0].lineno <= line <= node.end_lineno and (found is None or node.lineno >= found[0]):
             found = node.lineno, node.name
     return found[1] if found else None
+
+
+def users_of(module: str, text: str) -> set[str]:
+    """The functions of a file that use what it imports from a module; tables, whose names are capitals, do not count.
+
+    >>> users_of("kernels.add", "from kernels.add import Add, TYPES\\ndef f(): return Add()\\ndef g(): return TYPES")
+    {'f'}
+    """
+    tree = ast.parse(text)
+    package, _, name = module.rpartition(".")
+    used = {name}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module in (module, package):
+            used |= {alias.asname or alias.name for alias in node.names if node.module == module or alias.name == name}
+    used = {name for name in used if not name.isupper()}
+    return {
+        function.name
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef)
+        and any(isinstance(node, ast.Name) and node.id in used for node in ast.walk(function))
+    }
 
 
 def imports(path: Path, module: str) -> bool:

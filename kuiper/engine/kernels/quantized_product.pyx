@@ -6,27 +6,20 @@
 A language model that writes text reads each of its weights once for every token, and does one multiply-add with it: memory
 sets its pace, and a weight of a quarter or an eighth of the bytes comes four or eight times as fast.
 
-The weights are cut into panels of QUANTIZED_WIDTH outputs (quantized_tile.pxd); a task is some panels, for all rows.
+The weights are cut into panels of QUANTIZED_WIDTH outputs (quantized_tile.pxd); a task is some panels, for all rows. Where
+the CPU multiplies bytes, digit_product.pyx takes the place of the first step.
 """
 
 from libc.string cimport memcpy
 
-from kuiper.engine.activation cimport activate
+from kuiper.engine.quantized_output cimport Product, finish
 from kuiper.engine.quantized_tile cimport QUANTIZED_ROWS, QUANTIZED_WIDTH, QuantizedWork, tile_4, tile_8
 from kuiper.engine.step cimport Memory, Step
-from kuiper.engine.vector cimport LANES, load, store
 
 WIDTH = QUANTIZED_WIDTH  # outputs of a panel
 
 cdef enum:
     GRAIN = 1 << 15  # bytes of weights of a task
-
-cdef struct Product:
-    Py_ssize_t x, x_row, out, out_row, residual, residual_row  # offsets into the arena and strides, in floats
-    bint has_residual
-    Py_ssize_t rows, outputs, bits, groups, depth
-    int activation
-    float alpha, beta
 
 cdef struct Multiplying:
     Product product
@@ -82,7 +75,6 @@ cdef inline void multiply_panel(const Multiplying* w, Py_ssize_t panel, const Me
     """One panel, for tiles of rows that differ by at most one row."""
     cdef const Product* p = &w.product
     cdef Py_ssize_t first = panel * QUANTIZED_WIDTH, tiles = (p.rows + QUANTIZED_ROWS - 1) // QUANTIZED_ROWS
-    cdef Py_ssize_t vectors = (min(<Py_ssize_t> QUANTIZED_WIDTH, p.outputs - first) + LANES - 1) // LANES
     cdef Py_ssize_t index, row = 0, end
     cdef const float* x[QUANTIZED_ROWS]
     cdef float* sums[QUANTIZED_ROWS]
@@ -102,23 +94,8 @@ cdef inline void multiply_panel(const Multiplying* w, Py_ssize_t panel, const Me
         else:
             tile_4(rows, &work, x, sums)
         for i in range(rows):
-            finish(p, sums[i], vectors, row + i, first, memory)
+            finish(p, sums[i], row + i, first, QUANTIZED_WIDTH, memory)
         row = end
-
-
-cdef inline void finish(
-    const Product* p, float* sums, Py_ssize_t vectors, Py_ssize_t row, Py_ssize_t first, const Memory* memory
-) noexcept nogil:
-    """Residual and activation, and whole vectors to the output."""
-    cdef float* out = memory.arena + p.out + row * p.out_row + first
-    cdef const float* residual = memory.arena + p.residual + row * p.residual_row + first
-    cdef Py_ssize_t v
-    for v in range(vectors):
-        if p.has_residual:
-            store(out + v * LANES, load(sums + v * LANES) + load(residual + v * LANES))
-        else:
-            store(out + v * LANES, load(sums + v * LANES))
-    activate(out, vectors * LANES, p.activation, p.alpha, p.beta)
 
 
 cdef class QuantizedRows(Step):

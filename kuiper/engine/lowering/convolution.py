@@ -12,7 +12,7 @@ from kuiper.engine.lowering.activation import NO_ACTIVATION, activation_numbers
 from kuiper.engine.lowering.depthwise import lower_depthwise, suits_depthwise
 from kuiper.engine.lowering.image_numbers import image_numbers, residual_numbers
 from kuiper.engine.lowering.registry import lowers
-from kuiper.engine.lowering.winograd import best_cut, emit_winograd
+from kuiper.engine.lowering.winograd import emit_winograd, options
 from kuiper.engine.packing import PackedWeights, cut_panels, pack
 from kuiper.engine.transfers import import_with_border
 from kuiper.engine.values import AnyValue, HostValue, Value
@@ -57,12 +57,14 @@ def lower_convolution(layer: Any, inputs: list[AnyValue], planner: Planner) -> S
         return None
     out = planner.image(out_shape)
     activation = activation_numbers(layer)
-    best = best_cut(x, out) if groups == 1 and _suits_winograd(stencil) else None
-    if best:
-        emit_winograd(planner, x, out, weight, layer.bias, stencil.before, *best, activation, residual)
+    ways = options(x, out) if groups == 1 and _suits_winograd(stencil) else []
+    rejected = [(way.algorithm, way.cost) for way in ways[1:]]
+    cost, cut = ways[0] if ways else (0.0, None)
+    if cut is not None:
+        emit_winograd(planner, x, out, weight, layer.bias, stencil.before, cut, cost, activation, residual, rejected)
     else:
         packed = packed_for(planner, weight, layer.bias, groups, out)
-        emit_convolution(planner, x, out, packed, stencil, activation, residual)
+        emit_convolution(planner, x, out, packed, stencil, activation, residual, rejected)
     return [out]
 
 
@@ -92,6 +94,7 @@ def emit_convolution(
     stencil: Stencil,
     activation: dict[str, float] = NO_ACTIVATION,
     residual: Value | None = None,
+    rejected: Sequence[tuple[str, float]] = (),
 ) -> None:
     """Add the direct convolution from one image to another, or to some rows and columns of another."""
     n, _, out_h, out_w = out.shape
@@ -127,6 +130,7 @@ def emit_convolution(
         flops=2 * pixels * out.shape[1] * packed.depth * kernel_h * kernel_w,
         more_bytes=packed.weights.nbytes,
         expected=cycles,
+        rejected=rejected,
         window=(stencil.stride[0], stencil.span[0]) if n == 1 and packed.weights.size < _many_weights() else None,
     )
 

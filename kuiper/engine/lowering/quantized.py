@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.engine.kernels import digit_product
+from kuiper.engine.kernels.digit_product import DigitProduct, TakeApart, words_of_row
 from kuiper.engine.kernels.quantized_product import WIDTH, QuantizedProduct, QuantizedRows
 from kuiper.engine.lowering.activation import activation_numbers
 from kuiper.engine.memory import for_weights
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 
 _BYTES = 6.0  # of weights per cycle, for one row
 _PRODUCTS = 20.0  # multiply-adds per cycle, for many
+_PRODUCTS_OF_DIGITS = 40.0  # the same by digits
+_CYCLES_OF_DIGITS = 0.7  # that a number takes to be taken apart
+_MOST_INPUTS = 1 << 16  # of an output by digits: what sums of 32 bits hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +41,38 @@ class PackedNumbers:
 
 def packed_numbers(weight: QuantizedWeight) -> PackedNumbers:
     """The whole numbers of a weight (out, in) in panels, and its scales (panels, groups, WIDTH)."""
-    out, depth = weight.shape
-    panels = -(-out // WIDTH)
+    panels = -(-len(weight.data) // WIDTH)
     data = np.zeros((panels * WIDTH, weight.data.shape[1]), np.uint8)
-    data[:out] = weight.data.view(np.uint8)
-    scales = np.zeros((panels * WIDTH, depth // _group(weight)), np.float32)
-    scales[:out] = weight.scales.reshape(out, -1)
-    packed = for_weights(-(-data.size // 4)).view(np.uint8)[: data.size].reshape(panels, -1, WIDTH)
-    packed[...] = data.reshape(panels, WIDTH, -1).transpose(0, 2, 1)
-    return PackedNumbers(packed, np.ascontiguousarray(scales.reshape(panels, WIDTH, -1).transpose(0, 2, 1)))
+    data[: len(weight.data)] = weight.data.view(np.uint8)
+    return PackedNumbers(_in_panels(data), _scales_in_panels(weight, panels, np.float32))
+
+
+def packed_for_digits(weight: QuantizedWeight) -> PackedNumbers:
+    """The same for digit_product.pyx: four bytes of an output side by side, without a sign; scales as bytes."""
+    panels = -(-len(weight.data) // WIDTH)
+    words = -(-weight.data.shape[1] // 4)
+    data = np.zeros((panels * WIDTH, 4 * words), np.uint8)
+    data[: len(weight.data), : weight.data.shape[1]] = weight.data.view(np.uint8) ^ (128 if weight.bits == 8 else 0x88)
+    if weight.bits == 4:  # of each eight inputs the first four in the lower halves
+        pairs = data.reshape(-1, words, 4)
+        numbers = np.stack([pairs & 15, pairs >> 4], axis=-1).reshape(-1, words, 2, 4)
+        data = (numbers[:, :, 0] | numbers[:, :, 1] << 4).reshape(data.shape)
+    scales = _scales_in_panels(weight, panels, np.float32 if weight.bits == 8 else np.float16)
+    return PackedNumbers(_in_panels(data.view(np.uint32)).view(np.uint8), scales.view(np.uint8))
+
+
+def _in_panels(data: Array) -> Array:
+    """(panels * WIDTH, n) -> (panels, n, WIDTH), in memory for weights."""
+    packed = for_weights(-(-data.nbytes // 4)).view(data.dtype)[: data.size].reshape(-1, data.shape[1], WIDTH)
+    packed[...] = data.reshape(-1, WIDTH, data.shape[1]).transpose(0, 2, 1)
+    return packed
+
+
+def _scales_in_panels(weight: QuantizedWeight, panels: int, kind: type[np.floating]) -> Array:
+    """(panels, groups, WIDTH)."""
+    scales = np.zeros((panels * WIDTH, weight.shape[1] // _group(weight)), kind)
+    scales[: len(weight.data)] = weight.scales.reshape(len(weight.data), -1)
+    return _in_panels(scales)
 
 
 def _group(weight: QuantizedWeight) -> int:
@@ -79,10 +107,15 @@ def lower_quantized_linear(
     x_rows, out_rows = _rows(planner, x), as_pixels(out)
     added = None if residual is None else _rows(planner, residual)
     assert out_rows is not None
-    packed: PackedNumbers = planner.pack((id(weight), "numbers"), lambda: packed_numbers(weight))
-    biases = np.zeros(packed.scales[:, 0].size, np.float32)
+    by_digits = digit_product.IS_FAST and depth <= _MOST_INPUTS
+    how = "digits" if by_digits else "numbers"
+    pack = packed_for_digits if by_digits else packed_numbers
+    packed: PackedNumbers = planner.pack((id(weight), how), lambda: pack(weight))
+    panels, groups = packed.scales.shape[:2]
+    biases = np.zeros((panels, WIDTH), np.float32)
     if bias is not None:
-        biases[:outputs] = bias
+        biases.reshape(-1)[:outputs] = bias
+    digits = _digits_of(planner, x, x_rows, groups) if by_digits else None
     rows = x_rows.shape[3]
 
     def make() -> Step:
@@ -90,21 +123,46 @@ def lower_quantized_linear(
             "x": x_rows.offset, "x_row": x_rows.strides[3], "out": out_rows.offset, "out_row": out_rows.strides[3],
             "residual": 0 if added is None else added.offset, "residual_row": 0 if added is None else added.strides[3],
             "has_residual": added is not None, "rows": rows, "outputs": outputs, "bits": weight.bits,
-            "groups": packed.scales.shape[1], "depth": depth // packed.scales.shape[1], **activation_numbers(layer),
+            "groups": groups, "depth": depth // groups, **activation_numbers(layer),
         }  # fmt: skip
-        return QuantizedProduct(numbers, packed.weights, packed.scales, biases.reshape(-1, WIDTH))
+        if digits is None:
+            return QuantizedProduct(numbers, packed.weights, packed.scales, biases)
+        place = digits.byte_offset // 4, digits.shape[1]
+        return DigitProduct(numbers, place, packed.weights, packed.scales, biases)
 
     products = rows * outputs * depth
+    per_cycle = _PRODUCTS if digits is None else _PRODUCTS_OF_DIGITS
     planner.emit(
-        f"product with {weight.bits} bits",
+        f"product with {weight.bits} bits{'' if digits is None else ', by digits'}",
         make,
-        reads=[x_rows, *([] if added is None else [added])],
+        reads=[value for value in (x_rows, digits, added) if value is not None],
         writes=[out],
         flops=2 * products,
         more_bytes=packed.weights.nbytes + packed.scales.nbytes,
-        expected=max(packed.weights.nbytes / _BYTES, products / _PRODUCTS),
+        expected=max(packed.weights.nbytes / _BYTES, products / per_cycle),
     )
     return [out]
+
+
+def _digits_of(planner: Planner, x: Value, rows: Value, groups: int) -> Value:
+    """The digits of these rows, (rows, words) of int32, which all products share that read ``x``."""
+
+    def take_apart() -> Value:
+        depth, count = rows.shape[1], rows.shape[3]
+        fours = -(-depth // groups // 4)
+        digits = planner.typed((count, words_of_row(groups, fours)), np.dtype(np.int32))
+
+        def make() -> Step:
+            return TakeApart({
+                "x": rows.offset, "x_row": rows.strides[3], "out": digits.byte_offset // 4, "out_row": digits.shape[1],
+                "rows": count, "depth": depth, "groups": groups, "fours": fours,
+            })  # fmt: skip
+
+        numbers = count * depth
+        planner.emit("digits", make, reads=[rows], writes=[digits], expected=numbers * _CYCLES_OF_DIGITS)
+        return digits
+
+    return planner.in_form(x, ("digits", groups), take_apart)
 
 
 def _rows(planner: Planner, x: Value) -> Value:

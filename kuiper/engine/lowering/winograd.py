@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kuiper.engine.cost import cut_winograd, direct_cost, panel_widths, winograd_cost
 from kuiper.engine.kernels.convolution import LANES
@@ -13,6 +13,8 @@ from kuiper.engine.packing import padded_bias
 from kuiper.engine.values import whole_vectors
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kuiper.engine.cost import WinogradCut
     from kuiper.engine.planner import Planner
     from kuiper.engine.step import Step
@@ -20,15 +22,28 @@ if TYPE_CHECKING:
     from kuiper.layers.layer import Array
 
 
-def best_cut(x: Value, out: Value) -> tuple[WinogradCut, float] | None:
-    """How Winograd should cut a 3 x 3 convolution of stride 1, and its cost; None if the direct algorithm is faster."""
+class Option(NamedTuple):
+    """A way to compute a 3 x 3 convolution of stride 1, and the cycles it takes; no cut stands for the direct one."""
+
+    cost: float
+    cut: WinogradCut | None
+
+    @property
+    def algorithm(self) -> str:
+        return f"Winograd F({self.cut.size},3)" if self.cut else "direct 3x3"
+
+
+def options(x: Value, out: Value) -> list[Option]:
+    """The ways to compute a 3 x 3 convolution of stride 1, the fastest first; of equal ones, the direct one."""
     n, out_c, out_h, out_w = out.shape
     channels = x.shape[1]
-    cuts = [cut_winograd(n, out_h, out_w, channels, out_c, size) for size in (2, 4)]
-    cost, cut = min(((winograd_cost(cut, channels, out_c), cut) for cut in cuts), key=lambda pair: pair[0])
     pixels, steps = n * out_h * out_w, 9 * channels
     widths = panel_widths(whole_vectors(out_c) // LANES, pixels, steps)
-    return (cut, cost) if cost < direct_cost(pixels, widths, steps) else None
+    found = [Option(direct_cost(pixels, widths, steps), None)]
+    for size in (2, 4):
+        cut = cut_winograd(n, out_h, out_w, channels, out_c, size)
+        found.append(Option(winograd_cost(cut, channels, out_c), cut))
+    return sorted(found, key=lambda option: option.cost)
 
 
 def emit_winograd(
@@ -42,6 +57,7 @@ def emit_winograd(
     expected: float,
     activation: dict[str, float],
     residual: Value | None,
+    rejected: Sequence[tuple[str, float]] = (),
 ) -> None:
     """Add the convolution of ``x`` with ``weight`` (out_c, in_c, 3, 3)."""
     n, out_c, out_h, out_w = out.shape
@@ -70,4 +86,5 @@ def emit_winograd(
         flops=2 * n * out_h * out_w * out_c * x.shape[1] * 9,
         more_bytes=packed.nbytes,
         expected=expected,
+        rejected=rejected,
     )

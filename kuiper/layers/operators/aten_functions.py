@@ -120,12 +120,14 @@ def running_extreme(x: Array, dim: int, function: np.ufunc) -> tuple[Array, Arra
     return values, np.maximum.accumulate(np.where(x == values, places, 0), axis=dim)
 
 
-def median(x: Array, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
-    """The lower of the middle entries along ``dim``, and its place.
+def median(x: Array, dim: int | None = None, keepdim: bool = False) -> Array | tuple[Array, Array]:
+    """The lower of the middle entries along ``dim``, and its place; of all entries, only the entry.
 
     >>> median(np.array([4, 1, 3, 2]), 0)
     (array(2), array(3))
     """
+    if dim is None:
+        return np.asarray(np.sort(x, axis=None)[(x.size - 1) // 2])
     order = np.argsort(x, axis=dim, kind="stable")
     place = np.take(order, [(x.shape[dim] - 1) // 2], axis=dim)
     value = np.take_along_axis(x, place, dim)
@@ -205,7 +207,6 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-@register(*_FUNCTIONS)
 class AtenFunction(Layer):
     """One function of the operands, in the order in which they are there.
 
@@ -215,7 +216,7 @@ class AtenFunction(Layer):
     data_inputs = None
 
     def forward(self, *inputs: Any) -> Any:
-        result = _FUNCTIONS[self.op.type](*inputs)
+        result = _KNOWN[self.op.type](*inputs)
         if len(self.op.outputs) == 1 and isinstance(result, tuple):
             return result if self.op.type in _TUPLES else result[0]
         return result if isinstance(result, tuple) else np.asarray(result)
@@ -226,5 +227,23 @@ class AtenFunction(Layer):
         return 0
 
 
-_TUPLES = ("aten::broadcast_tensors", "prim::DictConstruct")
+_KNOWN: dict[str, Callable[..., Any]] = {}
+
+_TUPLES: set[str] = set()
 """Functions whose one output is a tuple; of the others, pnnx leaves out those behind the first that nobody reads."""
+
+
+def register_functions(functions: dict[str, Callable[..., Any]], tuples: tuple[str, ...] = ()) -> None:
+    """Make an operator of each function.
+
+    Parameters
+    ----------
+    functions : by the type of the operator; their arguments are its operands, in the order of the schema
+    tuples : of these types, the one output is the whole tuple that the function returns
+    """
+    _KNOWN.update(functions)
+    _TUPLES.update(tuples)
+    register(*functions)(AtenFunction)
+
+
+register_functions(_FUNCTIONS, tuples=("aten::broadcast_tensors", "prim::DictConstruct"))

@@ -12,6 +12,7 @@ from kuiper.graph.boundary import input_dtype
 from kuiper.graph.pnnx.ir import ParameterType
 from kuiper.graph.runtime_operator import RuntimeParameter
 from kuiper.layers.layer import Array, Layer
+from kuiper.layers.operators.aten_placing import scatter_reduce
 from kuiper.layers.operators.pad import pad
 from kuiper.layers.operators.slice import part_of
 from kuiper.layers.operators.split import equal_sizes, split
@@ -35,7 +36,8 @@ _KNOWN_AS: dict[str, tuple[str, dict[str, tuple[str, Any]], list[str]]] = {
 }
 """The type whose layer runs an operator; by ONNX's word for a setting torch's and ONNX's default; the operands."""
 
-_NOT_IN_TORCH = {"select_last_index": 0, "exclusive": 0, "reverse": 0, "reduction": "none"}
+_NOT_IN_TORCH = {"select_last_index": 0, "exclusive": 0, "reverse": 0, "reduction": "none", "noop_with_empty_axes": 0}
+_REDUCTIONS = {"mul": "prod", "max": "amax", "min": "amin"}
 _PAD_MODES = {"constant": "constant", "reflect": "reflect", "edge": "replicate", "wrap": "circular"}
 _BOUNDS = ("starts", "ends", "axes", "steps")
 
@@ -52,6 +54,8 @@ def layer_of_onnx_operator(op: RuntimeOperator) -> Layer:
     if op.type == "ScatterElements" and op.str_param("reduction", "none") == "add":
         params = {"dim": RuntimeParameter(ParameterType.INT, op.int_param("axis", 0))}
         return create(replace(op, type="torch.scatter_add", params=params, input_names=["input", "index", "src"]))
+    if op.type == "ScatterElements" and op.str_param("reduction", "none") in _REDUCTIONS:
+        return ScatterReduced(op)
     for key, neutral in _NOT_IN_TORCH.items():
         if key in op.params and op.params[key].value not in (None, neutral):
             raise UnsupportedOperatorError(op.where, f"{key}={neutral}", op.params[key].value)
@@ -61,6 +65,19 @@ def layer_of_onnx_operator(op: RuntimeOperator) -> Layer:
         for theirs, (ours, default) in settings.items()
     }
     return create(replace(op, type=known_as, params=params, input_names=names[: len(op.inputs)]))
+
+
+class ScatterReduced(Layer):
+    """ScatterElements with a product, the largest or the smallest of what comes to a place and what is there.
+
+    Source: ONNX, ScatterElements.
+    """
+
+    data_inputs = None
+
+    def forward(self, x: Array, index: Array, source: Array) -> Array:
+        how = _REDUCTIONS[self.op.str_param("reduction")]
+        return scatter_reduce(x, self.op.int_param("axis", 0), index, source, how)
 
 
 @register("Shape")

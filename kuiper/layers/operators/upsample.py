@@ -1,4 +1,4 @@
-"""nn.Upsample and F.interpolate: an image at another size."""
+"""nn.Upsample and F.interpolate: a sequence, an image or a volume at another size."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from kuiper.threads import threads_for
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
 
-# How many neighbours each mode looks at on one axis, and how many axes the input must have (else 3 or 4).
-_TAPS = {"nearest": 1, "nearest-exact": 1, "linear": 2, "bilinear": 2, "bicubic": 4, "area": 0}
-_RANKS = {"linear": (3,), "bilinear": (4,), "bicubic": (4,)}
+# How many neighbours each mode looks at on one axis, and how many axes the input must have (else 3 to 5).
+_TAPS = {"nearest": 1, "nearest-exact": 1, "linear": 2, "bilinear": 2, "trilinear": 2, "bicubic": 4, "area": 0}
+_RANKS = {"linear": (3,), "bilinear": (4,), "bicubic": (4,), "trilinear": (5,), "area": (3, 4)}
 _SMALL_IMAGE = 128  # torch takes another kernel for nearest up to this height plus width
-_LETTERS = {3: "(n, c, w)", 4: "(n, c, h, w)"}
+_LETTERS = {3: "(n, c, w)", 4: "(n, c, h, w)", 5: "(n, c, d, h, w)"}
 
 # Operators that say in their type what others say in their parameters: mode and align_corners.
 _FIXED = {
@@ -37,9 +37,9 @@ _FIXED = {
 
 @register("nn.Upsample", "F.upsample", "F.interpolate", *_FIXED)
 class Upsample(Layer):
-    """The image (n, c, h, w), or the sequence (n, c, w), at ``size`` or at ``scale_factor`` times its own size.
+    """The image (n, c, h, w), the row (n, c, w) or the volume (n, c, d, h, w) at ``size`` or times ``scale_factor``.
 
-    Modes: nearest, nearest-exact, linear, bilinear, bicubic, area. Source: torch.nn.functional.interpolate.
+    Modes: nearest, nearest-exact, linear, bilinear, trilinear, bicubic, area. Source: torch.nn.functional.interpolate.
     """
 
     def __init__(self, op: RuntimeOperator) -> None:
@@ -62,9 +62,11 @@ class Upsample(Layer):
         self.scales = tuple(exact_scale(scale) for scale in scales)
 
     def forward(self, x: Array) -> Array:
-        ranks = _RANKS.get(self.mode, (3, 4))
+        ranks = _RANKS.get(self.mode, (3, 4, 5))
         self.expect_rank(x, ranks, " or ".join(_LETTERS[rank] for rank in ranks))
         axes = self.axes(x.shape[2:])
+        if x.ndim == 5:
+            return interpolate_volume(x, axes, self.mode, self.op.where)
         if x.ndim == 4:
             return interpolate(x, axes[0], axes[1], self.mode, self.op.where)
         return interpolate(x[:, :, None, :], Axis(1, 1), axes[0], self.mode, self.op.where)[:, :, 0, :]
@@ -121,3 +123,30 @@ def interpolate(x: Array, axis_h: Axis, axis_w: Axis, mode: str, where: str = "i
         lines = np.empty((num_threads, axis_w.size_in), np.float32)
         resample.blend(planes, lines, *table(axis_h), *table(axis_w), out, num_threads)
     return out.reshape(*x.shape[:2], *out.shape[1:])
+
+
+def interpolate_volume(x: Array, axes: list[Axis], mode: str, where: str = "interpolate") -> Array:
+    """``x`` (n, c, d, h, w) resampled: first each of its images, then along the depth.
+
+    >>> x = np.float32([1, 3]).reshape(1, 1, 2, 1, 1)
+    >>> interpolate_volume(x, [Axis(2, 4), Axis(1, 1), Axis(1, 1)], "trilinear").ravel()
+    array([1. , 1.5, 2.5, 3. ], dtype=float32)
+
+    Raises
+    ------
+    ShapeError
+        If ``x`` is no volume.
+    """
+    n, c, d, h, w = x.shape
+    axis_d, axis_h, axis_w = axes
+    in_plane = "bilinear" if mode == "trilinear" else mode
+    images = interpolate(x.reshape(n, c * d, h, w), axis_h, axis_w, in_plane, where)
+    volume = images.reshape(n, c, d, axis_h.size_out, axis_w.size_out)
+    if _TAPS[mode] == 1:
+        return volume.take(nearest_table(axis_d, mode == "nearest-exact"), axis=2)
+    if axis_d.size_in == axis_d.size_out:
+        return volume
+    (before, after), weights = linear_table(axis_d)
+    of_before, of_after = weights[:, :, None, None]
+    result: Array = volume[:, :, before] * of_before + volume[:, :, after] * of_after
+    return result

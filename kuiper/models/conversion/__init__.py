@@ -1,6 +1,7 @@
 """From a model in PyTorch or ONNX to ``NAME.pnnx.param`` and ``NAME.pnnx.bin``, through pnnx.
 
     traps: what pnnx is known to get wrong -> pnnx_converter: the two files -> verification: do they compute the same?
+    caches: a decoder that takes and returns its caches -> a graph that keeps them
 
 Needs PyTorch and pnnx (``pip install torch pnnx``); to run what it wrote, neither is
 needed. Nothing here imports them before it is called.

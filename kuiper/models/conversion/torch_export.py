@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kuiper.errors import ExportError, KuiperError
 from kuiper.models.conversion.code_place import place_of, warned_place
+from kuiper.models.conversion.data_sizes import note_sizes_of_data
 from kuiper.models.conversion.pnnx_converter import convert, converter_options
 from kuiper.models.conversion.repairs import repair
 from kuiper.models.conversion.traps import ignore, prepared, traceable
@@ -58,11 +59,9 @@ def export(
     with tempfile.TemporaryDirectory() as scratch, prepared(module, note):
         run(module, inputs)
         traced = Path(scratch, "traced.pt")
-        if isinstance(module, torch.jit.ScriptModule):
-            script, written = module, _convert_script(module, traced, options)
-        else:
-            script = _trace(module, inputs, traced, note)
-            written = convert(traced, options)
+        script = module if isinstance(module, torch.jit.ScriptModule) else _trace(module, inputs, note)
+        written = _convert_script(script, traced, options, note)
+        note_sizes_of_data(written[0], note)
         repair(written, [tensor.numpy() for tensor in inputs], lambda: run(script, copies(inputs)), note)
         return keep(written, Path(path))
 
@@ -130,8 +129,8 @@ def in_one_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {text[:300]}{place_of(error)}"
 
 
-def _trace(module: nn.Module, inputs: Tensors, file: Path, note: Note) -> torch.jit.ScriptModule:
-    """The trace of the module, which is in the file, too."""
+def _trace(module: nn.Module, inputs: Tensors, note: Note) -> torch.jit.ScriptModule:
+    """The trace of the module."""
     import torch
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
@@ -143,9 +142,7 @@ def _trace(module: nn.Module, inputs: Tensors, file: Path, note: Note) -> torch.
         warnings.simplefilter("always")
         warnings.showwarning = show
         try:
-            traced = torch.jit.trace(module, inputs, check_trace=False)
-            traced.save(str(file))
-            return traced
+            return torch.jit.trace(module, inputs, check_trace=False)
         except KuiperError:
             raise
         except Exception as error:
@@ -153,8 +150,11 @@ def _trace(module: nn.Module, inputs: Tensors, file: Path, note: Note) -> torch.
             raise ExportError(type(module).__name__, expected, in_one_line(error)) from error
 
 
-def _convert_script(module: torch.jit.ScriptModule, file: Path, options: list[str]) -> tuple[Path, Path]:
-    """Convert TorchScript as it is, so that its operators keep their names; where pnnx fails at that, frozen."""
+def _convert_script(module: torch.jit.ScriptModule, file: Path, options: list[str], note: Note) -> tuple[Path, Path]:
+    """Convert TorchScript as it is, so that its operators keep their names; where pnnx fails at that, frozen.
+
+    Frozen, it has no modules any more, and so none of those at whose parts pnnx falls.
+    """
     import torch
 
     module.save(str(file))
@@ -167,4 +167,6 @@ def _convert_script(module: torch.jit.ScriptModule, file: Path, options: list[st
         if frozen is None:
             raise
         frozen.save(str(file))
-        return convert(file, options)
+        written = convert(file, options)
+        note("pnnx fails at the modules of this model; converted without them, from a frozen trace")
+        return written

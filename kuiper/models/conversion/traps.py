@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kuiper.errors import ExportError
 from kuiper.models.conversion.attention_masks import use_float_masks
+from kuiper.models.conversion.spelled_out import spelled_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -114,7 +115,7 @@ def traceable(module: nn.Module, note: Note = ignore) -> Iterator[None]:
                 hint = "pnnx crashes on a batch norm with track_running_stats=False"
                 raise ExportError(f"nn.{type(part).__name__} '{name}'", "running statistics", "none", hint)
         use_float_masks(module, undo)
-        undo.enter_context(intercepted(_spelled_out))
+        undo.enter_context(intercepted(spelled_out))
         yield
 
 
@@ -131,28 +132,6 @@ def _untie(module: nn.Module, note: Note, undo: ExitStack) -> None:
                 note(f"{first} and {place} are one weight; the file holds it twice")
                 undo.callback(setattr, part, name, weight)
                 setattr(part, name, nn.Parameter(weight.detach().clone(), requires_grad=weight.requires_grad))
-
-
-def _spelled_out(function: Any, args: Any, kwargs: Any) -> Any:
-    """The call of a torch function, in other words where pnnx drops an argument."""
-    import torch
-
-    name = getattr(function, "__name__", "")
-    mode = kwargs.get("rounding_mode")
-    if name in ("div", "divide") and mode == "floor":
-        return torch.floor_divide(*args)
-    if name in ("div", "divide") and mode == "trunc" and any(_is_float(value) for value in args):
-        return torch.trunc(torch.div(*args))
-    if name == "round" and (decimals := kwargs.get("decimals", 0)):
-        scale = 10.0 ** abs(decimals)
-        return torch.round(args[0] * scale) / scale if decimals > 0 else torch.round(args[0] / scale) * scale
-    if name == "copy_" and hasattr(args[1], "shape") and args[1].shape != args[0].shape:
-        return function(args[0], torch.zeros_like(args[0]) + args[1], *args[2:], **kwargs)
-    return function(*args, **kwargs)
-
-
-def _is_float(value: Any) -> bool:
-    return value.is_floating_point() if hasattr(value, "is_floating_point") else isinstance(value, float)
 
 
 def intercepted(handle: Callable[[Any, Any, Any], Any]) -> AbstractContextManager[Any]:

@@ -163,7 +163,7 @@ def verify(param: str | Path, model: Model, examples: Mapping[str, Arrays], tole
         if not len(expected) == len(plain) == len(optimized):
             raise ExportError(model.name, f"{len(expected)} outputs", f"{len(plain)} from the graph")
         triples = list(zip(expected, plain, optimized, strict=True))
-        found = [_row(label, i, *triple, tolerance) for i, triple in enumerate(triples)]
+        found = [compared(label, i, *triple, tolerance) for i, triple in enumerate(triples)]
         if any(row.verdict == "differs" and row.relative < MOST for row in found):
             exact = model.exact_answers(inputs)
             found = [_judged(row, triple, exact, rounding) for row, triple in zip(found, triples, strict=True)]
@@ -189,7 +189,7 @@ def difference(expected: np.ndarray, got: np.ndarray) -> float:
     return float(np.nan_to_num(apart, nan=np.inf, posinf=np.inf).max(initial=0))
 
 
-def _row(
+def compared(
     label: str, output: int, expected: np.ndarray, plain: np.ndarray, optimized: np.ndarray, tolerance: float
 ) -> Row:
     finite = np.abs(np.asarray(expected, np.float64))
@@ -224,7 +224,7 @@ def _judged(row: Row, answers: tuple[np.ndarray, ...], exact: list[np.ndarray], 
 def _refuse_randomness(model: Model, inputs: Arrays, first: list[np.ndarray], tolerance: float) -> None:
     second = model.answers(inputs)
     for a, b in zip(first, second, strict=True):
-        if a.shape != b.shape or _row("", 0, a, b, b, max(tolerance, TOLERANCE)).verdict != "agrees":
+        if a.shape != b.shape or compared("", 0, a, b, b, max(tolerance, TOLERANCE)).verdict != "agrees":
             hint = "dropout in training mode, or random numbers in forward: a graph has neither"
             raise ExportError(model.name, "the same answer to the same inputs", "two", hint)
 
@@ -234,6 +234,6 @@ def _indifferent(answers: list[list[np.ndarray]], tolerance: float) -> tuple[int
     found = []
     for i, (first, second) in enumerate(zip(*answers, strict=True) if len(answers) == 2 else ()):
         same_shape = first.shape == second.shape and first.dtype.kind == "f" and first.size > 0
-        if same_shape and _row("", i, first, second, second, tolerance).relative < 100 * tolerance:
+        if same_shape and compared("", i, first, second, second, tolerance).relative < 100 * tolerance:
             found.append(i)
     return tuple(found)

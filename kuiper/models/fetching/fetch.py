@@ -9,15 +9,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kuiper.errors import DownloadError, ExportError, ModelFormatError
-from kuiper.models.fetching.cache import check_model, downloads_folder, keep_model, models_folder, read_manifest
+from kuiper.models.fetching.cache import (
+    check_model,
+    downloads_folder,
+    keep_model,
+    locked,
+    models_folder,
+    read_manifest,
+)
 from kuiper.models.fetching.catalogue import Official, official
 from kuiper.models.fetching.download import Patience, download, sha256_of
 from kuiper.models.fetching.making import make_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from filelock import FileLock
 
     Report = Callable[[str, int, int], None]
 
@@ -55,7 +60,7 @@ def fetch(
         return cached
     _require_tools(name)
     report("waiting for another kuiper fetch", 0, 0)
-    with _lock(name):
+    with locked(name):
         if not force and (cached := _cached(name, source)):  # by the one that was waited for
             return cached
         weights = _checked(offline_file, source) if offline_file else _downloaded(source, mirror, patience, report)
@@ -76,14 +81,6 @@ def _require_tools(name: str) -> None:
     for module in ("torch", "pnnx", "filelock"):
         if importlib.util.find_spec(module) is None:
             raise ExportError(name, "PyTorch and pnnx", f"no module {module}", "pip install torch pnnx filelock")
-
-
-def _lock(name: str) -> FileLock:
-    """Held by one process at a time, and by none that has ended."""
-    from filelock import FileLock
-
-    models_folder().mkdir(parents=True, exist_ok=True)
-    return FileLock(models_folder() / f"{name}.lock")
 
 
 def _made(name: str, source: Official, weights: Path) -> Path:

@@ -95,7 +95,7 @@ class Classifier:
         if top < 1:
             raise ParameterError("classifier", "top >= 1", top)
         logits = self._batches([self.preprocess(image) for image in images])
-        return [self._named(softmax(row), top) for row in logits]
+        return [self.named(row, top) for row in logits]
 
     def preprocess(self, image: ImageSource) -> Array:
         """The model's input (1, 3, size, size): the middle of the picture, shrunk and normalised as the card says."""
@@ -117,7 +117,26 @@ class Classifier:
             raise ShapeError(self.model.name, f"one output of shape {expected}, as its card says", logits.shape)
         return logits
 
-    def _named(self, probabilities: npt.NDArray[np.float64], top: int) -> list[tuple[str, float]]:
+    def named(self, logits: Array, top: int) -> list[tuple[str, float]]:
+        """The likeliest labels of one photo, by what the model gave for it.
+
+        Parameters
+        ----------
+        logits : (labels,)
+        top : how many labels
+
+        Returns
+        -------
+        Pairs of a label and its probability, 0 to 1, the likeliest first.
+
+        Examples
+        --------
+        >>> from kuiper.models import bundled
+        >>> classifier = Classifier(bundled("cifar_resnet20"))
+        >>> classifier.named(np.float32([0, 0, 0, 9, 0, 0, 0, 0, 0, 0]), top=1)[0][0]
+        'cat'
+        """
+        probabilities = softmax(logits)
         return [(self.card.labels[i], float(probabilities[i])) for i in largest(probabilities, top)]
 
 

@@ -116,10 +116,36 @@ class Segmenter:
         """
         photo = read_image(image)
         x = self.preprocess(photo)
-        logits = self.logits(x)
+        return self.segmentation(self.logits(x), (photo.height, photo.width), x.shape[2:])
+
+    def segmentation(self, logits: Array, photo: tuple[int, int], frame: tuple[int, ...]) -> Segmentation:
+        """The regions of a photo, by the model's output for it.
+
+        Parameters
+        ----------
+        logits : (1, classes, h', w')
+        photo : height and width of the photo
+        frame : height and width of the model's input
+
+        Returns
+        -------
+        The class of each pixel of the photo.
+
+        Raises
+        ------
+        ShapeError
+            If there is not a score for each label.
+
+        Examples
+        --------
+        >>> from kuiper.models import bundled
+        >>> segmenter = Segmenter(bundled("shapes_unet"))
+        >>> segmenter.segmentation(np.zeros((1, 5, 32, 32), np.float32), (20, 30), (32, 32)).map.shape
+        (20, 30)
+        """
         labels = class_names(self.labels, logits.shape[1], self.model.name)
-        height, width = (photo.height, photo.width) if self.size else x.shape[2:]
-        return Segmentation(labels, best_class(logits, (height, width))[: photo.height, : photo.width])
+        height, width = photo if self.size else frame
+        return Segmentation(labels, best_class(logits, (height, width))[: photo[0], : photo[1]])
 
     def preprocess(self, photo: Image.Image) -> Array:
         """The model's input (1, 3, h, w), or (1, 1, h, w) if it wants greys."""

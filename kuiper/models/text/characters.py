@@ -44,19 +44,15 @@ class Characters:
     prefix: tuple[tuple[int, ...], ...] = ()
 
     @classmethod
-    def read(cls, path: Path) -> Characters:
-        """The vocabulary of a model card.
+    def of_card(cls, card: dict[str, Any], where: str) -> Characters:
+        """The vocabulary of a model card; ``where`` is the file that errors name.
 
         Raises
         ------
         ModelFormatError
-            If the file cannot be read, is no JSON, or lacks an entry or has one that cannot be.
+            If the card lacks an entry or has one that cannot be.
         """
-        where = str(path)
-        content = read_json(path, ModelFormatError, "a model card in JSON")
-        if not isinstance(content, dict) or content.get("task") != "generate":
-            raise ModelFormatError(where, "a model card with the task 'generate'", _task_of(content))
-        names = _names(where, content.get("vocabulary"))
+        names = _names(where, card.get("vocabulary"))
         index = {name: i for i, name in enumerate(names)}
 
         def known(key: str, value: Any) -> int:
@@ -64,7 +60,7 @@ class Characters:
                 raise ModelFormatError(where, f"'{key}': names of the vocabulary", reprlib.repr(value))
             return index[value]
 
-        end, prefix = content.get("end"), content.get("prefix", [])
+        end, prefix = card.get("end"), card.get("prefix", [])
         if not isinstance(prefix, list) or not all(isinstance(part, list) and part for part in prefix):
             raise ModelFormatError(where, "'prefix': a list of lists of names", reprlib.repr(prefix))
         ends = frozenset() if end is None else frozenset({known("end", end)})
@@ -124,8 +120,19 @@ class CharacterDecoder:
         return ""
 
 
-def _task_of(content: Any) -> str:
-    return reprlib.repr(content.get("task")) if isinstance(content, dict) else f"a {type(content).__name__}"
+def read_card(path: Path) -> dict[str, Any]:
+    """The card of a language model.
+
+    Raises
+    ------
+    ModelFormatError
+        If the file cannot be read, is no JSON, or is the card of another kind of model.
+    """
+    content = read_json(path, ModelFormatError, "a model card in JSON")
+    if not isinstance(content, dict) or content.get("task") != "generate":
+        got = reprlib.repr(content.get("task")) if isinstance(content, dict) else f"a {type(content).__name__}"
+        raise ModelFormatError(str(path), "a model card with the task 'generate'", got)
+    return content
 
 
 def _names(where: str, names: Any) -> tuple[str, ...]:

@@ -58,12 +58,11 @@ class Checkpoint(Mapping[str, "npt.NDArray[np.float32]"]):
     """
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
-        if obstacle(self.folder) != "a directory":
-            got = obstacle(self.folder) or "a file"
-            raise ModelFormatError(str(folder), f"a folder with {CONFIG} and {SINGLE}", got)
-        self.config = read_config(self.folder / CONFIG)
-        self._places = _places_of(self.folder)
+        path = Path(folder)
+        if obstacle(path) != "a directory":
+            raise ModelFormatError(str(folder), f"a folder with {CONFIG} and {SINGLE}", obstacle(path) or "a file")
+        self.config = read_config(path / CONFIG)
+        self._places = _places_of(path)
 
     def __getitem__(self, name: str) -> npt.NDArray[np.float32]:
         place = self._places[name]
@@ -84,24 +83,6 @@ class Checkpoint(Mapping[str, "npt.NDArray[np.float32]"]):
 
     def __len__(self) -> int:
         return len(self._places)
-
-    def shape(self, name: str) -> tuple[int, ...]:
-        """The shape of a weight, which is not read for it."""
-        return self._places[name].shape
-
-    def weight(self, name: str, shape: tuple[int, ...]) -> npt.NDArray[np.float32]:
-        """A weight that must be there, and have this shape.
-
-        Raises
-        ------
-        ModelFormatError
-            If it is missing, or has another shape.
-        """
-        if name not in self._places:
-            raise ModelFormatError(str(self.folder), f"a weight {name!r}", f"{len(self)} others")
-        if self.shape(name) != shape:
-            raise ModelFormatError(str(self._places[name].file), f"{name!r} of shape {shape}", self.shape(name))
-        return self[name]
 
 
 def read_config(path: Path) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from kuiper.bounded_file import read_json
 from kuiper.errors import ModelFormatError
 from kuiper.graph import pnnx
 from kuiper.models.cards.model_card import card_path
-from kuiper.models.text.characters import Characters
+from kuiper.models.text.characters import Characters, read_card
 from kuiper.models.text.chat import ChatTemplate
 from kuiper.models.text.checkpoint import Checkpoint
 from kuiper.models.text.decoder_config import read_config
@@ -93,7 +93,7 @@ def load(path: str | PathLike[str], *, optimize: bool = True) -> LanguageModel:
     path = Path(path)
     if path.is_dir():
         graph, folder, content = of_folder(path)
-        card = _Card.read(content, folder / "config.json")
+        card = _Card.of(content, str(folder / "config.json"))
     else:
         graph, folder, card = _of_file(path)
     model = kuiper.load(graph, optimize=optimize)
@@ -103,23 +103,20 @@ def load(path: str | PathLike[str], *, optimize: bool = True) -> LanguageModel:
 
 @dataclass(frozen=True)
 class _Card:
-    """What is to be known beside a graph; ``path`` is the file that says it."""
+    """What is to be known beside a graph; ``where`` is the file that says it, and ``content`` all of it."""
 
-    path: Path
+    where: str
     context: int
     ends: tuple[int, ...]
-    has_characters: bool
+    content: dict[str, Any]
 
     @classmethod
-    def read(cls, content: Any, path: Path) -> _Card:
+    def of(cls, content: dict[str, Any], where: str) -> _Card:
         """What a card's JSON says."""
-        where = str(path)
-        if not isinstance(content, dict) or content.get("task") != "generate":
-            raise ModelFormatError(where, "a model card with the task 'generate'", repr(_task_of(content)))
         ends = content.get("end_tokens", [])
         if not isinstance(ends, list) or any(type(end) is not int or end < 0 for end in ends):
             raise ModelFormatError(where, "'end_tokens': a list of whole numbers", repr(ends)[:80])
-        return cls(path, _whole(content, "context", where, LONGEST_CONTEXT), tuple(ends), "vocabulary" in content)
+        return cls(where, _whole(content, "context", where, LONGEST_CONTEXT), tuple(ends), content)
 
 
 def graph_name(path: Path) -> str:
@@ -134,7 +131,7 @@ def graph_name(path: Path) -> str:
 def _of_file(param: Path) -> tuple[pnnx.Graph, Path, _Card]:
     """A graph and its card."""
     path = card_path(param)
-    card = _Card.read(read_json(path, ModelFormatError, "a model card in JSON"), path)
+    card = _Card.of(read_card(path), str(path))
     return pnnx.load(param), param.parent, card
 
 
@@ -167,8 +164,8 @@ def end_tokens(config: dict[str, Any], folder: Path) -> tuple[int, ...]:
 
 
 def _vocabulary(folder: Path, card: _Card) -> Vocabulary:
-    if card.has_characters:
-        return Characters.read(card.path)
+    if "vocabulary" in card.content:
+        return Characters.of_card(card.content, card.where)
     return Tokenizer(folder / TOKENIZER, card.ends)
 
 
@@ -181,7 +178,3 @@ def _whole(content: dict[str, Any], key: str, where: str, most: int) -> int:
     if type(value) is not int or not 0 < value <= most:
         raise ModelFormatError(where, f"'{key}': a whole number of 1 to {most}", repr(value)[:80])
     return value
-
-
-def _task_of(content: Any) -> Any:
-    return content.get("task") if isinstance(content, dict) else type(content).__name__

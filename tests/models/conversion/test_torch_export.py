@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 import kuiper  # noqa: E402
 from kuiper.errors import ExportError  # noqa: E402
-from kuiper.models.conversion import TorchModel, export, verify  # noqa: E402
+from kuiper.models.conversion import TorchModel, export, pnnx_converter, torch_export, verify  # noqa: E402
 from kuiper.models.conversion.input_spec import InputSpec, draw_inputs  # noqa: E402
 from tests.models.conversion import networks  # noqa: E402
 
@@ -122,3 +122,25 @@ def test_what_forward_says_is_one_line(
 def test_an_index_out_of_range_points_to_the_range(tmp_path: Path) -> None:
     with pytest.raises(ExportError, match=r"IndexError: .*; --input 1,10:i64:0\.\.9 sets the range"):
         export(networks.Tied(), (torch.full((1, 2), 20),), tmp_path / "net")
+
+
+def test_export_goes_on_without_modules_where_pnnx_fails_at_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[list[str]] = []
+
+    def convert(file: Path, options: list[str]) -> tuple[Path, Path]:
+        calls.append(options)
+        if len(calls) == 1:
+            raise ExportError("pnnx", "a whole graph", "none (the converter crashed: SIGSEGV)")
+        return pnnx_converter.convert(file, options)
+
+    monkeypatch.setattr(torch_export, "convert", convert)
+    notes: list[str] = []
+    torch.manual_seed(0)
+    model = TorchModel(networks.Cnn(), "net")
+    (x,) = draw_inputs([InputSpec.parse(IMAGE)], 0)
+    param, _ = model.export((x,), tmp_path / "net", note=notes.append)
+    assert verify(param, model, {"traced": (x,)}).agrees
+    assert calls[0] == calls[1]
+    assert any("converted without them, from a frozen trace" in note for note in notes)

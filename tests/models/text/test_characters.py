@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kuiper.errors import ModelFormatError, ParameterError
-from kuiper.models.text.characters import MOST_TOKENS, Characters
+from kuiper.models.text.characters import MOST_TOKENS, Characters, read_card
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,21 +28,25 @@ def card(path: Path, **changes: Any) -> Path:
     return path
 
 
-def test_read_takes_names_end_and_prefix(tmp_path: Path) -> None:
-    characters = Characters.read(card(tmp_path / "card.json"))
+def read(path: Path) -> Characters:
+    return Characters.of_card(read_card(path), str(path))
+
+
+def test_of_card_takes_names_end_and_prefix(tmp_path: Path) -> None:
+    characters = read(card(tmp_path / "card.json"))
     assert characters.names == tuple(CARD["vocabulary"])
     assert characters.ends == {0}
     assert characters.prefix == ((1, 2), (3,))
 
 
-def test_read_needs_neither_end_nor_prefix(tmp_path: Path) -> None:
+def test_of_card_needs_neither_end_nor_prefix(tmp_path: Path) -> None:
     (tmp_path / "card.json").write_text('{"task": "generate", "vocabulary": ["a"]}')
-    characters = Characters.read(tmp_path / "card.json")
+    characters = read(tmp_path / "card.json")
     assert (characters.ends, characters.prefix) == (frozenset(), ())
 
 
 def test_encode_takes_names_that_it_knows_and_letters_where_it_does_not(tmp_path: Path) -> None:
-    characters = Characters.read(card(tmp_path / "card.json"))
+    characters = read(card(tmp_path / "card.json"))
     assert characters.encode("<5x4><rhyme 東>東\n<") == [1, 3, 4, 6, 5]
     with pytest.raises(
         ParameterError, match=r"^prompt: expected characters that the model has learned, got '9' 'x' '>'$"
@@ -78,13 +82,13 @@ def test_decoder_gives_back_what_was_encoded(text: str) -> None:
         ({"prefix": [["<5x4>"], ["x"]]}, "'prefix': names of the vocabulary, got 'x'"),
     ],
 )
-def test_read_says_what_is_wrong_with_a_card(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+def test_of_card_says_what_is_wrong(tmp_path: Path, change: dict[str, Any], message: str) -> None:
     with pytest.raises(ModelFormatError, match=f"expected {message}$"):
-        Characters.read(card(tmp_path / "card.json", **change))
+        read(card(tmp_path / "card.json", **change))
 
 
 @pytest.mark.parametrize("text", ["", "[1]", "{", '{"task": "generate", "task": "generate"}'])
-def test_read_refuses_what_is_no_card(tmp_path: Path, text: str) -> None:
+def test_read_card_refuses_what_is_none(tmp_path: Path, text: str) -> None:
     (tmp_path / "card.json").write_text(text)
     with pytest.raises(ModelFormatError, match=r"card\.json: expected a model card"):
-        Characters.read(tmp_path / "card.json")
+        read(tmp_path / "card.json")

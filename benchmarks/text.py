@@ -1,0 +1,229 @@
+"""Time how fast a decoder of SmolLM2-135M's sizes reads and writes text, beside other runtimes.
+
+Writing one text is bound by memory: each token takes all weights once. Reading a prompt is bound by arithmetic. Both
+limits are measured, too. Every peer has a process of its own, and they take turns; one that is not installed, or has no
+weights of so many bits, is left out with a line that says so. Every result is also written as JSON.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import kuiper
+from benchmarks import limits, machine
+from benchmarks.errors import BenchmarkError
+from benchmarks.places import CACHE
+from benchmarks.run import say
+from benchmarks.session import Worker
+from benchmarks.tables import count
+from benchmarks.text_files import BITS, PROMPT, SMOLLM2_135M, TextFiles, prepare
+from benchmarks.text_peers import OURS, PEERS
+from benchmarks.text_results import (
+    TextExclusion,
+    TextMeasurement,
+    TextResults,
+    text_exclusions,
+    text_tables,
+    weights_of,
+)
+from kuiper.engine.kernels.convolution import LANES
+from kuiper.graph import pnnx
+from kuiper.threads import available_cores
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+ROUNDS, TURNS = 2, 3
+TOLERANCES = {32: 3e-3, 8: 0.15, 4: 0.9}
+"""A peer whose scores differ by more from torch's computes something else; llama.cpp keeps keys in float16."""
+
+LEFT_OUT = {
+    "onnxruntime": "on its own it keeps no keys and values; onnxruntime-genai wants a converted checkpoint",
+    "openvino": "it writes text by openvino-genai, which wants a checkpoint with a tokenizer",
+}
+"""Runtimes that are not among the peers, and why: the tables' notes say it."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    some_threads = [threads for threads in (1, 2) if threads <= available_cores()]
+    parser.add_argument("--peers", nargs="+", default=list(PEERS), choices=PEERS, metavar="PEER", help=", ".join(PEERS))
+    parser.add_argument("--bits", nargs="+", type=int, default=list(BITS), choices=BITS, help="default: 32 8 4")
+    parser.add_argument("--threads", nargs="+", type=int, default=some_threads, metavar="N", help="default: 1 2")
+    parser.add_argument("--quick", action="store_true", help="one turn: to see that all works, not how fast")
+    parser.add_argument(
+        "--cache", type=Path, default=CACHE, metavar="DIR", help="written decoders (default: %(default)s)"
+    )
+    parser.add_argument(
+        "-o", "--out", type=Path, default=CACHE / "text.json", metavar="FILE", help="default: %(default)s"
+    )
+
+
+def execute(arguments: argparse.Namespace, config: Mapping[str, Any] = SMOLLM2_135M) -> int:
+    cores = available_cores()
+    if not all(1 <= threads <= cores for threads in arguments.threads):
+        raise BenchmarkError("--threads", f"1 to {cores}, the cores of this machine", arguments.threads)
+    limits.refuse_debug_build()
+    say("writing the decoder, if the cache lacks it")
+    files = prepare(arguments.cache, config)
+    results = new_results(arguments, files)
+    try:
+        for threads in arguments.threads:
+            for bits in arguments.bits:
+                measure_setting(results, files, bits, threads, arguments)
+    finally:  # after Ctrl-C, too: what is finished is written, and shown
+        if results.measurements:
+            notes = [*text_exclusions(results), f"wrote {arguments.out}"]
+            print("\n\n".join([*map(str, text_tables(results)), *notes]))
+    return 0
+
+
+def new_results(arguments: argparse.Namespace, files: TextFiles) -> TextResults:
+    """Results without measurements: the machine, the build, the versions, and what a step and a prompt cost."""
+    build = {key: value for key, value in kuiper.build_info().items() if key != "threads"} | {"lanes": LANES}
+    weights = {bits: weight_bytes(files, bits) for bits in BITS}
+    packages = dict.fromkeys(package for peer in arguments.peers for package in PEERS[peer].packages)
+    return TextResults(
+        date=datetime.now(timezone.utc).date().isoformat(),
+        quick=arguments.quick,
+        machine=machine.describe(),
+        build=build,
+        versions={name: version_of(name) for name in packages if importlib.util.find_spec(name)},
+        weight_bytes=weights,
+        prompt_flops=prompt_flops(files),
+        read_gb_per_second=dict.fromkeys(arguments.threads, 0.0),
+        peak_gflops=dict.fromkeys(arguments.threads, 0.0),
+        excluded=[TextExclusion(0, peer, reason) for peer, reason in LEFT_OUT.items()],
+    )
+
+
+def version_of(package: str) -> str:
+    """Of a package that may have another name where it is installed from.
+
+    >>> version_of("kuiper") == kuiper.__version__
+    True
+    """
+    try:
+        return kuiper.__version__ if package == OURS else version(package)
+    except PackageNotFoundError:
+        return version(package.replace("_", "-") + "-python")
+
+
+def weight_bytes(files: TextFiles, bits: int) -> int:
+    """What a step of one token reads of kuiper's weights: all of them, with their scales; the table of tokens once."""
+    return sum(
+        attr.data.nbytes
+        for op in pnnx.load(files.param(bits)).operators
+        for attr in op.attrs.values()
+        if attr.data is not None
+    )
+
+
+def prompt_flops(files: TextFiles) -> int:
+    """Two operations for each weight of a matrix and each token; the last product is made for the last token only."""
+    matrices = {
+        name: attr.shape
+        for op in pnnx.load(files.param(32)).operators
+        for name, attr in ((op.name, attr) for attr in op.attrs.values())
+        if len(attr.shape) == 2
+    }
+    table = max(rows * columns for rows, columns in matrices.values())
+    return 2 * PROMPT * (sum(rows * columns for rows, columns in matrices.values()) - table) + 2 * table
+
+
+@dataclass
+class Samples:
+    """What one peer's processes reported; ``loads`` has an entry for each process, ``reason`` why it is left out."""
+
+    reason: str
+    loads: list[dict[str, float]] = field(default_factory=list)
+    steps: list[float] = field(default_factory=list)
+    prompts: list[float] = field(default_factory=list)
+
+
+def measure_setting(
+    results: TextResults, files: TextFiles, bits: int, threads: int, arguments: argparse.Namespace
+) -> None:
+    """All peers with weights of so many bits; written to the file as soon as they are done."""
+    # limits are maxima: measured again and again, as other work on the machine can only lower them
+    read, peak = limits.memory_read_gb_per_second(threads), limits.peak_gflops(threads)
+    results.read_gb_per_second[threads] = max(results.read_gb_per_second[threads], round(read, 1))
+    results.peak_gflops[threads] = max(results.peak_gflops[threads], round(peak, 1))
+    samples = {peer: Samples(reason_to_leave_out(peer, bits)) for peer in arguments.peers}
+    for _ in range(1 if arguments.quick else ROUNDS):
+        measure_round(samples, files, bits, threads, 1 if arguments.quick else TURNS)
+    known = {(entry.bits, entry.peer) for entry in results.excluded}
+    for peer, own in samples.items():
+        if not own.reason:
+            results.measurements.append(measurement(bits, threads, peer, own))
+        elif (bits, peer) not in known:
+            results.excluded.append(TextExclusion(bits, peer, own.reason))
+    results.save(arguments.out)
+    rates = ", ".join(
+        f"{entry.peer} {entry.steps_per_second:.0f} and {entry.prompt_per_second:.0f}"
+        for entry in results.of(bits, threads).values()
+    )
+    say(f"{weights_of(bits)}, {count(threads, 'thread')}: tokens written and read per second: {rates}")
+
+
+def measure_round(samples: dict[str, Samples], files: TextFiles, bits: int, threads: int, turns: int) -> None:
+    """A process for each peer that is still in, and turns in which one after the other writes and reads."""
+    with ExitStack() as stack:
+        running = []
+        for peer, own in samples.items():
+            if own.reason:
+                continue
+            request = {"peer": peer, "folder": str(files.folder.resolve()), "bits": bits, "threads": threads}
+            worker = stack.enter_context(Worker(peer, "benchmarks.text_worker", request, {}))
+            try:
+                own.loads.append(worker.ask(request))
+            except BenchmarkError as error:
+                own.reason = str(error)
+                continue
+            difference = own.loads[-1]["difference"]
+            if difference > TOLERANCES[bits]:  # NaN passes: torch was not there to be compared with
+                own.reason = f"its scores differ from torch's by {difference:.1e}"
+                continue
+            running.append(worker)
+        for turn in range(turns):
+            for worker in (*running[turn:], *running[:turn]):
+                own = samples[worker.peer]
+                own.steps += worker.ask({"steps": True})
+                own.prompts += worker.ask({"steps": False})
+
+
+def reason_to_leave_out(peer: str, bits: int) -> str:
+    """Why a peer cannot have weights of so many bits here; nothing if it can."""
+    missing = [package for package in PEERS[peer].packages if importlib.util.find_spec(package) is None]
+    if missing:
+        return f"no module {', '.join(missing)}"
+    return "" if bits in PEERS[peer].bits else "it has no such weights for a decoder"
+
+
+def measurement(bits: int, threads: int, peer: str, samples: Samples) -> TextMeasurement:
+    """Medians over all steps and prompts, and over the processes for what each reports once."""
+
+    def typical(key: str) -> float:
+        return round(median(load[key] for load in samples.loads), 1)
+
+    return TextMeasurement(
+        bits=bits,
+        threads=threads,
+        peer=peer,
+        step_ms=round(median(samples.steps), 4),
+        step_min_ms=round(min(samples.steps), 4),
+        prompt_ms=round(median(samples.prompts), 3),
+        prompt_min_ms=round(min(samples.prompts), 3),
+        load_ms=typical("load_ms"),
+        first_ms=typical("first_ms"),
+        peak_mb=typical("peak_mb"),
+        difference=float(f"{max(load['difference'] for load in samples.loads):.2e}"),
+        agreeing=int(min(load["agreeing"] for load in samples.loads)),
+    )

@@ -1,0 +1,149 @@
+"""How each runtime writes text: whether the comparison is fair can be judged on this one page.
+
+Every peer gets the same tokens, reads a prompt, then one token after the other, and has the scores of the next token
+ready as an array when ``read`` or ``step`` returns. It keeps keys and values of what it has read. Of a prompt, only
+the scores behind its last token are asked for.
+
+8 and 4 bits mean the format that the runtime itself has for these: kuiper's has one scale for each row of 8 bits and
+for each 32 numbers of 4 bits, llama.cpp's Q8_0 and Q4_0 have one for each 32. Both are written from the same weights.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from benchmarks.text_files import TextFiles
+
+OURS = "kuiper"
+ROOM = 512  # tokens that a peer's memory holds
+
+
+class TextPeer:
+    """A runtime, set up for one decoder; ``packages`` are what it imports, ``bits`` the weights that it can have."""
+
+    packages: ClassVar[tuple[str, ...]]
+    bits: ClassVar[tuple[int, ...]]
+
+    def __init__(self, threads: int) -> None:
+        """Import the runtime and tell it how many threads it may use."""
+        self.threads = threads
+
+    def load(self, files: TextFiles, bits: int) -> None:
+        """From the files to ready to read."""
+        raise NotImplementedError
+
+    def read(self, tokens: np.ndarray) -> np.ndarray:
+        """Forget everything, read these tokens; the scores (vocabulary,) behind the last one."""
+        raise NotImplementedError
+
+    def step(self, token: int) -> np.ndarray:
+        """Read one more token; the scores behind it."""
+        raise NotImplementedError
+
+
+class Kuiper(TextPeer):
+    """This engine, as ``kuiper generate`` uses it: the prompt but its last token is read without an answer."""
+
+    packages = ("kuiper",)
+    bits = (32, 8, 4)
+
+    def __init__(self, threads: int) -> None:
+        super().__init__(threads)
+        import kuiper
+
+        kuiper.set_num_threads(threads)
+        self.load_model = kuiper.load
+
+    def load(self, files: TextFiles, bits: int) -> None:
+        self.session = self.load_model(files.param(bits)).start(max_length=ROOM)
+
+    def read(self, tokens: np.ndarray) -> np.ndarray:
+        self.session.rewind(0)
+        self.session.read(tokens[:-1])
+        return self.step(int(tokens[-1]))
+
+    def step(self, token: int) -> np.ndarray:
+        scores: np.ndarray = np.asarray(self.session([token]))[0]
+        return scores
+
+
+class LlamaCpp(TextPeer):
+    """llama.cpp by llama-cpp-python, built from source for this CPU; its keys and values are float16, its default."""
+
+    packages = ("llama_cpp", "gguf")
+    bits = (32, 8, 4)
+
+    def __init__(self, threads: int) -> None:
+        super().__init__(threads)
+        import llama_cpp
+
+        self.runtime = llama_cpp
+
+    def load(self, files: TextFiles, bits: int) -> None:
+        self.model = self.runtime.Llama(
+            str(files.gguf(bits)), n_ctx=ROOM, n_batch=ROOM, n_ubatch=ROOM, n_threads=self.threads,
+            n_threads_batch=self.threads, verbose=False,
+        )  # fmt: skip
+        self.vocabulary = files.config["vocab_size"]
+
+    def read(self, tokens: np.ndarray) -> np.ndarray:
+        self.model.reset()
+        return self.eval(tokens.tolist())
+
+    def step(self, token: int) -> np.ndarray:
+        return self.eval([token])
+
+    def eval(self, tokens: list[int]) -> np.ndarray:
+        """The scores behind these tokens."""
+        self.model.eval(tokens)
+        scores = np.ctypeslib.as_array(self.model._ctx.get_logits(), shape=(self.vocabulary,))
+        copied: np.ndarray = scores.copy()
+        return copied
+
+
+class Torch(TextPeer):
+    """transformers' Llama in torch, float32, eager, with its cache of keys and values."""
+
+    packages = ("torch", "transformers")
+    bits = (32,)
+
+    def __init__(self, threads: int) -> None:
+        super().__init__(threads)
+        warnings.simplefilter("ignore")
+        import torch
+        import transformers
+
+        torch.set_num_threads(threads)
+        self.torch, self.transformers = torch, transformers
+        self.model: Any = None
+        self.cache: Any = None
+
+    def load(self, files: TextFiles, bits: int) -> None:
+        from safetensors.torch import load_file
+
+        config = self.transformers.LlamaConfig(**files.config)
+        self.model = self.transformers.LlamaForCausalLM(config).eval()
+        self.model.load_state_dict(load_file(files.weights), strict=False)
+        self.model.tie_weights()
+
+    def read(self, tokens: np.ndarray) -> np.ndarray:
+        self.cache = self.transformers.DynamicCache()
+        return self.run(tokens.astype(np.int64))
+
+    def step(self, token: int) -> np.ndarray:
+        return self.run(np.array([token]))
+
+    def run(self, tokens: np.ndarray) -> np.ndarray:
+        """The scores behind these tokens."""
+        ids = self.torch.from_numpy(tokens)[None]
+        with self.torch.inference_mode():
+            found = self.model(input_ids=ids, past_key_values=self.cache, use_cache=True, logits_to_keep=1)
+        scores: np.ndarray = found.logits[0, -1].numpy()
+        return scores
+
+
+PEERS: dict[str, type[TextPeer]] = {OURS: Kuiper, "llama.cpp": LlamaCpp, "torch": Torch}

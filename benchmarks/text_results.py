@@ -1,0 +1,205 @@
+"""What a run of ``python -m benchmarks text`` found, as data and as JSON, and its tables."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.machine import has_more_than, vectors_of
+from benchmarks.results_file import results_in, write_results
+from benchmarks.tables import count
+from benchmarks.text_files import CONTEXT, GREEDY, PROMPT, STEPS
+from benchmarks.text_peers import OURS, PEERS
+from kuiper.graph.report import Column, Report
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FORMAT = 1
+"""Counts up when a field changes its meaning."""
+
+
+@dataclass(frozen=True)
+class TextMeasurement:
+    """One peer with weights of some bits: milliseconds of a step and of a prompt, medians and the shortest.
+
+    ``difference`` is that of the scores to those of torch's float32 weights, as lengths of vectors; ``agreeing`` how
+    many of the first GREEDY tokens are torch's.
+    """
+
+    bits: int
+    threads: int
+    peer: str
+    step_ms: float
+    step_min_ms: float
+    prompt_ms: float
+    prompt_min_ms: float
+    load_ms: float
+    first_ms: float
+    peak_mb: float
+    difference: float
+    agreeing: int
+
+    @property
+    def steps_per_second(self) -> float:
+        """Tokens written each second."""
+        return 1e3 / self.step_ms
+
+    @property
+    def prompt_per_second(self) -> float:
+        """Tokens of a prompt read each second."""
+        return PROMPT * 1e3 / self.prompt_ms
+
+
+@dataclass(frozen=True)
+class TextExclusion:
+    """A peer that is left out for weights of some bits, 0 for all of them, and why."""
+
+    bits: int
+    peer: str
+    reason: str
+
+
+@dataclass
+class TextResults:
+    """Everything that the JSON file holds.
+
+    ``weight_bytes`` is by bits, what kuiper reads for each token; ``prompt_flops`` of a prompt; ``read_gb_per_second``
+    from memory and ``peak_gflops`` by number of threads.
+    """
+
+    date: str
+    quick: bool
+    machine: dict[str, Any]
+    build: dict[str, Any]
+    versions: dict[str, str]
+    weight_bytes: dict[int, int]
+    prompt_flops: int
+    read_gb_per_second: dict[int, float]
+    peak_gflops: dict[int, float]
+    measurements: list[TextMeasurement] = field(default_factory=list)
+    excluded: list[TextExclusion] = field(default_factory=list)
+
+    def of(self, bits: int, threads: int) -> dict[str, TextMeasurement]:
+        """By peer."""
+        return {entry.peer: entry for entry in self.measurements if (entry.bits, entry.threads) == (bits, threads)}
+
+    @property
+    def settings(self) -> list[tuple[int, int]]:
+        """(threads, bits) in the order of the tables."""
+        return sorted({(entry.threads, entry.bits) for entry in self.measurements}, key=lambda s: (s[0], -s[1]))
+
+    def save(self, path: Path) -> None:
+        """Write the JSON file, a line for each measurement."""
+        write_results(path, {"format": FORMAT, **asdict(self)})
+
+    @classmethod
+    def read(cls, path: Path) -> TextResults:
+        """The results in a JSON file.
+
+        Raises
+        ------
+        BenchmarkError
+            If the file is not one that ``save`` wrote.
+        """
+        with results_in(path, FORMAT, "the JSON of a benchmark of text") as content:
+            for key in ("weight_bytes", "read_gb_per_second", "peak_gflops"):
+                content[key] = {int(number): value for number, value in content[key].items()}
+            content["measurements"] = [TextMeasurement(**entry) for entry in content["measurements"]]
+            content["excluded"] = [TextExclusion(**entry) for entry in content["excluded"]]
+            return cls(**content)
+
+
+def text_tables(results: TextResults) -> list[Report]:
+    """Two tables for each number of threads, of steps and of prompts; memory and agreement once."""
+    threads = dict.fromkeys(threads for threads, _ in results.settings)
+    return [
+        *(table(results, number, steps) for number in threads for steps in (True, False)),
+        *([others(results, max(threads))] if threads else []),
+    ]
+
+
+def table(results: TextResults, threads: int, steps: bool) -> Report:
+    """Tokens per second of every peer, ours over those of the fastest other, and our share of the machine's limit."""
+    rows = []
+    for bits in [bits for number, bits in results.settings if number == threads]:
+        by_peer = results.of(bits, threads)
+        rates = {peer: entry.steps_per_second if steps else entry.prompt_per_second for peer, entry in by_peer.items()}
+        fastest = max((peer for peer in rates if peer != OURS), key=lambda peer: rates[peer], default=None)
+        share = "-"
+        if OURS in rates and steps:
+            share = f"{rates[OURS] * results.weight_bytes[bits] / 1e9 / results.read_gb_per_second[threads]:.0%}"
+        elif OURS in rates:
+            share = f"{rates[OURS] / PROMPT * results.prompt_flops / 1e9 / results.peak_gflops[threads]:.0%}"
+        rows.append([
+            weights_of(bits),
+            *(f"{rates[peer]:.0f}" if peer in rates else "-" for peer in PEERS),
+            fastest or "-",
+            f"{rates[OURS] / rates[fastest]:.2f}" if fastest and OURS in rates else "-",
+            share,
+        ])  # fmt: skip
+    columns = [
+        Column("weights"),
+        *(Column(peer, numeric=True) for peer in PEERS),
+        Column("fastest peer"),
+        Column("ours / fastest", numeric=True),
+        Column("of bandwidth" if steps else "of peak", numeric=True),
+    ]
+    what = "Tokens written" if steps else f"Tokens of a prompt of {PROMPT} read"
+    machine = f"Read from memory with {count(threads, 'thread')}: {results.read_gb_per_second[threads]:.0f} GB/s. "
+    if steps:
+        limit = (
+            f"*of bandwidth* is the share of it that kuiper's weights take. Steps {CONTEXT + 1} to {CONTEXT + STEPS}."
+        )
+    else:
+        machine = f"FMA peak of {count(threads, 'thread')}: {results.peak_gflops[threads]:.0f} GFLOP/s, "
+        limit = "which products of bytes can pass."
+    return Report(f"{what} per second, {count(threads, 'thread')}", columns, rows, f"{machine}{limit} Medians.")
+
+
+def others(results: TextResults, threads: int) -> Report:
+    """What each peer needs beside time, and how close its answers are."""
+    rows = [
+        [
+            weights_of(bits),
+            entry.peer,
+            f"{entry.load_ms / 1e3:.1f} + {entry.first_ms / 1e3:.1f}",
+            f"{entry.peak_mb:.0f}",
+            f"{entry.difference:.1e}",
+            f"{entry.agreeing} of {GREEDY}",
+        ]
+        for number, bits in results.settings
+        if number == threads
+        for entry in results.of(bits, threads).values()
+    ]
+    columns = [
+        Column("weights"),
+        Column("peer"),
+        Column("load + first prompt, s", numeric=True),
+        Column("peak memory, MB", numeric=True),
+        Column("difference", numeric=True),
+        Column("greedy tokens", numeric=True),
+    ]
+    footer = (
+        "*difference* is |scores - torch's| / |torch's| behind the prompt, and *greedy tokens* how many of the first "
+        "are those of torch, always with float32 weights. Random weights are harder to quantise than trained ones."
+    )
+    return Report(f"Loading, memory and answers, {count(threads, 'thread')}", columns, rows, footer)
+
+
+def weights_of(bits: int) -> str:
+    """``float32``, ``8 bits``, ``4 bits``."""
+    return "float32" if bits == 32 else f"{bits} bits"
+
+
+def text_exclusions(results: TextResults) -> list[str]:
+    """A line for each peer that was left out somewhere, and one if the peers may use more of the CPU than kuiper."""
+    lines = [f"{entry.peer} is left out{where(entry)}: {entry.reason}" for entry in results.excluded]
+    if has_more_than(results.build):
+        lines.append(f"the peers use all that the CPU has, kuiper was built for {vectors_of(results.build)}")
+    return lines
+
+
+def where(entry: TextExclusion) -> str:
+    """`` for 8 bits``; nothing for a peer that is left out everywhere."""
+    return f" for {weights_of(entry.bits)}" if entry.bits else ""

@@ -1,0 +1,127 @@
+"""What a run has shown: letters, the report at its end, and what is kept for the next time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kuiper.course.classroom import Classroom, Outcome
+from kuiper.course.hints import remember_failing
+from kuiper.course.outcomes import OutcomeTable
+from kuiper.course.pytest_selection import SelectionPlugin, exercise_id
+from kuiper.course.speed import speed_line
+from kuiper.course.summary import (
+    afterwards,
+    changed_tests,
+    counts,
+    ending,
+    miscounted,
+    nothing_selected,
+    report,
+    verdicts,
+)
+
+LETTERS = {"wrong": "F", "unfinished": "u", "not started": "-", "blocked": "b"}
+
+
+class ReportPlugin:
+    """The hooks behind a test, and behind all of them; and how each test of each root ended."""
+
+    def __init__(self, config: pytest.Config, selection: SelectionPlugin) -> None:
+        self.config, self.selection = config, selection
+        self.outcomes: dict[Path, list[Outcome]] = {}
+        self.speeds: dict[Path, list[str]] = {}
+        self.interrupted = False
+        self.table = OutcomeTable("" if hasattr(config, "workerinput") else config.getoption("--outcomes"))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        self.table.begin(exercise_id(item))
+
+    def pytest_report_teststatus(self, report: pytest.TestReport, config: pytest.Config) -> Any:
+        verdict = getattr(report, "kuiper", {}).get("verdict")
+        if verdict not in LETTERS or (config.get_verbosity() >= 2 and verdict == "wrong"):
+            return None
+        return verdict, LETTERS[verdict], (verdict.upper(), {"red": verdict == "wrong", "yellow": verdict != "wrong"})
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        record = dict(getattr(report, "kuiper", {}))
+        if record:
+            root = Path(record.pop("root"))
+            self.outcomes.setdefault(root, []).append(Outcome(**record))
+            self.table.write(record)
+
+    def pytest_keyboard_interrupt(self) -> None:
+        self.interrupted = True
+
+    def pytest_sessionfinish(self) -> None:
+        self.selection.close()
+        if hasattr(self.config, "workerinput"):
+            return
+        for root, outcomes in self.outcomes.items():
+            self._record(self.selection.open(root), outcomes)
+            if not self.interrupted:
+                self.speeds[root] = self._speeds(self.selection.open(root), outcomes)
+        self.table.close()
+
+    def _speeds(self, classroom: Classroom, outcomes: list[Outcome]) -> list[str]:
+        """How fast the compiled exercises are that have passed all their tests, if they are the student's."""
+        lines = []
+        for verdict in verdicts(classroom, outcomes):
+            exercise, probe = verdict.exercise, self.selection.probes.get(verdict.exercise.id)
+            own = classroom.selection.kind_of(exercise) == "student" and not classroom.selection.home
+            if own and probe and exercise.is_cython and verdict.passed >= exercise.test_count:
+                lines.append(speed_line(classroom, exercise, probe))
+        classroom.close()
+        return [line for line in lines if line]
+
+    def _record(self, classroom: Classroom, outcomes: list[Outcome]) -> None:
+        """Keep what a full run of an exercise on the student's own file has shown."""
+        full = {}
+        for verdict in verdicts(classroom, outcomes):
+            exercise = verdict.exercise
+            parts = [exercise, *classroom.syllabus.needed_by(exercise)]
+            own = (
+                not classroom.selection.home
+                and classroom.selection.kind_of(exercise) == "student"
+                and classroom.selection.kind != "skeleton"
+            )
+            if own and len(verdict.outcomes) >= exercise.test_count and verdict.worst.verdict != "blocked" and parts:
+                full[exercise] = verdict.passed
+        if full:
+            classroom.progress.record(full)
+        if classroom.selection.kind == "student" and not classroom.selection.home:
+            found = {verdict.exercise.id: verdict.worst.function for verdict in verdicts(classroom, outcomes)}
+            remember_failing(classroom.syllabus.root, found)
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        hint = self.config.getoption("--hint")
+        if self.interrupted:
+            words = "interrupted: exercises whose tests have not all run keep the result they had; run the same again"
+            terminalreporter.write_line(words, yellow=True)
+        elif self.selection.classrooms and not self.outcomes and terminalreporter.stats.get("deselected"):
+            words = self.config.getoption("keyword") or self.config.getoption("markexpr")
+            words = nothing_selected(self.selection.classrooms.values(), self.config.getoption("--exercise"), words)
+            terminalreporter.write_line(words, yellow=True)
+        for root, outcomes in self.outcomes.items():
+            classroom = self.selection.open(root)
+            found = verdicts(classroom, outcomes)
+            terminalreporter.section("exercises")
+            for line in report(classroom, found, hint):
+                terminalreporter.write_line(line)
+            for line in miscounted(found):
+                terminalreporter.write_line(line, red=True)
+            for line in self.speeds.get(root, []):
+                terminalreporter.write_line(line)
+            if classroom.selection.kind == "student":
+                for line in [
+                    *afterwards(classroom, found),
+                    *ending(classroom, found),
+                    *changed_tests(classroom, found),
+                ]:
+                    terminalreporter.write_line(line)
+            else:
+                words = ", ".join(f"{count} {verdict}" for verdict, count in counts(found).items())
+                terminalreporter.write_line(f"{classroom.selection.kind}s of {len(found)} exercises: {words}")

@@ -1,0 +1,113 @@
+"""What happens to one test: its run, its run on the bugs of the exercise, and how it ended, in words."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kuiper.course.bugs import read_bugs
+from kuiper.course.classroom import Outcome, UndoneError, failing_function
+from kuiper.course.diagnosis import MOST_TESTS, diagnose, run_on
+from kuiper.course.errors import CourseError
+from kuiper.course.pytest_selection import EXERCISE, SelectionPlugin
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from kuiper.course.manifest import Exercise
+
+
+class RunningPlugin:
+    """The hooks of a test's call, and what it has raised; and which test has caught which bug."""
+
+    def __init__(self, config: pytest.Config, selection: SelectionPlugin) -> None:
+        self.config, self.selection = config, selection
+        self.errors: dict[str, BaseException] = {}
+        self.diagnosed: Counter[str] = Counter()
+        self.catches: list[tuple[str, str, str, str]] = []
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+        exercise = pyfuncitem.stash.get(EXERCISE, None)
+        if exercise is None:
+            return (yield)
+        try:
+            self.selection.classroom(exercise).check_ready(exercise)
+            folder = pyfuncitem.funcargs.get("tmp_path")
+            if isinstance(folder, Path):
+                self.selection.classroom(exercise).lend(folder)
+            result = yield
+        except Exception as error:
+            if self._shows_traces and not isinstance(error, UndoneError):
+                raise
+            # pytest takes longer to draw a trace than most tests run, and nobody wants this one.
+            self.errors[pyfuncitem.nodeid] = error
+            raise pytest.fail.Exception(str(error), pytrace=False) from None
+        if self._catches_file and "impl" in pyfuncitem.funcargs:
+            self._run_bugs(exercise, pyfuncitem)
+        return result
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        made = yield
+        exercise = item.stash.get(EXERCISE, None)
+        if exercise is None or (call.when != "call" and made.passed):
+            return made
+        error = call.excinfo.value if call.excinfo else None
+        error = self.errors.pop(item.nodeid, error)
+        outcome = self.selection.classroom(exercise).judge(exercise, item.name, error)
+        if outcome.verdict == "wrong" and error is not None and self._may_diagnose:
+            outcome.diagnosis = self._diagnose(exercise, item, error, outcome.function)
+        if made.skipped:
+            outcome = Outcome(exercise.id, item.name, "skipped", ["skipped: an exercise's tests may not be"])
+            made.outcome = "failed"
+        made.__dict__["kuiper"] = {"root": str(exercise.course.parent), **dataclasses.asdict(outcome)}
+        if made.failed and not (self._shows_traces and outcome.verdict == "wrong"):
+            made.longrepr = "\n".join([*outcome.lines, *(f"likely: {when}" for when in outcome.diagnosis)])
+        return made
+
+    def pytest_sessionfinish(self) -> None:
+        if self._catches_file and not hasattr(self.config, "workerinput"):
+            Path(self._catches_file).write_text(json.dumps(self.catches, indent=1), encoding="utf-8")
+
+    @property
+    def _catches_file(self) -> str:
+        return self.config.getoption("--bugs") or self.config.getoption("--bugs-until-caught") or ""
+
+    @property
+    def _shows_traces(self) -> bool:
+        return self.config.getoption("usepdb") or self.config.get_verbosity() >= 2
+
+    def _run_bugs(self, exercise: Exercise, item: pytest.Function) -> None:
+        """Property tests, which take long to fail, only meet the bugs that nothing else has caught."""
+        sparing = self.config.getoption("--bugs-until-caught") or hasattr(item.obj, "hypothesis")
+        caught = {(id_, name) for id_, name, *_ in self.catches} if sparing else set()
+        for bug in read_bugs(exercise):
+            try:
+                if (exercise.id, bug.name) in caught:
+                    continue
+                error = run_on(self.selection.classroom(exercise), exercise, bug, item)
+                if error:
+                    function = failing_function(exercise, item.name, error)
+                    self.catches.append((exercise.id, bug.name, item.name, function))
+            except CourseError:  # a patch that does not fit; the bug gate reports it
+                continue
+
+    @property
+    def _may_diagnose(self) -> bool:
+        return self.config.getoption("--impl") == "student" and not self.config.getoption("--submission")
+
+    def _diagnose(self, exercise: Exercise, item: pytest.Item, error: BaseException, function: str) -> list[str]:
+        """Ask the bug bank about the first failures of an exercise; property tests only where nothing else failed."""
+        slow = hasattr(getattr(item, "obj", None), "hypothesis")
+        if not isinstance(item, pytest.Function) or self.diagnosed[exercise.id] >= (1 if slow else MOST_TESTS):
+            return []
+        self.diagnosed[exercise.id] += 1
+        return diagnose(self.selection.classroom(exercise), exercise, item, error, function)

@@ -1,0 +1,138 @@
+"""Which tests a run has, in which order, and whose files they meet."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kuiper.course.classroom import Classroom
+from kuiper.course.errors import CourseError
+from kuiper.course.manifest import Exercise, find_root, read_syllabus
+from kuiper.course.places import state_folder
+from kuiper.course.sandbox import chosen_mode
+from kuiper.course.selection import Kind, Selection
+from kuiper.course.submission import SubmissionRoom
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EXERCISE = pytest.StashKey[Exercise]()
+EXAMPLES = 25
+
+
+class SelectionPlugin:
+    """The hooks of collection; a classroom for each root of courses, and the speed probe of each exercise."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.classrooms: dict[Path, Classroom] = {}
+        self.probes: dict[str, Any] = {}
+
+    def classroom(self, exercise: Exercise) -> Classroom:
+        """Where the tests of an exercise run."""
+        return self.classrooms[exercise.course.parent]
+
+    def close(self) -> None:
+        """End all workers."""
+        for classroom in self.classrooms.values():
+            classroom.close()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        wanted = self._wanted(items)
+        places: dict[str, tuple[int, int]] = {}
+        for item in items:
+            root = find_root(item.path.parent)
+            if root is None or not (item.path.parent / "course.toml").is_file():
+                continue
+            classroom = self.open(root)
+            exercise = classroom.syllabus.owner(item.path, getattr(item, "originalname", item.name))
+            if exercise is None:
+                continue
+            item.stash[EXERCISE] = exercise
+            self.probes[exercise.id] = getattr(getattr(item, "module", None), "speed", None)
+            files = [name.partition("::")[0] for name in exercise.tests]  # the manifest's order: the simplest first
+            places[item.nodeid] = list(classroom.syllabus).index(exercise), files.index(item.path.name)
+            _settle_hypothesis(item, shrink=config.getoption("--impl") == "student")
+        if wanted is not None:
+            dropped = [item for item in items if exercise_id(item) not in wanted]
+            items[:] = [item for item in items if exercise_id(item) in wanted]
+            config.hook.pytest_deselected(items=dropped)
+        items.sort(key=lambda item: places.get(item.nodeid, (-1, 0)))
+        self._use_solutions({exercise_id(item) for item in items})
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        is_of_course = item.path.name.startswith("test_") and (item.path.parent / "course.toml").is_file()
+        if is_of_course and not exercise_id(item):
+            pytest.fail(f"{item.nodeid}: course.toml lists this test for no exercise", pytrace=False)
+
+    def open(self, root: Path) -> Classroom:
+        """The classroom of a root, as the options ask for it; a wrong option is a usage error."""
+        if root not in self.classrooms:
+            try:
+                syllabus = read_syllabus(root)
+                impl = self.config.getoption("--impl")
+                kind: Kind = "solution" if impl == "alone" else impl
+                refs = {found.id for part in self.config.getoption("--ref") for found in syllabus.matching(part)}
+                state_folder(root)  # a message, not a trace, where nothing may be written
+            except CourseError as error:
+                raise pytest.UsageError(str(error)) from None
+            if self.config.getoption("--submission"):
+                home, mode = self.config.getoption("--submission"), chosen_mode(self.config.getoption("--walls"))
+                self.classrooms[root] = SubmissionRoom(syllabus, home, mode, self.config.getoption("--failed"))
+                return self.classrooms[root]
+            in_process = self.config.getoption("--in-process") or self.config.getoption("usepdb")
+            selection = Selection(syllabus, kind, dict.fromkeys(sorted(refs), "solution"))
+            self.classrooms[root] = Classroom(selection, not in_process, alone=impl == "alone")
+        return self.classrooms[root]
+
+    def _wanted(self, items: list[pytest.Item]) -> set[str] | None:
+        """The numbers that --exercise stands for; a number that nothing has is a usage error."""
+        parts = self.config.getoption("--exercise")
+        if not parts:
+            return None
+        roots = {root for item in items if (root := find_root(item.path.parent))}
+        try:
+            return {found.id for root in roots for part in parts for found in self.open(root).syllabus.matching(part)}
+        except CourseError as error:
+            raise pytest.UsageError(f"--exercise: {error}") from None
+
+    def _use_solutions(self, selected: set[str]) -> None:
+        """--use-solutions: what the selected tests stand on, and the student has not solved, is the reference's."""
+        if not self.config.getoption("--use-solutions"):
+            return
+        for classroom in self.classrooms.values():
+            syllabus, status = classroom.syllabus, classroom.progress.status
+            needed = {part.id for ex in syllabus if ex.id in selected for part in syllabus.needed_by(ex)}
+            borrowed = [
+                part.id for part in syllabus if part.id in needed and status(part) in ("not started", "failing")
+            ]
+            kinds: dict[str, Kind] = {**classroom.selection.kinds, **dict.fromkeys(borrowed, "solution")}
+            classroom.selection = dataclasses.replace(classroom.selection, kinds=kinds)
+
+
+def exercise_id(item: pytest.Item) -> str:
+    """The number of the exercise that a test belongs to; "" for none."""
+    exercise = item.stash.get(EXERCISE, None)
+    return exercise.id if exercise else ""
+
+
+def _settle_hypothesis(item: pytest.Item, shrink: bool) -> None:
+    """Property tests of exercises give the same answer each time, and ``impl`` may serve all their examples."""
+    function = getattr(item, "obj", None)
+    if not hasattr(function, "hypothesis") or getattr(function, "_hypothesis_internal_settings_applied", False):
+        return
+    from hypothesis import HealthCheck, Phase, settings
+
+    settings(
+        phases=[Phase.explicit, Phase.generate, *([Phase.shrink] if shrink else [])],
+        derandomize=True,
+        database=None,
+        deadline=None,
+        max_examples=EXAMPLES,
+        suppress_health_check=list(HealthCheck),
+        print_blob=False,
+    )(function)

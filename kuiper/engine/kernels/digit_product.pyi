@@ -1,0 +1,23 @@
+import numpy as np
+import numpy.typing as npt
+
+from kuiper.engine.step import Step
+
+FOURS: int
+IS_FAST: bool
+RUNS: bool
+
+def words_of_row(groups: int, fours: int) -> int: ...
+
+class TakeApart(Step):
+    def __init__(self, numbers: dict[str, int]) -> None: ...
+
+class DigitProduct(Step):
+    def __init__(
+        self,
+        numbers: dict[str, float],
+        digits: tuple[int, int],
+        weights: npt.NDArray[np.uint8],
+        scales: npt.NDArray[np.uint8],
+        bias: npt.NDArray[np.float32],
+    ) -> None: ...

@@ -1,0 +1,141 @@
+"""Products with weights in 8 or 4 bits, in whole numbers: for CPUs that multiply bytes and add them up in one instruction.
+
+    TakeApart       rows of numbers -> their digits (digit_tile.pxd says what these are)
+    DigitProduct    out[i, o] = activation(sum over k of x[i, k] * q[o, k] * scale[o, k / group] + bias[o] + residual[i, o])
+
+Products that read the same rows share their digits. The weights are cut into panels of WIDTH outputs; a task is some
+panels, for all rows. A row that has no digits, because there is NaN or infinity in it, is multiplied number by number.
+"""
+
+from kuiper.engine.digit_tile cimport (
+    DIGIT_GROUP, DIGIT_HEAD, DIGIT_ROWS, DIGIT_WIDTH, DIGITS, FEATURE, DigitWork, digits_4, digits_8,
+    number_at, scale_at, take_apart,
+)
+from kuiper.engine.quantized_output cimport Product, finish
+from kuiper.engine.step cimport Memory, Step
+
+from kuiper.levels import cpu_features
+
+FOURS = DIGIT_GROUP  # times four inputs: a group in 4 bits
+cdef str NEEDED = FEATURE.decode()
+IS_FAST = NEEDED in (cpu_features() or ())  # whether this build and this CPU have the instruction
+RUNS = IS_FAST or not NEEDED  # plain loops run anywhere
+
+cdef enum:
+    GRAIN = 1 << 15  # bytes of weights of a task
+
+cdef struct Taking:
+    Py_ssize_t x, x_row, out, out_row  # in floats
+    Py_ssize_t rows, depth, groups, fours
+
+cdef struct Multiplying:
+    Product product
+    Py_ssize_t digits, digit_row  # where the rows' digits lie, in floats
+    DigitWork tile  # of the first panel
+    Py_ssize_t panels, panel_bytes, scale_bytes, tasks
+
+
+def words_of_row(Py_ssize_t groups, Py_ssize_t fours) -> int:
+    """How many words of 4 bytes the digits of a row of ``groups`` times ``fours`` times four inputs are."""
+    return DIGIT_HEAD + DIGITS * groups * (1 + fours)
+
+
+cdef class TakeApart(Step):
+    """See the head of this file. ``numbers`` names the fields of Taking.
+
+    Parameters
+    ----------
+    numbers : dict of whole numbers
+    """
+
+    cdef Taking work
+
+    def __init__(self, dict numbers):
+        self.work = numbers
+        self.tasks = self.work.rows
+        self.numbers, self.run = &self.work, take_row
+
+
+cdef void take_row(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
+    """The digits of one row."""
+    cdef const Taking* w = <const Taking*> numbers
+    take_apart(
+        memory.arena + w.x + task * w.x_row, w.depth, w.groups, w.fours, <int*> (memory.arena + w.out + task * w.out_row)
+    )
+
+
+cdef class DigitProduct(Step):
+    """See the head of this file.
+
+    Parameters
+    ----------
+    numbers : dict of numbers, the fields of Product
+    digits : where the rows' digits begin, in floats, and their stride
+    weights : uint8 (panels, groups * fours, 4 * WIDTH), in 4 bits half as many in the middle
+    scales : float32, in 4 bits float16 as uint16, as bytes (panels, groups, WIDTH * size)
+    bias : (panels, WIDTH)
+    """
+
+    cdef Multiplying work
+
+    def __init__(
+        self, dict numbers, digits, const unsigned char[:, :, ::1] weights, const unsigned char[:, :, ::1] scales,
+        const float[:, ::1] bias,
+    ):
+        cdef Multiplying* w = &self.work
+        w.product = numbers
+        w.digits, w.digit_row = digits
+        w.tile.groups, w.tile.fours = w.product.groups, (w.product.depth + 3) // 4
+        w.tile.weights, w.tile.scales, w.tile.bias = &weights[0, 0, 0], &scales[0, 0, 0], &bias[0, 0]
+        w.panels, w.panel_bytes = weights.shape[0], weights.shape[1] * weights.shape[2]
+        w.scale_bytes = scales.shape[1] * scales.shape[2]
+        w.tasks = self.tasks = max(1, min(w.panels, w.panels * w.panel_bytes // GRAIN))
+        self.keeps = (weights, scales, bias)
+        self.numbers, self.run = w, multiply
+        self.scratch_floats = DIGIT_ROWS * DIGIT_WIDTH
+
+
+cdef void multiply(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
+    """Some panels, for all rows."""
+    cdef const Multiplying* w = <const Multiplying*> numbers
+    cdef Py_ssize_t panel
+    for panel in range(task * w.panels // w.tasks, (task + 1) * w.panels // w.tasks):
+        multiply_panel(w, panel, memory)
+
+
+cdef inline void multiply_panel(const Multiplying* w, Py_ssize_t panel, const Memory* memory) noexcept nogil:
+    """One panel, for a few rows at a time."""
+    cdef const Product* p = &w.product
+    cdef Py_ssize_t first = panel * DIGIT_WIDTH, row, tiles = (p.rows + DIGIT_ROWS - 1) // DIGIT_ROWS, index
+    cdef const int* x[DIGIT_ROWS]
+    cdef float* sums[DIGIT_ROWS]
+    cdef DigitWork tile = w.tile
+    cdef int rows, i
+    tile.weights += panel * w.panel_bytes
+    tile.scales = <const char*> tile.scales + panel * w.scale_bytes
+    tile.bias += first
+    for index in range(tiles):
+        row = index * DIGIT_ROWS
+        rows = <int> min(<Py_ssize_t> DIGIT_ROWS, p.rows - row)
+        for i in range(rows):
+            x[i] = <const int*> (memory.arena + w.digits + (row + i) * w.digit_row)
+            sums[i] = memory.scratch + i * DIGIT_WIDTH
+        if p.bits == 8:
+            digits_8(rows, &tile, x, sums)
+        else:
+            digits_4(rows, &tile, x, sums)
+        for i in range(rows):
+            if not x[i][1]:
+                multiply_plainly(p, &tile, memory.arena + p.x + (row + i) * p.x_row, sums[i])
+            finish(p, sums[i], row + i, first, DIGIT_WIDTH, memory)
+
+
+cdef void multiply_plainly(const Product* p, const DigitWork* tile, const float* x, float* sums) noexcept nogil:
+    """One panel for one row that has no digits: as the layer does it."""
+    cdef Py_ssize_t column, k
+    cdef float sum
+    for column in range(DIGIT_WIDTH):
+        sum = 0
+        for k in range(p.groups * p.depth):
+            sum += x[k] * (number_at(tile, <int> p.bits, k, column) * scale_at(tile, <int> p.bits, k // p.depth, column))
+        sums[column] = sum + tile.bias[column]

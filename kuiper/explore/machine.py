@@ -1,0 +1,48 @@
+"""What the machine can do at best, for the roofline: operations of one core, and bytes from memory."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kuiper.cpu_name import cpu_name
+from kuiper.engine.clock import cycles_per_nanosecond
+from kuiper.engine.cost import PRODUCTS
+from kuiper.engine.kernels.convolution import LANES
+from kuiper.explore.arrays import number
+from kuiper.threads import available_cores
+
+if TYPE_CHECKING:
+    from kuiper.explore.arrays import Table
+
+_FLOATS, _TRIALS = 1 << 23, 3  # 32 MB: more than caches hold
+
+
+def machine_table(threads: int) -> Table:
+    """CPU, threads, clock, peak in GFLOP/s of one core, and bandwidth in GB/s, measured now.
+
+    >>> sorted(machine_table(1))
+    ['bandwidth', 'cores', 'cpu', 'gigahertz', 'peak', 'threads']
+    """
+    gigahertz = cycles_per_nanosecond()
+    return {
+        "cpu": cpu_name(),
+        "cores": available_cores(),
+        "threads": threads,
+        "gigahertz": number(gigahertz),
+        "peak": number(2 * PRODUCTS * LANES * gigahertz),
+        "bandwidth": number(_bandwidth()),
+    }
+
+
+def _bandwidth() -> float:
+    """Bytes of a copy, read and written, per nanosecond: the best of some trials, by one thread."""
+    source, target = np.ones(_FLOATS, np.float32), np.zeros(_FLOATS, np.float32)
+    best = float("inf")
+    for _ in range(_TRIALS):
+        started = perf_counter()
+        np.copyto(target, source)
+        best = min(best, perf_counter() - started)
+    return 2 * source.nbytes / max(best, 1e-9) * 1e-9

@@ -1,0 +1,72 @@
+'use strict';
+// Yours: the reader's own layers in the graph, and where they first differ from the reference.
+(kuiper => {
+  const { plane, planes, range } = kuiper.arrays;
+  const { choice, html, mapCanvas, link, note, section, table } = kuiper.dom;
+  const { many, number, shape } = kuiper.format;
+  const { whole } = kuiper.state;
+
+  const errorText = error => (error === null ? 'infinite or NaN' : number(error));
+
+  /** Yours, the reference and their difference; the first two in the same colours. */
+  function maps(mine, channel) {
+    const [yours, reference, difference] = ['yours', 'reference', 'difference'].map(name => plane(mine[name], channel));
+    const dark = kuiper.isDark();
+    const same = kuiper.colors.scale(...range([...range(yours.values), ...range(reference.values)]), dark);
+    const end = Math.max(...range(difference.values).map(Math.abs), Number.MIN_VALUE);
+    const signed = kuiper.colors.scale(-end, end, dark);
+    const figure = (title, map, scale) =>
+      html('figure', {}, mapCanvas(map, scale), html('figcaption', {}, title), kuiper.legend(scale));
+    return html('div', { class: 'thirds' },
+      figure('yours', yours, same), figure('reference', reference, same), figure('difference', difference, signed));
+  }
+
+  /** The first difference leads: what it is, and whose code ran there. */
+  function verdict(context, mine) {
+    const first = mine.operators[mine.first];
+    const agreed = ` in all ${many(Object.keys(mine.operators).length, 'operator')}.`;
+    if (!first) return html('p', { class: 'verdict good' }, 'Your layers agree with the reference', agreed);
+    const own = first.exercise ? `, which runs your exercise ${first.exercise}.` : '.';
+    return html('p', { class: 'verdict bad' }, html('strong', {}, 'The first difference is in ',
+      link(mine.first, () => context.choose(mine.first, 0))), `${own} What comes after it differs because of it.`);
+  }
+
+  function pictures(context, mine) {
+    const title = `Your output of ${mine.first} beside the reference`;
+    if (!mine.difference) {
+      const [yours, reference] = (mine.shapes ?? []).map(shape);
+      return yours ? section(title, html('p', {}, `Your shape is ${yours}, expected is ${reference}.`)) : null;
+    }
+    const { count } = planes(mine.difference);
+    const channel = whole(context.state.channel, count - 1);
+    const options = Array.from({ length: count }, (_, i) => [i, String(i)]);
+    return section(title,
+      count > 1 ? choice('channel', options, channel, value => context.go({ channel: value }), 'channel') : null,
+        maps(mine, channel));
+  }
+
+  function verdicts(context, entries) {
+    const rows = entries.map(([name, entry]) => [
+      link(name, () => context.choose(name, 0)), entry.exercise, errorText(entry.error),
+      entry.agrees || !entry.exercise ? '' : errorText(entry.alone),
+      html('span', { class: entry.agrees ? 'good' : 'bad' }, entry.agrees ? 'agrees' : 'differs')]);
+    return table(['operator', 'exercise', 'error', 'error on its own', ''], rows);
+  }
+
+  function draw(context) {
+    const { mine } = context.network;
+    const entries = Object.entries(mine.operators).filter(([, entry]) => entry.exercise || !entry.agrees);
+    const wrong = entries.filter(([, entry]) => !entry.agrees).length;
+    const title = `Operators that ran your code, or differ${wrong ? `: ${wrong} of ${entries.length} differ` : ''}`;
+    const failures = (mine.failures ?? []).map(text => html('li', {}, String(text)));
+    return html('div', {}, html('h2', {}, 'Yours'), verdict(context, mine), mine.first ? pictures(context, mine) : null,
+      failures.length ? section('Failed, and replaced by the reference', html('ul', {}, failures)) : null,
+      entries.length ? section(title, verdicts(context, entries)) : note('Nothing of yours is in this model yet.'),
+      note('The error is the largest difference, divided by the largest number of the reference.'),
+      note('On its own, an operator gets the inputs of the reference.'));
+  }
+
+  // Without --mine there is nothing to say about the reader's layers, so no sentence stands in for this tab.
+  const missing = network => (network.mine ? '' : null);
+  kuiper.tabs.push({ id: 'mine', title: 'Yours', missing, draw });
+})((globalThis.kuiper ??= {}));

@@ -1,0 +1,145 @@
+"""The steps of a plan: what runs, why, what was weighed and not taken, and how long it should take and takes."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+from kuiper.engine.engine import Engine
+from kuiper.engine.plan_report import expected_microseconds, timed_steps
+from kuiper.engine.planned_step import StepCard
+from kuiper.explore.arrays import number
+from kuiper.explore.operators import source_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kuiper.engine.plan import Plan
+    from kuiper.engine.plan_report import TimedStep
+    from kuiper.explore.arrays import Table
+    from kuiper.graph.runtime_graph import RuntimeGraph
+    from kuiper.graph.runtime_operator import RuntimeOperator
+    from kuiper.graph.state import State
+    from kuiper.layers.layer import Array
+
+_RUNS = 5
+
+_WHY = {
+    "import": "Brings an input from outside onto the arena, in the order in memory that the kernels read.",
+    "export": "Copies an output from the arena to memory of the caller's own.",
+}
+
+
+def find_plan(graph: RuntimeGraph, inputs: Sequence[Array], state: State | None) -> tuple[Plan | None, str]:
+    """The plan that runs these inputs, or None and the reason why there is none."""
+    executor = graph.execution.executor
+    if not isinstance(executor, Engine):
+        return None, "The layers run this model: it was loaded without an engine (optimize=False)."
+    if executor.run(inputs, state=state) is None:
+        return None, f"The engine leaves these inputs to the layers. {executor.refusal}".strip()
+    return executor.plan_for(inputs, state.max_length if state else 0), ""
+
+
+def plan_table(
+    plan: Plan, inputs: Sequence[Array], state: State | None, operators: Mapping[str, str], gigahertz: float
+) -> Table:
+    """The page's ``plan``: the numbers of ``model.plan()``, and what its table has no room for.
+
+    Parameters
+    ----------
+    plan : what runs
+    inputs : an array for each input
+    state : of a session, if the graph has state
+    operators : the page's key of each operator, by its name
+    gigahertz : the clock that expected times are for
+    """
+    timed = timed_steps(plan, inputs, _RUNS, state)
+    steps = [_step(step, operators, gigahertz) for step in timed]
+    return {"steps": steps, "refusal": None}
+
+
+def _step(step: TimedStep, operators: Mapping[str, str], gigahertz: float) -> Table:
+    card = step.card
+    table: Table = {
+        "operator": operators.get(card.op.name, card.op.name),
+        "algorithm": "the layer, in Python",
+        "tasks": None,
+        "bytes": None,
+        "flops": None,
+        "expected": None,
+        "measured": number(step.seconds * 1e6),
+        "rejected": [],
+        "why": "The engine has no kernel for this operator with these settings: its layer runs on views of the arena.",
+        "source": source_of(type(card.op.layer)) if card.op.layer is not None else "",
+    }
+    if not isinstance(card, StepCard) or step.made is None:
+        return table
+    expected = expected_microseconds(card, gigahertz) if card.expected else None
+    return table | {
+        "algorithm": card.algorithm,
+        "tasks": step.made.tasks,
+        "bytes": card.bytes,
+        "flops": card.flops,
+        "expected": None if expected is None else number(expected),
+        "rejected": [
+            {"algorithm": name, "expected": number(cycles / gigahertz * 1e-3)} for name, cycles in card.rejected
+        ],
+        "why": why(card),
+        "source": source_of(type(step.made)),
+    }
+
+
+def step_edges(
+    order: Sequence[RuntimeOperator],
+    steps: Sequence[Table],
+    operators: Mapping[str, str],
+    carried: Mapping[int, tuple[str | None, str]],
+) -> list[tuple[int, int, tuple[str | None, str]]]:
+    """From step to step, past operators that have none: views, and those in the middle of a chain.
+
+    Parameters
+    ----------
+    order : the operators in topological order
+    steps : the plan's steps as the page has them
+    operators : the page's key of each operator, by its name
+    carried : for each operand, by its index, its value's key and its shape in words
+
+    Returns
+    -------
+    Places of source and target in the plan, and what goes from one to the other; (None, "") within an operator.
+    """
+    own: dict[str, list[int]] = {}
+    for index, step in enumerate(steps):
+        own.setdefault(step["operator"], []).append(index)
+    ends: dict[int, list[int]] = {}
+    edges: dict[tuple[int, int], tuple[str | None, str]] = {}
+    for op in order:
+        numbers = own.get(operators.get(op.name, ""), [])
+        sources = [(end, operand.index) for operand in op.inputs for end in ends.get(operand.index, [])]
+        if numbers:
+            main = next((i for i in numbers if steps[i]["algorithm"] != "import"), numbers[-1])
+            for source, operand in sources:
+                if source < main:
+                    edges.setdefault((source, main), carried.get(operand, (None, "")))
+            for pair in itertools.pairwise(numbers):
+                edges.setdefault(pair, (None, ""))
+        behind = numbers[-1:] or list(dict.fromkeys(source for source, _ in sources))
+        ends |= {operand.index: behind for operand in op.outputs}
+    return [(source, target, edges[source, target]) for source, target in sorted(edges)]
+
+
+def why(card: StepCard) -> str:
+    """Why the planner has chosen a step's algorithm, in a sentence.
+
+    >>> from kuiper.graph.runtime_operator import RuntimeOperator
+    >>> op = RuntimeOperator("nn.Conv2d", "conv")
+    >>> why(StepCard(op, "direct 3x3, panels of 32", 1, 1, 1000.0, (("Winograd F(2,3)", 1500.0),)))
+    'The cost model expects 1,000 cycles on one thread; Winograd F(2,3) would take 1,500.'
+    """
+    if card.rejected:
+        others = " and ".join(f"{name} would take {cycles:,.0f}" for name, cycles in card.rejected)
+        return f"The cost model expects {card.expected:,.0f} cycles on one thread; {others}."
+    known: Any = _WHY.get(card.algorithm)
+    if known is None and card.algorithm.startswith("in bands"):
+        known = "The images between these operators would fill the cache: a few rows at a time go through all of them."
+    return known or "The engine has one kernel for this operator with these settings."

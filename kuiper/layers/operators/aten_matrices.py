@@ -1,0 +1,47 @@
+"""Products and norms of matrices for which pnnx has no name: ``aten::tensordot``, ``aten::bilinear``, ..."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kuiper.layers.operators.aten_functions import register_functions
+
+if TYPE_CHECKING:
+    from kuiper.layers.layer import Array
+
+
+def bilinear(x: Array, y: Array, weight: Array, bias: Array | None = None) -> Array:
+    """For each output o the sum of x[i] weight[o, i, j] y[j], plus a bias.
+
+    >>> bilinear(np.float32([1, 2]), np.float32([3]), np.float32([[[1], [1]]]))
+    array([9.], dtype=float32)
+    """
+    product = np.einsum("...i,oij,...j->...o", x, weight, y, optimize=True)
+    return np.asarray(product if bias is None else product + bias, x.dtype)
+
+
+def matrix_norm(
+    x: Array, order: Any = "fro", dim: tuple[int, ...] = (-2, -1), keepdim: bool = False, dtype: Any = None
+) -> Array:
+    """A norm of the matrices in two axes, computed in float64: ``fro``, ``nuc``, 1, 2, inf, or a number negated.
+
+    >>> matrix_norm(np.float32([[1, -2], [3, 4]]), 1)
+    array(6., dtype=float32)
+    """
+    return np.asarray(np.linalg.norm(x.astype(np.float64), order, tuple(dim), keepdim), x.dtype)
+
+
+register_functions(
+    {
+        "aten::addmv": lambda x, matrix, vector, beta=1, alpha=1: beta * x + alpha * (matrix @ vector),
+        "aten::addr": lambda x, a, b, beta=1, alpha=1: beta * x + alpha * np.outer(a, b),
+        "aten::bilinear": bilinear,
+        "aten::linalg_matrix_norm": matrix_norm,
+        "aten::linalg_matrix_power": np.linalg.matrix_power,
+        "aten::linalg_multi_dot": np.linalg.multi_dot,
+        "aten::linalg_vecdot": lambda x, y, dim=-1: np.sum(x * y, axis=dim),
+        "aten::tensordot": lambda x, y, of_x, of_y: np.tensordot(x, y, (list(of_x), list(of_y))),
+    }
+)

@@ -1,0 +1,236 @@
+"""The benchmark of text: a tiny decoder end to end with kuiper alone, and what is made from its results."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pytest
+
+import kuiper
+from benchmarks import limits, text, text_worker
+from benchmarks.__main__ import main
+from benchmarks.errors import BenchmarkError
+from benchmarks.report import page
+from benchmarks.text import Samples, execute, measure_round, prompt_flops, reason_to_leave_out
+from benchmarks.text_files import SMOLLM2_135M, TextFiles, greedy, prepare
+from benchmarks.text_peers import PEERS
+from benchmarks.text_results import TextExclusion, TextMeasurement, TextResults, table, text_exclusions, text_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+TINY = {
+    **SMOLLM2_135M, "vocab_size": 320, "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2,
+    "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "max_position_embeddings": 512,
+}  # fmt: skip
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TextFiles]:
+    """The tiny decoder, written without torch and gguf, as if neither were installed."""
+    monkeypatch.setattr("benchmarks.text_files.find_spec", lambda name: None)
+    threads = kuiper.get_num_threads()
+    yield prepare(tmp_path, TINY)
+    kuiper.set_num_threads(threads)
+
+
+def entry(peer: str, bits: int, step_ms: float) -> TextMeasurement:
+    return TextMeasurement(
+        bits=bits, threads=1, peer=peer, step_ms=step_ms, step_min_ms=step_ms, prompt_ms=20 * step_ms,
+        prompt_min_ms=20 * step_ms, load_ms=500.0, first_ms=100.0, peak_mb=700.0, difference=1e-6, agreeing=16,
+    )  # fmt: skip
+
+
+def results() -> TextResults:
+    """Kuiper takes half of llama.cpp's time in float32; with 8 bits it is alone."""
+    return TextResults(
+        date="2026-01-31",
+        quick=False,
+        machine={"cpu": "A CPU", "cores": 2, "caches_kib": {"L1": 32}, "memory_mib": 2048, "system": "Linux x86_64"},
+        build={
+            "compiler": "gcc 12", "flags": "-O3", "python": "3.11.7", "numpy": "2.0.0", "requires": ["avx", "avx2"],
+            "machine": "x86_64", "lanes": 8, "cpu_features": ["avx2", "avx512f"],
+        },
+        versions={"kuiper": "0.1.0"},
+        weight_bytes={32: 400_000_000, 8: 100_000_000, 4: 50_000_000},
+        prompt_flops=10**10,
+        read_gb_per_second={1: 50.0},
+        peak_gflops={1: 100.0},
+        measurements=[entry("kuiper", 32, 10.0), entry("llama.cpp", 32, 20.0), entry("kuiper", 8, 4.0)],
+        excluded=[TextExclusion(8, "llama.cpp", "no module llama_cpp")],
+    )  # fmt: skip
+
+
+def test_prepare_writes_once(files: TextFiles) -> None:
+    before = files.origin.stat().st_mtime_ns, files.param(8).stat().st_mtime_ns
+    again = prepare(files.folder.parents[1], TINY)
+    assert (again.origin.stat().st_mtime_ns, again.param(8).stat().st_mtime_ns) == before
+    assert not files.gguf(32).exists()
+    files.origin.write_text("{}")
+    assert prepare(files.folder.parents[1], TINY).param(8).stat().st_mtime_ns != before[1]
+
+
+@pytest.mark.parametrize("bits", [32, 8, 4])
+def test_worker_loads_writes_and_times(files: TextFiles, bits: int) -> None:
+    request = {"peer": "kuiper", "folder": str(files.folder), "bits": bits, "threads": 1}
+    peer, tokens, figures = text_worker.load(request)
+    assert np.isnan(figures["difference"])  # torch was not there
+    assert figures["peak_mb"] >= figures["import_mb"] > 0
+    assert len(text_worker.time_turn(peer, tokens, steps=True)) == text_worker.STEPS
+    assert len(text_worker.time_turn(peer, tokens, steps=False)) == text_worker.PROMPTS
+    logits = peer.read(tokens)
+    np.testing.assert_array_equal(peer.read(tokens), logits)  # whatever was read before is forgotten
+    peer.read(tokens[:-1])
+    np.testing.assert_allclose(peer.step(int(tokens[-1])), logits, atol=1e-5 * np.abs(logits).max())
+
+
+def test_worker_compares_with_torch(files: TextFiles) -> None:
+    request = {"peer": "kuiper", "folder": str(files.folder), "bits": 32, "threads": 1}
+    peer, tokens, _ = text_worker.load(request)
+    written = greedy(peer, tokens)
+    np.savez(files.arrays, tokens=tokens, logits=2 * peer.read(tokens), greedy=[*written[:3], -1, *written[4:]])
+    figures = text_worker.load(request)[2]
+    assert figures["difference"] == pytest.approx(0.5, rel=1e-5)
+    assert figures["agreeing"] == 3
+
+
+def test_execute_writes_results_and_tables(
+    files: TextFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(limits, "memory_read_gb_per_second", lambda threads: 40.0)
+    monkeypatch.setattr(limits, "peak_gflops", lambda threads: 100.0)
+    monkeypatch.setattr(limits, "refuse_debug_build", lambda: None)
+    monkeypatch.setattr(text, "measure_round", measured_here)
+    out = tmp_path / "out.json"
+    words = ["--quick", "--threads", "1", "--bits", "8", "--peers", "kuiper", "--cache", str(tmp_path), "-o", str(out)]
+    parser = text_parser()
+    assert execute(parser.parse_args(words), TINY) == 0
+    found = TextResults.read(out)
+    assert [(m.peer, m.bits, m.threads) for m in found.measurements] == [("kuiper", 8, 1)]
+    assert found.weight_bytes[8] < found.weight_bytes[32] / 3
+    assert "Tokens written per second, 1 thread" in capsys.readouterr().out
+
+
+def text_parser() -> Any:
+    import argparse
+
+    parser = argparse.ArgumentParser()
+    text.add_arguments(parser)
+    return parser
+
+
+def measured_here(samples: dict[str, Samples], files: TextFiles, bits: int, threads: int, turns: int) -> None:
+    """In this process, which costs no start of another one."""
+    for peer, own in samples.items():
+        request = {"peer": peer, "folder": str(files.folder), "bits": bits, "threads": threads}
+        running, tokens, figures = text_worker.load(request)
+        own.loads.append(figures)
+        own.steps += text_worker.time_turn(running, tokens, steps=True)
+        own.prompts += text_worker.time_turn(running, tokens, steps=False)
+
+
+class FakeWorker:
+    """A process that answers from a table of differences to torch."""
+
+    differences: ClassVar = {"kuiper": 1e-6, "llama.cpp": 0.5}
+
+    def __init__(self, peer: str, module: str, request: dict[str, Any], variables: dict[str, str]) -> None:
+        self.peer = peer
+
+    def __enter__(self) -> FakeWorker:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def ask(self, request: dict[str, Any]) -> Any:
+        if "peer" not in request:
+            return [2.0, 1.0] if request["steps"] else [30.0]
+        if self.peer not in self.differences:
+            raise BenchmarkError(self.peer, "an answer", "exit code 1", "out of luck")
+        return {"difference": self.differences[self.peer]}
+
+
+def test_measure_round_leaves_out_those_that_die_or_answer_wrongly(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(text, "Worker", FakeWorker)
+    samples = {peer: Samples("") for peer in PEERS}
+    measure_round(samples, TextFiles(tmp_path), 32, 1, turns=2)
+    assert samples["kuiper"].steps == [2.0, 1.0, 2.0, 1.0]
+    assert samples["kuiper"].prompts == [30.0, 30.0]
+    assert samples["llama.cpp"].reason == "its scores differ from torch's by 5.0e-01"
+    assert samples["torch"].reason == "torch: expected an answer, got exit code 1; out of luck"
+
+
+def test_reason_to_leave_out_names_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text.importlib.util, "find_spec", lambda name: None if name == "gguf" else object())
+    assert reason_to_leave_out("llama.cpp", 8) == "no module gguf"
+    assert reason_to_leave_out("torch", 8) == "it has no such weights for a decoder"
+    assert reason_to_leave_out("kuiper", 4) == ""
+
+
+def test_prompt_flops_count_the_last_product_once(files: TextFiles) -> None:
+    layer = 64 * 64 * 2 + 2 * 32 * 64 + 3 * 64 * 96
+    assert prompt_flops(files) == 2 * (256 * 2 * layer + 320 * 64)
+
+
+def test_tables_have_rates_and_shares() -> None:
+    assert [list(row) for row in table(results(), 1, steps=True).rows] == [
+        ["float32", "100", "50", "-", "llama.cpp", "2.00", "80%"],
+        ["8 bits", "250", "-", "-", "-", "-", "50%"],
+    ]
+    (prompt, *_) = table(results(), 1, steps=False).rows
+    assert list(prompt) == ["float32", "1280", "640", "-", "llama.cpp", "2.00", "50%"]
+
+
+def test_results_survive_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    results().save(path)
+    assert TextResults.read(path) == results()
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"format": 99}', '{"format": 1}'])
+def test_reading_another_file_is_one_error(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "results.json"
+    path.write_text(content)
+    with pytest.raises(BenchmarkError, match=r"results\.json"):
+        TextResults.read(path)
+
+
+def test_page_has_a_section_of_text() -> None:
+    written = page({}, {"made-up": results(), "quick": replace(results(), quick=True)})
+    assert "## Text: A CPU, 2 cores; kuiper built for AVX2" in written
+    assert "`benchmarks/results/text/made-up.json`" in written
+    assert written.count("From a quick run") == 1
+    assert "Note: llama.cpp is left out for 8 bits: no module llama_cpp." in written
+    assert len(text_tables(results())) == 3
+    everywhere = replace(results(), excluded=[TextExclusion(0, "openvino", "of reasons")])
+    assert text_exclusions(everywhere)[0] == "openvino is left out: of reasons"
+    assert text_exclusions(results()) == [
+        "llama.cpp is left out for 8 bits: no module llama_cpp",
+        "the peers use all that the CPU has, kuiper was built for AVX2",
+    ]
+
+
+def test_impossible_threads_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["text", "--threads", "0"]) == 1
+    assert "--threads: expected" in capsys.readouterr().err
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("peer", [peer for peer in PEERS if peer != "kuiper"])
+def test_peers_write_what_torch_writes(peer: str, tmp_path: Path) -> None:
+    for package in ("torch", "transformers", *PEERS[peer].packages):
+        pytest.importorskip(package)
+    files = prepare(tmp_path, TINY)
+    origin = json.loads(files.origin.read_text())
+    assert "transformers" in origin
+    for name in (peer, "kuiper"):
+        figures = text_worker.load({"peer": name, "folder": str(files.folder), "bits": 32, "threads": 1})[2]
+        assert figures["difference"] < 3e-3
+        assert figures["agreeing"] == 16

@@ -1,0 +1,299 @@
+"""The page as a whole: its numbers are those of summary and plan, and any model gives a page or an error."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import json
+import math
+import pickle
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import kuiper
+from kuiper.errors import GraphStateError, ShapeError
+from kuiper.explore import explore as explore_module
+from kuiper.explore import timing
+from kuiper.explore.explore import explore
+from kuiper.graph import RuntimeGraph, pnnx
+from kuiper.graph.summary import Summary
+from kuiper.layers import registry
+from kuiper.models import bundled
+from tests.explore.nets import net
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    "\"'&<!--",
+    "層\u202e一",
+    "x" * 10_000,
+    "a\x1b[2J\x07b",
+    "\u2028\ud800",
+]
+
+
+@pytest.fixture(autouse=True)
+def _one_run_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timing, "SECONDS", 0.0)
+    monkeypatch.setattr(explore_module, "SLOW", math.inf)  # however busy the machine is
+
+
+@pytest.fixture(scope="module")
+def resnet() -> tuple[RuntimeGraph, np.ndarray, dict[str, Any]]:
+    model = kuiper.load(bundled("cifar_resnet20"))
+    x = np.random.default_rng(0).standard_normal((1, 3, 32, 32), np.float32)
+    return model, x, explore(model, x).data
+
+
+def data_in(html: str) -> dict[str, Any]:
+    """What a browser would read as the page's data."""
+    (text,) = re.findall(r'<script type="application/json" id="network">(.*?)</script>', html, re.DOTALL)
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def array_of(table: dict[str, Any]) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(table["data"]), "<f4").reshape(table["shape"])
+
+
+def test_explore_has_the_numbers_of_summary(resnet: tuple[RuntimeGraph, np.ndarray, dict[str, Any]]) -> None:
+    model, x, data = resnet
+    summary = Summary.of(model, (x,))
+    assert (data["model"]["parameters"], data["model"]["flops"]) == (summary.parameters, summary.flops)
+    for row in summary.rows:
+        operator = data["operators"][row.name]
+        assert (operator["type"], operator["parameters"], operator["flops"]) == (row.type, row.parameters, row.flops)
+        for key, shape in zip(operator["outputs"], row.outputs, strict=True):
+            assert data["values"][key]["shape"] == list(shape or ())
+
+
+def test_explore_has_the_steps_of_plan(resnet: tuple[RuntimeGraph, np.ndarray, dict[str, Any]]) -> None:
+    model, x, data = resnet
+    rows = model.plan(x, runs=1).rows
+    steps = data["plan"]["steps"]
+    assert [(step["operator"], step["algorithm"], str(step["tasks"])) for step in steps] == [
+        (row[0], row[2], row[3]) for row in rows
+    ]
+    assert [f"{step['bytes'] * 1e-6:.2f}" for step in steps] == [row[4] for row in rows]
+    assert all(step["measured"] > 0 for step in steps)
+    owners = [name for name, operator in data["operators"].items() for _ in operator["steps"]]
+    assert len(owners) == len(steps)
+
+
+def test_explore_says_what_the_planner_rejected(resnet: tuple[RuntimeGraph, np.ndarray, dict[str, Any]]) -> None:
+    steps = [step for step in resnet[2]["plan"]["steps"] if step["rejected"]]
+    assert len(steps) >= 15  # every 3 x 3 convolution of stride 1
+    for step in steps:
+        assert {other["algorithm"] for other in step["rejected"]} < {"direct 3x3", "Winograd F(2,3)", "Winograd F(4,3)"}
+        assert step["expected"] <= min(other["expected"] for other in step["rejected"])
+
+
+def test_explore_keeps_exact_values_of_the_run(resnet: tuple[RuntimeGraph, np.ndarray, dict[str, Any]]) -> None:
+    model, x, data = resnet
+    (operand,) = model.output_operators[0].inputs
+    np.testing.assert_allclose(
+        array_of(data["values"][operand.name]["exact"]), np.asarray(model(x)), rtol=1e-4, atol=1e-5
+    )
+    assert (array_of(data["values"][data["model"]["inputs"][0]["value"]]["exact"]) == x).all()
+
+
+def test_a_pixel_can_be_computed_from_what_the_page_has(
+    resnet: tuple[RuntimeGraph, np.ndarray, dict[str, Any]],
+) -> None:
+    _, _, data = resnet
+    name = "convbn2d_2+add+relu"
+    operator, window = data["operators"][name], data["windows"][name]
+    x, weights, bias = (
+        array_of(t) for t in (data["values"][operator["inputs"][0]]["exact"], window["weights"], window["bias"])
+    )
+    residual = array_of(data["values"][window["residual"]]["exact"])
+    out = array_of(data["values"][operator["outputs"][0]]["exact"])
+    channel, row, column = window["channels"].index(5), 7, 9
+    top, left = row * window["stride"][0] - window["padding"][0], column * window["stride"][1] - window["padding"][1]
+    total = float(
+        (x[0, :, top : top + 3, left : left + 3] * weights[channel]).sum() + bias[5] + residual[0, 5, row, column]
+    )
+    assert window["activation"]["name"] == "relu"
+    assert out[0, 5, row, column] == pytest.approx(max(total, 0.0), rel=1e-4, abs=1e-5)
+
+
+def test_every_key_of_the_page_leads_somewhere(resnet: tuple[RuntimeGraph, np.ndarray, dict[str, Any]]) -> None:
+    data = resnet[2]
+    for before, stage in zip([None, *data["stages"]], data["stages"], strict=False):
+        ids = [node["id"] for node in stage["nodes"]]
+        assert ids == list(range(len(ids)))
+        assert all(node["operator"] in data["operators"] for node in stage["nodes"])
+        assert all(edge["from"] in ids and edge["to"] in ids for edge in stage["edges"])
+        assert all(edge["value"] is None or edge["value"] in data["values"] for edge in stage["edges"])
+        assert before is None or all(
+            source < len(before["nodes"]) for node in stage["nodes"] for source in node["from"]
+        )
+    for operator in data["operators"].values():
+        assert {*operator["inputs"], *operator["outputs"]} <= data["values"].keys()
+    for run in data["runs"]:
+        assert run["spans"]
+        assert all(span.get("step", 0) < len(data["plan"]["steps"]) for span in run["spans"])
+        assert all(span["operator"] in data["operators"] for span in run["spans"] if "operator" in span)
+
+
+def test_runs_have_every_step_with_its_threads(resnet: tuple[RuntimeGraph, np.ndarray, dict[str, Any]]) -> None:
+    model, x, _ = resnet
+    before = kuiper.get_num_threads()
+    kuiper.set_num_threads(2)
+    try:
+        data = explore(model, x).data
+    finally:
+        kuiper.set_num_threads(before)
+    one, two = data["runs"][:2]
+    assert (one["name"], two["name"]) == ("engine, 1 thread", "engine, 2 threads")
+    steps = len(data["plan"]["steps"])
+    assert [span["step"] for span in one["spans"]] == list(range(steps))
+    assert {span["step"] for span in two["spans"]} == set(range(steps))
+    assert {span["thread"] for span in two["spans"]} <= {0, 1}
+    for run in (one, two):
+        assert all(0 <= span["start"] <= span["start"] + span["time"] <= run["total"] + 1 for span in run["spans"])
+
+
+def test_memory_is_the_arena_of_the_plan(resnet: tuple[RuntimeGraph, np.ndarray, dict[str, Any]]) -> None:
+    memory = resnet[2]["memory"]
+    assert memory["bound"] <= memory["arena"] <= memory["unshared"]
+    assert memory["alive"][memory["peak_step"]] == memory["bound"]
+    taken: list[dict[str, Any]] = []
+    for one in memory["rectangles"]:
+        assert one["offset"] + one["bytes"] <= memory["arena"]
+        for other in taken:  # no two share a place at one time
+            together = one["first"] <= other["last"] and other["first"] <= one["last"]
+            overlap = (
+                one["offset"] < other["offset"] + other["bytes"] and other["offset"] < one["offset"] + one["bytes"]
+            )
+            assert not (together and overlap)
+        taken.append(one)
+    assert sum(1 for one in taken if one["value"]) > 15
+
+
+def test_texts_of_a_model_cannot_break_the_page() -> None:
+    names = [name.replace(" ", "_") for name in HOSTILE]
+    graph = pnnx.parse_param(
+        "7767517\n3 2\npnnx.Input in 0 1 x #x=(1,4)f32\nnn.ReLU a 1 1 x y\npnnx.Output out 1 0 y\n", "m"
+    )
+    for name in names:
+        graph.name = name  # type: ignore[attr-defined]
+        graph.operators[1].name = name
+        model = RuntimeGraph(graph, name=name)
+        model.build(registry)
+        html = explore(model, np.ones((1, 4), np.float32)).html
+        assert html.count("<script") == html.count("</script>") == explore_scripts()
+        data = data_in(html)
+        assert any(node["type"] == "nn.ReLU" for node in data["stages"][0]["nodes"])
+        html.encode("utf-8")
+
+
+def explore_scripts() -> int:
+    """How many scripts a page has, whatever the model."""
+    model = net("pnnx.Input in 0 1 x #x=(1,4)f32", "nn.ReLU a 1 1 x y", "pnnx.Output out 1 0 y")
+    return explore(model, np.ones((1, 4), np.float32)).html.count("<script")
+
+
+def test_explore_flags_nan_infinite_and_saturated_values() -> None:
+    model = net("pnnx.Input in 0 1 x #x=(1,8)f32", "F.sigmoid a 1 1 x y", "pnnx.Output out 1 0 y")
+    x = np.float32([[np.nan, np.inf, -np.inf, 0, 0, 50, -50, 1]])
+    data = explore(model, x).data
+    before, after = data["values"]["x"], data["values"]["y"]
+    assert (before["nan"], before["infinite"], before["zeros"]) == (0.125, 0.25, 0.25)
+    assert (before["low"], before["high"]) == (-50, 50)
+    assert after["saturated"] == 0.5  # of 0, 0, 1, 1 and nothing else
+    json.dumps(data, allow_nan=False)
+
+
+def test_explore_shows_models_with_several_inputs_and_outputs() -> None:
+    model = net(
+        "pnnx.Input a 0 1 x #x=(2,3)f32",
+        "pnnx.Input b 0 1 y #y=(2,3)i64",
+        "pnnx.Expression e 2 1 x y z expr=add(@0,@1)",
+        "torch.split s 1 2 z p q dim=0 split_size_or_sections=1",
+        "pnnx.Output o1 1 0 p",
+        "pnnx.Output o2 1 0 q",
+        optimize=True,
+    )
+    data = model.explore(np.ones((2, 3)), np.full((2, 3), 2)).data
+    assert [len(data["model"][key]) for key in ("inputs", "outputs")] == [2, 2]
+    assert data["values"]["z"]["mean"] == 3
+
+
+def test_explore_shows_values_that_are_no_arrays() -> None:
+    model = net(
+        "pnnx.Input in 0 1 x #x=(2,3)f32",
+        "Tensor.size s 1 1 x n dim=1",
+        "pnnx.Expression e 2 1 x n z expr=mul(@0,@1)",
+        "pnnx.Output out 1 0 z",
+        optimize=True,
+    )
+    data = model.explore(np.ones((2, 3), np.float32)).data
+    assert data["values"]["n"] == {"shape": None, "type": "int", "text": "3"}
+    assert data["values"]["z"]["mean"] == 3
+
+
+def test_explore_takes_language_models_with_state() -> None:
+    data = kuiper.load(bundled("shakespeare")).explore(np.array([[1, 2, 3]])).data
+    assert data["plan"]["steps"]
+    assert data["values"][data["model"]["outputs"][0]["value"]]["shape"] == [1, 3, 65]
+
+
+def test_explore_takes_open_sizes_once_they_are_given() -> None:
+    model = kuiper.load(bundled("shapes_unet"))
+    with pytest.raises(ShapeError, match="a shape with all sizes"):
+        model.explore()
+    data = model.explore(np.zeros((1, 3, 32, 32), np.float32)).data
+    assert data["model"]["inputs"][0]["shape"] == "(?, 3, ?, ?)"
+    assert data["values"]["0"]["shape"] == [1, 3, 32, 32]
+
+
+def test_explore_says_why_there_is_no_plan() -> None:
+    lines = (
+        "pnnx.Input in 0 1 x #x=(?)f32",
+        "torch.gt g 1 1 x m other=0",
+        "torch.masked_select a 2 1 x m y",
+        "pnnx.Output out 1 0 y",
+    )
+    for optimize, reason in ((False, "without an engine"), (True, "leaves these inputs to the layers")):
+        data = explore(net(*lines, optimize=optimize), np.float32([0, 1, 0])).data
+        assert reason in data["plan"]["refusal"]
+        assert (data["plan"]["steps"], data["memory"]) == ([], None)
+        assert data["values"]["y"]["shape"] == [1]
+        assert [run["kind"] for run in data["runs"]] == ["layers"]
+
+
+def test_explore_shows_a_copy_without_its_file() -> None:
+    model = kuiper.load(bundled("cifar_resnet20"))
+    x = np.zeros((1, 3, 32, 32), np.float32)
+    for twin in (copy.copy(model), pickle.loads(pickle.dumps(model))):
+        data = twin.explore(x).data
+        assert [stage["name"] for stage in data["stages"]] == ["file", "plan"]
+        assert data["left_out"][0].startswith("the graph before the passes")
+
+
+def test_explore_of_a_graph_that_is_not_built_is_an_error() -> None:
+    with pytest.raises(GraphStateError, match="a built graph"):
+        RuntimeGraph(bundled("cifar_resnet20")).explore()
+    graph = RuntimeGraph(bundled("cifar_resnet20"))
+    graph.build(registry)
+    with pytest.raises(GraphStateError, match=r"kuiper\.load"):
+        graph.explore()
+
+
+def test_page_is_saved_and_framed(tmp_path: Path, resnet: tuple[RuntimeGraph, np.ndarray, dict[str, Any]]) -> None:
+    model, x, _ = resnet
+    page = model.explore(x)
+    page.save(tmp_path / "page.html")
+    html = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert data_in(html)["model"]["name"] == "cifar_resnet20"
+    assert data_in(html)["model"]["kuiper"] == kuiper.__version__
+    assert not re.findall(r'(?:src|href)="(?!data:)', html.partition('id="network"')[0])
+    frame = page._repr_html_()
+    assert frame.startswith("<iframe")
+    assert frame.count("<") == 2  # the frame's own tags: the document within is escaped
