@@ -82,6 +82,8 @@ def code_of(layer: Any, examples: Sequence[Any]) -> Code | None:
         return code_of_expression(layer.program, examples)
     if type(layer) is FusedExpression:
         return code_of_expression(layer.program, examples, _activation(layer.activation))
+    if type(layer) is Clamp:
+        return _code_of_clamp(layer, examples)
     make = _INSTRUCTIONS.get(type(layer))
     if make is None or len(examples) != 1 or not _is_operand(examples[0]):
         return None
@@ -194,10 +196,21 @@ def _activation(activation: Activation) -> tuple[Instruction, ...]:
     return ((activation.name, activation.alpha, activation.beta),)
 
 
-def _clamp(layer: Any, x: Array) -> Instruction | None:
-    low, high = layer.numbers["min"], layer.numbers["max"]
-    bounds = (-math.inf if low is None else float(low), math.inf if high is None else float(high))
-    return None if any(math.isnan(bound) for bound in bounds) else ("clip", *bounds)
+def _code_of_clamp(layer: Clamp, examples: Sequence[Any]) -> Code | None:
+    """Bounds that are parameters of the layer, or numbers that the graph computes from sizes or has in it."""
+    x, *given = examples
+    names = layer.op.input_names[1:]
+    if layer.constant is not None or not _is_operand(x) or len(names) != len(given) or not set(names) <= {*_UNBOUNDED}:
+        return None
+    found = {**layer.numbers, **dict(zip(names, given, strict=True))}
+    bounds = [unbounded if found[key] is None else found[key] for key, unbounded in _UNBOUNDED.items()]
+    if not all(isinstance(bound, (int, float)) and not math.isnan(bound) for bound in bounds):
+        return None
+    low, high = map(float, bounds)
+    return Code((_LOAD, ("clip", low, high)))
+
+
+_UNBOUNDED = {"min": -math.inf, "max": math.inf}
 
 
 def _prelu(layer: Any, x: Array) -> Instruction | Code | None:
@@ -229,7 +242,6 @@ def _along_channels(weights: Array, x: Array) -> Array:
 _INSTRUCTIONS: dict[type, Callable[[Any, Array], Instruction | Code | None]] = {
     BatchNorm: _batch_norm,
     CELU: lambda layer, x: ("celu", layer.alpha, 1 / layer.alpha),
-    Clamp: _clamp,
     ELU: lambda layer, x: ("elu", layer.alpha, 0),
     GELU: lambda layer, x: ("gelu" if layer.approximate == "none" else "gelu_tanh", 0, 0),
     Hardshrink: lambda layer, x: ("hardshrink", layer.lambd, 0),
@@ -255,5 +267,5 @@ _INSTRUCTIONS: dict[type, Callable[[Any, Array], Instruction | Code | None]] = {
 }
 """For each class of layer: the one instruction behind ``load 0``, or the whole program."""
 
-ELEMENTWISE_LAYERS: tuple[type, ...] = (Expression, FusedExpression, *_INSTRUCTIONS)
+ELEMENTWISE_LAYERS: tuple[type, ...] = (Expression, FusedExpression, Clamp, *_INSTRUCTIONS)
 """The classes of layers for which there may be a program."""

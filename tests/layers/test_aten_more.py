@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from kuiper.errors import ShapeError, UnsupportedOperatorError
+from kuiper.layers.operators.aten_matrices import matrix_norm
 from kuiper.layers.operators.aten_placing import masked_scatter, scatter_reduce
 from kuiper.layers.operators.aten_pointwise import heaviside
 from kuiper.layers.operators.aten_statistics import histogram, kth_value, search
@@ -56,3 +59,28 @@ def test_heaviside_of_nan_is_zero() -> None:
 def test_histogram_leaves_out_what_lies_beyond_the_range() -> None:
     np.testing.assert_array_equal(histogram(X, 2, 0, 2), [0, 2])
     np.testing.assert_array_equal(histogram(X, 2), [1, 2])
+
+
+STORED = dict(np.load(Path(__file__).parents[1] / "fixtures" / "matrix_norms.npz"))
+
+
+@pytest.mark.parametrize("case", [key for key in STORED if " " in key])
+@pytest.mark.parametrize("keepdim", [False, True])
+def test_matrix_norm_is_what_pytorch_computes(case: str, keepdim: bool) -> None:
+    name, order, dims = case.split(" ")
+    dim = tuple(map(int, dims.split(",")))
+    got = matrix_norm(STORED[name], order if order in ("fro", "nuc") else float(order), dim, keepdim)
+    expected = np.expand_dims(STORED[case], dim) if keepdim else STORED[case]
+    assert got.shape == expected.shape
+    assert got.dtype == np.float32
+    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
+
+
+def test_matrix_norm_refuses_what_is_no_norm_of_matrices() -> None:
+    with pytest.raises(UnsupportedOperatorError, match=r"matrix_norm: expected ord among fro, nuc, 1, .*, got 3"):
+        matrix_norm(np.ones((2, 2), np.float32), 3)
+    with pytest.raises(UnsupportedOperatorError, match="matrix_norm: expected dtype=None, got 7"):
+        matrix_norm(np.ones((2, 2), np.float32), dtype=7)
+    for dim in ((0, 0), (0, 2), (1,)):
+        with pytest.raises(ShapeError, match="matrix_norm: expected an input with two axes"):
+            matrix_norm(np.ones((2, 2), np.float32), dim=dim)

@@ -110,11 +110,20 @@ class _Source:
     reads: tuple[Value, ...]
 
 
-def _picked(planner: Planner, x: Value, dim: int, first: Array, index: Value, shape: tuple[int, ...]) -> Value:
+def pick_along(planner: Planner, x: Value, dim: int, table: Array, out: Value) -> Value:
+    """``x`` with the entries along ``dim`` that the table names, which lie within it; ``out`` is where they go."""
+    index = planner.typed_constant(table.astype(np.int64).reshape(-1, *(1 for _ in x.shape[dim + 1 :])))
+    first = x.view[(slice(None),) * dim + (slice(1),)]
+    return _picked(planner, x, dim, first, index, out.shape, out)
+
+
+def _picked(
+    planner: Planner, x: Value, dim: int, first: Array, index: Value, shape: tuple[int, ...], out: Value | None = None
+) -> Value:
     """Numbers of ``x``; ``first`` is the view of it that indices of 0 pick, and broadcasts to ``shape``."""
     where = Value(x.storage, first)
     source = _Source(x.view.strides[dim], x.shape[dim], x.view.dtype, lambda: end_of(where, shape), (x,))
-    return _emit_pick(planner, source, index, shape, [])
+    return _emit_pick(planner, source, index, shape, [], out)
 
 
 def _emit_pick(
@@ -123,10 +132,11 @@ def _emit_pick(
     index: Value,
     shape: tuple[int, ...],
     externals: Sequence[tuple[int, HostValue]],
+    place: Value | None = None,
 ) -> Value:
-    """Add ``out = source[.. index ..]``."""
+    """Add ``out = source[.. index ..]``, in new memory unless there is a place for it."""
     is_float = source.dtype == np.float32
-    out = planner.rows(shape, exact=True) if is_float else planner.typed(shape, source.dtype)
+    out = place or (planner.rows(shape, exact=True) if is_float else planner.typed(shape, source.dtype))
     fault = planner.fault_flag()
     numbers = {"step": source.step, "size": source.size, "element": source.dtype.itemsize}
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from kuiper.engine.lowering.placement import memory_like
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.transfers import copy_into
-from kuiper.engine.values import narrow
+from kuiper.engine.values import Value, narrow
 from kuiper.layers.operators.roll import Roll
 
 if TYPE_CHECKING:
@@ -37,13 +37,18 @@ def lower_roll(layer: Roll, inputs: list[AnyValue], planner: Planner) -> Sequenc
     shifts = dict.fromkeys(range(rank), 0)
     for dim, shift in zip(layer.dims, layer.shifts, strict=True):
         shifts[dim % rank] += shift
+    return [rolled(planner, x, shifts)]
+
+
+def rolled(planner: Planner, x: Value, shifts: dict[int, int]) -> Value:
+    """``x`` moved on by so many entries along each axis that is named."""
     out = memory_like(planner, x, x.shape)
-    for pieces in product(*(_pieces(x.shape[axis], shift % x.shape[axis]) for axis, shift in shifts.items())):
+    for pieces in product(*(_pieces(size, shifts.get(axis, 0) % size) for axis, size in enumerate(x.shape))):
         source, target = x, out
         for axis, (start, size, place) in enumerate(pieces):
             source, target = narrow(source, axis, start, size), narrow(target, axis, place, size)
         copy_into(planner, source, target)
-    return [out]
+    return out
 
 
 def _pieces(size: int, shift: int) -> list[tuple[int, int, int]]:

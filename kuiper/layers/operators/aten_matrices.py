@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.errors import ShapeError, UnsupportedOperatorError
 from kuiper.layers.operators.aten_functions import register_functions
 
 if TYPE_CHECKING:
@@ -27,10 +28,28 @@ def matrix_norm(
 ) -> Array:
     """A norm of the matrices in two axes, computed in float64: ``fro``, ``nuc``, 1, 2, inf, or a number negated.
 
+    ``nuc`` is the sum of the singular values, 2 the largest and -2 the smallest of them.
+
     >>> matrix_norm(np.float32([[1, -2], [3, 4]]), 1)
     array(6., dtype=float32)
+
+    Raises
+    ------
+    UnsupportedOperatorError
+        If there is no such norm, or another element type is asked for.
+    ShapeError
+        If ``dim`` does not name two axes.
     """
+    if order not in _MATRIX_NORMS:
+        raise UnsupportedOperatorError("matrix_norm", f"ord among {', '.join(map(str, _MATRIX_NORMS))}", order)
+    if dtype is not None:
+        raise UnsupportedOperatorError("matrix_norm", "dtype=None", dtype)
+    if len({axis % x.ndim for axis in dim if -x.ndim <= axis < x.ndim} if x.ndim else ()) != 2 or len(dim) != 2:
+        raise ShapeError("matrix_norm", f"an input with two axes {tuple(dim)}", x.shape)
     return np.asarray(np.linalg.norm(x.astype(np.float64), order, tuple(dim), keepdim), x.dtype)
+
+
+_MATRIX_NORMS = ("fro", "nuc", 1, -1, 2, -2, float("inf"), -float("inf"))
 
 
 register_functions(

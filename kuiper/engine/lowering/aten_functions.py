@@ -1,0 +1,63 @@
+"""Functions without a name in pnnx: one layer class has them all, so each is found by its type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.values import AnyValue, HostValue, Value
+from kuiper.layers.operators.aten_functions import AtenFunction
+
+if TYPE_CHECKING:
+    from kuiper.engine.planner import Planner
+
+Arguments = list[Any]
+"""Those of the schema: tensors as values, settings as the numbers, lists and Nones that they are."""
+
+FunctionLowering = Callable[["Planner", Arguments], "Sequence[AnyValue] | None"]
+F = TypeVar("F", bound=FunctionLowering)
+
+_lowerings: dict[str, FunctionLowering] = {}
+
+
+def lowers_function(*types: str) -> Callable[[F], F]:
+    """Decorator: this function lowers the functions of PyTorch of these types."""
+
+    def decorator(function: F) -> F:
+        _lowerings.update(dict.fromkeys(types, function))
+        return function
+
+    return decorator
+
+
+@lowers(AtenFunction)
+def lower_aten_function(layer: AtenFunction, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """The function, if there is a lowering for its type."""
+    lowering = _lowerings.get(layer.op.type)
+    return None if lowering is None else lowering(planner, [_argument(value) for value in inputs])
+
+
+def _argument(value: AnyValue) -> Any:
+    if isinstance(value, HostValue) and value.constant and not isinstance(value.example, np.ndarray):
+        return value.example
+    return value
+
+
+def settings_of(arguments: Sequence[Any], defaults: Sequence[Any]) -> list[Any]:
+    """Arguments that may be fewer than the schema has, with the defaults of those that are not there.
+
+    >>> settings_of([3], [1, -1])
+    [3, -1]
+    """
+    return [*arguments, *defaults[len(arguments) :]]
+
+
+def float_tensors(planner: Planner, arguments: Sequence[Any]) -> list[Value] | None:
+    """Arguments that are all float32 tensors, on the arena; None if one is something else."""
+    if not all(isinstance(argument, (Value, HostValue)) for argument in arguments):
+        return None
+    found = [planner.on_arena(argument) for argument in arguments]
+    return None if any(value is None for value in found) else [value for value in found if value is not None]

@@ -1,0 +1,181 @@
+"""Numbers in other places, as copies between views: repetitions, diagonals, parts that are replaced.
+
+diag_embed     zeros | a copy to the diagonal of the output
+slice_scatter  a copy of the whole | a copy of the source to the slice
+tile           one copy of a view in which the axes that repeat have stride 0
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kuiper.engine.lowering.aten_functions import float_tensors, lowers_function, settings_of
+from kuiper.engine.lowering.placement import can_copy, memory_by_rows, memory_like, view_of
+from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.lowering.reshape import reshaped
+from kuiper.engine.lowering.roll import rolled
+from kuiper.engine.transfers import copy_into
+from kuiper.engine.values import AnyValue, Value, narrow
+from kuiper.errors import KuiperError
+from kuiper.layers.operators.repeat import Repeat
+from kuiper.layers.operators.slice import part_of
+from kuiper.layers.operators.slice_copy import SliceCopy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kuiper.engine.lowering.aten_functions import Arguments
+    from kuiper.engine.planner import Planner
+    from kuiper.layers.layer import Array
+
+_MOST_AXES = 6
+
+
+@lowers(Repeat)
+def lower_repeat(layer: Repeat, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """Tensor.repeat and torch.tile."""
+    x = planner.on_arena(inputs[0])
+    if x is None or not (layer.is_tile or len(layer.sizes) >= x.view.ndim) or 0 in layer.sizes:
+        return None
+    axes = max(x.view.ndim, len(layer.sizes))
+    old, times = ((1,) * (axes - len(sizes)) + tuple(sizes) for sizes in (x.shape, layer.sizes))
+    shape = tuple(size * count for size, count in zip(old, times, strict=True))
+    pairs = [part for pair in zip(times, old, strict=True) for part in pair]
+    source = x.view.reshape([part for size in old for part in (1, size)])
+    return _spread(planner, Value(x.storage, source), tuple(pairs), shape)
+
+
+def _spread(planner: Planner, x: Value, parts: tuple[int, ...], shape: tuple[int, ...]) -> list[Value] | None:
+    """An output of this shape; seen with axes of the sizes ``parts``, it is what ``x`` broadcasts to."""
+    source = np.broadcast_to(x.view, parts)
+    if not shape:
+        return None
+    out = memory_by_rows(planner, shape)
+    target = out.view.reshape(parts)
+    if not can_copy(source, target):
+        return None
+    copy_into(planner, Value(x.storage, source), Value(out.storage, target))
+    return [out]
+
+
+@lowers(SliceCopy)
+def lower_slice_copy(layer: SliceCopy, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """Tensor.slice_copy and torch.slice_scatter."""
+    found = float_tensors(planner, inputs)
+    if found is None or len(found) != 2:
+        return None
+    cut = partial(part_of, dims=layer.dims, cuts=layer.cuts, where=layer.op.where)
+    return _replaced(planner, found, cut, broadcasts=True)
+
+
+@lowers_function("aten::select_scatter")
+def lower_select_scatter(planner: Planner, arguments: Arguments) -> Sequence[AnyValue] | None:
+    """torch.select_scatter."""
+    found = float_tensors(planner, arguments[:2])
+    dim, index = arguments[2:]
+    if found is None or not (isinstance(dim, int) and isinstance(index, int)):
+        return None
+    return _replaced(planner, found, lambda whole: np.moveaxis(whole, dim, 0)[index, ...])
+
+
+@lowers_function("aten::diagonal_scatter")
+def lower_diagonal_scatter(planner: Planner, arguments: Arguments) -> Sequence[AnyValue] | None:
+    """torch.diagonal_scatter."""
+    found = float_tensors(planner, arguments[:2])
+    if found is None or not all(isinstance(one, int) for one in arguments[2:]):
+        return None
+    return _replaced(planner, found, lambda whole: np.diagonal(whole, *arguments[2:]))
+
+
+def _replaced(
+    planner: Planner, tensors: list[Value], cut: Callable[[Array], Array], broadcasts: bool = False
+) -> list[Value] | None:
+    """The first tensor with the second in the place of the view that ``cut`` makes of it."""
+    x, source = tensors
+    try:
+        part = cut(x.view)
+        wide = np.broadcast_to(source.view, part.shape)
+    except (KuiperError, IndexError, ValueError):
+        return None  # the layer says why
+    if x.view.ndim > _MOST_AXES or not part.size or not (broadcasts or source.shape == part.shape):
+        return None
+    out = memory_like(planner, x, x.shape)
+    copy_into(planner, x, out)
+    copy_into(planner, Value(source.storage, wide), Value(out.storage, cut(out.view)))
+    return [out]
+
+
+@lowers_function("aten::diag_embed")
+def lower_diag_embed(planner: Planner, arguments: Arguments) -> Sequence[AnyValue] | None:
+    """torch.diag_embed: lines of the last axis become diagonals in two new axes."""
+    found, settings = float_tensors(planner, arguments[:1]), settings_of(arguments[1:], (0, -2, -1))
+    if found is None or not all(isinstance(one, int) for one in settings):
+        return None
+    (x,), (offset, dim1, dim2) = found, settings
+    rank = x.view.ndim + 1
+    if not 2 <= rank <= _MOST_AXES or not all(-rank <= dim < rank for dim in (dim1, dim2)) or (dim1 - dim2) % rank == 0:
+        return None
+    size = x.shape[-1] + abs(offset)
+    shape = list(x.shape[:-1])
+    for dim in sorted({dim1 % rank, dim2 % rank}):
+        shape.insert(dim, size)
+    return _on_diagonal(planner, x, tuple(shape), offset, dim1, dim2)
+
+
+@lowers_function("aten::diagflat")
+def lower_diagflat(planner: Planner, arguments: Arguments) -> Sequence[AnyValue] | None:
+    """torch.diagflat of a row."""
+    found, offset = float_tensors(planner, arguments[:1]), arguments[1] if len(arguments) > 1 else 0
+    if found is None or found[0].view.ndim != 1 or not isinstance(offset, int):
+        return None
+    size = found[0].shape[0] + abs(offset)
+    return _on_diagonal(planner, found[0], (size, size), offset, 0, 1)
+
+
+def _on_diagonal(planner: Planner, x: Value, shape: tuple[int, ...], offset: int, dim1: int, dim2: int) -> list[Value]:
+    """Zeros of this shape, with ``x`` on the diagonal of two axes."""
+    out = memory_by_rows(planner, shape)
+    zeros = planner.constant(np.zeros(shape[-1:], np.float32))
+    copy_into(planner, Value(zeros.storage, np.broadcast_to(zeros.view, shape)), out)
+    copy_into(planner, x, Value(out.storage, np.diagonal(out.view, offset, dim1, dim2)))
+    return [out]
+
+
+@lowers_function("aten::narrow_copy")
+def lower_narrow_copy(planner: Planner, arguments: Arguments) -> Sequence[AnyValue] | None:
+    """torch.narrow_copy: here a view, since nothing is ever written to."""
+    found = float_tensors(planner, arguments[:1])
+    if found is None or not all(isinstance(one, int) for one in arguments[1:]):
+        return None
+    (x,), (dim, start, length) = found, arguments[1:]
+    rank = x.view.ndim
+    if not -rank <= dim < rank or not 0 <= start < start + length <= x.shape[dim]:
+        return None
+    return [narrow(x, dim % rank, start, length)]
+
+
+@lowers_function("aten::fft_fftshift")
+def lower_fftshift(planner: Planner, arguments: Arguments) -> Sequence[AnyValue] | None:
+    """torch.fft.fftshift: the middle comes first, as by torch.roll."""
+    found, dims = float_tensors(planner, arguments[:1]), arguments[1] if len(arguments) > 1 else None
+    if found is None or found[0].view.ndim > _MOST_AXES:
+        return None
+    (x,) = found
+    axes = range(x.view.ndim) if dims is None else [dims] if isinstance(dims, int) else dims
+    if not all(-x.view.ndim <= axis < x.view.ndim for axis in axes):
+        return None
+    return [rolled(planner, x, {axis % x.view.ndim: x.shape[axis] // 2 for axis in axes})]
+
+
+@lowers_function("aten::ravel")
+def lower_ravel(planner: Planner, arguments: Arguments) -> Sequence[AnyValue] | None:
+    """torch.ravel: a view, or one copy."""
+    found = float_tensors(planner, arguments)
+    if found is None or found[0].view.ndim == 0:
+        return None
+    (x,) = found
+    out = view_of(x, x.view.reshape(-1)) or reshaped(planner, x, (x.view.size,))
+    return None if out is None else [out]
