@@ -88,3 +88,14 @@ def test_fftshift_copies_the_pieces(dims: str, copies: int) -> None:
 @pytest.mark.parametrize("shape", [(3, 7), (2, 3, 5, 7)])
 def test_ravel_is_a_view_or_a_copy(shape: tuple[int, ...]) -> None:
     assert steps_of(*function("ravel"), inputs=[numbers(*shape)]) in ([], ["copy"], ["copy", "copy"])
+
+
+@pytest.mark.parametrize("shape", [(2, 5, 16), (2, 3, 5, 16)])
+def test_parts_that_are_concatenated_are_written_where_they_belong(shape: tuple[int, ...]) -> None:
+    sizes = ",".join("1" * (len(shape) - 1)) + ",2"
+    graph = [
+        f"Tensor.repeat a 1 1 x0 v sizes=({sizes})",
+        f"torch.slice_scatter b 2 1 v x0 w dim={len(shape) - 1} start=16 end=32 step=1 $input=v $src=x0",
+        "torch.cat c 3 1 v w x0 y dim=-1",
+    ]
+    assert "layer" not in steps_of(*graph, inputs=[numbers(*shape)])

@@ -46,3 +46,13 @@ def test_upsample_reads_what_a_step_has_written_and_gives_it_to_the_next(shape: 
 
 def test_upsample_of_areas_in_rows_is_left_to_the_layer() -> None:
     assert steps_of("F.interpolate up 1 1 x0 y mode=area size=(3)", inputs=[numbers(2, 3, 7)]) == ["layer"]
+
+
+@pytest.mark.parametrize("mode", ["nearest", "trilinear"])
+def test_upsample_of_volumes_that_are_concatenated(mode: str) -> None:
+    lines = [
+        f"F.interpolate a 1 1 x0 v mode={mode} scale_factor=(2)",
+        f"F.interpolate b 1 1 x1 w mode={mode} scale_factor=(2)",
+        "torch.cat c 2 1 v w y dim=1",
+    ]
+    assert "layer" not in steps_of(*lines, inputs=[numbers(2, 3, 2, 3, 16), numbers(2, 2, 2, 3, 16, seed=1)])

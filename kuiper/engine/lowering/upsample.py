@@ -100,7 +100,7 @@ def _nearest(planner: Planner, x: Value, mode: str, axes: Sequence[Axis]) -> Val
     lines = pick_along(planner, x, x.view.ndim - 1, table, planner.rows((*x.shape[:-1], len(table)), output=None))
     if not sizes:
         return lines
-    out = planner.rows((n, c, depth.size_out, rows.size_out, len(table)))
+    out = planner.rows((n, c, depth.size_out, rows.size_out, len(table)), output=None)  # n and c must join
     source, target = (
         Value(value.storage, value.view.reshape(n * c, *value.shape[2:]).transpose(0, 3, 1, 2))
         for value in (lines, out)
