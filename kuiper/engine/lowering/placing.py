@@ -43,16 +43,10 @@ def lower_repeat(layer: Repeat, inputs: list[AnyValue], planner: Planner) -> Seq
     axes = max(x.view.ndim, len(layer.sizes))
     old, times = ((1,) * (axes - len(sizes)) + tuple(sizes) for sizes in (x.shape, layer.sizes))
     shape = tuple(size * count for size, count in zip(old, times, strict=True))
-    pairs = [part for pair in zip(times, old, strict=True) for part in pair]
-    source = x.view.reshape([part for size in old for part in (1, size)])
-    return _spread(planner, Value(x.storage, source), tuple(pairs), shape)
-
-
-def _spread(planner: Planner, x: Value, parts: tuple[int, ...], shape: tuple[int, ...]) -> list[Value] | None:
-    """An output of this shape; seen with axes of the sizes ``parts``, it is what ``x`` broadcasts to."""
-    source = np.broadcast_to(x.view, parts)
     if not shape:
         return None
+    parts = [part for pair in zip(times, old, strict=True) for part in pair]
+    source = np.broadcast_to(x.view.reshape([part for size in old for part in (1, size)]), parts)
     out = memory_by_rows(planner, shape)
     target = out.view.reshape(parts)
     if not can_copy(source, target):
