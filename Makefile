@@ -60,8 +60,9 @@ fuzz: $(VENV)/built $(VENV)/developer
 	@$(INSTALL) $(HERE) '.[fuzz]' || { echo 'fuzzing needs atheris, which pip could not install here: it is for CPython on Linux' >&2; exit 1; }
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS)
 
+# File by file: what a file tests is run once for all of its tests, and attacks by one user could reach each other.
 gates: $(VENV)/built $(VENV)/developer
-	$(BIN)/python -m pytest -m gates tests/courses tests/course
+	$(BIN)/python -m pytest -m gates $(ALL_CORES) --dist loadfile tests/courses tests/course
 
 notebooks: $(VENV)/built $(VENV)/developer
 	$(BIN)/python -m kuiper course notebooks --check
@@ -150,7 +151,7 @@ zig: $(VENV)/built $(VENV)/developer
 export: $(VENV)/built $(VENV)/developer
 	$(INSTALL) torch==2.13.0
 	$(INSTALL) $(HERE) '.[oracle]'
-	$(BIN)/python -m pytest -m torch
+	$(BIN)/python -m pytest -m torch $(ALL_CORES)
 
 SEED := 0
 networks: COUNT := 5000

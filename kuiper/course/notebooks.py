@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any, Literal
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import nbformat
 from nbclient import NotebookClient
@@ -18,6 +20,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from kuiper.course.stored_pictures import comparable, store_picture
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from nbformat import NotebookNode
@@ -26,6 +29,7 @@ State = Literal["skeleton", "solution"]
 
 MOST_SECONDS = 60  # of the processor, for a whole notebook
 PATIENCE = 600  # seconds of the clock, for one cell
+AT_ONCE = 2  # runs that are checked together: on one core most of the time, on all now and then
 HIDDEN = "hide-input"  # the tag of a cell whose input is folded: it draws what the text talks about
 _KEPT_METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -104,6 +108,17 @@ def check(path: Path, state: State) -> list[str]:
     if state == "solution" and not problems:
         problems = [f"{path.name}, cell {number}: {text}" for number, text in differences(stored, new)]
     return problems
+
+
+def check_all(paths: Sequence[Path]) -> Iterator[tuple[Path, list[str]]]:
+    """What is wrong with each notebook, run in both states.
+
+    Each run has a process above it, which counts the seconds of that run alone.
+    """
+    with ProcessPoolExecutor(AT_ONCE, get_context("spawn")) as pool:
+        runs = [(path, [pool.submit(check, path, state) for state in get_args(State)]) for path in paths]
+        for path, states in runs:
+            yield path, [problem for state in states for problem in state.result()]
 
 
 def write(path: Path) -> list[str]:

@@ -62,6 +62,25 @@ def test_runs_tell_what_is_wrong(syllabus: Syllabus) -> None:
     )
 
 
+def test_run_all_finds_the_same_in_one_session_and_in_many(syllabus: Syllabus, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KUIPER_FRESH", "1")
+    together = gate_runs.run_all(syllabus, list(syllabus))
+    monkeypatch.setattr(gate_runs, "EXERCISES", 1)
+    assert gate_runs.run_all(syllabus, list(syllabus)) == together
+    assert {id_ for id_, *_ in together.alone.catches} == {"1.1", "1.2"}
+
+
+def test_run_all_says_why_a_session_ran_no_test(syllabus: Syllabus, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate_runs, "EXERCISES", 1)
+    double, fourfold = syllabus
+    edit(double.course / "test_double.py", "def test_double(", "def test double(")
+    runs = gate_runs.run_all(syllabus, list(syllabus))
+    [problem] = gates.solution_passes(double, runs)
+    assert "0 tests ran" in problem
+    assert "error" in problem
+    assert gates.solution_passes(fourfold, runs) == []
+
+
 def test_a_skipped_test_is_no_pass(syllabus: Syllabus) -> None:
     double = syllabus.exercise("1.1")
     edit(
