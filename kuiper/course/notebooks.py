@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 import re
+import sys
+import tempfile
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from traitlets.config import Config
 
 from kuiper.course.stored_pictures import comparable, store_picture
 
@@ -49,9 +52,11 @@ def run(path: Path, state: State) -> tuple[NotebookNode, list[str]]:
     """The notebook with the outputs of a new run, and what is wrong with them."""
     notebook = nbformat.read(path, as_version=4)
     began = _seconds_of_children()
-    client = NotebookClient(notebook, timeout=PATIENCE, resources={"metadata": {"path": str(path.parent)}})
+    place = {"metadata": {"path": str(path.parent)}}
     try:
-        client.execute(env={**os.environ, "KUIPER_IMPL": state})
+        with tempfile.TemporaryDirectory() as folder:
+            client = NotebookClient(notebook, timeout=PATIENCE, resources=place, config=_connection(folder))
+            client.execute(env={**os.environ, "KUIPER_IMPL": state})
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
         return tidy(notebook), [f"{path.name} ({state}): {_COLOURS.sub('', _last_line(str(error)))}"]
     seconds = _seconds_of_children() - began
@@ -61,6 +66,16 @@ def run(path: Path, state: State) -> tuple[NotebookNode, list[str]]:
             f"{path.name} ({state}): expected at most {MOST_SECONDS} s of the processor, got {seconds:.0f} s"
         )
     return tidy(notebook), problems
+
+
+def _connection(folder: str) -> Config:
+    """Sockets in a folder of the kernel's own: two kernels that start at once may choose the same port.
+
+    Windows has only ports.
+    """
+    if sys.platform == "win32":
+        return Config()
+    return Config({"KernelManager": {"transport": "ipc", "connection_file": f"{folder}/kernel.json"}})
 
 
 def _seconds_of_children() -> float:
