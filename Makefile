@@ -147,7 +147,7 @@ zig: $(VENV)/built $(VENV)/developer
 	exercises=$$($(BIN)/python .ci/cython_exercises.py); $(NO_COMPILERS) setup.py -q build_ext --inplace && \
 	$(NO_COMPILERS) -m kuiper doctor && \
 	$(NO_COMPILERS) -m kuiper classify kuiper/models/assets/cat.jpg && \
-	$(NO_COMPILERS) -m pytest -q tests/engine/test_program.py tests/engine/test_plan.py tests/course/test_builder.py && \
+	$(NO_COMPILERS) -m pytest -q $(ALL_CORES) tests/engine/test_program.py tests/engine/test_plan.py tests/course/test_builder.py && \
 	KUIPER_FRESH=1 $(NO_COMPILERS) -m kuiper course gates $$exercises; \
 	status=$$?; $(BUILD); exit $$status
 
