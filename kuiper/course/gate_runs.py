@@ -77,7 +77,11 @@ def _run_waiting(exercises: Sequence[Exercise]) -> tuple[Run, Run]:
     with ThreadPoolExecutor(SESSIONS) as pool:
         alone = [pool.submit(run_tests, part, "alone", "--bugs-until-caught") for part in parts]
         hollow = [pool.submit(run_tests, part, "skeleton") for part in parts]
-    return _joined([future.result() for future in alone]), _joined([future.result() for future in hollow])
+        try:
+            return _joined([future.result() for future in alone]), _joined([future.result() for future in hollow])
+        except BaseException:  # Ctrl-C ends the sessions that run; no other is to begin
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 def _joined(runs: Sequence[Run]) -> Run:

@@ -132,8 +132,12 @@ def check_all(paths: Sequence[Path]) -> Iterator[tuple[Path, list[str]]]:
     """
     with ProcessPoolExecutor(AT_ONCE, get_context("spawn")) as pool:
         runs = [(path, [pool.submit(check, path, state) for state in get_args(State)]) for path in paths]
-        for path, states in runs:
-            yield path, [problem for state in states for problem in state.result()]
+        try:
+            for path, states in runs:
+                yield path, [problem for state in states for problem in state.result()]
+        except BaseException:  # Ctrl-C, or nobody asks for the rest: no other run is to begin
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 def write(path: Path) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -68,6 +69,24 @@ def test_run_all_finds_the_same_in_one_session_and_in_many(syllabus: Syllabus, m
     monkeypatch.setattr(gate_runs, "EXERCISES", 1)
     assert gate_runs.run_all(syllabus, list(syllabus)) == together
     assert {id_ for id_, *_ in together.alone.catches} == {"1.1", "1.2"}
+
+
+def test_run_all_begins_no_session_after_ctrl_c(syllabus: Syllabus, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[tuple[str, ...]] = []
+
+    def interrupted(exercises: list[Exercise], *words: str) -> gate_runs.Run:
+        begun.append(words)
+        if len(begun) == 1:
+            raise KeyboardInterrupt
+        time.sleep(1.0)  # while this one runs, the others are called off
+        return gate_runs.Run(())
+
+    monkeypatch.setattr(gate_runs, "EXERCISES", 1)
+    monkeypatch.setattr(gate_runs, "SESSIONS", 1)
+    monkeypatch.setattr(gate_runs, "run_tests", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        gate_runs.run_all(syllabus, list(syllabus))
+    assert len(begun) < 4
 
 
 def test_run_all_says_why_a_session_ran_no_test(syllabus: Syllabus, monkeypatch: pytest.MonkeyPatch) -> None:
