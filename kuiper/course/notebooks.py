@@ -13,6 +13,7 @@ import sys
 import tempfile
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import nbformat
@@ -21,6 +22,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from traitlets.config import Config
 
 from kuiper.course.stored_pictures import comparable, store_picture
+from kuiper.models.many.processes import end_with_parent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -130,7 +132,7 @@ def check_all(paths: Sequence[Path]) -> Iterator[tuple[Path, list[str]]]:
 
     Each run has a process above it, which counts the seconds of that run alone.
     """
-    with ProcessPoolExecutor(AT_ONCE, get_context("spawn")) as pool:
+    with ProcessPoolExecutor(AT_ONCE, get_context("spawn"), _watch_parent) as pool:
         runs = [(path, [pool.submit(check, path, state) for state in get_args(State)]) for path in paths]
         try:
             for path, states in runs:
@@ -138,6 +140,11 @@ def check_all(paths: Sequence[Path]) -> Iterator[tuple[Path, list[str]]]:
         except BaseException:  # Ctrl-C, or nobody asks for the rest: no other run is to begin
             pool.shutdown(cancel_futures=True)
             raise
+
+
+def _watch_parent() -> None:
+    """A parent that is killed ends its processes too, which would wait for more to run."""
+    Thread(target=end_with_parent, daemon=True).start()
 
 
 def write(path: Path) -> list[str]:
