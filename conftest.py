@@ -3,6 +3,9 @@
 import importlib.util
 import signal
 import sys
+from fnmatch import fnmatch
+
+import pytest
 
 pytest_plugins = ["kuiper.course.pytest_plugin"]
 
@@ -24,3 +27,10 @@ def pytest_configure() -> None:
     """Let Ctrl-C reach the programs that the tests start, also where a shell started pytest in the background."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The examples of a module that needs PyTorch need it, too: "not torch" means the same tests everywhere."""
+    for item in items:
+        if any(fnmatch(item.path.as_posix(), f"*/{pattern}") for pattern in NEED_TORCH):
+            item.add_marker(pytest.mark.torch)

@@ -170,11 +170,7 @@ def _notebooks(syllabus: Syllabus, names: list[str], check: bool, console: Conso
     if not files:
         raise CourseError("notebooks", "names that lectures begin with", " ".join(names) or "no lectures")
     failed = 0
-    for path in files:
-        if check:
-            problems = [*notebooks.check(path, "skeleton"), *notebooks.check(path, "solution")]
-        else:
-            problems = notebooks.write(path)
+    for path, problems in notebooks.check_all(files) if check else ((path, notebooks.write(path)) for path in files):
         for problem in problems:
             console.print(problem)
         failed += bool(problems)

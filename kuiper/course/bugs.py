@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kuiper.course.errors import CourseError
 from kuiper.course.markers import CLASS, FUNCTION, enclosing
 from kuiper.course.places import folder
+from kuiper.course.state_file import keep_text
 from kuiper.course.toml import read_toml, tables
 
 if TYPE_CHECKING:
@@ -61,8 +62,7 @@ def bug_file(exercise: Exercise, bug: Bug) -> Path:
     """
     text = patched(_solution(exercise), bug, str(exercise.bugs_file))
     path = folder(exercise.course.parent, "bug-bank", exercise.course.name, bug.name) / exercise.file
-    if not path.is_file() or path.read_text(encoding="utf-8") != text:
-        path.write_text(text, encoding="utf-8", newline="\n")
+    keep_text(path, text)
     return path
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +19,9 @@ from kuiper.course.places import pytest_environment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+SESSIONS = min(os.cpu_count() or 1, 8)  # at the same time
+EXERCISES = 8  # of one session: with fewer no core waits for the last one, but each session takes two seconds to begin
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,7 @@ def run_all(syllabus: Syllabus, exercises: Sequence[Exercise]) -> Runs:
     waiting = [exercise for exercise in exercises if kept[exercise.id] is None]
     output = ""
     if waiting:
-        alone, hollow = run_tests(waiting, "alone", "--bugs-until-caught"), run_tests(waiting, "skeleton")
+        alone, hollow = _run_waiting(waiting)
         output = alone.output
         for exercise in waiting:
             catches = [catch for catch in alone.catches if catch[0] == exercise.id]
@@ -64,6 +69,28 @@ def run_all(syllabus: Syllabus, exercises: Sequence[Exercise]) -> Runs:
         output,
     )
     return Runs(alone, Run(tuple(Outcome(**outcome) for entry in found for outcome in entry["hollow"])))
+
+
+def _run_waiting(exercises: Sequence[Exercise]) -> tuple[Run, Run]:
+    """Alone and hollow, on all cores, a few exercises in each session."""
+    parts = [exercises[first : first + EXERCISES] for first in range(0, len(exercises), EXERCISES)]
+    with ThreadPoolExecutor(SESSIONS) as pool:
+        alone = [pool.submit(run_tests, part, "alone", "--bugs-until-caught") for part in parts]
+        hollow = [pool.submit(run_tests, part, "skeleton") for part in parts]
+        try:
+            return _joined([future.result() for future in alone]), _joined([future.result() for future in hollow])
+        except BaseException:  # Ctrl-C ends the sessions that run; no other is to begin
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _joined(runs: Sequence[Run]) -> Run:
+    """Sessions as if they had been one; what pytest said counts where no test has run."""
+    return Run(
+        tuple(outcome for run in runs for outcome in run.outcomes),
+        tuple(catch for run in runs for catch in run.catches),
+        "\n".join(run.output for run in runs if not run.outcomes),
+    )
 
 
 def run_tests(exercises: Sequence[Exercise], impl: str, bugs: str = "") -> Run:

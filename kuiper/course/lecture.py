@@ -31,6 +31,7 @@ from kuiper.course.material import PACKAGED
 from kuiper.course.places import folder, lecture_root, python_environment
 from kuiper.course.progress import Progress
 from kuiper.course.selection import Selection, active, selected
+from kuiper.course.state_file import keep_text
 from kuiper.graph import RuntimeGraph, pnnx
 from kuiper.layers import registry
 
@@ -139,7 +140,7 @@ def cython(source: str) -> ModuleType:
     """
     root = lecture_root()
     path = folder(root, "lectures", hashlib.sha256(source.encode()).hexdigest()[:16]) / "demonstration.pyx"
-    path.write_text(source, encoding="utf-8", newline="\n")
+    keep_text(path, source)
     return load_pyx(path, folder(root, "build"), "fast")
 
 

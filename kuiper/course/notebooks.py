@@ -9,15 +9,23 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any, Literal
+import sys
+import tempfile
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from traitlets.config import Config
 
 from kuiper.course.stored_pictures import comparable, store_picture
+from kuiper.models.many.processes import end_with_parent
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from nbformat import NotebookNode
@@ -26,6 +34,7 @@ State = Literal["skeleton", "solution"]
 
 MOST_SECONDS = 60  # of the processor, for a whole notebook
 PATIENCE = 600  # seconds of the clock, for one cell
+AT_ONCE = 2  # runs that are checked together: on one core most of the time, on all now and then
 HIDDEN = "hide-input"  # the tag of a cell whose input is folded: it draws what the text talks about
 _KEPT_METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -45,9 +54,11 @@ def run(path: Path, state: State) -> tuple[NotebookNode, list[str]]:
     """The notebook with the outputs of a new run, and what is wrong with them."""
     notebook = nbformat.read(path, as_version=4)
     began = _seconds_of_children()
-    client = NotebookClient(notebook, timeout=PATIENCE, resources={"metadata": {"path": str(path.parent)}})
+    place = {"metadata": {"path": str(path.parent)}}
     try:
-        client.execute(env={**os.environ, "KUIPER_IMPL": state})
+        with tempfile.TemporaryDirectory() as folder:
+            client = NotebookClient(notebook, timeout=PATIENCE, resources=place, config=_connection(folder))
+            client.execute(env={**os.environ, "KUIPER_IMPL": state})
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
         return tidy(notebook), [f"{path.name} ({state}): {_COLOURS.sub('', _last_line(str(error)))}"]
     seconds = _seconds_of_children() - began
@@ -57,6 +68,16 @@ def run(path: Path, state: State) -> tuple[NotebookNode, list[str]]:
             f"{path.name} ({state}): expected at most {MOST_SECONDS} s of the processor, got {seconds:.0f} s"
         )
     return tidy(notebook), problems
+
+
+def _connection(folder: str) -> Config:
+    """Sockets in a folder of the kernel's own: two kernels that start at once may choose the same port.
+
+    Windows has only ports.
+    """
+    if sys.platform == "win32":
+        return Config()
+    return Config({"KernelManager": {"transport": "ipc", "connection_file": f"{folder}/kernel.json"}})
 
 
 def _seconds_of_children() -> float:
@@ -104,6 +125,26 @@ def check(path: Path, state: State) -> list[str]:
     if state == "solution" and not problems:
         problems = [f"{path.name}, cell {number}: {text}" for number, text in differences(stored, new)]
     return problems
+
+
+def check_all(paths: Sequence[Path]) -> Iterator[tuple[Path, list[str]]]:
+    """What is wrong with each notebook, run in both states.
+
+    Each run has a process above it, which counts the seconds of that run alone.
+    """
+    with ProcessPoolExecutor(AT_ONCE, get_context("spawn"), _watch_parent) as pool:
+        runs = [(path, [pool.submit(check, path, state) for state in get_args(State)]) for path in paths]
+        try:
+            for path, states in runs:
+                yield path, [problem for state in states for problem in state.result()]
+        except BaseException:  # Ctrl-C, or nobody asks for the rest: no other run is to begin
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _watch_parent() -> None:
+    """A parent that is killed ends its processes too, which would wait for more to run."""
+    Thread(target=end_with_parent, daemon=True).start()
 
 
 def write(path: Path) -> list[str]:

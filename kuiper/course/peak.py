@@ -13,6 +13,7 @@ import numpy as np
 
 from kuiper.course.builder import load_pyx
 from kuiper.course.places import folder
+from kuiper.course.state_file import keep_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,6 +119,5 @@ def reads(root: Path) -> tuple[Callable[[], object], int]:
 
 def _loops(root: Path) -> ModuleType:
     path = folder(root, "lectures", "peak") / "peak.pyx"
-    if not path.is_file() or path.read_text(encoding="utf-8") != SOURCE:
-        path.write_text(SOURCE, encoding="utf-8", newline="\n")
+    keep_text(path, SOURCE)
     return load_pyx(path, folder(root, "build"), "fast")

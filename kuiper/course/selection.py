@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, cast, get_args
 from kuiper.course.errors import CourseError
 from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
 from kuiper.course.places import folder, lecture_root
+from kuiper.course.state_file import keep_text
 from kuiper.course.sync import generated_text
 
 if TYPE_CHECKING:
@@ -73,9 +74,7 @@ class Selection:
 def skeleton_file(exercise: Exercise) -> Path:
     """The generated text in a file of its own, whatever the student has made of the one in ``exercises/``."""
     path = folder(exercise.course.parent, "skeletons", exercise.course.name) / exercise.file
-    text = generated_text(exercise)
-    if not path.is_file() or path.read_text(encoding="utf-8") != text:
-        path.write_text(text, encoding="utf-8", newline="\n")
+    keep_text(path, generated_text(exercise))
     return path
 
 

@@ -1,4 +1,7 @@
-"""What the classroom remembers, as JSON in ``.kuiper/``: read if it can be, and else as if nothing had been there."""
+"""What the classroom keeps in ``.kuiper/``, which several processes may read and write at the same time.
+
+JSON that it remembers is read if it can be, and else it is as if nothing had been there.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,18 @@ def as_table(value: Any) -> dict[str, Any]:
 
 
 def write_state(path: Path, value: object) -> None:
-    """Put a value there. Who reads at the same time finds the one before or the new one, never half of it."""
+    """Put a value there."""
+    _write(path, json.dumps(value, indent=1))
+
+
+def keep_text(path: Path, text: str) -> None:
+    """Let a file have this text; one that has it already is left alone."""
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        _write(path, text)
+
+
+def _write(path: Path, text: str) -> None:
+    """Who reads at the same time finds the text before or the new one, never half of it."""
     beside = path.with_suffix(f".{os.getpid()}")
-    beside.write_text(json.dumps(value, indent=1), encoding="utf-8")
+    beside.write_text(text, encoding="utf-8", newline="\n")
     os.replace(beside, path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -60,6 +61,43 @@ def test_runs_tell_what_is_wrong(syllabus: Syllabus) -> None:
     assert any(
         "bug squared: expected text that occurs exactly once in the solution, got 0 times" in line for line in uncaught
     )
+
+
+def test_run_all_finds_the_same_in_one_session_and_in_many(syllabus: Syllabus, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KUIPER_FRESH", "1")
+    together = gate_runs.run_all(syllabus, list(syllabus))
+    monkeypatch.setattr(gate_runs, "EXERCISES", 1)
+    assert gate_runs.run_all(syllabus, list(syllabus)) == together
+    assert {id_ for id_, *_ in together.alone.catches} == {"1.1", "1.2"}
+
+
+def test_run_all_begins_no_session_after_ctrl_c(syllabus: Syllabus, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[tuple[str, ...]] = []
+
+    def interrupted(exercises: list[Exercise], *words: str) -> gate_runs.Run:
+        begun.append(words)
+        if len(begun) == 1:
+            raise KeyboardInterrupt
+        time.sleep(1.0)  # while this one runs, the others are called off
+        return gate_runs.Run(())
+
+    monkeypatch.setattr(gate_runs, "EXERCISES", 1)
+    monkeypatch.setattr(gate_runs, "SESSIONS", 1)
+    monkeypatch.setattr(gate_runs, "run_tests", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        gate_runs.run_all(syllabus, list(syllabus))
+    assert len(begun) < 4
+
+
+def test_run_all_says_why_a_session_ran_no_test(syllabus: Syllabus, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate_runs, "EXERCISES", 1)
+    double, fourfold = syllabus
+    edit(double.course / "test_double.py", "def test_double(", "def test double(")
+    runs = gate_runs.run_all(syllabus, list(syllabus))
+    [problem] = gates.solution_passes(double, runs)
+    assert "0 tests ran" in problem
+    assert "error" in problem
+    assert gates.solution_passes(fourfold, runs) == []
 
 
 def test_a_skipped_test_is_no_pass(syllabus: Syllabus) -> None:

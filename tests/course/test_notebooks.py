@@ -145,6 +145,28 @@ def test_check_and_write_run_the_notebook_in_both_states(tmp_path: Path) -> None
     assert notebooks.check(path, "solution") == []
 
 
+def test_check_all_runs_each_notebook_in_both_states_and_keeps_their_order(tmp_path: Path) -> None:
+    paths = [tmp_path / "1.ipynb", tmp_path / "2.ipynb"]
+    nbformat.write(one_cell(source="import os, time; time.sleep(1); print(os.environ['KUIPER_IMPL'] + 1)"), paths[0])
+    nbformat.write(one_cell(source="1"), paths[1])
+    [(first, flaws), (second, none)] = notebooks.check_all(paths)
+    assert [first, second] == paths
+    assert [text.partition(":")[0] for text in flaws] == ["1.ipynb (skeleton)", "1.ipynb (solution)"]
+    assert none == ["2.ipynb, cell 1: expected a stored output, got none"]
+
+
+def test_check_all_begins_no_run_that_nobody_asks_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notebooks, "AT_ONCE", 1)
+    paths = [tmp_path / f"{number}.ipynb" for number in range(6)]  # the next three runs have been handed over by then
+    for path in paths:
+        nbformat.write(one_cell(source=f"open('{path.stem}.txt', 'w').close()"), path)
+    checks = notebooks.check_all(paths)
+    assert next(checks) == (paths[0], [])
+    checks.close()  # type: ignore[attr-defined]
+    assert (tmp_path / "0.txt").exists()
+    assert not (tmp_path / "5.txt").exists()
+
+
 def test_write_leaves_a_notebook_alone_whose_cells_fail(tmp_path: Path) -> None:
     path = tmp_path / "broken.ipynb"
     nbformat.write(one_cell(source="1 / 0"), path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,7 +15,7 @@ from kuiper.course.handout_record import RECORD, read_record
 from kuiper.course.places import state_folder
 from kuiper.course.progress import Progress
 from kuiper.course.race import Result, remember
-from kuiper.course.state_file import read_state, write_state
+from kuiper.course.state_file import keep_text, read_state, write_state
 from tests.course.made_up import made_up, solve
 
 if TYPE_CHECKING:
@@ -36,6 +37,26 @@ def test_write_state_is_read_again(tmp_path: Path) -> None:
     write_state(tmp_path / "state.json", {"a": [1.5, float("inf"), "ä"]})
     assert read_state(tmp_path / "state.json") == {"a": [1.5, float("inf"), "ä"]}
     assert [path.name for path in tmp_path.iterdir()] == ["state.json"]
+
+
+def test_keep_text_leaves_a_file_alone_that_has_the_text(tmp_path: Path) -> None:
+    path = tmp_path / "double.py"
+    keep_text(path, "one\n")
+    before = path.stat()
+    keep_text(path, "one\n")
+    assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows replaces no file that is open")
+def test_keep_text_never_shows_half_of_a_text(tmp_path: Path) -> None:
+    """Who has opened the file before goes on to read the text that it had then."""
+    path = tmp_path / "double.py"
+    keep_text(path, "one\n")
+    with path.open(encoding="utf-8") as reader:
+        keep_text(path, "two\n")
+        assert reader.read() == "one\n"
+    assert path.read_bytes() == b"two\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["double.py"]
 
 
 @pytest.mark.parametrize("text", DAMAGED, ids=lambda text: ascii(text[:30]))

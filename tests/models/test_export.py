@@ -48,10 +48,8 @@ def test_create_names_the_architectures_there_are() -> None:
         create("alexnet")
 
 
-@pytest.mark.parametrize("missing", ["torch", "pnnx"])
+@pytest.mark.parametrize("missing", ["torch", pytest.param("pnnx", marks=pytest.mark.torch)])
 def test_without_the_extra_one_line_says_what_to_install(missing: str, tmp_path: Path) -> None:
-    if missing == "pnnx":
-        pytest.importorskip("torch")
     code = (
         f"import sys; sys.modules[{missing!r}] = None\n"
         f"from kuiper.models.zoo.export import main; sys.exit(main(['squeezenet1_1', '-o', {str(tmp_path)!r}]))"

@@ -177,7 +177,7 @@ def _work(connection: Connection, predict: Predict, threads: int) -> None:
     """What runs in a worker: from paths to records, until whoever asks is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # for Windows; elsewhere it is held back from the beginning
     warnings.simplefilter("ignore")  # they would run through the progress bar
-    Thread(target=_end_with_parent, daemon=True).start()
+    Thread(target=end_with_parent, daemon=True).start()
     kuiper.set_num_threads(threads)
     with suppress(EOFError, OSError):
         connection.send(None)
@@ -191,7 +191,7 @@ def _work(connection: Connection, predict: Predict, threads: int) -> None:
             connection.send(answer)
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """A parent that is killed cannot end its workers; and one of them may be busy with a picture for long."""
     parent = parent_process()
     if parent is not None:
