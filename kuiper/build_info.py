@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import sys
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ def build_info() -> dict[str, Any]:
     """Compiler, flags, levels, vector extensions, threads and versions, as one flat dictionary.
 
     ``levels`` are those that this copy was built for, ``level`` is the one that runs, ``flags`` and ``requires`` belong
-    to it.
+    to it. ``gil`` is False on a free-threaded Python, as long as no package has turned its lock on.
 
     >>> sorted(build_info())[:4]
     ['arch', 'compiler', 'cores', 'cpu_features']
@@ -37,5 +38,6 @@ def build_info() -> dict[str, Any]:
         "cython": config.CYTHON,
         "numpy": np.__version__,
         "python": platform.python_version(),
+        "gil": getattr(sys, "_is_gil_enabled", lambda: True)(),
         "machine": platform.machine(),
     }

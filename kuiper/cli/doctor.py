@@ -28,7 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     console = open_console(soft_wrap=True)
     info = kuiper.build_info()
-    console.print(f"kuiper {kuiper.__version__}, Python {info['python']}, NumPy {info['numpy']}, {info['machine']}")
+    python = f"Python {info['python']}{'' if info['gil'] else ' without a GIL'}"
+    console.print(f"kuiper {kuiper.__version__}, {python}, NumPy {info['numpy']}, {info['machine']}")
     console.print(f"built by   {info['compiler']}, Cython {info['cython']}{', debug' if info['debug'] else ''}")
     console.print(f"level      {info['level']}{_others(info)}")
     console.print(f"flags      {info['flags']}")

@@ -75,7 +75,8 @@ def _definition(factory: LayerFactory) -> tuple[str, str]:
 def override(type_name: str, factory: LayerFactory) -> Iterator[None]:
     """Within this block, graphs are built with ``factory`` for operators of this type.
 
-    Graphs built before the block keep their layers. Other threads are not affected.
+    Graphs built before the block keep their layers. Other threads are not affected, but for those that begin within the
+    block where ``sys.flags.thread_inherit_context`` is set, as it is in Python 3.14 without a GIL.
 
     Parameters
     ----------

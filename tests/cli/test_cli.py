@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+import kuiper
 from kuiper.cli import COMMANDS, main
 from kuiper.cli.run import load_array
 from kuiper.errors import DataTypeError
@@ -194,6 +195,16 @@ def test_doctor_checks_itself(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert out.count("ok ") == 3
     assert "FAIL" not in out
+
+
+@pytest.mark.parametrize("gil", [True, False])
+def test_doctor_says_whether_there_is_a_gil(
+    gil: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "_is_gil_enabled", lambda: gil, raising=False)
+    assert kuiper.build_info()["gil"] is gil
+    assert run("doctor") == 0
+    assert ("without a GIL" in capsys.readouterr().out) is not gil
 
 
 def test_kuiper_alone_prints_its_commands(capsys: pytest.CaptureFixture[str]) -> None:
