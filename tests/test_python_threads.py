@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 import kuiper
+from kuiper.engine.memory import address, for_weights
 from kuiper.layers import Layer, override
 from kuiper.models import Predictor, bundled, bundled_photo
 
@@ -94,12 +95,21 @@ def test_a_model_that_many_threads_call_answers_each_as_if_it_were_alone(optimiz
     assert at_once(work) == [True] * CALLERS
 
 
-def test_threads_that_need_the_same_plan_at_once_all_get_it() -> None:
+def test_threads_that_need_the_same_plan_at_once_share_one() -> None:
     expected = answer(kuiper.load(bundled("cifar_resnet20")), PICTURES[0])
-    for _ in range(10):
+    for _ in range(5):
         model = kuiper.load(bundled("cifar_resnet20"))
         for got in at_once(lambda _, model=model: answer(model, PICTURES[0])):
             np.testing.assert_array_equal(got, expected)
+        engine = kuiper.load(bundled("cifar_resnet20")).execution.executor
+        plans = at_once(lambda _, engine=engine: engine.plan_for([PICTURES[0]]))
+        assert len({id(plan) for plan in plans}) == 1
+
+
+def test_weights_that_several_threads_pack_lie_apart() -> None:
+    taken = [array for arrays in at_once(lambda _: [for_weights(16) for _ in range(10_000)]) for array in arrays]
+    places = np.sort([address(array) for array in taken])
+    assert np.diff(places).min() >= taken[0].nbytes
 
 
 def test_several_models_run_at_the_same_time() -> None:

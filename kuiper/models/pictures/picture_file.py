@@ -84,7 +84,7 @@ def _upright(image: Image.Image) -> Image.Image:
         return image.copy()
 
 
-_PILLOW = r"(PIL|kuiper\.models\.picture_file)\b"
+_PILLOW = r"(PIL|kuiper\.models\.pictures\.picture_file)\b"
 _lock = Lock()
 _inside = 0
 _before = warnings.catch_warnings()

@@ -91,6 +91,18 @@ def test_a_large_picture_within_the_limit_gives_no_warning(tmp_path: Path, monke
         read_image(tmp_path / "large.png")
 
 
+def test_what_pillow_says_of_its_caller_gives_no_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Image.new("L", (3, 4)).save(tmp_path / "odd.png")
+    opened = Image.open
+
+    def warned(*arguments: object, **options: object) -> Image.Image:
+        warnings.warn("odd metadata", stacklevel=2)
+        return opened(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Image, "open", warned)
+    assert read_image(tmp_path / "odd.png").size == (3, 4)
+
+
 def test_warnings_are_as_before_however_many_threads_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 8)
     Image.new("L", (3, 4)).save(tmp_path / "large.png")
