@@ -9,6 +9,7 @@ import numpy as np
 
 from kuiper.errors import ParameterError
 from kuiper.graph.quantized_weight import QuantizedAttribute
+from kuiper.graph.stored_array import StoredArray
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,13 +41,21 @@ class RuntimeParameter:
     value: Any
 
 
-@dataclass
 class RuntimeAttribute:
     """A weight of an operator, as a NumPy array (bfloat16 widened to float32)."""
 
-    type: DataType
-    shape: tuple[int, ...]
-    data: np.ndarray
+    def __init__(self, type: DataType, shape: tuple[int, ...], data: np.ndarray) -> None:  # noqa: A002 (the file's word)
+        self.type, self.shape = type, shape
+        self.stored = StoredArray(data)
+
+    @property
+    def data(self) -> np.ndarray:
+        """The array. Where the engine alone has the weight, it is made anew for each who asks."""
+        return self.stored.get()
+
+    def parts(self) -> tuple[np.ndarray, ...]:
+        """The arrays that make up the weight, as they are stored."""
+        return (self.data,)
 
 
 AnyAttribute = RuntimeAttribute | QuantizedAttribute
@@ -332,10 +341,20 @@ class RuntimeOperator:
         ParameterError
             If the operator has no weight of this name; the message lists those that it has.
         """
+        return np.ascontiguousarray(self.attribute(key).data, dtype=np.float32)
+
+    def attribute(self, key: str) -> AnyAttribute:
+        """A weight as the file has it.
+
+        Raises
+        ------
+        ParameterError
+            As ``attr``.
+        """
         if key not in self.attrs:
             known = ", ".join(sorted(self.attrs)) or "none"
             raise ParameterError(self.where, f"a weight '{key}'", f"weights: {known}")
-        return np.ascontiguousarray(self.attrs[key].data, dtype=np.float32)
+        return self.attrs[key]
 
     def _read(self, key: str, default: Any, expected: str, convert: Callable[[Any], T]) -> T:
         """Convert one parameter; a missing or None value becomes the default."""

@@ -37,7 +37,7 @@ def scale_and_shift(norm: RuntimeOperator, channels: int) -> Affine | None:
         return None
     affine = ("weight", "bias") if norm.bool_param("affine", True) else ()
     names = ("running_mean", "running_var", *affine)
-    if any(name not in norm.attrs or norm.attrs[name].data.shape != (channels,) for name in names):
+    if any(name not in norm.attrs or norm.attrs[name].shape != (channels,) for name in names):
         return None
     numbers = {name: norm.attr(name).astype(np.float64) for name in names}
     with np.errstate(all="ignore"):
