@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kuiper.layers.layer import Array
 
 _PART = 1 << 18  # bytes that are packed at a time
+_SIGNS = {8: 0x80, 4: 0x88}  # what makes numbers from 0 on of those in two's complement
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ def packed_for_digits(weight: QuantizedWeight) -> PackedNumbers:
     packed = _panels(len(data), words, np.dtype(np.uint32))
     for rows, panels in _parts(len(data), data.shape[1]):
         part = np.zeros((WIDTH * len(packed[panels]), 4 * words), np.uint8)
-        part[: len(data[rows]), : data.shape[1]] = data[rows] ^ _sign_bits(weight)
+        part[: len(data[rows]), : data.shape[1]] = data[rows] ^ _SIGNS[weight.bits]
         if weight.bits == 4:
             first, second = np.moveaxis(part.reshape(-1, words, 2, 2), 2, 0)
             part = np.stack(_crossed(first, second), axis=-1)
@@ -66,13 +67,8 @@ def numbers_of_digits(packed: PackedNumbers, weight: QuantizedWeight) -> Array:
     if weight.bits == 4:
         even, odd = np.moveaxis(rows.reshape(len(rows), -1, 2, 2), 3, 0)
         rows = np.stack(_crossed(even, odd), axis=-2).reshape(rows.shape)
-    data = rows[:, : weight.stored.shape[1]] ^ _sign_bits(weight)
+    data = rows[:, : weight.stored.shape[1]] ^ _SIGNS[weight.bits]
     return np.ascontiguousarray(data).view(weight.stored.dtype)
-
-
-def _sign_bits(weight: QuantizedWeight) -> np.uint8:
-    """What turns numbers in two's complement into numbers from 0 on."""
-    return np.uint8(128 if weight.bits == 8 else 0x88)
 
 
 def _crossed(first: Array, second: Array) -> tuple[Array, Array]:
@@ -102,7 +98,7 @@ def _fill(panels: Array, rows: Array) -> None:
 
 def _in_panels(rows: Array) -> Array:
     """(n, length) -> (panels, length, WIDTH), with zeros behind the last row."""
-    packed = _panels(*rows.shape, rows.dtype)
+    packed = _panels(rows.shape[0], rows.shape[1], rows.dtype)
     for some, panels in _parts(len(rows), rows.shape[1] * rows.itemsize):
         part = np.zeros((WIDTH * len(packed[panels]), rows.shape[1]), rows.dtype)
         part[: len(rows[some])] = rows[some]

@@ -82,8 +82,7 @@ class RuntimeGraph(Described):
     ) -> None:
         self._source = source
         self._bin_path = bin_path
-        in_code = isinstance(source, pnnx.Graph) or callable(source)
-        self.name = name or ("graph" if in_code else Path(source).name)
+        self.name = name or ("graph" if isinstance(source, pnnx.Graph) or callable(source) else Path(source).name)
         self.state = GraphState.NEED_INIT
         self.operators: list[RuntimeOperator] = []
         self.operands: list[RuntimeOperand] = []

@@ -42,7 +42,20 @@ class RuntimeParameter:
 
 
 class RuntimeAttribute:
-    """A weight of an operator, as a NumPy array (bfloat16 widened to float32)."""
+    """A weight of an operator, as a NumPy array (bfloat16 widened to float32).
+
+    Parameters
+    ----------
+    type : of its elements, as the file says
+    shape : as the file says
+    data : the array; the engine may come to keep it in another order (``stored``)
+
+    Examples
+    --------
+    >>> from kuiper.graph.pnnx import DataType
+    >>> RuntimeAttribute(DataType.F32, (2,), np.float32([0.5, 1.5])).data
+    array([0.5, 1.5], dtype=float32)
+    """
 
     def __init__(self, type: DataType, shape: tuple[int, ...], data: np.ndarray) -> None:  # noqa: A002 (the file's word)
         self.type, self.shape = type, shape
