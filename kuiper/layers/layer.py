@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from kuiper.errors import ShapeError, UnsupportedOperatorError
-from kuiper.graph.runtime_operator import RuntimeAttribute
+from kuiper.graph.runtime_attribute import RuntimeAttribute
 from kuiper.layers.factories import FACTORIES
 from kuiper.tensor_limit import Limited
 
@@ -213,7 +213,8 @@ class WeightLayer(Layer):
 
     Examples
     --------
-    >>> from kuiper.graph.runtime_operator import RuntimeAttribute, RuntimeOperator
+    >>> from kuiper.graph.runtime_attribute import RuntimeAttribute
+    >>> from kuiper.graph.runtime_operator import RuntimeOperator
     >>> weight = RuntimeAttribute("float32", (2, 3), np.ones((2, 3), np.float32))
     >>> WeightLayer(RuntimeOperator("my.Table", "table", attrs={"weight": weight}), (2, 3)).quantized is None
     True
@@ -257,7 +258,8 @@ class ParamLayer(WeightLayer):
 
     Examples
     --------
-    >>> from kuiper.graph.runtime_operator import RuntimeAttribute, RuntimeOperator
+    >>> from kuiper.graph.runtime_attribute import RuntimeAttribute
+    >>> from kuiper.graph.runtime_operator import RuntimeOperator
     >>> weight = RuntimeAttribute("float32", (2, 3), np.ones((2, 3), np.float32))
     >>> ParamLayer(RuntimeOperator("nn.Linear", "fc", attrs={"weight": weight}), (2, 3)).bias is None
     True

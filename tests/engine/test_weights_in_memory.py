@@ -16,7 +16,7 @@ import kuiper
 from kuiper.engine.kernels import digit_product
 from kuiper.graph import pnnx
 from kuiper.graph.quantized_weight import QuantizedWeight
-from kuiper.graph.runtime_operator import RuntimeAttribute
+from kuiper.graph.runtime_attribute import RuntimeAttribute
 from kuiper.models.quantization import quantize_graph
 from kuiper.models.text.random_decoder import random_decoder
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from kuiper.graph.passes.rewiring import sole_reader
 from kuiper.graph.pnnx.ir import DataType, ParameterType
-from kuiper.graph.runtime_operator import RuntimeAttribute, RuntimeParameter
+from kuiper.graph.runtime_attribute import RuntimeAttribute
+from kuiper.graph.runtime_operator import RuntimeParameter
 
 if TYPE_CHECKING:
     from kuiper.graph.protocols import RegistryProtocol

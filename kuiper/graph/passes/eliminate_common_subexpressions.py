@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from kuiper.graph.protocols import RegistryProtocol
-    from kuiper.graph.runtime_operator import AnyAttribute, RuntimeOperator
+    from kuiper.graph.runtime_attribute import AnyAttribute
+    from kuiper.graph.runtime_operator import RuntimeOperator
 
 _ENDS = ("pnnx.Input", "pnnx.Output")
 _PACKERS = ("prim::TupleConstruct", "prim::ListConstruct")

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.graph.pnnx.ir import DataType
-from kuiper.graph.runtime_operator import AnyAttribute, RuntimeAttribute
+from kuiper.graph.runtime_attribute import AnyAttribute, RuntimeAttribute
 from kuiper.graph.schedule import queue_order
 
 if TYPE_CHECKING:

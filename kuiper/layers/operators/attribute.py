@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.errors import ParameterError
-from kuiper.graph.runtime_operator import RuntimeAttribute
+from kuiper.graph.runtime_attribute import RuntimeAttribute
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.registry import register
 
