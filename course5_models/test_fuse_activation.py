@@ -315,7 +315,8 @@ def test_fuse_keeps_the_objects(impl):
 def run_layer(impl, activation, x):
     """FusedConv2d with one 1 x 1 kernel that doubles, and a bias of -1."""
     from kuiper.graph.pnnx import DataType, ParameterType
-    from kuiper.graph.runtime_operator import RuntimeAttribute, RuntimeOperator, RuntimeParameter
+    from kuiper.graph.runtime_attribute import RuntimeAttribute
+    from kuiper.graph.runtime_operator import RuntimeOperator, RuntimeParameter
 
     numbers = {"in_channels": 1, "out_channels": 1, "groups": 1}
     params = {key: RuntimeParameter(ParameterType.INT, value) for key, value in numbers.items()}

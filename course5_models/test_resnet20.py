@@ -41,7 +41,8 @@ pnnx.Output out    2 0 3 4
 def run_layer(impl, name, params, weights, x):
     """One layer of the student's on one input; params as plain values."""
     from kuiper.graph.pnnx import DataType, ParameterType
-    from kuiper.graph.runtime_operator import RuntimeAttribute, RuntimeOperator, RuntimeParameter
+    from kuiper.graph.runtime_attribute import RuntimeAttribute
+    from kuiper.graph.runtime_operator import RuntimeOperator, RuntimeParameter
 
     op = RuntimeOperator(f"nn.{name.removeprefix('My')}", "layer")
     op.params = {key: RuntimeParameter(ParameterType.OTHER, value) for key, value in params.items()}
@@ -136,7 +137,8 @@ def test_relu_of_nan_and_of_nothing(impl):
 def ran_twice(impl, name, weights, first, second):
     """One layer, two inputs: a layer is made once and runs many times."""
     from kuiper.graph.pnnx import DataType
-    from kuiper.graph.runtime_operator import RuntimeAttribute, RuntimeOperator
+    from kuiper.graph.runtime_attribute import RuntimeAttribute
+    from kuiper.graph.runtime_operator import RuntimeOperator
 
     op = RuntimeOperator("nn.Any", "layer")
     op.attrs = {key: RuntimeAttribute(DataType.F32, value.shape, value) for key, value in weights.items()}

@@ -44,7 +44,7 @@ from kuiper.tensor_limit import set_tensor_limit
 from kuiper.threads import get_num_threads, set_num_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from os import PathLike
 
     from kuiper.graph import pnnx
@@ -80,7 +80,7 @@ __all__ = [
 
 
 def load(
-    param: str | PathLike[str] | pnnx.Graph,
+    param: str | PathLike[str] | pnnx.Graph | Callable[[], pnnx.Graph],
     bin: str | PathLike[str] | None = None,  # noqa: A002 (the public name)
     *,
     optimize: bool = True,
@@ -90,7 +90,7 @@ def load(
 
     Parameters
     ----------
-    param : path of the ``.pnnx.param`` file, or a graph that was made in code
+    param : path of the ``.pnnx.param`` file, a graph that was made in code, or a function that makes one
     bin : path of the ``.pnnx.bin`` file; by default the sibling of ``param``
     optimize : False is the readable path: every operator as it stands in the file, one layer after the other
     passes : rewrites of the graph, as functions of ``kuiper.graph.passes`` or by name, done in this order; by default

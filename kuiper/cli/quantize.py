@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from kuiper.printable import printable
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja")
 """What goes along with a language model, as it is."""
@@ -43,7 +45,8 @@ def execute(arguments: argparse.Namespace) -> int:
     name = f"{language_model.graph_name(Path(arguments.model))}-{arguments.bits}bit"
     folder = arguments.output or Path(name)
     source = Path(arguments.model) if Path(arguments.model).is_dir() else find_model(arguments.model)
-    graph, beside, card = language_model.of_folder(source) if source.is_dir() else _of_file(source)
+    make_graph, beside, card = language_model.of_folder(source) if source.is_dir() else _of_file(source)
+    graph = make_graph()
     text = None if arguments.text is None else read_text(arguments.text, ModelFormatError, "a text")
     savings = quantize_graph(graph, arguments.bits)
     folder.mkdir(parents=True, exist_ok=True)
@@ -66,11 +69,11 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _of_file(param: Path) -> tuple[pnnx.Graph, Path, object]:
-    """A graph, its folder, and its card if it has one."""
+def _of_file(param: Path) -> tuple[Callable[[], pnnx.Graph], Path, object]:
+    """What reads a graph, its folder, and its card if it has one."""
     card = card_path(param)
     content = read_json(card, ModelFormatError, "a model card in JSON") if card.exists() else None
-    return pnnx.load(param), param.parent, content
+    return partial(pnnx.load, param), param.parent, content
 
 
 def _perplexity(place: Path, text: str) -> float:

@@ -44,7 +44,6 @@ class Draft:
     slices: Mapping[int, Slice]
     steps: list[NativeStep | LayerStep] = field(default_factory=list)
     storages: list[Storage] = field(default_factory=list)
-    constant_slots: dict[int, Any] = field(default_factory=dict)
     slots: int = 0
     externals: int = 0
     op: RuntimeOperator | None = None
@@ -60,8 +59,6 @@ class Draft:
     def host_value(self, example: Any, constant: bool = False) -> HostValue:
         """A new place in the table of values that are not on the arena."""
         self.slots += 1
-        if constant:
-            self.constant_slots[self.slots - 1] = example
         return HostValue(self.slots - 1, example, constant)
 
     def emit(

@@ -28,6 +28,7 @@ from kuiper.expression.expression_layer import Expression
 from kuiper.graph.operator_failure import check_results
 from kuiper.graph.schedule import depth_first_order
 from kuiper.graph.step import uses_state
+from kuiper.layers.operators.attribute import Attribute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -95,8 +96,11 @@ class GraphWalk:
         return {index: value.shape for index, value in self.values.items()}
 
     def _plan_operator(self, op: RuntimeOperator) -> None:
-        """One operator: a view, steps of its lowering, or its layer in Python."""
+        """One operator: a weight, a view, steps of its lowering, or its layer in Python."""
         self.planner.op = op
+        if type(op.layer) is Attribute:
+            self.values[op.outputs[0].index] = self.planner.host_value(op.layer, constant=True)
+            return
         inputs = [self.values[operand.index] for operand in op.inputs]
         lowerable = not all(map(values.is_known, inputs)) and not any(map(values.is_unknown_number, inputs))
         lowering = find_lowering(op.layer) if lowerable else None

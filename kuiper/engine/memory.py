@@ -15,7 +15,6 @@ Source: Linux kernel documentation, "Transparent Hugepage Support".
 
 from __future__ import annotations
 
-import contextlib
 import mmap
 import sys
 import threading
@@ -24,6 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.locks import open_in_children
+from kuiper.pages import pages
 
 if TYPE_CHECKING:
     from kuiper.layers.layer import Array
@@ -65,13 +65,7 @@ def address(array: Array) -> int:
 
 def _large(floats: int) -> Array:
     """Memory of its own that begins with a large page; what nobody touches takes no memory."""
-    try:
-        room = mmap.mmap(-1, 4 * floats + _PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    except OSError as error:
-        raise MemoryError(f"{4 * floats + _PAGE:,} bytes: {error.strerror}") from error
-    with contextlib.suppress(OSError):  # a kernel without large pages
-        room.madvise(mmap.MADV_HUGEPAGE)
-    return _starting_at(np.frombuffer(room, np.float32), _PAGE)[:floats]
+    return _starting_at(pages(4 * floats + _PAGE).view(np.float32), _PAGE)[:floats]
 
 
 def _starting_at(memory: Array, multiple: int) -> Array:

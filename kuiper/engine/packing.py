@@ -67,6 +67,16 @@ def pack(weight: Array, bias: Array | None, groups: int, pixels: int) -> PackedW
     return PackedWeights(packed, padded_bias(bias, out_c), np.array(panels, np.intp), depth * together)
 
 
+def matrix_of(packed: PackedWeights, rows: int) -> Array:
+    """The matrix (rows, columns) that was packed as the weight of a 1x1 convolution of one group."""
+    matrix = np.empty((rows, packed.depth), np.float32)
+    for width, start, _, offset in packed.panels.tolist():
+        panel = packed.weights[offset : offset + packed.depth * width * LANES].reshape(packed.depth, -1)
+        part = matrix[start : start + width * LANES]
+        part[...] = panel[:, : len(part)].T
+    return matrix
+
+
 def _columns(weight: Array, packed: range, seen: int, groups: int, together: int) -> Array:
     """The weights of some groups as a matrix (kernel_h * kernel_w * inputs, outputs) over the inputs seen."""
     own, depth, (kernel_h, kernel_w) = len(weight) // groups, weight.shape[1], weight.shape[2:]

@@ -124,7 +124,9 @@ class Plan:
         self.storages = arena_map(planner.storages, walk.values)
         self.constants = [storage for storage in planner.storages if storage.contents is not None]
         self.slots = planner.slots
-        self.constant_slots = planner.constant_slots
+        self.constant_slots = {
+            value.slot: value.example for step in steps for value in _host_values(step) if value.constant
+        }
         self.exported = walk.exported
         self.externals = planner.externals
         self.fault = planner.fault
@@ -295,6 +297,13 @@ class Plan:
         layers = [step for step in self.stretches if isinstance(step, LayerStep)]
         views = {v: view_on(arena, v) for step in layers for v in step.inputs if isinstance(v, Value)}
         return Workspace(arena, host, np.zeros(max(1, self.externals), np.intp), views, np.empty((0, 0), np.float32))
+
+
+def _host_values(step: PlannedStep) -> list[HostValue]:
+    """What a step reads from the table of host values, or writes there."""
+    if isinstance(step, NativeStep):
+        return [value for _, value in step.externals]
+    return [value for value in step.inputs if isinstance(value, HostValue)]
 
 
 def _is_like(result: Array, example: Any) -> bool:

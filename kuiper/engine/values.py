@@ -22,6 +22,8 @@ import numpy as np
 
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.memory import address
+from kuiper.layers.operators.attribute import Attribute
+from kuiper.pages import pages
 from kuiper.tensor_limit import check_size
 
 if TYPE_CHECKING:
@@ -55,7 +57,7 @@ class Storage:
     def __post_init__(self) -> None:
         self.floats = whole_vectors(self.floats + self.floats % 2)  # an int64 takes two
         check_size((self.floats,), 4)
-        self.stand_in = np.zeros(self.floats, np.float32)
+        self.stand_in = pages(4 * self.floats).view(np.float32)
         # A layer that writes to its input must not pass for one that makes a view of it.
         self.stand_in.flags.writeable = False
 
@@ -110,17 +112,23 @@ class HostValue:
     """Anything that is not on the arena: an input, what a layer in Python returned, shapes and other numbers.
 
     ``slot`` is its place in the table of such values at run time; ``example`` is what it looks like. The example of a
-    ``constant`` is the value itself: it does not depend on what is in the inputs, only on their shapes.
+    ``constant`` is the value itself: it does not depend on what is in the inputs, only on their shapes. A weight that
+    is stored with the model stands here as its layer, so that nobody unpacks it who only asks for its shape.
     """
 
     slot: int
-    example: Any
+    content: Any
     constant: bool = False
+
+    @property
+    def example(self) -> Any:
+        """What it looks like."""
+        return self.content.data if isinstance(self.content, Attribute) else self.content
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Of a tensor; () of anything else."""
-        return getattr(self.example, "shape", ())
+        return getattr(self.content, "shape", ())
 
 
 AnyValue = Value | HostValue

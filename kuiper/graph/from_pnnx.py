@@ -9,11 +9,12 @@ import numpy as np
 from kuiper.errors import ModelFormatError
 from kuiper.graph.pnnx import DataType
 from kuiper.graph.quantized_weight import SCALES, QuantizedAttribute, quantized_weight
-from kuiper.graph.runtime_operator import RuntimeAttribute, RuntimeOperand, RuntimeOperator, RuntimeParameter
+from kuiper.graph.runtime_attribute import RuntimeAttribute
+from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator, RuntimeParameter
 
 if TYPE_CHECKING:
     from kuiper.graph import pnnx
-    from kuiper.graph.runtime_operator import AnyAttribute
+    from kuiper.graph.runtime_attribute import AnyAttribute
 
 
 def runtime_operators(graph: pnnx.Graph, name: str) -> tuple[list[RuntimeOperator], list[RuntimeOperand]]:

@@ -13,12 +13,11 @@ Source: B. Jacob et al., "Quantization and Training of Neural Networks for Effic
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kuiper.errors import ModelFormatError, ParameterError
 from kuiper.graph.pnnx.ir import DataType
+from kuiper.graph.stored_array import StoredArray
 
 GROUP = 32
 """Numbers of a row that share a scale in 4 bits."""
@@ -27,7 +26,6 @@ SCALES = "_scales"
 """What the name of a quantised weight's scales ends with."""
 
 
-@dataclass(frozen=True, eq=False)
 class QuantizedWeight:
     """A weight as whole numbers and scales.
 
@@ -35,20 +33,25 @@ class QuantizedWeight:
     ----------
     bits : 8 or 4
     shape : of the weight
-    data : int8 of this shape, or uint8 (out, in / 2), two numbers in each
+    stored : int8 of this shape, or uint8 (out, in / 2), two numbers in each
     scales : (out,) for 8 bits, (out, in / 32) for 4
     """
 
-    bits: int
-    shape: tuple[int, ...]
-    data: np.ndarray
-    scales: np.ndarray
+    def __init__(self, bits: int, shape: tuple[int, ...], data: np.ndarray, scales: np.ndarray) -> None:
+        self.bits, self.shape, self.scales = bits, shape, scales
+        self.stored = StoredArray(data)
+
+    @property
+    def data(self) -> np.ndarray:
+        """The array in ``stored``."""
+        return self.stored.get()
 
     def numbers(self) -> np.ndarray:
         """The whole numbers as int8, of the weight's shape."""
         if self.bits == 8:
             return self.data
-        low, high = self.data << 4, self.data & 0xF0
+        data = self.data
+        low, high = data << 4, data & 0xF0
         return np.asarray(np.stack([low, high], axis=-1).view(np.int8) >> 4).reshape(self.shape)
 
     def dequantized(self) -> np.ndarray:
@@ -60,7 +63,7 @@ class QuantizedWeight:
         scales = self.scales.astype(np.float32)
         if self.bits == 8:
             return self.data * scales.reshape(-1, *(1 for _ in self.shape[1:]))
-        return (self.numbers().reshape(len(self.data), -1, GROUP) * scales[..., None]).reshape(self.shape)
+        return (self.numbers().reshape(self.shape[0], -1, GROUP) * scales[..., None]).reshape(self.shape)
 
 
 def quantize(weight: np.ndarray, bits: int) -> QuantizedWeight:
@@ -117,6 +120,10 @@ class QuantizedAttribute:
     def data(self) -> np.ndarray:
         """The weight as float32, made anew for each who asks."""
         return self.quantized.dequantized()
+
+    def parts(self) -> tuple[np.ndarray, ...]:
+        """The arrays that make up the weight, as they are stored."""
+        return (self.quantized.data, self.quantized.scales)
 
 
 def quantized_weight(data: np.ndarray, scales: np.ndarray, where: str) -> QuantizedWeight:

@@ -60,7 +60,8 @@ class RuntimeGraph(Described):
 
     Parameters
     ----------
-    source : path of a .param file, or a pnnx.Graph made in code
+    source : path of a .param file, a pnnx.Graph made in code, or a function that makes one: that is called again where
+        the graph is wanted as it was, instead of being kept with all its weights
     bin_path : path of the weights; by default the sibling of the .param file
     name : what messages and tables call the model; by default the name of the file
 
@@ -75,13 +76,13 @@ class RuntimeGraph(Described):
 
     def __init__(
         self,
-        source: str | PathLike[str] | pnnx.Graph,
+        source: str | PathLike[str] | pnnx.Graph | Callable[[], pnnx.Graph],
         bin_path: str | PathLike[str] | None = None,
         name: str = "",
     ) -> None:
         self._source = source
         self._bin_path = bin_path
-        self.name = name or ("graph" if isinstance(source, pnnx.Graph) else Path(source).name)
+        self.name = name or ("graph" if isinstance(source, pnnx.Graph) or callable(source) else Path(source).name)
         self.state = GraphState.NEED_INIT
         self.operators: list[RuntimeOperator] = []
         self.operands: list[RuntimeOperand] = []
@@ -111,9 +112,14 @@ class RuntimeGraph(Described):
         if self.state is not GraphState.NEED_INIT:
             return
         with naming_the_place(self.name):
-            graph = self._source if isinstance(self._source, pnnx.Graph) else pnnx.load(self._source, self._bin_path)
-            self.operators, self.operands = runtime_operators(graph, self.name)
+            self.operators, self.operands = runtime_operators(self._as_nouns(), self.name)
         self.state = GraphState.NEED_BUILD
+
+    def _as_nouns(self) -> pnnx.Graph:
+        """What the file says."""
+        if isinstance(self._source, pnnx.Graph):
+            return self._source
+        return self._source() if callable(self._source) else pnnx.load(self._source, self._bin_path)
 
     def build(
         self,

@@ -1,4 +1,4 @@
-"""The nodes and edges of a graph that can run: RuntimeOperator, RuntimeOperand, RuntimeParameter, RuntimeAttribute."""
+"""The nodes and edges of a graph that can run: RuntimeOperator, RuntimeOperand, RuntimeParameter."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kuiper.graph.layer_protocol import LayerProtocol
     from kuiper.graph.pnnx.ir import DataType, Dimension, ParameterType
     from kuiper.graph.quantized_weight import QuantizedWeight
+    from kuiper.graph.runtime_attribute import AnyAttribute
 
 T = TypeVar("T")
 
@@ -38,18 +39,6 @@ class RuntimeParameter:
 
     type: ParameterType
     value: Any
-
-
-@dataclass
-class RuntimeAttribute:
-    """A weight of an operator, as a NumPy array (bfloat16 widened to float32)."""
-
-    type: DataType
-    shape: tuple[int, ...]
-    data: np.ndarray
-
-
-AnyAttribute = RuntimeAttribute | QuantizedAttribute
 
 
 @dataclass(eq=False)
@@ -332,10 +321,20 @@ class RuntimeOperator:
         ParameterError
             If the operator has no weight of this name; the message lists those that it has.
         """
+        return np.ascontiguousarray(self.attribute(key).data, dtype=np.float32)
+
+    def attribute(self, key: str) -> AnyAttribute:
+        """A weight as the file has it.
+
+        Raises
+        ------
+        ParameterError
+            As ``attr``.
+        """
         if key not in self.attrs:
             known = ", ".join(sorted(self.attrs)) or "none"
             raise ParameterError(self.where, f"a weight '{key}'", f"weights: {known}")
-        return np.ascontiguousarray(self.attrs[key].data, dtype=np.float32)
+        return self.attrs[key]
 
     def _read(self, key: str, default: Any, expected: str, convert: Callable[[Any], T]) -> T:
         """Convert one parameter; a missing or None value becomes the default."""

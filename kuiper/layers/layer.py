@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from kuiper.errors import ShapeError, UnsupportedOperatorError
+from kuiper.graph.runtime_attribute import RuntimeAttribute
 from kuiper.layers.factories import FACTORIES
 from kuiper.tensor_limit import Limited
 
@@ -212,7 +213,8 @@ class WeightLayer(Layer):
 
     Examples
     --------
-    >>> from kuiper.graph.runtime_operator import RuntimeAttribute, RuntimeOperator
+    >>> from kuiper.graph.runtime_attribute import RuntimeAttribute
+    >>> from kuiper.graph.runtime_operator import RuntimeOperator
     >>> weight = RuntimeAttribute("float32", (2, 3), np.ones((2, 3), np.float32))
     >>> WeightLayer(RuntimeOperator("my.Table", "table", attrs={"weight": weight}), (2, 3)).quantized is None
     True
@@ -223,14 +225,19 @@ class WeightLayer(Layer):
     def __init__(self, op: RuntimeOperator, weight_shape: tuple[int, ...]) -> None:
         super().__init__(op)
         self.quantized = op.quantized("weight")
-        if self.quantized is None:
-            self.weight = op.attr("weight")
-        shape = self.weight.shape if self.quantized is None else self.quantized.shape
+        self.weight_shape = weight_shape
+        shape = op.attribute("weight").shape
         self.expect(shape == weight_shape, f"weight of shape {weight_shape}", shape)
 
-    @cached_property
+    @property
     def weight(self) -> Array:
-        """The weight as float32; one that is quantised is unpacked when somebody asks for it."""
+        """The weight as float32; one that is stored in another form is unpacked when somebody asks for it."""
+        attr = self.op.attribute("weight")
+        is_float32 = isinstance(attr, RuntimeAttribute) and attr.stored.dtype == np.float32
+        return self.op.attr("weight") if is_float32 else self._unpacked
+
+    @cached_property
+    def _unpacked(self) -> Array:
         return self.op.attr("weight")
 
 
@@ -251,7 +258,8 @@ class ParamLayer(WeightLayer):
 
     Examples
     --------
-    >>> from kuiper.graph.runtime_operator import RuntimeAttribute, RuntimeOperator
+    >>> from kuiper.graph.runtime_attribute import RuntimeAttribute
+    >>> from kuiper.graph.runtime_operator import RuntimeOperator
     >>> weight = RuntimeAttribute("float32", (2, 3), np.ones((2, 3), np.float32))
     >>> ParamLayer(RuntimeOperator("nn.Linear", "fc", attrs={"weight": weight}), (2, 3)).bias is None
     True

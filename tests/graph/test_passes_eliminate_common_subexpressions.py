@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from kuiper.graph.passes import DEFAULT_PASSES, eliminate_common_subexpressions
 from kuiper.layers import Layer, override
+from kuiper.models.quantization import quantize_graph
 from tests.graph.pass_graphs import (
     INPUT,
     OUTPUT,
@@ -36,8 +39,29 @@ def test_eliminate_common_subexpressions_computes_one_convolution_for_two() -> N
     np.testing.assert_array_equal(model.forward(x), expected)
 
 
-def test_eliminate_common_subexpressions_tells_weights_apart() -> None:
-    assert types(rewritten(eliminate_common_subexpressions, *TWICE, ADD, OUTPUT)).count("nn.Conv2d") == 2
+@pytest.mark.parametrize("last", [False, True])
+def test_eliminate_common_subexpressions_tells_weights_apart(last: bool) -> None:
+    graph = file_graph(*TWICE, ADD, OUTPUT)
+    if last:  # alike but for the last number
+        for key, attr in graph.operator("B").attrs.items():
+            attr.data = np.array(graph.operator("A").attrs[key].data)
+            attr.data.flat[-1] += 1
+    assert types(build(graph, eliminate_common_subexpressions)).count("nn.Conv2d") == 2
+
+
+@pytest.mark.parametrize("changed", ["", "weight", "weight_scales"])
+def test_eliminate_common_subexpressions_compares_quantised_weights_as_they_are_stored(changed: str) -> None:
+    graph = file_graph(*TWICE, ADD, OUTPUT)
+    graph.operator("B").attrs = {
+        key: replace(attr, data=np.array(attr.data)) for key, attr in graph.operator("A").attrs.items()
+    }
+    quantize_graph(graph, bits=8)
+    if changed:
+        data = graph.operator("B").attrs[changed].data
+        assert data is not None
+        data.flat[-1] += 1
+    expected = 2 if changed else 1
+    assert types(build(graph, eliminate_common_subexpressions)).count("nn.Conv2d") == expected
 
 
 def test_eliminate_common_subexpressions_of_equal_branches() -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,6 +50,23 @@ def test_build_does_init_and_both_do_nothing_twice() -> None:
     graph.init()
     graph.build(registry)
     assert [op.layer for op in graph.operators] == layers
+
+
+def test_a_graph_that_a_function_makes_is_not_kept() -> None:
+    made: list[weakref.ref[pnnx.Graph]] = []
+
+    def make() -> pnnx.Graph:
+        graph = pnnx.parse_param(DIAMOND, "diamond")
+        made.append(weakref.ref(graph))
+        return graph
+
+    model = kuiper.load(make)
+    gc.collect()
+    assert [graph() for graph in made] == [None]
+    expected = np.asarray(kuiper.load(pnnx.parse_param(DIAMOND, "diamond"))(X))
+    np.testing.assert_array_equal(np.asarray(model(X)), expected)
+    np.testing.assert_array_equal(np.asarray(model.as_in_file()(X)), expected)
+    assert (len(made), model.name) == (2, "graph")
 
 
 def test_forward_before_build_says_what_is_missing() -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from kuiper.graph.pnnx.ir import DataType, ParameterType
-from kuiper.graph.runtime_operator import RuntimeAttribute, RuntimeOperand, RuntimeOperator, RuntimeParameter
+from kuiper.graph.runtime_attribute import RuntimeAttribute
+from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator, RuntimeParameter
 from kuiper.layers import Layer, create
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from kuiper.errors import ParameterError
 from kuiper.graph.pnnx.ir import DataType
-from kuiper.graph.runtime_operator import RuntimeAttribute
+from kuiper.graph.runtime_attribute import RuntimeAttribute
 from kuiper.layers import create
 from tests.layers.wired_operator import wired
 

@@ -7,7 +7,8 @@ import pytest
 
 from kuiper.errors import DataTypeError, ParameterError, ShapeError, UnsupportedOperatorError
 from kuiper.graph.pnnx.ir import DataType
-from kuiper.graph.runtime_operator import RuntimeAttribute, RuntimeOperand, RuntimeOperator, RuntimeParameter
+from kuiper.graph.runtime_attribute import RuntimeAttribute
+from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator, RuntimeParameter
 from kuiper.layers import create
 from kuiper.layers.operators.gru import gru
 from kuiper.layers.operators.lstm import lstm

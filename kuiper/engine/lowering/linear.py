@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kuiper.engine.cost import panel_widths
+from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.lowering.activation import activation_numbers
-from kuiper.engine.lowering.convolution import POINTWISE, emit_convolution, packed_for
+from kuiper.engine.lowering.convolution import POINTWISE, emit_convolution
 from kuiper.engine.lowering.quantized import lower_quantized_linear
 from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.packing import PackedWeights, matrix_of, pack
 from kuiper.engine.transfers import dense
-from kuiper.engine.values import AnyValue, as_pixels
+from kuiper.engine.values import AnyValue, as_pixels, whole_vectors
 from kuiper.layers.fused.linear import FusedLinear
 from kuiper.layers.operators.linear import Linear
 
@@ -29,7 +32,7 @@ def lower_linear(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequen
         if len(inputs) > 1 and added is None:
             return None
         return lower_quantized_linear(planner, layer, layer.quantized, layer.bias, x, added)
-    out_features, in_features = layer.weight.shape
+    out_features, in_features = layer.weight_shape
     if x is None or not shape or shape[-1] != in_features:
         return None
     out_shape = (*shape[:-1], out_features)
@@ -43,8 +46,22 @@ def lower_linear(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequen
         out_pixels = as_pixels(out)
     assert out_pixels is not None
     added = None if residual is None else as_pixels(residual) or as_pixels(dense(planner, residual))
-    packed = packed_for(planner, layer.weight[:, :, None, None], layer.bias, 1, out_pixels)
+    packed = _packed(planner, layer, out_pixels.shape[3])
     x_pixels = as_pixels(x) or as_pixels(dense(planner, x))
     assert x_pixels is not None
     emit_convolution(planner, x_pixels, out_pixels, packed, POINTWISE, activation_numbers(layer), added)
     return [out]
+
+
+def _packed(planner: Planner, layer: Any, rows: int) -> PackedWeights:
+    """The weights of the current operator for so many rows. The panels have all of them, so the graph drops its own."""
+    out_features, in_features = layer.weight_shape
+    widths = tuple(panel_widths(whole_vectors(out_features) // LANES, rows, in_features))
+
+    def make() -> PackedWeights:
+        packed = pack(layer.weight[:, :, None, None], layer.bias, 1, rows)
+        layer.op.attribute("weight").stored.hand_over(lambda: matrix_of(packed, out_features))
+        return packed
+
+    packed: PackedWeights = planner.pack(("direct", layer.weight_shape, widths), make)
+    return packed

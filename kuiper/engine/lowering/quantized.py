@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +10,13 @@ from kuiper.engine.kernels import digit_product
 from kuiper.engine.kernels.digit_product import DigitProduct, TakeApart, words_of_row
 from kuiper.engine.kernels.quantized_product import WIDTH, QuantizedProduct, QuantizedRows
 from kuiper.engine.lowering.activation import activation_numbers
-from kuiper.engine.memory import for_weights
+from kuiper.engine.number_packing import (
+    PackedNumbers,
+    numbers_of,
+    numbers_of_digits,
+    packed_for_digits,
+    packed_numbers,
+)
 from kuiper.engine.transfers import dense
 from kuiper.engine.values import Value, as_pixels
 from kuiper.graph.quantized_weight import GROUP, QuantizedWeight
@@ -31,50 +36,6 @@ _CYCLES_OF_DIGITS = 0.7  # that a number takes to be taken apart
 _MOST_INPUTS = 1 << 16  # of an output by digits: what sums of 32 bits hold
 
 
-@dataclass(frozen=True, slots=True)
-class PackedNumbers:
-    """A quantised weight in panels of WIDTH outputs; see quantized_product.pyx."""
-
-    weights: Array
-    scales: Array
-
-
-def packed_numbers(weight: QuantizedWeight) -> PackedNumbers:
-    """The whole numbers of a weight (out, in) in panels, and its scales (panels, groups, WIDTH)."""
-    panels = -(-len(weight.data) // WIDTH)
-    data = np.zeros((panels * WIDTH, weight.data.shape[1]), np.uint8)
-    data[: len(weight.data)] = weight.data.view(np.uint8)
-    return PackedNumbers(_in_panels(data), _scales_in_panels(weight, panels, np.float32))
-
-
-def packed_for_digits(weight: QuantizedWeight) -> PackedNumbers:
-    """The same for digit_product.pyx: four bytes of an output side by side, without a sign; scales as bytes."""
-    panels = -(-len(weight.data) // WIDTH)
-    words = -(-weight.data.shape[1] // 4)
-    data = np.zeros((panels * WIDTH, 4 * words), np.uint8)
-    data[: len(weight.data), : weight.data.shape[1]] = weight.data.view(np.uint8) ^ (128 if weight.bits == 8 else 0x88)
-    if weight.bits == 4:  # of each eight inputs the first four in the lower halves
-        pairs = data.reshape(-1, words, 4)
-        numbers = np.stack([pairs & 15, pairs >> 4], axis=-1).reshape(-1, words, 2, 4)
-        data = (numbers[:, :, 0] | numbers[:, :, 1] << 4).reshape(data.shape)
-    scales = _scales_in_panels(weight, panels, np.float32 if weight.bits == 8 else np.float16)
-    return PackedNumbers(_in_panels(data.view(np.uint32)).view(np.uint8), scales.view(np.uint8))
-
-
-def _in_panels(data: Array) -> Array:
-    """(panels * WIDTH, n) -> (panels, n, WIDTH), in memory for weights."""
-    packed = for_weights(-(-data.nbytes // 4)).view(data.dtype)[: data.size].reshape(-1, data.shape[1], WIDTH)
-    packed[...] = data.reshape(-1, WIDTH, data.shape[1]).transpose(0, 2, 1)
-    return packed
-
-
-def _scales_in_panels(weight: QuantizedWeight, panels: int, kind: type[np.floating]) -> Array:
-    """(panels, groups, WIDTH)."""
-    scales = np.zeros((panels * WIDTH, weight.shape[1] // _group(weight)), kind)
-    scales[: len(weight.data)] = weight.scales.reshape(len(weight.data), -1)
-    return _in_panels(scales)
-
-
 def _group(weight: QuantizedWeight) -> int:
     """How many inputs share a scale."""
     return GROUP if weight.bits == 4 else weight.shape[1]
@@ -86,6 +47,16 @@ def quantized_table(planner: Planner, position: int) -> QuantizedWeight | None:
     producer = planner.op.inputs[position].producer
     layer: Any = None if producer is None else producer.layer
     return layer.quantized if type(layer) is Attribute else None
+
+
+def _is_shared(planner: Planner) -> bool:
+    """Whether the current operator's weight is one of its inputs, which others read, too."""
+    assert planner.op is not None
+    return (
+        len(planner.op.inputs) > 1
+        and len(planner.op.inputs[1].consumers) > 1
+        and quantized_table(planner, 1) is not None
+    )
 
 
 def lower_quantized_linear(
@@ -109,8 +80,7 @@ def lower_quantized_linear(
     assert out_rows is not None
     by_digits = digit_product.IS_FAST and depth <= _MOST_INPUTS
     how = "digits" if by_digits else "numbers"
-    pack = packed_for_digits if by_digits else packed_numbers
-    packed: PackedNumbers = planner.pack((id(weight), how), lambda: pack(weight))
+    packed: PackedNumbers = planner.pack((id(weight), how), lambda: _packed(weight, by_digits, _is_shared(planner)))
     panels, groups = packed.scales.shape[:2]
     biases = np.zeros((panels, WIDTH), np.float32)
     if bias is not None:
@@ -142,6 +112,15 @@ def lower_quantized_linear(
         expected=max(packed.weights.nbytes / _BYTES, products / per_cycle),
     )
     return [out]
+
+
+def _packed(weight: QuantizedWeight, by_digits: bool, is_shared: bool) -> PackedNumbers:
+    """The weight in panels. They have all of its numbers: the graph drops its own, unless others read them."""
+    pack, numbers = (packed_for_digits, numbers_of_digits) if by_digits else (packed_numbers, numbers_of)
+    packed = pack(weight)
+    if not is_shared:
+        weight.stored.hand_over(lambda: numbers(packed, weight))
+    return packed
 
 
 def _digits_of(planner: Planner, x: Value, rows: Value, groups: int) -> Value:
@@ -178,7 +157,8 @@ def lower_quantized_embedding(planner: Planner, weight: QuantizedWeight, index: 
         return None
     size, numbers = weight.shape
     table = planner.external(planner.host_value(np.ascontiguousarray(weight.data), constant=True))
-    scales = planner.external(planner.host_value(weight.scales.astype(np.float32), constant=True))
+    packed_scales = planner.pack("scales", lambda: weight.scales.astype(np.float32))
+    scales = planner.external(planner.host_value(packed_scales, constant=True))
     out = planner.rows((*index.shape, numbers), output=None)
     out_rows, fault = as_pixels(out), planner.fault_flag()
     assert out_rows is not None

@@ -9,7 +9,8 @@ import numpy as np
 
 from kuiper.graph.passes.rewiring import sole_reader
 from kuiper.graph.pnnx.ir import DataType, ParameterType
-from kuiper.graph.runtime_operator import RuntimeAttribute, RuntimeParameter
+from kuiper.graph.runtime_attribute import RuntimeAttribute
+from kuiper.graph.runtime_operator import RuntimeParameter
 
 if TYPE_CHECKING:
     from kuiper.graph.protocols import RegistryProtocol
@@ -37,7 +38,7 @@ def scale_and_shift(norm: RuntimeOperator, channels: int) -> Affine | None:
         return None
     affine = ("weight", "bias") if norm.bool_param("affine", True) else ()
     names = ("running_mean", "running_var", *affine)
-    if any(name not in norm.attrs or norm.attrs[name].data.shape != (channels,) for name in names):
+    if any(name not in norm.attrs or norm.attrs[name].shape != (channels,) for name in names):
         return None
     numbers = {name: norm.attr(name).astype(np.float64) for name in names}
     with np.errstate(all="ignore"):

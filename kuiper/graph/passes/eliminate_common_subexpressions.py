@@ -26,11 +26,13 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from kuiper.graph.protocols import RegistryProtocol
+    from kuiper.graph.runtime_attribute import AnyAttribute
     from kuiper.graph.runtime_operator import RuntimeOperator
 
 _ENDS = ("pnnx.Input", "pnnx.Output")
 _PACKERS = ("prim::TupleConstruct", "prim::ListConstruct")
 _UNPACKERS = ("prim::TupleUnpack", "prim::ListUnpack")
+_FEW = 16  # numbers of a weight that are looked at first
 
 
 def eliminate_common_subexpressions(
@@ -53,13 +55,13 @@ def eliminate_common_subexpressions(
 
 
 def _key(op: RuntimeOperator) -> Hashable:
-    """What two operators that compute the same agree in, without the contents of their weights."""
+    """What two operators that compute the same agree in, with no more of their weights than the first numbers."""
     return (
         op.type,
         tuple((name, operand.index) for name, operand in zip(op.input_names, op.inputs, strict=True)),
         tuple((operand.shape, operand.type) for operand in op.outputs),
         tuple(sorted((key, repr(param.value)) for key, param in op.params.items())),
-        tuple(sorted((key, attr.type, attr.data.shape) for key, attr in op.attrs.items())),
+        tuple((key, attr.type, attr.shape, _beginning(attr)) for key, attr in sorted(op.attrs.items())),
         _is_read_by(op, _UNPACKERS),  # a split with one output gives all pieces if they are unpacked later
     )
 
@@ -78,11 +80,17 @@ def _first_like(op: RuntimeOperator, known: dict[Hashable, RuntimeOperator]) -> 
     return known.setdefault((key, _digest(op)), op)
 
 
+def _beginning(attr: AnyAttribute) -> bytes:
+    """The first bytes of a weight: where they differ, nobody needs to read the others."""
+    return b"".join(part.reshape(-1)[:_FEW].tobytes() for part in attr.parts())
+
+
 def _digest(op: RuntimeOperator) -> bytes:
     """The weights in a few bytes; no two that differ have the same."""
     digest = hashlib.blake2b()
     for key in sorted(op.attrs):
-        digest.update(np.ascontiguousarray(op.attrs[key].data).data)
+        for part in op.attrs[key].parts():
+            digest.update(np.ascontiguousarray(part).data)
     return digest.digest()
 
 

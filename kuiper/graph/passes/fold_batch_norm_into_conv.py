@@ -63,7 +63,7 @@ def _has_batch(conv: RuntimeOperator) -> bool:
 
 def _weight_fits(conv: RuntimeOperator) -> bool:
     """Whether the channels are those of the weight; if not, the convolution's layer is to say so."""
-    shape, channels = conv.attrs["weight"].data.shape, conv.int_param("out_channels")
+    shape, channels = conv.attrs["weight"].shape, conv.int_param("out_channels")
     if len(shape) != _rank(conv):
         return False
     if "Transpose" not in conv.type:
@@ -74,7 +74,7 @@ def _weight_fits(conv: RuntimeOperator) -> bool:
 
 def _factors(conv: RuntimeOperator, scale: np.ndarray) -> np.ndarray:
     """The scale of each output channel in a shape that broadcasts to that of the weight."""
-    shape = conv.attrs["weight"].data.shape
+    shape = conv.attrs["weight"].shape
     ones = (1,) * (len(shape) - 2)
     if "Transpose" not in conv.type:
         return scale.reshape(-1, 1, *ones)

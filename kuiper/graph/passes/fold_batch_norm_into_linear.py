@@ -32,7 +32,7 @@ def _merge(linear: RuntimeOperator, registry: RegistryProtocol) -> Merged | None
     if norm is None or len(linear.outputs[0].shape or ()) != 2:
         return None
     affine = scale_and_shift(norm, linear.int_param("out_features"))
-    if affine is None or linear.attrs["weight"].data.shape[:1] != affine.scale.shape:
+    if affine is None or linear.attrs["weight"].shape[:1] != affine.scale.shape:
         return None
     new = folded(linear, norm, affine, affine.scale[:, None])
     return None if new is None else (new, norm)

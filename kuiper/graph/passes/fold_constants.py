@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.graph.pnnx.ir import DataType
-from kuiper.graph.runtime_operator import RuntimeAttribute
+from kuiper.graph.runtime_attribute import AnyAttribute, RuntimeAttribute
 from kuiper.graph.schedule import queue_order
 
 if TYPE_CHECKING:
@@ -57,15 +57,20 @@ def fold_constants(operators: list[RuntimeOperator], registry: RegistryProtocol)
         if not _is_constant(op, known, registry):
             continue
         if op.type == "pnnx.Attribute" and "data" in op.attrs:
-            known[op.outputs[0]] = op.attrs["data"].data
+            known[op.outputs[0]] = op.attrs["data"]
             continue
-        result = _run(op, [known[operand] for operand in op.inputs], registry)
+        result = _run(op, [_value(known[operand]) for operand in op.inputs], registry)
         if len(op.outputs) != 1 or result is None:
             continue
         known[op.outputs[0]] = result
         if isinstance(result, np.ndarray) and result.dtype in _TYPES:
             constants[op] = _as_attribute(op, result)
     return [constants.get(op, op) for op in operators]
+
+
+def _value(known: Any) -> Any:
+    """What is known of an operand; a stored weight is unpacked only where an operator is run on it."""
+    return known.data if isinstance(known, AnyAttribute) else known
 
 
 def _is_constant(op: RuntimeOperator, known: dict[RuntimeOperand, Any], registry: RegistryProtocol) -> bool:

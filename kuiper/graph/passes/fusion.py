@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -126,7 +127,7 @@ def last_word(op: RuntimeOperator) -> str:
 
 def _weights(op: RuntimeOperator) -> int:
     """How many numbers the weights of an operator have: a measure of its work."""
-    return sum(attr.data.size for attr in op.attrs.values())
+    return sum(math.prod(attr.shape) for attr in op.attrs.values())
 
 
 def _keeps_shape(before: RuntimeOperand, after: RuntimeOperand) -> bool:

@@ -21,6 +21,7 @@ from kuiper.errors import ModelFormatError
 from kuiper.graph.pnnx.data_types import byte_count, numpy_layout, spell_typed_shape
 from kuiper.graph.pnnx.ir import Attribute, DataType, Graph
 from kuiper.graph.pnnx.values import quote
+from kuiper.pages import pages
 
 if TYPE_CHECKING:
     from io import BufferedReader
@@ -87,11 +88,11 @@ class _Archive:
             raise ModelFormatError(where, expected, f"{info.file_size} bytes", "do .param and .bin belong together?")
         self._seek_data(info, where)
         dtype, shape = numpy_layout(attr.type, attr.shape)
+        raw = pages(size)
         try:
-            array = np.empty(shape, dtype)
+            array = raw.view(dtype).reshape(shape)
         except ValueError as error:  # 65 dimensions, or a zero beside sizes that overflow
             raise ModelFormatError(where, "a shape that an array can have", attr.shape) from error
-        raw = array.reshape(-1).view(np.uint8)
         if self._file.readinto(raw.data) != size:
             raise ModelFormatError(where, f"{size} bytes", "the end of the file")
         if zlib.crc32(raw.data) != info.CRC:

@@ -40,7 +40,7 @@ class Linear(ParamLayer):
         return linear(x, self.columns, self.bias, self.op.where)
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
-        return linear_flops(outputs[0], self.weight.shape, self.bias is not None)
+        return linear_flops(outputs[0], self.weight_shape, self.bias is not None)
 
 
 @register("F.linear")

@@ -22,6 +22,7 @@ import numpy as np
 from kuiper.bounded_file import LARGEST_TEXT, obstacle, parse_json, read_json
 from kuiper.errors import ModelFormatError
 from kuiper.models.text.extra import package
+from kuiper.pages import pages
 from kuiper.tensor_limit import check_size
 
 if TYPE_CHECKING:
@@ -76,7 +77,9 @@ class Checkpoint(Mapping[str, "npt.NDArray[np.float32]"]):
         if place.dtype == "BF16":
             return (stored.astype(np.uint32) << 16).view(np.float32).reshape(place.shape)
         with np.errstate(over="ignore"):  # a float64 that is too large becomes infinite
-            return np.array(stored, np.float32).reshape(place.shape)
+            found = pages(4 * stored.size).view(np.float32).reshape(place.shape)
+            found[...] = stored.reshape(place.shape)
+            return found
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._places)

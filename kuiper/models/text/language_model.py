@@ -10,13 +10,13 @@ model can read, and ``end_tokens``, a list of those that end a text.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import kuiper
 from kuiper.bounded_file import read_json
 from kuiper.errors import ModelFormatError
-from kuiper.graph import pnnx
 from kuiper.models.cards.model_card import card_path
 from kuiper.models.text.characters import Characters, read_card
 from kuiper.models.text.chat import ChatTemplate
@@ -26,9 +26,10 @@ from kuiper.models.text.decoder_graph import decoder_graph
 from kuiper.models.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from os import PathLike
 
-    from kuiper.graph import RuntimeGraph
+    from kuiper.graph import RuntimeGraph, pnnx
     from kuiper.graph.session import Session
     from kuiper.models.text.protocols import Vocabulary
 
@@ -91,12 +92,13 @@ def load(path: str | PathLike[str], *, optimize: bool = True) -> LanguageModel:
     (6, 65)
     """
     path = Path(path)
+    source: Path | Callable[[], pnnx.Graph]
     if path.is_dir():
-        graph, folder, content = of_folder(path)
+        source, folder, content = of_folder(path)
         card = _Card.of(content, str(folder / "config.json"))
     else:
-        graph, folder, card = _of_file(path)
-    model = kuiper.load(graph, optimize=optimize)
+        source, folder, card = path, path.parent, _card_of(path)
+    model = kuiper.load(source, optimize=optimize)
     model.name = graph_name(path)
     return LanguageModel(model, _vocabulary(folder, card), card.context, _chat(folder))
 
@@ -128,15 +130,14 @@ def graph_name(path: Path) -> str:
     return path.name.removesuffix(_SUFFIX)
 
 
-def _of_file(param: Path) -> tuple[pnnx.Graph, Path, _Card]:
-    """A graph and its card."""
+def _card_of(param: Path) -> _Card:
+    """The card beside a graph."""
     path = card_path(param)
-    card = _Card.of(read_card(path), str(path))
-    return pnnx.load(param), param.parent, card
+    return _Card.of(read_card(path), str(path))
 
 
-def of_folder(folder: Path) -> tuple[pnnx.Graph, Path, dict[str, Any]]:
-    """The graph of a checkpoint of Hugging Face's form, its folder, and what a card would say of it.
+def of_folder(folder: Path) -> tuple[Callable[[], pnnx.Graph], Path, dict[str, Any]]:
+    """What makes the graph of a checkpoint of Hugging Face's form, its folder, and what a card would say of it.
 
     Raises
     ------
@@ -147,7 +148,7 @@ def of_folder(folder: Path) -> tuple[pnnx.Graph, Path, dict[str, Any]]:
     config = read_config(checkpoint.config, str(folder / "config.json"))
     ends = end_tokens(checkpoint.config, folder)
     card = {"task": "generate", "context": min(config.positions, LONGEST_CONTEXT), "end_tokens": list(ends)}
-    return decoder_graph(config, checkpoint, str(folder)), folder, card
+    return partial(decoder_graph, config, checkpoint, str(folder)), folder, card
 
 
 def end_tokens(config: dict[str, Any], folder: Path) -> tuple[int, ...]:

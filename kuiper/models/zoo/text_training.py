@@ -240,6 +240,7 @@ def write_folder(folder: Path, model: LlamaForCausalLM, card: dict[str, Any], en
 
 def write_graph(folder: Path, name: str) -> None:
     """Write what comes with kuiper: ``NAME.pnnx.param`` and ``NAME.pnnx.bin``, its weights in 8 bits."""
-    graph, _, _ = of_folder(folder)
+    make_graph, _, _ = of_folder(folder)
+    graph = make_graph()
     quantize_graph(graph, bits=8)
     pnnx.save(graph, folder / f"{name}.pnnx.param")

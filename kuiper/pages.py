@@ -1,0 +1,39 @@
+"""Memory in pages of its own: untouched pages take none, and it goes back to the system as soon as it is dropped.
+
+What ``malloc`` gives for some megabytes may be memory that was used before, which has to be filled with zeros anew, and
+may lie between others, so that it stays with the process when it is freed. The weights of a model are dropped one by
+one while the engine packs them; only in pages of their own does that make room.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+
+import numpy as np
+
+LEAST = 1 << 17
+"""Bytes from which on memory gets pages of its own; for less, they would be waste."""
+
+
+def pages(size: int) -> np.ndarray:
+    """So many zeros (uint8), in large pages where the system has them.
+
+    >>> pages(1 << 20).shape
+    (1048576,)
+
+    Raises
+    ------
+    MemoryError
+        If there is not enough.
+    """
+    if size < LEAST or not hasattr(mmap, "MAP_PRIVATE"):  # Windows
+        return np.zeros(size, np.uint8)
+    try:
+        room = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except OSError as error:
+        raise MemoryError(f"{size:,} bytes: {error.strerror}") from error
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        with contextlib.suppress(OSError):  # a kernel without large pages
+            room.madvise(mmap.MADV_HUGEPAGE)
+    return np.frombuffer(room, np.uint8)

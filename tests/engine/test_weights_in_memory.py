@@ -1,0 +1,126 @@
+"""Weights lie in memory once: packed. The graph still has them for whoever asks."""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import kuiper
+from kuiper.engine.kernels import digit_product
+from kuiper.graph import pnnx
+from kuiper.graph.quantized_weight import QuantizedWeight
+from kuiper.graph.runtime_attribute import RuntimeAttribute
+from kuiper.models.quantization import quantize_graph
+from kuiper.models.text.random_decoder import random_decoder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kuiper.graph import RuntimeGraph
+
+TOKENS = [3, 1, 4, 1, 5]
+MB = 1 << 20
+
+GROWTH = """
+import sys
+import numpy as np
+import kuiper
+def peak():
+    return next(int(line.split()[1]) << 10 for line in open("/proc/self/status") if line.startswith("VmHWM"))
+before = peak()
+session = kuiper.load(sys.argv[1]).start(max_length=80)
+session.read(np.arange(64) % 32)
+session([1])
+print(peak() - before)
+"""
+
+
+def decoder(bits: int, **sizes: int) -> pnnx.Graph:
+    graph = random_decoder(seed=1, **sizes)
+    if bits < 32:
+        quantize_graph(graph, bits)
+    return graph
+
+
+def small(bits: int) -> pnnx.Graph:
+    return decoder(bits, hidden_size=64, intermediate_size=96, head_dim=16)
+
+
+def linear_weights(model: RuntimeGraph) -> dict[str, RuntimeAttribute | QuantizedWeight]:
+    """Those of linear layers, by the names of the operators."""
+    found: dict[str, RuntimeAttribute | QuantizedWeight] = {}
+    for op in model.operators:
+        attr = op.attrs.get("weight")
+        if "Linear" in op.type and attr is not None:
+            found[op.name] = attr if isinstance(attr, RuntimeAttribute) else attr.quantized
+    return found
+
+
+@pytest.fixture(params=["by floats", "by digits"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "by digits" and not digit_product.RUNS:
+        pytest.skip("this CPU lacks the instruction of this build")
+    monkeypatch.setattr(digit_product, "IS_FAST", request.param == "by digits")
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="the system does not tell a process's peak")
+@pytest.mark.parametrize("bits", [32, 8, 4])
+def test_a_decoder_takes_little_more_memory_than_its_weights(tmp_path: Path, bits: int) -> None:
+    sizes = {"hidden_size": 1024, "intermediate_size": 3072, "num_hidden_layers": 2, "head_dim": 64}
+    pnnx.save(decoder(bits, **sizes), tmp_path / "m.pnnx.param")
+    weights = (tmp_path / "m.pnnx.bin").stat().st_size
+    done = subprocess.run(
+        [sys.executable, "-c", GROWTH, str(tmp_path / "m.pnnx.param")], capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout) < 1.3 * weights + 20 * MB
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("bits", [32, 8, 4])
+def test_the_graph_drops_weights_that_are_packed_and_still_has_them(bits: int) -> None:
+    model = kuiper.load(small(bits))
+    before = {name: weight.data.copy() for name, weight in linear_weights(model).items()}
+    logits = np.asarray(model.start(16)(TOKENS))
+    for name, weight in linear_weights(model).items():
+        assert weight.data is not weight.data  # made anew for each who asks
+        assert (weight.data.dtype, weight.data.flags.c_contiguous) == (before[name].dtype, True)
+        np.testing.assert_array_equal(weight.data, before[name])
+    by_layers = np.asarray(model.start(16)(TOKENS, observer=lambda op, outputs, seconds: None))
+    np.testing.assert_allclose(by_layers, logits, atol=1e-5 * np.abs(logits).max())
+
+
+@pytest.mark.parametrize("bits", [32, 8, 4])
+def test_copies_of_a_model_whose_weights_are_packed_answer_the_same(bits: int) -> None:
+    model = kuiper.load(small(bits))
+    expected = np.asarray(model.start(16)(TOKENS))
+    for other in (copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(np.asarray(other.start(16)(TOKENS)), expected)
+    shared = copy.copy(model)
+    del model
+    np.testing.assert_array_equal(np.asarray(shared.start(16)(TOKENS)), expected)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5, 8, 40])
+def test_weights_are_packed_again_for_other_panels(rows: int) -> None:
+    model = kuiper.load(small(32))
+    model.start(64)([1])
+    got = np.asarray(model.start(64)(np.arange(rows) % 7))
+    np.testing.assert_array_equal(got, np.asarray(kuiper.load(small(32)).start(64)(np.arange(rows) % 7)))
+
+
+@pytest.mark.parametrize("bits", [8, 4])
+def test_nobody_unpacks_weights_that_the_engine_takes_as_they_are(bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(weight: QuantizedWeight) -> np.ndarray:
+        raise AssertionError(f"unpacked: {weight.shape}")
+
+    monkeypatch.setattr(QuantizedWeight, "dequantized", refuse)
+    session = kuiper.load(small(bits)).start(16)
+    session.read(TOKENS)
+    assert np.isfinite(np.asarray(session([2]))).all()
