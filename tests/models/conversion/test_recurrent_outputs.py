@@ -94,6 +94,7 @@ def every_choice(kind: str) -> Any:
 
 @pytest.mark.torch
 @pytest.mark.timeout(600)
+@pytest.mark.filterwarnings("ignore:LSTM with projections")  # that oneDNN has none, which PyTorch says once
 @pytest.mark.parametrize("shapes", [((5, 2, 3),), ((5, 2, 3), (7, 4, 3)), ((1, 3),)], ids=["fixed", "free", "one"])
 @pytest.mark.parametrize("kind", ["lstm", "deep", "projected", "gru", "rnn"])
 def test_export_names_every_choice_of_outputs(kind: str, shapes: tuple[tuple[int, ...], ...], tmp_path: Path) -> None:
