@@ -92,7 +92,7 @@ class Recurrent(Layer):
         return weight
 
     def _find_returned(self) -> tuple[str, ...]:
-        """What each output of the operator is, by the shape that the file declares for it.
+        """What each output of the operator is, by ``outputs``, or else by the shape that the file declares for it.
 
         pnnx writes those that are used in the order of their first use. It puts output, h_n, c_n in that order where it
         finds them as h_n, c_n, output, except without a batch; told to optimise nothing it leaves a mark instead.
@@ -102,6 +102,8 @@ class Recurrent(Layer):
             outputs = outputs[0].consumers[0].outputs
         names = ("output", *self.states)
         declared = [operand.shape for operand in outputs]
+        if self.op.has_param("outputs"):
+            return self._read_returned(names, len(declared))
         if self.op.bool_param("pnnx_rnn_output_swapped", False):
             return (*self.states, "output")[: len(declared)]
         shapes = self._declared_shapes()
@@ -117,6 +119,14 @@ class Recurrent(Layer):
         elif names in fitting and rotated in fitting:
             raise self.unsupported("outputs that their shapes tell apart", declared)
         return fitting[0] if fitting else names[: len(declared)]
+
+    def _read_returned(self, names: tuple[str, ...], count: int) -> tuple[str, ...]:
+        """The parameter ``outputs``, which kuiper's converter writes."""
+        value = self.op.params["outputs"].value
+        given = tuple(map(str, value)) if isinstance(value, (list, tuple)) else ()
+        if len(given) != count or len(set(given)) != count or not set(given) <= set(names):
+            raise ParameterError(self.op.where, f"outputs={count} different ones of {', '.join(names)}", value)
+        return given
 
     def _declared_shapes(self) -> dict[str, Declared]:
         """The shapes of output, h_n and c_n for an input as the file declares it."""

@@ -164,6 +164,21 @@ def test_outputs_with_pnnxs_mark_are_states_first() -> None:
     assert create(op).returned == ("h_n", "c_n", "output")  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("named", [["c_n"], ["c_n", "output"], ["output", "c_n", "h_n"]])
+def test_outputs_that_are_named_need_no_shapes(named: list[str]) -> None:
+    op = network("nn.LSTM", weights("nn.LSTM"), outputs=[(1, 2, 4)] * len(named))
+    op.params["outputs"] = RuntimeParameter(7, named)  # type: ignore[arg-type]
+    assert create(op).returned == tuple(named)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("named", [["c_n"], ["h_n", "h_n"], ["output", "cell"], "output"])
+def test_names_of_outputs_that_do_not_fit_are_refused(named: Any) -> None:
+    op = network("nn.LSTM", weights("nn.LSTM"), outputs=2)
+    op.params["outputs"] = RuntimeParameter(7, named)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="expected outputs=2 different ones of output, h_n, c_n, got"):
+        create(op)
+
+
 def test_outputs_that_could_be_anything_are_refused() -> None:
     with pytest.raises(UnsupportedOperatorError, match=r"nn.LSTM 'it': expected outputs that their shapes tell apart"):
         create(network("nn.LSTM", weights("nn.LSTM"), ((1, 3),), [(1, 4)] * 3))

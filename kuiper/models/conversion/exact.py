@@ -32,7 +32,7 @@ def answers_in_float64(module: nn.Module, inputs: Arrays) -> list[np.ndarray]:
 
     before = torch.get_default_dtype()
     try:
-        with prepared(module), torch.no_grad():
+        with prepared(module, narrow=False), torch.no_grad():
             twin = deepcopy(module).double()
             torch.set_default_dtype(torch.float64)
             with intercepted(_in_double):

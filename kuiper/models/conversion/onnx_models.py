@@ -124,6 +124,10 @@ class OnnxModel:
         """Nothing: an ONNX file says of every tensor that it is float32."""
         return []
 
+    def settled_answers(self, inputs: Arrays) -> tuple[list[np.ndarray], set[str]]:
+        """Nothing: in ONNX the first of equal numbers comes first anyway."""
+        return [], set()
+
     def steps(self, inputs: Arrays) -> list[np.ndarray]:
         """Everything that a node of the graph computes."""
         import onnx

@@ -12,7 +12,7 @@ from kuiper.errors import ExportError, KuiperError
 from kuiper.models.conversion.code_place import place_of, warned_place
 from kuiper.models.conversion.data_sizes import note_sizes_of_data
 from kuiper.models.conversion.pnnx_converter import convert, converter_options
-from kuiper.models.conversion.repairs import repair
+from kuiper.models.conversion.repairs import name_outputs, repair
 from kuiper.models.conversion.traps import ignore, prepared, traceable
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ def export(
         script = module if isinstance(module, torch.jit.ScriptModule) else _trace(module, inputs, note)
         written = _convert_script(script, traced, options, note)
         note_sizes_of_data(written[0], note)
+        name_outputs(written, script, note)
         repair(written, [tensor.numpy() for tensor in inputs], lambda: run(script, copies(inputs)), note)
         return keep(written, Path(path))
 

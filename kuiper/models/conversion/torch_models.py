@@ -9,6 +9,7 @@ import sys
 import warnings
 import zipfile
 from enum import Enum
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ import numpy as np
 from kuiper.bounded_file import obstacle
 from kuiper.errors import ExportError
 from kuiper.models.conversion.exact import answers_in_float64
+from kuiper.models.conversion.ties import first_of_equals
 from kuiper.models.conversion.torch_export import as_float32, export, in_one_line, run
 from kuiper.models.conversion.traps import ignore, intercepted, prepared
 from kuiper.models.nested import flat
@@ -65,6 +67,12 @@ class TorchModel:
     def exact_answers(self, inputs: Arrays) -> list[np.ndarray]:
         """The outputs in float64, or nothing where the model cannot compute in it."""
         return answers_in_float64(self.module, inputs)
+
+    def settled_answers(self, inputs: Arrays) -> tuple[list[np.ndarray], set[str]]:
+        """The outputs where the first of equal numbers comes first, and the functions that met equals."""
+        met: set[str] = set()
+        with intercepted(partial(first_of_equals, met)):
+            return self.answers(inputs), met
 
     def steps(self, inputs: Arrays) -> list[np.ndarray]:
         """Every tensor that a torch function returns on the way; of TorchScript, which calls none, nothing."""

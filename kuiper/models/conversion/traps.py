@@ -7,16 +7,19 @@ same numbers are computed, so that the trace has only what pnnx understands. Bot
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kuiper.errors import ExportError
 from kuiper.models.conversion.attention_masks import use_float_masks
+from kuiper.models.conversion.element_types import in_float32
 from kuiper.models.conversion.spelled_out import spelled_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
+    import torch
     from torch import nn
 
     Note = Callable[[str], None]
@@ -27,8 +30,10 @@ def ignore(text: str) -> None:
 
 
 @contextmanager
-def prepared(module: nn.Module, note: Note = ignore) -> Iterator[None]:
+def prepared(module: nn.Module, note: Note = ignore, *, narrow: bool = True) -> Iterator[None]:
     """Eval mode, float32 on the CPU, one way through attention, and tuples where the module returns dicts.
+
+    With ``narrow``, a module that has weights of another width computes in float32 throughout, whatever it asks for.
 
     Raises
     ------
@@ -43,17 +48,20 @@ def prepared(module: nn.Module, note: Note = ignore) -> Iterator[None]:
     with ExitStack() as undo, torch.no_grad():
         torch.backends.mha.set_fastpath_enabled(False)  # its one operator for a whole encoder layer is known to nobody
         undo.callback(torch.backends.mha.set_fastpath_enabled, fast_path)
-        _use_float32_on_cpu(module, note, undo)
+        widths = _use_float32_on_cpu(module, note, undo)
+        if widths and narrow:
+            undo.enter_context(intercepted(partial(in_float32, widths)))
         if not isinstance(module, torch.jit.ScriptModule):
             hook = module.register_forward_hook(lambda _module, _inputs, outputs: plain_outputs(outputs, note))
             undo.callback(hook.remove)
         yield
 
 
-def _use_float32_on_cpu(module: nn.Module, note: Note, undo: ExitStack) -> None:
+def _use_float32_on_cpu(module: nn.Module, note: Note, undo: ExitStack) -> set[torch.dtype]:
+    """Turn the weights to float32; the types that they were of before."""
     import torch
 
-    replaced: set[str] = set()
+    replaced: set[torch.dtype] = set()
     for tensor in [*module.parameters(), *module.buffers()]:
         if tensor.is_meta:
             raise ExportError(type(module).__name__, "weights with values", "weights on the meta device")
@@ -61,10 +69,12 @@ def _use_float32_on_cpu(module: nn.Module, note: Note, undo: ExitStack) -> None:
         if tensor.dtype != dtype or tensor.device.type != "cpu":
             undo.callback(setattr, tensor, "data", tensor.data)
             if tensor.dtype != dtype:
-                replaced.add(str(tensor.dtype).removeprefix("torch."))
+                replaced.add(tensor.dtype)
             tensor.data = tensor.data.to("cpu", dtype)
     if replaced:
-        note(f"weights of {' and '.join(sorted(replaced))} are converted as float32, and compared as such")
+        names = sorted(str(dtype).removeprefix("torch.") for dtype in replaced)
+        note(f"weights of {' and '.join(names)} are converted as float32, and compared as such")
+    return replaced
 
 
 def plain_outputs(outputs: Any, note: Note = ignore) -> Any:

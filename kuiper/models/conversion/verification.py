@@ -41,6 +41,9 @@ class Model(Protocol):
     def exact_answers(self, inputs: Arrays) -> list[np.ndarray]:
         """The outputs as the model computes them in float64, or nothing if it cannot."""
 
+    def settled_answers(self, inputs: Arrays) -> tuple[list[np.ndarray], set[str]]:
+        """The outputs where, of equal numbers, the first is chosen first, and the functions that met equals."""
+
     def steps(self, inputs: Arrays) -> list[np.ndarray]:
         """Every array that the model computes on the way, or nothing if it does not tell."""
 
@@ -69,7 +72,8 @@ class Comparison:
 
     ``suspect`` names the first operator that computes something else, ``indifferent`` the outputs that are almost the
     same for the second example as for the first: as long as weights are untrained, a comparison may say little.
-    ``rounding`` says of each output that differs by more than ``tolerance`` why it agrees all the same.
+    ``rounding`` says of each output that differs by more than ``tolerance`` why it agrees all the same, ``ties`` names
+    the examples in which the model chooses among equal numbers, and that agree if the first of them is chosen.
     """
 
     framework: str
@@ -78,6 +82,7 @@ class Comparison:
     suspect: str = ""
     indifferent: tuple[int, ...] = ()
     rounding: tuple[str, ...] = ()
+    ties: tuple[str, ...] = ()
 
     @property
     def agrees(self) -> bool:
@@ -130,6 +135,7 @@ class Comparison:
         ]
         footer = f"accepted: relative differences up to {self.tolerance:.0e}"
         footer += "".join(f"\nrounding: {line}" for line in self.rounding)
+        footer += "".join(f"\nties: {line}" for line in self.ties)
         if self.indifferent:
             numbers = ", ".join(map(str, self.indifferent))
             footer += f"\nnote: output {numbers} hardly changes with the inputs (untrained?): this says little of it"
@@ -151,6 +157,7 @@ def verify(param: str | Path, model: Model, examples: Mapping[str, Arrays], tole
     graphs = [kuiper.load(param, optimize=optimize) for optimize in (False, True)]
     rows: list[Row] = []
     rounding: list[str] = []
+    ties: list[str] = []
     answers: list[list[np.ndarray]] = []
     for label, inputs in examples.items():
         expected = model.answers(inputs)
@@ -167,9 +174,11 @@ def verify(param: str | Path, model: Model, examples: Mapping[str, Arrays], tole
         if any(row.verdict == "differs" and row.relative < MOST for row in found):
             exact = model.exact_answers(inputs)
             found = [_judged(row, triple, exact, rounding) for row, triple in zip(found, triples, strict=True)]
+        if any(row.verdict != "agrees" for row in found):
+            found = _settled(found, model, inputs, (plain, optimized), tolerance, ties)
         rows += found
     indifferent = _indifferent(answers[:2], tolerance)
-    comparison = Comparison(model.framework, tolerance, tuple(rows), "", indifferent, tuple(rounding))
+    comparison = Comparison(model.framework, tolerance, tuple(rows), "", indifferent, tuple(rounding), tuple(ties))
     if comparison.agrees:
         return comparison
     inputs = next(examples[row.inputs] for row in rows if row.verdict != "agrees")
@@ -219,6 +228,30 @@ def _judged(row: Row, answers: tuple[np.ndarray, ...], exact: list[np.ndarray], 
     far = f"float32 of the model is {theirs:.1e} from its float64, kuiper {max(ours):.1e}"
     rounding.append(f"{row.inputs}, output {row.output}: {far}; up to {TIMES} times as far is accepted")
     return row._replace(verdict="agrees")
+
+
+def _settled(
+    rows: list[Row],
+    model: Model,
+    inputs: Arrays,
+    ours: tuple[list[np.ndarray], list[np.ndarray]],
+    tolerance: float,
+    ties: list[str],
+) -> list[Row]:
+    """The rows beside the answers in which the model chooses the first of equal numbers, if all agree with these.
+
+    ``ours`` are the outputs of the plain graph and of the optimised one; ``ties`` takes what was left open.
+    """
+    expected, met = model.settled_answers(inputs)
+    if not met or len(expected) != len(rows):
+        return rows
+    triples = enumerate(zip(expected, *ours, strict=True))
+    settled = [compared(rows[i].inputs, i, *triple, tolerance) for i, triple in triples]
+    if any(row.verdict != "agrees" for row in settled):
+        return rows
+    choosing = " and ".join(sorted(met))
+    ties.append(f"{rows[0].inputs}: {choosing} chooses among equal numbers; it agrees if the first of them comes first")
+    return settled
 
 
 def _refuse_randomness(model: Model, inputs: Arrays, first: list[np.ndarray], tolerance: float) -> None:

@@ -158,6 +158,9 @@ class Replayed:
     def exact_answers(self, inputs: Arrays) -> list[np.ndarray]:
         return []
 
+    def settled_answers(self, inputs: Arrays) -> tuple[list[np.ndarray], set[str]]:
+        return [], set()
+
     def steps(self, inputs: Arrays) -> list[np.ndarray]:
         return []
 

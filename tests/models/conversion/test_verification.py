@@ -35,6 +35,7 @@ class Function:
 
     def __init__(self, function: Callable[[np.ndarray], list[np.ndarray]], rounding: float | None = None) -> None:
         self.function, self.rounding = function, rounding
+        self.settled: Callable[[np.ndarray], tuple[list[np.ndarray], set[str]]] | None = None
 
     def answers(self, inputs: tuple[np.ndarray, ...]) -> list[np.ndarray]:
         return self.function(*inputs)[-1:]
@@ -42,6 +43,10 @@ class Function:
     def exact_answers(self, inputs: tuple[np.ndarray, ...]) -> list[np.ndarray]:
         """What ``answers`` says, but for the rounding that this model is said to have."""
         return [] if self.rounding is None else [answer + self.rounding for answer in self.answers(inputs)]
+
+    def settled_answers(self, inputs: tuple[np.ndarray, ...]) -> tuple[list[np.ndarray], set[str]]:
+        """What a test says, if it says so."""
+        return self.settled(*inputs) if self.settled else ([], set())
 
     def steps(self, inputs: tuple[np.ndarray, ...]) -> list[np.ndarray]:
         return self.function(*inputs)
@@ -171,3 +176,21 @@ def test_difference_of_equal_infinities_is_none() -> None:
 
 def test_flat_leaves_none_out() -> None:
     assert list(flat({"a": [1, None, (2,)], "b": None})) == [1, 2]
+
+
+def test_verify_judges_ties_by_the_first_of_equals(param: Path) -> None:
+    model = Function(lambda x: steps(x, added=2))
+    model.settled = lambda x: (steps(x)[-1:], {"torch.topk"})
+    comparison = verify(param, model, {"a": (X,)})
+    assert comparison.agrees
+    assert comparison.ties == ("a: torch.topk chooses among equal numbers; it agrees if the first of them comes first",)
+    assert "ties: a: torch.topk chooses among equal numbers" in str(comparison.report())
+
+
+@pytest.mark.parametrize("met", [set(), {"torch.topk"}])
+def test_verify_takes_no_ties_for_an_excuse(met: set[str], param: Path) -> None:
+    model = Function(lambda x: steps(x, added=2))
+    model.settled = lambda x: (steps(x, added=1 if not met else 3)[-1:], met)
+    comparison = verify(param, model, {"a": (X,)})
+    assert not comparison.agrees
+    assert comparison.ties == ()

@@ -5,8 +5,11 @@ candidates   for an operator, the ways to write what may have been lost, one mod
 operator_run one operator of a file, computed by kuiper
 graph_edit   operators in the place of one
 repair       walks over the graph, and keeps the candidate whose output the model computes
+
+recurrent_outputs   what numbers do not tell, but the trace does: which outputs a recurrent network returns
 """
 
+from kuiper.models.conversion.repairs.recurrent_outputs import name_outputs
 from kuiper.models.conversion.repairs.repair import repair
 
-__all__ = ["repair"]
+__all__ = ["name_outputs", "repair"]

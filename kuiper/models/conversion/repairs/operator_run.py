@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.errors import KuiperError
 from kuiper.graph.from_pnnx import runtime_operators
 from kuiper.graph.pnnx import Graph
 from kuiper.layers.registry import create
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kuiper.graph.pnnx import Operator
+    from kuiper.graph.runtime_operator import RuntimeOperator
+    from kuiper.layers.layer import Layer
 
 
 def outputs_of(ops: Sequence[Operator], values: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -36,14 +39,27 @@ def outputs_of(ops: Sequence[Operator], values: Mapping[str, Any]) -> dict[str, 
     return made
 
 
+def layer_of(op: Operator) -> Layer | None:
+    """kuiper's layer for an operator of a file; None if there is none, or it refuses the operator."""
+    try:
+        return create(_runtime(op))
+    except KuiperError:  # the graph will say so itself when it is loaded
+        return None
+
+
 def _computed(op: Operator, values: Mapping[str, Any]) -> tuple[Any, ...]:
     """The outputs of one operator, one entry each."""
+    own = _runtime(op)
+    with np.errstate(all="ignore"), Limited():
+        result = create(own).forward(*(values[operand.name] for operand in own.inputs))
+    return (result,) if len(op.outputs) == 1 else tuple(result)
+
+
+def _runtime(op: Operator) -> RuntimeOperator:
+    """The operator as layers take it, with those around it."""
     makers = {operand.producer for operand in op.inputs if operand.producer is not None}
     neighbours = [replace(maker, inputs=[], input_names=[]) for maker in makers]  # layers ask for constants among them
     around = [replace(reader, outputs=[]) for operand in op.outputs for reader in operand.consumers]
     operands = {operand: None for one in (op, *neighbours, *around) for operand in (*one.inputs, *one.outputs)}
     runtime, _ = runtime_operators(Graph([*neighbours, op, *around], list(operands)), "graph")
-    own = runtime[len(neighbours)]
-    with np.errstate(all="ignore"), Limited():
-        result = create(own).forward(*(values[operand.name] for operand in own.inputs))
-    return (result,) if len(op.outputs) == 1 else tuple(result)
+    return runtime[len(neighbours)]
