@@ -25,24 +25,40 @@ from kuiper.engine.vector cimport at_least, at_most, below, magnitude, power_in_
 
 cdef extern from *:
     """
-    /* Halves against each other, again and again: LANES is a constant, so this becomes shuffles and operations. */
-    #define KUIPER_HALVES(NAME, COMBINE) \\
+    /* Halves against each other, again and again. As a loop over lanes in memory it would stay one: the compiler does not
+       see that these are three or four operations on registers. */
+    #if defined(KUIPER_VECTORS) && defined(__AVX512F__)
+    #define KUIPER_UPPER_HALF(x) _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(x), 1))
+    #define KUIPER_EIGHT(x, COMBINE) COMBINE(_mm512_castps512_ps256(x), KUIPER_UPPER_HALF(x))
+    #else
+    #define KUIPER_EIGHT(x, COMBINE) (x)
+    #endif
+    #if defined(KUIPER_VECTORS) && defined(__AVX__)
+    #define KUIPER_HALVES(NAME, EIGHTS, FOURS, ONES) \\
         KUIPER_INLINE float NAME(kuiper_vec x) { \\
-            float lanes[LANES]; \\
-            kuiper_store(lanes, x); \\
-            for (int half = LANES / 2; half > 0; half /= 2) \\
-                for (int i = 0; i < half; i++) { \\
-                    const float a = lanes[i], b = lanes[i + half]; \\
-                    lanes[i] = COMBINE; \\
-                } \\
-            return lanes[0]; \\
+            const __m256 y = KUIPER_EIGHT(x, EIGHTS); \\
+            const __m128 z = FOURS(_mm256_castps256_ps128(y), _mm256_extractf128_ps(y, 1)); \\
+            return ONES(ONES(z[0], z[2]), ONES(z[1], z[3])); \\
         }
-    KUIPER_HALVES(kuiper_sum_of_lanes, a + b)
-    KUIPER_HALVES(kuiper_largest_lane, a < b ? b : a)
+    #elif defined(KUIPER_VECTORS)
+    #define KUIPER_HALVES(NAME, EIGHTS, FOURS, ONES) \\
+        KUIPER_INLINE float NAME(kuiper_vec x) { return ONES(ONES(x[0], x[2]), ONES(x[1], x[3])); }
+    #else
+    #define KUIPER_HALVES(NAME, EIGHTS, FOURS, ONES) KUIPER_INLINE float NAME(kuiper_vec x) { return x; }
+    #endif
+    KUIPER_INLINE float kuiper_sum_of_two(float a, float b) { return a + b; }
+    KUIPER_INLINE float kuiper_larger_of_two(float a, float b) { return a < b ? b : a; }
+    KUIPER_HALVES(kuiper_sum_of_lanes, _mm256_add_ps, _mm_add_ps, kuiper_sum_of_two)
+    KUIPER_HALVES(kuiper_largest_lane, _mm256_max_ps, _mm_max_ps, kuiper_larger_of_two)
     KUIPER_INLINE kuiper_vec kuiper_with_rest(const float *x, int count, float rest) {
         float lanes[LANES];
         for (int i = 0; i < LANES; i++) lanes[i] = i;
         return kuiper_below(kuiper_load(lanes), kuiper_splat(count), kuiper_load(x), kuiper_splat(rest));
+    }
+    KUIPER_INLINE kuiper_vec kuiper_last_lanes(kuiper_vec x, int count, float rest) {
+        float lanes[LANES];
+        for (int i = 0; i < LANES; i++) lanes[i] = i;
+        return kuiper_below(kuiper_load(lanes), kuiper_splat(LANES - count), kuiper_splat(rest), x);
     }
     /* x log2(e) - n, where n is the whole number next to it. A fused multiply-add does not round the product; without
        one, ln 2 comes in two parts, the first so short that n times it is exact. */
@@ -68,6 +84,8 @@ cdef extern from *:
     float sum_of_lanes "kuiper_sum_of_lanes"(vec x) noexcept nogil
     # the first ``count`` lanes from memory (all of which may be read), ``rest`` in the others
     vec with_rest "kuiper_with_rest"(const float* x, int count, float rest) noexcept nogil
+    # the last ``count`` lanes of x, ``rest`` in the others
+    vec last_lanes "kuiper_last_lanes"(vec x, int count, float rest) noexcept nogil
     # NaN may be passed over
     float largest_lane "kuiper_largest_lane"(vec x) noexcept nogil
     vec log2_rest "kuiper_log2_rest"(vec x, vec n) noexcept nogil

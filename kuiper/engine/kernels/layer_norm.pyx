@@ -43,6 +43,7 @@ cdef struct Geometry:
 
 cdef struct Work:
     Geometry geometry
+    double share  # of one number in a mean: short rows would wait for the divisions
     Lines lines
     Py_ssize_t tasks
     const float* weight
@@ -71,7 +72,7 @@ cdef class LayerNorm(Step):
         np.asarray(affine)[:, :-LANES] = weight, bias
         plan = arranged(shape, [target_strides, source_strides], 1, AXES, LANES)
         count = math.prod(shape)
-        w.geometry = numbers
+        w.geometry, w.share = numbers, 1.0 / numbers["size"]
         w.lines = {"count": count, "shape": plan.shape, "target": plan.strides[0], "source": plan.strides[1]}
         w.tasks = self.tasks = min(count, (count * numbers["size"] + GRAIN - 1) // GRAIN)
         w.weight, w.bias = &affine[0, 0], &affine[1, 0]
@@ -96,21 +97,21 @@ cdef void normalise(const void* numbers, Py_ssize_t task, const Memory* memory) 
             source, target = w.geometry.source, w.geometry.target
             find_line(&w.lines, index + i, &source, &target)
             x[i], y[i] = memory.arena + source, memory.arena + target
-            scale[i].mean = mean_of(x[i], size) if w.geometry.centred else 0
+            scale[i].mean = mean_of(x[i], size, w.share) if w.geometry.centred else 0
         for i in range(group):
-            find_scale(&w.geometry, x[i], &scale[i])
+            find_scale(&w.geometry, w.share, x[i], &scale[i])
         for i in range(group):
             write_row(w, x[i], &scale[i], y[i], memory.scratch)
         index += group
 
 
-cdef inline float mean_of(const float* x, Py_ssize_t size) noexcept nogil:
+cdef inline float mean_of(const float* x, Py_ssize_t size, double share) noexcept nogil:
     """The mean of a row, rounded; its last vector, which may end within it, is on its own."""
     cdef Py_ssize_t whole = (size - 1) // LANES
-    return <float> (sum_of(x, whole, with_rest(x + whole * LANES, size - whole * LANES, 0)) / size)
+    return <float> (sum_of(x, whole, with_rest(x + whole * LANES, size - whole * LANES, 0)) * share)
 
 
-cdef inline void find_scale(const Geometry* g, const float* x, Scale* scale) noexcept nogil:
+cdef inline void find_scale(const Geometry* g, double share, const float* x, Scale* scale) noexcept nogil:
     """Factor and shift of a row, whose mean is known."""
     cdef Py_ssize_t whole = (g.size - 1) // LANES
     cdef vec last = with_rest(x + whole * LANES, g.size - whole * LANES, scale.mean) - scale.mean
@@ -118,25 +119,30 @@ cdef inline void find_scale(const Geometry* g, const float* x, Scale* scale) noe
     moments(x, whole, last, scale.mean, &drift, &squares)
     scale.shift = 0
     if g.centred:
-        drift = drift / g.size
-        scale.factor = <float> (1 / sqrt(squares / g.size - drift * drift + g.eps))
+        drift = drift * share
+        scale.factor = <float> (1 / sqrt(squares * share - drift * drift + g.eps))
         scale.shift = <float> -drift * scale.factor
     else:
-        scale.factor = <float> (1 / sqrt(squares / g.size + g.eps))
+        scale.factor = <float> (1 / sqrt(squares * share + g.eps))
 
 
 cdef inline void write_row(const Work* w, const float* x, const Scale* scale, float* y, float* buffer) noexcept nogil:
-    cdef Py_ssize_t whole = (w.geometry.size - 1) // LANES, rest = w.geometry.size - whole * LANES, i
+    """The results of a row; its last vector ends where the row ends, and may overlap the one before."""
+    cdef Py_ssize_t size = w.geometry.size, end = max(size - LANES, <Py_ssize_t> 0), i
     cdef float mean = scale.mean, factor = scale.factor, shift = scale.shift
-    for i in range(whole):
-        store(y + i * LANES, scaled(w, i, load(x + i * LANES), mean, factor, shift))
-    store(buffer, scaled(w, whole, load(x + whole * LANES), mean, factor, shift))
-    copy_exactly(buffer, y + whole * LANES, rest)
+    cdef vec last = scaled(w, end, load(x + end), mean, factor, shift)
+    for i in range((size - 1) // LANES):
+        store(y + i * LANES, scaled(w, i * LANES, load(x + i * LANES), mean, factor, shift))
+    if size >= LANES:
+        store(y + end, last)
+    else:
+        store(buffer, last)
+        copy_exactly(buffer, y, size)
 
 
 cdef inline vec scaled(const Work* w, Py_ssize_t i, vec x, float mean, float factor, float shift) noexcept nogil:
-    """Vector i of the result."""
-    return ((x - mean) * factor + shift) * load(w.weight + i * LANES) + load(w.bias + i * LANES)
+    """The result for x, whose first number is the one number i of its row."""
+    return ((x - mean) * factor + shift) * load(w.weight + i) + load(w.bias + i)
 
 
 cdef inline double sum_of(const float* x, Py_ssize_t vectors, vec last) noexcept nogil:

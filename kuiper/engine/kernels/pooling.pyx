@@ -17,16 +17,20 @@ rows, which leaves a line of the image's width, then across it.
     i j k l m n o p  --+- max ->  A B C D E F G H  -- max ->  0 1 2 3
     q r s t u v w x  --'                  of [A B], [B C D], [D E F], [F G H]
 
+Maxima share more: where the next window is this one moved by one pixel, both hold all taps but one. Their maximum is made
+once, for two rows on the way down and for two outputs on the way across.
+
+    a [b c d e] f      max(a, m) and max(m, f), m = max(b, c, d, e): five maxima instead of eight
+
 A vector is LANES channels of a pixel; four of them are in work at a time. The sum of each row of a box is made by
 itself and then added to the total: long sums so keep the precision of short ones. A NaN is larger than everything.
 
 Source: torch.nn.functional.max_pool2d, avg_pool2d, adaptive_avg_pool2d.
 """
 
-from libc.math cimport INFINITY
-
+from kuiper.engine.kernels.pooling_box cimport Box, pool_box, two_maxima
 from kuiper.engine.step cimport Memory, RowWise, Step
-from kuiper.engine.vector cimport LANES, larger, load, splat, store, vec
+from kuiper.engine.vector cimport LANES
 
 cdef enum:
     TASK_LOADS = 4096  # vectors: a microsecond or more
@@ -47,10 +51,6 @@ cdef struct Work:
     const float* divisor_w
     Py_ssize_t row_blocks, channel_blocks  # of each image
     bint separable
-
-# Pixels to be pooled: ``rows`` times ``columns`` of them, so many floats apart.
-cdef struct Box:
-    Py_ssize_t rows, columns, row, column
 
 
 cdef class Pooling(Step):
@@ -92,7 +92,7 @@ cdef class Pooling(Step):
         self.run = pool
         self.rows = RowWise(pool_rows, g.out_h, &rows[0, 0])
         self.tasks = g.images * self.work.row_blocks * self.work.channel_blocks
-        self.scratch_floats = g.in_w * g.channels if self.work.separable else 0
+        self.scratch_floats = 2 * g.in_w * g.channels if self.work.separable else 0
 
 
 cdef inline Py_ssize_t taps(Py_ssize_t first, Py_ssize_t end, Py_ssize_t dilation) noexcept nogil:
@@ -111,117 +111,76 @@ cdef void pool(const void* numbers, Py_ssize_t task, const Memory* memory) noexc
     cdef const float* source = memory.source + g.source + image * g.in_image + vector * LANES
     cdef float* out = memory.target + g.target + image * g.out_image + vector * LANES
     block %= work.row_blocks
-    for y in range(block * g.out_h // work.row_blocks, (block + 1) * g.out_h // work.row_blocks):
-        pool_row(work, source, y, vectors, memory.scratch, out + y * g.out_row)
+    y = block * g.out_h // work.row_blocks
+    while y < (block + 1) * g.out_h // work.row_blocks:
+        y += pool_some(
+            work, source, y, (block + 1) * g.out_h // work.row_blocks, vectors, memory.scratch, out + y * g.out_row
+        )
 
 
 cdef void pool_rows(const void* numbers, Py_ssize_t first, Py_ssize_t end, const Memory* memory) noexcept nogil:
     """Some rows of a single image, all channels."""
     cdef const Work* work = <const Work*> numbers
     cdef const Geometry* g = &work.geometry
-    cdef Py_ssize_t y
-    for y in range(first, end):
-        pool_row(
-            work, memory.source + g.source, y, g.channels // LANES, memory.scratch, memory.target + g.target + y * g.out_row
+    while first < end:
+        first += pool_some(
+            work, memory.source + g.source, first, end, g.channels // LANES, memory.scratch,
+            memory.target + g.target + first * g.out_row,
         )
 
 
-cdef void pool_row(
-    const Work* work, const float* source, Py_ssize_t y, Py_ssize_t vectors, float* line, float* out
+cdef Py_ssize_t pool_some(
+    const Work* work, const float* source, Py_ssize_t y, Py_ssize_t end, Py_ssize_t vectors, float* line, float* out
 ) noexcept nogil:
-    """One row of outputs; the line has ``vectors`` vectors for each pixel."""
+    """The next rows of outputs, of which there are ``end``; the answer is how many: two that share their taps, or one."""
     cdef const Geometry* g = &work.geometry
-    cdef Py_ssize_t first = work.rows[y], pixel = g.in_pixel, x
-    cdef float divisor = work.divisor_h[y]
+    cdef Py_ssize_t first = work.rows[y], count = taps(first, work.rows[g.out_h + y], g.dilation_h), x
+    cdef Py_ssize_t pixel = vectors * LANES
+    cdef float* other = line + g.in_w * pixel
     cdef Box box
+    if not work.separable:
+        box.rows, box.row = count, g.dilation_h * g.in_row
+        across(work, y, &box, source + first * g.in_row, g.in_pixel, vectors, out)
+        return 1
     source += first * g.in_row
-    box.rows, box.row = taps(first, work.rows[g.out_h + y], g.dilation_h), g.dilation_h * g.in_row
-    if work.separable:
-        box.columns, box.column = 1, 0
-        pixel = vectors * LANES
+    if g.maximum and y + 1 < end and share(work.rows, g.out_h, g.dilation_h, y):
         for x in range(g.in_w):
-            pool_box(g.maximum, &box, source + x * g.in_pixel, vectors, 1, line + x * pixel)
-        source = line
-        box.rows = 1
+            two_maxima(source + x * g.in_pixel, g.in_row, count, vectors, line + x * pixel, other + x * pixel)
+        box.rows, box.row = 1, 0
+        across(work, y, &box, line, pixel, vectors, out)
+        across(work, y + 1, &box, other, pixel, vectors, out + g.out_row)
+        return 2
+    box.rows, box.row, box.columns, box.column = count, g.dilation_h * g.in_row, 1, 0
+    for x in range(g.in_w):
+        pool_box(g.maximum, &box, source + x * g.in_pixel, vectors, 1, line + x * pixel)
+    box.rows = 1
+    across(work, y, &box, line, pixel, vectors, out)
+    return 1
+
+
+cdef inline bint share(const Py_ssize_t* windows, Py_ssize_t count, Py_ssize_t dilation, Py_ssize_t i) noexcept nogil:
+    """Whether window i + 1 is window i moved by one, and both have several taps."""
+    return (
+        dilation == 1 and windows[i + 1] == windows[i] + 1 and windows[count + i + 1] == windows[count + i] + 1
+        and windows[count + i] > windows[i] + 1
+    )
+
+
+cdef void across(
+    const Work* work, Py_ssize_t y, Box* box, const float* source, Py_ssize_t pixel, Py_ssize_t vectors, float* out
+) noexcept nogil:
+    """One row of outputs, from boxes whose rows are known, or from a line, which is a row."""
+    cdef const Geometry* g = &work.geometry
+    cdef Py_ssize_t x = 0, first
     box.column = g.dilation_w * pixel
-    for x in range(g.out_w):
+    while x < g.out_w:
         first = work.columns[x]
         box.columns = taps(first, work.columns[g.out_w + x], g.dilation_w)
-        pool_box(g.maximum, &box, source + first * pixel, vectors, divisor * work.divisor_w[x], out + x * g.out_pixel)
-
-
-cdef inline void pool_box(
-    bint maximum, const Box* box, const float* source, Py_ssize_t vectors, float divisor, float* out
-) noexcept nogil:
-    """One output pixel, four vectors at a time while there are so many."""
-    cdef Py_ssize_t v = 0
-    if maximum:
-        while v + 4 <= vectors:
-            four_maxima(box, source + v * LANES, out + v * LANES)
-            v += 4
-        while v < vectors:
-            one_maximum(box, source + v * LANES, out + v * LANES)
-            v += 1
-    else:
-        while v + 4 <= vectors:
-            four_means(box, source + v * LANES, divisor, out + v * LANES)
-            v += 4
-        while v < vectors:
-            one_mean(box, source + v * LANES, divisor, out + v * LANES)
-            v += 1
-
-
-cdef inline void one_maximum(const Box* box, const float* source, float* out) noexcept nogil:
-    cdef vec a = splat(-INFINITY)
-    cdef Py_ssize_t y, x
-    for y in range(box.rows):
-        for x in range(box.columns):
-            a = larger(load(source + y * box.row + x * box.column), a)
-    store(out, a)
-
-
-cdef inline void four_maxima(const Box* box, const float* source, float* out) noexcept nogil:
-    cdef vec a = splat(-INFINITY), b = a, c = a, d = a
-    cdef Py_ssize_t y, x
-    cdef const float* p
-    for y in range(box.rows):
-        for x in range(box.columns):
-            p = source + y * box.row + x * box.column
-            a = larger(load(p), a)
-            b = larger(load(p + LANES), b)
-            c = larger(load(p + 2 * LANES), c)
-            d = larger(load(p + 3 * LANES), d)
-    store(out, a)
-    store(out + LANES, b)
-    store(out + 2 * LANES, c)
-    store(out + 3 * LANES, d)
-
-
-cdef inline void one_mean(const Box* box, const float* source, float divisor, float* out) noexcept nogil:
-    cdef vec zero = splat(0), a = zero, row
-    cdef Py_ssize_t y, x
-    for y in range(box.rows):
-        row = zero
-        for x in range(box.columns):
-            row = row + load(source + y * box.row + x * box.column)
-        a = a + row
-    store(out, a / splat(divisor))
-
-
-cdef inline void four_means(const Box* box, const float* source, float divisor, float* out) noexcept nogil:
-    cdef vec zero = splat(0), a = zero, b = zero, c = zero, d = zero, row_a, row_b, row_c, row_d
-    cdef Py_ssize_t y, x
-    cdef const float* p
-    for y in range(box.rows):
-        row_a = row_b = row_c = row_d = zero
-        for x in range(box.columns):
-            p = source + y * box.row + x * box.column
-            row_a = row_a + load(p)
-            row_b = row_b + load(p + LANES)
-            row_c = row_c + load(p + 2 * LANES)
-            row_d = row_d + load(p + 3 * LANES)
-        a, b, c, d = a + row_a, b + row_b, c + row_c, d + row_d
-    store(out, a / splat(divisor))
-    store(out + LANES, b / splat(divisor))
-    store(out + 2 * LANES, c / splat(divisor))
-    store(out + 3 * LANES, d / splat(divisor))
+        if work.separable and g.maximum and x + 1 < g.out_w and share(work.columns, g.out_w, g.dilation_w, x):
+            two_maxima(source + first * pixel, pixel, box.columns, vectors, out + x * g.out_pixel, out + (x + 1) * g.out_pixel)
+            x += 2
+            continue
+        pool_box(
+            g.maximum, box, source + first * pixel, vectors, work.divisor_h[y] * work.divisor_w[x], out + x * g.out_pixel
+        )
+        x += 1

@@ -9,8 +9,9 @@ The largest term is e**0 = 1: nothing overflows. Where the axis lies in memory d
        '-- lanes share m and s ------'                   [x x x x]x x x x      its own m and s
                                                          [x x x x]x x x x
 
-Where a row ends within a vector, the other lanes are made -inf, which changes neither maximum nor sum. A row with NaN
-or +inf in it, or with nothing but -inf, becomes NaN throughout, as in torch.
+The last vector of a row ends where the row ends, and may overlap the one before: what is in both is computed twice, with
+the same result, and counts once in the sum. A row shorter than a vector is filled up with -inf. A row with NaN or +inf in
+it, or with nothing but -inf, becomes NaN throughout, as in torch.
 
 Source: M. Milakov, N. Gimelshein, "Online normalizer calculation for softmax", 2018, section 2 (the safe softmax).
 """
@@ -24,7 +25,7 @@ from kuiper.engine.arrangement import arranged
 from kuiper.engine.blocks cimport AXES, Lines, copy_exactly, find_line
 from kuiper.engine.step cimport Memory, Step
 from kuiper.engine.vector cimport LANES, at_least, load, splat, store, vec
-from kuiper.engine.vector_math cimport exp_up_to, largest_lane, sum_of_lanes, with_rest
+from kuiper.engine.vector_math cimport exp_up_to, largest_lane, last_lanes, sum_of_lanes, with_rest
 
 cdef enum:
     GRAIN = 8192  # numbers of a task
@@ -100,14 +101,14 @@ cdef void rows(const void* numbers, Py_ssize_t task, const Memory* memory) noexc
                 largest[i] = exp_row(x[i], y[i], g.size, largest[i], memory.scratch)
         if not g.logarithm:
             for i in range(group):
-                scale_row(y[i], g.size, largest[i])
+                scale_row(y[i], g.size, largest[i], memory.scratch)
         index += group
 
 
 cdef inline float largest_of(const float* x, Py_ssize_t size) noexcept nogil:
     """The maximum of a row; NaN may be passed over, as the sum is NaN anyway."""
-    cdef Py_ssize_t whole = size // LANES, i
-    cdef vec a = with_rest(x + whole * LANES, size - whole * LANES, -INFINITY), b = a
+    cdef Py_ssize_t whole = (size - 1) // LANES, i
+    cdef vec a = last_vector(x, size), b = a
     for i in range(whole // 2):
         a = at_least(load(x + 2 * i * LANES), a)
         b = at_least(load(x + (2 * i + 1) * LANES), b)
@@ -116,43 +117,58 @@ cdef inline float largest_of(const float* x, Py_ssize_t size) noexcept nogil:
     return largest_lane(at_least(a, b))
 
 
+cdef inline vec last_vector(const float* x, Py_ssize_t size) noexcept nogil:
+    """The last numbers of a row: as many as a vector has, or all and -inf."""
+    return load(x + size - LANES) if size >= LANES else with_rest(x, size, -INFINITY)
+
+
+cdef inline void put_last(float* y, Py_ssize_t size, vec last, float* buffer) noexcept nogil:
+    """Write the last vector of a row, which may overlap the one before; so it was read before that was written."""
+    if size >= LANES:
+        store(y + size - LANES, last)
+    else:
+        store(buffer, last)
+        copy_exactly(buffer, y, size)
+
+
 cdef inline float exp_row(
     const float* x, float* y, Py_ssize_t size, float largest, float* buffer
 ) noexcept nogil:
     """y = e**(x - largest); the answer is 1 over their sum."""
-    cdef Py_ssize_t whole = size // LANES, rest = size - whole * LANES, i
-    cdef vec last = exp_up_to(with_rest(x + whole * LANES, rest, -INFINITY) - largest), added = last, e
+    cdef Py_ssize_t whole = (size - 1) // LANES, rest = size - whole * LANES, i
+    cdef vec last = exp_up_to(last_vector(x, size) - largest), e
+    cdef vec added = last_lanes(last, rest, 0) if size >= LANES else last
     for i in range(whole):
         e = exp_up_to(load(x + i * LANES) - largest)
         store(y + i * LANES, e)
         added = added + e
-    if rest:
-        put(y + whole * LANES, last, rest, buffer)
+    put_last(y, size, last, buffer)
     return 1 / sum_of_lanes(added)
 
 
-cdef inline void scale_row(float* y, Py_ssize_t size, float factor) noexcept nogil:
+cdef inline void scale_row(float* y, Py_ssize_t size, float factor, float* buffer) noexcept nogil:
     """y times a number."""
-    cdef Py_ssize_t whole = size // LANES, i
-    for i in range(whole):
+    cdef Py_ssize_t i
+    cdef vec last = last_vector(y, size) * factor
+    for i in range((size - 1) // LANES):
         store(y + i * LANES, load(y + i * LANES) * factor)
-    for i in range(whole * LANES, size):
-        y[i] = y[i] * factor
+    put_last(y, size, last, buffer)
 
 
 cdef inline void log_row(
     const float* x, float* y, Py_ssize_t size, float largest, float* buffer
 ) noexcept nogil:
     """y = x - largest - ln(sum of e**(x - largest))."""
-    cdef Py_ssize_t whole = size // LANES, rest = size - whole * LANES, i
-    cdef vec last = with_rest(x + whole * LANES, rest, -INFINITY) - largest, added = exp_up_to(last)
+    cdef Py_ssize_t whole = (size - 1) // LANES, rest = size - whole * LANES, i
+    cdef vec last = last_vector(x, size) - largest, e = exp_up_to(last)
+    cdef vec added = last_lanes(e, rest, 0) if size >= LANES else e
     cdef float factor
     for i in range(whole):
         added = added + exp_up_to(load(x + i * LANES) - largest)
     factor = <float> log(sum_of_lanes(added))
     for i in range(whole):
         store(y + i * LANES, (load(x + i * LANES) - largest) - factor)
-    put(y + whole * LANES, last - factor, rest, buffer)
+    put_last(y, size, last - factor, buffer)
 
 
 cdef void columns(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
