@@ -45,12 +45,6 @@ ROUNDS, TURNS = 2, 3
 TOLERANCES = {32: 3e-3, 8: 0.15, 4: 0.9}
 """A peer whose scores differ by more from torch's computes something else; llama.cpp keeps keys in float16."""
 
-LEFT_OUT = {
-    "onnxruntime": "on its own it keeps no keys and values; onnxruntime-genai wants a converted checkpoint",
-    "openvino": "it writes text by openvino-genai, which wants a checkpoint with a tokenizer",
-}
-"""Runtimes that are not among the peers, and why: the tables' notes say it."""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     some_threads = [threads for threads in (1, 2) if threads <= available_cores()]
@@ -100,7 +94,6 @@ def new_results(arguments: argparse.Namespace, files: TextFiles) -> TextResults:
         prompt_flops=prompt_flops(files),
         read_gb_per_second=dict.fromkeys(arguments.threads, 0.0),
         peak_gflops=dict.fromkeys(arguments.threads, 0.0),
-        excluded=[TextExclusion(0, peer, reason) for peer, reason in LEFT_OUT.items()],
     )
 
 

@@ -4,6 +4,8 @@
           |
           +----------> 32, 8, 4.pnnx.param, .bin              kuiper; 8 and 4 bits as ``kuiper quantize`` writes them
           +----------> 32, 8, 4.gguf                          llama.cpp: F32, Q8_0 and Q4_0, quantised by its own rules
+          +----------> 32, 8, 4.onnx/                         onnxruntime-genai: written by its model builder
+          +----------> 32, 8, 4.openvino.xml, .bin            openvino: converted from torch, compressed by nncf
 
 Torch's own answer in float32 is stored beside them: every peer is held to it, at 8 and 4 bits as closely as these can.
 """
@@ -41,6 +43,9 @@ PROMPT, CONTEXT, STEPS = 256, 64, 64
 GREEDY = 16
 """How many tokens are written greedily, to see whether a peer writes what torch does."""
 
+WRITERS = ("gguf", "transformers", "torch", "onnxruntime_genai", "openvino", "nncf")
+"""The packages that write files or answers, or without which none are written."""
+
 _GGUF_KINDS = {32: "F32", 8: "Q8_0", 4: "Q4_0"}
 _GGUF_NAMES = {
     "model.embed_tokens": "token_embd", "model.norm": "output_norm", "input_layernorm": "attn_norm",
@@ -75,6 +80,14 @@ class TextFiles:
         """For llama.cpp."""
         return self.folder / f"{bits}.gguf"
 
+    def onnx(self, bits: int) -> Path:
+        """For onnxruntime-genai; a folder."""
+        return self.folder / f"{bits}.onnx"
+
+    def openvino(self, bits: int) -> Path:
+        """For openvino; the weights lie beside it."""
+        return self.folder / f"{bits}.openvino.xml"
+
     @property
     def arrays(self) -> Path:
         """``tokens`` (PROMPT,), torch's ``logits`` (vocabulary,) behind them, and its next ``greedy`` (GREEDY,)."""
@@ -89,12 +102,14 @@ class TextFiles:
 def prepare(cache: Path, config: Mapping[str, Any] = SMOLLM2_135M) -> TextFiles:
     """The files of a decoder of these sizes, written unless the cache has them.
 
-    The file for llama.cpp is left out where the package ``gguf`` is missing, torch's answer where transformers is.
+    A peer's files are left out where what writes them is missing, torch's answer where transformers is.
     """
     import kuiper.models.text.random_decoder as drawing
+    from benchmarks import text_exports
 
-    writers = [name for name in ("gguf", "transformers", "torch") if find_spec(name)]
-    sources = [Path(__file__), Path(drawing.__file__), *sorted(Path(drawing.__file__).parent.glob("decoder_*.py"))]
+    writers = [name for name in WRITERS if find_spec(name)]
+    decoders = Path(drawing.__file__).parent.glob("decoder_*.py")
+    sources = [Path(__file__), Path(text_exports.__file__), Path(drawing.__file__), *sorted(decoders)]
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
     origin = {"seed": SEED, "config": config, "sources": digest, **{name: version(name) for name in writers}}
     key = hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()[:8]
@@ -111,6 +126,7 @@ def write_files(files: TextFiles, config: Mapping[str, Any], writers: list[str])
     """Draw the weights and write them in each format."""
     from safetensors.numpy import save_file
 
+    from benchmarks.text_exports import write_onnx, write_openvino
     from kuiper.graph import pnnx
     from kuiper.models.quantization import quantize_graph
     from kuiper.models.text.decoder_config import read_config
@@ -130,6 +146,9 @@ def write_files(files: TextFiles, config: Mapping[str, Any], writers: list[str])
             write_gguf(files.gguf(bits), sizes, weights, bits, float(config["rope_theta"]))
     tokens = np.random.default_rng(SEED).integers(0, sizes.vocabulary, PROMPT)
     found: dict[str, Any] = {"tokens": tokens}
+    if {"torch", "transformers", "onnxruntime_genai"} <= set(writers):
+        for bits in BITS:
+            write_onnx(files, bits)
     if {"torch", "transformers"} <= set(writers):
         from benchmarks.text_peers import Torch
 
@@ -137,6 +156,9 @@ def write_files(files: TextFiles, config: Mapping[str, Any], writers: list[str])
         peer.load(files, bits=32)
         found["logits"] = peer.read(tokens)
         found["greedy"] = np.array(greedy(peer, tokens))
+        if {"openvino", "nncf"} <= set(writers):
+            for bits in BITS:
+                write_openvino(files, peer.model, bits)
     np.savez(files.arrays, **found)
 
 

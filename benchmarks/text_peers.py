@@ -4,12 +4,14 @@ Every peer gets the same tokens, reads a prompt, then one token after the other,
 ready as an array when ``read`` or ``step`` returns. It keeps keys and values of what it has read. Of a prompt, only
 the scores behind its last token are asked for.
 
-8 and 4 bits mean the format that the runtime itself has for these: kuiper's has one scale for each row of 8 bits and
-for each 32 numbers of 4 bits, llama.cpp's Q8_0 and Q4_0 have one for each 32. Both are written from the same weights.
+8 and 4 bits mean the format that the runtime itself has for these, written from the same weights. One scale for each
+row of 8 bits and for each 32 numbers of 4 bits: kuiper, openvino. One for each 32 of both: llama.cpp's Q8_0 and Q4_0,
+onnxruntime-genai. With such weights all four may round activations to 8 bits inside their products, and do.
 """
 
 from __future__ import annotations
 
+import json
 import warnings
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -146,4 +148,96 @@ class Torch(TextPeer):
         return scores
 
 
-PEERS: dict[str, type[TextPeer]] = {OURS: Kuiper, "llama.cpp": LlamaCpp, "torch": Torch}
+class OnnxRuntimeGenai(TextPeer):
+    """onnxruntime-genai on the CPU provider, its model from its own builder; keys and values are float32.
+
+    Threads are set over what the builder wrote. A generator is made anew for each text, as the runtime is used.
+    """
+
+    packages = ("onnxruntime_genai", "onnxruntime", "onnx_ir", "tokenizers")
+    bits = (32, 8, 4)
+
+    def __init__(self, threads: int) -> None:
+        super().__init__(threads)
+        import onnxruntime_genai
+
+        self.runtime = onnxruntime_genai
+        self.generator: Any = None
+
+    def load(self, files: TextFiles, bits: int) -> None:
+        config = self.runtime.Config(str(files.onnx(bits)))
+        options = {"intra_op_num_threads": self.threads, "inter_op_num_threads": 1}
+        config.overlay(json.dumps({"model": {"decoder": {"session_options": options}}}))
+        self.model = self.runtime.Model(config)
+        self.parameters = self.runtime.GeneratorParams(self.model)
+        self.parameters.set_search_options(max_length=ROOM, do_sample=False)
+
+    def read(self, tokens: np.ndarray) -> np.ndarray:
+        self.generator = self.runtime.Generator(self.model, self.parameters)
+        return self.append(tokens.astype(np.int32))
+
+    def step(self, token: int) -> np.ndarray:
+        return self.append(np.array([token], np.int32))
+
+    def append(self, tokens: np.ndarray) -> np.ndarray:
+        """The scores behind these tokens."""
+        self.generator.append_tokens(tokens)
+        scores: np.ndarray = np.array(self.generator.get_logits()[0, -1], np.float32)
+        return scores
+
+
+class OpenVino(TextPeer):
+    """openvino's CPU plugin on a model with state, which is what openvino-genai runs; float32, set to latency.
+
+    openvino-genai itself gives no scores to Python.
+    """
+
+    packages = ("openvino", "nncf", "torch", "transformers")
+    bits = (32, 8, 4)
+
+    def __init__(self, threads: int) -> None:
+        super().__init__(threads)
+        import openvino
+
+        self.core = openvino.Core()
+        self.length = 0
+
+    def load(self, files: TextFiles, bits: int) -> None:
+        settings = {
+            "PERFORMANCE_HINT": "LATENCY",
+            "INFERENCE_NUM_THREADS": self.threads,
+            "INFERENCE_PRECISION_HINT": "f32",
+            "KV_CACHE_PRECISION": "f32",
+            "NUM_STREAMS": 1,
+        }
+        compiled = self.core.compile_model(files.openvino(bits), "CPU", settings)
+        self.output = compiled.output(0)
+        self.request = compiled.create_infer_request()
+
+    def read(self, tokens: np.ndarray) -> np.ndarray:
+        self.request.reset_state()
+        self.length = 0
+        return self.infer(tokens.astype(np.int64))
+
+    def step(self, token: int) -> np.ndarray:
+        return self.infer(np.array([token]))
+
+    def infer(self, tokens: np.ndarray) -> np.ndarray:
+        """The scores behind these tokens."""
+        before, self.length = self.length, self.length + len(tokens)
+        inputs = {
+            "input_ids": tokens[None],
+            "position_ids": np.arange(before, self.length)[None],
+            "beam_idx": np.zeros(1, np.int32),
+        }
+        scores: np.ndarray = self.request.infer(inputs, share_inputs=True)[self.output][0, -1]
+        return scores
+
+
+PEERS: dict[str, type[TextPeer]] = {
+    OURS: Kuiper,
+    "llama.cpp": LlamaCpp,
+    "onnxruntime-genai": OnnxRuntimeGenai,
+    "openvino": OpenVino,
+    "torch": Torch,
+}

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pytest
 
 import kuiper
-from benchmarks import limits, text, text_worker
+from benchmarks import limits, text, text_exports, text_worker
 from benchmarks.__main__ import main
 from benchmarks.errors import BenchmarkError
 from benchmarks.report import page
@@ -21,7 +23,6 @@ from benchmarks.text_results import TextExclusion, TextMeasurement, TextResults,
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 TINY = {
     **SMOLLM2_135M, "vocab_size": 320, "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2,
@@ -32,10 +33,16 @@ TINY = {
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TextFiles]:
     """The tiny decoder, written without torch and gguf, as if neither were installed."""
-    monkeypatch.setattr("benchmarks.text_files.find_spec", lambda name: None)
+    monkeypatch.setattr("benchmarks.text_files.find_spec", lambda name: None)  # nor any other peer
     threads = kuiper.get_num_threads()
     yield prepare(tmp_path, TINY)
     kuiper.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> TextFiles:
+    """The tiny decoder in the format of every peer whose writer is installed."""
+    return prepare(tmp_path_factory.mktemp("exported"), TINY)
 
 
 def entry(peer: str, bits: int, step_ms: float) -> TextMeasurement:
@@ -181,11 +188,11 @@ def test_prompt_flops_count_the_last_product_once(files: TextFiles) -> None:
 
 def test_tables_have_rates_and_shares() -> None:
     assert [list(row) for row in table(results(), 1, steps=True).rows] == [
-        ["float32", "100", "50", "-", "llama.cpp", "2.00", "80%"],
-        ["8 bits", "250", "-", "-", "-", "-", "50%"],
+        ["float32", "100", "50", "-", "-", "-", "llama.cpp", "2.00", "80%"],
+        ["8 bits", "250", "-", "-", "-", "-", "-", "-", "50%"],
     ]
     (prompt, *_) = table(results(), 1, steps=False).rows
-    assert list(prompt) == ["float32", "1280", "640", "-", "llama.cpp", "2.00", "50%"]
+    assert list(prompt) == ["float32", "1280", "640", "-", "-", "-", "llama.cpp", "2.00", "50%"]
 
 
 def test_results_survive_the_file(tmp_path: Path) -> None:
@@ -222,15 +229,43 @@ def test_impossible_threads_are_one_line(capsys: pytest.CaptureFixture[str]) -> 
     assert "--threads: expected" in capsys.readouterr().err
 
 
+def test_write_onnx_says_what_the_builder_said(files: TextFiles, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("tokenizers")
+
+    def build(command: list[str], env: dict[str, str], **settings: Any) -> subprocess.CompletedProcess[str]:
+        folder = Path(command[command.index("--input") + 1])
+        assert {path.name for path in folder.iterdir()} >= {"config.json", "model.safetensors", "tokenizer.json"}
+        assert command[command.index("--precision") + 1] == "int8"
+        assert env["HF_HUB_OFFLINE"] == "1"
+        return subprocess.CompletedProcess(command, 1, "", "Traceback\nValueError: no such weights")
+
+    monkeypatch.setattr(text_exports.subprocess, "run", build)
+    with pytest.raises(BenchmarkError, match="exit code 1; ValueError: no such weights"):
+        text_exports.write_onnx(files, 8)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("bits", [32, 8, 4])
+@pytest.mark.parametrize("peer", ["onnxruntime-genai", "openvino"])
+def test_exported_peers_step_as_they_read(peer: str, bits: int, exported: TextFiles) -> None:
+    for package in PEERS[peer].packages:
+        pytest.importorskip(package)
+    request = {"peer": peer, "folder": str(exported.folder), "bits": bits, "threads": 1}
+    running, tokens, figures = text_worker.load(request)
+    assert figures["difference"] < text.TOLERANCES[bits]
+    logits = running.read(tokens)
+    running.read(tokens[:-1])
+    assert text_worker.distance(running.step(int(tokens[-1])), logits) < 0.05  # of 8 bits, rounded in other groups
+
+
 @pytest.mark.torch
 @pytest.mark.parametrize("peer", [peer for peer in PEERS if peer != "kuiper"])
-def test_peers_write_what_torch_writes(peer: str, tmp_path: Path) -> None:
+def test_peers_write_what_torch_writes(peer: str, exported: TextFiles) -> None:
     for package in ("torch", "transformers", *PEERS[peer].packages):
         pytest.importorskip(package)
-    files = prepare(tmp_path, TINY)
-    origin = json.loads(files.origin.read_text())
+    origin = json.loads(exported.origin.read_text())
     assert "transformers" in origin
     for name in (peer, "kuiper"):
-        figures = text_worker.load({"peer": name, "folder": str(files.folder), "bits": 32, "threads": 1})[2]
+        figures = text_worker.load({"peer": name, "folder": str(exported.folder), "bits": 32, "threads": 1})[2]
         assert figures["difference"] < 3e-3
         assert figures["agreeing"] == 16
