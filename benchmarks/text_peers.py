@@ -6,7 +6,8 @@ the scores behind its last token are asked for.
 
 8 and 4 bits mean the format that the runtime itself has for these, written from the same weights. One scale for each
 row of 8 bits and for each 32 numbers of 4 bits: kuiper, openvino. One for each 32 of both: llama.cpp's Q8_0 and Q4_0,
-onnxruntime-genai. With such weights all four may round activations to 8 bits inside their products, and do.
+onnxruntime-genai. Inside these products, llama.cpp and onnxruntime-genai round activations to 8 bits, as they do by
+default, and openvino's default lets it; kuiper does not.
 """
 
 from __future__ import annotations
