@@ -32,7 +32,8 @@ SOURCES := setup.py pyproject.toml $(shell find kuiper -name '*.pyx' -o -name '*
 # What runs every kernel. That memory stays flat cannot be seen where freed memory is kept back to catch its use.
 KERNEL_TESTS := tests/engine tests/layers tests/tensor tests/expression -m "not torch"
 NO_MEMORY_TEST := --deselect tests/engine/test_plan.py::test_memory_stays_flat_over_many_shapes \
-	--deselect tests/engine/test_program.py::test_runs_leave_no_memory_behind
+	--deselect tests/engine/test_program.py::test_runs_leave_no_memory_behind \
+	--deselect tests/engine/test_weights_in_memory.py::test_a_decoder_takes_little_more_memory_than_its_weights
 
 BUILD := $(BIN)/python setup.py -q build_ext --inplace
 
