@@ -74,15 +74,14 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="the system does not tell a process's peak")
 @pytest.mark.parametrize("bits", [32, 8, 4])
 def test_a_decoder_takes_little_more_memory_than_its_weights(tmp_path: Path, bits: int) -> None:
-    if bits == 32 and LANES != 16:
-        pytest.skip("builds with fewer registers pack float32 once for a prompt and once for a step")
     sizes = {"hidden_size": 1024, "intermediate_size": 3072, "num_hidden_layers": 2, "head_dim": 64}
     pnnx.save(decoder(bits, **sizes), tmp_path / "m.pnnx.param")
     weights = (tmp_path / "m.pnnx.bin").stat().st_size
     done = subprocess.run(
         [sys.executable, "-c", GROWTH, str(tmp_path / "m.pnnx.param")], capture_output=True, text=True, check=True
     )
-    assert int(done.stdout) < 1.3 * weights + 20 * MB
+    packings = 2 if bits == 32 and LANES != 16 else 1  # other builds cut other panels for a prompt than for a step
+    assert int(done.stdout) < (packings + 0.3) * weights + 20 * MB
 
 
 @pytest.mark.usefixtures("way")

@@ -167,7 +167,9 @@ def lower_tril(layer: Tril, inputs: list[AnyValue], planner: Planner) -> Sequenc
     if len(settings) < len(inputs) - 1:
         return None
     mask = planner.typed_constant(layer.forward(np.ones(x.shape[-2:], np.bool_), *settings))
-    return [_chosen(planner, mask, x, _number(planner, 0))]
+    out = typed_like(planner, [x], x.shape, np.dtype(np.float32))
+    emit_typed(planner, "where", out, [mask, x, _number(planner, 0)])
+    return [out]
 
 
 def _few_axes(*found: Value) -> bool:
@@ -193,13 +195,4 @@ def _magnitude(planner: Planner, x: Value) -> Value:
 def _compared(planner: Planner, operation: str, x: Value, y: Value) -> Value:
     out = typed_like(planner, [x], x.shape, _BOOL)
     emit_typed(planner, operation, out, [x, y])
-    return out
-
-
-def _chosen(planner: Planner, mask: Value, chosen: Value, other: Value, like: Value | None = None) -> Value:
-    """``chosen`` where the mask is True, else ``other``: in the layout of ``like``, or of both if they are as large."""
-    wide = [value for value in (like, chosen, other) if value is not None and value.shape]
-    shape = max((value.shape for value in wide), key=lambda shape: (len(shape), math.prod(shape)))
-    out = typed_like(planner, wide, shape, np.dtype(np.float32))
-    emit_typed(planner, "where", out, [mask, chosen, other])
     return out
