@@ -67,6 +67,11 @@ def near_floats() -> int:
     return second_level_floats() // 2
 
 
+def many_weights() -> int:
+    """Weights of this size and more, a quarter of the cache, push the image out: a panel then serves many pixels."""
+    return second_level_floats() // 4
+
+
 def block_floats() -> int:
     """V of a block and M of a panel: they may fill most of the cache, being used again at once."""
     return second_level_floats() * 3 // 4

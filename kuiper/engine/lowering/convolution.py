@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from kuiper.engine.caches import second_level_floats
-from kuiper.engine.cost import direct_cost
+from kuiper.engine.cost import direct_cost, many_weights
 from kuiper.engine.kernels.convolution import LANES, Convolution
 from kuiper.engine.lowering.activation import NO_ACTIVATION, activation_numbers
 from kuiper.engine.lowering.depthwise import lower_depthwise, suits_depthwise
@@ -116,7 +116,7 @@ def emit_convolution(
             **residual_numbers(residual),
             "zeros": zeros.offset,
             "block": block, "panels": len(packed.panels), "panel_groups": panel_groups,
-            "far_weights": packed.weights.size > _many_weights(),
+            "far_weights": packed.weights.size > many_weights(),
             **activation,
         }  # fmt: skip
         return Convolution(numbers, packed.weights, packed.bias, packed.panels)
@@ -131,13 +131,8 @@ def emit_convolution(
         more_bytes=packed.weights.nbytes,
         expected=cycles,
         rejected=rejected,
-        window=(stencil.stride[0], stencil.span[0]) if n == 1 and packed.weights.size < _many_weights() else None,
+        window=(stencil.stride[0], stencil.span[0]) if n == 1 and packed.weights.size < many_weights() else None,
     )
-
-
-def _many_weights() -> int:
-    """Weights of this size and more push the image out of the second-level cache: a panel then serves many pixels."""
-    return second_level_floats() // 4
 
 
 def _tasks(x: Value, pixels: int, cycles: float, packed: PackedWeights) -> tuple[int, int]:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kuiper.engine.cost import panel_widths
-from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.lowering.activation import activation_numbers
 from kuiper.engine.lowering.convolution import POINTWISE, emit_convolution
 from kuiper.engine.lowering.quantized import lower_quantized_linear
 from kuiper.engine.lowering.registry import lowers
-from kuiper.engine.packing import PackedWeights, matrix_of, pack
+from kuiper.engine.packing import PackedWeights, matrix_of, matrix_widths, pack, rows_to_cut_for
 from kuiper.engine.transfers import dense
-from kuiper.engine.values import AnyValue, as_pixels, whole_vectors
+from kuiper.engine.values import AnyValue, as_pixels
 from kuiper.layers.fused.linear import FusedLinear
 from kuiper.layers.operators.linear import Linear
 
@@ -56,12 +54,13 @@ def lower_linear(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequen
 def _packed(planner: Planner, layer: Any, rows: int) -> PackedWeights:
     """The weights of the current operator for so many rows. The panels have all of them, so the graph drops its own."""
     out_features, in_features = layer.weight_shape
-    widths = tuple(panel_widths(whole_vectors(out_features) // LANES, rows, in_features))
+    rows = rows_to_cut_for(out_features, in_features, rows)
 
     def make() -> PackedWeights:
         packed = pack(layer.weight[:, :, None, None], layer.bias, 1, rows)
         layer.op.attribute("weight").stored.hand_over(lambda: matrix_of(packed, out_features))
         return packed
 
-    packed: PackedWeights = planner.pack(("direct", layer.weight_shape, widths), make)
+    key = ("direct", layer.weight_shape, matrix_widths(out_features, in_features, rows))
+    packed: PackedWeights = planner.pack(key, make)
     return packed

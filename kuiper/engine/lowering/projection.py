@@ -10,7 +10,7 @@ from kuiper.engine.lowering.convolution import POINTWISE, emit_convolution
 from kuiper.engine.lowering.placement import has_room
 from kuiper.engine.lowering.quantized import lower_quantized_linear, quantized_table
 from kuiper.engine.lowering.registry import lowers
-from kuiper.engine.packing import pack
+from kuiper.engine.packing import matrix_widths, pack, rows_to_cut_for
 from kuiper.engine.transfers import dense
 from kuiper.engine.values import AnyValue, Value, as_pixels
 from kuiper.layers.operators.attribute import Attribute
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
     from kuiper.engine.planner import Planner
     from kuiper.layers.layer import Array
-
-# From here on the number of pixels makes no difference to how weights are best cut into panels.
-_MANY_PIXELS = 256
 
 
 @lowers(FunctionalLinear)
@@ -70,9 +67,9 @@ def emit_projection(
     ``out`` comes from ``projected_rows``. Weights of one operator that are not the same go by different names.
     """
     pixels = x.view.size // x.shape[-1]
-    packed = planner.pack(
-        ("projection", name, min(pixels, _MANY_PIXELS)), lambda: pack(weight[:, :, None, None], bias, 1, pixels)
-    )
+    rows = rows_to_cut_for(*weight.shape, pixels)
+    key = ("projection", name, matrix_widths(*weight.shape, rows))
+    packed = planner.pack(key, lambda: pack(weight[:, :, None, None], bias, 1, rows))
     x_pixels, out_pixels = as_pixels(x) or as_pixels(dense(planner, x)), as_pixels(out)
     assert x_pixels is not None
     assert out_pixels is not None

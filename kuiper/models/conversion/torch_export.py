@@ -158,7 +158,11 @@ def _convert_script(module: torch.jit.ScriptModule, file: Path, options: list[st
     """
     import torch
 
-    module.save(str(file))
+    try:
+        module.save(str(file))
+    except RuntimeError as error:  # of a part that is Python, such as an operator from a library
+        expected = "TorchScript that can be written to a file"
+        raise ExportError(type(module).__name__, expected, in_one_line(error)) from error
     try:
         return convert(file, options)
     except ExportError:

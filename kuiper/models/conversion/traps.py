@@ -125,8 +125,28 @@ def traceable(module: nn.Module, note: Note = ignore) -> Iterator[None]:
                 hint = "pnnx crashes on a batch norm with track_running_stats=False"
                 raise ExportError(f"nn.{type(part).__name__} '{name}'", "running statistics", "none", hint)
         use_float_masks(module, undo)
+        undo.enter_context(_functions_as_their_forward())
         undo.enter_context(intercepted(spelled_out))
         yield
+
+
+@contextmanager
+def _functions_as_their_forward() -> Iterator[None]:
+    """While it is open, a torch.autograd.Function is the operators of its forward: a trace with itself has no file."""
+    from torch.autograd import Function
+    from torch.autograd.function import FunctionCtx
+
+    def run(function: type[Function], *args: Any) -> Any:
+        if function.setup_context is not Function.setup_context:  # its forward takes no context
+            return function.forward(*args)
+        return function.forward(FunctionCtx(), *args)
+
+    base: Any = Function.__bases__[0]  # Function.apply calls its apply, even where a model has kept Function.apply
+    base.apply = classmethod(run)
+    try:
+        yield
+    finally:
+        del base.apply
 
 
 def _untie(module: nn.Module, note: Note, undo: ExitStack) -> None:

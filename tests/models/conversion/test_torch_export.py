@@ -37,6 +37,7 @@ def examples(words: tuple[str, ...]) -> list[tuple[np.ndarray, ...]]:
         (networks.Tied, ("1,5:i64:0..19",), "nn.LayerNorm"),
         (networks.Masked, ("2,5,8", "2,5:bool:0..0"), "nn.MultiheadAttention"),
         (networks.Rounding, ("2,7",), "pnnx.Expression"),
+        (networks.OwnFunctions, ("2,7", "2,7:bool"), "F.softmax"),
     ],
 )
 def test_export_equals_torch(make: type[torch.nn.Module], words: tuple[str, ...], kept: str, tmp_path: Path) -> None:
@@ -144,3 +145,12 @@ def test_export_goes_on_without_modules_where_pnnx_fails_at_them(
     assert verify(param, model, {"traced": (x,)}).agrees
     assert calls[0] == calls[1]
     assert any("converted without them, from a frozen trace" in note for note in notes)
+
+
+def test_a_trace_with_python_in_it_cannot_be_written(tmp_path: Path) -> None:
+    inputs = torch.randn(2, 7), torch.rand(2, 7) < 0.5
+    with pytest.warns(DeprecationWarning, match="torch.jit.trace"):
+        traced = torch.jit.trace(networks.OwnFunctions(), inputs, check_trace=False)
+    expected = r"expected TorchScript that can be written to a file, got RuntimeError: .*MaskedSoftmax"
+    with pytest.raises(ExportError, match=expected):
+        export(traced, inputs, tmp_path / "net")

@@ -10,7 +10,16 @@ from torch import nn  # noqa: E402
 
 from kuiper.errors import ExportError  # noqa: E402
 from kuiper.models.conversion.traps import plain_outputs, prepared, traceable  # noqa: E402
-from tests.models.conversion.networks import BatchStatistics, Cnn, Masked, Rounding, Tied, half  # noqa: E402
+from tests.models.conversion.networks import (  # noqa: E402
+    BatchStatistics,
+    Cnn,
+    Masked,
+    OwnFunctions,
+    Rounding,
+    Tied,
+    half,
+    keep_apply,
+)
 
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(600)]
 
@@ -89,6 +98,17 @@ def test_traceable_computes_the_same_and_leaves_no_hook(make: type[nn.Module]) -
             got = module(*inputs)
     torch.testing.assert_close(got, expected, rtol=0, atol=1e-6)
     assert all(not part._forward_hooks and not part._forward_pre_hooks for part in module.modules())
+
+
+def test_traceable_puts_autograd_functions_back() -> None:
+    x = torch.randn(2, 7, requires_grad=True)
+    mask = torch.rand(2, 7) < 0.5
+    module = OwnFunctions()
+    expected = module(x, mask)
+    with traceable(module):
+        torch.testing.assert_close(module(x, mask), expected)
+        assert type(keep_apply(x).grad_fn).__name__ == "MulBackward0"
+    assert type(keep_apply(x).grad_fn).__name__ == "DoubleBackward"
 
 
 def test_traceable_refuses_a_batch_norm_that_crashes_pnnx() -> None:
