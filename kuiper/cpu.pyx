@@ -94,3 +94,15 @@ def features():
         "avx_vnni": wide & further[EAX] >> 4,
     }
     return frozenset(name for name, there in found.items() if there)
+
+
+def splits_avx512():
+    """Whether this core executes a vector of AVX-512 in two halves: AMD's family 25, Zen 4 (Zen 3 has no AVX-512)."""
+    cdef unsigned int vendor[4]
+    cdef unsigned int basic[4]
+    if not KUIPER_X86:
+        return False
+    kuiper_cpuid(0, 0, vendor)
+    kuiper_cpuid(1, 0, basic)
+    is_amd = (vendor[EBX], vendor[EDX], vendor[ECX]) == (0x68747541, 0x69746E65, 0x444D4163)  # AuthenticAMD
+    return is_amd and (basic[EAX] >> 8 & 15) + (basic[EAX] >> 20 & 255) == 25

@@ -120,6 +120,12 @@ def cpu_features() -> Set[str] | None:
     return features
 
 
+def splits_avx512() -> bool:
+    """Whether this CPU executes a vector of AVX-512 in two halves, so that it does half as many in a cycle."""
+    splits: bool = _compiled("kuiper.cpu").splits_avx512()
+    return splits
+
+
 def build_config() -> ModuleType:
     """The note that setup.py leaves: how this copy was built."""
     return _compiled("kuiper._build_config")

@@ -21,11 +21,14 @@ from dataclasses import dataclass
 
 from kuiper.engine.caches import second_level_floats
 from kuiper.engine.kernels.convolution import LANES, MOST_ROWS
+from kuiper.levels import splits_avx512
 
 MAX_VECTORS = len(MOST_ROWS)
 
-# What a core does in a cycle.
-PRODUCTS, LOADS, OPERATIONS = 2.0, 2.0, 4.0  # multiply-adds of vectors, loads, operations of any kind
+# What a core does in a cycle: multiply-adds of vectors, operations of any kind with vectors, and loads; most of the
+# tile's are of single numbers.
+_PARTS = 2.0 if LANES == 16 and splits_avx512() else 1.0
+PRODUCTS, OPERATIONS, LOADS = 2.0 / _PARTS, 4.0 / _PARTS, 2.0
 LATENCY = 4.0  # cycles until a sum is ready for its next term
 POINTERS = 9  # rows whose pointers stay in registers; the others are loaded in each step
 UNHIDDEN_LOADS = 1 / 8  # the part of the loads' time that multiply-adds do not hide
@@ -34,13 +37,14 @@ TILE_CYCLES = 30.0  # to find the pixels of a tile, and to call it
 
 # Bytes per cycle: from the second-level cache, and from beyond it while products run.
 NEAR_BYTES, FAR_BYTES = 20.0, 6.0
+TILED_BYTES = 2.0  # of an image beyond that cache, of which each of Winograd's tiles takes some pixels of several rows
 COPY_BYTES, MAP_BYTES = 5.5, 11.0  # read and written: where the order changes, and where it stays
 UNHIDDEN_WEIGHTS = 0.3  # the part of the shorter of arithmetic and weights that does not hide behind the longer
 
-# One vector of a tile of Winograd's, by the size of tiles: operations of both transforms (loads and stores among
+# One vector of a tile of Winograd's, by stride and size of tiles: operations of both transforms (loads and stores among
 # them), and vectors that they move between caches.
-TRANSFORM_OPERATIONS = {2: 64 + 52, 4: 288 + 215}
-TRANSFORM_MOVES = {2: 20 + 24, 4: 52 + 68}
+TRANSFORM_OPERATIONS = {(1, 2): 64 + 52, (1, 4): 288 + 215, (2, 2): 80 + 72, (2, 4): 342 + 337}
+TRANSFORM_MOVES = {(1, 2): 20 + 24, (1, 4): 52 + 68, (2, 2): 41 + 33, (2, 4): 145 + 113}
 INPUT_SHARE = 0.55  # of a transform, the input's: done once for each group of panels
 
 LEAST_NEAR, LEAST_FAR = 12, 32  # tiles of a block; with fewer, far weights would take longer than the products
@@ -56,10 +60,21 @@ class WinogradCut:
     """
 
     size: int
+    stride: int
     tiles: int
     block: int
     panels: int
     panel_groups: int
+
+    @property
+    def positions(self) -> int:
+        """Products of a tile: as many as it has inputs."""
+        return _positions(self.size, self.stride)
+
+    @property
+    def matrices(self) -> int:
+        """Matrices of weights; with stride 2, some positions share one."""
+        return (self.size + 2) ** 2
 
 
 def near_floats() -> int:
@@ -140,7 +155,13 @@ def direct_cost(pixels: int, widths: list[int], steps: int) -> float:
     return together(cycles, steps * sum(widths) * LANES)
 
 
-def cut_winograd(images: int, out_h: int, out_w: int, channels: int, out_channels: int, size: int) -> WinogradCut:
+def _positions(size: int, stride: int) -> int:
+    return (stride * (size - 1) + 3) ** 2
+
+
+def cut_winograd(
+    images: int, out_h: int, out_w: int, channels: int, out_channels: int, size: int, stride: int = 1
+) -> WinogradCut:
     """The blocks of tiles and the panels of output channels for F(2, 3) or F(4, 3) (``size`` 2 or 4).
 
     Blocks are as small as TASKS want them, but large enough for the weights, which are read once for each block, and no
@@ -151,9 +172,9 @@ def cut_winograd(images: int, out_h: int, out_w: int, channels: int, out_channel
     196
     """
     tiles = images * -(-out_h // size) * -(-out_w // size)
-    positions = (size + 2) ** 2
+    positions = _positions(size, stride)
     vectors, depth = -(-out_channels // LANES), -(-channels // LANES) * LANES
-    far = positions * channels * vectors * LANES > near_floats()
+    far = (size + 2) ** 2 * channels * vectors * LANES > near_floats()
     wanted = max(LEAST_FAR if far else LEAST_NEAR, -(-tiles // TASKS))
     most = max(1, block_floats() // (positions * (depth + min(vectors, MAX_VECTORS) * LANES)))
     limit = min(most, wanted * 3 // 2)
@@ -165,7 +186,7 @@ def cut_winograd(images: int, out_h: int, out_w: int, channels: int, out_channel
         if blocks * groups > 1 and 2 * groups * GROUP_CHANNELS > vectors * LANES:
             break
         groups *= 2
-    return WinogradCut(size, tiles, block, panels, groups)
+    return WinogradCut(size, stride, tiles, block, panels, groups)
 
 
 def winograd_panel(block: int, vectors: int, channels: int) -> int:
@@ -185,15 +206,18 @@ def winograd_cost(cut: WinogradCut, channels: int, out_channels: int) -> float:
     >>> winograd_cost(cut_winograd(1, 56, 56, 64, 64, size=4), 64, 64) < direct_cost(56 * 56, widths, 9 * 64)
     True
     """
-    positions = (cut.size + 2) ** 2
     vectors = -(-out_channels // LANES)
     blocks = -(-cut.tiles // cut.block)
     width = -(-vectors // cut.panels)
-    cycles = positions * blocks * vectors / width * pixel_cycles(cut.block, width, channels)
-    weights = positions * channels * vectors * LANES
-    transform = TRANSFORM_OPERATIONS[cut.size] / OPERATIONS + TRANSFORM_MOVES[cut.size] * LANES * 4 / NEAR_BYTES
+    cycles = cut.positions * blocks * vectors / width * pixel_cycles(cut.block, width, channels)
+    weights = cut.matrices * channels * vectors * LANES
+    kind = cut.stride, cut.size
+    transform = TRANSFORM_OPERATIONS[kind] / OPERATIONS + TRANSFORM_MOVES[kind] * LANES * 4 / NEAR_BYTES
     inputs, outputs = -(-channels // LANES) * cut.panel_groups, vectors
     transforms = cut.tiles * transform * (INPUT_SHARE * inputs + (1 - INPUT_SHARE) * outputs)
+    image = cut.tiles * (cut.stride * cut.size) ** 2 * -(-channels // LANES) * LANES
+    if image > second_level_floats():
+        transforms += 4 * image / TILED_BYTES
     return together(cycles, weights * (blocks if weights > near_floats() else 1)) + transforms
 
 

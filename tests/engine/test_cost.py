@@ -19,26 +19,29 @@ from kuiper.engine.cost import (
     winograd_cost,
 )
 from kuiper.engine.kernels.convolution import LANES, MOST_ROWS, REGISTERS
+from kuiper.engine.winograd_matrices import winograd_matrices
 
 SHAPES = [(1, 1), (16, 16), (64, 64), (40, 100), (256, 512), (2048, 2048)]
 
 
+@pytest.mark.parametrize("stride", [1, 2])
 @pytest.mark.parametrize("size", [2, 4])
 @pytest.mark.parametrize(("channels", "out_channels"), SHAPES)
 @pytest.mark.parametrize("cache", [caches.LEAST, caches.UNKNOWN, caches.MOST])
 def test_cut_winograd_fits_the_kernel_and_the_cache(
-    cache: int, channels: int, out_channels: int, size: int, monkeypatch: pytest.MonkeyPatch
+    cache: int, channels: int, out_channels: int, size: int, stride: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cost, "second_level_floats", lambda: cache // 4)
     vectors = -(-out_channels // LANES)
     for images, side in itertools.product((1, 8), (1, 7, 14, 55, 200)):
-        cut = cut_winograd(images, side, side, channels, out_channels, size)
+        cut = cut_winograd(images, side, side, channels, out_channels, size, stride)
+        assert cut.positions == len(winograd_matrices(size, stride)[1]) ** 2
         assert cut.tiles == images * (-(-side // size)) ** 2
         assert 1 <= cut.block <= cut.tiles
         assert -(-vectors // cut.panels) <= MAX_VECTORS
         assert 1 <= cut.panel_groups <= cut.panels <= vectors
         panel = -(-vectors // cut.panels)
-        floats = cut.block * (size + 2) ** 2 * (-(-channels // LANES) + panel) * LANES
+        floats = cut.block * cut.positions * (-(-channels // LANES) + panel) * LANES
         assert cut.block == 1 or floats <= block_floats()
         assert cut.panel_groups == 1 or cut.panel_groups * -(-cut.tiles // cut.block) < 2 * cost.TASKS
 
@@ -55,6 +58,17 @@ def test_costs_choose_what_was_measured_to_be_fastest(side: int, channels: int, 
     assert min(costs, key=lambda size: costs[size]) == best
 
 
+@pytest.mark.skipif(LANES < 8, reason="the choices of builds with wide vectors")
+@pytest.mark.parametrize(("side", "channels", "best"), [(28, 64, 4), (40, 128, 4), (14, 128, 2), (7, 256, 0)])
+def test_costs_choose_what_was_measured_to_be_fastest_with_stride_2(side: int, channels: int, best: int) -> None:
+    out_channels, pixels, steps = 2 * channels, side * side, 9 * channels
+    costs = {0: direct_cost(pixels, panel_widths(-(-out_channels // LANES), pixels, steps), steps)}
+    for size in (2, 4):
+        cut = cut_winograd(1, side, side, channels, out_channels, size, stride=2)
+        costs[size] = winograd_cost(cut, channels, out_channels)
+    assert min(costs, key=lambda size: costs[size]) == best
+
+
 def test_cut_winograd_gives_two_threads_work_wherever_it_can() -> None:
     for side, out_channels in itertools.product((2, 7, 16, 56), (2 * LANES, 5 * LANES, 32 * LANES)):
         for size in (2, 4):
@@ -68,7 +82,7 @@ def test_sums_of_every_tile_fit_the_registers_beside_their_factors() -> None:
 
 
 def test_tile_cycles_waits_for_sums_where_there_are_few() -> None:
-    assert tile_cycles(1, 1) == tile_cycles(2, 2) == cost.LATENCY
+    assert tile_cycles(1, 1) == tile_cycles(2, 1) == cost.LATENCY
 
 
 @pytest.mark.parametrize("vectors", range(1, 40))

@@ -1,7 +1,8 @@
-"""Winograd's convolution for 3 x 3 kernels of stride 1: 2.25 or 4 times fewer multiplications for the same numbers.
+"""Winograd's convolution for 3 x 3 kernels: 1.4 to 4 times fewer multiplications for the same numbers.
 
-The outputs are cut into tiles of size x size pixels, size 2 or 4. A tile sees edge x edge inputs, edge = size + 2, so
-neighbours overlap by two. Each of the edge * edge positions is a matrix product of its own, over the channels:
+The outputs are cut into tiles of size x size pixels, size 2 or 4. A tile sees edge x edge inputs, edge = size + 2 with
+stride 1, so neighbours overlap by two; edge = 2 * size + 1 with stride 2, and they overlap by one. Each of the
+edge * edge positions is a matrix product of its own, over the channels:
 
     input tiles               V[position][tile][channel]              M[position][tile][out_channel]         outputs
     +------+                  +--------------+      U[position]       +-----------+                          +----+
@@ -12,7 +13,8 @@ neighbours overlap by two. Each of the edge * edge positions is a matrix product
                               36 (16) of them     36 (16) of them     36 (16) of them
 
 1 and 3 are additions and memory traffic; 2 is the tile of tile.pxd with one tap. For F(4, 3) 36 multiplications replace
-16 * 9 = 144; for F(2, 3) 16 replace 4 * 9 = 36.
+16 * 9 = 144; for F(2, 3) 16 replace 4 * 9 = 36. With stride 2 there are 81 (25) positions, which share 36 (16) matrices U:
+those that share one follow each other.
 
 A task is a block of tiles times a group of panels of output channels. V of the block and M of one panel stay in the
 second-level cache; the weights are read once for each block, from front to end. Tiles that stick out of the image see
@@ -21,14 +23,18 @@ zeros there, and write only outputs that exist.
 The result is the plain convolution up to rounding (``engine/winograd_matrices.py``). A NaN or an infinity reaches at
 least the outputs that it reaches there; it may reach the others of its tile, and an infinity may arrive as a NaN.
 
-Source: A. Lavin, S. Gray, "Fast Algorithms for Convolutional Neural Networks", 2016.
+Sources: A. Lavin, S. Gray, "Fast Algorithms for Convolutional Neural Networks", 2016; J. Yepez, S.-B. Ko, "Stride 2 1-D,
+2-D, and 3-D Winograd for Convolutional Neural Networks", 2020.
 """
 
 import numpy as np
 
 from kuiper.engine.activation cimport CLIP, NONE, activate
 from kuiper.engine.kernels.winograd_geometry cimport Geometry, Place, Work, place_of
-from kuiper.engine.kernels.winograd_transforms cimport input_tile_2, input_tile_4, output_tile_2, output_tile_4
+from kuiper.engine.kernels.winograd_transforms cimport (
+    input_tile_2, input_tile_2_stride_2, input_tile_4, input_tile_4_stride_2,
+    output_tile_2, output_tile_2_stride_2, output_tile_4, output_tile_4_stride_2,
+)
 from kuiper.engine.step cimport Memory, Step
 from kuiper.engine.tile cimport MAX_VECTORS, TileWork, rows_for, tile
 from kuiper.engine.vector cimport LANES, at_least, at_most, load, splat, store, vec
@@ -43,7 +49,7 @@ cdef class Winograd(Step):
     Parameters
     ----------
     numbers : dict of whole numbers
-    weights : as ``winograd_packing.pack_winograd`` gives them for the same ``size`` and ``panels``
+    weights : as ``winograd_packing.pack_winograd`` gives them for the same ``size``, ``stride`` and ``panels``
     bias : one for each output channel, whole vectors
     """
 
@@ -55,8 +61,9 @@ cdef class Winograd(Step):
         cdef float[::1] zeros = np.zeros(MAX_VECTORS * LANES, np.float32)
         cdef Py_ssize_t tiles, widest
         g[0] = numbers
-        work.edge = g.size + 2
+        work.edge = g.stride * (g.size - 1) + 3
         work.positions = work.edge * work.edge
+        number_positions(work)
         work.tiles_h = (g.out_h + g.size - 1) // g.size
         work.tiles_w = (g.out_w + g.size - 1) // g.size
         work.depth = (g.channels + LANES - 1) // LANES * LANES
@@ -77,6 +84,22 @@ cdef class Winograd(Step):
         # pointers to the tiles' rows of V and M, then V, M, and one tile of pixels
         self.scratch_floats = work.tables
         self.scratch_floats += work.positions * (work.values_position + work.sums_position + work.depth)
+
+
+cdef void number_positions(Work* work) noexcept:
+    """The order of the positions, and the weights of each.
+
+    With stride 2 the last ``size`` rows of G are the same, so the positions in the last ``size`` rows and columns are.
+    """
+    cdef Py_ssize_t slots = work.geometry.size + 2, row_slot, column_slot, row, column
+    cdef int index = 0
+    for row_slot in range(slots):
+        for column_slot in range(slots):
+            for row in range(row_slot, work.edge if row_slot == slots - 1 else row_slot + 1):
+                for column in range(column_slot, work.edge if column_slot == slots - 1 else column_slot + 1):
+                    work.order[index] = <int> (row * work.edge + column)
+                    work.slot[index] = <int> (row_slot * slots + column_slot)
+                    index += 1
 
 
 cdef void convolve(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
@@ -127,11 +150,23 @@ cdef void transform_inputs(
             row = work.edge * work.depth
             pixel = work.depth
         for vector in range(work.depth // LANES):
-            if g.size == 4:
-                input_tile_4(pixels + vector * LANES, row, pixel, values, work.values_position)
-            else:
-                input_tile_2(pixels + vector * LANES, row, pixel, values, work.values_position)
+            transform_input(g, pixels + vector * LANES, row, pixel, values, work.values_position)
             values += LANES
+
+
+cdef inline void transform_input(
+    const Geometry* g, const float* pixels, Py_ssize_t row, Py_ssize_t pixel, float* values, Py_ssize_t position
+) noexcept nogil:
+    """V of one tile, a vector of channels."""
+    if g.stride == 2:
+        if g.size == 4:
+            input_tile_4_stride_2(pixels, row, pixel, values, position)
+        else:
+            input_tile_2_stride_2(pixels, row, pixel, values, position)
+    elif g.size == 4:
+        input_tile_4(pixels, row, pixel, values, position)
+    else:
+        input_tile_2(pixels, row, pixel, values, position)
 
 
 cdef void frame(const Work* work, const Place* place, const float* image, float* framed) noexcept nogil:
@@ -156,32 +191,36 @@ cdef void multiply(
     float** rows_of_sums, float* sums,
 ) noexcept nogil:
     """M[position] = V[position] U[position] for one panel: a position's weights serve all tiles of the block."""
-    cdef Py_ssize_t channels = work.geometry.channels, columns = vectors * LANES, position, index, first, end
+    cdef Py_ssize_t channels = work.geometry.channels, columns = vectors * LANES, slots = work.geometry.size + 2
+    cdef Py_ssize_t product, index, first, end, asked = 0
     cdef Py_ssize_t chunks = (count + rows_for(vectors) - 1) // rows_for(vectors)
+    cdef const float* weights = work.weights + first_channel * channels * slots * slots
     cdef const float* following
     cdef int rows
     cdef TileWork tiled
     tiled.taps = 1
     tiled.depth = channels
-    tiled.weights = work.weights + first_channel * channels * work.positions
     tiled.bias = work.zeros
     tiled.has_residual = tiled.clamps = False
     for index in range(count):
         rows_of_sums[index] = sums + index * columns
-    for position in range(work.positions):
+    for product in range(work.positions):
         # The same rows in each position, only further on: the tables of pointers serve all.
-        tiled.in_channel = position * work.values_position
-        tiled.out_channel = position * work.sums_position
+        tiled.in_channel = work.order[product] * work.values_position
+        tiled.out_channel = work.order[product] * work.sums_position
+        tiled.weights = weights + work.slot[product] * channels * columns
         following = tiled.weights + channels * columns
+        if product == 0 or work.slot[product] != work.slot[product - 1]:
+            asked = 0
         first = 0
         for index in range(chunks):
             end = (index + 1) * count // chunks
             # Each tile asks for its share of the weights that come next, a cache line for each channel.
-            tiled.ahead = following + index * channels * LINE if index * LINE < columns else tiled.weights
+            tiled.ahead = following + asked * channels * LINE if asked * LINE < columns else tiled.weights
+            asked += 1
             rows = <int> (end - first)  # there is no residual: any pointers do for it
             tile(rows, vectors, &tiled, rows_of_values + first, rows_of_values, rows_of_sums + first)
             first = end
-        tiled.weights = following
 
 
 cdef void transform_outputs(
@@ -222,7 +261,12 @@ cdef void write_tile(
     cdef bint clamps = g.activation == CLIP
     for vector in range(columns // LANES):
         c = vector * LANES
-        if g.size == 4:
+        if g.stride == 2:
+            if g.size == 4:
+                output_tile_4_stride_2(sums + c, work.sums_position, result)
+            else:
+                output_tile_2_stride_2(sums + c, work.sums_position, result)
+        elif g.size == 4:
             output_tile_4(sums + c, work.sums_position, result)
         else:
             output_tile_2(sums + c, work.sums_position, result)

@@ -57,7 +57,7 @@ def lower_convolution(layer: Any, inputs: list[AnyValue], planner: Planner) -> S
         return None
     out = planner.image(out_shape)
     activation = activation_numbers(layer)
-    ways = options(x, out) if groups == 1 and _suits_winograd(stencil) else []
+    ways = options(x, out, stencil.stride[0]) if groups == 1 and _suits_winograd(stencil) else []
     rejected = [(way.algorithm, way.cost) for way in ways[1:]]
     cost, cut = ways[0] if ways else (0.0, None)
     if cut is not None:
@@ -69,7 +69,7 @@ def lower_convolution(layer: Any, inputs: list[AnyValue], planner: Planner) -> S
 
 
 def _suits_winograd(stencil: Stencil) -> bool:
-    return stencil.kernel == (3, 3) and stencil.stride == stencil.dilation == (1, 1)
+    return stencil.kernel == (3, 3) and stencil.dilation == (1, 1) and stencil.stride in ((1, 1), (2, 2))
 
 
 def packed_for(planner: Planner, weight: Array, bias: Array | None, groups: int, out: Value) -> PackedWeights:

@@ -1,4 +1,4 @@
-"""Winograd's algorithm for 3 x 3 kernels of stride 1, where the cost model says that it pays."""
+"""Winograd's algorithm for 3 x 3 kernels of stride 1 or 2, where the cost model says that it pays."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
 
 
 class Option(NamedTuple):
-    """A way to compute a 3 x 3 convolution of stride 1, and the cycles it takes; no cut stands for the direct one."""
+    """A way to compute a 3 x 3 convolution, and the cycles it takes; no cut stands for the direct one."""
 
     cost: float
     cut: WinogradCut | None
 
     @property
     def algorithm(self) -> str:
-        return f"Winograd F({self.cut.size},3)" if self.cut else "direct 3x3"
+        return _name(self.cut) if self.cut else "direct 3x3"
 
 
-def options(x: Value, out: Value) -> list[Option]:
-    """The ways to compute a 3 x 3 convolution of stride 1, the fastest first; of equal ones, the direct one."""
+def options(x: Value, out: Value, stride: int) -> list[Option]:
+    """The ways to compute a 3 x 3 convolution of stride 1 or 2, the fastest first; of equal ones, the direct one."""
     n, out_c, out_h, out_w = out.shape
     channels = x.shape[1]
     pixels, steps = n * out_h * out_w, 9 * channels
     widths = panel_widths(whole_vectors(out_c) // LANES, pixels, steps)
     found = [Option(direct_cost(pixels, widths, steps), None)]
     for size in (2, 4):
-        cut = cut_winograd(n, out_h, out_w, channels, out_c, size)
+        cut = cut_winograd(n, out_h, out_w, channels, out_c, size, stride)
         found.append(Option(winograd_cost(cut, channels, out_c), cut))
     return sorted(found, key=lambda option: option.cost)
 
@@ -62,7 +62,8 @@ def emit_winograd(
     """Add the convolution of ``x`` with ``weight`` (out_c, in_c, 3, 3)."""
     n, out_c, out_h, out_w = out.shape
     panels = cut.panels
-    packed = planner.pack(("winograd", cut.size, panels), lambda: pack_winograd(weight, cut.size, panels))
+    key = ("winograd", cut.size, cut.stride, panels)
+    packed = planner.pack(key, lambda: pack_winograd(weight, cut.size, cut.stride, panels))
 
     def make() -> Step:
         numbers = {
@@ -72,14 +73,15 @@ def emit_winograd(
             "channels": x.shape[1],
             "out_channels": whole_vectors(out_c),
             **residual_numbers(residual),
-            "size": cut.size, "block": cut.block, "panels": panels, "panel_groups": cut.panel_groups,
+            "size": cut.size, "stride": cut.stride,
+            "block": cut.block, "panels": panels, "panel_groups": cut.panel_groups,
             **activation,
         }  # fmt: skip
         return Winograd(numbers, packed, padded_bias(bias, out_c))
 
     width = -(-whole_vectors(out_c) // LANES // panels) * LANES
     planner.emit(
-        f"Winograd F({cut.size},3), {cut.block} tiles x {width} channels",
+        f"{_name(cut)}, {cut.block} tiles x {width} channels",
         make,
         reads=[x] if residual is None else [x, residual],
         writes=[out],
@@ -88,3 +90,7 @@ def emit_winograd(
         expected=expected,
         rejected=rejected,
     )
+
+
+def _name(cut: WinogradCut) -> str:
+    return f"Winograd F({cut.size},3)" + (" /2" if cut.stride == 2 else "")
