@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kuiper.engine.caches import second_level_floats
 from kuiper.engine.cost import direct_cost, many_weights
-from kuiper.engine.kernels.convolution import LANES, Convolution
+from kuiper.engine.kernels.convolution import LANES, MOST_ROWS, Convolution
 from kuiper.engine.lowering.activation import NO_ACTIVATION, activation_numbers
 from kuiper.engine.lowering.depthwise import lower_depthwise, suits_depthwise
 from kuiper.engine.lowering.image_numbers import image_numbers, residual_numbers
@@ -141,14 +141,22 @@ def _tasks(x: Value, pixels: int, cycles: float, packed: PackedWeights) -> tuple
     If there is more image than weights, a task is some pixels and all panels: threads share the image, and what a task
     reads of it stays in the cache from panel to panel. Otherwise a task is one panel and as many pixels as possible:
     threads share the weights, of which each reads its part only.
+
+    A task has whole tiles of the most rows: each tile reads its panel again, and smaller ones would read it more often.
     """
+    rows = MOST_ROWS[int(packed.panels[0, 0]) - 1]
     wanted = max(1, min(_TASKS, int(cycles / _CYCLES_OF_A_TASK)))
     if packed.weights.size < x.view.size and pixels >= 4 * wanted:
         wanted = max(wanted, -(-2 * x.view.size // second_level_floats()))
-        return -(-pixels // min(wanted, pixels // 4)), 1
+        return _whole(-(-pixels // min(wanted, pixels // 4)), rows), 1
     groups = len(packed.panels)
     blocks = min(-(-wanted // groups), -(-pixels // 12))
-    return -(-pixels // blocks), groups
+    return _whole(-(-pixels // blocks), rows), groups
+
+
+def _whole(pixels: int, rows: int) -> int:
+    """So many pixels, less what fills no tile of so many rows."""
+    return max(pixels // rows * rows, rows)
 
 
 def _with_border(planner: Planner, value: AnyValue, stencil: Stencil, groups: int) -> Value | None:
