@@ -129,7 +129,7 @@ net = Cnn()
 
 
 class MaskedSoftmax(torch.autograd.Function):
-    """A softmax that leaves some numbers out, with a context, as DeBERTa has it."""
+    """A softmax that leaves some numbers out, with a context, as SEW-D has it."""
 
     @staticmethod
     def forward(ctx, x, mask, dim):
