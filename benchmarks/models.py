@@ -14,7 +14,6 @@ held to it. Where the converter leaves no ncnn graph, the rest is complete, and 
 from __future__ import annotations
 
 import hashlib
-import json
 import tempfile
 import warnings
 from importlib.metadata import version
@@ -25,6 +24,7 @@ import numpy as np
 
 import kuiper
 from benchmarks import networks
+from benchmarks.kept_files import keep
 from benchmarks.model_files import ModelFiles
 from benchmarks.places import ROOT
 from benchmarks.results import ModelFacts
@@ -43,12 +43,7 @@ SEED = 0
 def prepare(name: str, batch: int, cache: Path) -> ModelFiles:
     """The files of a model for a batch size, exported unless the cache has them."""
     files = ModelFiles(name, cache / "models" / f"{name}-batch{batch}")
-    origin = origin_of(name, batch)
-    if not (files.origin.exists() and json.loads(files.origin.read_text(encoding="utf-8")) == origin):
-        files.folder.mkdir(parents=True, exist_ok=True)
-        files.origin.unlink(missing_ok=True)
-        write_files(files, batch)
-        files.origin.write_text(json.dumps(origin, indent=1), encoding="utf-8")
+    keep(files.origin, origin_of(name, batch), lambda: write_files(files, batch))
     return files
 
 

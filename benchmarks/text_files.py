@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from benchmarks.kept_files import keep
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -114,11 +116,7 @@ def prepare(cache: Path, config: Mapping[str, Any] = SMOLLM2_135M) -> TextFiles:
     origin = {"seed": SEED, "config": config, "sources": digest, **{name: version(name) for name in writers}}
     key = hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()[:8]
     files = TextFiles(cache / "text" / key)
-    if not (files.origin.exists() and json.loads(files.origin.read_text(encoding="utf-8")) == origin):
-        files.folder.mkdir(parents=True, exist_ok=True)
-        files.origin.unlink(missing_ok=True)
-        write_files(files, config, writers)
-        files.origin.write_text(json.dumps(origin, indent=1), encoding="utf-8")
+    keep(files.origin, origin, lambda: write_files(files, config, writers))
     return files
 
 
