@@ -10,7 +10,8 @@ import math
 import numpy as np
 import pytest
 
-from kuiper.engine.kernels.convolution import ACTIVATION_CODES, LANES, Convolution
+from kuiper.engine.kernels.convolution import ACTIVATION_CODES, LANES, MOST_ROWS, Convolution
+from kuiper.engine.lowering.convolution import cut_tasks
 from kuiper.engine.packing import pack
 from kuiper.layers.convolution import Stencil
 from kuiper.layers.operators.conv2d import Kernels, conv2d
@@ -222,3 +223,15 @@ def test_planned_convolution_with_any_geometry(stride: str, dilation: str, group
     fast, plain = both("pnnx.Input in 0 1 x #x=(2,8,12,11)f32", conv, "pnnx.Output o 1 0 y")
     x = numbers(2, 8, 12, 11)
     assert_close(fast(x), plain(x))
+
+
+@pytest.mark.parametrize("pixels", [1, 49, 196, 197, 3136])
+@pytest.mark.parametrize("channels", [16, 192, 1000])
+def test_cut_tasks_gives_each_task_whole_tiles(pixels: int, channels: int) -> None:
+    for out_channels in (LANES, 3 * LANES, 192):
+        packed = pack(numbers(out_channels, channels, 1, 1), None, 1, pixels)
+        for cycles in (1e3, 1e5, 1e7):
+            block, groups = cut_tasks(pixels * channels, pixels, cycles, packed)
+            assert block >= pixels or block % MOST_ROWS[int(packed.panels[0, 0]) - 1] == 0
+            assert groups in (1, len(packed.panels))
+            assert -(-pixels // block) * groups <= 64

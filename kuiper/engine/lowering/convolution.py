@@ -102,7 +102,7 @@ def emit_convolution(
     pixels = n * out_h * out_w
     cycles = direct_cost(pixels, packed.panels[:, 0].tolist(), packed.depth * kernel_h * kernel_w)
     zeros = planner.zeros(x.shape[1])  # a group reads as far into them as into a pixel
-    block, panel_groups = _tasks(x, pixels, cycles, packed)
+    block, panel_groups = cut_tasks(x.view.size, pixels, cycles, packed)
 
     def make() -> Step:
         numbers = {
@@ -135,8 +135,8 @@ def emit_convolution(
     )
 
 
-def _tasks(x: Value, pixels: int, cycles: float, packed: PackedWeights) -> tuple[int, int]:
-    """Pixels of a task, and the number of parts into which the panels fall.
+def cut_tasks(image: int, pixels: int, cycles: float, packed: PackedWeights) -> tuple[int, int]:
+    """Pixels of a task, and the number of parts into which the panels fall; ``image`` is the floats of the input.
 
     If there is more image than weights, a task is some pixels and all panels: threads share the image, and what a task
     reads of it stays in the cache from panel to panel. Otherwise a task is one panel and as many pixels as possible:
@@ -144,19 +144,15 @@ def _tasks(x: Value, pixels: int, cycles: float, packed: PackedWeights) -> tuple
 
     A task has whole tiles of the most rows: each tile reads its panel again, and smaller ones would read it more often.
     """
-    rows = MOST_ROWS[int(packed.panels[0, 0]) - 1]
     wanted = max(1, min(_TASKS, int(cycles / _CYCLES_OF_A_TASK)))
-    if packed.weights.size < x.view.size and pixels >= 4 * wanted:
-        wanted = max(wanted, -(-2 * x.view.size // second_level_floats()))
-        return _whole(-(-pixels // min(wanted, pixels // 4)), rows), 1
-    groups = len(packed.panels)
-    blocks = min(-(-wanted // groups), -(-pixels // 12))
-    return _whole(-(-pixels // blocks), rows), groups
-
-
-def _whole(pixels: int, rows: int) -> int:
-    """So many pixels, less what fills no tile of so many rows."""
-    return max(pixels // rows * rows, rows)
+    if packed.weights.size < image and pixels >= 4 * wanted:
+        blocks, groups = min(max(wanted, -(-2 * image // second_level_floats())), pixels // 4), 1
+    else:
+        groups = len(packed.panels)
+        blocks = min(-(-wanted // groups), -(-pixels // 12))
+    rows = MOST_ROWS[int(packed.panels[0, 0]) - 1]
+    block = -(-pixels // blocks)
+    return (max(block // rows * rows, rows) if blocks > 1 else block), groups
 
 
 def _with_border(planner: Planner, value: AnyValue, stencil: Stencil, groups: int) -> Value | None:

@@ -67,8 +67,9 @@ def emit_projection(
     ``out`` comes from ``projected_rows``. Weights of one operator that are not the same go by different names.
     """
     pixels = x.view.size // x.shape[-1]
-    rows = rows_to_cut_for(*weight.shape, pixels)
-    key = ("projection", name, matrix_widths(*weight.shape, rows))
+    out_features, in_features = weight.shape
+    rows = rows_to_cut_for(out_features, in_features, pixels)
+    key = ("projection", name, matrix_widths(out_features, in_features, rows))
     packed = planner.pack(key, lambda: pack(weight[:, :, None, None], bias, 1, rows))
     x_pixels, out_pixels = as_pixels(x) or as_pixels(dense(planner, x)), as_pixels(out)
     assert x_pixels is not None
