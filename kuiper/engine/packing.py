@@ -14,17 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kuiper.engine.cost import many_weights, panel_widths
+from kuiper.engine.cost import panel_widths
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.memory import for_weights
 from kuiper.engine.values import whole_vectors
 
 if TYPE_CHECKING:
     from kuiper.layers.layer import Array
-
-
-# From here on the number of rows makes no difference to how weights are best cut into panels.
-_MANY_ROWS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +67,12 @@ def pack(weight: Array, bias: Array | None, groups: int, pixels: int) -> PackedW
     return PackedWeights(packed, padded_bias(bias, out_c), np.array(panels, np.intp), depth * together)
 
 
-def rows_to_cut_for(out_features: int, in_features: int, rows: int) -> int:
-    """How many rows a matrix is packed for that is multiplied with so many.
-
-    A large matrix comes from beyond the second-level cache, and a few rows wait for it, however it is cut. So it is cut
-    for many rows, and a prompt and the single steps behind it share one packing.
-    """
-    return _MANY_ROWS if out_features * in_features >= many_weights() else rows
-
-
 def matrix_widths(out_features: int, in_features: int, rows: int) -> tuple[int, ...]:
-    """The widths of the panels of a matrix that is packed for so many rows."""
+    """The widths of the panels of a matrix that is packed for so many rows.
+
+    One row and many want other panels on builds with 16 registers, so a language model has both packings there. With
+    those for many, one row waits longer for memory: 39 instead of 49 tokens a second were seen with AVX2.
+    """
     return tuple(panel_widths(whole_vectors(out_features) // LANES, rows, in_features))
 
 

@@ -14,6 +14,7 @@ import pytest
 
 import kuiper
 from kuiper.engine.kernels import digit_product
+from kuiper.engine.kernels.convolution import LANES
 from kuiper.graph import pnnx
 from kuiper.graph.quantized_weight import QuantizedWeight
 from kuiper.graph.runtime_attribute import RuntimeAttribute
@@ -79,7 +80,8 @@ def test_a_decoder_takes_little_more_memory_than_its_weights(tmp_path: Path, bit
     done = subprocess.run(
         [sys.executable, "-c", GROWTH, str(tmp_path / "m.pnnx.param")], capture_output=True, text=True, check=True
     )
-    assert int(done.stdout) < 1.3 * weights + 20 * MB
+    packings = 2 if bits == 32 and LANES != 16 else 1  # other builds cut other panels for a prompt than for a step
+    assert int(done.stdout) < (packings + 0.3) * weights + 20 * MB
 
 
 @pytest.mark.usefixtures("way")

@@ -8,7 +8,7 @@ from kuiper.engine.lowering.activation import activation_numbers
 from kuiper.engine.lowering.convolution import POINTWISE, emit_convolution
 from kuiper.engine.lowering.quantized import lower_quantized_linear
 from kuiper.engine.lowering.registry import lowers
-from kuiper.engine.packing import PackedWeights, matrix_of, matrix_widths, pack, rows_to_cut_for
+from kuiper.engine.packing import PackedWeights, matrix_of, matrix_widths, pack
 from kuiper.engine.transfers import dense
 from kuiper.engine.values import AnyValue, as_pixels
 from kuiper.layers.fused.linear import FusedLinear
@@ -54,7 +54,6 @@ def lower_linear(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequen
 def _packed(planner: Planner, layer: Any, rows: int) -> PackedWeights:
     """The weights of the current operator for so many rows. The panels have all of them, so the graph drops its own."""
     out_features, in_features = layer.weight_shape
-    rows = rows_to_cut_for(out_features, in_features, rows)
 
     def make() -> PackedWeights:
         packed = pack(layer.weight[:, :, None, None], layer.bias, 1, rows)

@@ -10,7 +10,7 @@ from kuiper.engine.lowering.convolution import POINTWISE, emit_convolution
 from kuiper.engine.lowering.placement import has_room
 from kuiper.engine.lowering.quantized import lower_quantized_linear, quantized_table
 from kuiper.engine.lowering.registry import lowers
-from kuiper.engine.packing import matrix_widths, pack, rows_to_cut_for
+from kuiper.engine.packing import matrix_widths, pack
 from kuiper.engine.transfers import dense
 from kuiper.engine.values import AnyValue, Value, as_pixels
 from kuiper.layers.operators.attribute import Attribute
@@ -68,9 +68,8 @@ def emit_projection(
     """
     pixels = x.view.size // x.shape[-1]
     out_features, in_features = weight.shape
-    rows = rows_to_cut_for(out_features, in_features, pixels)
-    key = ("projection", name, matrix_widths(out_features, in_features, rows))
-    packed = planner.pack(key, lambda: pack(weight[:, :, None, None], bias, 1, rows))
+    key = ("projection", name, matrix_widths(out_features, in_features, pixels))
+    packed = planner.pack(key, lambda: pack(weight[:, :, None, None], bias, 1, pixels))
     x_pixels, out_pixels = as_pixels(x) or as_pixels(dense(planner, x)), as_pixels(out)
     assert x_pixels is not None
     assert out_pixels is not None
