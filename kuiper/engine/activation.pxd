@@ -5,8 +5,9 @@ a pass over the stored row, which is still in the first-level cache, costs littl
 layers (kuiper/layers/kernels/activation_formulas.pxd), but where two divisions can be one.
 """
 
+from kuiper.engine.gelu cimport gelu
 from kuiper.engine.vector cimport LANES, below, load, splat, store, vec
-from kuiper.engine.vector_math cimport clamped, exp_as_fraction, expm1, normal_distribution, sigmoid, tanh
+from kuiper.engine.vector_math cimport clamped, exp_as_fraction, expm1, sigmoid, tanh
 
 cdef enum Activation:
     NONE, CLIP, LEAKY_RELU, SILU, SIGMOID, HARDSWISH, HARDSIGMOID, TANH, GELU, GELU_TANH, ELU, MISH
@@ -44,7 +45,7 @@ cdef inline vec mish(vec x) noexcept nogil:
     """x tanh(ln(1 + e**x)); with e**x = a / b it is x (a**2 + 2 a b) / (a**2 + 2 a b + 2 b**2), and x from 20 on."""
     cdef float two = 2
     cdef vec power, a, b
-    exp_as_fraction(clamped(x, -88, 20), &power, &a, &b)
+    exp_as_fraction(clamped(x, -88.029692, 20), &power, &a, &b)
     a = a * power
     a = a * (a + two * b)
     return x * (a / (a + two * b * b))
@@ -84,7 +85,7 @@ cdef inline void map_activation(
             store(out + i * LANES, tanh(load(x + i * dx)))
     elif activation == GELU:
         for i in range(vectors):
-            store(out + i * LANES, load(x + i * dx) * normal_distribution(load(x + i * dx)))
+            store(out + i * LANES, gelu(load(x + i * dx)))
     elif activation == GELU_TANH:
         for i in range(vectors):
             store(out + i * LANES, gelu_tanh(load(x + i * dx)))

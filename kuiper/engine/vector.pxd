@@ -131,6 +131,21 @@ cdef extern from *:
         return kuiper_load(lanes);
     }
     #endif
+    /* As many numbers as can be looked up in two registers, or in one; one where that would take memory. */
+    #if defined(KUIPER_VECTORS) && defined(__AVX512F__)
+    #define KUIPER_ENTRIES 32
+    KUIPER_INLINE kuiper_vec kuiper_lookup(const float *table, kuiper_vec x) {
+        return _mm512_permutex2var_ps(kuiper_load(table), (__m512i)x, kuiper_load(table + 16));
+    }
+    #elif defined(KUIPER_VECTORS) && defined(__AVX2__)
+    #define KUIPER_ENTRIES 8
+    KUIPER_INLINE kuiper_vec kuiper_lookup(const float *table, kuiper_vec x) {
+        return _mm256_permutevar8x32_ps(kuiper_load(table), (__m256i)x);
+    }
+    #else
+    #define KUIPER_ENTRIES 1
+    KUIPER_INLINE kuiper_vec kuiper_lookup(const float *table, kuiper_vec x) { (void)x; return kuiper_splat(table[0]); }
+    #endif
     /* The compiler does not see that these choices are one instruction, which answers x if x is NaN. */
     #if defined(KUIPER_VECTORS) && defined(__AVX512F__)
     KUIPER_INLINE kuiper_vec kuiper_at_least(kuiper_vec x, kuiper_vec low) { return _mm512_max_ps(low, x); }
@@ -150,6 +165,7 @@ cdef extern from *:
     ctypedef float vec "kuiper_vec"
     enum:
         LANES
+        ENTRIES "KUIPER_ENTRIES"
 
     # memory need not be aligned
     vec load "kuiper_load"(const float* p) noexcept nogil
@@ -167,5 +183,7 @@ cdef extern from *:
     vec below "kuiper_below"(vec x, vec limit, vec then, vec otherwise) noexcept nogil
     # |x|
     vec magnitude "kuiper_magnitude"(vec x) noexcept nogil
+    # in each lane the number of a table of ENTRIES whose index is in the lowest bits of x; higher bits do not matter
+    vec lookup "kuiper_lookup"(const float* table, vec x) noexcept nogil
     # the power of two whose exponent, with 127 added, is in the lowest bits of x: 0 for 0, infinity for 255
     vec power_in_low_bits "kuiper_power_in_low_bits"(vec x) noexcept nogil

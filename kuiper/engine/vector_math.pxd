@@ -3,15 +3,19 @@
 The formulas of kuiper/layers/kernels/vector_math.pxd, rewritten for what limits a loop over vectors: the multiply-adds,
 of which a core starts two in a cycle. Bounds are relative errors. NaN gives NaN, and infinities their limits.
 
-**e**x** is 2**n e**r with r = x - n ln 2, |r| <= ln 2 / 2. To add 1.5 * 2**23 rounds a float to a whole number, which then
-stands in its lowest bits: shifted by 23 places, they are the exponent of a float, which is 2**n. With 127 added beforehand,
-nothing else is to be done; n = 128 gives infinity, and n = -127 gives 0.
+**e**x** is 2**(m / E) e**r with m whole, r = x - m ln 2 / E, |r| <= ln 2 / (2 E). To add 1.5 * 2**23 rounds a float to a whole
+number, which then stands in its lowest bits. E is ENTRIES, so a lookup by these bits gives 2**(j / E), j = m mod E. The bits
+above are those of an exponent: shifted to their place and added, they make it 2**(m / E). With 127 E added to m beforehand,
+nothing else is to be done; m = 128 E gives infinity, and m = -127 E gives 0. The more entries, the smaller r, and the fewer
+terms a polynomial of r needs:
+
+    E = 32   8   1           e**r - 1 has    2   3   5 terms           g, below, has    1   2   3 terms
 
 **Where e**x is divided anyway** (sigmoid, SiLU, Mish), e**r needs no polynomial of its own. Since r coth(r / 2) is even,
 
-    e**r = (g + r) / (g - r),   g = r coth(r / 2) = 2 + r**2 / 6 - r**4 / 360 + ...      three terms are good for 1e-9
+    e**r = (g + r) / (g - r),   g = r coth(r / 2) = 2 + r**2 / 6 - r**4 / 360 + ...
 
-and 1 / (1 + e**-x) = (g - r) / ((g - r) + 2**n (g + r)), where x = -(n ln 2 + r), is one division.
+and 1 / (1 + e**-x) = (g - r) / ((g - r) + 2**(m / E) (g + r)), where x = -(m ln 2 / E + r), is one division.
 
 Polynomials and fractions were fitted for this file: least squares at thousands of Chebyshev nodes, reweighted until the
 largest error was smallest.
@@ -21,7 +25,7 @@ Source: W. Cody, W. Waite, Software Manual for the Elementary Functions, 1980, c
 
 from libc.math cimport INFINITY, NAN
 
-from kuiper.engine.vector cimport at_least, at_most, below, magnitude, power_in_low_bits, splat, vec
+from kuiper.engine.vector cimport ENTRIES, at_least, at_most, below, magnitude, power_in_low_bits, splat, vec
 
 cdef extern from *:
     """
@@ -60,14 +64,35 @@ cdef extern from *:
         for (int i = 0; i < LANES; i++) lanes[i] = i;
         return kuiper_below(kuiper_load(lanes), kuiper_splat(LANES - count), kuiper_splat(rest), x);
     }
-    /* x log2(e) - n, where n is the whole number next to it. A fused multiply-add does not round the product; without
-       one, ln 2 comes in two parts, the first so short that n times it is exact. */
-    KUIPER_INLINE kuiper_vec kuiper_log2_rest(kuiper_vec x, kuiper_vec n) {
+    /* x - m ln 2 / entries. ln 2 as one float, of which a fused multiply-add rounds no product, is wrong by 2e-9. Without
+       fused ones it comes in two parts, the first so short that m times it is exact. */
+    KUIPER_INLINE kuiper_vec kuiper_rest(kuiper_vec x, kuiper_vec m) {
     #if defined(KUIPER_VECTORS) && (defined(__FMA__) || defined(__ARM_FEATURE_FMA))
-        return x * 1.44269504f - n;
+        return x - m * (0.693147182f / KUIPER_ENTRIES);
     #else
-        return ((x - n * 0.693359375f) + n * 2.12194440e-4f) * 1.44269504f;
+        return (x - m * (0.693359375f / KUIPER_ENTRIES)) + m * (2.12194440e-4f / KUIPER_ENTRIES);
     #endif
+    }
+    /* 2**(m / entries - 127), m in the lowest bits: the bits of 2**(j / entries), less those that m adds and those of 1. */
+    #if KUIPER_ENTRIES == 32
+    enum { KUIPER_EXPONENT_SHIFT = 18 };
+    static const int kuiper_roots[32] = {
+        0, -78457, -152893, -223217, -289342, -351174, -408621, -461584, -509968, -553670, -592590, -626621, -655657,
+        -679589, -698305, -711690, -719629, -722001, -718684, -709555, -694486, -673346, -646004, -612322, -572163,
+        -525384, -471841, -411385, -343865, -269126, -187011, -97357
+    };
+    #elif KUIPER_ENTRIES == 8
+    enum { KUIPER_EXPONENT_SHIFT = 20 };
+    static const int kuiper_roots[8] = {
+        0, -289342, -509968, -655657, -719629, -694486, -572163, -343865
+    };
+    #else
+    enum { KUIPER_EXPONENT_SHIFT = 23 };
+    static const int kuiper_roots[1] = {0};
+    #endif
+    KUIPER_INLINE kuiper_vec kuiper_power(kuiper_vec m) {
+        const kuiper_vec root = kuiper_lookup((const float *)kuiper_roots, m);
+        return KUIPER_OF_BITS(KUIPER_BITS(root) + (kuiper_ints)((kuiper_unsigned)KUIPER_BITS(m) << KUIPER_EXPONENT_SHIFT));
     }
     /* m and n with x = 2**n m, m in sqrt(1/2) .. sqrt(2), for normal x > 0. To subtract the bits of sqrt(1/2) before the
        exponent is cut off puts the border between two n there. */
@@ -88,7 +113,9 @@ cdef extern from *:
     vec last_lanes "kuiper_last_lanes"(vec x, int count, float rest) noexcept nogil
     # NaN may be passed over
     float largest_lane "kuiper_largest_lane"(vec x) noexcept nogil
-    vec log2_rest "kuiper_log2_rest"(vec x, vec n) noexcept nogil
+    vec rest "kuiper_rest"(vec x, vec m) noexcept nogil
+    # 2**(m / ENTRIES), where m with 127 ENTRIES added is in the lowest bits: 0 for 0, infinity for 255 ENTRIES
+    vec power "kuiper_power"(vec m) noexcept nogil
     vec split_exponent "kuiper_split"(vec x, vec* n) noexcept nogil
 
 
@@ -102,32 +129,46 @@ cdef inline vec clamped(vec x, float low, float high) noexcept nogil:
     return at_most(at_least(x, splat(low)), splat(high))
 
 
-cdef inline vec reduced(vec x, float shift, vec* shifted) noexcept nogil:
-    """r = x - n ln 2; n stands in the lowest bits of ``shifted``, together with what ``shift`` adds to 1.5 * 2**23."""
+cdef inline vec reduced(vec x, float parts, float shift, vec* shifted) noexcept nogil:
+    """r = x - m ln 2 / parts; m stands in the lowest bits of ``shifted``, with what ``shift`` adds to 1.5 * 2**23."""
     cdef float log2_e = 1.4426950408889634, ln2_high = -0.693359375, ln2_low = 2.12194440054690583e-4
-    cdef vec n
-    shifted[0] = x * log2_e + shift
-    n = shifted[0] - shift
-    return (x + n * ln2_high) + n * ln2_low
+    cdef vec m
+    shifted[0] = x * (log2_e * parts) + shift
+    m = shifted[0] - shift
+    return (x + m * (ln2_high / parts)) + m * (ln2_low / parts)
+
+
+cdef inline vec expm1_of_rest(vec r) noexcept nogil:
+    """e**r - 1 for |r| <= ln 2 / (2 ENTRIES), within 1e-7 of e**r."""
+    cdef float a1 = 1.000014657847251, a2 = 0.5000011324964305
+    cdef float b2 = 0.500064523366961, b3 = 0.16666978991337242
+    cdef float c2 = 0.4999923176205255, c3 = 0.1666711445204204, c4 = 0.04189011625260527, c5 = 0.008312526969095142
+    cdef vec square = r * r
+    if ENTRIES == 32:
+        return (a2 * r + a1) * r
+    if ENTRIES == 8:
+        return (b3 * r + b2) * square + r
+    return ((c5 * r + c4) * square + (c3 * r + c2)) * square + r
+
+
+cdef inline vec exp_times_power(vec x, float exponent) noexcept nogil:
+    """e**x 2**exponent, where it is at least 2**-126 and a float can hold it; 0 where it is 2**-127."""
+    cdef float to_bits = 12582912 + (127 + exponent) * ENTRIES
+    cdef vec m
+    cdef vec r = reduced(x, ENTRIES, to_bits, &m)
+    cdef vec factor = power(m)
+    return expm1_of_rest(r) * factor + factor
 
 
 cdef inline vec exp_up_to(vec x) noexcept nogil:
-    """e**x for x <= 89, within 2e-7; 0 below 2**-125.
-
-    The polynomial is twice e**r, and the power 2**(n - 1), so that n = 128 needs no infinity.
-    """
-    cdef float to_bits = 12582912 + 126, c2 = 0.9999845759231552, c3 = 0.33334232602296815, c4 = 0.08378110613223187
-    cdef float c5 = 0.016624959400992192, two = 2
-    cdef vec shifted
-    cdef vec r = reduced(at_least(x, splat(-87.5)), to_bits, &shifted)
-    cdef vec square = r * r
-    cdef vec p = (c5 * r + c4) * square + (c3 * r + c2)
-    return (p * square + (r + r + two)) * power_in_low_bits(shifted)
+    """e**x for x <= 88, within 2e-7; 0 below 2**-127."""
+    return exp_times_power(at_least(x, splat(-88.029692)), 0)
 
 
 cdef inline vec exp(vec x) noexcept nogil:
-    """e**x within 2e-7; 0 below 2**-125, infinity where a float cannot hold it."""
-    return exp_up_to(at_most(x, splat(89)))
+    """e**x within 2e-7; 0 below 2**-126, infinity where a float cannot hold it. Half of it is below 2**128."""
+    cdef vec half = exp_times_power(clamped(x, -87.336545, 89), -1)
+    return half + half
 
 
 cdef inline vec expm1_near_zero(vec r) noexcept nogil:
@@ -144,32 +185,40 @@ cdef inline vec expm1(vec x) noexcept nogil:
     """e**x - 1 within 5e-7, also near 0: 2**n (e**r - 1) + (2**n - 1), computed at half its size."""
     cdef float half = 0.5, two = 2, to_bits = 12582912 + 126
     cdef vec shifted
-    cdef vec r = reduced(clamped(x, -30, 89), to_bits, &shifted)
-    cdef vec power = power_in_low_bits(shifted)
-    return two * (power * expm1_near_zero(r) + (power - half))
+    cdef vec r = reduced(clamped(x, -30, 89), 1, to_bits, &shifted)
+    cdef vec factor = power_in_low_bits(shifted)
+    return two * (factor * expm1_near_zero(r) + (factor - half))
 
 
-cdef inline void exp_as_fraction(vec x, vec* power, vec* over, vec* under) noexcept nogil:
-    """power * over / under = e**x for -88 <= x <= 88.8, within 2e-7 + 2e-8 |x|; at the ends the power is 0 and infinity.
-
-    r is counted in units of ln 2, hence g / ln 2: one multiply-add makes it. Without fused ones the error is 4e-8 |x|.
-    """
-    cdef float log2_e = 1.4426950408889634, to_bits = 12582912 + 127
-    cdef float c0 = 2.88539008694495, c1 = 0.11552415843858987, c2 = -9.211066232955997e-4
-    cdef vec shifted = x * log2_e + to_bits
-    cdef vec r = log2_rest(x, shifted - to_bits)
+cdef inline vec r_coth_of_half(vec r) noexcept nogil:
+    """r coth(r / 2) for |r| <= ln 2 / (2 ENTRIES), so that (g + r) / (g - r) is e**r within 3e-8."""
+    cdef float a0 = 2.0000146621525774, b0 = 2.0000000030573686, b1 = 0.16666015037808213
+    cdef float c0 = 2.0000000125004083, c1 = 0.16666583479768599, c2 = -0.002763920983904291
     cdef vec square = r * r
-    cdef vec g = (c2 * square + c1) * square + c0
-    power[0] = power_in_low_bits(shifted)
+    if ENTRIES == 32:
+        return splat(a0)
+    if ENTRIES == 8:
+        return b1 * square + b0
+    return (c2 * square + c1) * square + c0
+
+
+cdef inline void exp_as_fraction(vec x, vec* factor, vec* over, vec* under) noexcept nogil:
+    """factor * over / under = e**x, within 2e-7 + 3e-9 |x|, for x from -88.029692, where the factor is 0, to 88.722839, where
+    it is infinity."""
+    cdef float log2_e = 1.4426950408889634, to_bits = 12582912 + 127 * ENTRIES
+    cdef vec m = x * (log2_e * ENTRIES) + to_bits
+    cdef vec r = rest(x, m - to_bits)
+    cdef vec g = r_coth_of_half(r)
+    factor[0] = power(m)
     over[0] = g + r
     under[0] = g - r
 
 
 cdef inline vec sigmoid(vec x) noexcept nogil:
-    """1 / (1 + e**-x) within 3e-7 + 2e-8 |x|, 4e-8 |x| without fused multiply-adds; 0 below 2**-127."""
-    cdef vec power, over, under
-    exp_as_fraction(-clamped(x, -88.8, 88), &power, &over, &under)
-    return under / (power * over + under)
+    """1 / (1 + e**-x) within 3e-7 + 3e-9 |x|; 0 below 2**-128."""
+    cdef vec factor, over, under
+    exp_as_fraction(-clamped(x, -88.722839, 88.029692), &factor, &over, &under)
+    return under / (factor * over + under)
 
 
 cdef inline vec tanh(vec x) noexcept nogil:
