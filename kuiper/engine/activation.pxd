@@ -2,7 +2,7 @@
 
 ``relu`` and other clamps are done by the tile in its registers; the curved ones cost tens of operations for each number, so
 a pass over the stored row, which is still in the first-level cache, costs little beside them. The formulas are those of the
-layers (kuiper/layers/kernels/activation_formulas.pxd), but where two divisions can be one.
+layers (kuiper/layers/kernels/activation_formulas.pxd), but where two divisions can be one, and that of gelu.pxd.
 """
 
 from kuiper.engine.gelu cimport gelu

@@ -86,13 +86,14 @@ cdef extern from *:
     static const int kuiper_roots[8] = {
         0, -289342, -509968, -655657, -719629, -694486, -572163, -343865
     };
-    #else
-    enum { KUIPER_EXPONENT_SHIFT = 23 };
-    static const int kuiper_roots[1] = {0};
     #endif
     KUIPER_INLINE kuiper_vec kuiper_power(kuiper_vec m) {
-        const kuiper_vec root = kuiper_lookup((const float *)kuiper_roots, m);
-        return KUIPER_OF_BITS(KUIPER_BITS(root) + (kuiper_ints)((kuiper_unsigned)KUIPER_BITS(m) << KUIPER_EXPONENT_SHIFT));
+    #if KUIPER_ENTRIES == 1
+        return kuiper_power_in_low_bits(m);
+    #else
+        const kuiper_unsigned root = (kuiper_unsigned)kuiper_lookup((const float *)kuiper_roots, m);
+        return KUIPER_OF_BITS(root + ((kuiper_unsigned)KUIPER_BITS(m) << KUIPER_EXPONENT_SHIFT));
+    #endif
     }
     /* m and n with x = 2**n m, m in sqrt(1/2) .. sqrt(2), for normal x > 0. To subtract the bits of sqrt(1/2) before the
        exponent is cut off puts the border between two n there. */
@@ -152,7 +153,7 @@ cdef inline vec expm1_of_rest(vec r) noexcept nogil:
 
 
 cdef inline vec exp_times_power(vec x, float exponent) noexcept nogil:
-    """e**x 2**exponent, where it is at least 2**-126 and a float can hold it; 0 where it is 2**-127."""
+    """e**x 2**exponent, where it is at least 2**-126 and a float can hold it; on from there it falls to 0 at 2**-127."""
     cdef float to_bits = 12582912 + (127 + exponent) * ENTRIES
     cdef vec m
     cdef vec r = reduced(x, ENTRIES, to_bits, &m)
@@ -161,12 +162,13 @@ cdef inline vec exp_times_power(vec x, float exponent) noexcept nogil:
 
 
 cdef inline vec exp_up_to(vec x) noexcept nogil:
-    """e**x for x <= 88, within 2e-7; 0 below 2**-127."""
+    """e**x for x <= 88, within 2e-7; from 2**-126 on it falls to 0 at 2**-127."""
     return exp_times_power(at_least(x, splat(-88.029692)), 0)
 
 
 cdef inline vec exp(vec x) noexcept nogil:
-    """e**x within 2e-7; 0 below 2**-126, infinity where a float cannot hold it. Half of it is below 2**128."""
+    """e**x within 2e-7; from 2**-125 on it falls to 0 at 2**-126. Infinity where a float cannot hold it: it is computed at half
+    its size."""
     cdef vec half = exp_times_power(clamped(x, -87.336545, 89), -1)
     return half + half
 
@@ -222,19 +224,20 @@ cdef inline vec sigmoid(vec x) noexcept nogil:
 
 
 cdef inline vec tanh(vec x) noexcept nogil:
-    """The hyperbolic tangent within 5e-7: x P(x**2) / Q(x**2) up to |x| = 9.05, where a float cannot tell it from 1."""
-    cdef float one = 1
-    cdef vec square = at_most(x * x, splat(81.9025))
-    cdef vec p = splat(1.3265842646603687e-8), q = splat(7.740246701359865e-7)
-    p = horner(p, square, 2.05451015062863e-5)
-    p = horner(p, square, 3.491702489554882e-3)
-    p = horner(p, square, 1.3377754390239716e-1)
-    p = horner(p, square, one)
-    q = horner(q, square, 3.2792790443636477e-4)
-    q = horner(q, square, 2.5862200185656548e-2)
-    q = horner(q, square, 4.6711069345474243e-1)
-    q = horner(q, square, one)
-    return clamped((x * p) / q, -1, 1)
+    """The hyperbolic tangent within 4e-7; from |x| = 9.02 on it is 1 or -1.
+
+    With x = m ln 2 / 2 + r and g = r coth r, e**2x is 2**m (g + r) / (g - r), and tanh x = (h + r) / (h + g) with
+    h = (2**m - 1) (g + r) / 2, which is 0 near 0. Rounding could lead below -1, but not above 1, as r < g.
+    """
+    cdef float two_log2_e = 2.8853900817779268, half_ln2 = 0.34657359027997264, to_bits = 12582912 + 126, half = 0.5
+    cdef float c0 = 1.0000000017647859, c1 = 0.3333322684544483, c2 = -0.022127340596323965
+    cdef vec bounded = clamped(x, -9.02, 9.02)
+    cdef vec shifted = bounded * two_log2_e + to_bits
+    cdef vec r = bounded - (shifted - to_bits) * half_ln2
+    cdef vec square = r * r
+    cdef vec g = (c2 * square + c1) * square + c0
+    cdef vec h = (power_in_low_bits(shifted) - half) * (g + r)
+    return at_least((h + r) / (h + g), splat(-1))
 
 
 cdef inline vec normal_distribution(vec x) noexcept nogil:
@@ -280,26 +283,23 @@ cdef inline vec erf(vec x) noexcept nogil:
 cdef inline vec softplus(vec x) noexcept nogil:
     """ln(1 + e**x) = max(x, 0) + ln(1 + u) with u = e**-|x| <= 1, within 5e-7.
 
-    ln(1 + u) = 2 artanh(s) with s = u / (2 + u) <= 1/3, so s**2 <= 1/9 and eight terms do.
+    ln(1 + u) = 2 artanh(s) with s = u / (2 + u) <= 1/3, so s**2 <= 1/9: five terms are good for 5e-9.
     """
     cdef float two = 2
     cdef vec u = exp_up_to(-magnitude(x))
     cdef vec s = u / (u + two)
     cdef vec square = s * s
-    cdef vec p = splat(2.0 / 15)
-    p = horner(p, square, 2.0 / 13)
-    p = horner(p, square, 2.0 / 11)
-    p = horner(p, square, 2.0 / 9)
-    p = horner(p, square, 2.0 / 7)
-    p = horner(p, square, 2.0 / 5)
-    p = horner(p, square, 2.0 / 3)
+    cdef vec p = splat(0.2801196113466452)
+    p = horner(p, square, 0.2800181087464082)
+    p = horner(p, square, 0.4002152686697708)
+    p = horner(p, square, 0.6666641629281572)
     return at_least(x, splat(0)) + ((p * square) * s + two * s)
 
 
 cdef inline vec log(vec x) noexcept nogil:
     """The natural logarithm within 5e-7: x = 2**n m, ln m = 2 artanh(s) with s = (m - 1) / (m + 1).
 
-    |s| < 0.172, so that five terms of the series do. Numbers below 2**-126, whose exponent is not in its bits, are
+    |s| < 0.172, so that four terms are good for 1e-9. Numbers below 2**-126, whose exponent is not in its bits, are
     scaled up first.
     """
     cdef float ln2_high = 0.693359375, ln2_low = -2.12194440054690583e-4, one = 1, two = 2
@@ -308,10 +308,9 @@ cdef inline vec log(vec x) noexcept nogil:
     n = n - below(x, smallest, splat(24), zero)
     s = (m - one) / (m + one)
     square = s * s
-    p = splat(2.0 / 9)
-    p = horner(p, square, 2.0 / 7)
-    p = horner(p, square, 2.0 / 5)
-    p = horner(p, square, 2.0 / 3)
+    p = splat(0.2987093384419145)
+    p = horner(p, square, 0.39977574157417284)
+    p = horner(p, square, 0.6666677608416552)
     p = n * ln2_high + (n * ln2_low + ((p * square) * s + two * s))
     p = below(x, splat(INFINITY), p, x)
     p = below(x, splat(1.4e-45), splat(-INFINITY), p)
