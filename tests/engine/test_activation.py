@@ -86,7 +86,7 @@ def test_functions_keep_their_bounds(
     np.testing.assert_allclose(found[~overflows], wanted[~overflows], rtol=relative, atol=absolute)
 
 
-@pytest.mark.parametrize(("name", "largest_error"), [("sigmoid", 1e-7), ("tanh", 3e-7), ("gelu", 1e-6), ("silu", 3e-7)])
+@pytest.mark.parametrize(("name", "largest_error"), [("sigmoid", 1e-7), ("tanh", 3e-7), ("gelu", 1e-6), ("silu", 6e-7)])
 def test_curves_are_close_where_networks_use_them(name: str, largest_error: float) -> None:
     x = np.random.default_rng(0).standard_normal(100000, np.float32)
     exact = {"sigmoid": sigmoid, "tanh": np.tanh, "gelu": lambda x: x * (1 + erf(x * math.sqrt(0.5))) / 2}
@@ -147,7 +147,7 @@ def test_exp_of_nothing_is_one() -> None:
     np.testing.assert_array_equal(applied("exp", np.float32([0.0, -0.0])), [1, 1])
 
 
-@pytest.mark.parametrize("count", [1, 7, 8, 9, 16, 33, 1025])
+@pytest.mark.parametrize("count", [1, 7, 8, 9, 16, 33, 2049])
 def test_multiply_add_takes_any_length(count: int) -> None:
     x, y, z = np.random.default_rng(0).standard_normal((3, count), np.float32)
     arena = np.concatenate([x, y, z, np.zeros(count + 64, np.float32)])

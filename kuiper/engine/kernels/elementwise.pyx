@@ -6,7 +6,7 @@ The expression is a program in reverse Polish notation, for a stack machine that
                            [x]        [x, 1]        [x + 1]     [x + 1, y]  [(x + 1) y]
 
     x  ....|== CHUNK ==|....   every instruction is one loop of vector code over a chunk; what they hand on to each
-    y  ....|== CHUNK ==|....   other stays in the first-level cache, and a thousand numbers hide the cost of a code
+    y  ....|== CHUNK ==|....   other stays in the first-level cache, and two thousand numbers hide the cost of a code
 
 ``load`` moves nothing: it pushes where the operand lies. Only an operand that does not lie there number by number is
 packed into a buffer first. A chunk is a block of the last two axes, so that a short last axis does no harm:
@@ -29,7 +29,7 @@ from kuiper.engine.step cimport Memory, Step
 from kuiper.engine.vector cimport LANES
 
 cdef enum:
-    CHUNK = 1024  # numbers; a multiple of LANES
+    CHUNK = 2048  # numbers; a multiple of LANES
     GRAIN = 32768  # operations of a task
     MAX_OPERANDS = 8, MAX_INSTRUCTIONS = 64, MAX_DEPTH = 16
 
