@@ -44,23 +44,78 @@ cdef inline void copy_vectors(const float* x, Py_ssize_t step, float* out, Py_ss
 
 
 cdef inline void copy_exactly(const float* x, float* out, Py_ssize_t count) noexcept nogil:
-    """``count`` numbers and not one more: the last vector overlaps the one before; less than one goes by halves."""
-    cdef Py_ssize_t i = 0
+    """``count`` numbers and not one more: the last vector overlaps the one before, and so do two halves or quarters."""
     if count >= LANES:
         copy_vectors(x, LANES, out, count // LANES)
         store(out + count - LANES, load(x + count - LANES))
+    elif count >= 8:
+        copy_both_ends(x, out, count, 8)
+    elif count >= 4:
+        copy_both_ends(x, out, count, 4)
+    elif count >= 2:
+        copy_both_ends(x, out, count, 2)
+    elif count == 1:
+        out[0] = x[0]
+
+
+cdef inline void copy_both_ends(const float* x, float* out, Py_ssize_t count, Py_ssize_t part) noexcept nogil:
+    """``part`` to twice ``part`` numbers, the first and the last of them; where ``part`` is a constant, two moves each."""
+    memcpy(out, x, 4 * part)
+    memcpy(out + count - part, x + count - part, 4 * part)
+
+
+cdef inline void copy_singles(
+    const float* x, Py_ssize_t x_stride, float* out, Py_ssize_t out_stride, Py_ssize_t count
+) noexcept nogil:
+    """Number by number."""
+    cdef Py_ssize_t i
+    for i in range(count):
+        out[i * out_stride] = x[i * x_stride]
+
+
+cdef inline void copy_runs(
+    const float* x, Py_ssize_t x_stride, float* out, Py_ssize_t out_stride, Py_ssize_t rows, Py_ssize_t columns
+) noexcept nogil:
+    """Rows of two or more numbers that lie side by side, exactly.
+
+    Short rows have loops of their own: a row is then one or two moves, and the processor fetches many rows at a time.
+    """
+    cdef Py_ssize_t row
+    if columns == 2:
+        for row in range(rows):
+            memcpy(out + row * out_stride, x + row * x_stride, 8)
+    elif columns == 3:
+        for row in range(rows):
+            copy_both_ends(x + row * x_stride, out + row * out_stride, 3, 2)
+    elif columns == 4:
+        for row in range(rows):
+            memcpy(out + row * out_stride, x + row * x_stride, 16)
+    elif columns <= 8:
+        for row in range(rows):
+            copy_both_ends(x + row * x_stride, out + row * out_stride, columns, 4)
+    else:
+        for row in range(rows):
+            copy_exactly(x + row * x_stride, out + row * out_stride, columns)
+
+
+cdef inline void copy_block(
+    const float* x, Py_ssize_t x_row, Py_ssize_t x_column, float* out, Py_ssize_t out_row, Py_ssize_t out_column,
+    Py_ssize_t rows, Py_ssize_t columns,
+) noexcept nogil:
+    """Rows and columns between any strides, exactly.
+
+    The inner loop is the longer one; but where rows lie side by side in ``x``, each of its cache lines is read in one go.
+    """
+    cdef Py_ssize_t i
+    if x_column == out_column == 1 and columns > 1:
+        copy_runs(x, x_row, out, out_row, rows, columns)
         return
-    if count & 8:
-        memcpy(out, x, 32)
-        i = 8
-    if count & 4:
-        memcpy(out + i, x + i, 16)
-        i += 4
-    if count & 2:
-        memcpy(out + i, x + i, 8)
-        i += 2
-    if count & 1:
-        out[i] = x[i]
+    if rows <= columns and x_row != 1:
+        x_row, x_column = x_column, x_row
+        out_row, out_column = out_column, out_row
+        rows, columns = columns, rows
+    for i in range(columns):
+        copy_singles(x + i * x_column, x_row, out + i * out_column, out_row, rows)
 
 
 cdef inline void copy_in(
@@ -68,20 +123,25 @@ cdef inline void copy_in(
     bint exactly,
 ) noexcept nogil:
     """The numbers of a block, one behind the other; ``buffer`` has room for a vector more."""
-    cdef Py_ssize_t row, column, vectors = (columns + LANES - 1) // LANES
-    if column_stride == 1 and columns > 1:
+    cdef Py_ssize_t row, vectors = (columns + LANES - 1) // LANES
+    if column_stride == 1 and columns > 8 and not exactly:
         for row in range(rows):
-            if exactly:
-                copy_exactly(x + row * row_stride, buffer + row * columns, columns)
-            else:
-                copy_vectors(x + row * row_stride, LANES, buffer + row * columns, vectors)
+            copy_vectors(x + row * row_stride, LANES, buffer + row * columns, vectors)
+    elif column_stride == 0 and columns <= 4 <= LANES:
+        for row in range(rows):
+            repeat_four(x[row * row_stride], buffer + row * columns)
     elif column_stride == 0:
         for row in range(rows):
             fill(buffer + row * columns, x[row * row_stride], vectors)
     else:
-        for column in range(columns):
-            for row in range(rows):
-                buffer[row * columns + column] = x[row * row_stride + column * column_stride]
+        copy_block(x, row_stride, column_stride, buffer, columns, 1, rows, columns)
+
+
+cdef inline void repeat_four(float x, float* out) noexcept nogil:
+    """One short store, where a whole vector for each row would mostly write what the next row writes again."""
+    cdef float[4] four
+    four[0] = four[1] = four[2] = four[3] = x
+    memcpy(out, four, 16)
 
 
 cdef inline void copy_out(
@@ -89,14 +149,7 @@ cdef inline void copy_out(
     Py_ssize_t columns,
 ) noexcept nogil:
     """The numbers of a buffer to where the block lies, exactly."""
-    cdef Py_ssize_t row, column
-    if column_stride == 1 and columns > 1:
-        for row in range(rows):
-            copy_exactly(buffer + row * columns, out + row * row_stride, columns)
-    else:
-        for column in range(columns):
-            for row in range(rows):
-                out[row * row_stride + column * column_stride] = buffer[row * columns + column]
+    copy_block(buffer, columns, 1, out, row_stride, column_stride, rows, columns)
 
 
 # Equally many stretches of numbers in two values, to be done one by one: the rows of a matrix, all axes but the last.

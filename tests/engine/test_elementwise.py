@@ -106,6 +106,28 @@ def test_elementwise_walks_over_any_layout(shape: Strides, order: Strides, gaps:
     check("sub(@0,mul(@1,3))", [x, y], [None, order, (0, 2, 3, 1)], gaps)
 
 
+@pytest.mark.parametrize("length", range(1, 20))
+@pytest.mark.parametrize("rows", [1, 3, 600])
+def test_elementwise_does_short_rows_of_any_length(length: int, rows: int) -> None:
+    x, y = numbers(2, rows, length), numbers(2, rows, length, seed=1)
+    check("sub(@0,mul(@1,3))", [x, y], gaps=(5, 7, 0))
+    check("sub(@0,mul(@1,3))", [x, numbers(2, rows, 1, seed=1)], gaps=(1, 0, 0))  # a number for each row
+    check("sub(@0,mul(@1,3))", [x, numbers(2, 1, length, seed=1)], gaps=(0, 3, 0))  # a row for all
+    check("sub(@0,mul(@1,3))", [x, y], [None, (2, 0, 1), (1, 2, 0)], gaps=(2, 0, 1))
+
+
+@pytest.mark.parametrize("length", range(1, 20))
+def test_elementwise_reads_short_rows_of_arrays_from_outside_exactly(length: int) -> None:
+    x = numbers(31, length + 4)
+    end = np.ascontiguousarray(x[:, 4:])
+    out = np.full((31, length + 2), UNTOUCHED)
+    views = [(0, 0, (length + 2, 1)), (1, 4, (length + 4, 1)), (2, 0, (length, 1))]
+    program = [*COPY, ("load", 1, 0), ("add", 0, 0)]
+    run_step(Elementwise((31, length), views, program), np.zeros(1, np.float32), [out, x, end])
+    np.testing.assert_array_equal(out[:, :length], 2 * x[:, 4:])
+    np.testing.assert_array_equal(out[:, length:], UNTOUCHED)
+
+
 @pytest.mark.parametrize(
     "other", [(24, 1, 1), (2, 24, 1, 1), (5, 6), (6,), (1, 1, 1, 1), (), (2, 1, 5, 1), (1, 24, 5, 1)]
 )

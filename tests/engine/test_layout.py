@@ -70,6 +70,20 @@ def test_copy_to_and_from_channels_last(channels: int, pixels: tuple[int, int]) 
         check_copy(first, last.transpose(0, 3, 1, 2))
 
 
+@pytest.mark.parametrize("length", range(1, 20))
+def test_copy_of_short_runs_writes_nothing_between_them(length: int) -> None:
+    check_copy(
+        flat(2 * 21 * 40).reshape(2, 21, 40)[..., 3 : 3 + length], flat(2 * 21 * 23).reshape(2, 21, 23)[..., :length]
+    )
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 5, 15])
+def test_copy_turns_round_what_is_too_short_for_a_transpose(length: int) -> None:
+    wide, high = flat(length * 70).reshape(length, 70), flat(70 * length).reshape(70, length)
+    check_copy(wide.T, high)
+    check_copy(high.T, wide)
+
+
 def test_copy_weaves_an_image_into_a_border() -> None:
     inside = np.zeros(2 * 9 * 42 * 3, np.float32).reshape(2, 9, 42, 3)[:, 2:7, 1:40]
     check_copy(flat(2 * 3 * 5 * 39).reshape(2, 3, 5, 39), inside.transpose(0, 3, 1, 2))

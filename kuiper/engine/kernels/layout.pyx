@@ -19,7 +19,7 @@ Exactly the target's numbers are written: what lies between them may belong to a
 from kuiper.engine.arrangement import merged
 from kuiper.errors import ParameterError
 
-from kuiper.engine.blocks cimport copy_exactly
+from kuiper.engine.blocks cimport copy_block
 from kuiper.engine.kernels.transpose cimport transpose
 from kuiper.engine.step cimport Memory, Step
 from kuiper.engine.vector cimport LANES
@@ -139,14 +139,13 @@ cdef void copy_axes(const CopyWork* work, int depth, const float* source, float*
         for i in range(axis.length):
             copy_axes(work, depth + 1, source + i * axis.source, target + i * axis.target)
     elif work.kind == RUNS:
-        for i in range(axis.length):
-            copy_exactly(source + i * axis.source, target + i * axis.target, axis[1].length)
+        copy_block(source, axis.source, 1, target, axis.target, 1, axis.length, axis[1].length)
     elif work.kind == WEAVE:
         weave(source, axis[1].source, axis.length, target)
     elif work.kind == TRANSPOSE and axis.length >= LANES and axis[1].length >= LANES:
         transpose(source, axis[1].source, target, axis.target, axis.length, axis[1].length)
-    else:
-        copy_singles(source, target, axis[0], axis[1])
+    else:  # an axis that is contiguous in the source is the columns here: the inner loop, if it is the longer one
+        copy_block(source, axis[1].source, axis.source, target, axis[1].target, axis.target, axis[1].length, axis.length)
 
 
 cdef void weave(const float* source, Py_ssize_t plane, Py_ssize_t count, float* target) noexcept nogil:
@@ -156,11 +155,3 @@ cdef void weave(const float* source, Py_ssize_t plane, Py_ssize_t count, float* 
         target[3 * i] = source[i]
         target[3 * i + 1] = source[plane + i]
         target[3 * i + 2] = source[2 * plane + i]
-
-
-cdef void copy_singles(const float* source, float* target, Axis rows, Axis columns) noexcept nogil:
-    """Number by number."""
-    cdef Py_ssize_t i, j
-    for i in range(rows.length):
-        for j in range(columns.length):
-            target[i * rows.target + j * columns.target] = source[i * rows.source + j * columns.source]
