@@ -12,6 +12,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 
@@ -61,6 +62,9 @@ class LayerFailedError(Exception):
 class Workspace:
     """What one call writes to: the arena, the table of host values, the views of the arena that layers get, and scratch
     memory, a row for each of the most threads that a call has had.
+
+    ``addresses`` are where programs find what is not on the arena. ``session`` is the state whose arrays they name, if
+    it is still there: a workspace on the shelf keeps no session alive.
     """
 
     arena: Array
@@ -68,11 +72,12 @@ class Workspace:
     addresses: Array
     views: dict[Value, Array]
     scratch: Array
+    session: ref[State] | None = None
 
 
 @dataclass(eq=False)
 class Stretch:
-    """Compiled steps without a stop, and which host values they read and write."""
+    """Compiled steps without a stop, and which host values they read and write that lie elsewhere in each call."""
 
     program: Program
     steps: list[StepCard]
@@ -127,13 +132,18 @@ class Plan:
         self.constant_slots = {
             value.slot: value.example for step in steps for value in _host_values(step) if value.constant
         }
+        lasting = {*self.constant_slots, *(slot for slot, _, _ in planner.remembered)}
+        if planner.position is not None:
+            lasting.add(planner.position.slot)
+        externals = [external for step in steps if isinstance(step, NativeStep) for external in step.externals]
+        self.lasting = [(index, value.slot) for index, value in externals if value.slot in lasting]
         self.exported = walk.exported
         self.externals = planner.externals
         self.fault = planner.fault
         self.position = planner.position
         self.remembered = planner.remembered
         self.outputs = [value for value in walk.exported if value.slot in walk.export_slots]
-        self.stretches = _stretches(steps)
+        self.stretches = _stretches(steps, lasting)
         self._shelf: list[Workspace] = []
 
     def run(
@@ -183,7 +193,7 @@ class Plan:
         host = workspace.host
         host[: len(inputs)] = inputs
         if state is not None:
-            self._lend(host, state)
+            self._turn_to(state, workspace)
         for value in self.outputs:
             host[value.slot] = np.empty(value.example.shape, value.example.dtype)
         for stretch in self.stretches:
@@ -197,24 +207,25 @@ class Plan:
         host[: len(inputs)] = [None] * len(inputs)
         for value in self.outputs:
             host[value.slot] = None
-        if state is not None:
-            self._take_back(host)
         self._shelf.append(workspace)
         return results
 
-    def _lend(self, host: list[Any], state: State) -> None:
-        """The state's arrays to the table of host values."""
-        for slot, key, shape in self.remembered:
-            host[slot] = state.array(key, shape)
+    def _turn_to(self, state: State, workspace: Workspace) -> None:
+        """Name the state's arrays, which never move, to the programs: nothing to do if the last call was for it."""
+        if workspace.session is not None and workspace.session() is state:
+            return
+        arrays = {slot: state.array(key, shape) for slot, key, shape in self.remembered}
         if self.position is not None:
-            host[self.position.slot] = state.position
+            arrays[self.position.slot] = state.position
+        self._name(workspace, arrays)
+        workspace.session = ref(state)
 
-    def _take_back(self, host: list[Any]) -> None:
-        """A workspace on the shelf keeps no session alive."""
-        for slot, _, _ in self.remembered:
-            host[slot] = None
-        if self.position is not None:
-            host[self.position.slot] = None
+    def _name(self, workspace: Workspace, arrays: dict[int, Array]) -> None:
+        """Note where these arrays lie, by their slots; they stay there."""
+        found = {slot: address(array) for slot, array in arrays.items()}
+        for index, slot in self.lasting:
+            if slot in found:
+                workspace.addresses[index] = found[slot]
 
     def compiled(self) -> list[Stretch]:
         """The stretches of compiled steps."""
@@ -291,12 +302,18 @@ class Plan:
             flat = storage.contents.reshape(-1)
             arena[storage.offset : storage.offset + flat.size] = flat
             arena[storage.offset + flat.size : storage.offset + storage.floats] = 0
-        host = [None] * self.slots
+        host: list[Any] = [None] * self.slots
         for slot, constant in self.constant_slots.items():
             host[slot] = constant
+        outside = self.constant_slots.keys() & {slot for _, slot in self.lasting}
+        for slot in outside:
+            host[slot] = np.asarray(host[slot], order="C")
         layers = [step for step in self.stretches if isinstance(step, LayerStep)]
         views = {v: view_on(arena, v) for step in layers for v in step.inputs if isinstance(v, Value)}
-        return Workspace(arena, host, np.zeros(max(1, self.externals), np.intp), views, np.empty((0, 0), np.float32))
+        addresses, scratch = np.zeros(max(1, self.externals), np.intp), np.empty((0, 0), np.float32)
+        workspace = Workspace(arena, host, addresses, views, scratch)
+        self._name(workspace, {slot: host[slot] for slot in outside})
+        return workspace
 
 
 def _host_values(step: PlannedStep) -> list[HostValue]:
@@ -320,8 +337,8 @@ def _off(arena: Array, result: Any) -> Any:
     return result.copy() if isinstance(result, np.ndarray) and np.may_share_memory(result, arena) else result
 
 
-def _stretches(steps: Sequence[PlannedStep]) -> list[Stretch | LayerStep]:
-    """The steps in order, neighbours that are compiled joined to programs."""
+def _stretches(steps: Sequence[PlannedStep], lasting: set[int]) -> list[Stretch | LayerStep]:
+    """The steps in order, neighbours that are compiled joined to programs; what is in ``lasting`` slots never moves."""
     stretches: list[Stretch | LayerStep] = []
     native: list[NativeStep] = []
     for step in [*steps, None]:
@@ -329,7 +346,8 @@ def _stretches(steps: Sequence[PlannedStep]) -> list[Stretch | LayerStep]:
             native.append(step)
             continue
         if native:
-            externals = [external for each in native for external in each.externals]
+            used = [external for each in native for external in each.externals]
+            externals = [(index, value) for index, value in used if value.slot not in lasting]
             program = Program([each.make() for each in native])
             stretches.append(Stretch(program, [each.card for each in native], externals))
             native = []

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
 import threading
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from kuiper.engine.engine import Engine
 from kuiper.errors import DataTypeError, GraphStateError, ParameterError, ShapeError
 from kuiper.graph import RuntimeGraph
 from kuiper.graph.session import LONGEST
+from kuiper.graph.state import State
 from kuiper.layers import registry
 from kuiper.models import bundled
 from kuiper.models.text.random_decoder import random_decoder
@@ -215,6 +218,35 @@ def test_a_step_plans_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     warm(session)
     for token in TOKENS[:40]:
         session([token])
+
+
+def test_a_step_asks_a_session_for_its_caches_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = RuntimeGraph(GRAPH)
+    graph.build(registry, True, None, Engine)
+    whole = np.asarray(graph(TOKENS[None]))[0]
+    sessions = [graph.start(max_length=8), graph.start(max_length=8)]
+    asked: list[str] = []
+    plain = State.array
+    monkeypatch.setattr(State, "array", lambda self, key, shape: asked.append(key) or plain(self, key, shape))
+    sessions[0](TOKENS[:1])
+    of_one_session = len(asked)
+    close(sessions[0](TOKENS[1:2]), whole[1:2])
+    assert of_one_session == len(asked) == 4
+    for position in range(2):  # another session's turn
+        close(sessions[1](TOKENS[position : position + 1]), whole[position : position + 1])
+    close(sessions[0](TOKENS[2:3]), whole[2:3])
+    assert len(asked) == 3 * of_one_session
+
+
+def test_a_session_that_is_dropped_gives_its_caches_back(model: RuntimeGraph, whole: np.ndarray) -> None:
+    for _ in range(3):  # a new one may lie where the one before has lain
+        session = model.start(max_length=8)
+        close(session(TOKENS[:1]), whole[:1])
+        close(session(TOKENS[1:2]), whole[1:2])
+        state = ref(session._state)
+        del session
+        gc.collect()
+        assert state() is None
 
 
 def test_read_computes_no_logits() -> None:
