@@ -67,6 +67,19 @@ def test_attention_in_pieces_is_attention_at_once(
         np.testing.assert_allclose(got, expected[:, :, first:end], atol=1e-5 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("shared", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("numbers", [40, 64, 150])
+def test_single_tokens_attend_to_any_number_of_panels(shared: int, numbers: int) -> None:
+    """Few rows have a tile of their own, which takes several panels of keys, and of values, together."""
+    rng = np.random.default_rng(shared)
+    q, k, v = (rng.standard_normal((1, 150, h, numbers), np.float32) for h in (2 * shared, 2, 2))
+    expected = causal_attention(*(x.transpose(0, 2, 1, 3) for x in (q, k, v)))
+    model, state = built(True), State(151)
+    for position in range(150):
+        got = run(model, state, [x[:, position : position + 1] for x in (q, k, v)])
+        np.testing.assert_allclose(got[:, :, 0], expected[:, :, position], atol=1e-5 * np.abs(expected).max())
+
+
 def test_attention_takes_the_scale_that_the_file_gives() -> None:
     rng = np.random.default_rng(0)
     q, k, v = (rng.standard_normal((1, 20, 2, 8), np.float32) for _ in range(3))

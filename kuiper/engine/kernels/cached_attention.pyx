@@ -4,7 +4,8 @@
     Attend    out = softmax(scale * q @ keys^T) @ values, each query up to its own position
 
 How far the caches are filled is read when the step runs, so one plan serves every position, and no more is read than is
-there. Both caches lie in panels of 16 numbers that are used together, so both products are tiles (tile.pxd):
+there. Both caches lie in panels of 16 numbers that are used together, so both products are tiles (tile.pxd; for few rows
+thin_tile.pxd):
 
     keys of 16 positions         t  t+1 ...          values, numbers 0..15     16..31
       number 0                 [ .   .  ... ]          position 0   [ . ... ]   [ . ... ]
@@ -23,6 +24,7 @@ from libc.math cimport INFINITY
 from kuiper.engine.blocks cimport copy_exactly, fill
 from kuiper.engine.step cimport Memory, Step
 from kuiper.engine.tile cimport MAX_ROWS, MAX_VECTORS, TileWork, rows_for, tile
+from kuiper.engine.thin_tile cimport THIN_PANELS, THIN_ROWS, thin_tile
 from kuiper.engine.vector cimport LANES, at_least, load, splat, store, vec
 from kuiper.engine.vector_math cimport exp_up_to, largest_lane, sum_of_lanes, with_rest
 
@@ -32,6 +34,7 @@ cdef enum:
 cdef enum:
     VECTORS = PANEL // LANES  # of a panel
     MOST = MAX_ROWS  # rows of a task
+    LINES_AHEAD = 16  # how many lines of a panel are asked for before they are read
 
 cdef struct Caches:
     Py_ssize_t position, keys, values  # externals
@@ -142,28 +145,47 @@ cdef void attend(const void* numbers, Py_ssize_t task, const Memory* memory) noe
         for e in range(c.numbers):
             queries[i * c.numbers + e] = w.scale * query[e]
         pointers[i], targets[i] = queries + i * c.numbers, scores + i * width
-    multiply(rows, keys_of(c, group, memory), c.numbers, panels_of(seen), c.numbers * PANEL, zeros, pointers, targets)
+    multiply(
+        rows, keys_of(c, group, memory), c.numbers, panels_of(seen), c.numbers * PANEL, values_of(c, group, memory),
+        zeros, pointers, targets,
+    )
     for i in range(rows):
         softmax_row(scores + i * width, position + (first + i) // w.shared + 1, panels_of(seen) * PANEL)
         pointers[i], targets[i] = scores + i * width, results + i * mixed
-    multiply(rows, values_of(c, group, memory), seen, panels_of(c.numbers), c.room * PANEL, zeros, pointers, targets)
+    multiply(
+        rows, values_of(c, group, memory), seen, panels_of(c.numbers), c.room * PANEL, keys_of(c, group + 1, memory),
+        zeros, pointers, targets,
+    )
     for i in range(rows):
         out = row_of(&w.out, w, group, first + i, memory)
         copy_exactly(results + i * mixed, out, c.numbers)
 
 
 cdef void multiply(
-    int rows, const float* panels, Py_ssize_t depth, Py_ssize_t count, Py_ssize_t panel, const float* zeros,
-    const float** pointers, float** targets,
+    int rows, const float* panels, Py_ssize_t depth, Py_ssize_t count, Py_ssize_t panel, const float* behind,
+    const float* zeros, const float** pointers, float** targets,
 ) noexcept nogil:
-    """targets[row] (count * PANEL) = pointers[row] (depth) times panels (count, depth, PANEL) ``panel`` floats apart."""
+    """targets[row] (count * PANEL) = pointers[row] (depth) times panels (count, depth, PANEL) ``panel`` floats apart.
+
+    What will be read after them, ``behind``, is asked for with the last panel.
+    """
     cdef TileWork work
-    cdef Py_ssize_t p
+    cdef float* parts[MOST]
+    cdef Py_ssize_t p = 0, ahead
+    cdef int i
+    if rows <= THIN_ROWS and THIN_PANELS > 1:
+        # of panels without a gap the next ones are asked for, else the next lines of each
+        ahead = THIN_PANELS * panel if panel == depth * PANEL else LINES_AHEAD * PANEL
+        while p + THIN_PANELS <= count:
+            for i in range(rows):
+                parts[i] = targets[i] + p * PANEL
+            thin_tile(rows, panels + p * panel, panel, depth, ahead, pointers, parts)
+            p += THIN_PANELS
     work.taps, work.depth, work.bias = 1, depth, zeros
     work.in_channel = work.has_residual = work.clamps = 0
-    for p in range(count):
+    for p in range(p, count):
         work.weights, work.out_channel = panels + p * panel, p * PANEL
-        work.ahead = work.weights + panel if p + 1 < count else work.weights
+        work.ahead = work.weights + panel if p + 1 < count else behind
         if VECTORS <= MAX_VECTORS:
             tile(rows, VECTORS, &work, pointers, NULL, targets)
         else:
