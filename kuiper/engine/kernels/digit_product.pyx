@@ -22,7 +22,7 @@ IS_FAST = NEEDED in (cpu_features() or ())  # whether this build and this CPU ha
 RUNS = IS_FAST or not NEEDED  # plain loops run anywhere
 
 cdef enum:
-    GRAIN = 1 << 15  # bytes of weights of a task
+    GRAIN = 1 << 14  # bytes of weights of a task
 
 cdef struct Taking:
     Py_ssize_t x, x_row, out, out_row  # in floats

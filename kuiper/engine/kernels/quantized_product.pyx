@@ -19,7 +19,7 @@ from kuiper.engine.step cimport Memory, Step
 WIDTH = QUANTIZED_WIDTH  # outputs of a panel
 
 cdef enum:
-    GRAIN = 1 << 15  # bytes of weights of a task
+    GRAIN = 1 << 14  # bytes of weights of a task
 
 cdef struct Multiplying:
     Product product
