@@ -97,7 +97,7 @@ def tile_cycles(rows: int, vectors: int) -> float:
 
     A step loads a number of each row, its vectors of weights, and a line that will be needed later.
 
-    >>> tile_cycles(6, 2) < tile_cycles(12, 1) and tile_cycles(1, 1) == tile_cycles(4, 1)
+    >>> tile_cycles(6, 2) < tile_cycles(12, 1) and tile_cycles(1, 1) == tile_cycles(2, 1)
     True
     """
     loads = (rows + vectors + 1 + max(0, rows - POINTERS)) / LOADS
