@@ -55,8 +55,8 @@ METHOD = f"""\
   CPU, or for AVX2 where kuiper is.
 - Text is written by processes of their own as well, which take turns:
   [benchmarks/text_peers.py](../benchmarks/text_peers.py) says how each is set up, and that 8 and 4 bits are each
-  runtime's own format for these, made from the same weights. `openvino` is the model with state that openvino-genai
-  runs, as openvino-genai itself gives no scores to Python.
+  runtime's own format for these, made from the same weights. openvino-genai gives no scores to Python: it is left to
+  write greedily, and held to torch by its tokens; `openvino` runs the same file step by step.
 - Load time is from the files to ready to run; the first inference, which in some runtimes still prepares, stands
   beside it. Both, and memory, are medians over the processes.
 

@@ -27,6 +27,7 @@ from benchmarks.text_files import BITS, PROMPT, SMOLLM2_135M, TextFiles, prepare
 from benchmarks.text_peers import OURS, PEERS
 from benchmarks.text_results import (
     TextExclusion,
+    TextLimits,
     TextMeasurement,
     TextResults,
     text_exclusions,
@@ -92,8 +93,6 @@ def new_results(arguments: argparse.Namespace, files: TextFiles) -> TextResults:
         versions={name: version_of(name) for name in packages if importlib.util.find_spec(name)},
         weight_bytes=weights,
         prompt_flops=prompt_flops(files),
-        read_gb_per_second=dict.fromkeys(arguments.threads, 0.0),
-        peak_gflops=dict.fromkeys(arguments.threads, 0.0),
     )
 
 
@@ -136,22 +135,32 @@ class Samples:
     """What one peer's processes reported; ``loads`` has an entry for each process, ``reason`` why it is left out."""
 
     reason: str
-    loads: list[dict[str, float]] = field(default_factory=list)
+    loads: list[dict[str, Any]] = field(default_factory=list)
     steps: list[float] = field(default_factory=list)
     prompts: list[float] = field(default_factory=list)
+
+
+@dataclass
+class LimitSamples:
+    """What the machine could do at best in each turn: other work on it slows its limits as it slows a peer."""
+
+    reads: list[float] = field(default_factory=list)
+    peaks: list[float] = field(default_factory=list)
+
+    def measure(self, threads: int) -> None:
+        self.reads.append(limits.memory_read_gb_per_second(threads))
+        self.peaks.append(limits.peak_gflops(threads))
 
 
 def measure_setting(
     results: TextResults, files: TextFiles, bits: int, threads: int, arguments: argparse.Namespace
 ) -> None:
     """All peers with weights of so many bits; written to the file as soon as they are done."""
-    # limits are maxima: measured again and again, as other work on the machine can only lower them
-    read, peak = limits.memory_read_gb_per_second(threads), limits.peak_gflops(threads)
-    results.read_gb_per_second[threads] = max(results.read_gb_per_second[threads], round(read, 1))
-    results.peak_gflops[threads] = max(results.peak_gflops[threads], round(peak, 1))
     samples = {peer: Samples(reason_to_leave_out(peer, bits)) for peer in arguments.peers}
+    best = LimitSamples()
     for _ in range(1 if arguments.quick else ROUNDS):
-        measure_round(samples, files, bits, threads, 1 if arguments.quick else TURNS)
+        measure_round(samples, best, files, bits, threads, 1 if arguments.quick else TURNS)
+    results.limits.append(TextLimits(bits, threads, round(median(best.reads), 1), round(median(best.peaks), 1)))
     known = {(entry.bits, entry.peer) for entry in results.excluded}
     for peer, own in samples.items():
         if not own.reason:
@@ -166,7 +175,9 @@ def measure_setting(
     say(f"{weights_of(bits)}, {count(threads, 'thread')}: tokens written and read per second: {rates}")
 
 
-def measure_round(samples: dict[str, Samples], files: TextFiles, bits: int, threads: int, turns: int) -> None:
+def measure_round(
+    samples: dict[str, Samples], best: LimitSamples, files: TextFiles, bits: int, threads: int, turns: int
+) -> None:
     """A process for each peer that is still in, and turns in which one after the other writes and reads."""
     with ExitStack() as stack:
         running = []
@@ -181,7 +192,7 @@ def measure_round(samples: dict[str, Samples], files: TextFiles, bits: int, thre
                 own.reason = str(error)
                 continue
             difference = own.loads[-1]["difference"]
-            if difference > TOLERANCES[bits]:  # NaN passes: torch was not there to be compared with
+            if difference is not None and difference > TOLERANCES[bits]:
                 own.reason = f"its scores differ from torch's by {difference:.1e}"
                 continue
             running.append(worker)
@@ -190,6 +201,7 @@ def measure_round(samples: dict[str, Samples], files: TextFiles, bits: int, thre
                 own = samples[worker.peer]
                 own.steps += worker.ask({"steps": True})
                 own.prompts += worker.ask({"steps": False})
+            best.measure(threads)
 
 
 def reason_to_leave_out(peer: str, bits: int) -> str:
@@ -204,8 +216,9 @@ def measurement(bits: int, threads: int, peer: str, samples: Samples) -> TextMea
     """Medians over all steps and prompts, and over the processes for what each reports once."""
 
     def typical(key: str) -> float:
-        return round(median(load[key] for load in samples.loads), 1)
+        return round(float(median(load[key] for load in samples.loads)), 1)
 
+    differences = [load["difference"] for load in samples.loads]
     return TextMeasurement(
         bits=bits,
         threads=threads,
@@ -217,6 +230,6 @@ def measurement(bits: int, threads: int, peer: str, samples: Samples) -> TextMea
         load_ms=typical("load_ms"),
         first_ms=typical("first_ms"),
         peak_mb=typical("peak_mb"),
-        difference=float(f"{max(load['difference'] for load in samples.loads):.2e}"),
+        difference=None if None in differences else float(f"{max(differences):.2e}"),
         agreeing=int(min(load["agreeing"] for load in samples.loads)),
     )

@@ -63,10 +63,10 @@ def write_tokenizer(folder: Path, vocabulary: int) -> None:
 
 
 def write_openvino(files: TextFiles, model: Any, bits: int) -> None:
-    """The file that openvino reads, converted from ``model``, transformers' Llama in torch.
+    """The folder that openvino and openvino-genai read, converted from ``model``, transformers' Llama in torch.
 
-    Keys and values are the model's state, as in what openvino-genai runs: each is read, chosen by ``beam_idx``,
-    continued, and written back. openvino recognises this pattern, and then keeps them in place.
+    Keys and values are the model's state: each is read, chosen by ``beam_idx``, continued, and written back. openvino
+    recognises this pattern, and then keeps them in place.
     """
     import openvino
     from openvino._offline_transformations import apply_make_stateful_transformation
@@ -75,11 +75,11 @@ def write_openvino(files: TextFiles, model: Any, bits: int) -> None:
     layers = model.config.num_hidden_layers
     heads, width = model.config.num_key_value_heads, model.config.head_dim
     names = [f"{kind}.{layer}" for layer in range(layers) for kind in ("key", "value")]
-    tokens, positions, *past = converted.inputs
-    tokens.get_tensor().set_names({"input_ids"})
-    positions.get_tensor().set_names({"position_ids"})
-    tokens.get_node().set_partial_shape(openvino.PartialShape([1, -1]))
-    positions.get_node().set_partial_shape(openvino.PartialShape([1, -1]))
+    tokens, mask, positions, *past = converted.inputs
+    for name, source in (("input_ids", tokens), ("attention_mask", mask), ("position_ids", positions)):
+        source.get_tensor().set_names({name})
+        source.get_node().set_partial_shape(openvino.PartialShape([-1, -1]))
+    converted.outputs[0].get_tensor().set_names({"logits"})
     for name, source, target in zip(names, past, converted.outputs[1:], strict=True):
         source.get_node().set_partial_shape(openvino.PartialShape([-1, heads, -1, width]))
         source.get_node().set_element_type(openvino.Type.f32)
@@ -91,7 +91,10 @@ def write_openvino(files: TextFiles, model: Any, bits: int) -> None:
     begin_empty(converted)
     if bits < 32:
         converted = compressed(converted, bits)
-    openvino.save_model(converted, files.openvino(bits), compress_to_fp16=False)
+    folder = files.openvino(bits)
+    folder.mkdir(exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(files.config), encoding="utf-8")
+    openvino.save_model(converted, folder / "openvino_model.xml", compress_to_fp16=False)
 
 
 def choose_past(converted: Any, past: list[Any]) -> None:
@@ -138,7 +141,7 @@ def compressed(converted: Any, bits: int) -> Any:
 
 
 def traceable(model: Any) -> Any:
-    """A module from tokens, positions, and the keys and values of each layer, to scores and their continuations."""
+    """A module from tokens, mask, positions, and each layer's keys and values, to scores and their continuations."""
     import torch
     from transformers import DynamicCache
 
@@ -147,13 +150,13 @@ def traceable(model: Any) -> Any:
             super().__init__()
             self.model = model
 
-        def forward(self, input_ids: Any, position_ids: Any, *past: Any) -> tuple[Any, ...]:
+        def forward(self, input_ids: Any, attention_mask: Any, position_ids: Any, *past: Any) -> tuple[Any, ...]:
             cache = DynamicCache(config=model.config)
             for layer, keys, values in zip(cache.layers, past[::2], past[1::2], strict=True):
                 layer.lazy_initialization(keys, values)
                 layer.keys, layer.values = keys, values  # update() would join them to an empty tensor without axes
             everything = torch.arange(past[0].shape[2] + input_ids.shape[1])
-            mask = everything[None, None, None] <= position_ids[:, None, :, None]
+            mask = (everything <= position_ids[:, None, :, None]) & (attention_mask[:, None, None] > 0)
             found = self.model(
                 input_ids=input_ids, position_ids=position_ids, attention_mask=mask, past_key_values=cache,
                 use_cache=True, logits_to_keep=1,
@@ -170,4 +173,4 @@ def example(model: Any) -> tuple[Any, ...]:
 
     sizes = (1, model.config.num_key_value_heads, 3, model.config.head_dim)
     past = [torch.zeros(sizes) for _ in range(2 * model.config.num_hidden_layers)]
-    return (torch.tensor([[1, 2]]), torch.tensor([[3, 4]]), *past)
+    return (torch.tensor([[1, 2]]), torch.ones(1, 5, dtype=torch.long), torch.tensor([[3, 4]]), *past)

@@ -5,7 +5,7 @@
           +----------> 32, 8, 4.pnnx.param, .bin              kuiper; 8 and 4 bits as ``kuiper quantize`` writes them
           +----------> 32, 8, 4.gguf                          llama.cpp: F32, Q8_0 and Q4_0, quantised by its own rules
           +----------> 32, 8, 4.onnx/                         onnxruntime-genai: written by its model builder
-          +----------> 32, 8, 4.openvino.xml, .bin            openvino: converted from torch, compressed by nncf
+          +----------> 32, 8, 4.openvino/                     openvino, -genai: converted from torch, compressed by nncf
 
 Torch's own answer in float32 is stored beside them: every peer is held to it, at 8 and 4 bits as closely as these can.
 """
@@ -87,8 +87,8 @@ class TextFiles:
         return self.folder / f"{bits}.onnx"
 
     def openvino(self, bits: int) -> Path:
-        """For openvino; the weights lie beside it."""
-        return self.folder / f"{bits}.openvino.xml"
+        """For openvino and openvino-genai; a folder."""
+        return self.folder / f"{bits}.openvino"
 
     @property
     def arrays(self) -> Path:
@@ -153,20 +153,11 @@ def write_files(files: TextFiles, config: Mapping[str, Any], writers: list[str])
         peer = Torch(threads=1)
         peer.load(files, bits=32)
         found["logits"] = peer.read(tokens)
-        found["greedy"] = np.array(greedy(peer, tokens))
+        found["greedy"] = np.array(peer.greedy(tokens, GREEDY))
         if {"openvino", "nncf"} <= set(writers):
             for bits in BITS:
                 write_openvino(files, peer.model, bits)
     np.savez(files.arrays, **found)
-
-
-def greedy(peer: Any, tokens: np.ndarray) -> list[int]:
-    """The next GREEDY tokens, each the most likely one."""
-    logits, found = peer.read(tokens), []
-    for _ in range(GREEDY):
-        found.append(int(logits.argmax()))
-        logits = peer.step(found[-1])
-    return found
 
 
 def write_gguf(

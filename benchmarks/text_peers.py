@@ -1,19 +1,22 @@
 """How each runtime writes text: whether the comparison is fair can be judged on this one page.
 
-Every peer gets the same tokens, reads a prompt, then one token after the other, and has the scores of the next token
-ready as an array when ``read`` or ``step`` returns. It keeps keys and values of what it has read. Of a prompt, only
-the scores behind its last token are asked for.
+Every peer reads the same prompt, then one token after the other, and keeps keys and values of what it has read. Where a
+runtime can be stepped, the tokens are given, and the scores of the next one are ready as an array when ``read`` or
+``step`` returns; openvino-genai can only be left to write, and its tokens are timed as they come. Of a prompt, only the
+scores behind its last token are asked for.
 
 8 and 4 bits mean the format that the runtime itself has for these, written from the same weights. One scale for each
-row of 8 bits and for each 32 numbers of 4 bits: kuiper, openvino. One for each 32 of both: llama.cpp's Q8_0 and Q4_0,
-onnxruntime-genai. Inside these products, llama.cpp and onnxruntime-genai round activations to 8 bits, as they do by
-default, and openvino's default lets it; kuiper does not.
+row of 8 bits and for each 32 numbers of 4 bits: kuiper, openvino, openvino-genai. One for each 32 of both: llama.cpp's
+Q8_0 and Q4_0, onnxruntime-genai. Inside these products, llama.cpp and onnxruntime-genai round activations to 8 bits, as
+they do by default, and openvino's default lets it; kuiper does not.
 """
 
 from __future__ import annotations
 
 import json
 import warnings
+from itertools import pairwise
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -39,6 +42,26 @@ class TextPeer:
         """From the files to ready to read."""
         raise NotImplementedError
 
+    def scores(self, tokens: np.ndarray) -> np.ndarray | None:
+        """The scores (vocabulary,) behind the last of these tokens, if the runtime gives them."""
+        raise NotImplementedError
+
+    def greedy(self, tokens: np.ndarray, count: int) -> list[int]:
+        """The next ``count`` tokens, each the most likely one."""
+        raise NotImplementedError
+
+    def time_prompt(self, tokens: np.ndarray) -> float:
+        """Milliseconds from these tokens to the scores of the next."""
+        raise NotImplementedError
+
+    def time_steps(self, tokens: np.ndarray, count: int) -> list[float]:
+        """Milliseconds of each of ``count`` tokens, one after the other, which come behind ``tokens[:-count]``."""
+        raise NotImplementedError
+
+
+class SteppingPeer(TextPeer):
+    """A runtime that reads the tokens that it is given."""
+
     def read(self, tokens: np.ndarray) -> np.ndarray:
         """Forget everything, read these tokens; the scores (vocabulary,) behind the last one."""
         raise NotImplementedError
@@ -47,8 +70,32 @@ class TextPeer:
         """Read one more token; the scores behind it."""
         raise NotImplementedError
 
+    def scores(self, tokens: np.ndarray) -> np.ndarray | None:
+        return self.read(tokens)
 
-class Kuiper(TextPeer):
+    def greedy(self, tokens: np.ndarray, count: int) -> list[int]:
+        scores = self.read(tokens)
+        found = [int(scores.argmax())]
+        while len(found) < count:
+            found.append(int(self.step(found[-1]).argmax()))
+        return found
+
+    def time_prompt(self, tokens: np.ndarray) -> float:
+        started = perf_counter()
+        self.read(tokens)
+        return (perf_counter() - started) * 1e3
+
+    def time_steps(self, tokens: np.ndarray, count: int) -> list[float]:
+        times = []
+        self.read(tokens[:-count])
+        for token in tokens[-count:].tolist():
+            started = perf_counter()
+            self.step(token)
+            times.append((perf_counter() - started) * 1e3)
+        return times
+
+
+class Kuiper(SteppingPeer):
     """This engine, as ``kuiper generate`` uses it: the prompt but its last token is read without an answer."""
 
     packages = ("kuiper",)
@@ -74,7 +121,7 @@ class Kuiper(TextPeer):
         return scores
 
 
-class LlamaCpp(TextPeer):
+class LlamaCpp(SteppingPeer):
     """llama.cpp by llama-cpp-python, built from source for this CPU; its keys and values are float16, its default."""
 
     packages = ("llama_cpp", "gguf")
@@ -108,7 +155,7 @@ class LlamaCpp(TextPeer):
         return copied
 
 
-class Torch(TextPeer):
+class Torch(SteppingPeer):
     """transformers' Llama in torch, float32, eager, with its cache of keys and values."""
 
     packages = ("torch", "transformers")
@@ -149,7 +196,7 @@ class Torch(TextPeer):
         return scores
 
 
-class OnnxRuntimeGenai(TextPeer):
+class OnnxRuntimeGenai(SteppingPeer):
     """onnxruntime-genai on the CPU provider, its model from its own builder; keys and values are float32.
 
     Threads are set over what the builder wrote. A generator is made anew for each text, as the runtime is used.
@@ -187,11 +234,8 @@ class OnnxRuntimeGenai(TextPeer):
         return scores
 
 
-class OpenVino(TextPeer):
-    """openvino's CPU plugin on a model with state, which is what openvino-genai runs; float32, set to latency.
-
-    openvino-genai itself gives no scores to Python.
-    """
+class OpenVino(SteppingPeer):
+    """openvino's CPU plugin on a model with state, set to latency; keys, values and activations are float32."""
 
     packages = ("openvino", "nncf", "torch", "transformers")
     bits = (32, 8, 4)
@@ -204,14 +248,7 @@ class OpenVino(TextPeer):
         self.length = 0
 
     def load(self, files: TextFiles, bits: int) -> None:
-        settings = {
-            "PERFORMANCE_HINT": "LATENCY",
-            "INFERENCE_NUM_THREADS": self.threads,
-            "INFERENCE_PRECISION_HINT": "f32",
-            "KV_CACHE_PRECISION": "f32",
-            "NUM_STREAMS": 1,
-        }
-        compiled = self.core.compile_model(files.openvino(bits), "CPU", settings)
+        compiled = self.core.compile_model(files.openvino(bits) / "openvino_model.xml", "CPU", settings_of(self))
         self.output = compiled.output(0)
         self.request = compiled.create_infer_request()
 
@@ -228,6 +265,7 @@ class OpenVino(TextPeer):
         before, self.length = self.length, self.length + len(tokens)
         inputs = {
             "input_ids": tokens[None],
+            "attention_mask": np.ones((1, self.length), np.int64),
             "position_ids": np.arange(before, self.length)[None],
             "beam_idx": np.zeros(1, np.int32),
         }
@@ -235,10 +273,82 @@ class OpenVino(TextPeer):
         return scores
 
 
+class OpenVinoGenai(TextPeer):
+    """openvino-genai's pipeline on the same file as openvino, with its defaults (paged attention) but for two.
+
+    Keys and values are float32, and a prompt that was read before is read again. Tokens are timed as its streamer hands
+    them out.
+    """
+
+    packages = ("openvino_genai", "openvino", "nncf", "torch", "transformers")
+    bits = (32, 8, 4)
+
+    def __init__(self, threads: int) -> None:
+        super().__init__(threads)
+        import openvino
+        import openvino_genai
+
+        self.runtime, self.tensor = openvino_genai, openvino.Tensor
+        self.pipeline: Any = None
+
+    def load(self, files: TextFiles, bits: int) -> None:
+        scheduler = self.runtime.SchedulerConfig()
+        scheduler.enable_prefix_caching = False
+        self.pipeline = self.runtime.LLMPipeline(
+            str(files.openvino(bits)), "CPU", scheduler_config=scheduler, **settings_of(self)
+        )
+
+    def scores(self, tokens: np.ndarray) -> np.ndarray | None:
+        self.write(tokens, 1)
+        return None
+
+    def greedy(self, tokens: np.ndarray, count: int) -> list[int]:
+        return [token for token, _ in self.write(tokens, count)]
+
+    def time_prompt(self, tokens: np.ndarray) -> float:
+        started = perf_counter()
+        ((_, ended),) = self.write(tokens, 1)
+        return (ended - started) * 1e3
+
+    def time_steps(self, tokens: np.ndarray, count: int) -> list[float]:
+        times = [when for _, when in self.write(tokens[:-count], count + 1)]
+        return [(after - before) * 1e3 for before, after in pairwise(times)]
+
+    def write(self, tokens: np.ndarray, count: int) -> list[tuple[int, float]]:
+        """The next tokens, and when each of them came."""
+        runtime = self.runtime
+        written: list[tuple[int, float]] = []
+
+        class Streamer(runtime.StreamerBase):  # type: ignore[misc, name-defined]
+            def write(self, tokens: list[int]) -> Any:
+                now = perf_counter()
+                written.extend((token, now) for token in tokens)
+                return runtime.StreamingStatus.RUNNING
+
+            def end(self) -> None:
+                pass
+
+        choice = runtime.GenerationConfig(max_new_tokens=count, ignore_eos=True, eos_token_id=0)
+        self.pipeline.generate(self.tensor(tokens[None].astype(np.int64)), choice, Streamer())
+        return written
+
+
+def settings_of(peer: TextPeer) -> dict[str, Any]:
+    """Of openvino's CPU plugin."""
+    return {
+        "PERFORMANCE_HINT": "LATENCY",
+        "INFERENCE_NUM_THREADS": peer.threads,
+        "INFERENCE_PRECISION_HINT": "f32",
+        "KV_CACHE_PRECISION": "f32",
+        "NUM_STREAMS": 1,
+    }
+
+
 PEERS: dict[str, type[TextPeer]] = {
     OURS: Kuiper,
     "llama.cpp": LlamaCpp,
     "onnxruntime-genai": OnnxRuntimeGenai,
     "openvino": OpenVino,
+    "openvino-genai": OpenVinoGenai,
     "torch": Torch,
 }

@@ -15,7 +15,7 @@ from kuiper.graph.report import Column, Report
 if TYPE_CHECKING:
     from pathlib import Path
 
-FORMAT = 1
+FORMAT = 2
 """Counts up when a field changes its meaning."""
 
 
@@ -23,8 +23,8 @@ FORMAT = 1
 class TextMeasurement:
     """One peer with weights of some bits: milliseconds of a step and of a prompt, medians and the shortest.
 
-    ``difference`` is that of the scores to those of torch's float32 weights, as lengths of vectors; ``agreeing`` how
-    many of the first GREEDY tokens are torch's.
+    ``difference`` is that of the scores to those of torch's float32 weights, as lengths of vectors, if both are known;
+    ``agreeing`` how many of the first GREEDY tokens are torch's.
     """
 
     bits: int
@@ -37,7 +37,7 @@ class TextMeasurement:
     load_ms: float
     first_ms: float
     peak_mb: float
-    difference: float
+    difference: float | None
     agreeing: int
 
     @property
@@ -49,6 +49,16 @@ class TextMeasurement:
     def prompt_per_second(self) -> float:
         """Tokens of a prompt read each second."""
         return PROMPT * 1e3 / self.prompt_ms
+
+
+@dataclass(frozen=True)
+class TextLimits:
+    """What the machine could do at best while the peers of one setting took turns: medians over the turns."""
+
+    bits: int
+    threads: int
+    read_gb_per_second: float
+    peak_gflops: float
 
 
 @dataclass(frozen=True)
@@ -64,8 +74,7 @@ class TextExclusion:
 class TextResults:
     """Everything that the JSON file holds.
 
-    ``weight_bytes`` is by bits, what kuiper reads for each token; ``prompt_flops`` of a prompt; ``read_gb_per_second``
-    from memory and ``peak_gflops`` by number of threads.
+    ``weight_bytes`` is by bits, what kuiper reads for each token; ``prompt_flops`` of a prompt.
     """
 
     date: str
@@ -75,14 +84,17 @@ class TextResults:
     versions: dict[str, str]
     weight_bytes: dict[int, int]
     prompt_flops: int
-    read_gb_per_second: dict[int, float]
-    peak_gflops: dict[int, float]
+    limits: list[TextLimits] = field(default_factory=list)
     measurements: list[TextMeasurement] = field(default_factory=list)
     excluded: list[TextExclusion] = field(default_factory=list)
 
     def of(self, bits: int, threads: int) -> dict[str, TextMeasurement]:
         """By peer."""
         return {entry.peer: entry for entry in self.measurements if (entry.bits, entry.threads) == (bits, threads)}
+
+    def limits_of(self, bits: int, threads: int) -> TextLimits:
+        """Those of a setting that was measured."""
+        return next(entry for entry in self.limits if (entry.bits, entry.threads) == (bits, threads))
 
     @property
     def settings(self) -> list[tuple[int, int]]:
@@ -103,8 +115,8 @@ class TextResults:
             If the file is not one that ``save`` wrote.
         """
         with results_in(path, FORMAT, "the JSON of a benchmark of text") as content:
-            for key in ("weight_bytes", "read_gb_per_second", "peak_gflops"):
-                content[key] = {int(number): value for number, value in content[key].items()}
+            content["weight_bytes"] = {int(bits): size for bits, size in content["weight_bytes"].items()}
+            content["limits"] = [TextLimits(**entry) for entry in content["limits"]]
             content["measurements"] = [TextMeasurement(**entry) for entry in content["measurements"]]
             content["excluded"] = [TextExclusion(**entry) for entry in content["excluded"]]
             return cls(**content)
@@ -126,35 +138,37 @@ def table(results: TextResults, threads: int, steps: bool) -> Report:
         by_peer = results.of(bits, threads)
         rates = {peer: entry.steps_per_second if steps else entry.prompt_per_second for peer, entry in by_peer.items()}
         fastest = max((peer for peer in rates if peer != OURS), key=lambda peer: rates[peer], default=None)
-        share = "-"
-        if OURS in rates and steps:
-            share = f"{rates[OURS] * results.weight_bytes[bits] / 1e9 / results.read_gb_per_second[threads]:.0%}"
-        elif OURS in rates:
-            share = f"{rates[OURS] / PROMPT * results.prompt_flops / 1e9 / results.peak_gflops[threads]:.0%}"
+        limits, tokens, work = results.limits_of(bits, threads), 1, results.weight_bytes[bits]
+        limit = limits.read_gb_per_second
+        if not steps:
+            limit, tokens, work = limits.peak_gflops, PROMPT, results.prompt_flops
         rows.append([
             weights_of(bits),
             *(f"{rates[peer]:.0f}" if peer in rates else "-" for peer in PEERS),
             fastest or "-",
             f"{rates[OURS] / rates[fastest]:.2f}" if fastest and OURS in rates else "-",
-            share,
+            f"{limit:.0f}",
+            f"{rates[OURS] / tokens * work / 1e9 / limit:.0%}" if OURS in rates else "-",
         ])  # fmt: skip
     columns = [
         Column("weights"),
         *(Column(peer, numeric=True) for peer in PEERS),
         Column("fastest peer"),
         Column("ours / fastest", numeric=True),
+        Column("memory, GB/s" if steps else "peak, GFLOP/s", numeric=True),
         Column("of bandwidth" if steps else "of peak", numeric=True),
     ]
-    what = "Tokens written" if steps else f"Tokens of a prompt of {PROMPT} read"
-    machine = f"Read from memory with {count(threads, 'thread')}: {results.read_gb_per_second[threads]:.0f} GB/s. "
     if steps:
-        limit = (
-            f"*of bandwidth* is the share of it that kuiper's weights take. Steps {CONTEXT + 1} to {CONTEXT + STEPS}."
+        what = "Tokens written"
+        footer = (
+            f"Steps {CONTEXT + 1} to {CONTEXT + STEPS}. *memory* is what a loop that only reads gets from it, and *of "
+            "bandwidth* the share of that which kuiper's weights take."
         )
     else:
-        machine = f"FMA peak of {count(threads, 'thread')}: {results.peak_gflops[threads]:.0f} GFLOP/s, "
-        limit = "which products of bytes can pass."
-    return Report(f"{what} per second, {count(threads, 'thread')}", columns, rows, f"{machine}{limit} Medians.")
+        what = f"Tokens of a prompt of {PROMPT} read"
+        footer = "*peak* is that of multiply-adds in float32, which products of bytes can pass."
+    footer += " Both are measured in turns with the peers; medians."
+    return Report(f"{what} per second, {count(threads, 'thread')}", columns, rows, footer)
 
 
 def others(results: TextResults, threads: int) -> Report:
@@ -165,7 +179,7 @@ def others(results: TextResults, threads: int) -> Report:
             entry.peer,
             f"{entry.load_ms / 1e3:.1f} + {entry.first_ms / 1e3:.1f}",
             f"{entry.peak_mb:.0f}",
-            f"{entry.difference:.1e}",
+            "-" if entry.difference is None else f"{entry.difference:.1e}",
             f"{entry.agreeing} of {GREEDY}",
         ]
         for number, bits in results.settings

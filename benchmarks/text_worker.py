@@ -15,18 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.text_files import CONTEXT, STEPS, TextFiles, greedy
+from benchmarks.text_files import CONTEXT, GREEDY, STEPS, TextFiles
 from benchmarks.text_peers import PEERS, TextPeer
 from benchmarks.worker import peak_resident_mb, private_stdout
 
 PROMPTS = 2  # read in one turn
 
 
-def load(request: dict[str, Any]) -> tuple[TextPeer, np.ndarray, dict[str, float]]:
+def load(request: dict[str, Any]) -> tuple[TextPeer, np.ndarray, dict[str, float | None]]:
     """Import the peer, load the decoder, read a prompt; the peer, the prompt, and what it took.
 
-    ``difference`` is |scores - torch's| / |torch's|, lengths of vectors; ``agreeing`` counts the greedy tokens up to
-    the first that torch's float32 weights would not have written.
+    ``difference`` is |scores - torch's| / |torch's|, lengths of vectors, where both are known; ``agreeing`` counts the
+    greedy tokens up to the first that torch's float32 weights would not have written.
     """
     files = TextFiles(Path(request["folder"]))
     with np.load(files.arrays) as arrays:
@@ -36,14 +36,14 @@ def load(request: dict[str, Any]) -> tuple[TextPeer, np.ndarray, dict[str, float
     started = perf_counter()
     peer.load(files, request["bits"])
     loaded = perf_counter()
-    scores = peer.read(tokens)
+    scores = peer.scores(tokens)
     finished = perf_counter()
     figures = {
         "load_ms": (loaded - started) * 1e3,
         "first_ms": (finished - loaded) * 1e3,
         "import_mb": import_mb,
-        "difference": float("nan") if expected is None else distance(scores, expected),
-        "agreeing": 0 if torch_tokens is None else agreeing(greedy(peer, tokens), torch_tokens.tolist()),
+        "difference": None if scores is None or expected is None else distance(scores, expected),
+        "agreeing": 0 if torch_tokens is None else agreeing(peer.greedy(tokens, GREEDY), torch_tokens.tolist()),
         "peak_mb": peak_resident_mb(),
     }
     return peer, tokens, figures
@@ -69,19 +69,11 @@ def agreeing(tokens: list[int], expected: list[int]) -> int:
 
 def time_turn(peer: TextPeer, tokens: np.ndarray, steps: bool) -> list[float]:
     """Milliseconds of each of STEPS steps behind CONTEXT tokens, or of each of PROMPTS prompts."""
-    times: list[float] = []
     gc.disable()
     if steps:
-        peer.read(tokens[:CONTEXT])
-        for token in tokens[CONTEXT : CONTEXT + STEPS].tolist():
-            started = perf_counter()
-            peer.step(token)
-            times.append((perf_counter() - started) * 1e3)
+        times = peer.time_steps(tokens[: CONTEXT + STEPS], STEPS)
     else:
-        for _ in range(PROMPTS):
-            started = perf_counter()
-            peer.read(tokens)
-            times.append((perf_counter() - started) * 1e3)
+        times = [peer.time_prompt(tokens) for _ in range(PROMPTS)]
     gc.enable()
     return times
 
