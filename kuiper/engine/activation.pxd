@@ -6,8 +6,8 @@ layers (kuiper/layers/kernels/activation_formulas.pxd), but where two divisions 
 """
 
 from kuiper.engine.gelu cimport gelu
-from kuiper.engine.vector cimport LANES, below, load, splat, store, vec
-from kuiper.engine.vector_math cimport clamped, exp_as_fraction, expm1, sigmoid, tanh
+from kuiper.engine.vector cimport ENTRIES, LANES, below, load, splat, store, vec
+from kuiper.engine.vector_math cimport clamped, exp_as_fraction, expm1, logistic_fraction, sigmoid, tanh
 
 cdef enum Activation:
     NONE, CLIP, LEAKY_RELU, SILU, SIGMOID, HARDSWISH, HARDSIGMOID, TANH, GELU, GELU_TANH, ELU, MISH
@@ -51,6 +51,43 @@ cdef inline vec mish(vec x) noexcept nogil:
     return x * (a / (a + two * b * b))
 
 
+cdef inline void map_logistic(
+    bint times_x, const float* x, Py_ssize_t dx, float* out, Py_ssize_t vectors
+) noexcept nogil:
+    """out = 1 / (1 + e**-x), or x times that; dx as below.
+
+    A vector is divided when the two after it have come to their denominators: an operation that waits for another keeps
+    its place in the core, and with some fifty cycles from a load to its store the places would run out.
+    """
+    cdef Py_ssize_t i
+    cdef vec over, under, next_over, next_under, last_over, last_under
+    if vectors <= 0:
+        return
+    logistic_fraction(load(x), &over, &under)
+    next_over, next_under = over, under
+    if vectors > 1:
+        logistic_fraction(load(x + dx), &next_over, &next_under)
+    for i in range(vectors - 2):
+        logistic_fraction(load(x + (i + 2) * dx), &last_over, &last_under)
+        divide(times_x, x + i * dx, over, under, out + i * LANES)
+        over, under = next_over, next_under
+        next_over, next_under = last_over, last_under
+    i = vectors - 1
+    if i > 0:
+        divide(times_x, x + (i - 1) * dx, over, under, out + (i - 1) * LANES)
+    divide(times_x, x + i * dx, next_over, next_under, out + i * LANES)
+
+
+cdef inline void divide(bint times_x, const float* x, vec over, vec under, float* out) noexcept nogil:
+    """One vector of the quotients. Where ``over`` is 1, x takes its place; elsewhere x times it might be infinite."""
+    if times_x and ENTRIES == 8:
+        store(out, load(x) / under)
+    elif times_x:
+        store(out, load(x) * (over / under))
+    else:
+        store(out, over / under)
+
+
 cdef inline void activate(float* x, Py_ssize_t count, int activation, float alpha, float beta) noexcept nogil:
     """Apply an activation in place to ``count`` numbers, whole vectors of them; alpha and beta are its parameters."""
     if activation != NONE:
@@ -69,11 +106,9 @@ cdef inline void map_activation(
         for i in range(vectors):
             store(out + i * LANES, leaky_relu(load(x + i * dx), alpha))
     elif activation == SILU:
-        for i in range(vectors):
-            store(out + i * LANES, load(x + i * dx) * sigmoid(load(x + i * dx)))
+        map_logistic(True, x, dx, out, vectors)
     elif activation == SIGMOID:
-        for i in range(vectors):
-            store(out + i * LANES, sigmoid(load(x + i * dx)))
+        map_logistic(False, x, dx, out, vectors)
     elif activation == HARDSWISH:
         for i in range(vectors):
             store(out + i * LANES, hardswish(load(x + i * dx)))

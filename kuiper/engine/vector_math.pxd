@@ -219,18 +219,40 @@ cdef inline void exp_as_fraction(vec x, vec* factor, vec* over, vec* under) noex
     under[0] = g - r
 
 
+cdef inline void logistic_fraction(vec x, vec* over, vec* under) noexcept nogil:
+    """over / under = 1 / (1 + e**-x), within 3e-7 + 3e-9 |x|; 0 below 2**-128.
+
+    With a lookup of 8, ``over`` is 1, and e**r a polynomial of third degree: one operation less than the fraction of
+    exponentials, and the x of SiLU can be divided instead of multiplied. With 32 the fraction has fewer multiply-adds,
+    and without lookups the polynomial would have five terms.
+    """
+    cdef float log2_e = 1.4426950408889634, to_bits = 12582912 + 127 * ENTRIES, one = 1
+    cdef float b2 = 0.500064523366961, b3 = 0.16666978991337242
+    cdef vec minus_x = -clamped(x, -88.722839, 88.029692)
+    cdef vec factor, m, r
+    if ENTRIES != 8:
+        exp_as_fraction(minus_x, &factor, under, over)
+        under[0] = factor * under[0] + over[0]
+        return
+    m = minus_x * (log2_e * ENTRIES) + to_bits
+    r = rest(minus_x, m - to_bits)
+    over[0] = splat(1)
+    under[0] = (((b3 * r + b2) * r + one) * r + one) * power(m) + one
+
+
 cdef inline vec sigmoid(vec x) noexcept nogil:
     """1 / (1 + e**-x) within 3e-7 + 3e-9 |x|; 0 below 2**-128."""
-    cdef vec factor, over, under
-    exp_as_fraction(-clamped(x, -88.722839, 88.029692), &factor, &over, &under)
-    return under / (factor * over + under)
+    cdef vec over, under
+    logistic_fraction(x, &over, &under)
+    return over / under
 
 
 cdef inline vec tanh(vec x) noexcept nogil:
     """The hyperbolic tangent within 4e-7; from |x| = 9.02 on it is 1 or -1.
 
-    With x = m ln 2 / 2 + r and g = r coth r, e**2x is 2**m (g + r) / (g - r), and tanh x = (h + r) / (h + g) with
-    h = (2**m - 1) (g + r) / 2, which is 0 near 0. Rounding could lead below -1, but not above 1, as r < g.
+    With x = m ln 2 / 2 + r and g = r coth r, e**2x is 2**m (g + r) / (g - r), and tanh x = (r - h) / (g - h) with
+    h = (1 - 2**m) (g + r) / 2, which is 0 near 0; r - 0 is -0.0 for -0.0. Rounding could lead below -1, but not above 1,
+    as r < g.
     """
     cdef float two_log2_e = 2.8853900817779268, half_ln2 = 0.34657359027997264, to_bits = 12582912 + 126, half = 0.5
     cdef float c0 = 1.0000000017647859, c1 = 0.3333322684544483, c2 = -0.022127340596323965
@@ -239,8 +261,8 @@ cdef inline vec tanh(vec x) noexcept nogil:
     cdef vec r = bounded - (shifted - to_bits) * half_ln2
     cdef vec square = r * r
     cdef vec g = (c2 * square + c1) * square + c0
-    cdef vec h = (power_in_low_bits(shifted) - half) * (g + r)
-    return at_least((h + r) / (h + g), splat(-1))
+    cdef vec h = (half - power_in_low_bits(shifted)) * (g + r)
+    return at_least((r - h) / (g - h), splat(-1))
 
 
 cdef inline vec normal_distribution(vec x) noexcept nogil:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
+import kuiper.engine
 from kuiper.engine.kernels.elementwise import Elementwise
+from tests.engine.normal_pieces import BUILDS, Pieces, coefficients
 from tests.engine.one_step import run_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 INFINITY = math.inf
+LANES = 16  # of the widest vector
 LARGEST = float(np.finfo(np.float32).max)
 SMALLEST_NORMAL = float(np.finfo(np.float32).tiny)
 
@@ -145,6 +150,52 @@ def test_functions_take_infinities_and_nan_as_torch_does(
 
 def test_exp_of_nothing_is_one() -> None:
     np.testing.assert_array_equal(applied("exp", np.float32([0.0, -0.0])), [1, 1])
+
+
+@pytest.mark.parametrize("name", ["tanh", "gelu", "silu", "erf", "hardswish"])
+def test_functions_keep_the_sign_of_zero(name: str) -> None:
+    found = applied(name, np.float32([0.0, -0.0]))
+    np.testing.assert_array_equal(found, [0, 0])
+    np.testing.assert_array_equal(np.signbit(found), [False, True])
+
+
+@pytest.mark.parametrize("name", ["silu", "sigmoid"])
+@pytest.mark.parametrize("vectors", [1, 2, 3, 4, 5, 129, 1000])
+def test_divisions_that_wait_reach_every_vector(name: str, vectors: int) -> None:
+    x = np.random.default_rng(vectors).standard_normal(vectors * LANES).astype(np.float32) * 8
+    wanted = sigmoid(x.astype(np.float64)) * (x if name == "silu" else 1)
+    np.testing.assert_allclose(applied(name, x), wanted, rtol=6e-7, atol=3e-38)
+    step = Elementwise((len(x),), [(-1, 0, (1,)), (-1, 0, (1,))], [("load", 0, 0), (name, 0, 0)])
+    np.testing.assert_array_equal(run_step(step, np.append(x, np.zeros(64, np.float32)))[: len(x)], applied(name, x))
+
+
+@pytest.mark.parametrize("name", ["silu", "sigmoid"])
+def test_divisions_that_wait_take_one_number_for_all(name: str) -> None:
+    arena = np.zeros(1 + 5 * LANES + 64, np.float32)
+    arena[0] = 1.5
+    step = Elementwise((5 * LANES,), [(-1, 1, (1,)), (-1, 0, (0,))], [("load", 0, 0), (name, 0, 0)])
+    wanted = applied(name, np.float32([1.5]))[0]
+    np.testing.assert_array_equal(run_step(step, arena)[1 : 1 + 5 * LANES], wanted)
+
+
+def test_silu_is_finite_up_to_the_largest_float() -> None:
+    x = np.float32([LARGEST, LARGEST / 2, LARGEST / 3])
+    np.testing.assert_array_equal(applied("silu", x), x)
+
+
+@pytest.mark.parametrize("pieces", BUILDS, ids=["entries=32", "entries=8"])
+def test_gelu_has_the_pieces_that_are_fitted(pieces: Pieces) -> None:
+    source = (Path(kuiper.engine.__file__).parent / "gelu.pxd").read_text()
+    table = re.search(rf"KUIPER_ENTRIES == {pieces.entries}\n(.*?)\}};\n    #el", source, re.DOTALL)
+    assert table is not None
+    degree, pieces_of_one = re.findall(r"KUIPER_DEGREE = (\d+)|KUIPER_PIECES_OF_ONE (\S+)f", table[1])
+    assert int(degree[0]) == pieces.degree
+    assert float(pieces_of_one[1]) == pytest.approx(pieces.pieces_of_one, rel=1e-7)
+    numbers = re.findall(r"[-\d.][-+.\de]*(?=f[,}])", table[1].split("= {", 1)[1])
+    stored = np.array(numbers, np.float64).reshape(pieces.degree + 1, pieces.entries)
+    fitted = coefficients(pieces)
+    np.testing.assert_allclose(stored, fitted, rtol=1e-4, atol=1e-9)
+    np.testing.assert_array_equal(np.signbit(stored), np.signbit(fitted))
 
 
 @pytest.mark.parametrize("count", [1, 7, 8, 9, 16, 33, 2049])
