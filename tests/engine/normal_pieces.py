@@ -32,7 +32,7 @@ class Pieces(NamedTuple):
         return (self.entries - 1) / self.end
 
 
-BUILDS = (Pieces(32, 3, 5.5), Pieces(8, 5, 5.4))
+BUILDS = (Pieces(32, 3, 5.5), Pieces(8, 5, 5.5))
 
 
 def distribution(y: np.ndarray) -> np.ndarray:
@@ -47,7 +47,7 @@ def distribution(y: np.ndarray) -> np.ndarray:
 def coefficients(pieces: Pieces) -> np.ndarray:
     """(degree + 1, entries), the highest power first.
 
-    >>> coefficients(Pieces(8, 5, 5.4))[-1, [0, -1]].tolist()
+    >>> coefficients(Pieces(8, 5, 5.5))[-1, [0, -1]].tolist()
     [-0.0, 0.5]
     """
     fitted = np.zeros((pieces.degree + 1, pieces.entries))
