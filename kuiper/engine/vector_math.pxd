@@ -11,7 +11,8 @@ terms a polynomial of r needs:
 
     E = 32   8   1           e**r - 1 has    2   3   5 terms           g, below, has    1   2   3 terms
 
-**Where e**x is divided anyway** (sigmoid, SiLU, Mish), e**r needs no polynomial of its own. Since r coth(r / 2) is even,
+**Where e**x is divided anyway** (Mish; with E = 32 and 1 sigmoid and SiLU), e**r needs no polynomial of its own. Since
+r coth(r / 2) is even,
 
     e**r = (g + r) / (g - r),   g = r coth(r / 2) = 2 + r**2 / 6 - r**4 / 360 + ...
 
@@ -223,8 +224,9 @@ cdef inline void logistic_fraction(vec x, vec* over, vec* under) noexcept nogil:
     """over / under = 1 / (1 + e**-x), within 3e-7 + 3e-9 |x|; 0 below 2**-128.
 
     With a lookup of 8, ``over`` is 1, and e**r a polynomial of third degree: one operation less than the fraction of
-    exponentials, and the x of SiLU can be divided instead of multiplied. With 32 the fraction has fewer multiply-adds,
-    and without lookups the polynomial would have five terms.
+    exponentials, and the x of SiLU can be divided instead of multiplied. It multiplies the factor as a whole, since e**r - 1
+    may be negative where the factor is infinite. With 32 the fraction has fewer multiply-adds, and without lookups the
+    polynomial would have five terms.
     """
     cdef float log2_e = 1.4426950408889634, to_bits = 12582912 + 127 * ENTRIES, one = 1
     cdef float b2 = 0.500064523366961, b3 = 0.16666978991337242
