@@ -54,6 +54,7 @@ cdef extern from *:
       #define KUIPER_INLINE static inline __attribute__((always_inline, unused))
       #define KUIPER_CHOOSE(m, a, b) ((kuiper_vec)(((m) & (kuiper_ints)(a)) | (~(m) & (kuiper_ints)(b))))
       #define KUIPER_PREFETCH(p) __builtin_prefetch(p, 0, 2)
+      #define KUIPER_PREFETCH_TO_WRITE(p) __builtin_prefetch(p, 1, 3)
       KUIPER_INLINE kuiper_vec kuiper_splat(float x) { return x - (kuiper_vec){0}; }
       #define KUIPER_BITS(x) ((kuiper_ints)(x))
       #define KUIPER_OF_BITS(bits) ((kuiper_vec)(bits))
@@ -64,6 +65,7 @@ cdef extern from *:
       #define KUIPER_INLINE static __inline
       #define KUIPER_CHOOSE(m, a, b) ((m) ? (a) : (b))
       #define KUIPER_PREFETCH(p) ((void)(p))
+      #define KUIPER_PREFETCH_TO_WRITE(p) ((void)(p))
       KUIPER_INLINE kuiper_vec kuiper_splat(float x) { return x; }
       typedef int kuiper_ints;
       typedef unsigned kuiper_unsigned;
@@ -171,6 +173,8 @@ cdef extern from *:
     vec load "kuiper_load"(const float* p) noexcept nogil
     void store "kuiper_store"(float* p, vec x) noexcept nogil
     vec splat "kuiper_splat"(float x) noexcept nogil
+    # ask for the cache line at p, which will be written to
+    void prefetch_to_write "KUIPER_PREFETCH_TO_WRITE"(const float* p) noexcept nogil
     # LANES whole numbers of 8 bits, signed
     vec of_bytes "kuiper_of_bytes"(const void* p) noexcept nogil
     # x, but ``low`` where x < low; NaN stays NaN

@@ -8,15 +8,26 @@
 Each stateful operator has arrays of its own, made on first use, whose layout is the operator's own affair. What lies
 behind ``length`` means nothing and will be overwritten: so a call that fails has changed nothing, and going back to an
 earlier length costs nothing.
+
+The caches of a language model are read from main memory at every token, by then the weights have pushed them out of the
+CPU's: out of large pages that takes two thirds of the time. NumPy asks for large pages only where one array fills them.
+So arrays share some, from the first megabytes on: a session of a small model takes no large page.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from kuiper.errors import ShapeError
+from kuiper.pages import pages
+from kuiper.tensor_limit import check_size
+
+_LINE = 64  # bytes of a cache line
+_PAGE = 2 << 20  # bytes of a large page
+_STRETCH = 16 << 20  # bytes that arrays share; what nobody touches takes no memory
 
 
 class State:
@@ -39,6 +50,7 @@ class State:
         self.max_length = max_length
         self.position = np.zeros(1, np.int64)  # an array, since compiled steps read it where it lies
         self._arrays: dict[str, np.ndarray] = {}
+        self._rest = np.empty(0, np.uint8)  # what is left of the last stretch
 
     @property
     def length(self) -> int:
@@ -59,7 +71,7 @@ class State:
         """
         array = self._arrays.get(key)
         if array is None:
-            array = self._arrays[key] = np.zeros(shape, np.float32)
+            array = self._arrays[key] = self._zeros(key, shape)
         if array.shape != shape:
             raise ShapeError(key, f"state of shape {array.shape}, as in the calls before", shape)
         return array
@@ -72,8 +84,21 @@ class State:
         """Another state that has come as far, on memory of its own."""
         other = State(self.max_length)
         other.length = self.length
-        other._arrays = {key: array.copy() for key, array in self._arrays.items()}
+        for key, array in self._arrays.items():
+            other.array(key, array.shape)[...] = array
         return other
+
+    def _zeros(self, key: str, shape: tuple[int, ...]) -> np.ndarray:
+        """Zeros, beside other arrays in large pages unless all of them are small or this one is large."""
+        size = 4 * math.prod(shape)
+        if self.nbytes < _PAGE or size > _STRETCH // 4:
+            return np.zeros(shape, np.float32)
+        check_size(shape, where=key)
+        taken = -(-size // _LINE) * _LINE
+        if len(self._rest) < taken:
+            self._rest = pages(_STRETCH)
+        memory, self._rest = self._rest[:size], self._rest[taken:]
+        return memory.view(np.float32).reshape(shape)
 
     @property
     def nbytes(self) -> int:

@@ -80,6 +80,28 @@ def test_single_tokens_attend_to_any_number_of_panels(shared: int, numbers: int)
         np.testing.assert_allclose(got[:, :, 0], expected[:, :, position], atol=1e-5 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("count", [2, 3, 4, 5, 13])
+@pytest.mark.parametrize("shared", [1, 3])
+def test_a_few_tokens_at_once_may_begin_in_any_panel(count: int, shared: int) -> None:
+    """They are appended by the step that reads them, and may fill one panel of keys and begin another."""
+    rng = np.random.default_rng(count)
+    q, k, v = (rng.standard_normal((2, 80, h, 24), np.float32) for h in (2 * shared, 2, 2))
+    expected = causal_attention(*(x.transpose(0, 2, 1, 3) for x in (q, k, v)))
+    model, state = built(True), State(80)
+    for first in range(0, 80 - count, count):
+        got = run(model, state, [x[:, first : first + count] for x in (q, k, v)])
+        rows = expected[:, :, first : first + count]
+        np.testing.assert_allclose(got, rows, atol=1e-5 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize(("count", "steps"), [(1, 1), (256, 2)])
+def test_attention_appends_where_a_group_of_heads_is_one_task(count: int, steps: int) -> None:
+    plan = Plan(built(True), [np.zeros((1, count, 2, 16), np.float32)] * 3, {}, max_length=256)
+    algorithms = [card.algorithm for stretch in plan.compiled() for card in stretch.steps]
+    assert sum("caches" in algorithm for algorithm in algorithms) == steps
+    assert sum("append" in algorithm for algorithm in algorithms) == 1
+
+
 def test_attention_takes_the_scale_that_the_file_gives() -> None:
     rng = np.random.default_rng(0)
     q, k, v = (rng.standard_normal((1, 20, 2, 8), np.float32) for _ in range(3))

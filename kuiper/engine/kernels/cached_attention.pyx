@@ -3,6 +3,9 @@
     Append    the keys and values of this call, behind those of the calls before
     Attend    out = softmax(scale * q @ keys^T) @ values, each query up to its own position
 
+Where one task has all queries of a group of heads, as when a text is written token by token, Attend appends, too: what it
+writes to comes from main memory, and arrives while the older keys are read.
+
 How far the caches are filled is read when the step runs, so one plan serves every position, and no more is read than is
 there. Both caches lie in panels of 16 numbers that are used together, so both products are tiles (tile.pxd; for few rows
 thin_tile.pxd):
@@ -24,8 +27,8 @@ from libc.math cimport INFINITY
 from kuiper.engine.blocks cimport copy_exactly, fill
 from kuiper.engine.step cimport Memory, Step
 from kuiper.engine.tile cimport MAX_ROWS, MAX_VECTORS, TileWork, rows_for, tile
-from kuiper.engine.thin_tile cimport THIN_PANELS, THIN_ROWS, thin_tile
-from kuiper.engine.vector cimport LANES, at_least, load, splat, store, vec
+from kuiper.engine.thin_tile cimport THIN_PANELS, THIN_ROWS, THIN_VECTORS, thin_tile
+from kuiper.engine.vector cimport LANES, at_least, load, prefetch_to_write, splat, store, vec
 from kuiper.engine.vector_math cimport exp_up_to, largest_lane, sum_of_lanes, with_rest
 
 cdef enum:
@@ -34,7 +37,6 @@ cdef enum:
 cdef enum:
     VECTORS = PANEL // LANES  # of a panel
     MOST = MAX_ROWS  # rows of a task
-    LINES_AHEAD = 16  # how many lines of a panel are asked for before they are read
 
 cdef struct Caches:
     Py_ssize_t position, keys, values  # externals
@@ -50,6 +52,8 @@ cdef struct Appending:
 
 cdef struct Attending:
     Caches caches
+    bint appends
+    Appending appending  # if it appends
     Source query, out
     Py_ssize_t shared, rows, blocks
     float scale
@@ -94,6 +98,11 @@ cdef void append(const void* numbers, Py_ssize_t task, const Memory* memory) noe
             )
 
 
+def is_one_task(Py_ssize_t count, Py_ssize_t shared) -> bool:
+    """Whether ``count`` queries of each of the ``shared`` heads that share keys are one task."""
+    return count * shared <= rows_of_task()
+
+
 cdef class Attend(Step):
     """See the head of this file.
 
@@ -103,13 +112,17 @@ cdef class Attend(Step):
     query, out : where they lie: offset and strides along texts, heads and positions, in floats
     shared : how many heads share keys and values
     scale : of the scores
+    appending : what it appends first, if it does: only where a group of heads is one task
     """
 
     cdef Attending work
 
-    def __init__(self, dict caches, query, out, Py_ssize_t shared, float scale):
+    def __init__(self, dict caches, query, out, Py_ssize_t shared, float scale, Append appending=None):
         cdef Attending* w = &self.work
         w.caches = caches
+        w.appends = appending is not None
+        if w.appends:
+            w.appending = appending.work
         w.query.first, w.query.text, w.query.head, w.query.position = query
         w.out.first, w.out.text, w.out.head, w.out.position = out
         w.shared, w.scale = shared, scale
@@ -131,6 +144,11 @@ cdef void attend(const void* numbers, Py_ssize_t task, const Memory* memory) noe
     cdef int rows = <int> (end - first), i
     cdef Py_ssize_t width = width_of(c), mixed = PANEL * panels_of(c.numbers), position = start_of(c, memory), e
     cdef Py_ssize_t seen = position + (end - 1) // w.shared + 1  # by the last of the rows
+    cdef Py_ssize_t panels = panels_of(seen)
+    cdef Py_ssize_t ready = position // PANEL if w.appends else panels  # panels of keys that nothing is added to
+    cdef float* keys = keys_of(c, group, memory)
+    cdef float* values = values_of(c, group, memory)
+    cdef const float* following = keys_of(c, min(group + 1, c.texts * c.groups - 1), memory)
     cdef float* scores = memory.scratch
     cdef float* queries = scores + MOST * width
     cdef float* results = queries + MOST * (c.numbers + PANEL)
@@ -139,53 +157,71 @@ cdef void attend(const void* numbers, Py_ssize_t task, const Memory* memory) noe
     cdef float** targets = <float**> (pointers + MOST)
     cdef const float* query
     cdef float* out
+    if w.appends:
+        expect(c, group, memory)
     fill(zeros, 0, VECTORS)
     for i in range(rows):
         query = row_of(&w.query, w, group, first + i, memory)
         for e in range(c.numbers):
             queries[i * c.numbers + e] = w.scale * query[e]
         pointers[i], targets[i] = queries + i * c.numbers, scores + i * width
-    multiply(
-        rows, keys_of(c, group, memory), c.numbers, panels_of(seen), c.numbers * PANEL, values_of(c, group, memory),
-        zeros, pointers, targets,
-    )
+    multiply(rows, keys, c.numbers, 0, ready, c.numbers * PANEL, values, c.room * PANEL, zeros, pointers, targets)
+    if w.appends:
+        append(&w.appending, group, memory)
+        multiply(
+            rows, keys, c.numbers, ready, panels, c.numbers * PANEL, values, c.room * PANEL, zeros, pointers, targets
+        )
     for i in range(rows):
-        softmax_row(scores + i * width, position + (first + i) // w.shared + 1, panels_of(seen) * PANEL)
+        softmax_row(scores + i * width, position + (first + i) // w.shared + 1, panels * PANEL)
         pointers[i], targets[i] = scores + i * width, results + i * mixed
     multiply(
-        rows, values_of(c, group, memory), seen, panels_of(c.numbers), c.room * PANEL, keys_of(c, group + 1, memory),
-        zeros, pointers, targets,
+        rows, values, seen, 0, panels_of(c.numbers), c.room * PANEL, following, seen * PANEL, zeros, pointers, targets
     )
     for i in range(rows):
         out = row_of(&w.out, w, group, first + i, memory)
         copy_exactly(results + i * mixed, out, c.numbers)
 
 
-cdef void multiply(
-    int rows, const float* panels, Py_ssize_t depth, Py_ssize_t count, Py_ssize_t panel, const float* behind,
-    const float* zeros, const float** pointers, float** targets,
-) noexcept nogil:
-    """targets[row] (count * PANEL) = pointers[row] (depth) times panels (count, depth, PANEL) ``panel`` floats apart.
+cdef void expect(const Caches* c, Py_ssize_t group, const Memory* memory) noexcept nogil:
+    """Ask for what ``append`` writes to: without, the tile would wait for each line of the new keys' panels."""
+    cdef Py_ssize_t position = start_of(c, memory), first = position // PANEL * c.numbers, column, at
+    cdef float* keys = keys_of(c, group, memory)
+    cdef float* values = values_of(c, group, memory)
+    for at in range(first, panels_of(position + c.count) * c.numbers):
+        prefetch_to_write(keys + at * PANEL)
+    for column in range(panels_of(c.numbers)):
+        for at in range(position, position + c.count):
+            prefetch_to_write(values + (column * c.room + at) * PANEL)
 
-    What will be read after them, ``behind``, is asked for with the last panel.
+
+cdef void multiply(
+    int rows, const float* panels, Py_ssize_t depth, Py_ssize_t first, Py_ssize_t end, Py_ssize_t panel,
+    const float* behind, Py_ssize_t behind_panel, const float* zeros, const float** pointers, float** targets,
+) noexcept nogil:
+    """targets[row] = pointers[row] (depth) times panels ``first`` to ``end`` (depth, PANEL), ``panel`` floats apart.
+
+    Targets have room for all panels. What will be read after them, ``behind`` and ``behind_panel`` floats further, is
+    asked for with the last ones.
     """
     cdef TileWork work
     cdef float* parts[MOST]
-    cdef Py_ssize_t p = 0, ahead
+    cdef const float* ahead[THIN_VECTORS]
+    cdef Py_ssize_t p = first, after
     cdef int i
     if rows <= THIN_ROWS and THIN_PANELS > 1:
-        # of panels without a gap the next ones are asked for, else the next lines of each
-        ahead = THIN_PANELS * panel if panel == depth * PANEL else LINES_AHEAD * PANEL
-        while p + THIN_PANELS <= count:
+        while p + THIN_PANELS <= end:
+            for i in range(THIN_PANELS):
+                after = p + THIN_PANELS + i - end
+                ahead[i] = panels + (end + after) * panel if after < 0 else behind + after * behind_panel
             for i in range(rows):
                 parts[i] = targets[i] + p * PANEL
             thin_tile(rows, panels + p * panel, panel, depth, ahead, pointers, parts)
             p += THIN_PANELS
     work.taps, work.depth, work.bias = 1, depth, zeros
     work.in_channel = work.has_residual = work.clamps = 0
-    for p in range(p, count):
+    for p in range(p, end):
         work.weights, work.out_channel = panels + p * panel, p * PANEL
-        work.ahead = work.weights + panel if p + 1 < count else behind
+        work.ahead = work.weights + panel if p + 1 < end else behind
         if VECTORS <= MAX_VECTORS:
             tile(rows, VECTORS, &work, pointers, NULL, targets)
         else:

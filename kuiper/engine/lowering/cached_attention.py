@@ -1,11 +1,15 @@
-"""Attention to all that a session has seen: what is new goes to the caches, then the queries read them."""
+"""Attention to all that a session has seen: what is new goes to the caches, then the queries read them.
+
+Of a few tokens that is one step: the task of a group of heads appends to the caches that nobody else reads. Many tokens
+are several tasks for each group, which must find the caches filled.
+"""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
-from kuiper.engine.kernels.cached_attention import Append, Attend
+from kuiper.engine.kernels.cached_attention import Append, Attend, is_one_task
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.transfers import dense
 from kuiper.engine.values import Value
@@ -43,24 +47,25 @@ def lower_cached_attention(
         "position": position[0], "keys": keys[0], "values": rows[0],
         "texts": texts, "groups": groups, "count": count, "numbers": numbers, "room": room,
     }  # fmt: skip
-    planner.emit(
-        "append to the caches",
-        lambda: Append(caches, _place(k), _place(v)),
-        reads=[k, v],
-        expected=2 * k.view.size / _APPENDED,
-        externals=externals,
-    )
+    appended, in_one = 2 * k.view.size / _APPENDED, is_one_task(count, heads // groups)
+
+    def append() -> Append:
+        return Append(caches, _place(k), _place(v))
+
+    if not in_one:
+        planner.emit("append to the caches", append, reads=[k, v], expected=appended, externals=externals)
     whole = planner.rows((texts, count, heads, numbers), output=None, padded=False)
     out = Value(whole.storage, whole.view.transpose(0, 2, 1, 3))
     scale = 1 / math.sqrt(numbers) if layer.scale is None else layer.scale
     products = 2 * q.view.size * room
+    algorithm = "append, attention to the caches" if in_one else "attention to the caches"
     planner.emit(
-        f"attention to the caches, {heads // groups} heads for each" if heads > groups else "attention to the caches",
-        lambda: Attend(caches, _place(q), _place(out), heads // groups, scale),
-        reads=[q],
+        f"{algorithm}, {heads // groups} heads for each" if heads > groups else algorithm,
+        lambda: Attend(caches, _place(q), _place(out), heads // groups, scale, append() if in_one else None),
+        reads=[q, k, v] if in_one else [q],
         writes=[out],
         flops=2 * products,
-        expected=products / _PRODUCTS,
+        expected=products / _PRODUCTS + (appended if in_one else 0),
         externals=externals,
     )
     return [out]

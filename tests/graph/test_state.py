@@ -1,0 +1,100 @@
+"""The memory of a session: zeros of its own for each array, side by side in large pages where there is much of it."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+from kuiper.errors import ShapeError
+from kuiper.graph.state import _PAGE, _STRETCH, State
+from kuiper.tensor_limit import get_tensor_limit, set_tensor_limit
+
+SHAPES = {
+    "small": (1, 2, 3, 5),
+    **{f"layers.{i}": (1, 3, 500, 61) for i in range(60)},  # 366 kB each, in all more than a stretch
+    "odd": (1, 1, 1, 7),
+    "large": (1, 1, _STRETCH // 4, 2),
+    "last": (2, 3, 100, 16),
+}
+
+
+def filled() -> State:
+    """A state with all shapes; the array of number i is full of i."""
+    state = State(max_length=500)
+    for i, (key, shape) in enumerate(SHAPES.items()):
+        array = state.array(key, shape)
+        assert (array.shape, array.dtype, array.any()) == (shape, np.float32, False)
+        array[...] = i
+    return state
+
+
+def where(state: State, key: str) -> int:
+    """Where an array begins."""
+    return int(state.array(key, SHAPES[key]).__array_interface__["data"][0])
+
+
+def test_arrays_of_any_size_are_zeros_and_lie_apart() -> None:
+    state = filled()
+    for i, (key, shape) in enumerate(SHAPES.items()):
+        assert (state.array(key, shape) == i).all()
+    assert state.nbytes == sum(4 * int(np.prod(shape)) for shape in SHAPES.values())
+
+
+def test_arrays_lie_side_by_side_once_they_fill_a_large_page() -> None:
+    """Alone none of them would get one: NumPy asks for large pages for 4 MiB and more."""
+    state = filled()
+    keys = [f"layers.{i}" for i in range(60)]
+    size = 4 * int(np.prod(SHAPES[keys[0]]))
+    alone = -(-_PAGE // size)
+    gaps = [
+        where(state, after) - where(state, key) for key, after in zip(keys[alone:], keys[alone + 1 :], strict=False)
+    ]
+    assert sum(gap == -(-size // 64) * 64 for gap in gaps) >= len(gaps) - 1  # one begins a new stretch
+
+
+def test_a_small_state_takes_no_large_page() -> None:
+    state = State(max_length=8)
+    for i in range(100):
+        state.array(f"layers.{i}", (1, 2, 8, 16))
+    assert len(state._rest) == 0
+
+
+def test_copy_has_the_same_numbers_on_memory_of_its_own() -> None:
+    state = filled()
+    state.length = 3
+    other = state.copy()
+    for shape, key in zip(SHAPES.values(), SHAPES, strict=True):
+        np.testing.assert_array_equal(other.array(key, shape), state.array(key, shape))
+        other.array(key, shape)[...] = -1
+        assert not (state.array(key, shape) == -1).any()
+    assert (other.length, other.nbytes) == (3, state.nbytes)
+
+
+def test_memory_goes_back_with_the_state() -> None:
+    state = filled()
+    stretch = weakref.ref(np.asarray(state._rest.base))
+    del state
+    gc.collect()
+    assert stretch() is None
+
+
+def test_array_of_another_shape_than_before() -> None:
+    state = State(max_length=8)
+    state.array("a", (1, 8))
+    with pytest.raises(ShapeError, match=r"^a: expected state of shape \(1, 8\), as in the calls before, got \(2, 8\)"):
+        state.array("a", (2, 8))
+
+
+def test_no_array_is_larger_than_the_limit() -> None:
+    before, state = get_tensor_limit(), State(max_length=8)
+    state.array("first", (_PAGE // 4,))
+    set_tensor_limit(4000)
+    try:
+        assert state.array("fits", (1000,)).size == 1000
+        with pytest.raises(ShapeError, match=r"^second: expected a tensor of at most 3.9 KiB"):
+            state.array("second", (1001,))
+    finally:
+        set_tensor_limit(before)
