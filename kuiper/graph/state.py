@@ -10,8 +10,9 @@ behind ``length`` means nothing and will be overwritten: so a call that fails ha
 earlier length costs nothing.
 
 The caches of a language model are read from main memory at every token, by then the weights have pushed them out of the
-CPU's: out of large pages that takes two thirds of the time. NumPy asks for large pages only where one array fills them.
-So arrays share some, from the first megabytes on: a session of a small model takes no large page.
+CPU's: out of large pages that takes four fifths of the time. NumPy asks for large pages only where an array fills them.
+So arrays share some, from the first megabytes on: a session of a small model takes no large page. The price is that a
+large page is there as a whole, with room that no text may ever fill.
 """
 
 from __future__ import annotations
