@@ -19,9 +19,14 @@ there is no im2col, and a 1x1 convolution, a linear layer and a matrix product a
 
 What is left of the work on an output is done before it leaves the registers: bias, residual, and a clamp (ReLU, ReLU6).
 
-Weights that do not fit the second-level cache would have to be waited for. So each step asks for one cache line of what comes
-next, while there are multiplications to do: ``ahead`` is where the weights of the next panel begin, or any address that does
-no harm.
+Weights that do not fit the second-level cache would have to be waited for. So each step asks for a part of what comes next,
+while there are multiplications to do: ``ahead`` is where that begins (any address does no harm), and each step asks for
+``ahead_bytes`` of it. Where memory takes nearly as long as the multiplications, all tiles that read the same weights should ask
+for equal parts of the next ones (``share_of``), so that it delivers all the time:
+
+    tile        0    1    2                        0    1    2
+    memory   [=======]              rather than [==============]     the first tile waits: it asks for more than arrives while
+    sums       [---][--][--]                    [--][--][--]         it runs, the others ask for nothing, and memory rests
 
 The numbers of rows and vectors are constants wherever ``kuiper_tile_of`` is expanded, so its loops unroll and its sums are
 registers; ``tile`` picks the expansion. As plain loops the same code depends on the optimiser's mood: between 6 and 131
@@ -42,6 +47,7 @@ cdef extern from *:
     enum { REGISTERS = 16 };
     #endif
     enum { MAX_ROWS = 12, MAX_VECTORS = 4 };
+    enum { LINE_BYTES = 64 };  /* of a cache line */
 
     /* The most rows for 1, 2, 3 and 4 vectors. Beside the sums a register for each vector of weights is needed, one for
        the number, and one to spare: without it, gcc reads the weights again for each row. On ARM each row has a register
@@ -59,7 +65,8 @@ cdef extern from *:
         const float *weights;        /* [taps][depth][vectors * LANES] */
         const float *bias;           /* [vectors * LANES] */
         Py_ssize_t in_channel, out_channel;  /* where in a pixel its numbers begin */
-        const float *ahead;          /* what will be read next: a cache line of it is asked for in each step */
+        const void *ahead;           /* what will be read next */
+        Py_ssize_t ahead_bytes;      /* of it, what each step asks for: as share_of has it, or less */
         int has_residual, clamps;
         float low, high;             /* if it clamps */
     } kuiper_tile_work;
@@ -76,7 +83,9 @@ cdef extern from *:
         const float *const *pointers, const float *const *residual, float *const *out
     ) {
         kuiper_vec s[MAX_ROWS][MAX_VECTORS];
-        const float *w = work->weights, *ahead = work->ahead;
+        const float *w = work->weights;
+        const char *ahead = (const char *)work->ahead;
+        const Py_ssize_t ahead_bytes = work->ahead_bytes;
         KUIPER_UNROLL for (int i = 0; i < rows; i++)
             KUIPER_UNROLL for (int v = 0; v < vectors; v++)
                 s[i][v] = kuiper_load(work->bias + v * LANES);
@@ -86,8 +95,9 @@ cdef extern from *:
             Py_ssize_t c = 0;
             #if defined(KUIPER_VECTORS) && defined(__ARM_NEON)
             /* A multiply-add may take one of its factors from any lane of a register: one load for four numbers of a row. */
-            for (; c + LANES <= work->depth; c += LANES, ahead += 16 * vectors) {
-                KUIPER_UNROLL for (int v = 0; v < vectors; v++) KUIPER_PREFETCH(ahead + 16 * v);
+            for (; c + LANES <= work->depth; c += LANES, ahead += LANES * ahead_bytes) {
+                for (Py_ssize_t line = 0; line < LANES * ahead_bytes; line += LINE_BYTES)
+                    KUIPER_PREFETCH(ahead + line);
                 kuiper_vec a[MAX_ROWS];
                 KUIPER_UNROLL for (int i = 0; i < rows; i++) a[i] = kuiper_load(x[i] + c);
                 KUIPER_UNROLL for (int lane = 0; lane < LANES; lane++, w += vectors * LANES) {
@@ -99,8 +109,11 @@ cdef extern from *:
                 }
             }
             #endif
-            for (; c < work->depth; c++, w += vectors * LANES, ahead += 16) {
+            for (; c < work->depth; c++, w += vectors * LANES, ahead += ahead_bytes) {
                 KUIPER_PREFETCH(ahead);
+                if (vectors > 2) /* with fewer vectors there are more rows, whose pointers need this loop's registers */
+                    for (Py_ssize_t line = LINE_BYTES; line < ahead_bytes; line += LINE_BYTES)
+                        KUIPER_PREFETCH(ahead + line);
                 kuiper_vec b[MAX_VECTORS];
                 KUIPER_UNROLL for (int v = 0; v < vectors; v++) b[v] = kuiper_load(w + v * LANES);
                 KUIPER_UNROLL for (int i = 0; i < rows; i++)
@@ -155,13 +168,15 @@ cdef extern from *:
         ROWS_4
         MAX_ROWS
         MAX_VECTORS
+        LINE_BYTES
 
     ctypedef struct TileWork "kuiper_tile_work":
         Py_ssize_t taps, depth
         const float* weights
         const float* bias
         Py_ssize_t in_channel, out_channel
-        const float* ahead
+        const void* ahead
+        Py_ssize_t ahead_bytes
         bint has_residual, clamps
         float low, high
 
@@ -169,6 +184,16 @@ cdef extern from *:
     void tile "kuiper_tile"(
         int rows, int vectors, const TileWork* work, const float** pointers, const float** residual, float** out
     ) noexcept nogil
+
+
+cdef inline Py_ssize_t share_of(int vectors, Py_ssize_t tiles) noexcept nogil:
+    """``ahead_bytes`` for so many tiles, which together ask for as many weights as each of them reads.
+
+    A tile of one or two vectors asks for a cache line in each step, at most. To ask for some lines and to leave out others
+    between them is worse than not to ask at all: the CPU's own prefetchers do not see through it.
+    """
+    cdef Py_ssize_t share = (vectors * LANES * <Py_ssize_t> sizeof(float) - 1) // tiles + 1
+    return share if vectors > 2 else min(share, <Py_ssize_t> LINE_BYTES)
 
 
 cdef inline int rows_for(int vectors) noexcept nogil:

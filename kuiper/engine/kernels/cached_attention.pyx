@@ -26,7 +26,7 @@ from libc.math cimport INFINITY
 
 from kuiper.engine.blocks cimport copy_exactly, fill
 from kuiper.engine.step cimport Memory, Step
-from kuiper.engine.tile cimport MAX_ROWS, MAX_VECTORS, TileWork, rows_for, tile
+from kuiper.engine.tile cimport MAX_ROWS, MAX_VECTORS, TileWork, rows_for, share_of, tile
 from kuiper.engine.thin_tile cimport THIN_PANELS, THIN_ROWS, THIN_VECTORS, thin_tile
 from kuiper.engine.vector cimport LANES, at_least, load, prefetch_to_write, splat, store, vec
 from kuiper.engine.vector_math cimport exp_up_to, largest_lane, sum_of_lanes, with_rest
@@ -219,6 +219,7 @@ cdef void multiply(
             p += THIN_PANELS
     work.taps, work.depth, work.bias = 1, depth, zeros
     work.in_channel = work.has_residual = work.clamps = 0
+    work.ahead_bytes = share_of(VECTORS, 1)
     for p in range(p, end):
         work.weights, work.out_channel = panels + p * panel, p * PANEL
         work.ahead = work.weights + panel if p + 1 < end else behind

@@ -26,7 +26,7 @@ from kuiper.engine.activation cimport (
 )
 from kuiper.engine.kernels.convolution_table cimport Geometry, Panel, Table, Work, go_to, place
 from kuiper.engine.step cimport Memory, RowWise, Step
-from kuiper.engine.tile cimport MAX_ROWS, REGISTERS as REGISTERS_OF_BUILD, TileWork, rows_for, tile
+from kuiper.engine.tile cimport LINE_BYTES, MAX_ROWS, REGISTERS as REGISTERS_OF_BUILD, TileWork, rows_for, share_of, tile
 from kuiper.engine.vector cimport LANES as LANES_OF_BUILD
 
 cdef enum:
@@ -89,7 +89,8 @@ cdef class Convolution(Step):
     cdef void announce(self, const float* weights, Py_ssize_t floats) noexcept:
         if weights != NULL:
             self.work.next_weights = weights
-            self.work.next_share = <double> floats / (self.work.pixels * self.work.geometry.panels)
+            self.work.next_bytes = <double> floats / (self.work.pixels * self.work.geometry.panels)
+            self.work.next_bytes *= sizeof(float) / <double> (self.work.taps * self.work.geometry.depth)
 
 
 cdef void convolve(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
@@ -134,29 +135,35 @@ cdef void convolve_block(
             tiled.weights = work.weights + work.panel[panel].weights
             tiled.bias = work.bias + work.panel[panel].out_channel
             tiled.in_channel, tiled.out_channel = work.panel[panel].in_channel, work.panel[panel].out_channel
-            tiled.ahead = ahead_of(work, panel, pixel, rows, <double> index / tiles)
+            look_ahead(work, panel, pixel, rows, index, tiles, &tiled)
             tile(rows, <int> work.panel[panel].vectors, &tiled, table.pointers, table.residual, table.out)
         if g.activation != CLIP and g.activation != NONE:
             activate_rows(work, &work.panel[first_panel], &work.panel[end_panel - 1], rows, &table)
         pixel += rows
 
 
-cdef inline const float* ahead_of(
-    const Work* work, Py_ssize_t panel, Py_ssize_t pixel, int rows, double done
+cdef inline void look_ahead(
+    const Work* work, Py_ssize_t panel, Py_ssize_t pixel, int rows, Py_ssize_t index, Py_ssize_t tiles, TileWork* tiled
 ) noexcept nogil:
-    """What a tile should fetch while it computes, when this part of the block's tiles is ``done``.
+    """What tile ``index`` of a block's ``tiles`` asks for while it computes.
 
-    If the weights do not fit the cache, that is this tile's part of the panel behind its own; or, where a single tile does
-    all pixels and reads each weight once, what it will read soon. Otherwise it is its part of the next step's weights.
+    If the weights do not fit the cache, that is the panel behind its own, from this tile's part of it on; or, where a single
+    tile does all pixels and reads each weight once, what it will read soon. Otherwise it is its part of the next step's
+    weights, and no more.
     """
     cdef const Geometry* g = &work.geometry
-    cdef Py_ssize_t columns = work.panel[panel].vectors * LANES_OF_BUILD
+    cdef int vectors = <int> work.panel[panel].vectors
+    cdef Py_ssize_t steps = work.taps * g.depth, done
     if g.far_weights and rows == work.pixels:
-        return work.weights + work.panel[panel].weights + SOON
-    if g.far_weights:
-        return work.weights + work.panel[panel].weights + <Py_ssize_t> ((1 + done) * work.taps * g.depth) * columns
-    done = panel * work.pixels + pixel if g.panel_groups > 1 else pixel * g.panels + panel * rows
-    return work.next_weights + <Py_ssize_t> (done * work.next_share)
+        tiled.ahead = tiled.weights + SOON
+        tiled.ahead_bytes = min(share_of(vectors, 1), <Py_ssize_t> LINE_BYTES)
+    elif g.far_weights:
+        tiled.ahead_bytes = min(share_of(vectors, 1), <Py_ssize_t> LINE_BYTES)
+        tiled.ahead = tiled.weights + (steps + steps * index // tiles) * vectors * LANES_OF_BUILD
+    else:
+        done = panel * work.pixels + pixel if g.panel_groups > 1 else pixel * g.panels + panel * rows
+        tiled.ahead = <const char*> work.next_weights + <Py_ssize_t> (done * steps * work.next_bytes)
+        tiled.ahead_bytes = min(<Py_ssize_t> (rows * work.next_bytes) + 1, <Py_ssize_t> LINE_BYTES)
 
 
 cdef inline void activate_rows(

@@ -37,7 +37,7 @@ cdef struct Work:
     const float* weights
     const float* bias
     const float* next_weights  # of the step behind this one
-    double next_share  # how many of them come to one pixel of one panel
+    double next_bytes  # how much of them comes to each step of a sum, so that all sums together ask for all
 
 # The table of a tile, in a task's scratch memory, and the output pixel with which the next tile begins.
 cdef struct Table:

@@ -142,7 +142,7 @@ cdef void run_step(
     for panel in range(g.panels):
         index = direction * g.panels + panel
         work.weights, work.bias = w.weights + index * g.cells * width, w.bias + index * width
-        work.ahead = work.weights
+        work.ahead, work.ahead_bytes = work.weights, 0
         row = first
         for index in range(tiles):
             stop = first + (index + 1) * (end - first) // tiles

@@ -36,11 +36,12 @@ from kuiper.engine.kernels.winograd_transforms cimport (
     output_tile_2, output_tile_2_stride_2, output_tile_4, output_tile_4_stride_2,
 )
 from kuiper.engine.step cimport Memory, Step
-from kuiper.engine.tile cimport MAX_VECTORS, TileWork, rows_for, tile
+from kuiper.engine.tile cimport MAX_VECTORS, TileWork, rows_for, share_of, tile
 from kuiper.engine.vector cimport LANES, at_least, at_most, load, splat, store, vec
 
 cdef enum:
     LINE = 16  # floats of a cache line
+    SOON = 2048  # floats, two pages of memory: weights are asked for at least so far ahead
 
 
 cdef class Winograd(Step):
@@ -192,10 +193,10 @@ cdef void multiply(
 ) noexcept nogil:
     """M[position] = V[position] U[position] for one panel: a position's weights serve all tiles of the block."""
     cdef Py_ssize_t channels = work.geometry.channels, columns = vectors * LANES, slots = work.geometry.size + 2
-    cdef Py_ssize_t product, index, first, end, asked = 0
     cdef Py_ssize_t chunks = (count + rows_for(vectors) - 1) // rows_for(vectors)
+    cdef Py_ssize_t product, sharing, index, first, end, matrix = channels * columns
     cdef const float* weights = work.weights + first_channel * channels * slots * slots
-    cdef const float* following
+    cdef const char* ahead = NULL
     cdef int rows
     cdef TileWork tiled
     tiled.taps = 1
@@ -208,16 +209,19 @@ cdef void multiply(
         # The same rows in each position, only further on: the tables of pointers serve all.
         tiled.in_channel = work.order[product] * work.values_position
         tiled.out_channel = work.order[product] * work.sums_position
-        tiled.weights = weights + work.slot[product] * channels * columns
-        following = tiled.weights + channels * columns
+        tiled.weights = weights + work.slot[product] * matrix
         if product == 0 or work.slot[product] != work.slot[product - 1]:
-            asked = 0
+            # All tiles that read this matrix together ask for the next one, or for a later one if the next comes too soon.
+            sharing = 1
+            while product + sharing < work.positions and work.slot[product + sharing] == work.slot[product]:
+                sharing += 1
+            tiled.ahead_bytes = share_of(vectors, sharing * chunks)
+            ahead = <const char*> (tiled.weights + max(matrix, <Py_ssize_t> SOON))
         first = 0
         for index in range(chunks):
             end = (index + 1) * count // chunks
-            # Each tile asks for its share of the weights that come next, a cache line for each channel.
-            tiled.ahead = following + asked * channels * LINE if asked * LINE < columns else tiled.weights
-            asked += 1
+            tiled.ahead = ahead
+            ahead += channels * tiled.ahead_bytes
             rows = <int> (end - first)  # there is no residual: any pointers do for it
             tile(rows, vectors, &tiled, rows_of_values + first, rows_of_values, rows_of_sums + first)
             first = end
