@@ -255,8 +255,8 @@ def test_race_command_writes_on_the_reference_where_nothing_is_solved(
 
 def test_race_command_names_a_layer_that_never_returns(syllabus: Syllabus, capsys: pytest.CaptureFixture[str]) -> None:
     solve(syllabus, "1.1", ("    result = x * 2 + 0\n", "    while True:\n        pass\n    result = 0\n"))
-    assert main(["race", "shakespeare", "--seconds", "20"]) == 1
-    words = "input_layernorm -> 1.1 double: expected an answer, got nothing within 20 seconds"
+    assert main(["race", "shakespeare", "--seconds", "8"]) == 1
+    words = "input_layernorm -> 1.1 double: expected an answer, got nothing within 8 seconds"
     assert words in capsys.readouterr().err
 
 
