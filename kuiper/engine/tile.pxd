@@ -96,8 +96,7 @@ cdef extern from *:
             #if defined(KUIPER_VECTORS) && defined(__ARM_NEON)
             /* A multiply-add may take one of its factors from any lane of a register: one load for four numbers of a row. */
             for (; c + LANES <= work->depth; c += LANES, ahead += LANES * ahead_bytes) {
-                for (Py_ssize_t line = 0; line < LANES * ahead_bytes; line += LINE_BYTES)
-                    KUIPER_PREFETCH(ahead + line);
+                KUIPER_UNROLL for (int v = 0; v < vectors; v++) KUIPER_PREFETCH(ahead + LINE_BYTES * v); /* or more than asked */
                 kuiper_vec a[MAX_ROWS];
                 KUIPER_UNROLL for (int i = 0; i < rows; i++) a[i] = kuiper_load(x[i] + c);
                 KUIPER_UNROLL for (int lane = 0; lane < LANES; lane++, w += vectors * LANES) {
