@@ -9,8 +9,18 @@ from __future__ import annotations
 
 import contextlib
 import mmap
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LINE = 64
+"""Bytes of a cache line, and of the widest register."""
+
+LARGE = 2 << 20
+"""Bytes of a large page."""
 
 LEAST = 1 << 17
 """Bytes from which on memory gets pages of its own; for less, they would be waste."""
@@ -37,3 +47,24 @@ def pages(size: int) -> np.ndarray:
         with contextlib.suppress(OSError):  # a kernel without large pages
             room.madvise(mmap.MADV_HUGEPAGE)
     return np.frombuffer(room, np.uint8)
+
+
+class Stretches:
+    """Memory for many arrays, cut from stretches that ``new`` makes (uint8): each piece begins with a cache line.
+
+    >>> stretches = Stretches(lambda: pages(1 << 20))
+    >>> [len(stretches.take(size)) for size in (3, 100)]
+    [3, 100]
+    """
+
+    def __init__(self, new: Callable[[], np.ndarray]) -> None:
+        self._new = new
+        self._rest = np.empty(0, np.uint8)
+
+    def take(self, size: int) -> np.ndarray:
+        """So many bytes, at most a stretch; from a new one where the rest of the last is too short."""
+        taken = -(-size // LINE) * LINE
+        if len(self._rest) <= taken:  # also at first, when what is left lies anywhere
+            self._rest = self._new()
+        piece, self._rest = self._rest[:size], self._rest[taken:]
+        return piece

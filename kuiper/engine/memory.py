@@ -23,39 +23,34 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.locks import open_in_children
-from kuiper.pages import pages
+from kuiper.pages import LARGE, LINE, Stretches, pages
 
 if TYPE_CHECKING:
     from kuiper.layers.layer import Array
 
-_LINE = 64  # bytes of a cache line, and of the widest register
-_PAGE = 2 << 20  # bytes of a large page
 _STRETCH = 8 << 20  # bytes that the weights of several layers share
 
 _lock = threading.Lock()
 open_in_children(sys.modules[__name__])
-_rest: Array = np.empty(0, np.float32)
-"""What is left of the last stretch for weights."""
 
 
 def aligned(floats: int) -> Array:
     """Memory for so many floats, in large pages if it fills most of one."""
-    if 4 * floats > _PAGE // 2 and hasattr(mmap, "MADV_HUGEPAGE"):
+    if 4 * floats > LARGE // 2 and hasattr(mmap, "MADV_HUGEPAGE"):
         return _large(floats)
-    return _starting_at(np.empty(floats + _LINE // 4, np.float32), _LINE)[:floats]
+    return _starting_at(np.empty(floats + LINE // 4, np.float32), LINE)[:floats]
 
 
 def for_weights(floats: int) -> Array:
     """Memory for the weights of one layer, beside those of others."""
-    global _rest
     if 4 * floats > _STRETCH // 2:
         return aligned(floats)
-    taken = -(-4 * floats // _LINE) * _LINE // 4
     with _lock:
-        if len(_rest) <= taken:  # also at first, when what is left lies anywhere
-            _rest = aligned(_STRETCH // 4)
-        memory, _rest = _rest[:floats], _rest[taken:]
-    return memory
+        return _weights.take(4 * floats).view(np.float32)
+
+
+_weights = Stretches(lambda: aligned(_STRETCH // 4).view(np.uint8))
+"""Where the weights of several layers lie."""
 
 
 def address(array: Array) -> int:
@@ -65,7 +60,7 @@ def address(array: Array) -> int:
 
 def _large(floats: int) -> Array:
     """Memory of its own that begins with a large page; what nobody touches takes no memory."""
-    return _starting_at(pages(4 * floats + _PAGE).view(np.float32), _PAGE)[:floats]
+    return _starting_at(pages(4 * floats + LARGE).view(np.float32), LARGE)[:floats]
 
 
 def _starting_at(memory: Array, multiple: int) -> Array:

@@ -18,16 +18,15 @@ large page is there as a whole, with room that no text may ever fill.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from kuiper.errors import ShapeError
-from kuiper.pages import pages
+from kuiper.pages import LARGE, Stretches, pages
 from kuiper.tensor_limit import check_size
 
-_LINE = 64  # bytes of a cache line
-_PAGE = 2 << 20  # bytes of a large page
 _STRETCH = 16 << 20  # bytes that arrays share; what nobody touches takes no memory
 
 
@@ -51,7 +50,7 @@ class State:
         self.max_length = max_length
         self.position = np.zeros(1, np.int64)  # an array, since compiled steps read it where it lies
         self._arrays: dict[str, np.ndarray] = {}
-        self._rest = np.empty(0, np.uint8)  # what is left of the last stretch
+        self._stretches = Stretches(partial(pages, _STRETCH))
 
     @property
     def length(self) -> int:
@@ -92,14 +91,10 @@ class State:
     def _zeros(self, key: str, shape: tuple[int, ...]) -> np.ndarray:
         """Zeros, beside other arrays in large pages unless all of them are small or this one is large."""
         size = 4 * math.prod(shape)
-        if self.nbytes < _PAGE or size > _STRETCH // 4:
+        if self.nbytes < LARGE or size > _STRETCH // 4:
             return np.zeros(shape, np.float32)
         check_size(shape, where=key)
-        taken = -(-size // _LINE) * _LINE
-        if len(self._rest) < taken:
-            self._rest = pages(_STRETCH)
-        memory, self._rest = self._rest[:size], self._rest[taken:]
-        return memory.view(np.float32).reshape(shape)
+        return self._stretches.take(size).view(np.float32).reshape(shape)
 
     @property
     def nbytes(self) -> int:

@@ -10,10 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from kuiper.engine import memory
 from kuiper.engine.memory import address, aligned, for_weights
+from kuiper.pages import LARGE
 
-PAGE_FLOATS = memory._PAGE // 4
+PAGE_FLOATS = LARGE // 4
 SIZES = [0, 1, 15, 16, 17, 1000, PAGE_FLOATS // 2, PAGE_FLOATS // 2 + 1, PAGE_FLOATS + 3, 3 * PAGE_FLOATS]
 
 
@@ -29,7 +29,7 @@ def test_memory_begins_with_a_cache_line_and_can_be_written(take: object, floats
 
 @pytest.mark.skipif(not hasattr(mmap, "MADV_HUGEPAGE"), reason="large pages are asked for on Linux")
 def test_much_memory_begins_with_a_large_page() -> None:
-    assert address(aligned(PAGE_FLOATS)) % memory._PAGE == 0
+    assert address(aligned(PAGE_FLOATS)) % LARGE == 0
 
 
 def test_weights_of_several_layers_lie_side_by_side_and_apart() -> None:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from kuiper.errors import ShapeError
-from kuiper.graph.state import _PAGE, _STRETCH, State
+from kuiper.graph.state import _STRETCH, State
+from kuiper.pages import LARGE
 from kuiper.tensor_limit import get_tensor_limit, set_tensor_limit
 
 SHAPES = {
@@ -48,7 +49,7 @@ def test_arrays_lie_side_by_side_once_they_fill_a_large_page() -> None:
     state = filled()
     keys = [f"layers.{i}" for i in range(60)]
     size = 4 * int(np.prod(SHAPES[keys[0]]))
-    alone = -(-_PAGE // size)
+    alone = -(-LARGE // size)
     gaps = [
         where(state, after) - where(state, key) for key, after in zip(keys[alone:], keys[alone + 1 :], strict=False)
     ]
@@ -59,7 +60,7 @@ def test_a_small_state_takes_no_large_page() -> None:
     state = State(max_length=8)
     for i in range(100):
         state.array(f"layers.{i}", (1, 2, 8, 16))
-    assert len(state._rest) == 0
+    assert len(state._stretches._rest) == 0
 
 
 def test_copy_has_the_same_numbers_on_memory_of_its_own() -> None:
@@ -75,7 +76,7 @@ def test_copy_has_the_same_numbers_on_memory_of_its_own() -> None:
 
 def test_memory_goes_back_with_the_state() -> None:
     state = filled()
-    stretch = weakref.ref(np.asarray(state._rest.base))
+    stretch = weakref.ref(np.asarray(state._stretches._rest.base))
     del state
     gc.collect()
     assert stretch() is None
@@ -90,7 +91,7 @@ def test_array_of_another_shape_than_before() -> None:
 
 def test_no_array_is_larger_than_the_limit() -> None:
     before, state = get_tensor_limit(), State(max_length=8)
-    state.array("first", (_PAGE // 4,))
+    state.array("first", (LARGE // 4,))
     set_tensor_limit(4000)
     try:
         assert state.array("fits", (1000,)).size == 1000
