@@ -4,8 +4,8 @@ Every peer gets the same input, a contiguous NumPy array: float32 images (n, c, 
 It must have its answer ready as an array in torch's axis order when ``run`` returns. All compute in float32, with
 ``threads`` threads and one request at a time.
 
-Where kuiper is built for AVX2 and the CPU has AVX-512, the others are kept to AVX2 too, as far as they can be: each
-class says how far.
+Where kuiper is built for AVX2 and the CPU has AVX-512, the others are kept to AVX2 too: torch by its own switches,
+those that have none by what they are told about the CPU (``avx2_packages``).
 
 A runtime is imported in ``__init__``: before that nothing of it is in memory, which is what the memory table needs.
 """
@@ -26,13 +26,23 @@ class Peer:
 
     package: ClassVar[str]
     avx2_environment: ClassVar[dict[str, str]] = {}
-    """Environment variables that keep the runtime to AVX2."""
-    avx2_limit: ClassVar[str]
-    """What they do, or why there are none, in a few words."""
+    """Environment variables that keep the runtime to AVX2; a runtime without such is run from a copy that asks us."""
 
     def __init__(self, threads: int) -> None:
         """Import the runtime and tell it how many threads it may use."""
         self.threads = threads
+
+    @classmethod
+    def avx2_limit(cls) -> str:
+        """What keeps the runtime to AVX2, in a few words.
+
+        >>> TorchEager.avx2_limit()
+        'kept to AVX2 by ONEDNN_MAX_CPU_ISA, ATEN_CPU_CAPABILITY and MKL_ENABLE_INSTRUCTIONS'
+        """
+        if not cls.avx2_environment:
+            return "a copy that is told that the CPU has AVX2 alone"
+        *others, last = cls.avx2_environment
+        return f"kept to AVX2 by {', '.join(others)} and {last}"
 
     def load(self, files: ModelFiles) -> None:
         """From the files to ready to run."""
@@ -47,7 +57,6 @@ class Kuiper(Peer):
     """This engine, as ``kuiper.load`` sets it up."""
 
     package = "kuiper"
-    avx2_limit = "built for AVX2"
 
     def __init__(self, threads: int) -> None:
         super().__init__(threads)
@@ -64,14 +73,9 @@ class Kuiper(Peer):
 
 
 class OnnxRuntime(Peer):
-    """onnxruntime's CPU provider with all graph optimisations.
-
-    Its MLAS asks the CPU itself what it has, and has no switch: the variables that the library reads (``strings`` shows
-    them) choose other things.
-    """
+    """onnxruntime's CPU provider with all graph optimisations."""
 
     package = "onnxruntime"
-    avx2_limit = "not limited, it has no switch"
 
     def __init__(self, threads: int) -> None:
         super().__init__(threads)
@@ -95,13 +99,10 @@ class OnnxRuntime(Peer):
 class OpenVino(Peer):
     """openvino's CPU plugin, set to latency; inputs and outputs are shared, not copied.
 
-    The plugin's oneDNN obeys the variable; its copy of MLAS and what openvino generates itself do not
-    (``OV_CPU_MAX_ISA`` is only in debug builds).
+    Only its oneDNN would obey a variable; its copy of MLAS and what openvino generates itself would not.
     """
 
     package = "openvino"
-    avx2_environment: ClassVar = {"ONEDNN_MAX_CPU_ISA": "AVX2"}
-    avx2_limit = "its oneDNN limited by ONEDNN_MAX_CPU_ISA=AVX2, its MLAS and its own generated code not"
 
     def __init__(self, threads: int) -> None:
         super().__init__(threads)
@@ -128,12 +129,10 @@ class OpenVino(Peer):
 class Ncnn(Peer):
     """ncnn in float32 (half precision off), otherwise with its defaults: Winograd, packed layouts, light mode.
 
-    It has no batch axis: a batch is run image by image, as its users do. Which of its layers run is decided by what the
-    CPU has, when it is loaded; a build of its own could leave AVX-512 out, its package cannot.
+    It has no batch axis: a batch is run image by image, as its users do.
     """
 
     package = "ncnn"
-    avx2_limit = "not limited, its package has no switch"
 
     def __init__(self, threads: int) -> None:
         super().__init__(threads)
@@ -175,7 +174,6 @@ class Torch(Peer):
         "ATEN_CPU_CAPABILITY": "avx2",
         "MKL_ENABLE_INSTRUCTIONS": "AVX2",
     }
-    avx2_limit = "limited by ONEDNN_MAX_CPU_ISA, ATEN_CPU_CAPABILITY and MKL_ENABLE_INSTRUCTIONS"
 
     def __init__(self, threads: int) -> None:
         super().__init__(threads)

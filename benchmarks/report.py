@@ -42,8 +42,9 @@ METHOD = f"""\
   [benchmarks/peers.py](../benchmarks/peers.py).
 - The transformers are a ViT-Ti/16, a MobileViT-XS and a BERT encoder of MiniLM's size on 128 tokens:
   [benchmarks/architectures](../benchmarks/architectures).
-- Where kuiper is built for AVX2 and the CPU has AVX-512, the peers are kept to AVX2 as far as they can be (`--isa
-  native` leaves them free): a note below the tables says which were.
+- Where kuiper is built for AVX2 and the CPU has AVX-512, the peers are kept to AVX2 as well (`--isa native` leaves them
+  free). torch has switches for that. The others ask the CPU what it has: they are run from copies whose questions are
+  answered as a CPU with AVX2 alone would ([benchmarks/avx2_packages.py](../benchmarks/avx2_packages.py)).
 - torch runs in two ways: `torch-frozen` is TorchScript after `freeze` and `optimize_for_inference`; `torch-eager` is
   the Python module in the channels-last memory format. ncnn has half precision off, and runs a batch image by image.
 - Each peer has a process of its own, and only one is at work at a time. They take turns, in {count(ROUNDS, "round")}

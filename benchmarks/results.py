@@ -97,8 +97,8 @@ class Group:
 class Results:
     """Everything that the JSON file holds.
 
-    ``peak_gflops`` is by number of threads. ``limits`` says of each peer whether it was kept to the vector instructions
-    that kuiper was built for, where the CPU has more; it is empty where all were free to use what the CPU has.
+    ``peak_gflops`` is by number of threads. ``limits`` says of each peer what kept it to the vector instructions that
+    kuiper was built for, where the CPU has more; it is empty where all were free to use what the CPU has.
     """
 
     date: str

@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--isa",
         choices=("avx2", "native"),
-        help="avx2 keeps all peers to AVX2 that can be kept (default: if kuiper is built for no more)",
+        help="avx2 keeps all peers to AVX2 (default: if kuiper is built for no more)",
     )
     parser.add_argument("--runs", type=int, default=30, help="timed runs of each peer, at least (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="three runs: to see that all works, not how fast")
@@ -99,7 +99,7 @@ def new_results(arguments: argparse.Namespace) -> Results:
         build=build,
         versions={OURS: kuiper.__version__} | {package: version(package) for package in sorted({*others, *NEEDED})},
         peak_gflops=dict.fromkeys(arguments.threads, 0.0),
-        limits={peer: PEERS[peer].avx2_limit for peer in arguments.peers if peer != OURS} if avx2 else {},
+        limits={peer: PEERS[peer].avx2_limit() for peer in arguments.peers if peer != OURS} if avx2 else {},
     )
 
 
@@ -113,7 +113,8 @@ def measure_model(results: Results, name: str, batch: int, arguments: argparse.N
     for threads in arguments.threads:
         # a peak is a maximum: measured again and again, as other work on the machine can only lower it
         results.peak_gflops[threads] = max(results.peak_gflops[threads], round(limits.peak_gflops(threads), 1))
-        measured, excluded = measure(files, batch, threads, arguments.peers, effort(arguments), bool(results.limits))
+        copies = arguments.cache / "avx2" if results.limits else None
+        measured, excluded = measure(files, batch, threads, arguments.peers, effort(arguments), copies)
         results.measurements += measured
         results.excluded += excluded
         results.save(arguments.out)

@@ -24,13 +24,15 @@ from dataclasses import dataclass, field
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from benchmarks.avx2_packages import narrowed
 from benchmarks.errors import BenchmarkError
-from benchmarks.peers import PEERS
+from benchmarks.peers import OURS, PEERS
 from benchmarks.places import ROOT
 from benchmarks.results import Exclusion, Measurement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
     from types import TracebackType
 
     from benchmarks.model_files import ModelFiles
@@ -120,11 +122,16 @@ class Worker:
 
 
 class PeerProcess(Worker):
-    """A running ``benchmarks.worker``, kept to AVX2 if ``avx2``."""
+    """A running ``benchmarks.worker``; with a folder for copies of packages (``avx2``), it is kept to AVX2."""
 
-    def __init__(self, peer: str, files: ModelFiles, threads: int, avx2: bool) -> None:
+    def __init__(self, peer: str, files: ModelFiles, threads: int, avx2: Path | None) -> None:
         request = {"peer": peer, "name": files.name, "folder": str(files.folder), "threads": threads}
-        super().__init__(peer, "benchmarks.worker", request, PEERS[peer].avx2_environment if avx2 else {})
+        variables = {}
+        if avx2 is not None and peer != OURS:
+            variables = PEERS[peer].avx2_environment
+            if not variables:
+                request["copy"] = str(narrowed(PEERS[peer].package, avx2))
+        super().__init__(peer, "benchmarks.worker", request, variables)
 
     def load(self) -> dict[str, float]:
         """Load the model and compare with torch; the worker's figures."""
@@ -156,9 +163,9 @@ def wait_until_asleep(pid: int, limit: float = 2.0) -> None:
 
 
 def measure(
-    files: ModelFiles, batch: int, threads: int, peers: Sequence[str], effort: Effort, avx2: bool
+    files: ModelFiles, batch: int, threads: int, peers: Sequence[str], effort: Effort, avx2: Path | None
 ) -> tuple[list[Measurement], list[Exclusion]]:
-    """Time the peers on one model, with ``avx2`` all kept to it that can be.
+    """Time the peers on one model; with ``avx2``, a folder for copies of packages, all are kept to AVX2.
 
     Those that fail or answer wrongly are excluded, with the reason.
     """
@@ -181,7 +188,7 @@ def start_all(
     threads: int,
     samples: dict[str, Samples],
     reasons: dict[str, str],
-    avx2: bool,
+    avx2: Path | None,
 ) -> list[PeerProcess]:
     """A process for each peer that is still in, one after the other; ``reasons`` gets those that are not."""
     processes = []

@@ -142,7 +142,7 @@ def limits(results: Results) -> list[str]:
     by_limit: dict[str, list[str]] = {}
     for peer, limit in results.limits.items():
         by_limit.setdefault(limit, []).append(peer)
-    what = "; ".join(f"{' and '.join(peers)}: {limit}" for limit, peers in by_limit.items())
+    what = "; ".join(f"{', '.join(peers)}: {limit}" for limit, peers in by_limit.items())
     return [f"The CPU has more than {vectors_of(results.build)}. {what}"]
 
 

@@ -2,7 +2,7 @@
 
 It speaks JSON, a line for each request on stdin and a line for each answer on stdout::
 
-    {"peer": "kuiper", "name": "resnet18", "folder": "...", "threads": 1}       first, once: load
+    {"peer": "kuiper", "name": "resnet18", "folder": "...", "threads": 1}       first, once: load ("copy": from where)
     {"warm_up": 2, "runs": 10, "seconds": 0.2}                                  then any number of these: run
 
 Libraries that print get stderr. The process ends when its stdin does.
@@ -20,6 +20,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from benchmarks.avx2_answers import Answers
 from benchmarks.model_files import ModelFiles
 from benchmarks.peers import PEERS, Peer
 
@@ -53,6 +54,7 @@ def load(request: dict[str, Any]) -> tuple[Peer, np.ndarray, dict[str, float]]:
     files = ModelFiles(request["name"], Path(request["folder"]))
     with np.load(files.arrays) as arrays:
         x = arrays["input"]
+    answers = Answers(request["copy"]) if "copy" in request else None
     peer = PEERS[request["peer"]](request["threads"])
     import_mb = peak_resident_mb()
     started = perf_counter()
@@ -62,6 +64,8 @@ def load(request: dict[str, Any]) -> tuple[Peer, np.ndarray, dict[str, float]]:
     finished = perf_counter()
     output = peer.run(x)
     peak_mb = peak_resident_mb()
+    if answers and not answers.asked:
+        raise RuntimeError(f"{request['peer']} asked nothing about the CPU: it may use all that it has")
     return (
         peer,
         x,

@@ -39,7 +39,7 @@ def test_readme_has_a_table_for_each_machine_and_build() -> None:
 def test_limits_of_the_peers_stand_below_the_tables() -> None:
     limited = results()
     limited.limits = {"openvino": "limited", "ncnn": "not limited", "onnxruntime": "not limited"}
-    sentence = "The CPU has more than AVX2. openvino: limited; ncnn and onnxruntime: not limited."
+    sentence = "The CPU has more than AVX2. openvino: limited; ncnn, onnxruntime: not limited."
     assert f"Note: {sentence}" in section("name", limited)
     assert sentence in with_headline(f"{MARK}\n{MARK}", {"name": limited})
     assert "has more than" not in section("name", results())

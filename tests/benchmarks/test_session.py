@@ -36,7 +36,7 @@ class FakeProcess:
     }
     dies_at: ClassVar = {"onnxruntime": "load", "torch-eager": "time"}
 
-    def __init__(self, peer: str, files: ModelFiles, threads: int, avx2: bool) -> None:
+    def __init__(self, peer: str, files: ModelFiles, threads: int, avx2: Path | None) -> None:
         self.peer = peer
 
     def __enter__(self) -> FakeProcess:
@@ -62,7 +62,7 @@ def test_measure_excludes_those_that_die_or_answer_wrongly(monkeypatch: pytest.M
     monkeypatch.setattr(session, "PeerProcess", FakeProcess)
     effort = Effort(rounds=2, turns=2, runs=3, seconds=0.0)
     measured, excluded = measure(
-        ModelFiles("made-up", tmp_path), 1, 2, list(FakeProcess.differences), effort, avx2=False
+        ModelFiles("made-up", tmp_path), 1, 2, list(FakeProcess.differences), effort, avx2=None
     )
     (ours,) = measured
     assert (ours.peer, ours.median_ms, ours.min_ms, ours.runs) == ("kuiper", 2.0, 1.0, 12)
@@ -120,8 +120,19 @@ def test_a_peer_is_kept_to_avx2_by_its_own_variables_alone(
     monkeypatch.setattr(session.subprocess, "Popen", popen)
     monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "SSE41")
     with pytest.raises(OSError, match="seen enough"):
-        session.PeerProcess("openvino", ModelFiles("made-up", tmp_path), 1, avx2).__enter__()
+        session.PeerProcess("torch-eager", ModelFiles("made-up", tmp_path), 1, tmp_path if avx2 else None).__enter__()
     assert seen.get("ONEDNN_MAX_CPU_ISA") == ("AVX2" if avx2 else None)
+
+
+@pytest.mark.parametrize(("peer", "copied"), [("ncnn", True), ("torch-eager", False), ("kuiper", False)])
+def test_a_peer_without_such_variables_is_run_from_a_copy(
+    peer: str, copied: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(session, "narrowed", lambda package, folder: folder / package)
+    files = ModelFiles("made-up", tmp_path)
+    request = session.PeerProcess(peer, files, 1, tmp_path / "avx2").first_request
+    assert request.get("copy") == (str(tmp_path / "avx2" / peer) if copied else None)
+    assert "copy" not in session.PeerProcess(peer, files, 1, None).first_request
 
 
 def test_worker_gives_token_ids_as_they_are(files: ModelFiles, monkeypatch: pytest.MonkeyPatch) -> None:
