@@ -74,7 +74,7 @@ class WinogradCut:
     @property
     def matrices(self) -> int:
         """Matrices of weights; with stride 2, some positions share one."""
-        return (self.size + 2) ** 2
+        return _matrices(self.size)
 
 
 def near_floats() -> int:
@@ -159,6 +159,10 @@ def _positions(size: int, stride: int) -> int:
     return (stride * (size - 1) + 3) ** 2
 
 
+def _matrices(size: int) -> int:
+    return (size + 2) ** 2
+
+
 def cut_winograd(
     images: int, out_h: int, out_w: int, channels: int, out_channels: int, size: int, stride: int = 1
 ) -> WinogradCut:
@@ -174,7 +178,7 @@ def cut_winograd(
     tiles = images * -(-out_h // size) * -(-out_w // size)
     positions = _positions(size, stride)
     vectors, depth = -(-out_channels // LANES), -(-channels // LANES) * LANES
-    far = (size + 2) ** 2 * channels * vectors * LANES > near_floats()
+    far = _matrices(size) * channels * vectors * LANES > near_floats()
     wanted = max(LEAST_FAR if far else LEAST_NEAR, -(-tiles // TASKS))
     most = max(1, block_floats() // (positions * (depth + min(vectors, MAX_VECTORS) * LANES)))
     limit = min(most, wanted * 3 // 2)

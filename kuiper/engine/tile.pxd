@@ -67,7 +67,7 @@ cdef extern from *:
         Py_ssize_t in_channel, out_channel;  /* where in a pixel its numbers begin */
         const void *ahead;           /* what will be read next */
         Py_ssize_t ahead_bytes;      /* of it, what each step asks for: as share_of has it, or less */
-        int has_residual, clamps;
+        int clamps;
         float low, high;             /* if it clamps */
     } kuiper_tile_work;
 
@@ -120,7 +120,7 @@ cdef extern from *:
                         s[i][v] += x[i][c] * b[v];
             }
         }
-        if (work->has_residual)
+        if (residual)
             KUIPER_UNROLL for (int i = 0; i < rows; i++)
                 KUIPER_UNROLL for (int v = 0; v < vectors; v++)
                     s[i][v] += kuiper_load(residual[i] + work->out_channel + v * LANES);
@@ -176,10 +176,11 @@ cdef extern from *:
         Py_ssize_t in_channel, out_channel
         const void* ahead
         Py_ssize_t ahead_bytes
-        bint has_residual, clamps
+        bint clamps
         float low, high
 
-    # Fill ``out[row]`` from its out_channel on (vectors * LANES floats each). pointers: [taps][rows].
+    # Fill ``out[row]`` from its out_channel on (vectors * LANES floats each). pointers: [taps][rows];
+    # residual: [rows], or NULL if there is none.
     void tile "kuiper_tile"(
         int rows, int vectors, const TileWork* work, const float** pointers, const float** residual, float** out
     ) noexcept nogil

@@ -51,9 +51,8 @@ cdef struct Appending:
     Source key, value
 
 cdef struct Attending:
-    Caches caches
+    Appending appending  # its caches; the rest if it appends
     bint appends
-    Appending appending  # if it appends
     Source query, out
     Py_ssize_t shared, rows, blocks
     float scale
@@ -119,26 +118,27 @@ cdef class Attend(Step):
 
     def __init__(self, dict caches, query, out, Py_ssize_t shared, float scale, Append appending=None):
         cdef Attending* w = &self.work
-        w.caches = caches
         w.appends = appending is not None
         if w.appends:
             w.appending = appending.work
+        w.appending.caches = caches
         w.query.first, w.query.text, w.query.head, w.query.position = query
         w.out.first, w.out.text, w.out.head, w.out.position = out
         w.shared, w.scale = shared, scale
-        w.rows = w.caches.count * shared
+        w.rows = w.appending.caches.count * shared
         w.blocks = (w.rows + rows_of_task() - 1) // rows_of_task()
-        self.tasks = w.caches.texts * w.caches.groups * w.blocks
+        self.tasks = w.appending.caches.texts * w.appending.caches.groups * w.blocks
         self.numbers, self.run = w, attend
         # for each row its scores, its query and what comes out; a row of zeros; the pointers to queries and to targets
-        self.scratch_floats = MOST * (width_of(&w.caches) + w.caches.numbers + PANEL * (1 + panels_of(w.caches.numbers)))
+        numbers = w.appending.caches.numbers
+        self.scratch_floats = MOST * (width_of(&w.appending.caches) + numbers + PANEL * (1 + panels_of(numbers)))
         self.scratch_floats += PANEL + 2 * MOST * (sizeof(void*) // sizeof(float))
 
 
 cdef void attend(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
     """Some rows of the heads that share keys, in one text."""
     cdef const Attending* w = <const Attending*> numbers
-    cdef const Caches* c = &w.caches
+    cdef const Caches* c = &w.appending.caches
     cdef Py_ssize_t group = task // w.blocks, block = task % w.blocks
     cdef Py_ssize_t first = block * w.rows // w.blocks, end = (block + 1) * w.rows // w.blocks
     cdef int rows = <int> (end - first), i
@@ -218,7 +218,7 @@ cdef void multiply(
             thin_tile(rows, panels + p * panel, panel, depth, ahead, pointers, parts)
             p += THIN_PANELS
     work.taps, work.depth, work.bias = 1, depth, zeros
-    work.in_channel = work.has_residual = work.clamps = 0
+    work.in_channel = work.clamps = 0
     work.ahead_bytes = share_of(VECTORS, 1)
     for p in range(p, end):
         work.weights, work.out_channel = panels + p * panel, p * PANEL
@@ -300,6 +300,6 @@ cdef inline float* row_of(
     const Source* s, const Attending* w, Py_ssize_t group, Py_ssize_t row, const Memory* memory
 ) noexcept nogil:
     """Where the query, or the result, of a row begins."""
-    cdef Py_ssize_t text = group // w.caches.groups
-    cdef Py_ssize_t head = group % w.caches.groups * w.shared + row % w.shared
+    cdef Py_ssize_t groups = w.appending.caches.groups, text = group // groups
+    cdef Py_ssize_t head = group % groups * w.shared + row % w.shared
     return at_head(s, text, head, memory) + row // w.shared * s.position

@@ -117,11 +117,12 @@ cdef void convolve_block(
     cdef Py_ssize_t tiles, index, pixel = first, panel, longer
     cdef int most = MAX_ROWS, fewest, rows
     cdef Table table
+    cdef const float** residual = table.residual if g.residual >= 0 else NULL
     cdef TileWork tiled
     table.pointers = <const float**> memory.scratch
     go_to(g, first, &table)
     tiled.taps, tiled.depth = work.taps, g.depth
-    tiled.has_residual, tiled.clamps = g.residual >= 0, g.activation == CLIP
+    tiled.clamps = g.activation == CLIP
     tiled.low, tiled.high = g.alpha, g.beta
     for panel in range(first_panel, end_panel):
         most = min(most, rows_for(<int> work.panel[panel].vectors))
@@ -136,7 +137,7 @@ cdef void convolve_block(
             tiled.bias = work.bias + work.panel[panel].out_channel
             tiled.in_channel, tiled.out_channel = work.panel[panel].in_channel, work.panel[panel].out_channel
             look_ahead(work, panel, pixel, rows, index, tiles, &tiled)
-            tile(rows, <int> work.panel[panel].vectors, &tiled, table.pointers, table.residual, table.out)
+            tile(rows, <int> work.panel[panel].vectors, &tiled, table.pointers, residual, table.out)
         if g.activation != CLIP and g.activation != NONE:
             activate_rows(work, &work.panel[first_panel], &work.panel[end_panel - 1], rows, &table)
         pixel += rows
@@ -154,12 +155,10 @@ cdef inline void look_ahead(
     cdef const Geometry* g = &work.geometry
     cdef int vectors = <int> work.panel[panel].vectors
     cdef Py_ssize_t steps = work.taps * g.depth, done
-    if g.far_weights and rows == work.pixels:
-        tiled.ahead = tiled.weights + SOON
+    if g.far_weights:
+        done = SOON if rows == work.pixels else (steps + steps * index // tiles) * vectors * LANES_OF_BUILD
+        tiled.ahead = tiled.weights + done
         tiled.ahead_bytes = min(share_of(vectors, 1), <Py_ssize_t> LINE_BYTES)
-    elif g.far_weights:
-        tiled.ahead_bytes = min(share_of(vectors, 1), <Py_ssize_t> LINE_BYTES)
-        tiled.ahead = tiled.weights + (steps + steps * index // tiles) * vectors * LANES_OF_BUILD
     else:
         done = panel * work.pixels + pixel if g.panel_groups > 1 else pixel * g.panels + panel * rows
         tiled.ahead = <const char*> work.next_weights + <Py_ssize_t> (done * steps * work.next_bytes)

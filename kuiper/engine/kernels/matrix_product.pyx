@@ -162,7 +162,7 @@ cdef void multiply_rows(
     fill(scratch, 0, vectors)
     work.taps, work.depth, work.weights, work.bias, work.ahead = 1, g.depth, packed, scratch, packed
     work.ahead_bytes = 0
-    work.in_channel = work.out_channel = work.has_residual = work.clamps = 0
+    work.in_channel = work.out_channel = work.clamps = 0
     for index in range(tiles):
         end = first + (index + 1) * (last - first) // tiles
         rows = <int> (end - row)

@@ -138,7 +138,6 @@ cdef void run_step(
     at.given = at.past + MAX_ROWS
     at.gates = <float**> (at.given + MAX_ROWS)
     work.taps, work.depth, work.in_channel, work.out_channel, work.clamps = 1, g.cells, 0, 0, 0
-    work.has_residual = g.kind != GRU
     for panel in range(g.panels):
         index = direction * g.panels + panel
         work.weights, work.bias = w.weights + index * g.cells * width, w.bias + index * width
@@ -151,7 +150,7 @@ cdef void run_step(
                 at.past[i] = past + (row + i) * past_row
                 at.given[i] = given + (row + i) * g.gates_row + panel * width
                 at.gates[i] = memory.scratch + i * width
-            tile(rows, vectors, &work, at.past, at.given, at.gates)
+            tile(rows, vectors, &work, at.past, at.given if g.kind != GRU else NULL, at.gates)
             for i in range(rows):
                 renew(w, direction, t, row + i, panel, at.gates[i], at.given[i], at.past[i], memory)
             row = stop

@@ -202,7 +202,7 @@ cdef void multiply(
     tiled.taps = 1
     tiled.depth = channels
     tiled.bias = work.zeros
-    tiled.has_residual = tiled.clamps = False
+    tiled.clamps = False
     for index in range(count):
         rows_of_sums[index] = sums + index * columns
     for product in range(work.positions):
@@ -222,8 +222,8 @@ cdef void multiply(
             end = (index + 1) * count // chunks
             tiled.ahead = ahead
             ahead += channels * tiled.ahead_bytes
-            rows = <int> (end - first)  # there is no residual: any pointers do for it
-            tile(rows, vectors, &tiled, rows_of_values + first, rows_of_values, rows_of_sums + first)
+            rows = <int> (end - first)
+            tile(rows, vectors, &tiled, rows_of_values + first, NULL, rows_of_sums + first)
             first = end
 
 
