@@ -66,6 +66,18 @@ def descendants(pid: int) -> set[int]:
     return found
 
 
+def seconds_without_core(pid: int) -> float:
+    """How long a process, or one below it, was ready to run while others had all cores; 0 where nobody counts.
+
+    Linux counts it for each process; it is that of the one that waited longest.
+    """
+    waited = 0
+    for each in (pid, *descendants(pid)):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            waited = max(waited, int(Path("/proc", str(each), "schedstat").read_text(encoding="utf-8").split()[1]))
+    return waited / 1e9
+
+
 def end_below(pid: int) -> None:
     """End all processes below one. They are stopped before they are killed, so that none starts others meanwhile."""
     for _ in range(TRIES):

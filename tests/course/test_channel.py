@@ -90,6 +90,25 @@ def test_who_does_not_read_is_not_waited_for(tmp_path: Path) -> None:
     assert time.monotonic() - started < 30
 
 
+CROWDED = """
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+for _ in range(4):
+    if os.fork() == 0:
+        while True: pass
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/schedstat"), reason="Linux counts who waits for a core")
+def test_waiting_for_a_core_does_not_count(tmp_path: Path) -> None:
+    body = CROWDED + 'while time.process_time() < 0.5: pass\nwrite(answer % "[1, 2]")'
+    assert ask(worker(body), tmp_path / "f.py", 1.0).value == [1, 2]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are tied to a core")
+def test_an_endless_loop_ends_on_a_crowded_core_too(tmp_path: Path) -> None:
+    assert "no answer" in ask(worker(f"{CROWDED}while True: pass"), tmp_path / "f.py", 0.2).raised.message
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="children are found in /proc")
 def test_a_child_that_keeps_the_pipe_is_ended(tmp_path: Path) -> None:
     mark = tmp_path / "child"
