@@ -19,6 +19,7 @@ cdef struct Memory:
 ctypedef void (*Run)(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil
 
 # The same for some rows of the output, for steps whose output rows each need a few rows of one image: links of a chain.
+# Rows are counted through all images of a batch.
 ctypedef void (*RunRows)(const void* numbers, Py_ssize_t first, Py_ssize_t end, const Memory* memory) noexcept nogil
 
 cdef struct RowWise:

@@ -34,11 +34,11 @@ def pool(
     spare_lanes: int = 0,
 ) -> np.ndarray:
     """Maxima, or means if there are divisors, of the boxes that the tables give."""
-    (n, c, _, w), out_h, out_w = x.shape, rows.shape[1], columns.shape[1]
+    (n, c, h, w), out_h, out_w = x.shape, rows.shape[1], columns.shape[1]
     arena = Arena()
     source, target = arena.image(x, spare_lanes), arena.target(n, c, out_h, out_w, spare_lanes)
     numbers = {
-        "images": n, "in_w": w, "out_h": out_h, "out_w": out_w, "channels": round_up(c),
+        "images": n, "in_h": h, "in_w": w, "out_h": out_h, "out_w": out_w, "channels": round_up(c),
         "source": source["start"], "in_image": source["image"], "in_row": source["row"], "in_pixel": source["pixel"],
         "target": target["start"], "out_image": target["image"], "out_row": target["row"], "out_pixel": target["pixel"],
         "dilation_h": dilation[0], "dilation_w": dilation[1], "maximum": divisors is None,

@@ -78,8 +78,8 @@ cdef class Convolution(Step):
         work.panel = <const Panel*> &panels[0, 0]
         work.offset = &offset[0]
         reach = (g.kernel_h - 1) * g.dilation_h + 1
-        needed = rows_needed(g.out_h, g.stride_h, g.pad_top, reach, g.in_h)
-        self.rows = RowWise(convolve_rows, g.out_h, &needed[0, 0])
+        needed = rows_needed(g.images, g.out_h, g.stride_h, g.pad_top, reach, g.in_h)
+        self.rows = RowWise(convolve_rows, g.images * g.out_h, &needed[0, 0])
         self.keeps = (weights, bias, panels, offset, needed)
         self.numbers = work
         self.run = convolve
@@ -103,7 +103,7 @@ cdef void convolve(const void* numbers, Py_ssize_t task, const Memory* memory) n
 
 
 cdef void convolve_rows(const void* numbers, Py_ssize_t first, Py_ssize_t end, const Memory* memory) noexcept nogil:
-    """Some rows of a single image, all panels."""
+    """Some rows, all panels."""
     cdef const Work* work = <const Work*> numbers
     cdef Py_ssize_t out_w = work.geometry.out_w
     convolve_block(work, first * out_w, end * out_w, 0, work.geometry.panels, memory)

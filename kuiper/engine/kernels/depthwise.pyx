@@ -92,8 +92,8 @@ cdef class Depthwise(Step):
             self.work.first_lane[lane] = lane // g.own * g.own
         self.work.weights = &weights[0]
         self.work.bias = &bias[0]
-        needed = rows_needed(g.out_h, g.stride_h, g.pad_top, (g.kernel_h - 1) * g.dilation_h + 1, g.in_h)
-        self.rows = RowWise(filter_rows, g.out_h, &needed[0, 0])
+        needed = rows_needed(g.images, g.out_h, g.stride_h, g.pad_top, (g.kernel_h - 1) * g.dilation_h + 1, g.in_h)
+        self.rows = RowWise(filter_rows, g.images * g.out_h, &needed[0, 0])
         self.keeps = (weights, bias, needed)
         self.numbers = &self.work
         self.run = filter_part
@@ -119,14 +119,14 @@ cdef void filter_part(const void* numbers, Py_ssize_t task, const Memory* memory
 
 
 cdef void filter_rows(const void* numbers, Py_ssize_t first, Py_ssize_t end, const Memory* memory) noexcept nogil:
-    """Some rows of a single image, all channels."""
+    """Some rows, all channels."""
     cdef const Work* work = <const Work*> numbers
-    cdef Py_ssize_t part, y
+    cdef Py_ssize_t part, y, out_h = work.geometry.out_h
     cdef Row row
     for part in range(work.channel_blocks):
         row = row_of(work, part)
         for y in range(first, end):
-            filter_row(work, &row, 0, y, first_channel(work, part), memory)
+            filter_row(work, &row, y // out_h, y % out_h, first_channel(work, part), memory)
 
 
 cdef inline Py_ssize_t first_channel(const Work* work, Py_ssize_t part) noexcept nogil:

@@ -28,6 +28,10 @@ itself and then added to the total: long sums so keep the precision of short one
 Source: torch.nn.functional.max_pool2d, avg_pool2d, adaptive_avg_pool2d.
 """
 
+import numpy as np
+
+from kuiper.engine.step import of_all_images
+
 from kuiper.engine.kernels.pooling_box cimport Box, pool_box, two_maxima
 from kuiper.engine.step cimport Memory, RowWise, Step
 from kuiper.engine.vector cimport LANES
@@ -37,7 +41,7 @@ cdef enum:
     MOST_TASKS = 16
 
 cdef struct Geometry:
-    Py_ssize_t images, in_w, out_h, out_w, channels  # channels: whole vectors of floats
+    Py_ssize_t images, in_h, in_w, out_h, out_w, channels  # channels: whole vectors of floats
     Py_ssize_t source, in_image, in_row, in_pixel  # offsets into the arena, in floats
     Py_ssize_t target, out_image, out_row, out_pixel
     Py_ssize_t dilation_h, dilation_w
@@ -71,6 +75,7 @@ cdef class Pooling(Step):
     ):
         cdef Geometry* g = &self.work.geometry
         cdef Py_ssize_t vectors, down = 0, across = 0, loads, wanted, i
+        cdef Py_ssize_t[:, ::1] needed
         g[0] = numbers
         for i in range(g.out_h):
             down += taps(rows[0, i], rows[1, i], g.dilation_h)
@@ -87,10 +92,11 @@ cdef class Pooling(Step):
         self.work.columns = &columns[0, 0]
         self.work.divisor_h = &divisor_h[0]
         self.work.divisor_w = &divisor_w[0]
-        self.keeps = (rows, columns, divisor_h, divisor_w)
+        needed = of_all_images(g.images, np.asarray(rows), g.in_h)
+        self.keeps = (rows, columns, divisor_h, divisor_w, needed)
         self.numbers = &self.work
         self.run = pool
-        self.rows = RowWise(pool_rows, g.out_h, &rows[0, 0])
+        self.rows = RowWise(pool_rows, g.images * g.out_h, &needed[0, 0])
         self.tasks = g.images * self.work.row_blocks * self.work.channel_blocks
         self.scratch_floats = 2 * g.in_w * g.channels if self.work.separable else 0
 
@@ -119,13 +125,15 @@ cdef void pool(const void* numbers, Py_ssize_t task, const Memory* memory) noexc
 
 
 cdef void pool_rows(const void* numbers, Py_ssize_t first, Py_ssize_t end, const Memory* memory) noexcept nogil:
-    """Some rows of a single image, all channels."""
+    """Some rows, all channels."""
     cdef const Work* work = <const Work*> numbers
     cdef const Geometry* g = &work.geometry
+    cdef Py_ssize_t image, y
     while first < end:
+        image, y = first // g.out_h, first % g.out_h
         first += pool_some(
-            work, memory.source + g.source, first, end, g.channels // LANES, memory.scratch,
-            memory.target + g.target + first * g.out_row,
+            work, memory.source + g.source + image * g.in_image, y, min(g.out_h, y + end - first), g.channels // LANES,
+            memory.scratch, memory.target + g.target + image * g.out_image + y * g.out_row,
         )
 
 

@@ -131,7 +131,7 @@ def emit_convolution(
         more_bytes=packed.weights.nbytes,
         expected=cycles,
         rejected=rejected,
-        window=(stencil.stride[0], stencil.span[0]) if n == 1 and packed.weights.size < many_weights() else None,
+        window=(stencil.stride[0], stencil.span[0]) if packed.weights.size < many_weights() else None,
     )
 
 

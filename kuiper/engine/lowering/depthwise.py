@@ -65,7 +65,7 @@ def lower_depthwise(layer: Any, value: AnyValue, residual: Value | None, planner
         flops=2 * n * c * own * out_h * out_w * stencil.kernel[0] * stencil.kernel[1],
         more_bytes=weights.nbytes,
         expected=max(products / _PRODUCTS, 4 * (x.view.size + out.view.size) / MAP_BYTES),
-        window=(stencil.stride[0], stencil.span[0]) if n == 1 else None,
+        window=(stencil.stride[0], stencil.span[0]),
     )
     return [out]
 

@@ -125,14 +125,14 @@ def _bounds(window: Window, x: Value) -> tuple[Array, Array]:
 
 
 def _emit(planner: Planner, x: Value, windows: Windows, algorithm: str, output: int | None = 0) -> Value:
-    n, c, _, w = x.shape
+    n, c, h, w = x.shape
     out_h, out_w = windows.rows.shape[1], windows.columns.shape[1]
     out = planner.image((n, c, out_h, out_w), output)
     ones = (np.ones(out_h, np.float32), np.ones(out_w, np.float32))
 
     def make() -> Step:
         numbers = {
-            "images": n, "in_w": w, "out_h": out_h, "out_w": out_w, "channels": whole_vectors(c),
+            "images": n, "in_h": h, "in_w": w, "out_h": out_h, "out_w": out_w, "channels": whole_vectors(c),
             **image_numbers(x, out),
             "dilation_h": windows.dilation[0], "dilation_w": windows.dilation[1],
             "maximum": windows.divisor_h is None,
@@ -150,6 +150,6 @@ def _emit(planner: Planner, x: Value, windows: Windows, algorithm: str, output: 
         writes=[out],
         flops=loads // math.prod(windows.dilation),
         expected=max(loads / _LOADS, 4 * (x.view.size + out.view.size) / MAP_BYTES),
-        window=windows.by_rows if n == 1 else None,
+        window=windows.by_rows,
     )
     return out
