@@ -1,11 +1,19 @@
 """The one place that loads the classroom's pytest plugin, and what pytest must not import where PyTorch is missing."""
 
 import importlib.util
+import os
 import signal
 import sys
 from fnmatch import fnmatch
 
 import pytest
+
+# One worker runs on each core, and threads that wait for work without sleeping take the core from the other workers: of
+# OpenMP, which kuiper's layers use, and of NumPy's OpenBLAS. Both read this when they are loaded, which is after this
+# line; the programs that tests start inherit it.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 pytest_plugins = ["kuiper.course.pytest_plugin"]
 
