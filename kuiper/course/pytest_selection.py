@@ -43,9 +43,11 @@ class SelectionPlugin:
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         wanted = self._wanted(items)
         places: dict[str, tuple[int, int]] = {}
+        folders = {item.path.parent for item in items}  # far fewer than tests: each look at the disk is made once
+        roots = {folder: find_root(folder) for folder in folders if (folder / "course.toml").is_file()}
         for item in items:
-            root = find_root(item.path.parent)
-            if root is None or not (item.path.parent / "course.toml").is_file():
+            root = roots.get(item.path.parent)
+            if root is None:
                 continue
             classroom = self.open(root)
             exercise = classroom.syllabus.owner(item.path, getattr(item, "originalname", item.name))
@@ -94,7 +96,7 @@ class SelectionPlugin:
         parts = self.config.getoption("--exercise")
         if not parts:
             return None
-        roots = {root for item in items if (root := find_root(item.path.parent))}
+        roots = {root for folder in {item.path.parent for item in items} if (root := find_root(folder))}
         try:
             return {found.id for root in roots for part in parts for found in self.open(root).syllabus.matching(part)}
         except CourseError as error:
