@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from tests.fixtures.route_archives import ENDINGS, OPERATORS, ROUTES, case_names, no_graph, other_graphs, places
+from tests.fixtures.route_archives import ENDINGS, OPERATORS, ROUTES, case_names, no_graph, other_graphs, stored_graphs
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "operator-coverage.md"
@@ -50,7 +50,7 @@ class Coverage:
     def __init__(self) -> None:
         own = {case: types_of((OPERATORS / f"{case}{ENDINGS[0]}").read_text(encoding="utf-8")) for case in case_names()}
         self.own = own
-        self.types = {(place.case, place.route): types_of(place.files()[0].decode()) for place in places()}
+        self.types = {(case, route): types_of(files[0].decode()) for (case, route), files in stored_graphs()}
         self.without = {(case, route): reason for route, found in no_graph().items() for case, reason in found.items()}
         self.other = {
             (case, route): reason for route, found in other_graphs().items() for case, reason in found.items()

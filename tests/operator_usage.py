@@ -16,7 +16,7 @@ import pytest
 from kuiper.graph import RuntimeGraph, pnnx
 from kuiper.graph.runtime_operator import REQUIRED, RuntimeOperator
 from kuiper.layers import Layer, registry
-from tests.fixtures.route_archives import ENDINGS, other_graphs, places
+from tests.fixtures.route_archives import ENDINGS, other_graphs, stored_graphs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,7 +48,7 @@ class Usage:
 
     def add_file(self, path: Path, graph: pnnx.Graph) -> None:
         for op in graph.operators:
-            if path not in self.files[op.type]:
+            if self.files[op.type][-1:] != [path]:
                 self.files[op.type].append(path)
             self.params[op.type] |= set(op.params)
             self.operands[op.type] |= {name for name in op.input_names if name}
@@ -91,8 +91,7 @@ def graphs_of_other_routes(folder: Path, known: set[str]) -> list[Path]:
     """Graphs with a type that is not ``known``, written to the folder with what torch answered."""
     paths = []
     wrong = other_graphs()
-    for place in places():
-        files = place.files()
+    for place, files in stored_graphs():
         types = {line.split(maxsplit=1)[0] for line in files[0].decode().splitlines()[2:]}
         if types <= known or place.case in wrong.get(place.route, {}):
             continue
