@@ -64,16 +64,19 @@ def fit(pieces: Pieces, k: int) -> np.ndarray:
     t = -np.abs(t) if k == 0 else t
     exact = distribution((k - t) / pieces.pieces_of_one)
     powers = np.arange(pieces.degree, 0 if k == 0 else -1, -1)
-    terms, weights = t[:, None] ** powers, np.full(NODES, 1 / NODES)
+    # Normal equations, many times faster than lstsq, lose no digit that counts where the columns are orthogonal.
+    terms, triangle = np.linalg.qr(t[:, None] ** powers)
+    weights = np.full(NODES, 1 / NODES)
     best, smallest = np.zeros(len(powers)), math.inf
     for _ in range(ROUNDS):
-        root = np.sqrt(weights)
-        found = np.linalg.lstsq(terms * root[:, None], exact * root, rcond=None)[0]
+        weighted = (terms * weights[:, None]).T
+        found = np.linalg.solve(weighted @ terms, weighted @ exact)
         error = np.abs(terms @ found - exact)
         if error.max() < smallest:
             best, smallest = found, error.max()
         weights *= error
         weights /= weights.sum()
+    best = np.linalg.solve(triangle, best)
     return np.append(best, 0) if k == 0 else best
 
 
