@@ -8,7 +8,6 @@ imported; so it imports nothing but the standard library.
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 import importlib.util
 import os
 import shlex
@@ -106,8 +105,10 @@ def _zig() -> Compiler | None:
     if spec is None or not spec.submodule_search_locations:
         return None
     program = Path(spec.submodule_search_locations[0], "zig.exe" if sys.platform == "win32" else "zig")
-    version = importlib.metadata.version("ziglang")
-    return Compiler((str(program), "cc"), f"zig {version} (clang)", True)
+    from importlib.metadata import version  # takes its time to import, and few have this compiler
+
+    number = version("ziglang")
+    return Compiler((str(program), "cc"), f"zig {number} (clang)", True)
 
 
 def _has_xcode() -> bool:

@@ -7,10 +7,6 @@ from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from rich import box
-from rich.console import Console
-from rich.table import Table as RichTable
-
 from kuiper.printable import printable
 
 if TYPE_CHECKING:
@@ -38,6 +34,11 @@ class Report:
     footer: str
 
     def __str__(self) -> str:
+        # Imported here: it takes a tenth of the time of `import kuiper`, and few programs show a table.
+        from rich import box
+        from rich.console import Console
+        from rich.table import Table as RichTable
+
         table = RichTable(title=printable(self.title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
         for column in self.columns:
             table.add_column(column.heading, justify="right" if column.numeric else "left", overflow="fold")
