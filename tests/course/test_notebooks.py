@@ -121,7 +121,7 @@ def test_run_counts_seconds_of_the_processor(
     busy = "import time\nwhile time.process_time() < 4:\n    pass"
     nbformat.write(one_cell(source=busy if source == "LOOP" else source), path)
     _, problems = notebooks.run(path, "solution")
-    assert ["expected at most 5 s of the processor" in problem for problem in problems] == [True] * is_long
+    assert ["expected at most 3 s of the processor" in problem for problem in problems] == [True] * is_long
 
 
 SOURCE = """
