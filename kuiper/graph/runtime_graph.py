@@ -112,7 +112,11 @@ class RuntimeGraph(Described):
         if self.state is not GraphState.NEED_INIT:
             return
         with naming_the_place(self.name):
-            self.operators, self.operands = runtime_operators(self._as_nouns(), self.name)
+            graph = self._as_nouns()
+            self.operators, self.operands = runtime_operators(graph, self.name)
+        if not (isinstance(self._source, pnnx.Graph) or callable(self._source)):  # it is nobody else's
+            for op in graph.operators:  # they and the operands are a circle, which would keep the weights for a while
+                op.attrs.clear()
         self.state = GraphState.NEED_BUILD
 
     def _as_nouns(self) -> pnnx.Graph:
