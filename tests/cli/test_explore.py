@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,8 +21,7 @@ from tests.course.made_up import made_up, solve
 from tests.course.test_race import ADAPTERS
 from tests.models.little_models import relu_model
 
-if TYPE_CHECKING:
-    from pathlib import Path
+WHOLE_HEAD = str(Path(__file__).parents[1] / "fixtures/models/digits_yolo_moduleop.pnnx.param")
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +45,7 @@ def test_explore_without_arguments_shows_the_cat(tmp_path: Path, capsys: pytest.
 
 
 def test_explore_of_a_detector_has_boxes_in_the_input_and_on_the_photo(tmp_path: Path) -> None:
-    assert main(["explore", "digits_yolo_moduleop", str(bundled_photo("digits")), "-o", "page.html"]) == 0
+    assert main(["explore", WHOLE_HEAD, str(bundled_photo("digits")), "-o", "page.html"]) == 0
     answers = data_of(tmp_path / "page.html")["answers"]
     assert len(answers["after"]) < len(answers["before"]) == answers["candidates"]
     with Image.open(bundled_photo("digits")) as photo:

@@ -5,6 +5,7 @@ Each image of a batch has its NaN in another row, so one run tells what every ro
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +20,8 @@ from tests.explore.nets import net
 if TYPE_CHECKING:
     from kuiper.explore.fields import Field
     from kuiper.graph import RuntimeGraph
+
+WHOLE_HEAD = Path(__file__).parents[1] / "fixtures/models/digits_yolo_moduleop.pnnx.param"
 
 IN = "pnnx.Input in 0 1 x #x=(?,2,?,?)f32"
 CONV = "bias=True dilation=(1,1) groups=1 in_channels=2 kernel_size=(3,3) out_channels=2 padding=(1,1) stride=(1,1)"
@@ -120,13 +123,13 @@ def test_receptive_fields_are_what_the_output_depends_on(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "side", "pictures"),
-    [("cifar_resnet20", 32, 80), ("shapes_unet", 32, 60), ("digits_yolo_moduleop", 64, 200)],
+    ("param", "side", "pictures"),
+    [(bundled("cifar_resnet20"), 32, 80), (bundled("shapes_unet"), 32, 60), (WHOLE_HEAD, 64, 200)],
 )
 def test_receptive_fields_of_bundled_models_are_what_their_values_depend_on(
-    name: str, side: int, pictures: int
+    param: Path, side: int, pictures: int
 ) -> None:
-    check(kuiper.load(bundled(name), optimize=False), 3, side, side, wanted=pictures, step=7)
+    check(kuiper.load(param, optimize=False), 3, side, side, wanted=pictures, step=7)
 
 
 def test_receptive_field_of_two_convolutions_has_the_textbooks_numbers() -> None:

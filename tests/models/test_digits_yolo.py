@@ -1,4 +1,4 @@
-"""The bundled detector: both of its graphs, its card, and what it reads on the bundled scene of held-out digits."""
+"""The bundled detector, and the same with its head as one operator: cards, and what they read on held-out digits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from kuiper.models import Detector, Letterbox, bundled
 from kuiper.models.pictures.preprocess import normalise, read_image
 from kuiper.models.tasks.boxes import iou
 
-NAMES = ["digits_yolo", "digits_yolo_moduleop"]
+ROOT = Path(__file__).parents[2]
+WHOLE_HEAD = ROOT / "tests/fixtures/models/digits_yolo_moduleop.pnnx.param"
+PARAMS = {"digits_yolo": bundled("digits_yolo"), "digits_yolo_moduleop": WHOLE_HEAD}
+NAMES = list(PARAMS)
 PICTURE = Path(kuiper.__file__).parent / "models" / "assets" / "digits.png"
 TRUTH = json.loads(Path(__file__).with_name("digits_truth.json").read_text(encoding="utf-8"))["digits.png"]
 
@@ -25,12 +28,12 @@ def rows(name: str, optimize: bool) -> npt.NDArray[np.float32]:
     """What a graph says about the picture: (1, boxes, 5 + classes)."""
     photo = read_image(PICTURE)
     pixels = normalise(Letterbox.fit((photo.height, photo.width), (320, 320)).apply(photo))
-    return np.asarray(kuiper.load(bundled(name), optimize=optimize)(pixels))
+    return np.asarray(kuiper.load(PARAMS[name], optimize=optimize)(pixels))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_files_are_small_and_described(name: str) -> None:
-    param = bundled(name)
+    param = PARAMS[name]
     assert param.with_suffix(".bin").stat().st_size < 2e6
     card = json.loads((param.parent / f"{name}.json").read_text(encoding="utf-8"))
     assert card["name"] == name
@@ -39,16 +42,20 @@ def test_files_are_small_and_described(name: str) -> None:
     assert card["size"] == [320, 320]
     assert card["map50"] >= 0.9
     assert {"map50_95", "seed", "epochs", "data"} <= card.keys()
-    readme = (param.parent / "README.md").read_text(encoding="utf-8")
-    assert f"`{name}`" in readme
+    readme = (PARAMS["digits_yolo"].parent / "README.md").read_text(encoding="utf-8")
+    assert "`digits_yolo`" in readme
     assert f"{card['map50']:.3f}" in readme
     assert f"{card['parameters']:,}" in readme
 
 
 def test_one_graph_has_the_head_whole_and_the_other_its_operators() -> None:
-    expanded, whole = (bundled(name).read_text(encoding="utf-8") for name in NAMES)
+    expanded, whole = (param.read_text(encoding="utf-8") for param in PARAMS.values())
     assert "\nmodels.yolo.Detect " in whole
     assert "models.yolo.Detect" not in expanded
+
+
+def test_lecture_shows_the_graph_that_is_tested_here() -> None:
+    assert (ROOT / "notebooks/data" / WHOLE_HEAD.name).read_bytes() == WHOLE_HEAD.read_bytes()
 
 
 @pytest.mark.parametrize(("name", "optimize"), [(NAMES[0], True), (NAMES[1], False), (NAMES[1], True)])
@@ -63,7 +70,7 @@ def test_both_graphs_say_the_same(name: str, optimize: bool) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_detector_reads_the_bundled_scene(name: str, optimize: bool) -> None:
     """Every digit is found where it is and read as what it is, and nothing else is taken for a digit."""
-    found = Detector(bundled(name), optimize=optimize)(PICTURE)
+    found = Detector(PARAMS[name], optimize=optimize)(PICTURE)
     overlaps = iou(
         np.array([item["box"] for item in TRUTH], np.float32),
         np.array([detection.box for detection in found], np.float32),

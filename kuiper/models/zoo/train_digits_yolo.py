@@ -7,12 +7,12 @@
     python -m kuiper.models.zoo.train_digits_yolo --evaluate
 
 The first trains and exports, the second goes on after the last whole epoch in the checkpoint, the third exports again
-from it. All end with what ``--evaluate`` does alone: kuiper runs the exported graphs on scenes of held-out digits, and
+from it. All end with what ``--evaluate`` does alone: kuiper runs the exported graph on scenes of held-out digits, and
 its raw outputs are compared with torch's if the checkpoint is there. Without ``--out`` the package's own model is
 replaced.
 
-The detector is written twice: ``digits_yolo`` with its head as plain operators, ``digits_yolo_moduleop`` with its head
-as one operator, as in exports of the original YOLOv5.
+The graph has its head as plain operators. With ``--moduleop`` it is ``digits_yolo_moduleop`` instead, with the head as
+one operator, as in exports of the original YOLOv5: the tests compare the two.
 
 Every scene is new, made by ``digit_scenes`` while the network learns. Twenty-six epochs take about ten minutes on two
 idle cores, and four times as long on busy ones, where OMP_NUM_THREADS=1 in the environment keeps threads from waiting
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from kuiper.models.zoo.architectures.yolov5 import Detect, YoloV5
 
 NAME = "digits_yolo"
-VARIANTS = {NAME: "", f"{NAME}_moduleop": "models.yolo.Detect"}
+HEAD = "models.yolo.Detect"  # the class that --moduleop keeps whole
 LABELS = tuple("0123456789")
 SIZE = (320, 320)  # of the exported graphs' input
 SIDE = 224  # of the scenes it learns from, whose digits are as large as those of the test
@@ -259,6 +259,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--checkpoint", type=Path, default=Path(f"{NAME}.pt"), help="where torch's weights are kept")
     parser.add_argument("--seed", type=int, default=5)
     parser.add_argument("--epochs", type=int, default=26)
+    parser.add_argument("--moduleop", action="store_true", help="export the head as one operator")
     only = parser.add_mutually_exclusive_group()
     only.add_argument("--resume", action="store_true", help="go on from the checkpoint, with its seed and epochs")
     only.add_argument("--export-only", action="store_true", help="take the weights from the checkpoint")
@@ -278,16 +279,16 @@ def main(arguments: list[str] | None = None) -> None:
         training = Training(options.epochs, options.seed)
     if training and not (options.export_only or options.evaluate):
         train(training, options.checkpoint)
-    for name, moduleop in VARIANTS.items():
-        param = options.out / f"{name}.pnnx.param"
-        if training and not options.evaluate:
-            export(training.detector(), (example_input((1, 3, *SIZE)),), options.out / name, moduleop)
-        scores = evaluate(param)
-        if training and not options.evaluate:
-            write_card(training, options.out / f"{name}.json", scores)
-        print(f"{name}, by kuiper, {TEST_SCENES} scenes: mAP50 {scores.map50:.4f}, mAP50-95 {scores.map50_95:.4f}")
-        if training:
-            print(f"{name}: differs from torch by {difference(param, training.detector()):.1e} of the largest output")
+    name, moduleop = (f"{NAME}_moduleop", HEAD) if options.moduleop else (NAME, "")
+    param = options.out / f"{name}.pnnx.param"
+    if training and not options.evaluate:
+        export(training.detector(), (example_input((1, 3, *SIZE)),), options.out / name, moduleop)
+    scores = evaluate(param)
+    if training and not options.evaluate:
+        write_card(training, options.out / f"{name}.json", scores)
+    print(f"{name}, by kuiper, {TEST_SCENES} scenes: mAP50 {scores.map50:.4f}, mAP50-95 {scores.map50_95:.4f}")
+    if training:
+        print(f"{name}: differs from torch by {difference(param, training.detector()):.1e} of the largest output")
 
 
 if __name__ == "__main__":
