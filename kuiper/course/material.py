@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -25,8 +26,9 @@ PAGES = (
     "seeds",
     "text",
 )
-SUFFIXES = (".bin", ".ipynb", ".json", ".md", ".onnx", ".param", ".py", ".pyx", ".toml", ".txt")
+SUFFIXES = (".bin", ".ipynb", ".json", ".md", ".param", ".py", ".pyx", ".toml", ".txt")
 NOT_HANDED_OUT = ("notebooks/ruff.toml",)
+SITE_FORM = "text/vnd.kuiper.page"  # of a picture in a lecture: what the site shows, and no viewer of notebooks does
 LEFT_BEHIND = {"__pycache__", ".ipynb_checkpoints", ".kuiper", ".pytest_cache", ".ruff_cache"}
 
 
@@ -47,7 +49,19 @@ def pack(checkout: Path, target: Path) -> None:
     shutil.rmtree(target, ignore_errors=True)
     for name, path in gather(checkout).items():
         (target / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, target / name)
+        (target / name).write_bytes(handed_out(path))
+
+
+def handed_out(path: Path) -> bytes:
+    """A file as students get it: a lecture without the form of its pictures that only the site shows."""
+    data = path.read_bytes()
+    if path.suffix != ".ipynb":
+        return data
+    lecture = json.loads(data)
+    for cell in lecture["cells"]:
+        for output in cell.get("outputs", []):
+            output.get("data", {}).pop(SITE_FORM, None)
+    return (json.dumps(lecture, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
 
 
 def material_root() -> Path | None:

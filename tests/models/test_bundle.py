@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import kuiper
@@ -33,6 +34,17 @@ def test_bundled_model_is_described_by_its_card_and_the_readme(name: str) -> Non
     assert f"`{name}`" in readme
     assert f"{card['test_accuracy']:.2%}" in readme
     assert f"{card['parameters']:,}" in readme
+
+
+@pytest.mark.torch
+def test_onnx_file_takes_its_weights_out_of_the_archive_beside_it() -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    param = bundled("cifar_resnet20")
+    x = np.random.default_rng(0).standard_normal((1, 3, 32, 32), dtype=np.float32)
+    session = onnxruntime.InferenceSession(str(param.with_name("cifar_resnet20.onnx")))
+    (got,) = session.run(None, {session.get_inputs()[0].name: x})
+    expected = np.asarray(kuiper.load(param, optimize=False)(x))
+    assert np.abs(got - expected).max() <= 1e-5 * np.abs(expected).max()
 
 
 def test_bundled_names_what_there_is() -> None:
