@@ -19,8 +19,8 @@ from latex2mathml.converter import convert
 from pygments.lexers.special import TextLexer
 
 import kuiper
+from kuiper.course.material import SITE_FORM
 from kuiper.course.notebooks import HIDDEN
-from kuiper.course.stored_pictures import SITE_FORM
 
 sys.path.insert(0, str(Path(__file__).parent))
 from explore_pages import PLACE as PLACE_OF_PAGES

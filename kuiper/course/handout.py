@@ -19,7 +19,7 @@ import kuiper
 from kuiper.course.errors import CourseError
 from kuiper.course.handout_record import RECORD, Record, digest, read_record, write_whole
 from kuiper.course.manifest import find_root, read_syllabus
-from kuiper.course.material import CHECKOUT, material_files, material_root
+from kuiper.course.material import CHECKOUT, handed_out, material_files, material_root
 from kuiper.course.places import backup_file, state_folder
 from kuiper.course.progress import Progress
 from kuiper.course.sync import generated_text, is_untouched
@@ -52,7 +52,7 @@ def contents(solutions: bool) -> dict[str, bytes]:
     files, root = material_files(), material_root()
     if not files or root is None:
         raise CourseError("kuiper course", "a kuiper that was built with its courses", "one without them")
-    found = {name: path.read_bytes() for name, path in files.items() if "solutions" not in name.split("/")}
+    found = {name: handed_out(path) for name, path in files.items() if "solutions" not in name.split("/")}
     for exercise in read_syllabus(root):
         # A class may have taken the solutions out: its exercises are handed out as they are.
         if exercise.solution_file.is_file():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import pytest
 from kuiper.course import handout, lecture, material, places, selection
 from kuiper.course.errors import CourseError
 from kuiper.course.manifest import read_syllabus
-from kuiper.course.material import CHECKOUT, PAGES, gather, material_files, pack
+from kuiper.course.material import CHECKOUT, PAGES, SITE_FORM, gather, material_files, pack
 from kuiper.course.selection import Selection, selected
 
 if TYPE_CHECKING:
@@ -83,9 +84,20 @@ def test_pack_replaces_what_an_earlier_build_left(package: Path) -> None:
     assert (package / "course1_tensor" / "solutions" / "broadcast.py").is_file()
 
 
+def test_pack_leaves_nothing_of_a_lecture_out_but_what_the_site_shows(package: Path) -> None:
+    found = 0
+    for path in sorted((CHECKOUT / "notebooks").glob("*.ipynb")):
+        whole = json.loads(path.read_bytes())
+        for cell in whole["cells"]:
+            for output in cell.get("outputs", []):
+                found += output.get("data", {}).pop(SITE_FORM, None) is not None
+        assert json.loads((package / "notebooks" / path.name).read_bytes()) == whole
+    assert found > 100
+
+
 def test_pack_stays_small(package: Path) -> None:
-    """A wheel has room for 20 megabytes, and most of that belongs to compiled modules of several levels."""
-    assert sum(len(data) for data in everything(package).values()) < 10_000_000
+    """A wheel has room for 15 megabytes, and most of that belongs to models and to compiled modules."""
+    assert sum(len(data) for data in everything(package).values()) < 6_500_000
 
 
 def test_setup_packs_the_courses_before_anything_of_kuiper_is_compiled(tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 import nbformat
 import pytest
 
+from kuiper.course.material import SITE_FORM
 from kuiper.course.notebooks import HIDDEN, notebook_files
-from kuiper.course.stored_pictures import IMAGES, SITE_FORM, is_shown_untrusted
+from kuiper.course.stored_pictures import IMAGES, is_shown_untrusted
 
 ROOT = Path(__file__).parents[2]
 MOST_BYTES = 5_000_000

@@ -7,13 +7,15 @@ import io
 from typing import Any
 
 import nbformat
+import numpy as np
 import pytest
 from nbformat.v4 import new_output
 from PIL import Image
 
+from kuiper.course.material import SITE_FORM
 from kuiper.course.pictures import grid, steps
 from kuiper.course.pictures.photo import photo
-from kuiper.course.stored_pictures import SITE_FORM, ZOOM, comparable, is_shown_untrusted, points, store_picture
+from kuiper.course.stored_pictures import ZOOM, comparable, drawing, is_shown_untrusted, points, store_picture
 from kuiper.graph import RuntimeGraph, pnnx
 
 
@@ -79,6 +81,25 @@ def test_comparable_is_the_same_before_and_after_storing(thing: Any) -> None:
 
 def test_comparable_tells_pictures_apart() -> None:
     assert comparable(output_of(grid([1])).data) != comparable(output_of(grid([2])).data)
+
+
+@pytest.mark.parametrize(("count", "bits"), [(3, 4), (16, 4), (17, 8), (48, 8)])
+def test_drawing_with_few_colours_keeps_every_one(count: int, bits: int) -> None:
+    colours = np.random.default_rng(count).integers(0, 256, (count, 4), np.uint8)
+    points = colours[np.arange(5 * 53).reshape(5, 53) % count]  # an odd width: half of the last byte is nothing
+    data = drawing(Image.fromarray(points))
+    with Image.open(io.BytesIO(data)) as image:
+        assert np.array_equal(np.asarray(image.convert("RGBA")), points)
+    assert data[24] == bits
+
+
+def test_drawing_of_many_colours_is_as_close_as_its_palette_allows() -> None:
+    edge = np.linspace(0, 255, 256).astype(np.uint8)  # what a smooth letter has, from ink to ground
+    points = np.stack([edge, edge, edge, np.full_like(edge, 255)], axis=-1)[None].repeat(4, axis=0)
+    with Image.open(io.BytesIO(drawing(Image.fromarray(points)))) as image:
+        got = np.asarray(image.convert("RGBA")).astype(int)
+    assert len(np.unique(got.reshape(-1, 4), axis=0)) == 48
+    assert np.abs(got - points).max() <= 6
 
 
 def test_points_of_a_photo_keep_its_colours() -> None:
