@@ -67,6 +67,17 @@ BUILD_CONFIG = "kuiper/_build_config.py"
 # These must load on any CPU: they are what chooses a level, or reports that there is none.
 PORTABLE = (SHARED_UTILITY, "kuiper.cpu")
 
+# A wheel has these once, at its lowest level: no loop in them gains anything from wider vectors.
+SAME_AT_ALL_LEVELS = (
+    "kuiper.allocator",
+    "kuiper.engine.clock",
+    "kuiper.engine.kernels.positions",
+    "kuiper.engine.program",
+    "kuiper.engine.step",
+    "kuiper.models.tasks.nms",
+    "kuiper.tensor.buffer",
+)
+
 # What the compiler defines when it may use a vector extension, and how the CPU is asked for it.
 MACROS = {
     "__SSE4_2__": "sse4.2",
@@ -350,7 +361,7 @@ def at_higher_levels(modules: list[Extension]) -> list[Extension]:
         Extension(module.name.replace("kuiper.", prefix, 1), list(module.sources), depends=list(module.depends))
         for prefix in level_prefixes()
         for module in modules
-        if module.name not in PORTABLE
+        if module.name not in (*PORTABLE, *SAME_AT_ALL_LEVELS)
     ]
 
 

@@ -7,7 +7,8 @@ A build from source has one level, for the machine that built it or for what KUI
     kuiper/_levels/x86_64_v4/engine/step.so          and for those with AVX-512
 
 The best one that the CPU can run is taken; the variable KUIPER_ARCH asks for one by name. All compiled modules of a
-process are of one level: they share structs, and the number of floats in a vector.
+process that know vectors are of one level: they share the number of floats in a vector. The few that know none lie
+beside the sources only (``SAME_AT_ALL_LEVELS`` in ``setup.py``).
 """
 
 from __future__ import annotations
