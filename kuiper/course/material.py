@@ -55,7 +55,7 @@ def pack(checkout: Path, target: Path) -> None:
 def handed_out(path: Path) -> bytes:
     """A file as students get it: a lecture without the form of its pictures that only the site shows."""
     data = path.read_bytes()
-    if path.suffix != ".ipynb":
+    if path.suffix != ".ipynb" or SITE_FORM.encode() not in data:
         return data
     lecture = json.loads(data)
     for cell in lecture["cells"]:
