@@ -157,16 +157,23 @@ def _png(palette: np.ndarray, indices: np.ndarray) -> bytes:
     return b"".join([b"\x89PNG\r\n\x1a\n", *written])
 
 
-def comparable(data: dict[str, Any]) -> list[str]:
+def lacks_site_form(data: dict[str, Any]) -> bool:
+    """Whether an output's data has a picture as students get it, without the site's form."""
+    return bool(set(IMAGES) & set(data)) and SITE_FORM not in data
+
+
+def comparable(data: dict[str, Any], site_form: bool = True) -> list[str]:
     """The words of an output's data in the order of their types: the same for an output just made and for a stored one.
 
-    Points have no words, and the SVG that becomes them says what the site's form says.
+    Points have no words, and the SVG that becomes them says what the site's form says, which may be left out.
     """
     kept = {kind: text for kind, text in data.items() if not kind.startswith("image/")}
     if "image/svg+xml" in data:
         kept = {SITE_FORM: _image(str(data["image/svg+xml"]), _alt(str(data["image/svg+xml"]))), **kept}
     if "image/svg+xml" in data and "text/html" in kept:
         kept[SITE_FORM] = kept.pop("text/html")
+    if not site_form:
+        kept.pop(SITE_FORM, None)
     return [_DATA.sub(lambda found: base64.b64decode(found[1]).decode(), str(kept[kind])) for kind in sorted(kept)]
 
 

@@ -10,6 +10,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from kuiper.course import notebooks
+from kuiper.course.material import SITE_FORM, handed_out
 from kuiper.course.stored_pictures import is_shown_untrusted
 from tests.course.made_up import made_up
 
@@ -103,6 +104,9 @@ def test_write_stores_pictures_that_every_viewer_shows_and_check_compares_them(t
     [output] = stored.cells[0].outputs
     assert is_shown_untrusted(output)
     assert output.metadata["image/png"]["alt"] == "one number"
+    assert notebooks.check(path, "solution") == []
+    path.write_bytes(handed_out(path))  # as students get it
+    assert SITE_FORM not in path.read_text(encoding="utf-8")
     assert notebooks.check(path, "solution") == []
     stored.cells[0].source = PICTURE.format(2)
     nbformat.write(stored, path)
