@@ -159,10 +159,13 @@ class Draft:
             self.position = self.host_value(None)
         return self.external(self.position)
 
-    def pack(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What ``make`` gives for the current operator's weights; kept for later plans of this model."""
+    def pack(self, key: Any, make: Callable[[], Any], owner: Any = None) -> Any:
+        """What ``make`` gives for the weights of ``owner``; kept for later plans of this model.
+
+        The owner is the current operator's layer, or what several operators share.
+        """
         assert self.op is not None
-        key = (id(self.op.layer), key)
+        key = (id(self.op.layer if owner is None else owner), key)
         if key not in self.packed:
             self.packed[key] = make()
         return self.packed[key]

@@ -21,3 +21,8 @@ class DigitProduct(Step):
         scales: npt.NDArray[np.uint8],
         bias: npt.NDArray[np.float32],
     ) -> None: ...
+
+class DigitRows(Step):
+    def __init__(
+        self, numbers: dict[str, int], weights: npt.NDArray[np.uint8], scales: npt.NDArray[np.uint8]
+    ) -> None: ...

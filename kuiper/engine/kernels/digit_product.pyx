@@ -2,10 +2,13 @@
 
     TakeApart       rows of numbers -> their digits (digit_tile.pxd says what these are)
     DigitProduct    out[i, o] = activation(sum over k of x[i, k] * q[o, k] * scale[o, k / group] + bias[o] + residual[i, o])
+    DigitRows       out[i, k] = q[index[i], k] * scale[index[i], k / group]       an embedding, from the same panels
 
 Products that read the same rows share their digits. The weights are cut into panels of WIDTH outputs; a task is some
 panels, for all rows. A row that has no digits, because there is NaN or infinity in it, is multiplied number by number.
 """
+
+from libc.string cimport memcpy
 
 from kuiper.engine.digit_tile cimport (
     DIGIT_GROUP, DIGIT_HEAD, DIGIT_ROWS, DIGIT_WIDTH, DIGITS, FEATURE, DigitWork, digits_4, digits_8,
@@ -33,6 +36,17 @@ cdef struct Multiplying:
     Py_ssize_t digits, digit_row  # where the rows' digits lie, in floats
     DigitWork tile  # of the first panel
     Py_ssize_t panels, panel_bytes, scale_bytes, tasks
+
+cdef struct Picking:
+    Py_ssize_t index  # bytes from the beginning of the arena
+    Py_ssize_t out, out_row  # in floats
+    Py_ssize_t count, size, numbers, bits, group
+    Py_ssize_t fault  # where a flag is set for an index that lies outside
+
+cdef struct Rows:
+    Picking picking
+    DigitWork tile  # of the first panel
+    Py_ssize_t panel_bytes, scale_bytes
 
 
 def words_of_row(Py_ssize_t groups, Py_ssize_t fours) -> int:
@@ -139,3 +153,45 @@ cdef void multiply_plainly(const Product* p, const DigitWork* tile, const float*
         for k in range(p.groups * p.depth):
             sum += x[k] * (number_at(tile, <int> p.bits, k, column) * scale_at(tile, <int> p.bits, k // p.depth, column))
         sums[column] = sum + tile.bias[column]
+
+
+cdef class DigitRows(Step):
+    """See the head of this file.
+
+    Parameters
+    ----------
+    numbers : dict of whole numbers, the fields of Picking
+    weights, scales : as DigitProduct has them
+    """
+
+    cdef Rows rows
+
+    def __init__(
+        self, dict numbers, const unsigned char[:, :, ::1] weights, const unsigned char[:, :, ::1] scales
+    ):
+        cdef Rows* r = &self.rows
+        r.picking = numbers
+        r.tile.weights, r.tile.scales = &weights[0, 0, 0], &scales[0, 0, 0]
+        r.panel_bytes, r.scale_bytes = weights.shape[1] * weights.shape[2], scales.shape[1] * scales.shape[2]
+        self.tasks = r.picking.count
+        self.keeps = (weights, scales)
+        self.numbers, self.run = r, row_of
+
+
+cdef void row_of(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
+    """One row of the table, a column of its panel; row 0 and a flag if the index lies outside."""
+    cdef const Rows* r = <const Rows*> numbers
+    cdef const Picking* p = &r.picking
+    cdef float* out = memory.arena + p.out + task * p.out_row
+    cdef DigitWork tile = r.tile
+    cdef long long index
+    cdef Py_ssize_t k
+    cdef int bits = <int> p.bits
+    memcpy(&index, <const char*> memory.arena + p.index + 8 * task, 8)
+    if not 0 <= index < p.size:
+        memory.arena[p.fault] = 1
+        index = 0
+    tile.weights += index // DIGIT_WIDTH * r.panel_bytes
+    tile.scales = <const char*> tile.scales + index // DIGIT_WIDTH * r.scale_bytes
+    for k in range(p.numbers):
+        out[k] = scale_at(&tile, bits, k // p.group, index % DIGIT_WIDTH) * number_at(&tile, bits, k, index % DIGIT_WIDTH)

@@ -1,7 +1,7 @@
 """Products with weights in 8 or 4 bits, and rows of such a table: weights become floats only in registers.
 
     QuantizedProduct    out[i, o] = activation(sum over k of x[i, k] * q[o, k] * scale[o, k / group] + bias[o] + residual[i, o])
-    QuantizedRows       out[i] = q[index[i]] * scale[index[i]]          an embedding
+    QuantizedRows       out[i] = q[index[i]] * scale[index[i]]          an embedding, from rows or from panels
 
 A language model that writes text reads each of its weights once for every token, and does one multiply-add with it: memory
 sets its pace, and a weight of a quarter or an eighth of the bytes comes four or eight times as fast.
@@ -32,6 +32,7 @@ cdef struct Rows:
     Py_ssize_t index  # bytes from the beginning of the arena
     Py_ssize_t out, out_row  # in floats
     Py_ssize_t count, size, numbers, bits, group
+    Py_ssize_t width  # outputs of a panel, in which the numbers of one are so far apart; a table in rows has panels of 1
     Py_ssize_t table, scales  # externals
     Py_ssize_t fault  # where a flag is set for an index that lies outside
 
@@ -120,18 +121,20 @@ cdef void row_of(const void* numbers, Py_ssize_t task, const Memory* memory) noe
     cdef float* out = memory.arena + r.out + task * r.out_row
     cdef const unsigned char* table = <const unsigned char*> memory.externals[r.table]
     cdef const float* scales = memory.externals[r.scales]
-    cdef Py_ssize_t groups = r.numbers // r.group, i
+    cdef Py_ssize_t groups = r.numbers // r.group, first, i
     cdef long long index
     cdef unsigned char byte
     memcpy(&index, <const char*> memory.arena + r.index + 8 * task, 8)
     if not 0 <= index < r.size:
         memory.arena[r.fault] = 1
         index = 0
-    table += index * (r.numbers * r.bits // 8)
-    scales += index * groups
+    first = index - index % r.width  # row of the panel
+    table += first * (r.numbers * r.bits // 8) + index % r.width
+    scales += first * groups + index % r.width
     for i in range(r.numbers):
         if r.bits == 8:
-            out[i] = scales[i // r.group] * <float> <signed char> table[i]
+            out[i] = scales[i // r.group * r.width] * <float> <signed char> table[i * r.width]
         else:
-            byte = table[i // 2] << 4 if i % 2 == 0 else table[i // 2]
-            out[i] = scales[i // r.group] * <float> (<signed char> byte >> 4)
+            byte = table[i // 2 * r.width]
+            byte = byte << 4 if i % 2 == 0 else byte
+            out[i] = scales[i // r.group * r.width] * <float> (<signed char> byte >> 4)

@@ -51,7 +51,7 @@ def lower_matmul(layer: Matmul, inputs: list[AnyValue], planner: Planner) -> Seq
     left = a if ranks[0] > 1 else Value(a.storage, a.view[None, :])
     output = 0 if min(ranks) > 1 else None
     if weight is not None and ranks[1] == 2:
-        out = _times_weight(planner, left, np.ascontiguousarray(weight.T), output)
+        out = _times_weight(planner, left, np.ascontiguousarray(weight.data.T), output)
     else:
         b = planner.on_arena(inputs[1])
         right = b if b is None or ranks[1] > 1 else Value(b.storage, b.view[:, None])

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kuiper.engine.kernels.panel_rows import PanelRows
 from kuiper.engine.kernels.pick import Pick
 from kuiper.engine.kernels.typed import TYPES
-from kuiper.engine.lowering.projection import stored
+from kuiper.engine.lowering.projection import packed_table, stored
 from kuiper.engine.lowering.quantized import lower_quantized_embedding, quantized_table
 from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.lowering.tables import lies_in_panels
 from kuiper.engine.transfers import end_of
-from kuiper.engine.values import AnyValue, HostValue, Value
+from kuiper.engine.values import AnyValue, HostValue, Value, as_pixels
 from kuiper.layers.operators.embedding import Embedding, FunctionalEmbedding
 from kuiper.layers.operators.gather import Gather, IndexSelect
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from kuiper.engine.planner import Planner
     from kuiper.engine.transfers import End
     from kuiper.layers.layer import Array
+    from kuiper.layers.operators.attribute import Attribute
 
 _MOST_AXES = 6
 _BYTES = 2.8  # picked per cycle
@@ -71,11 +74,46 @@ def lower_functional_embedding(
     layer: FunctionalEmbedding, inputs: list[AnyValue], planner: Planner
 ) -> Sequence[AnyValue] | None:
     """F.embedding with a table that is stored with the model."""
-    quantized = quantized_table(planner, 1)
+    assert planner.op is not None
+    quantized, in_panels = quantized_table(planner, 1), lies_in_panels(planner.op.inputs[1])
     if quantized is not None and len(quantized.shape) == 2:
-        return lower_quantized_embedding(planner, quantized, planner.tensor(inputs[0]))
+        return lower_quantized_embedding(planner, quantized, planner.tensor(inputs[0]), in_panels)
     table = stored(planner, 1)
-    return None if table is None else _looked_up(planner, inputs[0], table)
+    if table is None:
+        return None
+    rows = _looked_up_in_panels(planner, inputs[0], table) if in_panels else None
+    return rows or _looked_up(planner, inputs[0], table.data)
+
+
+def _looked_up_in_panels(planner: Planner, value: AnyValue, table: Attribute) -> list[AnyValue] | None:
+    """Rows of a table that lies in the panels of a product, which are those of as many rows as there are indices."""
+    index = planner.tensor(value)
+    if index is None or index.view.dtype != np.int64 or not index.view.flags.c_contiguous:
+        return None
+    if len(table.shape) != 2 or 0 in table.shape or index.view.ndim >= _MOST_AXES:
+        return None
+    size, depth = table.shape
+    packed = packed_table(planner, 1, table, index.view.size)
+    out = planner.rows((*index.shape, depth), output=None)
+    out_rows, fault = as_pixels(out), planner.fault_flag()
+    assert out_rows is not None
+
+    def make() -> PanelRows:
+        numbers = {
+            "index": index.byte_offset, "out": out_rows.offset, "out_row": out_rows.strides[3],
+            "count": index.view.size, "size": size, "depth": depth, "fault": fault.offset,
+        }  # fmt: skip
+        return PanelRows(numbers, packed.weights, packed.panels)
+
+    planner.emit(
+        "rows from panels",
+        make,
+        reads=[index, Value(fault, fault.stand_in)],
+        writes=[out],
+        more_bytes=out.view.nbytes,
+        expected=out.view.size,
+    )
+    return [out]
 
 
 def _looked_up(planner: Planner, value: AnyValue, table: Array) -> list[AnyValue] | None:

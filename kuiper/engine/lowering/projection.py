@@ -10,7 +10,8 @@ from kuiper.engine.lowering.convolution import POINTWISE, emit_convolution
 from kuiper.engine.lowering.placement import has_room
 from kuiper.engine.lowering.quantized import lower_quantized_linear, quantized_table
 from kuiper.engine.lowering.registry import lowers
-from kuiper.engine.packing import matrix_widths, pack
+from kuiper.engine.lowering.tables import lies_in_panels
+from kuiper.engine.packing import PackedWeights, matrix_of, matrix_widths, pack
 from kuiper.engine.transfers import dense
 from kuiper.engine.values import AnyValue, Value, as_pixels
 from kuiper.layers.operators.attribute import Attribute
@@ -34,23 +35,49 @@ def lower_functional_linear(
     weight = stored(planner, 1)
     bias = None if layer.number is None else np.array([layer.number], np.float32)
     if len(inputs) > 2:
-        bias = stored(planner, 2)
-    if x is None or weight is None or weight.ndim != 2 or x.shape[-1:] != weight.shape[1:] or x.view.ndim > 6:
+        added = stored(planner, 2)
+        if added is None:
+            return None
+        bias = added.data
+    if x is None or weight is None or len(weight.shape) != 2 or x.shape[-1:] != weight.shape[1:] or x.view.ndim > 6:
         return None
-    if len(inputs) > 2 and (bias is None or bias.size not in (1, len(weight)) or bias.ndim > 1):
+    out_features = weight.shape[0]
+    if len(inputs) > 2 and (bias is None or bias.size not in (1, out_features) or bias.ndim > 1):
         return None
-    whole_bias = None if bias is None else np.broadcast_to(bias, len(weight))
-    out = projected_rows(planner, (*x.shape[:-1], len(weight)))
-    emit_projection(planner, x, out, weight, whole_bias)
+    out = projected_rows(planner, (*x.shape[:-1], out_features))
+    if bias is None:
+        _emit_packed(planner, x, out, packed_table(planner, 1, weight, x.view.size // x.shape[-1]))
+    else:
+        emit_projection(planner, x, out, weight.data, np.broadcast_to(bias, out_features))
     return [out]
 
 
-def stored(planner: Planner, position: int) -> Array | None:
-    """The current operator's input of this number, if it is a float32 tensor that is stored with the model."""
+def stored(planner: Planner, position: int) -> Attribute | None:
+    """The current operator's input of this number, if it is a float32 tensor that is stored with the model as such."""
     assert planner.op is not None
     producer = planner.op.inputs[position].producer
     layer: Any = None if producer is None else producer.layer
-    return layer.data if type(layer) is Attribute and layer.data.dtype == np.float32 else None
+    return layer if type(layer) is Attribute and layer.dtype == np.float32 else None
+
+
+def packed_table(planner: Planner, position: int, table: Attribute, rows: int) -> PackedWeights:
+    """The current operator's input of this number, a stored matrix, in panels for so many rows.
+
+    All operators that read the matrix share the panels. They have all of it: the graph drops its own, unless others
+    read it.
+    """
+    assert planner.op is not None
+    operand = planner.op.inputs[position]
+    out_features, in_features = table.shape
+
+    def make() -> PackedWeights:
+        packed = pack(table.data[:, :, None, None], None, 1, rows)
+        if table.stored is not None and lies_in_panels(operand):
+            table.stored.hand_over(lambda: matrix_of(packed, out_features))
+        return packed
+
+    packed: PackedWeights = planner.pack(matrix_widths(out_features, in_features, rows), make, owner=table)
+    return packed
 
 
 def projected_rows(planner: Planner, shape: tuple[int, ...], output: int | None = 0) -> Value:
@@ -69,7 +96,11 @@ def emit_projection(
     pixels = x.view.size // x.shape[-1]
     out_features, in_features = weight.shape
     key = ("projection", name, matrix_widths(out_features, in_features, pixels))
-    packed = planner.pack(key, lambda: pack(weight[:, :, None, None], bias, 1, pixels))
+    _emit_packed(planner, x, out, planner.pack(key, lambda: pack(weight[:, :, None, None], bias, 1, pixels)))
+
+
+def _emit_packed(planner: Planner, x: Value, out: Value, packed: PackedWeights) -> None:
+    """The same for a weight that is packed, and has its bias with it."""
     x_pixels, out_pixels = as_pixels(x) or as_pixels(dense(planner, x)), as_pixels(out)
     assert x_pixels is not None
     assert out_pixels is not None

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.engine.kernels import digit_product
-from kuiper.engine.kernels.digit_product import DigitProduct, TakeApart, words_of_row
+from kuiper.engine.kernels.digit_product import DigitProduct, DigitRows, TakeApart, words_of_row
 from kuiper.engine.kernels.quantized_product import WIDTH, QuantizedProduct, QuantizedRows
 from kuiper.engine.lowering.activation import activation_numbers
+from kuiper.engine.lowering.tables import lies_in_panels
 from kuiper.engine.number_packing import (
     PackedNumbers,
     numbers_of,
@@ -49,14 +50,30 @@ def quantized_table(planner: Planner, position: int) -> QuantizedWeight | None:
     return layer.quantized if type(layer) is Attribute else None
 
 
-def _is_shared(planner: Planner) -> bool:
-    """Whether the current operator's weight is one of its inputs, which others read, too."""
+def _others_read_it(planner: Planner) -> bool:
+    """Whether the current operator's weight is one of its inputs that somebody reads who cannot take it in panels."""
     assert planner.op is not None
-    return (
-        len(planner.op.inputs) > 1
-        and len(planner.op.inputs[1].consumers) > 1
-        and quantized_table(planner, 1) is not None
-    )
+    operands = planner.op.inputs
+    return len(operands) > 1 and quantized_table(planner, 1) is not None and not lies_in_panels(operands[1])
+
+
+def _by_digits(weight: QuantizedWeight) -> bool:
+    return digit_product.IS_FAST and weight.shape[1] <= _MOST_INPUTS
+
+
+def _panels_of(planner: Planner, weight: QuantizedWeight) -> PackedNumbers:
+    """The weight in panels. They have all of its numbers: the graph drops its own, unless others read them."""
+    by_digits = _by_digits(weight)
+    pack, numbers = (packed_for_digits, numbers_of_digits) if by_digits else (packed_numbers, numbers_of)
+
+    def make() -> PackedNumbers:
+        packed = pack(weight)
+        if not _others_read_it(planner):
+            weight.stored.hand_over(lambda: numbers(packed, weight))
+        return packed
+
+    found: PackedNumbers = planner.pack("digits" if by_digits else "numbers", make, owner=weight)
+    return found
 
 
 def lower_quantized_linear(
@@ -78,14 +95,12 @@ def lower_quantized_linear(
     x_rows, out_rows = _rows(planner, x), as_pixels(out)
     added = None if residual is None else _rows(planner, residual)
     assert out_rows is not None
-    by_digits = digit_product.IS_FAST and depth <= _MOST_INPUTS
-    how = "digits" if by_digits else "numbers"
-    packed: PackedNumbers = planner.pack((id(weight), how), lambda: _packed(weight, by_digits, _is_shared(planner)))
+    packed = _panels_of(planner, weight)
     panels, groups = packed.scales.shape[:2]
     biases = np.zeros((panels, WIDTH), np.float32)
     if bias is not None:
         biases.reshape(-1)[:outputs] = bias
-    digits = _digits_of(planner, x, x_rows, groups) if by_digits else None
+    digits = _digits_of(planner, x, x_rows, groups) if _by_digits(weight) else None
     rows = x_rows.shape[3]
 
     def make() -> Step:
@@ -112,15 +127,6 @@ def lower_quantized_linear(
         expected=max(packed.weights.nbytes / _BYTES, products / per_cycle),
     )
     return [out]
-
-
-def _packed(weight: QuantizedWeight, by_digits: bool, is_shared: bool) -> PackedNumbers:
-    """The weight in panels. They have all of its numbers: the graph drops its own, unless others read them."""
-    pack, numbers = (packed_for_digits, numbers_of_digits) if by_digits else (packed_numbers, numbers_of)
-    packed = pack(weight)
-    if not is_shared:
-        weight.stored.hand_over(lambda: numbers(packed, weight))
-    return packed
 
 
 def _digits_of(planner: Planner, x: Value, rows: Value, groups: int) -> Value:
@@ -151,32 +157,46 @@ def _rows(planner: Planner, x: Value) -> Value:
     return rows
 
 
-def lower_quantized_embedding(planner: Planner, weight: QuantizedWeight, index: Value | None) -> Sequence[Value] | None:
-    """Rows of a table, which stays where it is."""
+def lower_quantized_embedding(
+    planner: Planner, weight: QuantizedWeight, index: Value | None, in_panels: bool = False
+) -> Sequence[Value] | None:
+    """Rows of a table, which stays where it is, or lies ``in_panels`` because products read it, too."""
     if index is None or index.view.dtype != np.int64 or not index.view.flags.c_contiguous or index.view.ndim > 5:
         return None
     size, numbers = weight.shape
-    table = planner.external(planner.host_value(np.ascontiguousarray(weight.data), constant=True))
-    packed_scales = planner.pack("scales", lambda: weight.scales.astype(np.float32))
-    scales = planner.external(planner.host_value(packed_scales, constant=True))
+    packed = _panels_of(planner, weight) if in_panels else _in_rows(planner, weight)
+    by_digits = in_panels and _by_digits(weight)
+    arrays = () if by_digits else (packed.weights, packed.scales)
+    externals = [planner.external(planner.host_value(array, constant=True)) for array in arrays]
     out = planner.rows((*index.shape, numbers), output=None)
     out_rows, fault = as_pixels(out), planner.fault_flag()
     assert out_rows is not None
 
     def make() -> Step:
-        return QuantizedRows({
+        fields = {
             "index": index.byte_offset, "out": out_rows.offset, "out_row": out_rows.strides[3],
             "count": index.view.size, "size": size, "numbers": numbers, "bits": weight.bits, "group": _group(weight),
-            "table": table[0], "scales": scales[0], "fault": fault.offset,
-        })  # fmt: skip
+            "fault": fault.offset,
+        }  # fmt: skip
+        if by_digits:
+            return DigitRows(fields, packed.weights, packed.scales)
+        (table, _), (scales, _) = externals
+        return QuantizedRows({**fields, "width": packed.scales.shape[2], "table": table, "scales": scales})
 
     planner.emit(
-        f"rows of {weight.bits} bits",
+        f"rows of {weight.bits} bits{', from panels' if in_panels else ''}",
         make,
         reads=[index, Value(fault, fault.stand_in)],
         writes=[out],
         more_bytes=index.view.size * numbers * weight.bits // 8,
         expected=out.view.size,
-        externals=[table, scales],
+        externals=externals,
     )
     return [out]
+
+
+def _in_rows(planner: Planner, weight: QuantizedWeight) -> PackedNumbers:
+    """The weight as it is stored: each row a panel of one output."""
+    scales = planner.pack("scales", lambda: weight.scales.astype(np.float32))
+    rows = np.ascontiguousarray(weight.data).view(np.uint8)
+    return PackedNumbers(rows[:, :, None], scales.reshape(len(rows), -1, 1))
