@@ -41,12 +41,14 @@ cdef extern from *:
         const float *bias;              /* [WIDTH] */
     } kuiper_digit_work;
 
-    /* float16, not negative and finite: exponent and fraction where float32 has them, times what its exponents are larger by. */
+    /* float16: exponent and fraction where float32 has them, times what its exponents are larger by. */
     static float kuiper_of_half(unsigned short half) {
-        const int bits = half << 13;
+        const int is_finite = (half & 0x7c00) != 0x7c00;
+        const int bits = (half & 0x7fff) << 13 | (is_finite ? 0 : 0x7f800000);
         float number;
         memcpy(&number, &bits, 4);
-        return number * 5.192296858534828e33f;
+        if (is_finite) number *= 5.192296858534828e33f;
+        return half & 0x8000 ? -number : number;
     }
 
     /* The instruction came after the levels that kuiper is built for: only these functions have it, and whoever calls

@@ -119,3 +119,15 @@ def test_no_plan_keeps_a_tied_table_in_rows(bits: int) -> None:
     assert is_dropped(model)
     kept = [array for array in plan.constant_slots.values() if isinstance(array, np.ndarray)]
     assert all(array.shape[-1] == WIDTH for array in kept)  # panels
+
+
+@pytest.mark.usefixtures("way")
+def test_scales_of_4_bits_may_be_below_zero_or_not_finite() -> None:
+    graph, tokens = tied(40, 64, 4), np.arange(40)
+    scales = graph.operator("table").attrs["data_scales"].data
+    assert scales is not None
+    scales[::2] *= -1
+    scales[1], scales[3], scales[4] = np.inf, np.nan, np.float16(6e-8)  # the last one: the smallest there is
+    with np.errstate(invalid="ignore"):
+        expected = np.asarray(built(graph, optimize=False)(tokens)[0])
+        np.testing.assert_array_equal(np.asarray(built(graph)(tokens)[0]), expected)
