@@ -170,6 +170,13 @@ class Draft:
             self.packed[key] = make()
         return self.packed[key]
 
+    def rows_of_weights(self, rows: int) -> int | None:
+        """For how many rows a weight matrix is packed that meets so many in this plan; None: for any number of them.
+
+        A session has many rows when it reads and one when it writes, and their plans are to share the weights.
+        """
+        return None if self.max_length else rows
+
     def concatenated(self, op: RuntimeOperator) -> Value:
         """The output of a concatenation, made when its first part is."""
         (operand,) = op.outputs

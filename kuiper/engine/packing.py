@@ -15,12 +15,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.engine.cost import panel_widths
-from kuiper.engine.kernels.convolution import LANES
+from kuiper.engine.kernels.convolution import LANES, REGISTERS
 from kuiper.engine.memory import for_weights
 from kuiper.engine.values import whole_vectors
 
 if TYPE_CHECKING:
     from kuiper.layers.layer import Array
+
+
+# Vectors of a panel that serves one row as well as many. One row takes 40 % longer with two vectors than with three or
+# four; with 16 registers many rows want two, and take 3 to 6 % longer with three, 28 % with four (AVX2).
+_ANY_ROWS = 4 if REGISTERS == 32 else 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +45,8 @@ def cut_panels(weight: Array, groups: int, pixels: int) -> list[int]:
     return panel_widths(whole_vectors(own * together) // LANES, pixels, together * weight[0].size)
 
 
-def pack(weight: Array, bias: Array | None, groups: int, pixels: int) -> PackedWeights:
-    """Pack the weight (out_c, in_c / groups, kernel_h, kernel_w) of a convolution over so many pixels.
+def pack(weight: Array, bias: Array | None, groups: int, pixels: int | None) -> PackedWeights:
+    """Pack the weight (out_c, in_c / groups, kernel_h, kernel_w) of a convolution over so many pixels, None for any.
 
     Groups whose outputs fill no whole vector are packed together, with zeros where they do not see each other. If some
     are left at the end, they are packed as if they saw all inputs of so many groups, the last ones.
@@ -53,7 +58,7 @@ def pack(weight: Array, bias: Array | None, groups: int, pixels: int) -> PackedW
         last, seen = min(first + together, groups), min(first, groups - together)
         columns = _columns(weight, range(first, last), seen, groups, together)
         start = first * own
-        for width in panel_widths(whole_vectors(columns.shape[1]) // LANES, pixels, len(columns)):
+        for width in _widths(whole_vectors(columns.shape[1]) // LANES, pixels, len(columns)):
             panels.append((width, start, seen * depth, offset))
             stop = min(start + width * LANES, last * own)
             parts.append((offset, columns[:, start - first * own : stop - first * own], width * LANES))
@@ -67,13 +72,17 @@ def pack(weight: Array, bias: Array | None, groups: int, pixels: int) -> PackedW
     return PackedWeights(packed, padded_bias(bias, out_c), np.array(panels, np.intp), depth * together)
 
 
-def matrix_widths(out_features: int, in_features: int, rows: int) -> tuple[int, ...]:
-    """The widths of the panels of a matrix that is packed for so many rows.
+def matrix_widths(out_features: int, in_features: int, rows: int | None) -> tuple[int, ...]:
+    """The widths of the panels of a matrix that is packed for so many rows, None for any."""
+    return tuple(_widths(whole_vectors(out_features) // LANES, rows, in_features))
 
-    One row and many want other panels on builds with 16 registers, so a language model has both packings there. With
-    those for many, one row waits longer for memory: 39 instead of 49 tokens a second were seen with AVX2.
-    """
-    return tuple(panel_widths(whole_vectors(out_features) // LANES, rows, in_features))
+
+def _widths(vectors: int, pixels: int | None, steps: int) -> list[int]:
+    """Of panels of so many vectors in all."""
+    if pixels is not None:
+        return panel_widths(vectors, pixels, steps)
+    rest = vectors % _ANY_ROWS
+    return [_ANY_ROWS] * (vectors // _ANY_ROWS) + ([rest] if rest else [])
 
 
 def matrix_of(packed: PackedWeights, rows: int) -> Array:

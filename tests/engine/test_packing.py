@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import kuiper
 from kuiper.engine import packing
+from kuiper.engine.draft import Draft
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.packing import cut_panels, pack
+from kuiper.models.text.graph_writer import GraphWriter
 from tests.engine.models import numbers
 
 
@@ -72,3 +75,20 @@ def test_pack_writes_all_of_its_memory(out_c: int, groups: int, monkeypatch: pyt
     monkeypatch.setattr(packing, "for_weights", lambda floats: np.full(floats, np.nan, np.float32))
     weight = np.ones((out_c, 2, 3, 3), np.float32)
     assert np.isfinite(packing.pack(weight, None, groups, 100).weights).all()
+
+
+@pytest.mark.parametrize("outputs", sorted({1, LANES, 2 * LANES + 1, 4 * LANES, 7 * LANES, 13 * LANES + 3}))
+@pytest.mark.parametrize("depth", [1, 37])
+@pytest.mark.parametrize("rows", [1, 2, 3, 7, 13, 40])
+def test_weights_for_any_number_of_rows_give_the_same_bits(
+    outputs: int, depth: int, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = GraphWriter()
+    x = writer.add("pnnx.Input", "x", shape=(None, depth))
+    params = {"bias": True, "in_features": depth, "out_features": outputs}
+    attrs = {"bias": numbers(outputs), "weight": numbers(outputs, depth)}
+    writer.finish(writer.add("nn.Linear", "fc", x, shape=(None, outputs), params=params, attrs=attrs))
+    data = numbers(rows, depth)
+    expected = np.asarray(kuiper.load(writer.graph)(data))
+    monkeypatch.setattr(Draft, "rows_of_weights", lambda self, rows: None)
+    np.testing.assert_array_equal(np.asarray(kuiper.load(writer.graph)(data)), expected)

@@ -51,9 +51,10 @@ def lower_linear(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequen
     return [out]
 
 
-def _packed(planner: Planner, layer: Any, rows: int) -> PackedWeights:
+def _packed(planner: Planner, layer: Any, pixels: int) -> PackedWeights:
     """The weights of the current operator for so many rows. The panels have all of them, so the graph drops its own."""
     out_features, in_features = layer.weight_shape
+    rows = planner.rows_of_weights(pixels)
 
     def make() -> PackedWeights:
         packed = pack(layer.weight[:, :, None, None], layer.bias, 1, rows)

@@ -60,14 +60,14 @@ def stored(planner: Planner, position: int) -> Attribute | None:
     return layer if type(layer) is Attribute and layer.dtype == np.float32 else None
 
 
-def packed_table(planner: Planner, position: int, table: Attribute, rows: int) -> PackedWeights:
+def packed_table(planner: Planner, position: int, table: Attribute, pixels: int) -> PackedWeights:
     """The current operator's input of this number, a stored matrix, in panels for so many rows.
 
     All operators that read the matrix share the panels. They have all of it: the graph drops its own, unless others
     read it.
     """
     assert planner.op is not None
-    operand = planner.op.inputs[position]
+    operand, rows = planner.op.inputs[position], planner.rows_of_weights(pixels)
     out_features, in_features = table.shape
 
     def make() -> PackedWeights:
@@ -93,10 +93,10 @@ def emit_projection(
 
     ``out`` comes from ``projected_rows``. Weights of one operator that are not the same go by different names.
     """
-    pixels = x.view.size // x.shape[-1]
+    rows = planner.rows_of_weights(x.view.size // x.shape[-1])
     out_features, in_features = weight.shape
-    key = ("projection", name, matrix_widths(out_features, in_features, pixels))
-    _emit_packed(planner, x, out, planner.pack(key, lambda: pack(weight[:, :, None, None], bias, 1, pixels)))
+    key = ("projection", name, matrix_widths(out_features, in_features, rows))
+    _emit_packed(planner, x, out, planner.pack(key, lambda: pack(weight[:, :, None, None], bias, 1, rows)))
 
 
 def _emit_packed(planner: Planner, x: Value, out: Value, packed: PackedWeights) -> None:
