@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import kuiper
 from benchmarks import limits, machine
+from benchmarks.avx2_packages import narrowed
 from benchmarks.errors import INSTALL, BenchmarkError
 from benchmarks.models import NEEDED, facts_of, prepare
 from benchmarks.networks import MODELS, NETWORKS
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     import argparse
 
 ROUNDS, TURNS, SECONDS = 3, 3, 0.2
+COPIES = "avx2"
+"""The folder of the cache for copies of runtimes."""
 QUICK = Effort(rounds=1, turns=1, runs=3, seconds=0.0)
 
 
@@ -56,6 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     check(arguments)
     results = new_results(arguments)
+    if results.limits:
+        copy_packages(arguments)
     try:
         for name in arguments.models:
             for batch in arguments.batch:
@@ -103,6 +108,20 @@ def new_results(arguments: argparse.Namespace) -> Results:
     )
 
 
+def copy_packages(arguments: argparse.Namespace) -> None:
+    """The copies of runtimes that are kept to AVX2 by what they are told: before anything takes time.
+
+    Raises
+    ------
+    BenchmarkError
+        If they cannot be made here.
+    """
+    for peer in dict.fromkeys(arguments.peers):
+        if peer != OURS and not PEERS[peer].avx2_environment:
+            say(f"{peer}: a copy that is told that the CPU has AVX2 alone, if the cache lacks it")
+            narrowed(PEERS[peer].package, arguments.cache / COPIES)
+
+
 def measure_model(results: Results, name: str, batch: int, arguments: argparse.Namespace) -> None:
     """One model with each number of threads; written to the file as soon as a number of threads is done."""
     say(f"{name}, batch {batch}: exporting, if the cache lacks it")
@@ -113,7 +132,7 @@ def measure_model(results: Results, name: str, batch: int, arguments: argparse.N
     for threads in arguments.threads:
         # a peak is a maximum: measured again and again, as other work on the machine can only lower it
         results.peak_gflops[threads] = max(results.peak_gflops[threads], round(limits.peak_gflops(threads), 1))
-        copies = arguments.cache / "avx2" if results.limits else None
+        copies = arguments.cache / COPIES if results.limits else None
         measured, excluded = measure(files, batch, threads, arguments.peers, effort(arguments), copies)
         results.measurements += measured
         results.excluded += excluded

@@ -7,11 +7,12 @@ import platform
 import shutil
 import subprocess
 import sys
+from argparse import Namespace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks import avx2_packages
+from benchmarks import avx2_packages, run
 from benchmarks.avx2_answers import CPUID, HIDDEN, QUESTION
 from benchmarks.avx2_packages import narrowed, replace_questions
 from benchmarks.errors import BenchmarkError
@@ -49,13 +50,13 @@ function(b"\\x0f\\x0b", None)()
 """
 
 
-def run(program: str) -> subprocess.CompletedProcess[str]:
+def process(program: str) -> subprocess.CompletedProcess[str]:
     """A process of its own: a signal's handler stays."""
     return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, timeout=60)
 
 
 def test_answers_hide_avx512_and_nothing_else() -> None:
-    pairs, asked, first_path = json.loads(run(ASKS).stdout)
+    pairs, asked, first_path = json.loads(process(ASKS).stdout)
     assert asked == len(pairs)
     assert first_path == "somewhere"
     for leaf, subleaf, told, own in pairs:
@@ -65,7 +66,7 @@ def test_answers_hide_avx512_and_nothing_else() -> None:
 
 
 def test_other_illegal_instructions_end_the_process() -> None:
-    assert run(ILLEGAL).returncode == -4
+    assert process(ILLEGAL).returncode == -4
 
 
 def library_of(package: Path) -> Path:
@@ -117,7 +118,7 @@ import asking
 library = ctypes.CDLL(str(pathlib.Path(asking.__file__).with_name("asks.so")))
 print(library.features() >> 16 & 1, library.most() > 6, answers.asked)
 """
-    assert run(program).stdout.split() == ["0", "True", "2"]
+    assert process(program).stdout.split() == ["0", "True", "2"]
 
 
 @needs_objdump
@@ -128,6 +129,13 @@ def test_narrowed_refuses_a_package_that_asks_nothing(tmp_path: Path, monkeypatc
     monkeypatch.setattr(avx2_packages, "version", lambda package: "1")
     with pytest.raises(BenchmarkError, match=r"--isa avx2: expected a library in mute that asks .*, got none"):
         narrowed("mute", tmp_path / "copies")
+
+
+def test_copies_are_made_before_anything_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    monkeypatch.setattr(run, "narrowed", lambda package, folder: made.append((package, folder)))
+    run.copy_packages(Namespace(peers=["kuiper", "ncnn", "torch-eager", "openvino"], cache=tmp_path))
+    assert made == [("ncnn", tmp_path / "avx2"), ("openvino", tmp_path / "avx2")]
 
 
 def test_without_binutils_says_what_helps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
