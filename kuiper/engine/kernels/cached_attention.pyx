@@ -223,7 +223,7 @@ cdef void multiply(
     for p in range(p, end):
         work.weights, work.out_channel = panels + p * panel, p * PANEL
         work.ahead = work.weights + panel if p + 1 < end else behind
-        if VECTORS <= MAX_VECTORS:
+        if PANEL <= MAX_VECTORS * LANES:
             tile(rows, VECTORS, &work, pointers, NULL, targets)
         else:
             plain_tile(rows, &work, pointers, targets)
@@ -266,7 +266,7 @@ cdef inline void softmax_row(float* x, Py_ssize_t size, Py_ssize_t end) noexcept
 
 
 cdef inline int rows_of_task() noexcept nogil:
-    return rows_for(VECTORS) if VECTORS <= MAX_VECTORS else 1
+    return rows_for(VECTORS) if PANEL <= MAX_VECTORS * LANES else 1
 
 
 cdef inline Py_ssize_t panels_of(Py_ssize_t count) noexcept nogil:
