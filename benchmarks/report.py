@@ -1,4 +1,4 @@
-"""Write docs/performance.md, and the table in README.md, anew from the JSON files in benchmarks/results."""
+"""Write docs/performance.md, and the tables in README.md, anew from the JSON files in benchmarks/results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchmarks.results import Results
 from benchmarks.run import ROUNDS, TURNS
 from benchmarks.session import TOLERANCE
 from benchmarks.tables import all_tables, count, exclusions, headline, limits, title
-from benchmarks.text_results import TextResults, text_exclusions, text_tables
+from benchmarks.text_results import TextResults, text_exclusions, text_headline, text_limits, text_tables
 
 if TYPE_CHECKING:
     import argparse
@@ -81,9 +81,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     found = read_all()
-    PAGE.write_text(page(found, read_text_results()), encoding="utf-8")
-    README.write_text(with_headline(README.read_text(encoding="utf-8"), found), encoding="utf-8")
-    print(f"wrote {PAGE.relative_to(ROOT)} and the table in {README.relative_to(ROOT)}")
+    text = read_text_results()
+    PAGE.write_text(page(found, text), encoding="utf-8")
+    README.write_text(with_headline(README.read_text(encoding="utf-8"), found, text), encoding="utf-8")
+    print(f"wrote {PAGE.relative_to(ROOT)} and the tables in {README.relative_to(ROOT)}")
     return 0
 
 
@@ -122,12 +123,12 @@ def text_section(name: str, results: TextResults) -> str:
     if results.quick:
         parts.append(QUICK)
     parts += [markdown(table) for table in text_tables(results)]
-    parts += [f"Note: {line}." for line in text_exclusions(results)]
+    parts += [f"Note: {line}." for line in (*text_limits(results), *text_exclusions(results))]
     return "\n\n".join(parts) + "\n"
 
 
-def with_headline(readme: str, all_results: dict[str, Results]) -> str:
-    """The README with a table for each machine and build: that of the latest results which hold single images.
+def with_headline(readme: str, all_results: dict[str, Results], text: dict[str, TextResults]) -> str:
+    """The README with tables for each machine and build: of the latest results with single images, and with text.
 
     Raises
     ------
@@ -141,14 +142,29 @@ def with_headline(readme: str, all_results: dict[str, Results]) -> str:
     for found in all_results.values():
         if any(batch == 1 for batch, _ in found.settings):
             latest.setdefault(title(found), found)
-    tables = [part for results in latest.values() for part in titled_headline(results)] or ["Not measured yet."]
+    latest_text: dict[str, TextResults] = {}
+    for written in text.values():
+        latest_text.setdefault(title(written), written)
+    tables = [part for results in latest.values() for part in titled_headline(results)]
+    tables += [part for results in latest_text.values() for part in titled_text_headline(results)]
+    tables = tables or ["Not measured yet."]
     return "\n\n".join([f"{parts[0]}{MARK}", *tables, f"{MARK}{parts[2]}"])
 
 
 def titled_headline(results: Results) -> list[str]:
     """The machine and the build, their table, and a note if the peers used more than kuiper, or less than they can."""
-    table = "\n".join(markdown(headline(results)).splitlines()[2:])
-    return [f"**{title(results)}**", table, *(f"{sentence}." for sentence in limits(results))]
+    return [f"**{title(results)}**", untitled(headline(results)), *(f"{sentence}." for sentence in limits(results))]
+
+
+def titled_text_headline(results: TextResults) -> list[str]:
+    """The machine and the build, and what a decoder of SmolLM2-135M's sizes writes and reads there."""
+    heading = f"**A language model of 135 million parameters: {title(results)}**"
+    return [heading, untitled(text_headline(results)), *(f"{sentence}." for sentence in text_limits(results))]
+
+
+def untitled(table: Report) -> str:
+    """A report as a Markdown table without its heading."""
+    return "\n".join(markdown(table).splitlines()[2:])
 
 
 def section(name: str, results: Results) -> str:

@@ -131,24 +131,72 @@ def text_tables(results: TextResults) -> list[Report]:
     ]
 
 
+def text_headline(results: TextResults) -> Report:
+    """Tokens written and read each second: ours, those of the fastest other, and ours over theirs."""
+    rows = []
+    for threads, bits in results.settings:
+        cells = [weights_of(bits), str(threads)]
+        for steps in (True, False):
+            rates = Rates.of(results, bits, threads, steps)
+            theirs = f"{rates.cell(rates.fastest)} ({rates.fastest})" if rates.fastest else "-"
+            cells += [rates.cell(OURS), theirs, rates.ratio]
+        rows.append(cells)
+    columns = [Column("weights"), Column("threads", numeric=True)]
+    for what in ("kuiper writes", "kuiper reads"):
+        columns += [
+            Column(what, numeric=True),
+            Column("fastest other", numeric=True),
+            Column("ratio", numeric=True),
+        ]
+    footer = f"Tokens per second, **higher is better**: written one by one, and read of a prompt of {PROMPT}."
+    return Report("Text", columns, rows, footer)
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Tokens per second of every peer in one setting, and the fastest of the others if there are any."""
+
+    by_peer: dict[str, float]
+    fastest: str | None
+
+    @classmethod
+    def of(cls, results: TextResults, bits: int, threads: int, steps: bool) -> Rates:
+        """Those of steps, or of prompts."""
+        entries = results.of(bits, threads)
+        by_peer = {
+            peer: entry.steps_per_second if steps else entry.prompt_per_second for peer, entry in entries.items()
+        }
+        peers = (peer for peer in by_peer if peer != OURS)
+        return cls(by_peer, max(peers, key=lambda peer: by_peer[peer], default=None))
+
+    def cell(self, peer: str) -> str:
+        """The rate of a peer, "-" if it was left out."""
+        return f"{self.by_peer[peer]:.0f}" if peer in self.by_peer else "-"
+
+    @property
+    def ratio(self) -> str:
+        """Ours over the fastest other's."""
+        if self.fastest is None or OURS not in self.by_peer:
+            return "-"
+        return f"{self.by_peer[OURS] / self.by_peer[self.fastest]:.2f}"
+
+
 def table(results: TextResults, threads: int, steps: bool) -> Report:
     """Tokens per second of every peer, ours over those of the fastest other, and our share of the machine's limit."""
     rows = []
     for bits in [bits for number, bits in results.settings if number == threads]:
-        by_peer = results.of(bits, threads)
-        rates = {peer: entry.steps_per_second if steps else entry.prompt_per_second for peer, entry in by_peer.items()}
-        fastest = max((peer for peer in rates if peer != OURS), key=lambda peer: rates[peer], default=None)
+        rates = Rates.of(results, bits, threads, steps)
         limits, tokens, work = results.limits_of(bits, threads), 1, results.weight_bytes[bits]
         limit = limits.read_gb_per_second
         if not steps:
             limit, tokens, work = limits.peak_gflops, PROMPT, results.prompt_flops
         rows.append([
             weights_of(bits),
-            *(f"{rates[peer]:.0f}" if peer in rates else "-" for peer in PEERS),
-            fastest or "-",
-            f"{rates[OURS] / rates[fastest]:.2f}" if fastest and OURS in rates else "-",
+            *(rates.cell(peer) for peer in PEERS),
+            rates.fastest or "-",
+            rates.ratio,
             f"{limit:.0f}",
-            f"{rates[OURS] / tokens * work / 1e9 / limit:.0%}" if OURS in rates else "-",
+            f"{rates.by_peer[OURS] / tokens * work / 1e9 / limit:.0%}" if OURS in rates.by_peer else "-",
         ])  # fmt: skip
     columns = [
         Column("weights"),
@@ -207,11 +255,15 @@ def weights_of(bits: int) -> str:
 
 
 def text_exclusions(results: TextResults) -> list[str]:
-    """A line for each peer that was left out somewhere, and one if the peers may use more of the CPU than kuiper."""
-    lines = [f"{entry.peer} is left out{where(entry)}: {entry.reason}" for entry in results.excluded]
-    if has_more_than(results.build):
-        lines.append(f"the peers use all that the CPU has, kuiper was built for {vectors_of(results.build)}")
-    return lines
+    """A line for each peer that was left out somewhere."""
+    return [f"{entry.peer} is left out{where(entry)}: {entry.reason}" for entry in results.excluded]
+
+
+def text_limits(results: TextResults) -> list[str]:
+    """A sentence if the peers may use more of the CPU than kuiper does."""
+    if not has_more_than(results.build):
+        return []
+    return [f"The peers use all that the CPU has, kuiper was built for {vectors_of(results.build)}"]
 
 
 def where(entry: TextExclusion) -> str:

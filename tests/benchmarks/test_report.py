@@ -15,9 +15,9 @@ def test_page_is_what_the_results_generate() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(read_all(), read_text_results()), "run: python -m benchmarks report"
 
 
-def test_readme_has_the_table_of_the_results() -> None:
+def test_readme_has_the_tables_of_the_results() -> None:
     text = README.read_text(encoding="utf-8")
-    assert text == with_headline(text, read_all()), "run: python -m benchmarks report"
+    assert text == with_headline(text, read_all(), read_text_results()), "run: python -m benchmarks report"
 
 
 def test_headline_has_ours_and_the_fastest_other() -> None:
@@ -30,7 +30,7 @@ def test_readme_has_a_table_for_each_machine_and_build() -> None:
     ours, other, older = results(), results(), results()
     other.build["requires"] = ["avx", "avx2", "avx512f"]
     older.date = "2026-01-01"
-    text = with_headline(f"{MARK}\n{MARK}", {"new": ours, "wide": other, "old": older})
+    text = with_headline(f"{MARK}\n{MARK}", {"new": ours, "wide": other, "old": older}, {})
     assert text.count("| big | 10.0 |") == 2
     assert "**A CPU, 2 cores; kuiper built for AVX2**" in text
     assert "**A CPU, 2 cores; kuiper built for AVX-512**" in text
@@ -41,13 +41,13 @@ def test_limits_of_the_peers_stand_below_the_tables() -> None:
     limited.limits = {"openvino": "limited", "ncnn": "not limited", "onnxruntime": "not limited"}
     sentence = "The CPU has more than AVX2. openvino: limited; ncnn, onnxruntime: not limited."
     assert f"Note: {sentence}" in section("name", limited)
-    assert sentence in with_headline(f"{MARK}\n{MARK}", {"name": limited})
+    assert sentence in with_headline(f"{MARK}\n{MARK}", {"name": limited}, {})
     assert "has more than" not in section("name", results())
 
 
 def test_with_headline_needs_two_marks() -> None:
     with pytest.raises(BenchmarkError, match=r"README.md: expected two lines <!-- performance -->, got 0"):
-        with_headline("# kuiper\n", {})
+        with_headline("# kuiper\n", {}, {})
 
 
 def test_latency_table_names_the_fastest_and_leaves_a_gap_for_who_is_left_out() -> None:
