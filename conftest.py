@@ -46,7 +46,7 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """More than 20,000 tests are kept to the end: the search for garbage is not to go through them each time."""
+    """More than 15,000 tests are kept to the end: the search for garbage is not to go through them each time."""
     gc.disable()
     try:
         return (yield)

@@ -22,6 +22,7 @@ from tests.fixtures.route_archives import (
     write_archive,
 )
 from tests.layers.test_operators_against_torch import assert_equals_torch, stored_runs
+from tests.sweeps import swept
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,7 +45,7 @@ def graphs() -> dict[str, dict[Files, list[str]]]:
     return found
 
 
-@pytest.mark.parametrize("case", sorted({place.case for place in PLACES}))
+@pytest.mark.parametrize("case", swept(sorted({place.case for place in PLACES})))
 def test_graphs_of_all_routes_equal_torch(case: str, graphs: dict[str, dict[Files, list[str]]], tmp_path: Path) -> None:
     runs = stored_runs(case, ("", "dynamic_"))
     wrong = []
