@@ -163,7 +163,7 @@ def test_check_all_runs_each_notebook_in_both_states_and_keeps_their_order(tmp_p
 def begun(path: Path, state: notebooks.State) -> list[str]:
     """In place of a run, in its process: note that it has begun, and leave time for others to be called off."""
     path.with_suffix(".txt").touch()
-    time.sleep(0.5)
+    time.sleep(0.2)
     return []
 
 
