@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import configparser
 import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+from kuiper.course.material import CHECKOUT
 from kuiper.course.places import pytest_environment
 from kuiper.course.pytest_command import NOT_NEEDED, pytest_command
 
@@ -34,3 +36,10 @@ def test_pytest_command_loads_what_exercises_need_and_no_more(tmp_path: Path) ->
 def test_pytest_command_alone_keeps_the_users_own_packages_out() -> None:
     assert pytest_command("x", alone=True)[:3] == [sys.executable, "-s", "-m"]
     assert pytest_command("x")[:2] == [sys.executable, "-m"]
+
+
+def test_a_students_own_pytest_leaves_out_the_same_but_the_cache() -> None:
+    settings = configparser.ConfigParser()
+    settings.read(CHECKOUT / "student_folder" / "pytest.ini", encoding="utf-8")
+    words = settings["pytest"]["addopts"].split()
+    assert [word for word in words if word.startswith("no:")] == [f"no:{name}" for name in NOT_NEEDED[1:]]
