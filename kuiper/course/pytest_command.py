@@ -8,8 +8,8 @@ NOT_NEEDED = ("cacheprovider", "hypothesispytest", "anyio")
 """Plugins that are left out, installed or not.
 
 The first would write beside the courses, where not everybody may write. The other two come with packages that are there
-for something else, and take a quarter of the time in which pytest starts: hypothesis runs property tests without its
-plugin, which would import it for its last lines also where no test uses it.
+for something else, and take up to a quarter of the time in which pytest starts: hypothesis runs property tests without
+its plugin, which would import it for its last lines also where no test uses it.
 """
 
 
