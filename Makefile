@@ -1,5 +1,6 @@
 # make demo     set up on first use, then classify the bundled photo
-# make test     set up on first use, then run all tests that need no PyTorch
+# make test     set up on first use, then run all tests that need no PyTorch, and of sweeps over all exported cases a part
+# make sweep    the rest of these sweeps
 # make gates    every exercise of every course: solution, skeleton, and the bugs that its tests must catch
 # make notebooks  run every lecture, with the exercises' skeletons and with their solutions
 # make site     build README, lectures, documents and reference into build/site (needs the network once)
@@ -50,14 +51,17 @@ ALL_CORES := -n logical --maxprocesses 8 --dist worksteal
 # Set in many containers. The tests start hundreds of processes, and each would read every module's text anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test fuzz gates notebooks site check-site check-explore check-lab soak nightly lint debug sanitize portable wheel student arm zig export networks mutants \
+.PHONY: demo test sweep fuzz gates notebooks site check-site check-explore check-lab soak nightly lint debug sanitize portable wheel student arm zig export networks mutants \
 	bench clean
 
 demo: $(VENV)/built $(VENV)/installed
 	$(BIN)/kuiper classify kuiper/models/assets/cat.jpg
 
 test: $(VENV)/built $(VENV)/developer
-	$(BIN)/python -m pytest -m "not torch and not gates" $(ALL_CORES)
+	$(BIN)/python -m pytest -m "not torch and not gates and not sweep" $(ALL_CORES)
+
+sweep: $(VENV)/built $(VENV)/developer
+	$(BIN)/python -m pytest -m "sweep and not torch" $(ALL_CORES) tests
 
 fuzz: SECONDS = 600
 fuzz: $(VENV)/built $(VENV)/developer

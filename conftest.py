@@ -46,7 +46,7 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """More than 20,000 tests are kept to the end: the search for garbage is not to go through them each time."""
+    """More than 15,000 tests are kept to the end: the search for garbage is not to go through them each time."""
     gc.disable()
     try:
         return (yield)
@@ -57,6 +57,8 @@ def pytest_collection() -> Generator[None, object, object]:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The examples of a module that needs PyTorch need it, too: "not torch" means the same tests everywhere."""
+    paths = {item.path for item in items}  # far fewer than tests
+    need_torch = {path for path in paths if any(fnmatch(path.as_posix(), f"*/{end}") for end in NEED_TORCH)}
     for item in items:
-        if any(fnmatch(item.path.as_posix(), f"*/{pattern}") for pattern in NEED_TORCH):
+        if item.path in need_torch:
             item.add_marker(pytest.mark.torch)

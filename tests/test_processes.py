@@ -166,10 +166,10 @@ def outcome(work):
 @pytest.mark.parametrize("path", ["fast", "plain"])
 def test_a_run_without_enough_memory_is_an_error_and_the_next_one_an_answer(path: str) -> None:
     script = f"""
-large = np.concatenate([x] * 60)
+large = np.concatenate([x] * 20)
 model = {path}
 found = set()
-for rest, threads in ((0, 1), (1 << 20, 1), (1 << 24, 1), (1 << 24, 2), (1 << 25, 1), (1 << 26, 1), (1 << 30, 1)):
+for rest, threads in ((0, 1), (1 << 18, 1), (1 << 22, 1), (1 << 22, 2), (1 << 23, 1), (1 << 24, 1), (1 << 30, 1)):
     kuiper.set_num_threads(threads)
     other = pickle.loads(pickle.dumps(model))
     limit(rest)

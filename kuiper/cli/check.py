@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 from kuiper.course.manifest import Syllabus, read_syllabus, test_files
 from kuiper.course.places import python_environment, root_here
+from kuiper.course.pytest_command import pytest_command
 
 if TYPE_CHECKING:
     import argparse
@@ -29,7 +29,6 @@ def run_tests(syllabus: Syllabus, part: str, words: list[str]) -> int:
     """pytest over the tests of one exercise or course; 0 if all pass, else 1."""
     exercises = syllabus.matching(part)
     files = [str(path) for path in test_files(exercises)]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "kuiper.course.pytest_plugin", f"--exercise={part}", *words]
-    command += ["-p", "no:cacheprovider"]  # it would be written beside the courses, where not everybody may write
-    done = subprocess.run([*command, *files], cwd=syllabus.root, env=python_environment())
+    command = pytest_command(f"--exercise={part}", *words, *files)
+    done = subprocess.run(command, cwd=syllabus.root, env=python_environment())
     return 0 if done.returncode == 0 else 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
@@ -16,6 +15,7 @@ from kuiper.course import gate_cache
 from kuiper.course.classroom import Outcome
 from kuiper.course.manifest import Exercise, Syllabus, test_files
 from kuiper.course.places import pytest_environment
+from kuiper.course.pytest_command import pytest_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,12 +102,11 @@ def run_tests(exercises: Sequence[Exercise], impl: str, bugs: str = "") -> Run:
     files = [str(path) for path in test_files(exercises)]
     with tempfile.TemporaryDirectory() as folder:
         table, catches = Path(folder, "outcomes.jsonl"), Path(folder, "catches.json")
-        words = [sys.executable, "-m", "pytest", "-q", "-p", "kuiper.course.pytest_plugin", "-p", "no:cacheprovider"]
-        words += [f"--rootdir={root}", "--import-mode=importlib", f"--impl={impl}", f"--outcomes={table}"]
+        words = [f"--rootdir={root}", "--import-mode=importlib", f"--impl={impl}", f"--outcomes={table}"]
         words += [f"--exercise={exercise.id}" for exercise in exercises]
         words += [f"{bugs}={catches}"] if bugs else []
         env = pytest_environment()
-        done = subprocess.run([*words, *files], cwd=root, env=env, capture_output=True, text=True)
+        done = subprocess.run(pytest_command(*words, *files), cwd=root, env=env, capture_output=True, text=True)
         if not table.is_file() or done.returncode not in (0, 1):
             return Run((), (), (done.stdout + done.stderr)[-2000:])
         with table.open(encoding="utf-8") as lines:

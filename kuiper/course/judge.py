@@ -14,6 +14,7 @@ from kuiper.course.limits import Limits
 from kuiper.course.manifest import test_files
 from kuiper.course.places import pytest_environment
 from kuiper.course.processes import end_tree
+from kuiper.course.pytest_command import pytest_command
 from kuiper.course.submission import tests_files
 
 if TYPE_CHECKING:
@@ -58,8 +59,7 @@ class _Run:
     def __init__(
         self, exercises: Sequence[Exercise], root: Path, home: Path, state: Path, failed: set[str], mode: Mode
     ) -> None:
-        words = [sys.executable, "-s", "-m", "pytest", "-q", "-s", "-p", "kuiper.course.pytest_plugin"]
-        words += ["-p", "no:cacheprovider", f"--rootdir={root}", "--import-mode=importlib"]
+        words = ["-s", f"--rootdir={root}", "--import-mode=importlib"]
         files = tests_files(home)
         files.mkdir(exist_ok=True)
         words += [f"--basetemp={files / 'tests'}", f"--submission={home}", f"--walls={mode}", "--outcomes=-"]
@@ -70,7 +70,7 @@ class _Run:
             env |= {"KUIPER_STATE": str(state), "HYPOTHESIS_STORAGE_DIRECTORY": str(state / "hypothesis")}
             env |= {"PYTHONPYCACHEPREFIX": str(state / "pycache")}
         self.process = subprocess.Popen(
-            [*words, *map(str, test_files(exercises))],
+            pytest_command(*words, *map(str, test_files(exercises)), alone=True),
             cwd=root,
             env=env,
             stdin=subprocess.DEVNULL,

@@ -132,6 +132,7 @@ def test_race_command_runs_the_own_engine(syllabus: Syllabus, param: Path, capsy
     assert "all outputs agree with the reference" in shown
 
 
+@pytest.mark.usefixtures("race_here")
 def test_race_command_writes_a_picture(syllabus: Syllabus, param: Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture = syllabus.root / "race.svg"
     assert main(["race", str(param), "--engine", "mine", "--picture", str(picture)]) == 0
@@ -185,6 +186,7 @@ def grown(syllabus: Syllabus) -> Syllabus:
     return read_syllabus(syllabus.root)
 
 
+@pytest.mark.usefixtures("race_here")
 def test_course_race_takes_what_is_solved_and_lists_the_rest(
     grown: Syllabus, capsys: pytest.CaptureFixture[str]
 ) -> None:

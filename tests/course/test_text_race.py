@@ -90,14 +90,19 @@ def load(optimize: bool) -> LanguageModel:
 def syllabus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Syllabus:
     monkeypatch.setattr(race_module, "SECONDS", 0.01)
     monkeypatch.chdir(tmp_path)
-    made_up(tmp_path)
-    manifest = tmp_path / "course1_made_up" / "course.toml"
+    return with_layers(tmp_path)
+
+
+def with_layers(root: Path) -> Syllabus:
+    """The made-up course, whose exercises provide layers."""
+    made_up(root)
+    manifest = root / "course1_made_up" / "course.toml"
     text = manifest.read_text()
     for before, after in PROVIDES.items():
         text = text.replace(before, after)
     manifest.write_text(text)
     (manifest.parent / "adapters.py").write_text(ADAPTERS)
-    return read_syllabus(tmp_path)
+    return read_syllabus(root)
 
 
 def run(syllabus: Syllabus, places: list[str] | None = None) -> Result:
@@ -106,9 +111,12 @@ def run(syllabus: Syllabus, places: list[str] | None = None) -> Result:
     )
 
 
-@pytest.fixture
-def reference(syllabus: Syllabus) -> Result:
-    return run(syllabus)
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Result:
+    """What is written where nothing is solved."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(race_module, "SECONDS", 0.01)
+        return run(with_layers(tmp_path_factory.mktemp("reference")))
 
 
 def test_text_race_of_nothing_solved_is_the_reference(reference: Result) -> None:
@@ -239,6 +247,7 @@ def test_text_race_leaves_out_what_an_adapter_does_not_cover(syllabus: Syllabus)
     assert run(syllabus).failures == []
 
 
+@pytest.mark.usefixtures("race_here")
 def test_race_command_writes_on_the_reference_where_nothing_is_solved(
     syllabus: Syllabus, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -254,9 +263,12 @@ def test_race_command_writes_on_the_reference_where_nothing_is_solved(
 
 
 def test_race_command_names_a_layer_that_never_returns(syllabus: Syllabus, capsys: pytest.CaptureFixture[str]) -> None:
-    solve(syllabus, "1.1", ("    result = x * 2 + 0\n", "    while True:\n        pass\n    result = 0\n"))
-    assert main(["race", "shakespeare", "--seconds", "8"]) == 1
-    words = "input_layernorm -> 1.1 double: expected an answer, got nothing within 8 seconds"
+    endless = (
+        "    import time\n    while True:\n        time.sleep(0.1)\n    result = 0\n"  # it leaves the core to others
+    )
+    solve(syllabus, "1.1", ("    result = x * 2 + 0\n", endless))
+    assert main(["race", "shakespeare", "--seconds", "6"]) == 1
+    words = "input_layernorm -> 1.1 double: expected an answer, got nothing within 6 seconds"
     assert words in capsys.readouterr().err
 
 

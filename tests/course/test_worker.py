@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from kuiper.course.implementation import Implementation, StudentError
+from kuiper.course.manifest import read_syllabus
 from kuiper.course.remote import Worker
 from kuiper.course.selection import Selection
 from kuiper.course.testing import Mismatch, calling
@@ -25,8 +26,11 @@ def worker() -> Iterator[Worker]:
     worker.stop()
 
 
-def implementation(root: Path, worker: Worker | None, code: str) -> Implementation:
-    syllabus = made_up(root)
+def implementation(root: Path, worker: Worker | None, code: str, timeout: float = 2.0) -> Implementation:
+    made_up(root)
+    manifest = root / "course1_made_up" / "course.toml"
+    manifest.write_text(manifest.read_text().replace("timeout = 2.0", f"timeout = {timeout}"))
+    syllabus = read_syllabus(root)
     exercise = syllabus.exercise("1.1")
     exercise.student_file.write_text(code)
     return Implementation(exercise, Selection(syllabus), worker)
@@ -73,7 +77,7 @@ def test_errors_carry_the_students_line(tmp_path: Path, worker: Worker, where: s
     [
         ("import os; os._exit(0)", "ended in the middle of the call"),
         ("import ctypes; ctypes.string_at(0)", "segmentation fault"),
-        ("while True: pass", "no answer within 2 seconds"),
+        ("while True: pass", "no answer within 1 seconds"),
         ("raise SystemExit", "SystemExit"),
         (
             "import sys; sys.setrecursionlimit(10**9); return double(x)",
@@ -82,7 +86,8 @@ def test_errors_carry_the_students_line(tmp_path: Path, worker: Worker, where: s
     ],
 )
 def test_a_death_is_one_failure_and_the_next_call_works(tmp_path: Path, worker: Worker, body: str, words: str) -> None:
-    impl = implementation(tmp_path, worker, f"def double(x):\n    {body}\n\ndef fine(x):\n    return x + 1\n")
+    code = f"def double(x):\n    {body}\n\ndef fine(x):\n    return x + 1\n"
+    impl = implementation(tmp_path, worker, code, timeout=1.0)
     with pytest.raises(StudentError, match=words):
         impl.double(1)
     started = time.perf_counter()

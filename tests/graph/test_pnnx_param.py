@@ -170,10 +170,10 @@ def test_old_style_files_read_and_round_trip() -> None:
     assert format_param(graph) == OLD_STYLE
 
 
-@pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.pnnx.param")), ids=lambda path: path.name.split(".")[0])
-def test_format_param_repeats_what_pnnx_wrote(path: Path) -> None:
-    text = path.read_bytes().decode()
-    assert format_param(parse_param(text, path.name)) == text
+def test_format_param_repeats_what_pnnx_wrote() -> None:
+    texts = {path.name: path.read_bytes().decode() for path in FIXTURES.glob("*.pnnx.param")}
+    assert len(texts) > 800
+    assert {name: format_param(parse_param(text, name)) for name, text in texts.items()} == texts
 
 
 def test_format_param_pads_by_bytes_and_never_cuts() -> None:

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kuiper.cli import main
+from kuiper.cli import race as race_command
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def race_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``kuiper race`` runs in this process: where a test makes the seconds of a measurement short, they are."""
+
+    def result_here(name: str, arguments: list[str], path: Path, seconds: float) -> Path:
+        assert main([name, *arguments, "--result", str(path)]) == 0
+        return path
+
+    monkeypatch.setattr(race_command, "result_apart", result_here)
