@@ -95,6 +95,13 @@ def test_elementwise_does_any_length(text: str, size: int) -> None:
     check(text, [numbers(size), numbers(size, seed=1)])
 
 
+@pytest.mark.parametrize("text", ["add(@0,@1)", "exp(sub(@0,@1))", "neg(@0)"])
+@pytest.mark.parametrize(("size", "tasks"), [(32768, 1), (32784, 2), (32785, 2), (131088, 6), (300_001, 10)])
+def test_elementwise_cuts_a_long_array_into_an_even_number_of_tasks(text: str, size: int, tasks: int) -> None:
+    step = check(text, [numbers(size), numbers(size, seed=1)][: text.count("@")])
+    assert step.tasks == tasks if "exp" not in text else step.tasks > 1 and step.tasks % 2 == 0
+
+
 @pytest.mark.parametrize(
     "shape", [(3, 5, 7, 9), (2, 24, 5, 6), (1, 3, 80, 2), (2, 1, 1, 40), (40, 3, 2, 1), (1, 1, 1, 1)]
 )

@@ -8,6 +8,8 @@ The expression is a program in reverse Polish notation, for a stack machine that
     x  ....|== CHUNK ==|....   every instruction is one loop of vector code over a chunk; what they hand on to each
     y  ....|== CHUNK ==|....   other stays in the first-level cache, and two thousand numbers hide the cost of a code
 
+One function of what lies in memory as whole vectors hands nothing on: then a chunk is as long as a task.
+
 ``load`` moves nothing: it pushes where the operand lies. Only an operand that does not lie there number by number is
 packed into a buffer first. A chunk is a block of the last two axes, so that a short last axis does no harm:
 
@@ -30,7 +32,8 @@ from kuiper.engine.vector cimport LANES
 
 cdef enum:
     CHUNK = 2048  # numbers; a multiple of LANES
-    GRAIN = 32768  # operations of a task
+    GRAIN = 131072  # operations of a task
+    LEAST_COST = 4  # of a number, in operations: it is read and written, too
     MAX_OPERANDS = 8, MAX_INSTRUCTIONS = 64, MAX_DEPTH = 16
 
 MOST_OPERANDS, MOST_INSTRUCTIONS, MOST_PLACES = MAX_OPERANDS, MAX_INSTRUCTIONS, MAX_DEPTH
@@ -79,7 +82,12 @@ cdef class Elementwise(Step):
             limits = f"at most {MAX_OPERANDS} operands and {MAX_INSTRUCTIONS} instructions"
             raise ParameterError("an elementwise step", limits, (len(views) - 1, len(program)))
         whole = LANES if whole_vectors and all(external < 0 for external, _, _ in views) else 1
-        plan = arranged(shape, [strides for _, _, strides in views], whole, AXES, CHUNK)
+        strides = [strides for _, _, strides in views]
+        cost = max(self.translate(program), LEAST_COST)
+        plan = arranged(shape, strides, whole, AXES, CHUNK)
+        if needs_no_buffer(plan, program):
+            longest = -(-plan.shape[AXES - 1] // tasks_of(plan.shape[AXES - 1] * cost))
+            plan = arranged(shape, strides, whole, AXES, max(CHUNK, longest))
         w.operands, w.blocks = len(views) - 1, 1
         for axis in range(AXES):
             w.shape[axis], w.step[axis] = plan.shape[axis], plan.chunk[axis]
@@ -90,7 +98,7 @@ cdef class Elementwise(Step):
         for k in range(w.operands + 1):
             w.view[k].external, w.view[k].offset = views[k][:2]
         w.aliased = any(view[:2] == views[0][:2] for view in views[1:])
-        w.tasks = self.tasks = min(w.blocks, (numbers * self.translate(program) + GRAIN - 1) // GRAIN)
+        w.tasks = self.tasks = min(w.blocks, tasks_of(numbers * cost))
         self.numbers, self.run = w, evaluate
         self.scratch_floats = (w.constants + w.operands) * LANES + (w.operands + w.depth) * (CHUNK + LANES)
 
@@ -109,6 +117,18 @@ cdef class Elementwise(Step):
             expected = f"a program of one result that needs at most {MAX_DEPTH} places"
             raise ParameterError("an elementwise step", expected, program)
         return cost
+
+
+cdef Py_ssize_t tasks_of(Py_ssize_t operations) noexcept:
+    """How many tasks so many operations are: 1, or an even number, since two threads are to have as much to do."""
+    return 1 if operations <= GRAIN else (operations + 2 * GRAIN - 1) // (2 * GRAIN) * 2
+
+
+def needs_no_buffer(plan, program):
+    """Whether one function reads and writes whole vectors where they lie: then a chunk may be as long as a task."""
+    in_place = set(plan.shape[: AXES - 1]) == {1} and all(steps[AXES - 1] == 1 for steps in plan.strides)
+    functions = sum(arguments_of(CODES[name]) > 0 for name, _, _ in program)
+    return in_place and plan.shape[AXES - 1] % LANES == 0 and functions == 1
 
 
 cdef void evaluate(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
