@@ -211,7 +211,7 @@ print(*(outcome(lambda: model(doubles)) for model in models))
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no signal that comes from outside")
 @pytest.mark.parametrize("path", ["fast", "plain"])
 def test_an_interrupt_at_any_moment_leaves_the_model_usable(path: str) -> None:
-    """Modules are imported before: CPython ends by SIGINT if one comes while a module makes a dataclass, even if caught.
+    """Modules are imported before: CPython ends by SIGINT if one came while a module made a dataclass, even if caught.
 
     What takes note of it is ``exec`` of a text (``unhandled_keyboard_interrupt`` in pythonrun.c).
     """
