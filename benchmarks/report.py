@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from benchmarks.errors import BenchmarkError
 from benchmarks.machine import vectors_of
@@ -15,8 +15,11 @@ from benchmarks.text_results import TextResults, text_exclusions, text_headline,
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable
 
     from kuiper.graph.report import Report
+
+AnyResults = TypeVar("AnyResults", Results, TextResults)
 
 MARK = "<!-- performance -->"
 QUICK = "**From a quick run, which shows that all works: these figures mean nothing.**"
@@ -138,17 +141,19 @@ def with_headline(readme: str, all_results: dict[str, Results], text: dict[str, 
     parts = readme.split(MARK)
     if len(parts) != 3:
         raise BenchmarkError(README.name, f"two lines {MARK}", f"{len(parts) - 1}")
-    latest: dict[str, Results] = {}
-    for found in all_results.values():
-        if any(batch == 1 for batch, _ in found.settings):
-            latest.setdefault(title(found), found)
-    latest_text: dict[str, TextResults] = {}
-    for written in text.values():
-        latest_text.setdefault(title(written), written)
-    tables = [part for results in latest.values() for part in titled_headline(results)]
-    tables += [part for results in latest_text.values() for part in titled_text_headline(results)]
+    single = [results for results in all_results.values() if any(batch == 1 for batch, _ in results.settings)]
+    tables = [part for results in newest(single) for part in titled_headline(results)]
+    tables += [part for results in newest(text.values()) for part in titled_text_headline(results)]
     tables = tables or ["Not measured yet."]
     return "\n\n".join([f"{parts[0]}{MARK}", *tables, f"{MARK}{parts[2]}"])
+
+
+def newest(results: Iterable[AnyResults]) -> Iterable[AnyResults]:
+    """Of each machine and build those that come first; the latest do."""
+    by_title: dict[str, AnyResults] = {}
+    for found in results:
+        by_title.setdefault(title(found), found)
+    return by_title.values()
 
 
 def titled_headline(results: Results) -> list[str]:

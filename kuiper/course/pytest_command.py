@@ -12,6 +12,9 @@ for something else, and take up to a quarter of the time in which pytest starts:
 its plugin, which would import it for its last lines also where no test uses it.
 """
 
+LEFT_OUT = tuple(word for name in NOT_NEEDED for word in ("-p", f"no:{name}"))
+"""The words that tell pytest so."""
+
 
 def pytest_command(*words: str, alone: bool = False) -> list[str]:
     """The command of a quiet pytest with the classroom's plugin, and the words that follow it.
@@ -19,5 +22,4 @@ def pytest_command(*words: str, alone: bool = False) -> list[str]:
     With ``alone``, Python does not look for packages in the folder of the user who runs it.
     """
     python = [sys.executable, "-s"] if alone else [sys.executable]
-    left_out = [word for name in NOT_NEEDED for word in ("-p", f"no:{name}")]
-    return [*python, "-m", "pytest", "-q", "-p", "kuiper.course.pytest_plugin", *left_out, *words]
+    return [*python, "-m", "pytest", "-q", "-p", "kuiper.course.pytest_plugin", *LEFT_OUT, *words]

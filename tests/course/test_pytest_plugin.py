@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kuiper.course.places import python_environment
-from kuiper.course.pytest_command import NOT_NEEDED
+from kuiper.course.pytest_command import LEFT_OUT
 from tests.course.made_up import made_up, solve
 
 if TYPE_CHECKING:
@@ -24,8 +24,7 @@ def syllabus(tmp_path: Path) -> Syllabus:
 
 
 def student_runs(syllabus: Syllabus, *words: str, cwd: str = ".") -> tuple[int, str]:
-    command = [sys.executable, "-m", "pytest", "--import-mode=importlib", *words]
-    command += [word for name in NOT_NEEDED for word in ("-p", f"no:{name}")]
+    command = [sys.executable, "-m", "pytest", *LEFT_OUT, "--import-mode=importlib", *words]
     folder = syllabus.root / cwd
     done = subprocess.run(command, cwd=folder, env=python_environment(), capture_output=True, text=True)
     return done.returncode, done.stdout + done.stderr
