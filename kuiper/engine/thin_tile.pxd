@@ -31,7 +31,8 @@ cdef extern from *:
             KUIPER_UNROLL for (int v = 0; v < THIN_VECTORS; v++)
                 b[v] = kuiper_load(w + v / PARTS * panel + v % PARTS * LANES);
             KUIPER_UNROLL for (int i = 0; i < rows; i++)
-                KUIPER_UNROLL for (int v = 0; v < THIN_VECTORS; v++) s[i][v] += x[i][k] * b[v];
+                KUIPER_UNROLL for (int v = 0; v < THIN_VECTORS; v++)
+                    s[i][v] = kuiper_fma(kuiper_splat(x[i][k]), b[v], s[i][v]);
         }
         KUIPER_UNROLL for (int i = 0; i < rows; i++)
             KUIPER_UNROLL for (int v = 0; v < THIN_VECTORS; v++) kuiper_store(out[i] + v * LANES, s[i][v]);

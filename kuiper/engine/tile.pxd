@@ -104,7 +104,7 @@ cdef extern from *:
                     KUIPER_UNROLL for (int v = 0; v < vectors; v++) b[v] = kuiper_load(w + v * LANES);
                     KUIPER_UNROLL for (int i = 0; i < rows; i++)
                         KUIPER_UNROLL for (int v = 0; v < vectors; v++)
-                            s[i][v] += a[i][lane] * b[v];
+                            s[i][v] = kuiper_fma(kuiper_splat(a[i][lane]), b[v], s[i][v]);
                 }
             }
             #endif
@@ -117,7 +117,7 @@ cdef extern from *:
                 KUIPER_UNROLL for (int v = 0; v < vectors; v++) b[v] = kuiper_load(w + v * LANES);
                 KUIPER_UNROLL for (int i = 0; i < rows; i++)
                     KUIPER_UNROLL for (int v = 0; v < vectors; v++)
-                        s[i][v] += x[i][c] * b[v];
+                        s[i][v] = kuiper_fma(kuiper_splat(x[i][c]), b[v], s[i][v]);
             }
         }
         if (residual)

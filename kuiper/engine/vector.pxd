@@ -79,6 +79,19 @@ cdef extern from *:
     }
     KUIPER_INLINE kuiper_vec kuiper_load(const float *p) { return *(const kuiper_anywhere *)p; }
     KUIPER_INLINE void kuiper_store(float *p, kuiper_vec x) { *(kuiper_anywhere *)p = x; }
+    /* a * b + c, rounded once where the build has an instruction for it. Compilers fuse a product and a sum as they please:
+       gcc does it for one CPU that it tunes for and not for the next, and in one copy of a loop and not in the other. */
+    #if defined(KUIPER_VECTORS) && defined(__AVX512F__)
+    KUIPER_INLINE kuiper_vec kuiper_fma(kuiper_vec a, kuiper_vec b, kuiper_vec c) { return _mm512_fmadd_ps(a, b, c); }
+    #elif defined(KUIPER_VECTORS) && defined(__FMA__)
+    KUIPER_INLINE kuiper_vec kuiper_fma(kuiper_vec a, kuiper_vec b, kuiper_vec c) { return _mm256_fmadd_ps(a, b, c); }
+    #elif defined(KUIPER_VECTORS) && defined(__aarch64__)
+    KUIPER_INLINE kuiper_vec kuiper_fma(kuiper_vec a, kuiper_vec b, kuiper_vec c) { return vfmaq_f32(c, a, b); }
+    #elif !defined(KUIPER_VECTORS) && defined(__FP_FAST_FMAF)
+    KUIPER_INLINE kuiper_vec kuiper_fma(kuiper_vec a, kuiper_vec b, kuiper_vec c) { return fmaf(a, b, c); }
+    #else
+    KUIPER_INLINE kuiper_vec kuiper_fma(kuiper_vec a, kuiper_vec b, kuiper_vec c) { return a * b + c; }
+    #endif
     /* NaN where either is NaN, as torch has it; a choice alone would pass one over. The instruction for the maximum passes
        over x if it is NaN. */
     #if defined(KUIPER_VECTORS) && defined(__AVX512F__)
