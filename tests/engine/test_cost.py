@@ -1,4 +1,4 @@
-"""The cost model: it cuts layers as the kernels can, knows the registers of the build, and chooses what is fastest."""
+"""The cost model: it cuts layers as the kernels can, knows the registers of the build, and what costs more does."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from kuiper.engine import caches, cost
+from kuiper.engine import cost
 from kuiper.engine.cost import (
     MAX_VECTORS,
     block_floats,
@@ -21,13 +21,14 @@ from kuiper.engine.cost import (
 from kuiper.engine.kernels.convolution import LANES, MOST_ROWS, REGISTERS
 from kuiper.engine.winograd_matrices import winograd_matrices
 
+CACHES = [256 << 10, 512 << 10, 1 << 20, 2 << 20, 4 << 20]  # bytes: from Skylake's to beyond Sapphire Rapids'
 SHAPES = [(1, 1), (16, 16), (64, 64), (40, 100), (256, 512), (2048, 2048)]
 
 
 @pytest.mark.parametrize("stride", [1, 2])
 @pytest.mark.parametrize("size", [2, 4])
 @pytest.mark.parametrize(("channels", "out_channels"), SHAPES)
-@pytest.mark.parametrize("cache", [caches.LEAST, caches.UNKNOWN, caches.MOST])
+@pytest.mark.parametrize("cache", CACHES)
 def test_cut_winograd_fits_the_kernel_and_the_cache(
     cache: int, channels: int, out_channels: int, size: int, stride: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -46,27 +47,35 @@ def test_cut_winograd_fits_the_kernel_and_the_cache(
         assert cut.panel_groups == 1 or cut.panel_groups * -(-cut.tiles // cut.block) < 2 * cost.TASKS
 
 
-@pytest.mark.skipif(LANES < 8, reason="the choices of builds with wide vectors")
-@pytest.mark.parametrize(
-    ("side", "channels", "best"), [(56, 64, 4), (28, 128, 4), (14, 256, 4), (7, 512, 2), (1, 512, 0), (256, 16, 4)]
-)
-def test_costs_choose_what_was_measured_to_be_fastest(side: int, channels: int, best: int) -> None:
-    pixels, steps = side * side, 9 * channels
-    costs = {0: direct_cost(pixels, panel_widths(-(-channels // LANES), pixels, steps), steps)}
-    for size in (2, 4):
-        costs[size] = winograd_cost(cut_winograd(1, side, side, channels, channels, size), channels, channels)
-    assert min(costs, key=lambda size: costs[size]) == best
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize("size", [2, 4])
+@pytest.mark.parametrize(("channels", "out_channels"), SHAPES)
+def test_winograd_cost_of_a_cut_never_rises_with_the_cache(
+    channels: int, out_channels: int, size: int, stride: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for images, side, cut_for in itertools.product((1, 8), (1, 7, 14, 55, 200), CACHES):
+        monkeypatch.setattr(cost, "second_level_floats", lambda size=cut_for: size // 4)
+        cut = cut_winograd(images, side, side, channels, out_channels, size, stride)
+        costs = []
+        for cache in CACHES:
+            monkeypatch.setattr(cost, "second_level_floats", lambda size=cache: size // 4)
+            costs.append(winograd_cost(cut, channels, out_channels))
+        assert costs == sorted(costs, reverse=True)
 
 
-@pytest.mark.skipif(LANES < 8, reason="the choices of builds with wide vectors")
-@pytest.mark.parametrize(("side", "channels", "best"), [(28, 64, 4), (40, 128, 4), (14, 128, 2), (7, 256, 0)])
-def test_costs_choose_what_was_measured_to_be_fastest_with_stride_2(side: int, channels: int, best: int) -> None:
-    out_channels, pixels, steps = 2 * channels, side * side, 9 * channels
-    costs = {0: direct_cost(pixels, panel_widths(-(-out_channels // LANES), pixels, steps), steps)}
-    for size in (2, 4):
-        cut = cut_winograd(1, side, side, channels, out_channels, size, stride=2)
-        costs[size] = winograd_cost(cut, channels, out_channels)
-    assert min(costs, key=lambda size: costs[size]) == best
+@pytest.mark.parametrize("cache", CACHES)
+def test_costs_rise_with_the_image(cache: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cost, "second_level_floats", lambda: cache // 4)
+    for channels, out_channels in SHAPES:
+        direct, winograd = [], []
+        for side in (1, 7, 14, 56, 200):
+            pixels, steps = side * side, 9 * channels
+            direct.append(direct_cost(pixels, panel_widths(-(-out_channels // LANES), pixels, steps), steps))
+            winograd.append(
+                winograd_cost(cut_winograd(1, side, side, channels, out_channels, 4), channels, out_channels)
+            )
+        assert direct == sorted(direct)
+        assert winograd == sorted(winograd)
 
 
 def test_cut_winograd_gives_two_threads_work_wherever_it_can() -> None:
