@@ -1,6 +1,7 @@
 """The compiled part of kuiper: every .pyx below ``kuiper/``, and the flags it is compiled with.
 
     KUIPER_ARCH=x86-64-v3              the -march value (default: native, the machine that builds)
+    KUIPER_TUNE=znver3                 the -mtune value (default: native where KUIPER_ARCH is)
     KUIPER_LEVELS="x86-64-v2 ..."      for a wheel: every module once for each of these, from the lowest to the highest;
                                        ``kuiper/levels.py`` chooses among them when kuiper is imported
     KUIPER_DEBUG=1                     bounds checks on, optimisation off
@@ -40,6 +41,7 @@ from setuptools.modified import newer_group
 ROOT = Path(__file__).parent
 DEBUG = os.environ.get("KUIPER_DEBUG", "0") not in ("", "0")
 ARCH = os.environ.get("KUIPER_ARCH", "native")
+TUNE = os.environ.get("KUIPER_TUNE", "")
 SANITIZE = os.environ.get("KUIPER_SANITIZE", "")
 NO_VECTORS = os.environ.get("KUIPER_NO_VECTORS", "0") not in ("", "0")
 WHEEL_LEVELS = os.environ.get("KUIPER_LEVELS", "").split()
@@ -58,6 +60,7 @@ KINDS = {
     "no-vectors": NO_VECTORS,
     "levels": WHEEL_LEVELS,
     ARCH: ARCH != "native",
+    f"tune-{TUNE}": TUNE,
 }
 BUILD_FOLDER = "/".join(["build", *(kind for kind, wanted in KINDS.items() if wanted)])
 COMPILERS = min(os.cpu_count() or 1, 8)  # at the same time; each takes some hundred megabytes
@@ -212,8 +215,10 @@ class BuildExt(build_ext):
         flags = [f"{option}={level}"]
         if level != "native" and not self.accepts(flags):
             raise SetupError(f"KUIPER_ARCH, KUIPER_LEVELS: expected names that {option} knows, got {level}")
-        if ARCH == "native" and not WHEEL_LEVELS:
-            flags.append("-mtune=native")
+        if TUNE and not self.accepts([*flags, f"-mtune={TUNE}"]):
+            raise SetupError(f"KUIPER_TUNE: expected a name that -mtune knows, got {TUNE}")
+        if TUNE or (ARCH == "native" and not WHEEL_LEVELS):
+            flags.append(f"-mtune={TUNE or 'native'}")
         flags.append("-mprefer-vector-width=512")
         return [flag for flag in flags if self.accepts([flag])]
 

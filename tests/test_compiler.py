@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sys
 import sysconfig
@@ -14,6 +15,7 @@ from kuiper import compiler
 from kuiper.cli import main
 from kuiper.compiler import Compiler, find_compiler, missing, use
 
+ROOT = Path(__file__).parents[1]
 UNIX = pytest.mark.skipif(sys.platform == "win32", reason="Windows looks for Visual Studio, not on the PATH")
 ZIG = Compiler(("/somewhere/zig", "cc"), "zig 0.1 (clang)", True)
 
@@ -110,12 +112,21 @@ def test_zig_finds_room_where_the_home_cannot_be_written(tmp_path: Path, monkeyp
 
 @UNIX
 def test_setup_says_the_same_line(tmp_path: Path) -> None:
-    root = Path(__file__).parents[1]
     environment = {**os.environ, "PATH": str(tmp_path), "PYTHONPATH": str(tmp_path)}
     environment.pop("CC", None)
     (tmp_path / "ziglang.py").touch()  # hides the package, should it be installed
     command = [sys.executable, "setup.py", "-q", "build_ext", "--build-lib", str(tmp_path)]
-    answer = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
+    answer = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert answer.returncode != 0
     last_line = answer.stderr.splitlines()[-1]
     assert last_line.endswith("kuiper: expected a C compiler, got none; this brings one: pip install ziglang")
+
+
+@UNIX
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the names of -mtune are those of x86-64")
+def test_setup_refuses_a_cpu_that_the_compiler_does_not_tune_for(tmp_path: Path) -> None:
+    command = [sys.executable, "setup.py", "-q", "build_ext", "--build-lib", str(tmp_path)]
+    environment = {**os.environ, "KUIPER_TUNE": "abacus"}
+    answer = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert answer.returncode != 0
+    assert answer.stderr.splitlines()[-1].endswith("KUIPER_TUNE: expected a name that -mtune knows, got abacus")
