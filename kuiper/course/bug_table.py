@@ -20,6 +20,7 @@ student's wrong answer equals a bug's, the failure says so. Written by `kuiper c
 """
 TABLE = "| bug | this is what you get when | caught by |\n|---|---|---|\n"
 SECTION = re.compile(r"^## (\S+) [^\n]*\n\n" + re.escape(TABLE) + r"(?:\|[^\n]*\n)*", re.MULTILINE)
+ROW = re.compile(r"^\| (\S+) \| .*? \| `([^`]+)`.* \|$", re.MULTILINE)
 SHOWN = 3
 
 
@@ -48,6 +49,16 @@ def sections_of(page: str) -> dict[str, str]:
     '| a | b | `c` |'
     """
     return {found[1]: found[0] for found in SECTION.finditer(page)}
+
+
+def first_catchers(page: str) -> dict[str, dict[str, str]]:
+    """The test that a page names first for each bug, by the number of the exercise and the name of the bug.
+
+    >>> page = "# The bug bank\\n\\n## 1.2 reshape\\n\\n" + TABLE + "| a | b | `test_c[1]`, `test_d` |\\n\\n1 bugs.\\n"
+    >>> first_catchers(page)
+    {'1.2': {'a': 'test_c[1]'}}
+    """
+    return {id_: dict(ROW.findall(section)) for id_, section in sections_of(page).items()}
 
 
 def _section(exercise: Exercise, run: Run) -> str:

@@ -71,11 +71,35 @@ def run_all(syllabus: Syllabus, exercises: Sequence[Exercise]) -> Runs:
     return Runs(alone, Run(tuple(Outcome(**outcome) for entry in found for outcome in entry["hollow"])))
 
 
-def _run_waiting(exercises: Sequence[Exercise]) -> tuple[Run, Run]:
+def run_chosen(exercises: Sequence[Exercise], catchers: dict[str, dict[str, str]]) -> Runs:
+    """Run every test on the solutions and on the skeletons, and one on each bug: that which stands here for it.
+
+    ``catchers`` are tests by exercise and bug; a bug that is not among them is not run.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder, "catchers.json")
+        table.write_text(json.dumps(catchers), encoding="utf-8")
+        alone, hollow = _run_waiting(exercises, f"--catchers={table}")
+    return Runs(alone, hollow)
+
+
+def replaced(runs: Runs, newer: Runs, exercises: Sequence[Exercise]) -> Runs:
+    """The runs with what newer ones say of some exercises in the place of what was said before."""
+    ids = {exercise.id for exercise in exercises}
+
+    def joined(before: Run, after: Run) -> Run:
+        outcomes = [outcome for outcome in before.outcomes if outcome.exercise not in ids]
+        catches = [catch for catch in before.catches if catch[0] not in ids]
+        return Run((*outcomes, *after.outcomes), (*catches, *after.catches), before.output + after.output)
+
+    return Runs(joined(runs.alone, newer.alone), joined(runs.hollow, newer.hollow))
+
+
+def _run_waiting(exercises: Sequence[Exercise], *more: str) -> tuple[Run, Run]:
     """Alone and hollow, on all cores, a few exercises in each session."""
     parts = [exercises[first : first + EXERCISES] for first in range(0, len(exercises), EXERCISES)]
     with ThreadPoolExecutor(SESSIONS) as pool:
-        alone = [pool.submit(run_tests, part, "alone", "--bugs-until-caught") for part in parts]
+        alone = [pool.submit(run_tests, part, "alone", "--bugs-until-caught", *more) for part in parts]
         hollow = [pool.submit(run_tests, part, "skeleton") for part in parts]
         try:
             return _joined([future.result() for future in alone]), _joined([future.result() for future in hollow])
@@ -93,16 +117,17 @@ def _joined(runs: Sequence[Run]) -> Run:
     )
 
 
-def run_tests(exercises: Sequence[Exercise], impl: str, bugs: str = "") -> Run:
+def run_tests(exercises: Sequence[Exercise], impl: str, bugs: str = "", *more: str) -> Run:
     """One pytest session, in a process of its own, over the tests of these exercises.
 
-    ``bugs`` is the option for the bug bank: "--bugs", every test on every bug, or "--bugs-until-caught".
+    ``bugs`` is the option for the bug bank: "--bugs", every test on every bug, or "--bugs-until-caught"; ``more`` are
+    other options.
     """
     root = exercises[0].course.parent
     files = [str(path) for path in test_files(exercises)]
     with tempfile.TemporaryDirectory() as folder:
         table, catches = Path(folder, "outcomes.jsonl"), Path(folder, "catches.json")
-        words = [f"--rootdir={root}", "--import-mode=importlib", f"--impl={impl}", f"--outcomes={table}"]
+        words = [f"--rootdir={root}", "--import-mode=importlib", f"--impl={impl}", f"--outcomes={table}", *more]
         words += [f"--exercise={exercise.id}" for exercise in exercises]
         words += [f"{bugs}={catches}"] if bugs else []
         env = pytest_environment()

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from kuiper.course.bugs import holders, patched, read_bugs
 from kuiper.course.errors import CourseError
-from kuiper.course.gate_runs import Runs, run_all
 from kuiper.course.importer import load
 from kuiper.course.manifest import HINTS_AT_LEAST, Exercise, Syllabus
 from kuiper.course.markers import regions
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from kuiper.course.gate_runs import Runs
 BUGS_AT_LEAST = 5
 SHORTEST_LEAK = 16  # shorter lines (return out, i += 1) say nothing
 
@@ -186,9 +186,8 @@ def published_pages(root: Path) -> list[tuple[str, str]]:
     return pages
 
 
-def problems_of(syllabus: Syllabus, exercises: Sequence[Exercise], runs: Runs | None = None) -> dict[str, list[str]]:
+def problems_of(syllabus: Syllabus, exercises: Sequence[Exercise], runs: Runs) -> dict[str, list[str]]:
     """All gates on these exercises: what is wrong, by number; empty if nothing is."""
-    runs = runs or run_all(syllabus, exercises)
     pages = published_pages(syllabus.root)
     found: dict[str, list[str]] = {}
     for exercise in exercises:

@@ -40,6 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--bugs", metavar="JSON", help="run every test on every bug of its exercise too; write who catches whom"
     )
     group.addoption("--bugs-until-caught", metavar="JSON", help="the same, but a bug that is caught is left alone")
+    group.addoption("--catchers", metavar="JSON", help="with these: the one test that a bug meets, by exercise and bug")
     group.addoption("--submission", type=Path, metavar="DIR", help="test a submission that kuiper grade has taken in")
     group.addoption("--walls", metavar="MODE", help="with --submission: bubblewrap, namespaces or limits")
     group.addoption("--failed", action="append", default=[], metavar="ID", help="with --submission: already tested")

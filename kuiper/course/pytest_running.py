@@ -19,6 +19,7 @@ from kuiper.course.pytest_selection import EXERCISE, SelectionPlugin
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from kuiper.course.bugs import Bug
     from kuiper.course.manifest import Exercise
 
 
@@ -30,6 +31,8 @@ class RunningPlugin:
         self.errors: dict[str, BaseException] = {}
         self.diagnosed: Counter[str] = Counter()
         self.catches: list[tuple[str, str, str, str]] = []
+        path = config.getoption("--catchers")
+        self.catchers: dict[str, dict[str, str]] | None = path and json.loads(Path(path).read_text(encoding="utf-8"))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
@@ -91,7 +94,7 @@ class RunningPlugin:
         caught = {(id_, name) for id_, name, *_ in self.catches} if sparing else set()
         for bug in read_bugs(exercise):
             try:
-                if (exercise.id, bug.name) in caught:
+                if (exercise.id, bug.name) in caught or not self._may_meet(exercise, bug, item):
                     continue
                 error = run_on(self.selection.classroom(exercise), exercise, bug, item)
                 if error:
@@ -99,6 +102,10 @@ class RunningPlugin:
                     self.catches.append((exercise.id, bug.name, item.name, function))
             except CourseError:  # a patch that does not fit; the bug gate reports it
                 continue
+
+    def _may_meet(self, exercise: Exercise, bug: Bug, item: pytest.Function) -> bool:
+        """Whether this test is to run on a bug: each is, unless one was chosen."""
+        return self.catchers is None or self.catchers.get(exercise.id, {}).get(bug.name) == item.name
 
     @property
     def _may_diagnose(self) -> bool:

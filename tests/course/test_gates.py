@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kuiper.course import gate_runs, gates
+from kuiper.course import spot_check as spot_checks
 from kuiper.course.bug_table import bug_table, sections_of
 from kuiper.course.bugs import patched, read_bugs
 from kuiper.course.classroom import Outcome
 from kuiper.course.errors import CourseError
 from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
+from kuiper.course.spot_check import spot_check
 from tests.course.made_up import made_up, solve
 
 if TYPE_CHECKING:
@@ -68,6 +70,51 @@ def test_a_sound_course_passes_all_gates_in_one_session_and_in_many(
     monkeypatch.setattr(gate_runs, "EXERCISES", 1)
     assert gate_runs.run_all(syllabus, list(syllabus)) == together
     assert {id_ for id_, *_ in together.alone.catches} == {"1.1", "1.2"}
+
+
+def test_spot_check_tries_each_bug_on_the_test_that_the_page_names(
+    syllabus: Syllabus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tests = {"tripled": "test_double_negative", "sign": "test_double_negative"}
+    catches = [
+        ("1.1", bug.name, tests.get(bug.name, "test_double"), "double") for bug in read_bugs(syllabus.exercise("1.1"))
+    ]
+    catches += [("1.2", bug.name, "test_fourfold", "fourfold") for bug in read_bugs(syllabus.exercise("1.2"))]
+    write_page(syllabus, catches)
+    monkeypatch.setattr(spot_checks, "run_all", not_called)
+    runs = spot_check(syllabus, list(syllabus))
+    assert sorted(runs.alone.catches) == sorted(catches)
+    assert gates.problems_of(syllabus, list(syllabus), runs) == {}
+
+
+@pytest.mark.parametrize("test", ["test_double", "test_of_long_ago"])
+def test_spot_check_runs_all_where_the_page_does_not_help(
+    syllabus: Syllabus, test: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KUIPER_FRESH", "1")
+    write_page(syllabus, [("1.1", "tripled", test, "double")])  # and says nothing of the others
+    runs = spot_check(syllabus, list(syllabus))
+    assert sorted(runs.alone.catches) == sorted(gate_runs.run_all(syllabus, list(syllabus)).alone.catches)
+    assert gates.problems_of(syllabus, list(syllabus), runs) == {}
+
+
+def test_spot_check_tells_of_a_bug_that_nothing_catches(syllabus: Syllabus) -> None:
+    double = syllabus.exercise("1.1")
+    write_page(syllabus, [("1.1", bug.name, "test_double", "double") for bug in read_bugs(double)])
+    edit(double.bugs_file, 'with = "x * 3"', 'with = "2 * x"')
+    problems = gates.problems_of(syllabus, [double], spot_check(syllabus, [double]))
+    assert problems == {double.label: ["bug tripled passes all tests"]}
+
+
+def write_page(syllabus: Syllabus, catches: list[tuple[str, str, str, str]]) -> None:
+    page = syllabus.root / "docs" / "bug-bank.md"
+    page.parent.mkdir()
+    page.write_text(bug_table(list(syllabus), gate_runs.Run((), tuple(catches))))
+
+
+def not_called(syllabus: Syllabus, exercises: list[Exercise]) -> gate_runs.Runs:
+    assert not exercises
+    return gate_runs.Runs(gate_runs.Run(()))
 
 
 def test_run_all_begins_no_session_after_ctrl_c(syllabus: Syllabus, monkeypatch: pytest.MonkeyPatch) -> None:
