@@ -32,10 +32,60 @@ NEED_TORCH = [
     "benchmarks/architectures/*",
     "benchmarks/operator_modules.py",
 ]
+
+# What make test leaves to make thorough: whether kuiper is right in every corner, whether its documents are true, and
+# whether the tools of its authors and instructors work. In other files, single tests have the mark.
+THOROUGH = [
+    "benchmarks/*",
+    "kuiper/course/pictures/*",
+    "tests/benchmarks/*",
+    "tests/cli/test_explore.py",
+    "tests/course/test_channel.py",
+    "tests/course/test_engine_race.py",
+    "tests/course/test_gates.py",
+    "tests/course/test_grade*.py",
+    "tests/course/test_intake.py",
+    "tests/course/test_material.py",
+    "tests/course/test_notebooks.py",
+    "tests/course/test_peak.py",
+    "tests/course/test_pictures*.py",
+    "tests/course/test_sandbox.py",
+    "tests/course/test_text_race.py",
+    "tests/course/test_vscode.py",
+    "tests/courses/*",
+    "tests/engine/test_fixture_work.py",
+    "tests/engine/test_planning_work.py",
+    "tests/explore/test_page_scripts.py",
+    "tests/fuzz/*",
+    "tests/hostile/*",
+    "tests/models/many/*",
+    "tests/test_c*.py",
+    "tests/test_docs.py",
+    "tests/test_glossary.py",
+    "tests/test_hosted.py",
+    "tests/test_links.py",
+    "tests/test_mutants.py",
+    "tests/test_operator*.py",
+    "tests/test_processes.py",
+    "tests/test_python_threads.py",
+    "tests/test_reference.py",
+    "tests/test_reliability.py",
+    "tests/test_site.py",
+    "tests/test_soak.py",
+    "tests/test_structure.py",
+    "tests/test_sweeps.py",
+]
 collect_ignore = ["tests/fuzz/search.py"]  # a program: importing it instruments kuiper, and needs atheris
 NEED_POSIX = ["tests/soak.py", "tests/test_soak.py"]
 collect_ignore_glob = [] if importlib.util.find_spec("torch") else NEED_TORCH
 collect_ignore_glob += NEED_POSIX if sys.platform == "win32" else []
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    words = (
+        "run the tests whose files the change touches, and of the others one in N, drawn by a seed: tests/sampling.py"
+    )
+    parser.addoption("--one-in", type=int, default=1, metavar="N", help=words)
 
 
 def pytest_configure() -> None:
@@ -55,10 +105,29 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The examples of a module that needs PyTorch need it, too: "not torch" means the same tests everywhere."""
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """What a sample was drawn by: the same words draw it again."""
+    if (one_in := config.getoption("--one-in")) == 1:
+        return None
+    from tests import sampling
+
+    return f"one in {one_in} of the tests, {sampling.words()}"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Marks of whole files, and the sample of --one-in.
+
+    The examples of a module that needs PyTorch need it, too: "not torch" means the same tests everywhere.
+    """
     paths = {item.path for item in items}  # far fewer than tests
-    need_torch = {path for path in paths if any(fnmatch(path.as_posix(), f"*/{end}") for end in NEED_TORCH)}
-    for item in items:
-        if item.path in need_torch:
-            item.add_marker(pytest.mark.torch)
+    for mark, ends in ((pytest.mark.torch, NEED_TORCH), (pytest.mark.thorough, THOROUGH)):
+        marked = {path for path in paths if any(fnmatch(path.as_posix(), f"*/{end}") for end in ends)}
+        for item in items:
+            if item.path in marked:
+                item.add_marker(mark)
+    if (one_in := config.getoption("--one-in")) != 1:
+        from tests import sampling
+
+        left_out = sampling.left_out(items, one_in)
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left_out])
+        items[:] = [item for item in items if item.nodeid not in left_out]

@@ -1,4 +1,4 @@
-"""Sweeps over all exported cases, of which ``make test`` takes a part and ``make sweep`` the rest.
+"""Sweeps over all exported cases, of which ``make test`` takes a part and ``make thorough`` the rest.
 
 What a sweep asks of each case, other tests ask of what is special: whoever changes a layer hears of most mistakes from
 these and from the part. CI runs all of it.
@@ -17,5 +17,5 @@ EVERY = 4
 
 
 def swept(names: Sequence[str]) -> list[Any]:
-    """The names as parameters of a test; those that are left to ``make sweep`` have its mark."""
-    return [pytest.param(name, marks=[pytest.mark.sweep] if i % EVERY else []) for i, name in enumerate(names)]
+    """The names as parameters of a test; those that are left to ``make thorough`` have its mark."""
+    return [pytest.param(name, marks=[pytest.mark.thorough] if i % EVERY else []) for i, name in enumerate(names)]

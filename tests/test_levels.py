@@ -122,6 +122,7 @@ def imported(wheel: Path, arch: str = "") -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.thorough
 def test_all_compiled_modules_of_a_process_are_of_one_level(wheel: Path) -> None:
     level, beside_the_sources = imported(wheel)
     assert level == "high-1"

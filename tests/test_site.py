@@ -47,6 +47,15 @@ def site(root: Path, body: str) -> Any:
     return check_pages.Site(root, root)
 
 
+def test_site_has_all_pages_or_those_that_are_asked_for(tmp_path: Path) -> None:
+    one, other = tmp_path / "one.html", tmp_path / "docs" / "other.html"
+    other.parent.mkdir()
+    for page in (one, other, tmp_path / "index.html"):
+        page.touch()
+    assert check_pages.Site(tmp_path, tmp_path).pages == [other, one]
+    assert check_pages.Site(tmp_path, tmp_path, [one]).pages == [one]
+
+
 @needs_browser
 @pytest.mark.parametrize(
     ("body", "problem"),

@@ -123,6 +123,7 @@ def test_a_higher_limit_lets_the_same_model_run() -> None:
         set_tensor_limit(1 << 20)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("text", "expected"), [("1048576", "1048576"), ("1e6", "KUIPER_TENSOR_LIMIT: expected"), ("0", "")]
 )

@@ -1,10 +1,11 @@
 """Open every page of the site in a browser, and say where a reader would stumble.
 
-    python docs/site/check_pages.py build/site
+    python docs/site/check_pages.py build/site [PAGE ...]
 
 On narrow and wide windows, light and dark: nothing is wider than the window, no picture is missing, no script fails.
-All links lead to a page, or to a place on it, and the search finds something. Pictures of the first page and of the
-lectures go to ``build/site-screenshots``. Exit code 1: something is wrong; 2: there is no browser.
+All links of these pages (default: of all) lead to a page, or to a place on it, and the search finds something. Pictures
+of the first page and of the lectures go to ``build/site-screenshots``. Exit code 1: something is wrong; 2: there is no
+browser.
 """
 
 from __future__ import annotations
@@ -20,8 +21,11 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 WIDTHS = (400, 1280)
@@ -176,9 +180,9 @@ class Browser:
 class Site:
     """The pages, what is wrong with them, and where their links lead."""
 
-    def __init__(self, root: Path, screenshots: Path) -> None:
+    def __init__(self, root: Path, screenshots: Path, pages: Sequence[Path] = ()) -> None:
         self.root, self.screenshots = root, screenshots
-        self.pages = sorted(path for path in root.rglob("*.html") if path != root / "index.html")
+        self.pages = sorted(pages) or sorted(path for path in root.rglob("*.html") if path != root / "index.html")
         self.problems: list[str] = []
         self.links: dict[str, str] = {}  # from an address to a page that has it
         self.places: dict[Path, set[str]] = {}
@@ -227,8 +231,8 @@ def find_program() -> str | None:
     return next((path for name in names if (path := shutil.which(name))), None)
 
 
-def main(root: Path) -> int:
-    """Look at all pages; the exit code."""
+def main(root: Path, pages: Sequence[Path] = ()) -> int:
+    """Look at these pages, or at all; the exit code."""
     program = find_program()
     if program is None:
         print(f"no browser: expected $CHROMIUM or {', '.join(PROGRAMS)}; apt-get install chromium", file=sys.stderr)
@@ -238,7 +242,7 @@ def main(root: Path) -> int:
         return 1
     screenshots = root.parent / "site-screenshots"
     screenshots.mkdir(exist_ok=True)
-    site = Site(root, screenshots)
+    site = Site(root, screenshots, pages)
     try:
         with Browser(program) as browser:
             for page in site.pages:
@@ -253,4 +257,5 @@ def main(root: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1] if len(sys.argv) > 1 else "build/site").resolve()))
+    folder, *names = sys.argv[1:] or ["build/site"]
+    sys.exit(main(Path(folder).resolve(), [Path(name).resolve() for name in names]))

@@ -81,6 +81,7 @@ def wait_for_lines(path: Path, count: int) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_classify_goes_on_where_it_was_killed(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "out.jsonl"
@@ -100,6 +101,7 @@ def test_classify_goes_on_where_it_was_killed(folder: Path, tmp_path: Path, caps
     assert sorted(records(output), key=lambda record: record["image"]) == expected
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_classify_keeps_what_was_done_before_ctrl_c(folder: Path, tmp_path: Path) -> None:
     output = tmp_path / "out.jsonl"
@@ -126,6 +128,7 @@ def test_classify_goes_on_from_another_folder(
     assert [record["image"] for record in records(tmp_path / "out.jsonl")] == [str(folder / "1.png")]
 
 
+@pytest.mark.thorough
 def test_classify_records_bad_pictures_and_retries_them_when_told_to(
     bad_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

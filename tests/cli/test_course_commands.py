@@ -93,6 +93,7 @@ def test_check_is_red_until_solved(syllabus: Syllabus, capfd: pytest.CaptureFixt
     assert "1/2 solved" in capfd.readouterr().out
 
 
+@pytest.mark.thorough
 def test_watch_waits_for_the_next_save(syllabus: Syllabus) -> None:
     before = watch_module.saves(syllabus)
     solve(syllabus, "1.2")
@@ -200,6 +201,7 @@ def test_progress_fits_80_columns(capsys: pytest.CaptureFixture[str], monkeypatc
     assert "Winograd's convolution, F(2, 3)" in "\n".join(lines)
 
 
+@pytest.mark.thorough
 def test_course_bugs_renews_the_rows_of_chosen_exercises(
     syllabus: Syllabus, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -220,6 +222,20 @@ def test_course_bugs_renews_the_rows_of_chosen_exercises(
     assert page.read_text() == whole
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize("words", [[], ["--spot-check"]])
+def test_course_gates_counts_the_exercises_that_pass(
+    syllabus: Syllabus, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (syllabus.exercise("1.2").course / "README.md").write_text("return double(double(x))")
+    assert main(["course", "gates", *words]) == 1
+    assert capsys.readouterr().out == (
+        "1.2 fourfold\n  course1_made_up/README.md has the solution's line: return double(double(x))\n"
+        "1 of 2 exercises pass all gates\n"
+    )
+
+
+@pytest.mark.thorough
 def test_course_bugs_leaves_the_page_alone_where_no_test_runs(
     syllabus: Syllabus, capsys: pytest.CaptureFixture[str]
 ) -> None:

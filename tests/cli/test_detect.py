@@ -130,6 +130,7 @@ def test_detect_goes_on_after_a_bad_picture(model: Path, folder: Path, capsys: p
     assert out.index("cat ") < out.index("dog ")
 
 
+@pytest.mark.thorough
 def test_detect_writes_records_of_many(model: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = folder.parent / "out.jsonl"
     assert run(model, folder, "-o", output, "--processes", "1", "--class-agnostic", "--labels", "coco") == 1
@@ -144,6 +145,7 @@ def test_detect_writes_records_of_many(model: Path, folder: Path, capsys: pytest
     assert found == {"cat.png": ["cat"], "dog.tif": ["dog"], "bad.png": []}
 
 
+@pytest.mark.thorough
 def test_detect_draws_many_into_a_folder_and_goes_on_there(
     model: Path, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -112,6 +112,7 @@ def test_without_a_compiler_one_line_says_what_to_install(
         builder._build(write(tmp_path, GOOD), "x", cache / "x.so", "safe")
 
 
+@pytest.mark.thorough
 def test_annotate_writes_html(tmp_path: Path) -> None:
     page = annotate(write(tmp_path, GOOD), tmp_path)
     assert page.suffix == ".html"

@@ -33,6 +33,7 @@ def test_remove_follows_no_link(tmp_path: Path) -> None:
     assert stat.S_IMODE((outside / "file").stat().st_mode) == 0o444
 
 
+@pytest.mark.thorough
 def test_remove_takes_folders_of_any_depth_and_name(tmp_path: Path) -> None:
     with temporary_folder() as folder:
         here = os.getcwd()

@@ -83,6 +83,7 @@ def test_start_writes_all_courses_with_untouched_exercises_and_no_solutions(tmp_
         assert (tmp_path / "mine" / name).is_file()
 
 
+@pytest.mark.thorough
 def test_start_with_solutions_writes_every_one(tmp_path: Path) -> None:
     start(tmp_path / "mine", solutions=True)
     for exercise in read_syllabus(tmp_path / "mine"):

@@ -82,6 +82,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
     assert oddities([(tmp_path / "missing.py", None)]) == [[UNREADABLE]]
 
 
+@pytest.mark.thorough
 def test_what_the_reference_does_is_not_odd(tmp_path: Path) -> None:
     syllabus = read_syllabus(ROOT)
     submission = tmp_path / "ada"

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import pytest
+
 from kuiper.course.material import CHECKOUT
 from kuiper.course.places import pytest_environment
 from kuiper.course.pytest_command import NOT_NEEDED, pytest_command
@@ -26,6 +28,7 @@ def test_what_is_imported():
 """
 
 
+@pytest.mark.thorough
 def test_pytest_command_loads_what_exercises_need_and_no_more(tmp_path: Path) -> None:
     (tmp_path / "test_loaded.py").write_text(TEST.format(names=NOT_NEEDED))
     command = pytest_command(f"--rootdir={tmp_path}", str(tmp_path))

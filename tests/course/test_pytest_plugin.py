@@ -30,6 +30,7 @@ def student_runs(syllabus: Syllabus, *words: str, cwd: str = ".") -> tuple[int, 
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.thorough
 def test_an_untouched_course_is_a_line_for_each_exercise(syllabus: Syllabus) -> None:
     code, text = student_runs(syllabus, "course1_made_up")
     assert code == 1
@@ -40,6 +41,7 @@ def test_an_untouched_course_is_a_line_for_each_exercise(syllabus: Syllabus) -> 
     assert "Traceback" not in text
 
 
+@pytest.mark.thorough
 def test_nowhere_to_write_is_one_message(
     syllabus: Syllabus, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -54,6 +56,7 @@ def test_nowhere_to_write_is_one_message(
     assert "INTERNALERROR" not in text
 
 
+@pytest.mark.thorough
 def test_check_writes_no_cache_of_pytest_beside_the_courses(syllabus: Syllabus) -> None:
     command = [sys.executable, "-m", "kuiper", "check", "1.1"]
     done = subprocess.run(command, cwd=syllabus.root, env=python_environment(), capture_output=True, text=True)
@@ -82,6 +85,7 @@ def test_a_wrong_answer_is_drawn_diagnosed_and_blocks(syllabus: Syllabus) -> Non
     assert "1.2 fourfold - blocked by 1.1" in text
 
 
+@pytest.mark.thorough
 def test_very_verbose_shows_the_trace(syllabus: Syllabus) -> None:
     solve(syllabus, "1.1", ("x * 2", "x * 7"))
     _, text = student_runs(syllabus, "-vv", "course1_made_up/test_double.py")
@@ -103,6 +107,7 @@ def test_solved_is_green_and_remembered(syllabus: Syllabus) -> None:
     assert "all exercises are solved" in text
 
 
+@pytest.mark.thorough
 def test_a_reference_lets_a_latecomer_go_on(syllabus: Syllabus) -> None:
     solve(syllabus, "1.2")
     for words in (["--ref", "1.1"], ["--use-solutions"]):
@@ -111,12 +116,14 @@ def test_a_reference_lets_a_latecomer_go_on(syllabus: Syllabus) -> None:
         assert "yours: 1.2; reference: 1.1" in text
 
 
+@pytest.mark.thorough
 def test_hint_levels(syllabus: Syllabus) -> None:
     solve(syllabus, "1.1", ("x * 2", "x * 7"))
     assert "hint 3: multiply" in student_runs(syllabus, "--hint=3", "course1_made_up")[1]
     assert "kuiper hint 1.1 --level 4" in student_runs(syllabus, "--hint=4", "course1_made_up")[1]
 
 
+@pytest.mark.thorough
 def test_exercise_of_one_digit_leaves_out_one_of_two(tmp_path: Path) -> None:
     syllabus = made_up(tmp_path, second="1.10")
     solve(syllabus, "1.1")
@@ -130,6 +137,7 @@ def test_exercise_of_one_digit_leaves_out_one_of_two(tmp_path: Path) -> None:
     assert "2 deselected, 1 not started" in text
 
 
+@pytest.mark.thorough
 def test_an_unknown_exercise_is_a_usage_error(syllabus: Syllabus) -> None:
     code, text = student_runs(syllabus, "--exercise", "7.7", "course1_made_up")
     assert code == 4
@@ -153,6 +161,7 @@ def test_solutions_pass_and_leave_no_progress(syllabus: Syllabus) -> None:
     assert "0/2 solved" in student_runs(syllabus, "course1_made_up")[1]
 
 
+@pytest.mark.thorough
 def test_a_skip_is_not_green(syllabus: Syllabus) -> None:
     path = syllabus.root / "course1_made_up" / "test_double.py"
     path.write_text(
@@ -164,6 +173,7 @@ def test_a_skip_is_not_green(syllabus: Syllabus) -> None:
     assert "0/2 solved" in text
 
 
+@pytest.mark.thorough
 def test_workers_in_parallel(syllabus: Syllabus) -> None:
     pytest.importorskip("xdist")
     solve(syllabus, "1.1")
@@ -173,6 +183,7 @@ def test_workers_in_parallel(syllabus: Syllabus) -> None:
     assert "1.2 fourfold - not started" in text
 
 
+@pytest.mark.thorough
 def test_a_class_without_solutions_has_its_tests_and_hints(syllabus: Syllabus) -> None:
     """No diagnosis then, but no failure of the classroom either."""
     solve(syllabus, "1.1", ("x * 2", "x*x"))
@@ -203,6 +214,7 @@ def give_it_a_second_function(syllabus: Syllabus) -> None:
     )
 
 
+@pytest.mark.thorough
 def test_the_diagnosis_is_about_the_function_whose_test_fails(syllabus: Syllabus) -> None:
     """With double taken for three times x, half of 4 is 3, too; but then the test of double would have failed first."""
     give_it_a_second_function(syllabus)
@@ -218,6 +230,7 @@ def test_the_diagnosis_is_about_the_function_whose_test_fails(syllabus: Syllabus
     assert "    likely: this is what you get when 1 is taken away\n" in text
 
 
+@pytest.mark.thorough
 def test_the_hint_is_about_the_function_whose_test_fails(syllabus: Syllabus) -> None:
     """A second function with a ladder: its failing test brings up its own hint, in the report and in kuiper hint."""
     give_it_a_second_function(syllabus)
@@ -232,6 +245,7 @@ def test_the_hint_is_about_the_function_whose_test_fails(syllabus: Syllabus) -> 
     assert done.stdout.splitlines()[:2] == ["1.1 double, half, hint 1 of 4", "what is half?"]
 
 
+@pytest.mark.thorough
 def test_a_moved_exercise_is_named(syllabus: Syllabus) -> None:
     file = syllabus.exercise("1.1").student_file
     file.rename(file.parent.parent / file.name)
@@ -239,6 +253,7 @@ def test_a_moved_exercise_is_named(syllabus: Syllabus) -> None:
     assert "exercises/double.py is missing: move course1_made_up/double.py back, or kuiper course sync 1.1" in text
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -250,6 +265,7 @@ def test_an_empty_selection_is_a_sentence(syllabus: Syllabus, words: list[str], 
     assert sentence in student_runs(syllabus, *words)[1]
 
 
+@pytest.mark.thorough
 def test_an_interrupted_run_says_what_it_keeps(syllabus: Syllabus) -> None:
     test = syllabus.root / "course1_made_up" / "test_double.py"
     test.write_text(test.read_text().replace("gives(-8)", "gives(-8)\n    raise KeyboardInterrupt"))
@@ -258,6 +274,7 @@ def test_an_interrupted_run_says_what_it_keeps(syllabus: Syllabus) -> None:
     assert "interrupted: exercises whose tests have not all run keep the result they had" in text
 
 
+@pytest.mark.thorough
 def test_after_the_last_exercise_the_report_says_what_was_built(syllabus: Syllabus) -> None:
     path = syllabus.root / "course1_made_up" / "course.toml"
     words = '[afterwards]\nbuilt = "a doubler"\nengines = "shift bits"\ntry = ["treble", "half"]\n'

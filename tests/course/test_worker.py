@@ -135,6 +135,7 @@ def double(long count):
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="Visual Studio has no such check")
 def test_an_index_outside_of_a_local_array_ends_the_worker_with_its_place(tmp_path: Path, worker: Worker) -> None:
     syllabus = made_up(tmp_path)

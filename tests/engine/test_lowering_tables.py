@@ -63,6 +63,7 @@ def is_dropped(model: RuntimeGraph) -> bool:
     return stored.get() is not stored.get()
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("way")
 @pytest.mark.parametrize(("bits", "depth"), [(32, 1), (32, 37), (8, 1), (8, 37), (8, 64), (4, 32), (4, 96)])
 @pytest.mark.parametrize("size", SIZES)

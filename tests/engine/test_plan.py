@@ -230,6 +230,7 @@ def test_threads_may_share_a_model() -> None:
             np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.thorough
 def test_memory_stays_flat_over_many_shapes() -> None:
     resource = pytest.importorskip("resource")
     fast, _ = both(INPUT, conv("x 1"), relu("1 2"), conv("2 y", "second"), OUTPUT)

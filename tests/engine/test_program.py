@@ -86,6 +86,7 @@ def test_many_callers_may_change_the_number_of_threads_as_they_run() -> None:
         assert all(pool.map(work, range(8)))
 
 
+@pytest.mark.thorough
 def test_callers_share_the_workers() -> None:
     script = """
 kuiper.set_num_threads(2)
@@ -97,6 +98,7 @@ print(workers() <= max(2, kuiper.build_info()["cores"]) - 1)
     assert run(script) == ["True"]
 
 
+@pytest.mark.thorough
 @FORKS
 @pytest.mark.parametrize("busy", [False, True])
 def test_a_child_hires_workers_of_its_own(busy: bool) -> None:
@@ -134,6 +136,7 @@ with multiprocessing.get_context("fork").Pool(3) as pool:
     assert run(script) == ["True"] * 9
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="this system does not tell a process its size")
 def test_runs_leave_no_memory_behind() -> None:
     script = """

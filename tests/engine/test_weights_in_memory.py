@@ -86,6 +86,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(digit_product, "IS_FAST", request.param == "by digits")
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="the system does not tell a process's peak")
 @pytest.mark.parametrize("bits", [32, 8, 4])
 def test_a_decoder_takes_little_more_memory_than_its_weights(tmp_path: Path, bits: int) -> None:
@@ -94,6 +95,7 @@ def test_a_decoder_takes_little_more_memory_than_its_weights(tmp_path: Path, bit
     assert growth(tmp_path, PEAK) < 1.3 * weights(tmp_path) + 20 * MB
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="the system does not tell a process's peak")
 def test_a_table_that_is_looked_up_and_multiplied_with_lies_in_memory_once(tmp_path: Path) -> None:
     sizes = {"vocab_size": 40_000, "hidden_size": 512, "intermediate_size": 64, "num_hidden_layers": 1, "head_dim": 16}

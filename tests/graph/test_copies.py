@@ -91,6 +91,7 @@ def test_a_graph_is_copied_in_each_of_its_states(way: Any) -> None:
     np.testing.assert_array_equal(np.asarray(other(numbers(1, 3, 32, 32))), expected(numbers(1, 3, 32, 32)))
 
 
+@pytest.mark.thorough
 @EACH_WAY
 def test_a_chain_of_thousands_of_operators_is_copied(way: Any) -> None:
     chain = [relu(f"{i} {i + 1}", f"r{i}") for i in range(2000)]
@@ -152,6 +153,7 @@ def test_a_tensor_is_copied(way: Any) -> None:
         assert way(tensor) == tensor
 
 
+@pytest.mark.thorough
 @EACH_WAY
 def test_a_predictor_is_copied(way: Any) -> None:
     classifier = Classifier(bundled("cifar_resnet20"))

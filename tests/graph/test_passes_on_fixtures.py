@@ -63,6 +63,7 @@ def built(name: str, passes: tuple[object, ...]) -> RuntimeGraph:
     return graph
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", range(len(DEFAULT_PASSES)), ids=[f.__name__ for f in DEFAULT_PASSES])
 def test_pass_keeps_the_numbers_of_every_fixture(number: int) -> None:
     """Alone, and behind the default passes in front of it. What a pass leaves as it is need not run again."""
@@ -81,6 +82,7 @@ def test_pass_keeps_the_numbers_of_every_fixture(number: int) -> None:
     assert changed >= CHANGES[rewrite.__name__]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("reverse", [False, True], ids=["in order", "in reverse"])
 def test_all_passes_keep_the_numbers_of_every_fixture(reverse: bool) -> None:
     for name in NAMES:

@@ -236,6 +236,7 @@ def test_good_archives_are_good(tmp_path: Path) -> None:
         assert pnnx.load(path).operator("fc").attrs["weight"].data is not None
 
 
+@pytest.mark.thorough
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.sampled_from([GOOD, CLASSIC]),

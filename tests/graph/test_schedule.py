@@ -52,6 +52,7 @@ def test_orders_do_not_depend_on_the_order_of_the_list(order) -> None:  # type: 
     assert_topological(order(operators[::-1]), operators)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", [queue_order, depth_first_order])
 def test_orders_take_a_chain_of_20000_operators(order) -> None:  # type: ignore[no-untyped-def]
     lines = ["pnnx.Input in 0 1 0"] + [f"nn.ReLU r{i} 1 1 {i} {i + 1}" for i in range(20_000)]

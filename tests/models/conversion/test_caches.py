@@ -55,6 +55,7 @@ def copied(stored: Stored, folder: Path) -> tuple[Path, Path]:
     return folder / param, folder / weights
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("optimize", [False, True])
 @pytest.mark.parametrize("pieces", [(30,), (7, 1, 5, 17), (1,) * 30], ids=["at once", "in pieces", "one by one"])
 @pytest.mark.parametrize("name", NAMES)

@@ -79,6 +79,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_template_is_one_error(name: str) -> None:
     template, got = HOSTILE[name]
@@ -98,6 +99,7 @@ def test_template_cannot_take_all_memory(template: str) -> None:
         ChatTemplate("t", template).prompt(QUESTION)
 
 
+@pytest.mark.thorough
 def test_template_cannot_run_forever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chat, "MOST_SECONDS", 1.5)
     loops = "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"
