@@ -120,7 +120,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     The examples of a module that needs PyTorch need it, too: "not torch" means the same tests everywhere.
     """
     paths = {item.path for item in items}  # far fewer than tests
-    for mark, ends in ((pytest.mark.torch, NEED_TORCH), (pytest.mark.thorough, THOROUGH)):
+    for mark, ends in (("torch", NEED_TORCH), ("thorough", THOROUGH)):
         marked = {path for path in paths if any(fnmatch(path.as_posix(), f"*/{end}") for end in ends)}
         for item in items:
             if item.path in marked:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -131,3 +132,8 @@ def test_what_make_test_leaves_out_is_run_by_ci_and_nightly() -> None:
     assert marks
     assert marks[1] == "not torch and not gates and not thorough"
     assert all(f"make {left_out}" in RUN for left_out in ("thorough", "gates", "export"))
+
+
+def test_files_that_make_test_leaves_out_exist() -> None:
+    patterns = runpy.run_path(str(ROOT / "conftest.py"))["THOROUGH"]
+    assert [pattern for pattern in patterns if not list(ROOT.glob(pattern))] == []
