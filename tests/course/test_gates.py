@@ -106,6 +106,13 @@ def test_spot_check_tells_of_a_bug_that_nothing_catches(syllabus: Syllabus) -> N
     assert problems == {double.label: ["bug tripled passes all tests"]}
 
 
+def test_spot_check_leaves_it_to_the_gates_to_tell_of_bugs_that_cannot_be_read(syllabus: Syllabus) -> None:
+    double = syllabus.exercise("1.1")
+    double.bugs_file.write_text('[[bug]]\nname = "tripled"\n')
+    problems = gates.problems_of(syllabus, [double], spot_check(syllabus, [double]))
+    assert "expected a name, and what students did, as 'when'" in problems[double.label][0]
+
+
 def write_page(syllabus: Syllabus, catches: list[tuple[str, str, str, str]]) -> None:
     page = syllabus.root / "docs" / "bug-bank.md"
     page.parent.mkdir()
