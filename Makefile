@@ -24,7 +24,8 @@
 # make networks make COUNT=5000 random networks from SEED=0 on, and run each on the engine, on the layers and by torch (hours)
 # make mutants  change one thing in kuiper's code, COUNT=300 times, and see whether the tests notice (hours)
 # make bench    install onnxruntime, openvino, ncnn and PyTorch too, and time kuiper beside them (ten minutes)
-# make nightly  every check above, in full; what passed on the same sources is not run again (two hours)
+# make nightly  the checks above in full, but those that run as long as you like (soak, fuzz, networks, mutants, bench); what
+#               passed on the same sources is not run again (two hours at most)
 #
 # ONE_IN=4 makes a spot check of gates, notebooks, portable, debug, sanitize, export and check-site: what the change touches, and
 # one in four of the rest. tests/sampling.py says what draws them. bash .ci/run is made of these, nightly of the whole.

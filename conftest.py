@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from fnmatch import fnmatch
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -119,9 +120,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     The examples of a module that needs PyTorch need it, too: "not torch" means the same tests everywhere.
     """
-    paths = {item.path for item in items}  # far fewer than tests
-    for mark, ends in (("torch", NEED_TORCH), ("thorough", THOROUGH)):
-        marked = {path for path in paths if any(fnmatch(path.as_posix(), f"*/{end}") for end in ends)}
+    here = Path(__file__).parent  # which may lie in a folder that is called like one of these
+    names = {path: path.relative_to(here).as_posix() for path in {item.path for item in items} if here in path.parents}
+    for mark, patterns in (("torch", NEED_TORCH), ("thorough", THOROUGH)):
+        marked = {path for path, name in names.items() if any(fnmatch(name, pattern) for pattern in patterns)}
         for item in items:
             if item.path in marked:
                 item.add_marker(mark)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import runpy
+import shutil
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -137,3 +139,19 @@ def test_what_make_test_leaves_out_is_run_by_ci_and_nightly() -> None:
 def test_files_that_make_test_leaves_out_exist() -> None:
     patterns = runpy.run_path(str(ROOT / "conftest.py"))["THOROUGH"]
     assert [pattern for pattern in patterns if not list(ROOT.glob(pattern))] == []
+
+
+def test_files_are_marked_by_their_place_in_the_checkout_wherever_that_lies(tmp_path: Path) -> None:
+    root = tmp_path / "benchmarks"
+    root.mkdir()
+    shutil.copy(ROOT / "conftest.py", root)
+    marks: dict[str, list[str]] = {}
+
+    class Item:
+        def __init__(self, name: str) -> None:
+            self.path, self.add_marker = root / name, marks.setdefault(name, []).append
+
+    names = ["tests/tensor/test_tensor.py", "benchmarks/run.py", "kuiper/models/zoo/cnn.py", "tests/test_docs.py"]
+    config = SimpleNamespace(getoption=lambda name: 1)
+    runpy.run_path(str(root / "conftest.py"))["pytest_collection_modifyitems"](config, [Item(name) for name in names])
+    assert list(marks.values()) == [[], ["thorough"], ["torch"], ["thorough"]]
