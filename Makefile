@@ -35,7 +35,7 @@ PYTHON ?= python3
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
 # What the compiled modules are made from; a newer file means another build.
-SOURCES := setup.py pyproject.toml $(shell find kuiper -name '*.pyx' -o -name '*.pxd')
+SOURCES := setup.py pyproject.toml $(shell find kuiper -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
 
 # What runs every kernel. The sanitizer's memory is its own: it keeps freed memory back to catch its use, so that memory never
 # stays flat, and a child that is forked while another thread holds its lock waits for that lock for ever.

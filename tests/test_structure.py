@@ -24,11 +24,12 @@ Graph = dict[str, set[str]]
 
 FLOORS = {
     "base": set(),
-    "tensor": {"base"},
+    "simd": set(),
+    "tensor": {"base", "simd"},
     "graph": {"base", "tensor"},
-    "layers": {"base", "tensor", "graph"},
-    "expression": {"base", "tensor", "graph", "layers"},
-    "engine": {"base", "tensor", "graph", "layers", "expression"},
+    "layers": {"base", "simd", "tensor", "graph"},
+    "expression": {"base", "simd", "tensor", "graph", "layers"},
+    "engine": {"base", "simd", "tensor", "graph", "layers", "expression"},
     "explore": {"base", "tensor", "graph", "layers", "expression", "engine"},
     "kuiper": {"base", "tensor", "graph", "layers", "expression", "engine", "explore"},
     "models": {"base", "tensor", "graph", "layers", "expression", "kuiper"},

@@ -42,7 +42,7 @@ them compute LANES numbers at once, and there are three functions:
     store(&row[s], x)    writes the LANES numbers of x to row[s], row[s + 1], ...
 """
 
-from kuiper.engine.vector cimport LANES, vec, load, splat, store
+from kuiper.simd.vector cimport LANES, vec, load, splat, store
 
 cdef extern from *:
     """

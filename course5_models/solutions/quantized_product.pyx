@@ -41,7 +41,7 @@ them compute LANES numbers at once, and there are four functions:
 
 import numpy as np
 
-from kuiper.engine.vector cimport LANES, vec, load, of_bytes, splat, store
+from kuiper.simd.vector cimport LANES, vec, load, of_bytes, splat, store
 
 cdef extern from *:
     """

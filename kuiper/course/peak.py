@@ -23,26 +23,23 @@ if TYPE_CHECKING:
 STEPS = 100_000  # about a millisecond
 MEMORY = 1 << 27  # bytes: more than the caches of nearly all machines hold
 SOURCE = '''
-from kuiper.engine.vector cimport LANES, vec, load, splat, store
+from kuiper.simd.vector cimport LANES, vec, load, splat, store
 
 cdef extern from *:
     """
     #if !defined(KUIPER_VECTORS)
     enum { CHAINS = 128 };                 /* single numbers, which the compiler may put into vectors */
-    #define PEAK_UNROLL
     #elif defined(__AVX512F__) || defined(__aarch64__)
     enum { CHAINS = 24 };                  /* of 32 registers */
-    #define PEAK_UNROLL KUIPER_UNROLL
     #else
     enum { CHAINS = 12 };                  /* of 16 */
-    #define PEAK_UNROLL KUIPER_UNROLL
     #endif
     static void peak_turns(kuiper_vec *sums, Py_ssize_t steps, kuiper_vec factor, kuiper_vec term) {
         kuiper_vec s[CHAINS];
-        PEAK_UNROLL for (int i = 0; i < CHAINS; i++) s[i] = sums[i];
+        KUIPER_EACH(i, CHAINS) s[i] = sums[i];
         for (Py_ssize_t step = 0; step < steps; step++)
-            PEAK_UNROLL for (int i = 0; i < CHAINS; i++) s[i] = s[i] * factor + term;
-        PEAK_UNROLL for (int i = 0; i < CHAINS; i++) sums[i] = s[i];
+            KUIPER_EACH(i, CHAINS) s[i] = kuiper_fma(s[i], factor, term);
+        KUIPER_EACH(i, CHAINS) sums[i] = s[i];
     }
     """
     enum:

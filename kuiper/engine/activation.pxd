@@ -2,12 +2,11 @@
 
 ``relu`` and other clamps are done by the tile in its registers; the curved ones cost tens of operations for each number, so
 a pass over the stored row, which is still in the first-level cache, costs little beside them. The formulas are those of the
-layers (kuiper/layers/kernels/activation_formulas.pxd), but where two divisions can be one, and that of gelu.pxd.
+layers (kuiper/layers/kernels/activation_formulas.pxd), but where two divisions can be one.
 """
 
-from kuiper.engine.gelu cimport gelu
-from kuiper.engine.vector cimport ENTRIES, LANES, below, load, splat, store, vec
-from kuiper.engine.vector_math cimport clamped, exp_as_fraction, expm1, logistic_fraction, sigmoid, tanh
+from kuiper.simd.functions cimport clamped, exp_as_fraction, expm1, gelu, horner, logistic_denominator, sigmoid, tanh
+from kuiper.simd.vector cimport LANES, below, fma, load, splat, store, vec
 
 cdef enum Activation:
     NONE, CLIP, LEAKY_RELU, SILU, SIGMOID, HARDSWISH, HARDSIGMOID, TANH, GELU, GELU_TANH, ELU, MISH
@@ -38,17 +37,16 @@ cdef inline vec elu(vec x, float positive, float negative, float inner) noexcept
 cdef inline vec gelu_tanh(vec x) noexcept nogil:
     """x (1 + tanh z) / 2 = x sigmoid(2 z), with z = sqrt(2 / pi) (x + 0.044715 x**3)."""
     cdef float linear = 1.5957691216057308, cubic = 0.07135481627159652
-    return x * sigmoid(x * (x * x * cubic + linear))
+    return x * sigmoid(x * horner(x * x, splat(cubic), linear))
 
 
 cdef inline vec mish(vec x) noexcept nogil:
     """x tanh(ln(1 + e**x)); with e**x = a / b it is x (a**2 + 2 a b) / (a**2 + 2 a b + 2 b**2), and x from 20 on."""
-    cdef float two = 2
-    cdef vec power, a, b
+    cdef vec power, a, b, two = splat(2)
     exp_as_fraction(clamped(x, -88.029692, 20), &power, &a, &b)
     a = a * power
-    a = a * (a + two * b)
-    return x * (a / (a + two * b * b))
+    a = a * fma(two, b, a)
+    return x * (a / fma(two * b, b, a))
 
 
 cdef inline void map_logistic(
@@ -60,32 +58,21 @@ cdef inline void map_logistic(
     its place in the core, and with some fifty cycles from a load to its store the places would run out.
     """
     cdef Py_ssize_t i
-    cdef vec over, under, next_over, next_under, last_over, last_under
+    cdef vec one = splat(1), now, soon, last
     if vectors <= 0:
         return
-    logistic_fraction(load(x), &over, &under)
-    next_over, next_under = over, under
+    now = soon = logistic_denominator(load(x))
     if vectors > 1:
-        logistic_fraction(load(x + dx), &next_over, &next_under)
+        soon = logistic_denominator(load(x + dx))
     for i in range(vectors - 2):
-        logistic_fraction(load(x + (i + 2) * dx), &last_over, &last_under)
-        divide(times_x, x + i * dx, over, under, out + i * LANES)
-        over, under = next_over, next_under
-        next_over, next_under = last_over, last_under
+        last = logistic_denominator(load(x + (i + 2) * dx))
+        store(out + i * LANES, (load(x + i * dx) if times_x else one) / now)
+        now = soon
+        soon = last
     i = vectors - 1
     if i > 0:
-        divide(times_x, x + (i - 1) * dx, over, under, out + (i - 1) * LANES)
-    divide(times_x, x + i * dx, next_over, next_under, out + i * LANES)
-
-
-cdef inline void divide(bint times_x, const float* x, vec over, vec under, float* out) noexcept nogil:
-    """One vector of the quotients. Where ``over`` is 1, x takes its place; elsewhere x times it might be infinite."""
-    if times_x and ENTRIES == 8:
-        store(out, load(x) / under)
-    elif times_x:
-        store(out, load(x) * (over / under))
-    else:
-        store(out, over / under)
+        store(out + (i - 1) * LANES, (load(x + (i - 1) * dx) if times_x else one) / now)
+    store(out + i * LANES, (load(x + i * dx) if times_x else one) / soon)
 
 
 cdef inline void activate(float* x, Py_ssize_t count, int activation, float alpha, float beta) noexcept nogil:

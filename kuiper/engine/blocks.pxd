@@ -12,7 +12,7 @@ what is written outside of the scratch is written exactly.
 
 from libc.string cimport memcpy
 
-from kuiper.engine.vector cimport LANES, load, splat, store, vec
+from kuiper.simd.vector cimport LANES, load, splat, store, vec
 
 cdef enum:
     AXES = 6

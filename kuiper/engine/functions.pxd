@@ -15,8 +15,8 @@ from libc.math cimport (
 
 from kuiper.engine.activation cimport elu, map_activation
 from kuiper.engine.blocks cimport copy_vectors
-from kuiper.engine.vector cimport LANES, below, larger, load, magnitude, smaller, splat, store, vec
-from kuiper.engine.vector_math cimport erf, exp, expm1, log, softplus, tanh
+from kuiper.simd.vector cimport LANES, below, fma, larger, load, magnitude, smaller, splat, store, vec
+from kuiper.simd.functions cimport erf, exp, expm1, log, softplus, tanh
 from kuiper.layers.kernels.activation_formulas cimport hardshrink, softshrink, threshold
 
 cdef extern from *:
@@ -77,10 +77,10 @@ cdef inline void multiply_add(
     const float* x, Py_ssize_t dx, const float* y, Py_ssize_t dy, const float* z, Py_ssize_t dz, float* out,
     Py_ssize_t vectors,
 ) noexcept nogil:
-    """out = x y + z."""
+    """out = x y + z, rounded once."""
     cdef Py_ssize_t i
     for i in range(vectors):
-        store(out + i * LANES, load(x + i * dx) * load(y + i * dy) + load(z + i * dz))
+        store(out + i * LANES, fma(load(x + i * dx), load(y + i * dy), load(z + i * dz)))
 
 
 cdef inline void apply(

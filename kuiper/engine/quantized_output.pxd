@@ -2,7 +2,7 @@
 
 from kuiper.engine.activation cimport activate
 from kuiper.engine.step cimport Memory
-from kuiper.engine.vector cimport LANES, load, store
+from kuiper.simd.vector cimport LANES, load, store
 
 cdef struct Product:
     Py_ssize_t x, x_row, out, out_row, residual, residual_row  # offsets into the arena and strides, in floats

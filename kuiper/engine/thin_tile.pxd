@@ -10,47 +10,7 @@ vector are as many sums, where eight could be under way. So panels that lie apar
 Caches are read from memory, and soon: while some panels are multiplied, those that come after them are asked for, line by line.
 """
 
-from kuiper.engine.tile cimport REGISTERS
-
-cdef extern from *:
-    """
-    /* A panel is 16 numbers wide. The sums, a vector of each panel and a number of a row stay in registers. */
-    enum { THIN_VECTORS = 4, THIN_ROWS = REGISTERS == 32 ? 4 : 2, THIN_PANELS = THIN_VECTORS * LANES / 16 };
-
-    KUIPER_INLINE void kuiper_thin_tile_of(
-        const int rows, const float *w, Py_ssize_t panel, Py_ssize_t depth, const float *const *ahead,
-        const float *const *x, float *const *out
-    ) {
-        enum { PARTS = 16 / LANES }; /* vectors of a panel */
-        kuiper_vec s[THIN_ROWS][THIN_VECTORS];
-        KUIPER_UNROLL for (int i = 0; i < rows; i++)
-            KUIPER_UNROLL for (int v = 0; v < THIN_VECTORS; v++) s[i][v] = kuiper_splat(0);
-        for (Py_ssize_t k = 0; k < depth; k++, w += 16) {
-            kuiper_vec b[THIN_VECTORS];
-            KUIPER_UNROLL for (int p = 0; p < THIN_PANELS; p++) KUIPER_PREFETCH(ahead[p] + 16 * k);
-            KUIPER_UNROLL for (int v = 0; v < THIN_VECTORS; v++)
-                b[v] = kuiper_load(w + v / PARTS * panel + v % PARTS * LANES);
-            KUIPER_UNROLL for (int i = 0; i < rows; i++)
-                KUIPER_UNROLL for (int v = 0; v < THIN_VECTORS; v++)
-                    s[i][v] = kuiper_fma(kuiper_splat(x[i][k]), b[v], s[i][v]);
-        }
-        KUIPER_UNROLL for (int i = 0; i < rows; i++)
-            KUIPER_UNROLL for (int v = 0; v < THIN_VECTORS; v++) kuiper_store(out[i] + v * LANES, s[i][v]);
-    }
-
-    #define KUIPER_THIN(R) case R: kuiper_thin_tile_of(R, w, panel, depth, ahead, x, out); break;
-    static void kuiper_thin_tile(
-        int rows, const float *w, Py_ssize_t panel, Py_ssize_t depth, const float *const *ahead, const float *const *x,
-        float *const *out
-    ) {
-        switch (rows) {
-            KUIPER_THIN(1) KUIPER_THIN(2)
-        #if defined(__AVX512F__) || defined(__aarch64__) /* 32 registers */
-            KUIPER_THIN(3) KUIPER_THIN(4)
-        #endif
-        }
-    }
-    """
+cdef extern from "kuiper/engine/thin_tile.h":
     enum:
         THIN_VECTORS
         THIN_ROWS  # at most

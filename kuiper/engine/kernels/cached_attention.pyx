@@ -28,8 +28,9 @@ from kuiper.engine.blocks cimport copy_exactly, fill
 from kuiper.engine.step cimport Memory, Step
 from kuiper.engine.tile cimport MAX_ROWS, MAX_VECTORS, TileWork, rows_for, share_of, tile
 from kuiper.engine.thin_tile cimport THIN_PANELS, THIN_ROWS, THIN_VECTORS, thin_tile
-from kuiper.engine.vector cimport LANES, at_least, load, prefetch_to_write, splat, store, vec
-from kuiper.engine.vector_math cimport exp_up_to, largest_lane, sum_of_lanes, with_rest
+from kuiper.simd.functions cimport exp_up_to
+from kuiper.simd.sums cimport PARTS, Sums, largest, sums_of, total
+from kuiper.simd.vector cimport LANES, at_least, fma_of_one, load, prefetch_to_write, store, vec
 
 cdef enum:
     PANEL = 16  # the layer's
@@ -240,28 +241,30 @@ cdef void plain_tile(int rows, const TileWork* work, const float** pointers, flo
             out[j] = 0
         for k in range(work.depth):
             for j in range(PANEL):
-                out[j] += pointers[i][k] * work.weights[k * PANEL + j]
+                out[j] = fma_of_one(pointers[i][k], work.weights[k * PANEL + j], out[j])
 
 
 cdef inline void softmax_row(float* x, Py_ssize_t size, Py_ssize_t end) noexcept nogil:
     """The softmax of the first ``size`` scores, in place; zeros from there to ``end``, a whole number of panels."""
-    cdef Py_ssize_t whole = size // LANES, rest = size - whole * LANES, i
-    cdef vec top = splat(-INFINITY), added = splat(0), e
-    cdef float largest, factor
-    if rest:  # the others count as -inf: they change neither maximum nor sum, and become 0
-        store(x + whole * LANES, with_rest(x + whole * LANES, rest, -INFINITY))
-        whole += 1
-    for i in range(whole):
-        top = at_least(load(x + i * LANES), top)
-    largest = largest_lane(top)
-    for i in range(whole):
-        e = exp_up_to(load(x + i * LANES) - largest)
-        store(x + i * LANES, e)
-        added = added + e
-    factor = 1 / sum_of_lanes(added)
-    for i in range(whole):
+    cdef Py_ssize_t blocks = panels_of(size), i, v
+    cdef Sums top = sums_of(-INFINITY), added = sums_of(0)
+    cdef vec e
+    cdef float highest, factor
+    for i in range(size, blocks * PANEL):  # they change neither maximum nor sum, and become 0
+        x[i] = -INFINITY
+    for i in range(blocks):
+        for v in range(PARTS):
+            top.part[v] = at_least(load(x + i * PANEL + v * LANES), top.part[v])
+    highest = largest(top)
+    for i in range(blocks):
+        for v in range(PARTS):
+            e = exp_up_to(load(x + i * PANEL + v * LANES) - highest)
+            store(x + i * PANEL + v * LANES, e)
+            added.part[v] = added.part[v] + e
+    factor = 1 / total(added)
+    for i in range(blocks * PARTS):
         store(x + i * LANES, load(x + i * LANES) * factor)
-    for i in range(whole * LANES, end):
+    for i in range(blocks * PANEL, end):
         x[i] = 0
 
 

@@ -27,7 +27,7 @@ from kuiper.engine.activation cimport (
 from kuiper.engine.kernels.convolution_table cimport Geometry, Panel, Table, Work, go_to, place
 from kuiper.engine.step cimport Memory, RowWise, Step
 from kuiper.engine.tile cimport LINE_BYTES, MAX_ROWS, REGISTERS as REGISTERS_OF_BUILD, TileWork, rows_for, share_of, tile
-from kuiper.engine.vector cimport LANES as LANES_OF_BUILD
+from kuiper.simd.vector cimport LANES as LANES_OF_BUILD
 
 cdef enum:
     SOON = 1024  # floats: as far ahead as weights are asked for that are read but once

@@ -33,7 +33,7 @@ from kuiper.engine.step import rows_needed
 from kuiper.engine.activation cimport CLIP, NONE, activate
 from kuiper.engine.kernels.depthwise_block cimport MOST_PIXELS, PERMUTES as PERMUTES_OF_BUILD, Block, Row, block_for
 from kuiper.engine.step cimport Memory, RowWise, Step
-from kuiper.engine.vector cimport LANES
+from kuiper.simd.vector cimport LANES
 
 cdef enum:
     FIRST_LEVEL = 6144  # floats: half of a first-level cache

@@ -28,7 +28,7 @@ from kuiper.errors import ParameterError
 from kuiper.engine.blocks cimport AXES, View, copy_in, copy_out, copy_vectors, dense, fill
 from kuiper.engine.functions cimport CONSTANT, FIRST_BINARY, FIRST_UNARY, LOAD, MULTIPLY_ADD, apply, combine, multiply_add
 from kuiper.engine.step cimport Memory, Step
-from kuiper.engine.vector cimport LANES
+from kuiper.simd.vector cimport LANES
 
 cdef enum:
     CHUNK = 2048  # numbers; a multiple of LANES

@@ -21,7 +21,7 @@ from kuiper.engine.grid_points cimport (
     PAD_BORDER, PAD_REFLECTION, PAD_ZEROS, SAMPLES, Axis, by_planes, find_offsets, nearest, places, sum_quads, taps,
 )
 from kuiper.engine.step cimport Memory, Step
-from kuiper.engine.vector cimport LANES, load, splat, store, vec
+from kuiper.simd.vector cimport LANES, fma, load, splat, store, vec
 
 PADDINGS = {"zeros": PAD_ZEROS, "border": PAD_BORDER, "reflection": PAD_REFLECTION}
 
@@ -123,6 +123,7 @@ cdef inline void sum_pixels(
     for i in range(vectors):
         store(
             out + i * LANES,
-            a * load(first + i * LANES) + b * load(second + i * LANES)
-            + c * load(third + i * LANES) + d * load(fourth + i * LANES),
+            fma(d, load(fourth + i * LANES), fma(
+                c, load(third + i * LANES), fma(b, load(second + i * LANES), a * load(first + i * LANES))
+            )),
         )

@@ -26,7 +26,7 @@ from libc.math cimport sqrt
 from libc.string cimport memset
 
 from kuiper.engine.step cimport Memory, Step
-from kuiper.engine.vector cimport LANES, load, splat, store, vec
+from kuiper.simd.vector cimport LANES, fma, load, splat, store, vec
 
 cdef enum:
     BLOCK = 128
@@ -101,8 +101,10 @@ cdef void normalise(const void* numbers, Py_ssize_t task, const Memory* memory) 
         for v in range(vectors):
             store(
                 y + pixel * g.out_pixel + v * LANES,
-                (load(x + pixel * g.in_pixel + v * LANES) - load(mean + v * LANES)) * load(factor + v * LANES)
-                + load(shift + v * LANES),
+                fma(
+                    load(x + pixel * g.in_pixel + v * LANES) - load(mean + v * LANES), load(factor + v * LANES),
+                    load(shift + v * LANES),
+                ),
             )
 
 
@@ -139,12 +141,12 @@ cdef inline void add_block(
         e = load(x + (2 * i + 1) * step) - mean
         a = a + d
         b = b + e
-        a2 = a2 + d * d
-        b2 = b2 + e * e
+        a2 = fma(d, d, a2)
+        b2 = fma(e, e, b2)
     if pixels % 2:
         d = load(x + (pixels - 1) * step) - mean
         a = a + d
-        a2 = a2 + d * d
+        a2 = fma(d, d, a2)
     store(lanes, a + b)
     store(lanes2, a2 + b2)
     for i in range(LANES):

@@ -28,8 +28,8 @@ from kuiper.engine.arrangement import arranged
 
 from kuiper.engine.blocks cimport AXES, Lines, copy_exactly, find_line
 from kuiper.engine.step cimport Memory, Step
-from kuiper.engine.vector cimport LANES, load, splat, store, vec
-from kuiper.engine.vector_math cimport sum_of_lanes, with_rest
+from kuiper.simd.sums cimport PARTS, Sums, sums_of, total
+from kuiper.simd.vector cimport LANES, fma, load, splat, store, vec, with_rest
 
 cdef enum:
     GRAIN = 32768  # numbers of a task
@@ -106,17 +106,29 @@ cdef void normalise(const void* numbers, Py_ssize_t task, const Memory* memory) 
 
 
 cdef inline float mean_of(const float* x, Py_ssize_t size, double share) noexcept nogil:
-    """The mean of a row, rounded; its last vector, which may end within it, is on its own."""
-    cdef Py_ssize_t whole = (size - 1) // LANES
-    return <float> (sum_of(x, whole, with_rest(x + whole * LANES, size - whole * LANES, 0)) * share)
+    """The mean of a row, rounded. Two times sixteen sums: one addition need not wait for the one before."""
+    cdef Sums even = sums_of(0), odd = even
+    cdef Py_ssize_t i = 0, v
+    while i + 32 <= size:
+        for v in range(PARTS):
+            even.part[v] = even.part[v] + load(x + i + v * LANES)
+        for v in range(PARTS):
+            odd.part[v] = odd.part[v] + load(x + i + 16 + v * LANES)
+        i += 32
+    while i < size:
+        for v in range(PARTS):
+            if i + v * LANES < size:
+                even.part[v] = even.part[v] + with_rest(x + i + v * LANES, size - i - v * LANES, 0)
+        i += 16
+    for v in range(PARTS):
+        even.part[v] = even.part[v] + odd.part[v]
+    return <float> (total(even) * share)
 
 
 cdef inline void find_scale(const Geometry* g, double share, const float* x, Scale* scale) noexcept nogil:
     """Factor and shift of a row, whose mean is known."""
-    cdef Py_ssize_t whole = (g.size - 1) // LANES
-    cdef vec last = with_rest(x + whole * LANES, g.size - whole * LANES, scale.mean) - scale.mean
     cdef double drift, squares
-    moments(x, whole, last, scale.mean, &drift, &squares)
+    moments(x, g.size, scale.mean, &drift, &squares)
     scale.shift = 0
     if g.centred:
         drift = drift * share
@@ -142,39 +154,35 @@ cdef inline void write_row(const Work* w, const float* x, const Scale* scale, fl
 
 cdef inline vec scaled(const Work* w, Py_ssize_t i, vec x, float mean, float factor, float shift) noexcept nogil:
     """The result for x, whose first number is the one number i of its row."""
-    return ((x - mean) * factor + shift) * load(w.weight + i) + load(w.bias + i)
-
-
-cdef inline double sum_of(const float* x, Py_ssize_t vectors, vec last) noexcept nogil:
-    """All numbers added up, in four vectors of sums that do not wait for each other."""
-    cdef vec a = last, b = splat(0), c = splat(0), d = splat(0)
-    cdef Py_ssize_t i
-    for i in range(vectors // 4):
-        a = a + load(x + 4 * i * LANES)
-        b = b + load(x + (4 * i + 1) * LANES)
-        c = c + load(x + (4 * i + 2) * LANES)
-        d = d + load(x + (4 * i + 3) * LANES)
-    for i in range(vectors // 4 * 4, vectors):
-        a = a + load(x + i * LANES)
-    return sum_of_lanes((a + b) + (c + d))
+    return fma(fma(x - mean, splat(factor), splat(shift)), load(w.weight + i), load(w.bias + i))
 
 
 cdef inline void moments(
-    const float* x, Py_ssize_t vectors, vec last, float mean, double* drift, double* squares
+    const float* x, Py_ssize_t size, float mean, double* drift, double* squares
 ) noexcept nogil:
-    """The sums of x - mean and of its square; ``last`` is the last vector of x - mean."""
-    cdef vec a = last, b = splat(0), a2 = last * last, b2 = splat(0), d, e
-    cdef Py_ssize_t i
-    for i in range(vectors // 2):
-        d = load(x + 2 * i * LANES) - mean
-        e = load(x + (2 * i + 1) * LANES) - mean
-        a = a + d
-        b = b + e
-        a2 = a2 + d * d
-        b2 = b2 + e * e
-    if vectors % 2:
-        d = load(x + (vectors - 1) * LANES) - mean
-        a = a + d
-        a2 = a2 + d * d
-    drift[0] = sum_of_lanes(a + b)
-    squares[0] = sum_of_lanes(a2 + b2)
+    """The sums of d = x - mean and of d * d, as in ``mean_of``."""
+    cdef Sums even = sums_of(0), odd = even, even2 = even, odd2 = even
+    cdef Py_ssize_t i = 0, v
+    cdef vec d
+    while i + 32 <= size:
+        for v in range(PARTS):
+            d = load(x + i + v * LANES) - mean
+            even.part[v] = even.part[v] + d
+            even2.part[v] = fma(d, d, even2.part[v])
+        for v in range(PARTS):
+            d = load(x + i + 16 + v * LANES) - mean
+            odd.part[v] = odd.part[v] + d
+            odd2.part[v] = fma(d, d, odd2.part[v])
+        i += 32
+    while i < size:
+        for v in range(PARTS):
+            if i + v * LANES < size:
+                d = with_rest(x + i + v * LANES, size - i - v * LANES, mean) - mean
+                even.part[v] = even.part[v] + d
+                even2.part[v] = fma(d, d, even2.part[v])
+        i += 16
+    for v in range(PARTS):
+        even.part[v] = even.part[v] + odd.part[v]
+        even2.part[v] = even2.part[v] + odd2.part[v]
+    drift[0] = total(even)
+    squares[0] = total(even2)

@@ -22,7 +22,7 @@ from kuiper.errors import ParameterError
 from kuiper.engine.blocks cimport copy_block
 from kuiper.engine.kernels.transpose cimport transpose
 from kuiper.engine.step cimport Memory, Step
-from kuiper.engine.vector cimport LANES
+from kuiper.simd.vector cimport LANES
 
 cdef enum:
     MOST_AXES = 6

@@ -27,8 +27,7 @@ from kuiper.engine.blocks cimport AXES, copy_exactly, copy_in, fill
 from kuiper.engine.kernels.transpose cimport transpose
 from kuiper.engine.step cimport Memory, Step
 from kuiper.engine.tile cimport MAX_ROWS, MAX_VECTORS, TileWork, rows_for, tile
-from kuiper.engine.vector cimport LANES, load, store
-from kuiper.engine.vector_math cimport with_rest
+from kuiper.simd.vector cimport LANES, load, store, with_rest
 
 cdef enum:
     GRAIN = 1 << 19  # multiply-adds of a task

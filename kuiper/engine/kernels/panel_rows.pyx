@@ -14,7 +14,7 @@ from libc.string cimport memcpy
 
 from kuiper.engine.kernels.convolution_table cimport Panel
 from kuiper.engine.step cimport Memory, Step
-from kuiper.engine.vector cimport LANES
+from kuiper.simd.vector cimport LANES
 
 cdef struct Geometry:
     Py_ssize_t index  # bytes from the beginning of the arena

@@ -34,7 +34,7 @@ from kuiper.engine.step import of_all_images
 
 from kuiper.engine.kernels.pooling_box cimport Box, pool_box, two_maxima
 from kuiper.engine.step cimport Memory, RowWise, Step
-from kuiper.engine.vector cimport LANES
+from kuiper.simd.vector cimport LANES
 
 cdef enum:
     TASK_LOADS = 4096  # vectors: a microsecond or more

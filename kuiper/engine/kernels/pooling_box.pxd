@@ -2,7 +2,7 @@
 
 from libc.math cimport INFINITY
 
-from kuiper.engine.vector cimport LANES, larger, load, splat, store, vec
+from kuiper.simd.vector cimport LANES, larger, load, splat, store, vec
 
 # Pixels to be pooled: ``rows`` times ``columns`` of them, so many floats apart.
 cdef struct Box:

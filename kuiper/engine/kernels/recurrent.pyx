@@ -21,8 +21,8 @@ Sources: the formulas of torch.nn.LSTM, torch.nn.GRU and torch.nn.RNN.
 from kuiper.engine.blocks cimport copy_exactly, fill
 from kuiper.engine.step cimport Memory, Step
 from kuiper.engine.tile cimport MAX_ROWS, MAX_VECTORS, TileWork, rows_for, tile
-from kuiper.engine.vector cimport LANES, at_least, load, splat, store, vec
-from kuiper.engine.vector_math cimport sigmoid, tanh
+from kuiper.simd.vector cimport LANES, at_least, fma, load, splat, store, vec
+from kuiper.simd.functions cimport sigmoid, tanh
 
 cdef enum:
     TASKS = 8  # of one direction, if there are so many sequences
@@ -181,7 +181,7 @@ cdef inline void renew(
 cdef inline void lstm_cells(const float* gates, float* c, float* h) noexcept nogil:
     """c = f c + i g and h = o tanh(c), for gates i, f, g, o."""
     cdef vec taken = sigmoid(load(gates)) * tanh(load(gates + 2 * LANES))
-    cdef vec kept = sigmoid(load(gates + LANES)) * load(c) + taken
+    cdef vec kept = fma(sigmoid(load(gates + LANES)), load(c), taken)
     store(c, kept)
     store(h, sigmoid(load(gates + 3 * LANES)) * tanh(kept))
 
@@ -190,8 +190,8 @@ cdef inline void gru_cells(const float* gates, const float* given, const float* 
     """h = (1 - z) g + z h with g = tanh(g of x + r (g of h)), for gates r, z, g of h, and what x gave to them."""
     cdef vec r = sigmoid(load(gates) + load(given))
     cdef vec z = sigmoid(load(gates + LANES) + load(given + LANES))
-    cdef vec new = tanh(load(given + 2 * LANES) + r * load(gates + 2 * LANES))
-    store(h, new + z * (load(past) - new))
+    cdef vec new = tanh(fma(r, load(gates + 2 * LANES), load(given + 2 * LANES)))
+    store(h, fma(z, load(past) - new, new))
 
 
 cdef inline void rnn_cells(const float* gates, Py_ssize_t vectors, bint is_relu, float* h) noexcept nogil:

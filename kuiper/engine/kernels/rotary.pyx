@@ -12,7 +12,7 @@ from libc.math cimport cos, sin
 from libc.string cimport memcpy
 
 from kuiper.engine.step cimport Memory, Step
-from kuiper.engine.vector cimport LANES, load, store, vec
+from kuiper.simd.vector cimport LANES, fma, fma_of_one, fnma, load, store, vec
 
 cdef enum:
     GRAIN = 4096  # numbers of a task
@@ -111,11 +111,11 @@ cdef inline void turn_head(
     for v in range(vectors):
         i = v * LANES
         first, second = load(x + i), load(x + r + i)
-        store(out + i, first * load(cosines + i) - second * load(sines + i))
-        store(out + r + i, second * load(cosines + i) + first * load(sines + i))
+        store(out + i, fnma(second, load(sines + i), first * load(cosines + i)))
+        store(out + r + i, fma(first, load(sines + i), second * load(cosines + i)))
     for i in range(vectors * LANES, r):
         one, other = x[i], x[r + i]
-        out[i] = one * cosines[i] - other * sines[i]
-        out[r + i] = other * cosines[i] + one * sines[i]
+        out[i] = fma_of_one(-other, sines[i], one * cosines[i])
+        out[r + i] = fma_of_one(one, sines[i], other * cosines[i])
     for i in range(2 * r, t.numbers):
         out[i] = x[i]

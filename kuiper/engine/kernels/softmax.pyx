@@ -9,9 +9,8 @@ The largest term is e**0 = 1: nothing overflows. Where the axis lies in memory d
        '-- lanes share m and s ------'                   [x x x x]x x x x      its own m and s
                                                          [x x x x]x x x x
 
-The last vector of a row ends where the row ends, and may overlap the one before: what is in both is computed twice, with
-the same result, and counts once in the sum. A row shorter than a vector is filled up with -inf. A row with NaN or +inf in
-it, or with nothing but -inf, becomes NaN throughout, as in torch.
+The last vector of a row is filled up with -inf, whose exponential is 0. A row with NaN or +inf in it, or with nothing but
+-inf, becomes NaN throughout, as in torch.
 
 Source: M. Milakov, N. Gimelshein, "Online normalizer calculation for softmax", 2018, section 2 (the safe softmax).
 """
@@ -24,8 +23,9 @@ from kuiper.engine.arrangement import arranged
 
 from kuiper.engine.blocks cimport AXES, Lines, copy_exactly, find_line
 from kuiper.engine.step cimport Memory, Step
-from kuiper.engine.vector cimport LANES, at_least, load, splat, store, vec
-from kuiper.engine.vector_math cimport exp_up_to, largest_lane, last_lanes, sum_of_lanes, with_rest
+from kuiper.simd.functions cimport exp_up_to
+from kuiper.simd.sums cimport PARTS, Sums, largest, sums_of, total
+from kuiper.simd.vector cimport LANES, at_least, load, splat, store, vec, with_rest
 
 cdef enum:
     GRAIN = 8192  # numbers of a task
@@ -86,89 +86,105 @@ cdef void rows(const void* numbers, Py_ssize_t task, const Memory* memory) noexc
     cdef Py_ssize_t group, i, source, target
     cdef const float* x[MOST_ROWS]
     cdef float* y[MOST_ROWS]
-    cdef float largest[MOST_ROWS]  # and then what to multiply with
+    cdef float top[MOST_ROWS]  # the largest number, and then what to multiply with
     while index < end:
         group = min(max(<Py_ssize_t> 1, GROUP // g.size), min(<Py_ssize_t> MOST_ROWS, end - index))
         for i in range(group):
             source, target = g.source, g.target
             find_line(&w.lines, index + i, &source, &target)
             x[i], y[i] = memory.arena + source, memory.arena + target
-            largest[i] = largest_of(x[i], g.size)
+            top[i] = largest_of(x[i], g.size)
         for i in range(group):
             if g.logarithm:
-                log_row(x[i], y[i], g.size, largest[i], memory.scratch)
+                log_row(x[i], y[i], g.size, top[i], memory.scratch)
             else:
-                largest[i] = exp_row(x[i], y[i], g.size, largest[i], memory.scratch)
+                top[i] = exp_row(x[i], y[i], g.size, top[i], memory.scratch)
         if not g.logarithm:
             for i in range(group):
-                scale_row(y[i], g.size, largest[i], memory.scratch)
+                scale_row(y[i], g.size, top[i], memory.scratch)
         index += group
 
 
 cdef inline float largest_of(const float* x, Py_ssize_t size) noexcept nogil:
     """The maximum of a row; NaN may be passed over, as the sum is NaN anyway."""
-    cdef Py_ssize_t whole = (size - 1) // LANES, i
+    cdef Py_ssize_t whole = size // LANES, i
     cdef vec a = last_vector(x, size), b = a
+    cdef Sums both
     for i in range(whole // 2):
         a = at_least(load(x + 2 * i * LANES), a)
         b = at_least(load(x + (2 * i + 1) * LANES), b)
     if whole % 2:
         a = at_least(load(x + (whole - 1) * LANES), a)
-    return largest_lane(at_least(a, b))
+    both = sums_of(-INFINITY)
+    both.part[0] = at_least(a, b)
+    return largest(both)
 
 
 cdef inline vec last_vector(const float* x, Py_ssize_t size) noexcept nogil:
-    """The last numbers of a row: as many as a vector has, or all and -inf."""
-    return load(x + size - LANES) if size >= LANES else with_rest(x, size, -INFINITY)
+    """The numbers behind the last whole vector, and -inf."""
+    return with_rest(x + size // LANES * LANES, size % LANES, -INFINITY)
 
 
 cdef inline void put_last(float* y, Py_ssize_t size, vec last, float* buffer) noexcept nogil:
-    """Write the last vector of a row, which may overlap the one before; so it was read before that was written."""
-    if size >= LANES:
-        store(y + size - LANES, last)
-    else:
-        store(buffer, last)
-        copy_exactly(buffer, y, size)
+    """Write the numbers behind the last whole vector."""
+    store(buffer, last)
+    copy_exactly(buffer, y + size // LANES * LANES, size % LANES)
 
 
 cdef inline float exp_row(
-    const float* x, float* y, Py_ssize_t size, float largest, float* buffer
+    const float* x, float* y, Py_ssize_t size, float top, float* buffer
 ) noexcept nogil:
-    """y = e**(x - largest); the answer is 1 over their sum."""
-    cdef Py_ssize_t whole = (size - 1) // LANES, rest = size - whole * LANES, i
-    cdef vec last = exp_up_to(last_vector(x, size) - largest), e
-    cdef vec added = last_lanes(last, rest, 0) if size >= LANES else last
-    for i in range(whole):
-        e = exp_up_to(load(x + i * LANES) - largest)
-        store(y + i * LANES, e)
-        added = added + e
-    put_last(y, size, last, buffer)
-    return 1 / sum_of_lanes(added)
+    """y = e**(x - top); the answer is 1 over their sum."""
+    cdef Py_ssize_t i = 0, v
+    cdef Sums added = sums_of(0)
+    cdef vec e, last = exp_up_to(last_vector(x, size) - top)
+    while i + 16 <= size:
+        for v in range(PARTS):
+            e = exp_up_to(load(x + i + v * LANES) - top)
+            store(y + i + v * LANES, e)
+            added.part[v] = added.part[v] + e
+        i += 16
+    for v in range(PARTS):
+        if i + LANES <= size:
+            e = exp_up_to(load(x + i) - top)
+            store(y + i, e)
+            added.part[v] = added.part[v] + e
+        elif i < size:
+            added.part[v] = added.part[v] + last
+            put_last(y, size, last, buffer)
+        i += LANES
+    return 1 / total(added)
 
 
 cdef inline void scale_row(float* y, Py_ssize_t size, float factor, float* buffer) noexcept nogil:
     """y times a number."""
     cdef Py_ssize_t i
-    cdef vec last = last_vector(y, size) * factor
-    for i in range((size - 1) // LANES):
+    for i in range(size // LANES):
         store(y + i * LANES, load(y + i * LANES) * factor)
-    put_last(y, size, last, buffer)
+    if size % LANES:
+        put_last(y, size, load(y + size // LANES * LANES) * factor, buffer)
 
 
 cdef inline void log_row(
-    const float* x, float* y, Py_ssize_t size, float largest, float* buffer
+    const float* x, float* y, Py_ssize_t size, float top, float* buffer
 ) noexcept nogil:
-    """y = x - largest - ln(sum of e**(x - largest))."""
-    cdef Py_ssize_t whole = (size - 1) // LANES, rest = size - whole * LANES, i
-    cdef vec last = last_vector(x, size) - largest, e = exp_up_to(last)
-    cdef vec added = last_lanes(e, rest, 0) if size >= LANES else e
+    """y = x - top - ln(sum of e**(x - top))."""
+    cdef Py_ssize_t i = 0, v
+    cdef Sums added = sums_of(0)
+    cdef vec last = last_vector(x, size) - top
     cdef float factor
-    for i in range(whole):
-        added = added + exp_up_to(load(x + i * LANES) - largest)
-    factor = <float> log(sum_of_lanes(added))
-    for i in range(whole):
-        store(y + i * LANES, (load(x + i * LANES) - largest) - factor)
-    put_last(y, size, last - factor, buffer)
+    while i < size:
+        for v in range(PARTS):
+            if i + LANES <= size:
+                added.part[v] = added.part[v] + exp_up_to(load(x + i) - top)
+            elif i < size:
+                added.part[v] = added.part[v] + exp_up_to(last)
+            i += LANES
+    factor = <float> log(total(added))
+    for i in range(size // LANES):
+        store(y + i * LANES, (load(x + i * LANES) - top) - factor)
+    if size % LANES:
+        put_last(y, size, last - factor, buffer)
 
 
 cdef void columns(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:

@@ -18,7 +18,7 @@ Trans. ASSP 1981.
 """
 
 from kuiper.engine.step cimport Memory, Step
-from kuiper.engine.vector cimport LANES, load, splat, store, vec
+from kuiper.simd.vector cimport LANES, fma, load, splat, store, vec
 
 cdef enum:
     TASK_FLOATS = 8192  # of output: a microsecond or more
@@ -106,6 +106,7 @@ cdef inline void mix(
     cdef const float* p[MOST_TAPS]
     cdef float w[MOST_TAPS]
     cdef Py_ssize_t tap, i, vectors = count // LANES
+    cdef vec sum
     for tap in range(taps):
         p[tap] = source + table.indices[tap * outputs + output] * step
         w[tap] = table.weights[tap * outputs + output]
@@ -114,11 +115,10 @@ cdef inline void mix(
             store(out + i * LANES, load(p[0] + i * LANES))
     elif taps == 2:
         for i in range(vectors):
-            store(out + i * LANES, splat(w[0]) * load(p[0] + i * LANES) + splat(w[1]) * load(p[1] + i * LANES))
+            store(out + i * LANES, fma(splat(w[1]), load(p[1] + i * LANES), splat(w[0]) * load(p[0] + i * LANES)))
     else:
         for i in range(vectors):
-            store(
-                out + i * LANES,
-                splat(w[0]) * load(p[0] + i * LANES) + splat(w[1]) * load(p[1] + i * LANES)
-                + splat(w[2]) * load(p[2] + i * LANES) + splat(w[3]) * load(p[3] + i * LANES),
-            )
+            sum = splat(w[0]) * load(p[0] + i * LANES)
+            for tap in range(1, 4):
+                sum = fma(splat(w[tap]), load(p[tap] + i * LANES), sum)
+            store(out + i * LANES, sum)

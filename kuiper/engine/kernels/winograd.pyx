@@ -37,7 +37,7 @@ from kuiper.engine.kernels.winograd_transforms cimport (
 )
 from kuiper.engine.step cimport Memory, Step
 from kuiper.engine.tile cimport MAX_VECTORS, TileWork, rows_for, share_of, tile
-from kuiper.engine.vector cimport LANES, at_least, at_most, load, splat, store, vec
+from kuiper.simd.vector cimport LANES, at_least, at_most, load, splat, store, vec
 
 cdef enum:
     LINE = 16  # floats of a cache line

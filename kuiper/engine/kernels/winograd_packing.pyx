@@ -9,7 +9,7 @@ each belongs to one position, with stride 2 the last one serves ``size`` positio
 """
 
 from kuiper.engine.memory import for_weights
-from kuiper.engine.vector cimport LANES as LANES_OF_BUILD
+from kuiper.simd.vector cimport LANES as LANES_OF_BUILD
 from kuiper.engine.winograd_matrices import winograd_matrices
 
 cdef enum:

@@ -15,7 +15,7 @@ for F(4, 3), with p = 11/16 and q = 3/2; with stride 2 they are 1, -1, infinity 
 and q = 5/4. All constants below are floats without rounding.
 """
 
-from kuiper.engine.vector cimport load, splat, store, vec
+from kuiper.simd.vector cimport fma, fnma, load, splat, store, vec
 
 cdef extern from *:
     """
@@ -47,9 +47,9 @@ cdef inline void pair(
     vec d1, vec d2, vec d3, vec d4, vec point, vec other2, vec* plus, vec* minus
 ) noexcept nogil:
     """Two numbers of B d, F(4, 3): for the points ``point`` and -``point``. ``other2`` is the other point's square."""
-    cdef vec even = d4 - other2 * d2, odd = point * (d3 - other2 * d1)
-    plus[0] = even + odd
-    minus[0] = even - odd
+    cdef vec even = fnma(other2, d2, d4), odd = fnma(other2, d1, d3)
+    plus[0] = fma(point, odd, even)
+    minus[0] = fnma(point, odd, even)
 
 
 cdef inline void input_row_4(const vec* d, float* values, Py_ssize_t position) noexcept nogil:
@@ -57,14 +57,14 @@ cdef inline void input_row_4(const vec* d, float* values, Py_ssize_t position) n
     cdef vec p = splat(P), q = splat(Q), p2 = splat(P * P), q2 = splat(Q * Q)
     cdef vec sum2 = splat(P * P + Q * Q), product2 = splat(P * P * Q * Q)
     cdef vec plus, minus
-    store(values, d[4] - sum2 * d[2] + product2 * d[0])
+    store(values, fma(product2, d[0], fnma(sum2, d[2], d[4])))
     pair(d[1], d[2], d[3], d[4], p, q2, &plus, &minus)
     store(values + position, plus)
     store(values + 2 * position, minus)
     pair(d[1], d[2], d[3], d[4], q, p2, &plus, &minus)
     store(values + 3 * position, plus)
     store(values + 4 * position, minus)
-    store(values + 5 * position, d[5] - sum2 * d[3] + product2 * d[1])
+    store(values + 5 * position, fma(product2, d[1], fnma(sum2, d[3], d[5])))
 
 
 cdef inline void output_line_4(vec m0, vec m1, vec m2, vec m3, vec m4, vec m5, vec* y) noexcept nogil:
@@ -73,9 +73,9 @@ cdef inline void output_line_4(vec m0, vec m1, vec m2, vec m3, vec m4, vec m5, v
     cdef vec q = splat(Q), q2 = splat(Q * Q), q3 = splat(Q * Q * Q)
     cdef vec even_p = m1 + m2, odd_p = m1 - m2, even_q = m3 + m4, odd_q = m3 - m4
     y[0] = m0 + even_p + even_q
-    y[1] = p * odd_p + q * odd_q
-    y[2] = p2 * even_p + q2 * even_q
-    y[3] = p3 * odd_p + q3 * odd_q + m5
+    y[1] = fma(q, odd_q, p * odd_p)
+    y[2] = fma(q2, even_q, p2 * even_p)
+    y[3] = fma(q3, odd_q, fma(p3, odd_p, m5))
 
 
 cdef inline void input_tile_2(
@@ -111,8 +111,8 @@ cdef inline void input_tile_4(
     cdef int j
     for j in range(6):
         d = pixels + j * pixel
-        above[j] = load(d + 4 * row) - sum2 * load(d + 2 * row) + product2 * load(d)
-        below[j] = load(d + 5 * row) - sum2 * load(d + 3 * row) + product2 * load(d + row)
+        above[j] = fma(product2, load(d), fnma(sum2, load(d + 2 * row), load(d + 4 * row)))
+        below[j] = fma(product2, load(d + row), fnma(sum2, load(d + 3 * row), load(d + 5 * row)))
     input_row_4(above, values, position)
     input_row_4(below, values + 30 * position, position)
     for j in range(6):
@@ -171,9 +171,9 @@ cdef inline void output_line_2_stride_2(const vec* m, vec* y) noexcept nogil:
 
 cdef inline void pair_stride_2(vec d0, vec d2, vec d4, vec d6, vec point, vec other2, vec* plus, vec* minus) noexcept nogil:
     """Two numbers of B d, F(4, 3) of stride 2: for the points ``point`` and -``point``; see ``pair``."""
-    cdef vec odd = d6 - other2 * d2, even = point * (d4 - other2 * d0)
-    plus[0] = odd + even
-    minus[0] = odd - even
+    cdef vec odd = fnma(other2, d2, d6), even = fnma(other2, d0, d4)
+    plus[0] = fma(point, even, odd)
+    minus[0] = fnma(point, even, odd)
 
 
 cdef inline void input_row_4_stride_2(const vec* d, float* values, Py_ssize_t position) noexcept nogil:
@@ -198,7 +198,7 @@ cdef inline vec at_infinity_stride_2(vec d0, vec d4, vec d8) noexcept nogil:
     """The number of B d for the point infinity, F(4, 3) of stride 2."""
     cdef vec sum2 = splat(P_OF_STRIDE_2 * P_OF_STRIDE_2 + Q_OF_STRIDE_2 * Q_OF_STRIDE_2)
     cdef vec product2 = splat(P_OF_STRIDE_2 * P_OF_STRIDE_2 * Q_OF_STRIDE_2 * Q_OF_STRIDE_2)
-    return d8 - sum2 * d4 + product2 * d0
+    return fma(product2, d0, fnma(sum2, d4, d8))
 
 
 cdef inline void output_even_stride_2(vec m0, vec m1, vec m2, vec m3, vec m5, vec m7, vec* y0, vec* y2) noexcept nogil:
@@ -206,7 +206,7 @@ cdef inline void output_even_stride_2(vec m0, vec m1, vec m2, vec m3, vec m5, ve
     cdef vec p2 = splat(P_OF_STRIDE_2 * P_OF_STRIDE_2), q2 = splat(Q_OF_STRIDE_2 * Q_OF_STRIDE_2)
     cdef vec even_p = m0 + m1, even_q = m2 + m3
     y0[0] = even_p + even_q + m5
-    y2[0] = p2 * even_p + q2 * even_q + m7
+    y2[0] = fma(q2, even_q, fma(p2, even_p, m7))
 
 
 cdef inline void output_odd_stride_2(
@@ -217,8 +217,8 @@ cdef inline void output_odd_stride_2(
     cdef vec p3 = splat(P_OF_STRIDE_2 * P_OF_STRIDE_2 * P_OF_STRIDE_2)
     cdef vec q3 = splat(Q_OF_STRIDE_2 * Q_OF_STRIDE_2 * Q_OF_STRIDE_2)
     cdef vec odd_p = m0 - m1, odd_q = m2 - m3
-    y1[0] = p * odd_p + q * odd_q + m6
-    y3[0] = p3 * odd_p + q3 * odd_q + m4 + m8
+    y1[0] = fma(q, odd_q, fma(p, odd_p, m6))
+    y3[0] = fma(q3, odd_q, fma(p3, odd_p, m4 + m8))
 
 
 cdef inline void output_row_4_stride_2(const vec* m, vec* y) noexcept nogil:

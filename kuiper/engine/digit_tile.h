@@ -1,0 +1,243 @@
+/* See digit_tile.pxd, which explains it. */
+#ifndef KUIPER_ENGINE_DIGIT_TILE_H
+#define KUIPER_ENGINE_DIGIT_TILE_H
+
+#include "kuiper/engine/tile.h"
+
+#include <string.h>
+enum {
+    DIGIT_VECTORS = REGISTERS == 32 ? 4 : 2,
+    DIGIT_WIDTH = DIGIT_VECTORS * LANES,
+    DIGIT_ROWS = 2,
+    DIGITS = 3,
+    DIGIT_HEAD = 2,
+    DIGIT_GROUP = 8
+};
+
+typedef struct {
+    Py_ssize_t groups, fours; /* how many groups of how many times four inputs */
+    const unsigned char *weights;
+    const void *scales; /* [groups][WIDTH]: float32; in 4 bits float16 */
+    const float *bias;  /* [WIDTH] */
+} kuiper_digit_work;
+
+/* float16: exponent and fraction where float32 has them, times what its exponents are larger by. */
+static float kuiper_of_half(unsigned short half) {
+    const int is_finite = (half & 0x7c00) != 0x7c00;
+    const int bits = (half & 0x7fff) << 13 | (is_finite ? 0 : 0x7f800000);
+    float number;
+    memcpy(&number, &bits, 4);
+    if (is_finite) number *= 5.192296858534828e33f;
+    return half & 0x8000 ? -number : number;
+}
+
+/* The instruction came after the levels that kuiper is built for: only these functions have it, and whoever calls
+   them has asked the CPU. */
+#if defined(KUIPER_VECTORS) && defined(__AVX512BW__)
+#define KUIPER_FEATURE "avx512_vnni"
+#define KUIPER_WITH_DOTS __attribute__((target("avx512vnni")))
+typedef __m512i kuiper_bytes;
+#define KUIPER_BYTES(p) _mm512_loadu_si512(p)
+#define KUIPER_WORDS(x) _mm512_set1_epi32(x)
+#define KUIPER_DOTS(sum, bytes, word) __asm__("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(bytes), "m"(word))
+#define KUIPER_LOWER(b) _mm512_and_si512(b, _mm512_set1_epi8(15))
+#define KUIPER_UPPER(b) _mm512_and_si512(_mm512_srli_epi16(b, 4), _mm512_set1_epi8(15))
+#define KUIPER_JOINED(a, b, c) _mm512_add_epi32(_mm512_add_epi32(a, _mm512_slli_epi32(b, 8)), _mm512_slli_epi32(c, 16))
+#define KUIPER_FLOATS(words) _mm512_cvtepi32_ps(words)
+#define KUIPER_HALF_FLOATS(p) _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(p)))
+#elif defined(KUIPER_VECTORS) && !defined(__AVX512F__) && defined(__AVX2__) && defined(__F16C__) &&                            \
+    (defined(__clang__) || __GNUC__ >= 11)
+#define KUIPER_FEATURE "avx_vnni"
+#define KUIPER_WITH_DOTS __attribute__((target("avxvnni")))
+typedef __m256i kuiper_bytes;
+#define KUIPER_BYTES(p) _mm256_loadu_si256((const __m256i *)(p))
+#define KUIPER_WORDS(x) _mm256_set1_epi32(x)
+#define KUIPER_DOTS(sum, bytes, word)                                                                                          \
+    __asm__("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sum) : "x"(bytes), "x"(_mm256_set1_epi32(word)))
+#define KUIPER_LOWER(b) _mm256_and_si256(b, _mm256_set1_epi8(15))
+#define KUIPER_UPPER(b) _mm256_and_si256(_mm256_srli_epi16(b, 4), _mm256_set1_epi8(15))
+#define KUIPER_JOINED(a, b, c) _mm256_add_epi32(_mm256_add_epi32(a, _mm256_slli_epi32(b, 8)), _mm256_slli_epi32(c, 16))
+#define KUIPER_FLOATS(words) _mm256_cvtepi32_ps(words)
+#define KUIPER_HALF_FLOATS(p) _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(p)))
+#else
+#define KUIPER_FEATURE ""
+#define KUIPER_WITH_DOTS
+typedef struct {
+    int lane[LANES];
+} kuiper_bytes;
+#define KUIPER_EACH_LANE for (int i = 0; i < LANES; i++)
+static kuiper_bytes KUIPER_BYTES(const unsigned char *p) {
+    kuiper_bytes b;
+    memcpy(&b, p, sizeof b);
+    return b;
+}
+static kuiper_bytes KUIPER_WORDS(int x) {
+    kuiper_bytes b;
+    KUIPER_EACH_LANE
+        b.lane[i] = x;
+    return b;
+}
+#define KUIPER_DOTS(sum, bytes, word) kuiper_dots(&(sum), (const unsigned char *)&(bytes), (const signed char *)&(word))
+static void kuiper_dots(kuiper_bytes *sum, const unsigned char *bytes, const signed char *word) {
+    for (int i = 0; i < 4 * LANES; i++) sum->lane[i / 4] += bytes[i] * word[i % 4];
+}
+static kuiper_bytes KUIPER_LOWER(kuiper_bytes b) {
+    KUIPER_EACH_LANE
+        b.lane[i] &= 0x0f0f0f0f;
+    return b;
+}
+static kuiper_bytes KUIPER_UPPER(kuiper_bytes b) {
+    KUIPER_EACH_LANE
+        b.lane[i] = b.lane[i] >> 4 & 0x0f0f0f0f;
+    return b;
+}
+static kuiper_bytes KUIPER_JOINED(kuiper_bytes a, kuiper_bytes b, kuiper_bytes c) {
+    KUIPER_EACH_LANE
+        a.lane[i] += 256 * b.lane[i] + 65536 * c.lane[i];
+    return a;
+}
+static kuiper_vec KUIPER_FLOATS(kuiper_bytes words) {
+    float lanes[LANES];
+    KUIPER_EACH_LANE
+        lanes[i] = (float)words.lane[i];
+    return kuiper_load(lanes);
+}
+static kuiper_vec KUIPER_HALF_FLOATS(const unsigned short *p) {
+    float lanes[LANES];
+    KUIPER_EACH_LANE
+        lanes[i] = kuiper_of_half(p[i]);
+    return kuiper_load(lanes);
+}
+#endif
+
+/* One weight without its scale, and one scale: for rows without digits. */
+static float kuiper_number_at(const kuiper_digit_work *work, int bits, Py_ssize_t k, Py_ssize_t column) {
+    const Py_ssize_t of_word = bits == 8 ? 4 : 8;
+    const unsigned char byte = work->weights[(k / of_word * DIGIT_WIDTH + column) * 4 + k % 4];
+    return bits == 8 ? (float)(byte - 128) : (float)((k % 8 < 4 ? byte & 15 : byte >> 4) - 8);
+}
+static float kuiper_scale_at(const kuiper_digit_work *work, int bits, Py_ssize_t group, Py_ssize_t column) {
+    const Py_ssize_t at = group * DIGIT_WIDTH + column;
+    if (bits == 8) return ((const float *)work->scales)[at];
+    return kuiper_of_half(((const unsigned short *)work->scales)[at]);
+}
+
+/* A row as digits; see above. Plain loops, which the compiler turns into vectors. */
+static void kuiper_take_apart(const float *x, Py_ssize_t depth, Py_ssize_t groups, Py_ssize_t fours, int *out) {
+    const Py_ssize_t padded = 4 * groups * fours;
+    signed char *digits = (signed char *)(out + DIGIT_HEAD + DIGITS * groups);
+    int largest = 0; /* as bits: they have the order of the numbers, with infinity and NaN at the end */
+    for (Py_ssize_t k = 0; k < depth; k++) {
+        int bits;
+        memcpy(&bits, x + k, 4);
+        bits &= 0x7fffffff;
+        largest = bits > largest ? bits : largest;
+    }
+    const int exponent = largest >> 23, regular = largest == 0 || (exponent >= 27 && exponent < 227);
+    const int unit = regular && largest ? (exponent - 21) << 23 : 0;
+    const int inverse = regular && largest ? (275 - exponent) << 23 : 0;
+    float scale;
+    memcpy(&scale, &inverse, 4);
+    out[0] = unit;
+    out[1] = regular;
+    for (Py_ssize_t k = 0; k < depth; k++) {
+        const float whole = x[k] * scale + 12582912.0f; /* 1.5 * 2**23: the whole number is in its lowest bits */
+        int bits;
+        memcpy(&bits, &whole, 4);
+        bits -= 0x4b400000;
+        digits[k] = (signed char)bits;
+        bits = (bits - (signed char)bits) >> 8;
+        digits[padded + k] = (signed char)bits;
+        digits[2 * padded + k] = (signed char)((bits - (signed char)bits) >> 8);
+    }
+    for (Py_ssize_t k = depth; k < padded; k++) digits[k] = digits[padded + k] = digits[2 * padded + k] = 0;
+    for (int d = 0; d < DIGITS; d++)
+        for (Py_ssize_t group = 0; group < groups; group++) {
+            const signed char *digit = digits + d * padded + 4 * fours * group;
+            int sum = 0;
+            for (Py_ssize_t k = 0; k < 4 * fours; k++) sum += digit[k];
+            out[DIGIT_HEAD + DIGITS * group + d] = sum;
+        }
+}
+
+/* How many bytes ahead weights are asked for, and groups ahead their scales: both lie in memory one behind the other,
+   from panel to panel. In 8 bits the sums take half of the time that memory does, and the CPU's own prefetchers do the
+   rest. In 4 bits they take nearly as long as memory, so that nothing may be waited for, and prefetchers stop at pages
+   of 4 KiB: two pages ahead a thread reads 30 GB/s, one KiB ahead 23 (Zen 4). */
+enum { BYTES_AHEAD = 512, HALVES_AHEAD = 8192, SCALES_AHEAD = 8 };
+
+KUIPER_WITH_DOTS KUIPER_INLINE void kuiper_digits_of(const int rows, const int bits, const kuiper_digit_work *work,
+                                                     const int *const *x, float *const *out) {
+    const Py_ssize_t plane = work->groups * work->fours;
+    const unsigned char *q = work->weights;
+    const int *digit[DIGIT_ROWS];
+    for (int v = 0; v < DIGIT_VECTORS; v++) { /* what is read at the end, and would be waited for */
+        KUIPER_PREFETCH(work->bias + v * LANES);
+        if (bits == 8) KUIPER_PREFETCH((const float *)work->scales + v * LANES);
+    }
+    for (int i = 0; i < rows; i++) {
+        digit[i] = x[i] + DIGIT_HEAD + DIGITS * work->groups;
+        for (int v = 0; bits == 4 && v < DIGIT_VECTORS; v++) kuiper_store(out[i] + v * LANES, kuiper_splat(0));
+    }
+    for (Py_ssize_t group = 0; group < work->groups; group++) {
+        const Py_ssize_t first = group * work->fours, end = first + work->fours;
+        for (int v = 0; bits == 4 && v < DIGIT_VECTORS; v += 2) /* two vectors are a cache line, or less */
+            KUIPER_PREFETCH((const short *)work->scales + (group + SCALES_AHEAD) * DIGIT_WIDTH + v * LANES);
+        kuiper_bytes s[DIGIT_ROWS][DIGITS][DIGIT_VECTORS];
+        KUIPER_EACH (i, rows)
+            KUIPER_EACH (d, DIGITS)
+                KUIPER_EACH (v, DIGIT_VECTORS)
+                    s[i][d][v] = KUIPER_WORDS(x[i][DIGIT_HEAD + DIGITS * group + d] * (bits == 8 ? -128 : -8));
+        for (Py_ssize_t c = first; c < end; c += bits == 8 ? 1 : 2, q += 4 * DIGIT_WIDTH) {
+            KUIPER_EACH (half, 8 / bits) {
+                kuiper_bytes w[DIGIT_VECTORS];
+                KUIPER_EACH (v, DIGIT_VECTORS) {
+                    if (half == 0) KUIPER_PREFETCH(q + (bits == 8 ? BYTES_AHEAD : HALVES_AHEAD) + 4 * v * LANES);
+                    w[v] = KUIPER_BYTES(q + 4 * v * LANES);
+                    if (bits == 4) w[v] = half ? KUIPER_UPPER(w[v]) : KUIPER_LOWER(w[v]);
+                }
+                KUIPER_EACH (i, rows)
+                    KUIPER_EACH (d, DIGITS) {
+                        KUIPER_EACH (v, DIGIT_VECTORS) KUIPER_DOTS(s[i][d][v], w[v], digit[i][d * plane + c + half]);
+                    }
+            }
+        }
+        KUIPER_EACH (v, DIGIT_VECTORS) {
+            const Py_ssize_t at = group * DIGIT_WIDTH + v * LANES;
+            if (bits == 4) { /* the sum of 32 products of 23 and 4 bits has 31 */
+                const kuiper_vec scale = KUIPER_HALF_FLOATS((const unsigned short *)work->scales + at);
+                KUIPER_EACH (i, rows) {
+                    const kuiper_vec sum = KUIPER_FLOATS(KUIPER_JOINED(s[i][0][v], s[i][1][v], s[i][2][v]));
+                    kuiper_store(out[i] + v * LANES, kuiper_fma(sum, scale, kuiper_load(out[i] + v * LANES)));
+                }
+            } else {
+                const kuiper_vec scale = kuiper_load((const float *)work->scales + at), base = kuiper_splat(256);
+                KUIPER_EACH (i, rows) {
+                    const kuiper_vec upper = kuiper_fma(KUIPER_FLOATS(s[i][2][v]), base, KUIPER_FLOATS(s[i][1][v]));
+                    kuiper_store(out[i] + v * LANES, kuiper_fma(upper, base, KUIPER_FLOATS(s[i][0][v])) * scale);
+                }
+            }
+        }
+    }
+    for (int i = 0; i < rows; i++) {
+        float unit;
+        memcpy(&unit, x[i], 4);
+        for (int v = 0; v < DIGIT_VECTORS; v++) {
+            const kuiper_vec sum = kuiper_load(out[i] + v * LANES), bias = kuiper_load(work->bias + v * LANES);
+            kuiper_store(out[i] + v * LANES, kuiper_fma(sum, kuiper_splat(unit), bias));
+        }
+    }
+}
+
+#define KUIPER_DIGITS(B)                                                                                                       \
+    KUIPER_WITH_DOTS KUIPER_TILE void kuiper_digits_##B(int rows, const kuiper_digit_work *work, const int *const *x,          \
+                                                        float *const *out) {                                                   \
+        if (rows == 1)                                                                                                         \
+            kuiper_digits_of(1, B, work, x, out);                                                                              \
+        else                                                                                                                   \
+            kuiper_digits_of(2, B, work, x, out);                                                                              \
+    }
+KUIPER_DIGITS(8)
+KUIPER_DIGITS(4)
+
+#endif

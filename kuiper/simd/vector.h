@@ -1,0 +1,233 @@
+/* One vector register of floats as a type; see vector.pxd, which explains it. */
+#ifndef KUIPER_SIMD_VECTOR_H
+#define KUIPER_SIMD_VECTOR_H
+
+#include <math.h>
+#include <string.h>
+
+/* KUIPER_EACH is a loop whose bound is a constant where it is expanded: copies instead of turns, so that arrays of sums become
+   registers. clang ignores gcc's pragma without a warning, and the sums would stay in memory. */
+#if defined(__clang__)
+#define KUIPER_UNROLL _Pragma("clang loop unroll(full)")
+#elif defined(__GNUC__)
+#define KUIPER_UNROLL _Pragma("GCC unroll 24")
+#else
+#define KUIPER_UNROLL
+#endif
+#define KUIPER_EACH(i, count) KUIPER_UNROLL for (int i = 0; i < (count); i++)
+
+#if defined(__GNUC__) && !defined(KUIPER_NO_VECTORS)
+#define KUIPER_VECTORS
+#define KUIPER_INLINE static inline __attribute__((always_inline, unused))
+#if defined(__AVX__)
+#include <immintrin.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
+#endif
+#else
+#define KUIPER_INLINE static __inline
+#endif
+
+/* The level of the build: which instructions the functions below may use. */
+#if defined(KUIPER_VECTORS) && defined(__AVX512F__)
+#define KUIPER_AVX512
+enum { LANES = 16 };
+#elif defined(KUIPER_VECTORS) && defined(__AVX__)
+#define KUIPER_AVX
+enum { LANES = 8 };
+#if defined(__AVX2__)
+#define KUIPER_AVX2
+#endif
+#elif defined(KUIPER_VECTORS)
+enum { LANES = 4 };
+#if defined(__ARM_NEON) && defined(__aarch64__)
+#define KUIPER_NEON
+#endif
+#else
+enum { LANES = 1 };
+#endif
+
+#if defined(KUIPER_VECTORS)
+typedef float kuiper_vec __attribute__((vector_size(4 * LANES), may_alias));
+typedef float kuiper_anywhere __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+typedef int kuiper_ints __attribute__((vector_size(4 * LANES)));
+typedef unsigned kuiper_unsigned __attribute__((vector_size(4 * LANES)));
+#define KUIPER_CHOOSE(m, a, b) ((kuiper_vec)(((m) & (kuiper_ints)(a)) | (~(m) & (kuiper_ints)(b))))
+#define KUIPER_PREFETCH(p) __builtin_prefetch(p, 0, 2)
+#define KUIPER_PREFETCH_TO_WRITE(p) __builtin_prefetch(p, 1, 3)
+#define KUIPER_BITS(x) ((kuiper_ints)(x))
+#define KUIPER_OF_BITS(bits) ((kuiper_vec)(bits))
+KUIPER_INLINE kuiper_vec kuiper_splat(float x) { return x - (kuiper_vec){0}; }
+#else
+typedef float kuiper_vec;
+typedef float kuiper_anywhere;
+typedef int kuiper_ints;
+typedef unsigned kuiper_unsigned;
+typedef union {
+    float number;
+    int bits;
+} kuiper_both;
+#define KUIPER_CHOOSE(m, a, b) ((m) ? (a) : (b))
+#define KUIPER_PREFETCH(p) ((void)(p))
+#define KUIPER_PREFETCH_TO_WRITE(p) ((void)(p))
+#define KUIPER_BITS(x) (((kuiper_both){.number = (x)}).bits)
+#define KUIPER_OF_BITS(b) (((kuiper_both){.bits = (b)}).number)
+KUIPER_INLINE kuiper_vec kuiper_splat(float x) { return x; }
+#endif
+
+KUIPER_INLINE kuiper_vec kuiper_load(const float *p) { return *(const kuiper_anywhere *)p; }
+KUIPER_INLINE void kuiper_store(float *p, kuiper_vec x) { *(kuiper_anywhere *)p = x; }
+KUIPER_INLINE kuiper_vec kuiper_magnitude(kuiper_vec x) { return KUIPER_OF_BITS(KUIPER_BITS(x) & 0x7fffffff); }
+
+/* a * b + c and c - a * b, rounded once where the build has an instruction for it: a CPU with AVX2 also has FMA, but a build
+   for "AVX alone" or for SSE has not. */
+#if defined(__FMA__) || defined(__aarch64__) || defined(__FP_FAST_FMAF)
+#define KUIPER_FUSES 1
+KUIPER_INLINE float kuiper_fma_of_one(float a, float b, float c) { return fmaf(a, b, c); }
+#else
+#define KUIPER_FUSES 0
+KUIPER_INLINE float kuiper_fma_of_one(float a, float b, float c) { return a * b + c; }
+#endif
+#if defined(KUIPER_AVX512)
+KUIPER_INLINE kuiper_vec kuiper_fma(kuiper_vec a, kuiper_vec b, kuiper_vec c) { return _mm512_fmadd_ps(a, b, c); }
+KUIPER_INLINE kuiper_vec kuiper_fnma(kuiper_vec a, kuiper_vec b, kuiper_vec c) { return _mm512_fnmadd_ps(a, b, c); }
+#elif defined(KUIPER_AVX) && KUIPER_FUSES
+KUIPER_INLINE kuiper_vec kuiper_fma(kuiper_vec a, kuiper_vec b, kuiper_vec c) { return _mm256_fmadd_ps(a, b, c); }
+KUIPER_INLINE kuiper_vec kuiper_fnma(kuiper_vec a, kuiper_vec b, kuiper_vec c) { return _mm256_fnmadd_ps(a, b, c); }
+#elif defined(KUIPER_NEON)
+KUIPER_INLINE kuiper_vec kuiper_fma(kuiper_vec a, kuiper_vec b, kuiper_vec c) { return vfmaq_f32(c, a, b); }
+KUIPER_INLINE kuiper_vec kuiper_fnma(kuiper_vec a, kuiper_vec b, kuiper_vec c) { return vfmsq_f32(c, a, b); }
+#elif defined(KUIPER_VECTORS)
+KUIPER_INLINE kuiper_vec kuiper_fma(kuiper_vec a, kuiper_vec b, kuiper_vec c) { return a * b + c; }
+KUIPER_INLINE kuiper_vec kuiper_fnma(kuiper_vec a, kuiper_vec b, kuiper_vec c) { return c - a * b; }
+#else
+KUIPER_INLINE kuiper_vec kuiper_fma(kuiper_vec a, kuiper_vec b, kuiper_vec c) { return kuiper_fma_of_one(a, b, c); }
+KUIPER_INLINE kuiper_vec kuiper_fnma(kuiper_vec a, kuiper_vec b, kuiper_vec c) { return kuiper_fma_of_one(-a, b, c); }
+#endif
+
+/* Four floats, whatever LANES is: the channels of a small pixel. */
+#if defined(KUIPER_VECTORS)
+typedef float kuiper_four __attribute__((vector_size(16), aligned(4), may_alias));
+KUIPER_INLINE kuiper_four kuiper_load_four(const float *p) { return *(const kuiper_four *)p; }
+KUIPER_INLINE void kuiper_store_four(float *p, kuiper_four x) { *(kuiper_four *)p = x; }
+KUIPER_INLINE kuiper_four kuiper_scaled_four(kuiper_four x, float a) { return x * a; }
+KUIPER_INLINE kuiper_four kuiper_fma_four(float a, kuiper_four b, kuiper_four c) {
+#if KUIPER_FUSES && defined(__FMA__)
+    return _mm_fmadd_ps(_mm_set1_ps(a), b, c);
+#elif defined(KUIPER_NEON)
+    return vfmaq_n_f32(c, b, a);
+#else
+    return a * b + c;
+#endif
+}
+#else
+typedef struct {
+    float lane[4];
+} kuiper_four;
+KUIPER_INLINE kuiper_four kuiper_load_four(const float *p) { return *(const kuiper_four *)p; }
+KUIPER_INLINE void kuiper_store_four(float *p, kuiper_four x) { *(kuiper_four *)p = x; }
+KUIPER_INLINE kuiper_four kuiper_scaled_four(kuiper_four x, float a) {
+    for (int i = 0; i < 4; i++) x.lane[i] *= a;
+    return x;
+}
+KUIPER_INLINE kuiper_four kuiper_fma_four(float a, kuiper_four b, kuiper_four c) {
+    for (int i = 0; i < 4; i++) c.lane[i] = kuiper_fma_of_one(a, b.lane[i], c.lane[i]);
+    return c;
+}
+#endif
+
+/* Like torch: NaN if either is NaN. A comparison alone would lose a NaN in one of the two, and so does the instruction for
+   the maximum with a NaN in x. */
+#if defined(KUIPER_AVX512)
+#define KUIPER_UNLESS_NAN(x, y) _mm512_mask_mov_ps(y, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), x)
+KUIPER_INLINE kuiper_vec kuiper_larger(kuiper_vec x, kuiper_vec y) { return KUIPER_UNLESS_NAN(x, _mm512_max_ps(x, y)); }
+KUIPER_INLINE kuiper_vec kuiper_smaller(kuiper_vec x, kuiper_vec y) { return KUIPER_UNLESS_NAN(x, _mm512_min_ps(x, y)); }
+#elif defined(KUIPER_AVX)
+#define KUIPER_UNLESS_NAN(x, y) _mm256_blendv_ps(y, x, _mm256_cmp_ps(x, x, _CMP_UNORD_Q))
+KUIPER_INLINE kuiper_vec kuiper_larger(kuiper_vec x, kuiper_vec y) { return KUIPER_UNLESS_NAN(x, _mm256_max_ps(x, y)); }
+KUIPER_INLINE kuiper_vec kuiper_smaller(kuiper_vec x, kuiper_vec y) { return KUIPER_UNLESS_NAN(x, _mm256_min_ps(x, y)); }
+#elif defined(KUIPER_NEON)
+KUIPER_INLINE kuiper_vec kuiper_larger(kuiper_vec x, kuiper_vec y) { return vmaxq_f32(x, y); }
+KUIPER_INLINE kuiper_vec kuiper_smaller(kuiper_vec x, kuiper_vec y) { return vminq_f32(x, y); }
+#else
+KUIPER_INLINE kuiper_vec kuiper_larger(kuiper_vec x, kuiper_vec y) { return KUIPER_CHOOSE((x > y) | (x != x), x, y); }
+KUIPER_INLINE kuiper_vec kuiper_smaller(kuiper_vec x, kuiper_vec y) { return KUIPER_CHOOSE((x < y) | (x != x), x, y); }
+#endif
+
+/* x kept within a bound; NaN stays NaN. The compiler does not see that these choices are one instruction each. */
+#if defined(KUIPER_AVX512)
+KUIPER_INLINE kuiper_vec kuiper_at_least(kuiper_vec x, kuiper_vec low) { return _mm512_max_ps(low, x); }
+KUIPER_INLINE kuiper_vec kuiper_at_most(kuiper_vec x, kuiper_vec high) { return _mm512_min_ps(high, x); }
+#elif defined(KUIPER_AVX)
+KUIPER_INLINE kuiper_vec kuiper_at_least(kuiper_vec x, kuiper_vec low) { return _mm256_max_ps(low, x); }
+KUIPER_INLINE kuiper_vec kuiper_at_most(kuiper_vec x, kuiper_vec high) { return _mm256_min_ps(high, x); }
+#elif defined(KUIPER_NEON)
+KUIPER_INLINE kuiper_vec kuiper_at_least(kuiper_vec x, kuiper_vec low) { return vmaxq_f32(x, low); }
+KUIPER_INLINE kuiper_vec kuiper_at_most(kuiper_vec x, kuiper_vec high) { return vminq_f32(x, high); }
+#else
+KUIPER_INLINE kuiper_vec kuiper_at_least(kuiper_vec x, kuiper_vec low) { return KUIPER_CHOOSE(x < low, low, x); }
+KUIPER_INLINE kuiper_vec kuiper_at_most(kuiper_vec x, kuiper_vec high) { return KUIPER_CHOOSE(x > high, high, x); }
+#endif
+
+KUIPER_INLINE kuiper_vec kuiper_below(kuiper_vec x, kuiper_vec limit, kuiper_vec then, kuiper_vec otherwise) {
+    return KUIPER_CHOOSE(x < limit, then, otherwise);
+}
+
+/* The first ``count`` numbers from memory, of which LANES may be read, and ``rest`` in the other lanes. */
+KUIPER_INLINE kuiper_vec kuiper_with_rest(const float *x, Py_ssize_t count, float rest) {
+    float lanes[LANES];
+    for (int i = 0; i < LANES; i++) lanes[i] = i;
+    return kuiper_below(kuiper_load(lanes), kuiper_splat((float)count), kuiper_load(x), kuiper_splat(rest));
+}
+
+/* LANES signed integers of 8 bits as floats. */
+#if defined(KUIPER_AVX512)
+#define KUIPER_WIDE(p) _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(p)))
+KUIPER_INLINE kuiper_vec kuiper_of_bytes(const void *p) { return _mm512_cvtepi32_ps(KUIPER_WIDE(p)); }
+#elif defined(KUIPER_AVX2)
+#define KUIPER_WIDE(p) _mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)(p)))
+KUIPER_INLINE kuiper_vec kuiper_of_bytes(const void *p) { return _mm256_cvtepi32_ps(KUIPER_WIDE(p)); }
+#elif defined(KUIPER_NEON)
+KUIPER_INLINE int32x4_t kuiper_wide(const void *p) {
+    int bytes;
+    memcpy(&bytes, p, 4);
+    return vmovl_s16(vget_low_s16(vmovl_s8(vreinterpret_s8_s32(vdup_n_s32(bytes)))));
+}
+#define KUIPER_WIDE(p) kuiper_wide(p)
+KUIPER_INLINE kuiper_vec kuiper_of_bytes(const void *p) { return (kuiper_vec)vcvtq_f32_s32(KUIPER_WIDE(p)); }
+#else
+KUIPER_INLINE kuiper_vec kuiper_of_bytes(const void *p) {
+    float lanes[LANES];
+    for (int i = 0; i < LANES; i++) lanes[i] = (float)((const signed char *)p)[i];
+    return kuiper_load(lanes);
+}
+#endif
+
+/* In each lane the entry of a table of eight whose index is in the lowest three bits of x: as many as AVX2 and NEON can look up
+   in registers, so that all builds have the same tables. */
+#if defined(KUIPER_AVX512)
+KUIPER_INLINE kuiper_vec kuiper_lookup(const float table[8], kuiper_vec x) {
+    const __m512d twice = _mm512_broadcast_f64x4(_mm256_loadu_pd((const double *)table));
+    return _mm512_permutexvar_ps((__m512i)x, _mm512_castpd_ps(twice));
+}
+#elif defined(KUIPER_AVX2)
+KUIPER_INLINE kuiper_vec kuiper_lookup(const float table[8], kuiper_vec x) {
+    return _mm256_permutevar8x32_ps(kuiper_load(table), (__m256i)x);
+}
+#elif defined(KUIPER_NEON)
+KUIPER_INLINE kuiper_vec kuiper_lookup(const float table[8], kuiper_vec x) {
+    const uint8x16x2_t bytes = {{(uint8x16_t)vld1q_f32(table), (uint8x16_t)vld1q_f32(table + 4)}};
+    const kuiper_unsigned first = ((kuiper_unsigned)x & 7) * 0x04040404u + 0x03020100u; /* four bytes of each entry */
+    return (kuiper_vec)vqtbl2q_u8(bytes, (uint8x16_t)first);
+}
+#else
+KUIPER_INLINE kuiper_vec kuiper_lookup(const float table[8], kuiper_vec x) {
+    float lanes[LANES];
+    int index[LANES];
+    memcpy(index, &x, sizeof index);
+    for (int i = 0; i < LANES; i++) lanes[i] = table[index[i] & 7];
+    return kuiper_load(lanes);
+}
+#endif
+
+#endif
