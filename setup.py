@@ -7,6 +7,7 @@
     KUIPER_DEBUG=1                     bounds checks on, optimisation off
     KUIPER_SANITIZE=address,undefined  the compiler's own checks of every access (gcc and clang; see "make sanitize")
     KUIPER_NO_VECTORS=1                no vector types, as with compilers that have none
+    KUIPER_LANES=16                    vectors of 16 floats (or 8, or 4) without instructions of a CPU of that kind, for tests
 
 Each of these builds has a folder of its own below ``build/``, so that going from one to another compiles nothing twice;
 the one that was built last lies beside the sources. The flags that were really used are written to
@@ -44,6 +45,7 @@ ARCH = os.environ.get("KUIPER_ARCH", "native")
 TUNE = os.environ.get("KUIPER_TUNE", "")
 SANITIZE = os.environ.get("KUIPER_SANITIZE", "")
 NO_VECTORS = os.environ.get("KUIPER_NO_VECTORS", "0") not in ("", "0")
+LANES = os.environ.get("KUIPER_LANES", "")
 WHEEL_LEVELS = os.environ.get("KUIPER_LEVELS", "").split()
 
 # By its path: before it is compiled, kuiper cannot be imported.
@@ -61,6 +63,7 @@ KINDS = {
     "levels": WHEEL_LEVELS,
     ARCH: ARCH != "native",
     f"tune-{TUNE}": TUNE,
+    f"lanes-{LANES}": LANES,
 }
 BUILD_FOLDER = "/".join(["build", *(kind for kind, wanted in KINDS.items() if wanted)])
 COMPILERS = min(os.cpu_count() or 1, 8)  # at the same time; each takes some hundred megabytes
@@ -332,7 +335,7 @@ def unix_flags() -> list[str]:
     optimise = "-O1" if DEBUG or SANITIZE else "-O3"
     sanitize = [f"-fsanitize={SANITIZE}", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"] if SANITIZE else []
     symbols = "-g1" if SANITIZE else "-g0"  # reports give lines
-    macros = ["-DKUIPER_NO_VECTORS"] if NO_VECTORS else []
+    macros = ["-DKUIPER_NO_VECTORS"] if NO_VECTORS else [f"-DKUIPER_LANES={LANES}"] if LANES else []
     own = [optimise, *sanitize, symbols, *macros]
     return [*own, "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-unused-function"]
 

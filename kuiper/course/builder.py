@@ -84,7 +84,7 @@ def compile_flags(mode: Mode) -> list[str]:
         kuiper_flags = kuiper.build_info()["flags"].split()
     if mode == "fast":
         return [*kuiper_flags, "-w"]
-    cpu = [flag for flag in kuiper_flags if flag.startswith(("-march=", "-mcpu=", "-DKUIPER_NO_VECTORS"))]
+    cpu = [flag for flag in kuiper_flags if flag.startswith(("-march=", "-mcpu=", "-DKUIPER_"))]
     return ["-O0", "-g0", "-w", "-ffp-contract=off", *cpu]
 
 

@@ -33,7 +33,7 @@ static float kuiper_of_half(unsigned short half) {
 
 /* The instruction came after the levels that kuiper is built for: only these functions have it, and whoever calls
    them has asked the CPU. */
-#if defined(KUIPER_VECTORS) && defined(__AVX512BW__)
+#if defined(KUIPER_AVX512) && defined(__AVX512BW__)
 #define KUIPER_FEATURE "avx512_vnni"
 #define KUIPER_WITH_DOTS __attribute__((target("avx512vnni")))
 typedef __m512i kuiper_bytes;
@@ -45,7 +45,7 @@ typedef __m512i kuiper_bytes;
 #define KUIPER_JOINED(a, b, c) _mm512_add_epi32(_mm512_add_epi32(a, _mm512_slli_epi32(b, 8)), _mm512_slli_epi32(c, 16))
 #define KUIPER_FLOATS(words) _mm512_cvtepi32_ps(words)
 #define KUIPER_HALF_FLOATS(p) _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(p)))
-#elif defined(KUIPER_VECTORS) && !defined(__AVX512F__) && defined(__AVX2__) && defined(__F16C__) &&                            \
+#elif defined(KUIPER_AVX2) && defined(__F16C__) &&                            \
     (defined(__clang__) || __GNUC__ >= 11)
 #define KUIPER_FEATURE "avx_vnni"
 #define KUIPER_WITH_DOTS __attribute__((target("avxvnni")))

@@ -17,7 +17,7 @@ typedef struct {
     const float *bias;   /* [QUANTIZED_WIDTH] */
 } kuiper_quantized_work;
 
-#if defined(KUIPER_VECTORS) && defined(__AVX512F__)
+#if defined(KUIPER_AVX512)
 KUIPER_INLINE void kuiper_of_halves(const unsigned char *p, kuiper_vec *even, kuiper_vec *odd) {
     /* A permutation looks at four bits of each index: it is a table of 16 floats. */
     const __m512 table = _mm512_set_ps(-1, -2, -3, -4, -5, -6, -7, -8, 7, 6, 5, 4, 3, 2, 1, 0);
@@ -25,13 +25,13 @@ KUIPER_INLINE void kuiper_of_halves(const unsigned char *p, kuiper_vec *even, ku
     *even = _mm512_permutexvar_ps(both, table);
     *odd = _mm512_permutexvar_ps(_mm512_srli_epi32(both, 4), table);
 }
-#elif defined(KUIPER_VECTORS) && defined(__AVX2__)
+#elif defined(KUIPER_AVX2)
 KUIPER_INLINE void kuiper_of_halves(const unsigned char *p, kuiper_vec *even, kuiper_vec *odd) {
     const __m256i both = KUIPER_WIDE(p);
     *even = _mm256_cvtepi32_ps(_mm256_srai_epi32(_mm256_slli_epi32(both, 28), 28));
     *odd = _mm256_cvtepi32_ps(_mm256_srai_epi32(both, 4));
 }
-#elif defined(KUIPER_VECTORS) && defined(__ARM_NEON)
+#elif defined(KUIPER_NEON)
 KUIPER_INLINE void kuiper_of_halves(const unsigned char *p, kuiper_vec *even, kuiper_vec *odd) {
     const int32x4_t both = KUIPER_WIDE(p);
     *even = (kuiper_vec)vcvtq_f32_s32(vshrq_n_s32(vshlq_n_s32(both, 28), 28));

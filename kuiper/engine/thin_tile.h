@@ -29,7 +29,7 @@ static void kuiper_thin_tile(int rows, const float *w, Py_ssize_t panel, Py_ssiz
     switch (rows) {
         case 1: kuiper_thin_tile_of(1, w, panel, depth, ahead, x, out); break;
         case 2: kuiper_thin_tile_of(2, w, panel, depth, ahead, x, out); break;
-#if defined(__AVX512F__) || defined(__aarch64__) /* 32 registers */
+#if defined(KUIPER_AVX512) || defined(KUIPER_NEON) /* 32 registers */
         case 3: kuiper_thin_tile_of(3, w, panel, depth, ahead, x, out); break;
         case 4: kuiper_thin_tile_of(4, w, panel, depth, ahead, x, out); break;
 #endif

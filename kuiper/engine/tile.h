@@ -5,7 +5,7 @@
 #include "kuiper/simd/vector.h"
 
 /* Vector registers of the build. */
-#if defined(__AVX512F__) || defined(__aarch64__)
+#if defined(KUIPER_AVX512) || defined(KUIPER_NEON)
 enum { REGISTERS = 32 };
 #else
 enum { REGISTERS = 16 };
@@ -16,7 +16,7 @@ enum { LINE_BYTES = 64 }; /* of a cache line */
 /* The most rows for 1, 2, 3 and 4 vectors. Beside the sums a register for each vector of weights is needed, one for
    the number, and one to spare: without it, gcc reads the weights again for each row. On ARM each row has a register
    for four of its numbers instead, see below. More than MAX_ROWS pointers do not fit the other registers. */
-#if defined(__aarch64__)
+#if defined(KUIPER_NEON)
 #define KUIPER_FITTING(V) ((REGISTERS - (V)) / ((V) + 1))
 #else
 #define KUIPER_FITTING(V) ((REGISTERS - 2 - (V)) / (V))

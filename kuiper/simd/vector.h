@@ -28,24 +28,29 @@
 #define KUIPER_INLINE static __inline
 #endif
 
-/* The level of the build: which instructions the functions below may use. */
-#if defined(KUIPER_VECTORS) && defined(__AVX512F__)
+/* The level of the build: which instructions the functions below may use. A build with -DKUIPER_LANES has vectors of that length
+   and none of these instructions: it shows on any machine that the length changes no bit. */
+#if defined(KUIPER_LANES) || !defined(KUIPER_VECTORS)
+#if !defined(KUIPER_VECTORS)
+#undef KUIPER_LANES
+#define KUIPER_LANES 1
+#endif
+#elif defined(__AVX512F__)
 #define KUIPER_AVX512
-enum { LANES = 16 };
-#elif defined(KUIPER_VECTORS) && defined(__AVX__)
+#define KUIPER_LANES 16
+#elif defined(__AVX__)
 #define KUIPER_AVX
-enum { LANES = 8 };
+#define KUIPER_LANES 8
 #if defined(__AVX2__)
 #define KUIPER_AVX2
 #endif
-#elif defined(KUIPER_VECTORS)
-enum { LANES = 4 };
+#else
+#define KUIPER_LANES 4
 #if defined(__ARM_NEON) && defined(__aarch64__)
 #define KUIPER_NEON
 #endif
-#else
-enum { LANES = 1 };
 #endif
+enum { LANES = KUIPER_LANES };
 
 #if defined(KUIPER_VECTORS)
 typedef float kuiper_vec __attribute__((vector_size(4 * LANES), may_alias));
@@ -98,8 +103,11 @@ KUIPER_INLINE kuiper_vec kuiper_fnma(kuiper_vec a, kuiper_vec b, kuiper_vec c) {
 KUIPER_INLINE kuiper_vec kuiper_fma(kuiper_vec a, kuiper_vec b, kuiper_vec c) { return vfmaq_f32(c, a, b); }
 KUIPER_INLINE kuiper_vec kuiper_fnma(kuiper_vec a, kuiper_vec b, kuiper_vec c) { return vfmsq_f32(c, a, b); }
 #elif defined(KUIPER_VECTORS)
-KUIPER_INLINE kuiper_vec kuiper_fma(kuiper_vec a, kuiper_vec b, kuiper_vec c) { return a * b + c; }
-KUIPER_INLINE kuiper_vec kuiper_fnma(kuiper_vec a, kuiper_vec b, kuiper_vec c) { return c - a * b; }
+KUIPER_INLINE kuiper_vec kuiper_fma(kuiper_vec a, kuiper_vec b, kuiper_vec c) {
+    for (int i = 0; i < LANES; i++) c[i] = kuiper_fma_of_one(a[i], b[i], c[i]);
+    return c;
+}
+KUIPER_INLINE kuiper_vec kuiper_fnma(kuiper_vec a, kuiper_vec b, kuiper_vec c) { return kuiper_fma(-a, b, c); }
 #else
 KUIPER_INLINE kuiper_vec kuiper_fma(kuiper_vec a, kuiper_vec b, kuiper_vec c) { return kuiper_fma_of_one(a, b, c); }
 KUIPER_INLINE kuiper_vec kuiper_fnma(kuiper_vec a, kuiper_vec b, kuiper_vec c) { return kuiper_fma_of_one(-a, b, c); }

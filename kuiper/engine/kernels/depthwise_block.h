@@ -13,10 +13,10 @@ typedef kuiper_ints kuiper_lanes;
 #else
 typedef int kuiper_lanes;
 #endif
-#if defined(KUIPER_VECTORS) && defined(__AVX512F__)
+#if defined(KUIPER_AVX512)
 enum { PERMUTES = 1 };
 KUIPER_INLINE kuiper_vec kuiper_permuted(kuiper_vec x, kuiper_lanes which) { return _mm512_permutexvar_ps((__m512i)which, x); }
-#elif defined(KUIPER_VECTORS) && defined(__AVX2__)
+#elif defined(KUIPER_AVX2)
 enum { PERMUTES = 1 };
 KUIPER_INLINE kuiper_vec kuiper_permuted(kuiper_vec x, kuiper_lanes which) {
     return _mm256_permutevar8x32_ps(x, (__m256i)which);

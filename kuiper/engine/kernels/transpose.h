@@ -10,10 +10,10 @@
 #else
 #define KUIPER_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (kuiper_ints){__VA_ARGS__})
 #endif
-#if defined(__AVX512F__)
+#if KUIPER_LANES == 16
 #define KUIPER_LOW 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
 #define KUIPER_HIGH 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
-#elif defined(__AVX__)
+#elif KUIPER_LANES == 8
 #define KUIPER_LOW 0, 8, 1, 9, 2, 10, 3, 11
 #define KUIPER_HIGH 4, 12, 5, 13, 6, 14, 7, 15
 #else
