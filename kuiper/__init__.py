@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from kuiper.levels import use_best_level
+from kuiper.machine.levels import use_best_level
 
 use_best_level()  # before any compiled module is imported: this CPU might not be able to run it
 

@@ -13,7 +13,7 @@ through them:
         draft.py         the plan in the making: steps, and memory; concatenation.py says who writes into whose output
         planned_step.py  a step to be
         values.py        what is known of a tensor: a view of memory that does not exist yet
-        cost.py          how many cycles a convolution will take by each algorithm; caches.py asks the system for a size
+        cost.py          how many cycles a convolution will take by each algorithm
         packing.py       weights in the order in which the tile reads them; winograd_matrices.py, expression_code.py and
                          arrangement.py do such work for Winograd and for elementwise steps
         chains.py        which steps are to run together, a few rows at a time

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from kuiper.engine.caches import second_level_floats
+from kuiper.engine.cost import second_level_floats
 from kuiper.engine.kernels.chain import MOST_STEPS, Chain
 from kuiper.engine.planned_step import NativeStep, StepCard
 from kuiper.engine.values import Value, new_image, same_memory
-from kuiper.threads import available_cores
+from kuiper.machine import this_machine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,7 +92,7 @@ def _link(maker: NativeStep, reader: NativeStep, uses: Uses) -> bool:
 def _bands(links: list[NativeStep]) -> Bands | None:
     """Rows of a round, and tasks; None if not even two rows of all images fit the cache, or a core has no task."""
     rows = _image_rows(links)
-    out_h, cores = links[-1].writes[0].shape[2], available_cores()
+    out_h, cores = links[-1].writes[0].shape[2], this_machine().cores
     wanted = _TASKS_PER_CORE * cores
     bands = [band for band in _BANDS if _strip_floats(links, rows, band) <= _STRIPS * second_level_floats()]
     if not bands:

@@ -19,15 +19,19 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 
-from kuiper.engine.caches import second_level_floats
 from kuiper.engine.kernels.convolution import LANES, MOST_ROWS
-from kuiper.levels import splits_avx512
+from kuiper.machine import this_machine
+
+
+def second_level_floats() -> int:
+    return this_machine().l2 // 4
+
 
 MAX_VECTORS = len(MOST_ROWS)
 
 # What a core does in a cycle: multiply-adds of vectors, operations of any kind with vectors, and loads; most of the
 # tile's are of single numbers.
-_PARTS = 2.0 if LANES == 16 and splits_avx512() else 1.0
+_PARTS = 2.0 if this_machine().splits_avx512 else 1.0
 PRODUCTS, OPERATIONS, LOADS = 2.0 / _PARTS, 4.0 / _PARTS, 2.0
 LATENCY = 4.0  # cycles until a sum is ready for its next term
 POINTERS = 9  # rows whose pointers stay in registers; the others are loaded in each step

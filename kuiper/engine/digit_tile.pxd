@@ -258,7 +258,7 @@ cdef extern from *:
         DIGITS
         DIGIT_GROUP  # fours of a group in 4 bits
 
-    const char* FEATURE "KUIPER_FEATURE"  # what the CPU must have, as kuiper.cpu calls it; nothing: this is the plain loop
+    const char* FEATURE "KUIPER_FEATURE"  # what the CPU must have, as kuiper.machine.cpuid calls it; nothing: this is the plain loop
 
     ctypedef struct DigitWork "kuiper_digit_work":
         Py_ssize_t groups, fours

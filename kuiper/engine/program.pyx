@@ -25,14 +25,14 @@ from kuiper.engine.team cimport (
     Job, Word, add, call, get, hired, leave, offer, open_gate, put, seconds_now, swap, take_back, wait
 )
 
-from kuiper.threads import available_cores
+from kuiper.machine import this_machine
 
 cdef enum:
     LINE = 8  # words of a cache line: words that different threads write do not share one
     STEP = 32  # bits of a word for a number of tasks; those above are for the step that they belong to
     TASKS = 0xFFFFFFFF
 
-cdef int CORES = available_cores()
+cdef int CORES = this_machine().cores
 
 cdef struct Call:
     Run run

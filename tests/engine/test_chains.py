@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ import kuiper
 from kuiper.engine import chains
 from kuiper.engine.engine import Engine
 from kuiper.graph import RuntimeGraph
+from kuiper.machine import this_machine
 from tests.engine.models import algorithms, assert_close, both, numbers, plan_of
 from tests.graph.pass_graphs import OUTPUT, file_graph
 
@@ -80,7 +82,7 @@ WIDE = (
 @pytest.fixture
 def cores(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Lets chains be planned for a machine of so many cores."""
-    return lambda count: monkeypatch.setattr(chains, "available_cores", lambda: count)
+    return lambda count: monkeypatch.setattr(chains, "this_machine", lambda: replace(this_machine(), cores=count))
 
 
 @pytest.mark.parametrize(("count", "tasks"), [(1, [2]), (2, [4]), (3, [6]), (64, [])])

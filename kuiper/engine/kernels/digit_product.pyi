@@ -4,6 +4,7 @@ import numpy.typing as npt
 from kuiper.engine.step import Step
 
 FOURS: int
+NEEDED: str
 IS_FAST: bool
 RUNS: bool
 

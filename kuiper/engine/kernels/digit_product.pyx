@@ -17,12 +17,12 @@ from kuiper.engine.digit_tile cimport (
 from kuiper.engine.quantized_output cimport Product, finish
 from kuiper.engine.step cimport Memory, Step
 
-from kuiper.levels import cpu_features
+from kuiper.machine.levels import cpu_features
 
 FOURS = DIGIT_GROUP  # times four inputs: a group in 4 bits
-cdef str NEEDED = FEATURE.decode()
+NEEDED = FEATURE.decode()  # what the CPU must have; nothing: plain loops run anywhere
 IS_FAST = NEEDED in (cpu_features() or ())  # whether this build and this CPU have the instruction
-RUNS = IS_FAST or not NEEDED  # plain loops run anywhere
+RUNS = IS_FAST or not NEEDED
 
 cdef enum:
     GRAIN = 1 << 14  # bytes of weights of a task

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from kuiper.engine.caches import second_level_floats
-from kuiper.engine.cost import direct_cost, many_weights
+from kuiper.engine.cost import direct_cost, many_weights, second_level_floats
 from kuiper.engine.kernels.convolution import LANES, MOST_ROWS, Convolution
 from kuiper.engine.lowering.activation import NO_ACTIVATION, activation_numbers
 from kuiper.engine.lowering.depthwise import lower_depthwise, suits_depthwise

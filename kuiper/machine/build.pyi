@@ -1,0 +1,3 @@
+LANES: int
+REGISTERS: int
+VNNI: str
