@@ -27,7 +27,7 @@ FLOORS = {
     "machine": {"base"},
     "tensor": {"base"},
     "graph": {"base", "tensor"},
-    "layers": {"base", "tensor", "graph"},
+    "layers": {"base", "machine", "tensor", "graph"},
     "expression": {"base", "tensor", "graph", "layers"},
     "engine": {"base", "machine", "tensor", "graph", "layers", "expression"},
     "explore": {"base", "machine", "tensor", "graph", "layers", "expression", "engine"},

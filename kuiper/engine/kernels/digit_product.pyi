@@ -5,7 +5,6 @@ from kuiper.engine.step import Step
 
 FOURS: int
 NEEDED: str
-IS_FAST: bool
 RUNS: bool
 
 def words_of_row(groups: int, fours: int) -> int: ...

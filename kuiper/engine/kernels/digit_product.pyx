@@ -20,9 +20,8 @@ from kuiper.engine.step cimport Memory, Step
 from kuiper.machine.levels import cpu_features
 
 FOURS = DIGIT_GROUP  # times four inputs: a group in 4 bits
-NEEDED = FEATURE.decode()  # what the CPU must have; nothing: plain loops run anywhere
-IS_FAST = NEEDED in (cpu_features() or ())  # whether this build and this CPU have the instruction
-RUNS = IS_FAST or not NEEDED
+NEEDED = FEATURE.decode()  # what the CPU must have; nothing: plain loops, which run anywhere
+RUNS = not NEEDED or NEEDED in (cpu_features() or ())
 
 cdef enum:
     GRAIN = 1 << 14  # bytes of weights of a task

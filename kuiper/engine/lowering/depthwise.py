@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kuiper.engine.cost import MAP_BYTES
+from kuiper.engine.cost import MAP_BYTES, block_floats
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.depthwise import PERMUTES, Depthwise
 from kuiper.engine.lowering.activation import activation_numbers
@@ -19,15 +19,20 @@ if TYPE_CHECKING:
     from kuiper.engine.planner import Planner
     from kuiper.engine.step import Step
     from kuiper.layers.layer import Array
+    from kuiper.machine import Machine
 
 _PRODUCTS = 0.7 * LANES  # multiply-adds per cycle
 
 
-def suits_depthwise(groups: int, channels: int, out_channels: int) -> bool:
-    """Whether each group has as many outputs as inputs, and a vector holds several groups."""
+def suits_depthwise(machine: Machine, groups: int, channels: int, out_channels: int) -> bool:
+    """Whether each group has as many outputs as inputs, and a vector of the machine holds several groups.
+
+    A vector of the kernels must hold one. Only kernels that permute lanes are faster than the direct convolution, whose
+    sums have another order: those for AVX2 and AVX-512.
+    """
     own = channels // groups
-    narrow = PERMUTES and groups > 1 and own < LANES and LANES % own == 0
-    return channels == out_channels and (own == 1 or narrow)
+    narrow = groups > 1 and own < machine.lanes and machine.lanes % own == 0
+    return channels == out_channels and (own == 1 or (narrow and PERMUTES and LANES % own == 0))
 
 
 def lower_depthwise(layer: Any, value: AnyValue, residual: Value | None, planner: Planner) -> Sequence[AnyValue] | None:
@@ -52,6 +57,7 @@ def lower_depthwise(layer: Any, value: AnyValue, residual: Value | None, planner
             "dilation_h": stencil.dilation[0], "dilation_w": stencil.dilation[1],
             **image_numbers(x, out),
             **residual_numbers(residual),
+            "near": block_floats(planner.machine),
             **activation,
         }  # fmt: skip
         return Depthwise(numbers, weights, bias)

@@ -132,7 +132,7 @@ def emit_product(planner: Planner, a: Value, b: Value, out: Value, scale: float 
             "a": left.offset, "a_row": left.strides[-2], "a_depth": left.strides[-1] if depth > 1 else 1,
             "b": right.offset, "b_depth": right.strides[-2], "b_column": right.strides[-1] if columns > 1 else 1,
             "out": out.offset, "out_row": out.strides[-2],
-            "panel_vectors": panel_widths(whole_vectors(columns) // LANES, rows, depth)[0],
+            "panel_vectors": panel_widths(planner.machine, whole_vectors(columns) // LANES, rows, depth)[0],
         }  # fmt: skip
         return MatrixProduct(numbers, stack, out.strides[:-2], left.strides[:-2], right.strides[:-2])
 
