@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kuiper.engine.clock import cycles_per_nanosecond
 from kuiper.engine.planned_step import StepCard
 from kuiper.graph.report import Column, Report
+from kuiper.machine import described
 from kuiper.threads import get_num_threads
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ def plan_report(name: str, plan: Plan, inputs: Sequence[Array], runs: int, state
 
     Returns
     -------
-    The table; below it the sum of all steps in milliseconds and the size of the arena in MB.
+    The table; below it the sum of all steps in milliseconds, the size of the arena in MB, and the machine that it is
+    planned for.
 
     Examples
     --------
@@ -70,8 +72,18 @@ def plan_report(name: str, plan: Plan, inputs: Sequence[Array], runs: int, state
     shapes = ", ".join(str(array.shape) for array in inputs)
     title = f"{name} on {shapes}, {threads} thread{'s' if threads > 1 else ''}: median of {max(1, runs)} runs"
     total, arena = sum(step.seconds for step in steps) * 1e3, plan.arena_floats * 4 / 1e6
-    footer = f"{total:,.3f} ms in {len(rows)} steps; one arena of {arena:,.1f} MB; expected at {gigahertz:.1f} GHz"
-    return Report(title, _COLUMNS, rows, footer)
+    sums = f"{total:,.3f} ms in {len(rows)} steps; one arena of {arena:,.1f} MB; expected at {gigahertz:.1f} GHz"
+    return Report(title, _COLUMNS, rows, "\n".join([sums, *_machines_of(plan)]))
+
+
+def _machines_of(plan: Plan) -> list[str]:
+    """What the plan is for, and if that is another machine, what its algorithms are chosen for."""
+    name, *facts = described(plan.machine)
+    lines = [f"planned for {name}", *facts]
+    if plan.choices != plan.machine:
+        name, *facts = described(plan.choices)
+        lines += [f"algorithms chosen for {name}", *facts]
+    return lines
 
 
 class TimedStep(NamedTuple):

@@ -16,6 +16,6 @@ from __future__ import annotations
 
 from kuiper.machine.detection import this_machine
 from kuiper.machine.machine import REPRODUCIBLE, Machine
-from kuiper.machine.statement import facts_of, stated
+from kuiper.machine.statement import described, facts_of, stated
 
-__all__ = ["REPRODUCIBLE", "Machine", "facts_of", "stated", "this_machine"]
+__all__ = ["REPRODUCIBLE", "Machine", "described", "facts_of", "stated", "this_machine"]

@@ -21,7 +21,7 @@ class Machine:
     Parameters
     ----------
     name : what the CPU calls itself
-    level : the build of the kernels that runs on it, such as x86-64-v3
+    level : the build of the kernels that runs on it, such as x86-64-v3; nothing: any
     lanes : floats of a vector: 1, 4, 8 or 16
     registers : for vectors: 16 or 32
     features : vector extensions that kernels use, by the names that Linux gives them
@@ -72,7 +72,5 @@ class Machine:
         return not VNNI.isdisjoint(self.features)
 
 
-REPRODUCIBLE = Machine(
-    "any machine, reproducibly", "any level", 16, 32, frozenset(), l1=32 << 10, l2=1 << 20, l3=0, cores=8
-)
+REPRODUCIBLE = Machine("any machine, reproducibly", "", 16, 32, frozenset(), l1=32 << 10, l2=1 << 20, l3=0, cores=8)
 """What ``kuiper.load(..., reproducible=True)`` chooses algorithms for, wherever it runs."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -71,6 +72,17 @@ def facts_of(machine: Machine) -> str:
     if machine.lanes == 16:
         words.append(f"avx512={'halves' if machine.splits_avx512 else 'full'}")
     return " ".join(words)
+
+
+def described(machine: Machine, width: int = 80) -> list[str]:
+    """A machine in lines of up to ``width`` letters: its name and level, then its facts, a little to the right.
+
+    >>> from kuiper.machine import REPRODUCIBLE
+    >>> described(REPRODUCIBLE)[0]
+    'any machine, reproducibly'
+    """
+    names = [name for name in (machine.name, machine.level) if name]
+    return [", ".join(names), *textwrap.wrap(facts_of(machine), width, initial_indent="  ", subsequent_indent="  ")]
 
 
 def _size(count: int) -> str:

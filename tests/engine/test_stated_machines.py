@@ -15,7 +15,7 @@ from kuiper.engine.kernels.digit_product import RUNS
 from kuiper.errors import ParameterError
 from kuiper.graph import RuntimeGraph
 from kuiper.layers import registry
-from kuiper.machine import REPRODUCIBLE, Machine, stated, this_machine
+from kuiper.machine import REPRODUCIBLE, Machine, facts_of, stated, this_machine
 from kuiper.models import bundled
 from tests.engine.machines import EVERY_MACHINE, MACHINES, SAPPHIRE_RAPIDS, SKYLAKE, runnable
 from tests.engine.models import assert_close, numbers, plan_of
@@ -34,7 +34,7 @@ def conv(name: str, source: str, target: str, channels: int, out_channels: int, 
 def network() -> pnnx.Graph:
     """Convolutions of every kind, a transposed one in groups, attention, a linear layer."""
     return file_graph(
-        "pnnx.Input in 0 1 0 #0=(1,5,36,40)f32",
+        "pnnx.Input in 0 1 0 #0=(1,5,20,24)f32",
         conv("first", "0", "1", 5, 48, "stride=(1,1)"),
         conv("same", "1", "2", 48, 48, "stride=(1,1)"),
         conv("half", "2", "3", 48, 64, "stride=(2,2)"),
@@ -43,7 +43,7 @@ def network() -> pnnx.Graph:
         conv("fours", "5", "6", 64, 64, "stride=(1,1)", groups=16),
         "nn.ConvTranspose2d up 1 1 6 7 in_channels=64 out_channels=64 groups=4 bias=False kernel_size=(2,2) "
         "stride=(2,2) padding=(0,0) output_padding=(0,0) dilation=(1,1) @weight=(64,16,2,2)f32",
-        "Tensor.reshape rows 1 1 7 8 shape=(1,4,1440,16)",
+        "Tensor.reshape rows 1 1 7 8 shape=(1,4,480,16)",
         "F.scaled_dot_product_attention mixed 3 1 8 8 8 9 $query=8 $key=8 $value=8 dropout_p=0.0 is_causal=False",
         "nn.Linear last 1 1 9 y in_features=16 out_features=20 bias=True @weight=(20,16)f32 @bias=(20)f32",
         OUTPUT,
@@ -56,7 +56,7 @@ def planned(graph: pnnx.Graph, machine: Machine | None, reproducible: bool = Fal
     return model
 
 
-X = numbers(1, 5, 36, 40)
+X = numbers(1, 5, 20, 24)
 
 
 @pytest.fixture(scope="module")
@@ -64,12 +64,19 @@ def graph() -> pnnx.Graph:
     return network()
 
 
-@EVERY_MACHINE
-def test_what_is_planned_for_any_machine_computes_the_same(machine: Machine, graph: pnnx.Graph) -> None:
+@pytest.fixture(scope="module")
+def by_layers(graph: pnnx.Graph) -> np.ndarray:
     plain = RuntimeGraph(graph)
     plain.build(registry)
-    for cores in (1, 2, 16):
-        assert_close(planned(graph, replace(runnable(machine), cores=cores))(X), plain(X))
+    return np.asarray(plain(X))
+
+
+@EVERY_MACHINE
+def test_what_is_planned_for_any_machine_computes_the_same(
+    machine: Machine, graph: pnnx.Graph, by_layers: np.ndarray
+) -> None:
+    for cores in (1, 16):
+        assert_close(planned(graph, replace(runnable(machine), cores=cores))(X), by_layers)
 
 
 def test_reproducible_chooses_alike_and_computes_equal_bits_on_any_machine(graph: pnnx.Graph) -> None:
@@ -84,6 +91,15 @@ def test_machines_that_choose_alike_compute_equal_bits_however_steps_are_cut(gra
     other = replace(SKYLAKE, cores=16, l1=64 << 10, l3=0, clock=10**9)
     one, another = (np.asarray(planned(graph, machine)(X)) for machine in (SKYLAKE, other))
     np.testing.assert_array_equal(one, another)
+
+
+def test_a_plan_says_what_it_is_for(graph: pnnx.Graph) -> None:
+    machine = replace(runnable(SAPPHIRE_RAPIDS), cores=3)
+    own = planned(graph, machine).plan(X, runs=1).footer.splitlines()
+    assert own[1:] == ["planned for Sapphire Rapids, x86-64-v4", f"  {facts_of(machine)}"]
+    fixed = planned(graph, machine, reproducible=True).plan(X, runs=1).footer.splitlines()
+    assert fixed[:3] == [fixed[0], *own[1:]]
+    assert fixed[3:] == ["algorithms chosen for any machine, reproducibly", f"  {facts_of(REPRODUCIBLE)}"]
 
 
 def test_load_plans_for_the_machine_that_is_given() -> None:

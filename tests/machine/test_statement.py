@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from kuiper.errors import ParameterError
-from kuiper.machine import REPRODUCIBLE, Machine, facts_of, stated, this_machine
+from kuiper.machine import REPRODUCIBLE, Machine, described, facts_of, stated, this_machine
 
 SERVER = replace(
     REPRODUCIBLE,
@@ -31,6 +31,16 @@ def test_stated_changes_nothing_else() -> None:
     assert stated(SERVER, "vnni=no") == replace(SERVER, features=frozenset({"avx512f"}))
     assert stated(SERVER, "avx512=full") == replace(SERVER, splits_avx512=False)
     assert stated(SERVER, "lanes=8 registers=16") == replace(SERVER, lanes=8, registers=16, splits_avx512=False)
+
+
+def test_described_fits_a_terminal() -> None:
+    large = replace(
+        SERVER, name="Intel(R) Xeon(R) Platinum 8488C CPU @ 2.40GHz", level="x86-64-v4", l3=(1 << 30) + 1024
+    )
+    lines = described(large)
+    assert max(map(len, lines)) <= 80
+    assert stated(REPRODUCIBLE, " ".join(lines[1:]).replace("vnni=yes", "")).l3 == large.l3
+    assert lines[0] == "Intel(R) Xeon(R) Platinum 8488C @ 2.40GHz, x86-64-v4"
 
 
 @pytest.mark.parametrize(
