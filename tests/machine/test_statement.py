@@ -40,7 +40,7 @@ def test_described_fits_a_terminal() -> None:
     lines = described(large)
     assert max(map(len, lines)) <= 80
     assert stated(REPRODUCIBLE, " ".join(lines[1:]).replace("vnni=yes", "")).l3 == large.l3
-    assert lines[0] == "Intel(R) Xeon(R) Platinum 8488C @ 2.40GHz, x86-64-v4"
+    assert lines[0] == "Intel(R) Xeon(R) Platinum 8488C CPU @ 2.40GHz, x86-64-v4"
 
 
 @pytest.mark.parametrize(
