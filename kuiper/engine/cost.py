@@ -42,7 +42,6 @@ TILE_CYCLES = 30.0  # to find the pixels of a tile, and to call it
 # Bytes per cycle: from the second-level cache, and from beyond it while products run.
 NEAR_BYTES, FAR_BYTES = 20.0, 6.0
 TILED_BYTES = 2.0  # of an image beyond that cache, of which each of Winograd's tiles takes some pixels of several rows
-COPY_BYTES, MAP_BYTES = 5.5, 11.0  # read and written: where the order changes, and where it stays
 UNHIDDEN_WEIGHTS = 0.3  # the part of the shorter of arithmetic and weights that does not hide behind the longer
 
 # One vector of a tile of Winograd's, by stride and size of tiles: operations of both transforms (loads and stores among

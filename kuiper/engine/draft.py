@@ -81,10 +81,10 @@ class Draft:
     ) -> None:
         """Add a compiled step for the current operator.
 
-        ``more_bytes`` counts weights and memory outside; what it reads and writes on the arena is added. ``rejected``
-        are algorithms that were weighed and would have taken longer, each with its expected cycles. A step that can run
-        by rows says by its ``window``, (stride, reach), how: output row y needs ``reach`` rows of its first input from
-        ``stride * y`` on, give or take a padding.
+        ``more_bytes`` counts weights and memory outside; what it reads and writes on the arena is added. Where
+        algorithms were weighed, ``expected`` are the cycles of this one, and ``rejected`` the others with theirs. A
+        step that can run by rows says by its ``window``, (stride, reach), how: output row y needs ``reach`` rows of its
+        first input from ``stride * y`` on, give or take a padding.
         """
         assert self.op is not None
         moved = more_bytes + sum(value.view.nbytes for value in (*reads, *writes))

@@ -64,7 +64,8 @@ def lower_convolution(layer: Any, inputs: list[AnyValue], planner: Planner) -> S
         emit_winograd(planner, x, out, weight, layer.bias, stencil.before, chosen, activation, residual, rejected)
     else:
         packed = packed_for(planner, weight, layer.bias, groups, out)
-        emit_convolution(planner, x, out, packed, stencil, activation, residual, chosen and chosen.cost, rejected)
+        cost = chosen.cost if chosen is not None else 0.0
+        emit_convolution(planner, x, out, packed, stencil, activation, residual, cost, rejected)
     return [out]
 
 
@@ -95,7 +96,7 @@ def emit_convolution(
     stencil: Stencil,
     activation: dict[str, float] = NO_ACTIVATION,
     residual: Value | None = None,
-    expected: float | None = None,
+    expected: float = 0.0,
     rejected: Sequence[tuple[str, float]] = (),
 ) -> None:
     """Add the direct convolution from one image to another, or to some rows and columns of another.
@@ -134,7 +135,7 @@ def emit_convolution(
         writes=[out],
         flops=2 * pixels * out.shape[1] * packed.depth * kernel_h * kernel_w,
         more_bytes=packed.weights.nbytes,
-        expected=cycles if expected is None else expected,
+        expected=expected,
         rejected=rejected,
         window=(stencil.stride[0], stencil.span[0]) if packed.weights.size < many else None,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kuiper.engine.cost import MAP_BYTES, block_floats
+from kuiper.engine.cost import block_floats
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.depthwise import PERMUTES, Depthwise
 from kuiper.engine.lowering.activation import activation_numbers
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from kuiper.engine.step import Step
     from kuiper.layers.layer import Array
     from kuiper.machine import Machine
-
-_PRODUCTS = 0.7 * LANES  # multiply-adds per cycle
 
 
 def suits_depthwise(machine: Machine, groups: int, channels: int, out_channels: int) -> bool:
@@ -62,7 +60,6 @@ def lower_depthwise(layer: Any, value: AnyValue, residual: Value | None, planner
         }  # fmt: skip
         return Depthwise(numbers, weights, bias)
 
-    products = n * out_h * out_w * whole_vectors(c) * own * stencil.kernel[0] * stencil.kernel[1]
     planner.emit(
         f"{'depthwise' if own == 1 else f'groups of {own},'} {stencil.kernel[0]}x{stencil.kernel[1]}",
         make,
@@ -70,7 +67,6 @@ def lower_depthwise(layer: Any, value: AnyValue, residual: Value | None, planner
         writes=[out],
         flops=2 * n * c * own * out_h * out_w * stencil.kernel[0] * stencil.kernel[1],
         more_bytes=weights.nbytes,
-        expected=max(products / _PRODUCTS, 4 * (x.view.size + out.view.size) / MAP_BYTES),
         window=(stencil.stride[0], stencil.span[0]),
     )
     return [out]

@@ -30,10 +30,6 @@ if TYPE_CHECKING:
     from kuiper.layers.layer import Array
     from kuiper.machine import Machine
 
-_BYTES = 6.0  # of weights per cycle, for one row
-_PRODUCTS = 20.0  # multiply-adds per cycle, for many
-_PRODUCTS_OF_DIGITS = 40.0  # the same by digits
-_CYCLES_OF_DIGITS = 0.7  # that a number takes to be taken apart
 _MOST_INPUTS = 1 << 16  # of an output by digits: what sums of 32 bits hold
 
 
@@ -117,7 +113,6 @@ def lower_quantized_linear(
         return DigitProduct(numbers, place, packed.weights, packed.scales, biases)
 
     products = rows * outputs * depth
-    per_cycle = _PRODUCTS if digits is None else _PRODUCTS_OF_DIGITS
     planner.emit(
         f"product with {weight.bits} bits{'' if digits is None else ', by digits'}",
         make,
@@ -125,7 +120,6 @@ def lower_quantized_linear(
         writes=[out],
         flops=2 * products,
         more_bytes=packed.weights.nbytes + packed.scales.nbytes,
-        expected=max(packed.weights.nbytes / _BYTES, products / per_cycle),
     )
     return [out]
 
@@ -144,8 +138,7 @@ def _digits_of(planner: Planner, x: Value, rows: Value, groups: int) -> Value:
                 "rows": count, "depth": depth, "groups": groups, "fours": fours,
             })  # fmt: skip
 
-        numbers = count * depth
-        planner.emit("digits", make, reads=[rows], writes=[digits], expected=numbers * _CYCLES_OF_DIGITS)
+        planner.emit("digits", make, reads=[rows], writes=[digits])
         return digits
 
     return planner.in_form(x, ("digits", groups), take_apart)
@@ -190,7 +183,6 @@ def lower_quantized_embedding(
         reads=[index, Value(fault, fault.stand_in)],
         writes=[out],
         more_bytes=index.view.size * numbers * weight.bits // 8,
-        expected=out.view.size,
         externals=externals,
     )
     return [out]
