@@ -51,6 +51,16 @@ class Engine:
     ------
     ParameterError
         If the machine has an instruction that this CPU lacks, or this build; if KUIPER_MACHINE cannot be meant.
+
+    Examples
+    --------
+    >>> import kuiper, numpy as np
+    >>> from kuiper.machine import stated, this_machine
+    >>> from kuiper.models import bundled
+    >>> graph = kuiper.load(bundled("cifar_resnet20"), optimize=False)
+    >>> engine = Engine(graph, stated(this_machine(), "l2=256K cores=1"))
+    >>> engine.plan_for([np.zeros((1, 3, 32, 32), np.float32)]).machine.cores
+    1
     """
 
     def __init__(self, graph: WiredGraph, machine: Machine | None = None, reproducible: bool = False) -> None:
