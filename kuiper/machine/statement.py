@@ -26,6 +26,10 @@ def stated(machine: Machine, text: str, where: str = "machine") -> Machine:
     text : words ``key=value`` with spaces between them; the keys are those of ``facts_of``
     where : what the text is called in errors
 
+    Returns
+    -------
+    Another machine, or the same if the text says nothing.
+
     Raises
     ------
     ParameterError
