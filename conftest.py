@@ -54,7 +54,6 @@ THOROUGH = [
     "tests/course/test_text_race.py",
     "tests/course/test_vscode.py",
     "tests/courses/*",
-    "tests/engine/test_fixture_work.py",
     "tests/engine/test_planning_work.py",
     "tests/explore/test_page_scripts.py",
     "tests/fuzz/*",

@@ -3,7 +3,7 @@
     KUIPER_ARCH=x86-64-v3              the -march value (default: native, the machine that builds)
     KUIPER_TUNE=znver3                 the -mtune value (default: native where KUIPER_ARCH is)
     KUIPER_LEVELS="x86-64-v2 ..."      for a wheel: every module once for each of these, from the lowest to the highest;
-                                       ``kuiper/levels.py`` chooses among them when kuiper is imported
+                                       ``kuiper/machine/levels.py`` chooses among them when kuiper is imported
     KUIPER_DEBUG=1                     bounds checks on, optimisation off
     KUIPER_SANITIZE=address,undefined  the compiler's own checks of every access (gcc and clang; see "make sanitize")
     KUIPER_NO_VECTORS=1                no vector types, as with compilers that have none
@@ -71,7 +71,7 @@ SHARED_UTILITY = "kuiper._cyutility"
 BUILD_CONFIG = "kuiper/_build_config.py"
 
 # These must load on any CPU: they are what chooses a level, or reports that there is none.
-PORTABLE = (SHARED_UTILITY, "kuiper.cpu")
+PORTABLE = (SHARED_UTILITY, "kuiper.machine.cpuid")
 
 # A wheel has these once, at its lowest level: no loop in them gains anything from wider vectors.
 SAME_AT_ALL_LEVELS = (
@@ -368,9 +368,14 @@ def extensions() -> list[Extension]:
 
 
 def at_higher_levels(modules: list[Extension]) -> list[Extension]:
-    """The same modules once more for each higher level of a wheel, in the folders where ``kuiper/levels.py`` looks."""
+    """The same modules once more for each higher level of a wheel, where ``kuiper/machine/levels.py`` looks."""
     return [
-        Extension(module.name.replace("kuiper.", prefix, 1), list(module.sources), depends=list(module.depends))
+        Extension(
+            module.name.replace("kuiper.", prefix, 1),
+            list(module.sources),
+            depends=list(module.depends),
+            include_dirs=["."],
+        )
         for prefix in level_prefixes()
         for module in modules
         if module.name not in (*PORTABLE, *SAME_AT_ALL_LEVELS)

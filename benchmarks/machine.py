@@ -6,16 +6,15 @@ import os
 import platform
 from typing import Any
 
-from kuiper.cpu_name import cpu_name
-from kuiper.engine.caches import caches_of
-from kuiper.threads import available_cores
+from kuiper.machine import this_machine
+from kuiper.machine.caches import caches_of
 
 
 def describe() -> dict[str, Any]:
     """CPU, cores that this process may use, sizes of caches and memory, and the system."""
     return {
-        "cpu": cpu_name(),
-        "cores": available_cores(),
+        "cpu": this_machine().name,
+        "cores": this_machine().cores,
         "caches_kib": {name: size >> 10 for name, size in cache_sizes().items()},
         "memory_mib": memory_bytes() >> 20,
         "system": f"{platform.system()} {platform.machine()}",

@@ -23,7 +23,7 @@ from benchmarks.models import prepare
 from benchmarks.places import CACHE
 from benchmarks.steps import steps_of
 from benchmarks.tables import count
-from kuiper.cpu_name import cpu_name
+from kuiper.machine import this_machine
 from kuiper.models.zoo.export import ARCHITECTURES
 
 if TYPE_CHECKING:
@@ -107,7 +107,9 @@ def draw(title: str, points: list[Point], roofs: Roofs, path: Path) -> None:
         axes.set(xscale="log", yscale="log", xlabel="operations per byte", ylabel="GFLOP/s")
         draw_roofs(axes, roofs, [point.cost.intensity for point in points])
         draw_points(axes, points)
-        axes.set_title(f"{title}, {count(roofs.threads, 'thread')}, {cpu_name()}; areas are times", fontsize=10)
+        axes.set_title(
+            f"{title}, {count(roofs.threads, 'thread')}, {this_machine().name}; areas are times", fontsize=10
+        )
         figure.savefig(path, dpi=150, transparent=True)
         pyplot.close(figure)
 

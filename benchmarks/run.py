@@ -22,7 +22,7 @@ from benchmarks.session import Effort, measure
 from benchmarks.tables import all_tables, exclusions, milliseconds, setting, title
 from benchmarks.tables import limits as limits_of_peers
 from kuiper.engine.kernels.convolution import LANES
-from kuiper.threads import available_cores
+from kuiper.machine import this_machine
 
 if TYPE_CHECKING:
     import argparse
@@ -34,7 +34,7 @@ QUICK = Effort(rounds=1, turns=1, runs=3, seconds=0.0)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    some_threads = [threads for threads in (1, 2) if threads <= available_cores()]
+    some_threads = [threads for threads in (1, 2) if threads <= this_machine().cores]
     parser.add_argument(
         "--models", nargs="+", default=MODELS, choices=NETWORKS, metavar="MODEL", help=", ".join(NETWORKS)
     )
@@ -80,7 +80,7 @@ def check(arguments: argparse.Namespace) -> None:
     BenchmarkError
         For packages that are not installed, numbers out of range, and a build with bounds checks.
     """
-    cores = available_cores()
+    cores = this_machine().cores
     if not all(1 <= threads <= cores for threads in arguments.threads):
         raise BenchmarkError("--threads", f"1 to {cores}, the cores of this machine", arguments.threads)
     if min(*arguments.batch, arguments.runs) < 1:

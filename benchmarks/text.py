@@ -37,7 +37,7 @@ from benchmarks.text_results import (
 )
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.graph import pnnx
-from kuiper.threads import available_cores
+from kuiper.machine import this_machine
 
 if TYPE_CHECKING:
     import argparse
@@ -49,7 +49,7 @@ TOLERANCES = {32: 3e-3, 8: 0.15, 4: 0.9}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    some_threads = [threads for threads in (1, 2) if threads <= available_cores()]
+    some_threads = [threads for threads in (1, 2) if threads <= this_machine().cores]
     parser.add_argument("--peers", nargs="+", default=list(PEERS), choices=PEERS, metavar="PEER", help=", ".join(PEERS))
     parser.add_argument("--bits", nargs="+", type=int, default=list(BITS), choices=BITS, help="default: 32 8 4")
     parser.add_argument("--threads", nargs="+", type=int, default=some_threads, metavar="N", help="default: 1 2")
@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace, config: Mapping[str, Any] = SMOLLM2_135M) -> int:
-    cores = available_cores()
+    cores = this_machine().cores
     if not all(1 <= threads <= cores for threads in arguments.threads):
         raise BenchmarkError("--threads", f"1 to {cores}, the cores of this machine", arguments.threads)
     limits.refuse_debug_build()

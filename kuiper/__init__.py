@@ -10,10 +10,11 @@
 
 from __future__ import annotations
 
-from kuiper.levels import use_best_level
+from kuiper.machine.levels import use_best_level
 
 use_best_level()  # before any compiled module is imported: this CPU might not be able to run it
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kuiper import expression as expression  # registers pnnx.Expression
@@ -39,6 +40,7 @@ from kuiper.errors import (
 )
 from kuiper.graph import RuntimeGraph
 from kuiper.layers import registry
+from kuiper.machine import stated, this_machine
 from kuiper.tensor import Tensor
 from kuiper.tensor_limit import set_tensor_limit
 from kuiper.threads import get_num_threads, set_num_threads
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from kuiper.graph import pnnx
     from kuiper.graph.passes import Pass
     from kuiper.graph.protocols import PageProtocol
+    from kuiper.machine import Machine
 
 __version__ = "0.1.0"
 
@@ -85,6 +88,8 @@ def load(
     *,
     optimize: bool = True,
     passes: Sequence[Pass | str] | None = None,
+    machine: Machine | str | None = None,
+    reproducible: bool = False,
 ) -> RuntimeGraph:
     """The model in these files, ready to be called.
 
@@ -96,6 +101,10 @@ def load(
     passes : rewrites of the graph, as functions of ``kuiper.graph.passes`` or by name, done in this order; by default
         ``DEFAULT_PASSES``, or none with ``optimize=False``. Given both, the readable path runs the graph that exactly
         these passes leave: good for seeing what one of them does.
+    machine : what the engine plans for, or in a few words what that has other than this machine, as in the variable
+        KUIPER_MACHINE: ``"l2=256K cores=4 vnni=no"``; by default this machine
+    reproducible : True chooses the engine's algorithms without any fact of this machine, so that every machine computes
+        the same; it may take longer
 
     Returns
     -------
@@ -108,7 +117,8 @@ def load(
     UnsupportedOperatorError
         If the graph needs operators that kuiper lacks; the message lists all of them.
     ParameterError
-        If there is no pass of a name; the message lists all names.
+        If there is no pass of a name; the message lists all names. If ``machine`` cannot be meant, wants an instruction
+        that this machine lacks, or comes together with ``reproducible``.
 
     Examples
     --------
@@ -118,8 +128,13 @@ def load(
     >>> model(np.zeros((2, 3, 32, 32), np.float32)).shape
     (2, 10)
     """
+    if machine is not None and reproducible:
+        raise ParameterError("load", "a machine, or reproducible=True", "both")
+    if isinstance(machine, str):
+        machine = stated(this_machine(), machine)
     graph = RuntimeGraph(param, bin)
-    graph.build(registry, optimize, passes, Engine if optimize else None, _explorer)
+    engine = partial(Engine, machine=machine, reproducible=reproducible)
+    graph.build(registry, optimize, passes, engine if optimize else None, _explorer)
     return graph
 
 

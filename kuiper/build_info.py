@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from kuiper.levels import all_levels, build_config, cpu_features, running_level
-from kuiper.threads import available_cores, get_num_threads
+from kuiper.machine import this_machine
+from kuiper.machine.levels import all_levels, build_config, cpu_features, running_level
+from kuiper.threads import get_num_threads
 
 
 def build_info() -> dict[str, Any]:
@@ -34,7 +35,7 @@ def build_info() -> dict[str, Any]:
         "debug": config.DEBUG,
         "openmp": config.OPENMP,
         "threads": get_num_threads(),
-        "cores": available_cores(),
+        "cores": this_machine().cores,
         "cython": config.CYTHON,
         "numpy": np.__version__,
         "python": platform.python_version(),

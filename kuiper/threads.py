@@ -6,18 +6,12 @@ import mmap
 import os
 
 from kuiper.errors import ParameterError
+from kuiper.machine import this_machine
 
 try:
     import resource
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
-
-
-def available_cores() -> int:
-    """The cores that this process may run on (a container or ``taskset`` may allow fewer than the machine has)."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 # Below this many steps of an inner loop, waking a second thread costs more than it saves.
@@ -26,7 +20,8 @@ _PARALLEL_FROM = 1 << 16
 MOST_THREADS = 1024
 """No kernel is cut into more; the engine's pool has room for so many (``KUIPER_MOST_THREADS`` in engine/team.pxd)."""
 
-_num_threads = min(available_cores(), MOST_THREADS)
+_num_threads = 0
+"""What was asked for; 0, nothing so far: as many as there are cores."""
 
 _openmp_started = False
 """Whether kernels have had several threads of OpenMP in this process, ..."""
@@ -40,8 +35,11 @@ _ROOM_BESIDE_STACKS = 4 << 20  # bytes for all else that OpenMP needs to begin
 def get_num_threads() -> int:
     """The number of threads that kernels may use.
 
-    At first all cores that this process may run on; one in a process that was made by ``os.fork``.
+    At first all cores of ``kuiper.machine.this_machine()``; one in a process that was made by ``os.fork``.
     """
+    global _num_threads
+    if not _num_threads:
+        _num_threads = min(this_machine().cores, MOST_THREADS)
     return _num_threads
 
 
@@ -66,10 +64,11 @@ def threads_for(steps: int) -> int:
     memory for their stacks: GNU's library would wait for the former forever, and ends the process without the latter.
     """
     global _openmp_started
-    if steps < _PARALLEL_FROM or _num_threads == 1 or _openmp_lost or not _is_room_for_stacks(_num_threads - 1):
+    threads = get_num_threads()
+    if steps < _PARALLEL_FROM or threads == 1 or _openmp_lost or not _is_room_for_stacks(threads - 1):
         return 1
     _openmp_started = True
-    return _num_threads
+    return threads
 
 
 def _is_room_for_stacks(count: int) -> bool:

@@ -9,23 +9,9 @@ the C library choose their code by the CPU.
 
 from __future__ import annotations
 
-import hashlib
-import json
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-import kuiper
-from kuiper.engine.engine import Engine
-from kuiper.graph import RuntimeGraph
-from kuiper.layers import registry
-from kuiper.models import bundled
-from tests.graph.pass_graphs import file_graph
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 FIXTURES = Path(__file__).with_name("fixtures")
 STORED = Path(__file__).with_name("hashes.json")

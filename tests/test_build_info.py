@@ -8,8 +8,8 @@ import pytest
 
 import kuiper
 from kuiper import build_info as build_info_function
-from kuiper import levels
 from kuiper.errors import KuiperError, ParameterError
+from kuiper.machine import levels
 from kuiper.threads import threads_for
 
 
@@ -43,7 +43,7 @@ def test_import_checks_the_cpu_before_it_loads_a_kernel() -> None:
     answer = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
     message, compiled = answer.stdout.splitlines()
     assert "expected a CPU with avx4096" in message
-    assert compiled == "['kuiper._cyutility', 'kuiper.cpu']"
+    assert compiled == "['kuiper._cyutility', 'kuiper.machine.cpuid']"
 
 
 def test_missing_compiled_module_says_how_to_build() -> None:

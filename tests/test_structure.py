@@ -23,18 +23,31 @@ Graph = dict[str, set[str]]
 """For each module, or each part of a package, those that it imports."""
 
 FLOORS = {
-    "base": set(),
+    "base": {"machine"},
     "simd": set(),
-    "tensor": {"base", "simd"},
+    "machine": {"base", "simd"},
+    "tensor": {"base"},
     "graph": {"base", "tensor"},
-    "layers": {"base", "simd", "tensor", "graph"},
+    "layers": {"base", "simd", "machine", "tensor", "graph"},
     "expression": {"base", "simd", "tensor", "graph", "layers"},
-    "engine": {"base", "simd", "tensor", "graph", "layers", "expression"},
-    "explore": {"base", "tensor", "graph", "layers", "expression", "engine"},
-    "kuiper": {"base", "tensor", "graph", "layers", "expression", "engine", "explore"},
-    "models": {"base", "tensor", "graph", "layers", "expression", "kuiper"},
-    "course": {"base", "tensor", "graph", "layers", "expression", "explore", "kuiper", "models"},
-    "cli": {"base", "tensor", "graph", "layers", "expression", "engine", "explore", "kuiper", "models", "course"},
+    "engine": {"base", "simd", "machine", "tensor", "graph", "layers", "expression"},
+    "explore": {"base", "machine", "tensor", "graph", "layers", "expression", "engine"},
+    "kuiper": {"base", "machine", "tensor", "graph", "layers", "expression", "engine", "explore"},
+    "models": {"base", "machine", "tensor", "graph", "layers", "expression", "kuiper"},
+    "course": {"base", "machine", "tensor", "graph", "layers", "expression", "explore", "kuiper", "models"},
+    "cli": {
+        "base",
+        "machine",
+        "tensor",
+        "graph",
+        "layers",
+        "expression",
+        "engine",
+        "explore",
+        "kuiper",
+        "models",
+        "course",
+    },
     "program": {"cli"},
 }
 """What each floor may import. ``base`` are the modules beside the folders, ``kuiper`` is the package itself, with
@@ -169,6 +182,12 @@ def test_no_folders_import_each_other_in_a_circle(graph: Graph) -> None:
     packages = [name for name, paths in sources().items() if paths[0].name == "__init__.py"]
     found = {package: circles(parts_graph(graph, package)) for package in packages}
     assert {package: knots for package, knots in found.items() if knots} == {}
+
+
+def test_the_machine_imports_nothing_but_the_errors_and_a_header(graph: Graph) -> None:
+    """It is asked before there is anything else: the level of all compiled modules depends on it."""
+    outside = {other for module, others in graph.items() if floor_of(module) == "machine" for other in others}
+    assert {other for other in outside if floor_of(other) != "machine"} == {"kuiper.errors", "kuiper.simd.vector"}
 
 
 def test_every_floor_is_listed(graph: Graph) -> None:

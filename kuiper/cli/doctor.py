@@ -13,6 +13,7 @@ from kuiper.compiler import find_compiler, missing
 from kuiper.errors import KuiperError
 from kuiper.layers import layer_types
 from kuiper.layers.gemm import matmul
+from kuiper.machine import described, this_machine
 
 if TYPE_CHECKING:
     import argparse
@@ -35,6 +36,10 @@ def execute(arguments: argparse.Namespace) -> int:
     console.print(f"flags      {info['flags']}")
     features = info["cpu_features"]
     console.print(f"CPU        {' '.join(features) if features is not None else 'features cannot be asked for here'}")
+    name, *facts = described(this_machine())
+    console.print(f"machine    {name}")
+    for line in facts:
+        console.print(f"           {line.strip()}")
     layers = "by OpenMP" if info["openmp"] else "on one: built without OpenMP"
     console.print(
         f"threads    {info['threads']} on {info['cores']} cores; the engine's own pool, readable layers {layers}"

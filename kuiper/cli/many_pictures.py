@@ -13,10 +13,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from kuiper.cli.terminal import open_console, say, say_json
 from kuiper.errors import ImageError, ParameterError
+from kuiper.machine import this_machine
 from kuiper.models.many.dask_cluster import over_dask
 from kuiper.models.many.picture_files import find_pictures
 from kuiper.models.many.processes import over_processes
-from kuiper.threads import available_cores
 
 if TYPE_CHECKING:
     import argparse
@@ -74,7 +74,7 @@ def records(predict: Predict, paths: Sequence[str], arguments: argparse.Namespac
         finally:
             logging.disable(logging.NOTSET)
     elif arguments.output or arguments.processes is not None:
-        processes = arguments.processes or max(1, available_cores() // threads)
+        processes = arguments.processes or max(1, this_machine().cores // threads)
         yield from over_processes(predict, paths, processes, threads)
     else:
         yield from map(predict, paths)

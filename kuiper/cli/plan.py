@@ -1,4 +1,4 @@
-"""Print how the engine runs a model: algorithm, bytes moved, expected and measured time of each step."""
+"""Print how the engine runs a model: algorithm, bytes moved and time of each step, and the machine that it is for."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ through them:
         draft.py         the plan in the making: steps, and memory; concatenation.py says who writes into whose output
         planned_step.py  a step to be
         values.py        what is known of a tensor: a view of memory that does not exist yet
-        cost.py          how many cycles a convolution will take by each algorithm; caches.py asks the system for a size
+        cost.py          how many cycles a convolution will take by each algorithm
         packing.py       weights in the order in which the tile reads them; winograd_matrices.py, expression_code.py and
                          arrangement.py do such work for Winograd and for elementwise steps
         chains.py        which steps are to run together, a few rows at a time
@@ -25,8 +25,8 @@ through them:
         program.pyx      runs steps on all threads: the only place where threads are; team.pxd is their barrier
         step.pxd         what a step is: a function, its numbers, how many tasks
         kernels/         one algorithm per .pyx, each a Step
-        tile.pxd         the innermost loops, with tile.h and other C headers: blocks.pxd, activation.pxd, functions.pxd;
-                         they are made of the vectors of kuiper/simd
+        tile.pxd         the innermost loops, with C headers such as tile.h; blocks.pxd, activation.pxd, functions.pxd:
+                         all made of the vectors of kuiper/simd
 
     plan_report.py       ``model.plan()``: all of this as a table; clock.pyx measures what a cycle is
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from kuiper.engine.caches import second_level_floats
+from kuiper.engine.cost import second_level_floats
 from kuiper.engine.kernels.chain import MOST_STEPS, Chain
 from kuiper.engine.planned_step import NativeStep, StepCard
 from kuiper.engine.values import Value, new_image, same_memory
-from kuiper.threads import available_cores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from kuiper.engine.planned_step import PlannedStep
     from kuiper.engine.step import Step
     from kuiper.engine.values import Storage
+    from kuiper.machine import Machine
 
     Bands = tuple[int, int]
     Uses = Counter[Storage]
@@ -38,21 +38,21 @@ _ROUNDS = 2
 _TASKS_PER_CORE = 2
 
 
-def join_chains(steps: Sequence[PlannedStep]) -> list[PlannedStep]:
-    """The steps, with chains in the place of those that make them up."""
+def join_chains(steps: Sequence[PlannedStep], machine: Machine) -> list[PlannedStep]:
+    """The steps, with chains in the place of those that make them up, as suits a machine."""
     joined: list[PlannedStep] = []
     uses = Counter(value.storage for step in steps for value in (*step.reads, *step.writes))
     index = 0
     while index < len(steps):
-        links, bands = _best_cut(_chain_from(steps, index, uses))
+        links, bands = _best_cut(_chain_from(steps, index, uses, machine), machine)
         joined.append(_chain(links, bands) if bands else steps[index])
         index += max(1, len(links))
     return joined
 
 
-def _best_cut(links: list[NativeStep]) -> tuple[list[NativeStep], Bands | None]:
+def _best_cut(links: list[NativeStep], machine: Machine) -> tuple[list[NativeStep], Bands | None]:
     """All links if they fit the cache, else those up to the smallest image; none if not even two fit."""
-    parts = ((links[:count], _bands(links[:count])) for count in range(2, len(links) + 1))
+    parts = ((links[:count], _bands(links[:count], machine)) for count in range(2, len(links) + 1))
     fitting = [(part, bands) for part, bands in parts if bands]
     if not fitting:
         return [], None
@@ -61,18 +61,20 @@ def _best_cut(links: list[NativeStep]) -> tuple[list[NativeStep], Bands | None]:
     return min(reversed(fitting), key=lambda part: part[0][-1].writes[0].storage.floats)
 
 
-def _chain_from(steps: Sequence[PlannedStep], start: int, uses: Uses) -> list[NativeStep]:
+def _chain_from(steps: Sequence[PlannedStep], start: int, uses: Uses, machine: Machine) -> list[NativeStep]:
     """The longest chain that begins with this step."""
     first = steps[start]
     links = [first] if isinstance(first, NativeStep) and first.window else []
     for step in steps[start + 1 :]:
-        if not 0 < len(links) < MOST_STEPS or not isinstance(step, NativeStep) or not _link(links[-1], step, uses):
+        if not 0 < len(links) < MOST_STEPS or not isinstance(step, NativeStep):
+            break
+        if not _link(links[-1], step, uses, machine):
             break
         links.append(step)
     return links
 
 
-def _link(maker: NativeStep, reader: NativeStep, uses: Uses) -> bool:
+def _link(maker: NativeStep, reader: NativeStep, uses: Uses, machine: Machine) -> bool:
     """Whether an image goes from one step to the other, is large, and is nobody else's."""
     if reader.window is None or len(maker.writes) != 1:
         return False
@@ -80,7 +82,7 @@ def _link(maker: NativeStep, reader: NativeStep, uses: Uses) -> bool:
     stride, reach = reader.window
     whole = image.start == 0 and image.strides == new_image(*image.shape).strides
     if (
-        image.storage.floats < _LARGE * second_level_floats()
+        image.storage.floats < _LARGE * second_level_floats(machine)
         or image.storage.contents is not None
         or reach < stride
         or not whole
@@ -89,12 +91,12 @@ def _link(maker: NativeStep, reader: NativeStep, uses: Uses) -> bool:
     return uses[image.storage] == 2 and image.shape == read.shape and same_memory(image, read)
 
 
-def _bands(links: list[NativeStep]) -> Bands | None:
+def _bands(links: list[NativeStep], machine: Machine) -> Bands | None:
     """Rows of a round, and tasks; None if not even two rows of all images fit the cache, or a core has no task."""
     rows = _image_rows(links)
-    out_h, cores = links[-1].writes[0].shape[2], available_cores()
+    out_h, cores = links[-1].writes[0].shape[2], machine.cores
     wanted = _TASKS_PER_CORE * cores
-    bands = [band for band in _BANDS if _strip_floats(links, rows, band) <= _STRIPS * second_level_floats()]
+    bands = [band for band in _BANDS if _strip_floats(links, rows, band) <= _STRIPS * second_level_floats(machine)]
     if not bands:
         return None
     band = next((band for band in bands if wanted * _ROUNDS * band <= out_h), bands[-1])

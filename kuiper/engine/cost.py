@@ -9,26 +9,31 @@ A cost is a number of the core's clock cycles, on one thread. It is a sum of thr
                  of the two counts, and a part of the other
 
 Nothing is timed when a model is loaded, so the same machine gives a model the same plan, and the same bits, each time.
-What differs from one build to another (lanes, registers) is taken from the build, what differs from one machine to
-another in steps of two (the second-level cache) from the operating system. The constants below are ratios: operations
-per cycle and bytes per cycle, which modern cores have much the same. docs/engine.md tells where each comes from.
+All that differs from one machine to another is in the ``Machine`` that each function takes: its second-level cache, and
+the size and number of its vectors. So a machine that is only stated, with other vectors than those of the kernels, has
+costs, too: an algorithm is chosen by the machine, and then cut for the kernels that there are (``for_kernels``). The
+constants below are ratios: operations per cycle and bytes per cycle, which modern cores have much the same.
+docs/engine.md tells where each comes from.
 """
 
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from kuiper.engine.caches import second_level_floats
 from kuiper.engine.kernels.convolution import LANES, MOST_ROWS
-from kuiper.levels import splits_avx512
+from kuiper.machine.build import REGISTERS
+
+if TYPE_CHECKING:
+    from kuiper.machine import Machine
 
 MAX_VECTORS = len(MOST_ROWS)
+MAX_ROWS = max(MOST_ROWS)
 
 # What a core does in a cycle: multiply-adds of vectors, operations of any kind with vectors, and loads; most of the
-# tile's are of single numbers.
-_PARTS = 2.0 if LANES == 16 and splits_avx512() else 1.0
-PRODUCTS, OPERATIONS, LOADS = 2.0 / _PARTS, 4.0 / _PARTS, 2.0
+# tile's are of single numbers. Of the first two, a core that splits its vectors does half.
+PRODUCTS, OPERATIONS, LOADS = 2.0, 4.0, 2.0
 LATENCY = 4.0  # cycles until a sum is ready for its next term
 POINTERS = 9  # rows whose pointers stay in registers; the others are loaded in each step
 UNHIDDEN_LOADS = 1 / 8  # the part of the loads' time that multiply-adds do not hide
@@ -38,7 +43,6 @@ TILE_CYCLES = 30.0  # to find the pixels of a tile, and to call it
 # Bytes per cycle: from the second-level cache, and from beyond it while products run.
 NEAR_BYTES, FAR_BYTES = 20.0, 6.0
 TILED_BYTES = 2.0  # of an image beyond that cache, of which each of Winograd's tiles takes some pixels of several rows
-COPY_BYTES, MAP_BYTES = 5.5, 11.0  # read and written: where the order changes, and where it stays
 UNHIDDEN_WEIGHTS = 0.3  # the part of the shorter of arithmetic and weights that does not hide behind the longer
 
 # One vector of a tile of Winograd's, by stride and size of tiles: operations of both transforms (loads and stores among
@@ -77,82 +81,114 @@ class WinogradCut:
         return _matrices(self.size)
 
 
-def near_floats() -> int:
+@functools.cache
+def for_kernels(machine: Machine) -> Machine:
+    """The machine with the vectors that the kernels of this build have: what layers are cut for."""
+    return replace(machine, lanes=LANES, registers=REGISTERS, splits_avx512=machine.splits_avx512 and LANES == 16)
+
+
+def second_level_floats(machine: Machine) -> int:
+    """float32 numbers that one core's second-level cache holds."""
+    return machine.l2 // 4
+
+
+def near_floats(machine: Machine) -> int:
     """Weights up to this size, half of the second-level cache, stay there from block to block."""
-    return second_level_floats() // 2
+    return second_level_floats(machine) // 2
 
 
-def many_weights() -> int:
+def many_weights(machine: Machine) -> int:
     """Weights of this size and more, a quarter of the cache, push the image out: a panel then serves many pixels."""
-    return second_level_floats() // 4
+    return second_level_floats(machine) // 4
 
 
-def block_floats() -> int:
+def block_floats(machine: Machine) -> int:
     """V of a block and M of a panel: they may fill most of the cache, being used again at once."""
-    return second_level_floats() * 3 // 4
+    return second_level_floats(machine) * 3 // 4
 
 
-def tile_cycles(rows: int, vectors: int) -> float:
+def products_per_cycle(machine: Machine) -> float:
+    """Multiply-adds of vectors that a core does in a cycle."""
+    return PRODUCTS / 2 if machine.splits_avx512 else PRODUCTS
+
+
+def most_rows(machine: Machine, vectors: int) -> int:
+    """Rows of the largest tile of so many vectors: its sums, weights and numbers fit the registers (``tile.pxd``).
+
+    >>> from kuiper.machine import REPRODUCIBLE
+    >>> [most_rows(REPRODUCIBLE, vectors) for vectors in (1, 2, 3, 4)]
+    [12, 12, 9, 6]
+    """
+    is_arm = machine.registers == 32 and machine.lanes <= 4  # where each row has a register for four of its numbers
+    fitting = (machine.registers - vectors) // (vectors + 1) if is_arm else (machine.registers - 2 - vectors) // vectors
+    return min(fitting, MAX_ROWS)
+
+
+def tile_cycles(machine: Machine, rows: int, vectors: int) -> float:
     """Cycles of one step of a tile: its multiply-adds, or its loads, or until the sums of the last step are ready.
 
     A step loads a number of each row, its vectors of weights, and a line that will be needed later.
 
-    >>> tile_cycles(6, 2) < tile_cycles(12, 1) and tile_cycles(1, 1) == tile_cycles(2, 1)
+    >>> from kuiper.machine import REPRODUCIBLE as machine
+    >>> tile_cycles(machine, 6, 2) < tile_cycles(machine, 12, 1)
     True
     """
     loads = (rows + vectors + 1 + max(0, rows - POINTERS)) / LOADS
-    products = rows * vectors / PRODUCTS
+    products = rows * vectors / products_per_cycle(machine)
     return max(products + UNHIDDEN_LOADS * loads, loads, LATENCY)
 
 
-def tile_sizes(pixels: int, vectors: int) -> list[tuple[int, int]]:
+def tile_sizes(machine: Machine, pixels: int, vectors: int) -> list[tuple[int, int]]:
     """Tiles as even as possible, as (how many, of how many rows).
 
-    >>> sum(count * rows for count, rows in tile_sizes(100, 2))
+    >>> from kuiper.machine import REPRODUCIBLE
+    >>> sum(count * rows for count, rows in tile_sizes(REPRODUCIBLE, 100, 2))
     100
     """
-    tiles = -(-pixels // MOST_ROWS[vectors - 1])
+    tiles = -(-pixels // most_rows(machine, vectors))
     rows, larger = divmod(pixels, tiles)
     return [(larger, rows + 1), (tiles - larger, rows)]
 
 
 @functools.lru_cache(4096)
-def pixel_cycles(pixels: int, vectors: int, steps: int) -> float:
+def pixel_cycles(machine: Machine, pixels: int, vectors: int, steps: int) -> float:
     """Cycles of a panel of so many vectors for so many pixels, each a sum of ``steps`` products."""
     own = SUM_CYCLES * vectors
     return sum(
-        tiles * (steps * tile_cycles(rows, vectors) + rows * own + TILE_CYCLES)
-        for tiles, rows in tile_sizes(pixels, vectors)
+        tiles * (steps * tile_cycles(machine, rows, vectors) + rows * own + TILE_CYCLES)
+        for tiles, rows in tile_sizes(machine, pixels, vectors)
         if tiles
     )
 
 
-def panel_widths(vectors: int, pixels: int, steps: int) -> list[int]:
+def panel_widths(machine: Machine, vectors: int, pixels: int, steps: int) -> list[int]:
     """How many vectors each panel gets, for the fewest cycles; the widest first.
 
-    >>> sum(panel_widths(9, pixels=1000, steps=576))
+    >>> from kuiper.machine import REPRODUCIBLE
+    >>> sum(panel_widths(REPRODUCIBLE, 9, pixels=1000, steps=576))
     9
     """
-    return list(_panel_widths(vectors, pixels, steps))
+    return list(_panel_widths(machine, vectors, pixels, steps))
 
 
 @functools.lru_cache(4096)  # each walk over a graph asks again, and so does packing
-def _panel_widths(vectors: int, pixels: int, steps: int) -> tuple[int, ...]:
-    costs = {width: pixel_cycles(pixels, width, steps) for width in range(1, MAX_VECTORS + 1)}
+def _panel_widths(machine: Machine, vectors: int, pixels: int, steps: int) -> tuple[int, ...]:
+    costs = {width: pixel_cycles(machine, pixels, width, steps) for width in range(1, MAX_VECTORS + 1)}
     best: list[tuple[float, list[int]]] = [(0.0, [])]
     for total in range(1, vectors + 1):
         best.append(min((best[total - w][0] + costs[w], [*best[total - w][1], w]) for w in costs if w <= total))
     return tuple(sorted(best[vectors][1], reverse=True))
 
 
-def direct_cost(pixels: int, widths: list[int], steps: int) -> float:
+def direct_cost(machine: Machine, pixels: int, widths: list[int], steps: int) -> float:
     """Cycles of ``kernels/convolution.pyx``: panels of these widths over so many pixels, sums of ``steps`` products.
 
-    >>> direct_cost(100, [2], 64) < direct_cost(100, [2, 2], 64)
+    >>> from kuiper.machine import REPRODUCIBLE as machine
+    >>> direct_cost(machine, 100, [2], 64) < direct_cost(machine, 100, [2, 2], 64)
     True
     """
-    cycles = sum(pixel_cycles(pixels, width, steps) for width in widths)
-    return together(cycles, steps * sum(widths) * LANES)
+    cycles = sum(pixel_cycles(machine, pixels, width, steps) for width in widths)
+    return together(cycles, steps * sum(widths) * machine.lanes)
 
 
 def _positions(size: int, stride: int) -> int:
@@ -164,7 +200,14 @@ def _matrices(size: int) -> int:
 
 
 def cut_winograd(
-    images: int, out_h: int, out_w: int, channels: int, out_channels: int, size: int, stride: int = 1
+    machine: Machine,
+    images: int,
+    out_h: int,
+    out_w: int,
+    channels: int,
+    out_channels: int,
+    size: int,
+    stride: int = 1,
 ) -> WinogradCut:
     """The blocks of tiles and the panels of output channels for F(2, 3) or F(4, 3) (``size`` 2 or 4).
 
@@ -172,57 +215,63 @@ def cut_winograd(
     larger than the cache allows. A few blocks are 2 or 4, which threads share evenly, rather than 3 or 5. Where there
     are too few, output channels fall into groups; a single block is cut into two at any price.
 
-    >>> cut_winograd(1, 56, 56, 64, 64, size=4).tiles
+    >>> from kuiper.machine import REPRODUCIBLE
+    >>> cut_winograd(REPRODUCIBLE, 1, 56, 56, 64, 64, size=4).tiles
     196
     """
     tiles = images * -(-out_h // size) * -(-out_w // size)
-    positions = _positions(size, stride)
-    vectors, depth = -(-out_channels // LANES), -(-channels // LANES) * LANES
-    far = _matrices(size) * channels * vectors * LANES > near_floats()
+    positions, lanes = _positions(size, stride), machine.lanes
+    vectors, depth = -(-out_channels // lanes), -(-channels // lanes) * lanes
+    far = _matrices(size) * channels * vectors * lanes > near_floats(machine)
     wanted = max(LEAST_FAR if far else LEAST_NEAR, -(-tiles // TASKS))
-    most = max(1, block_floats() // (positions * (depth + min(vectors, MAX_VECTORS) * LANES)))
+    most = max(1, block_floats(machine) // (positions * (depth + min(vectors, MAX_VECTORS) * lanes)))
     limit = min(most, wanted * 3 // 2)
     blocks = next((few for few in (1, 2, 4, TASKS) if -(-tiles // few) <= limit), -(-tiles // limit))
     block = -(-tiles // blocks)
-    panels = max(-(-vectors // winograd_panel(block, vectors, channels)), 2 if blocks == 1 and vectors > 1 else 1)
+    width = winograd_panel(machine, block, vectors, channels)
+    panels = max(-(-vectors // width), 2 if blocks == 1 and vectors > 1 else 1)
     groups = 1
     while blocks * groups < TASKS and 2 * groups <= panels:
-        if blocks * groups > 1 and 2 * groups * GROUP_CHANNELS > vectors * LANES:
+        if blocks * groups > 1 and 2 * groups * GROUP_CHANNELS > vectors * lanes:
             break
         groups *= 2
     return WinogradCut(size, stride, tiles, block, panels, groups)
 
 
-def winograd_panel(block: int, vectors: int, channels: int) -> int:
+def winograd_panel(machine: Machine, block: int, vectors: int, channels: int) -> int:
     """Vectors of a panel: those that take the fewest cycles for each.
 
-    >>> 1 <= winograd_panel(25, 8, 64) <= MAX_VECTORS
+    >>> from kuiper.machine import REPRODUCIBLE
+    >>> 1 <= winograd_panel(REPRODUCIBLE, 25, 8, 64) <= MAX_VECTORS
     True
     """
     widths = range(1, min(vectors, MAX_VECTORS) + 1)
-    return min(widths, key=lambda width: (pixel_cycles(block, width, channels) / width, -width))
+    return min(widths, key=lambda width: (pixel_cycles(machine, block, width, channels) / width, -width))
 
 
-def winograd_cost(cut: WinogradCut, channels: int, out_channels: int) -> float:
+def winograd_cost(machine: Machine, cut: WinogradCut, channels: int, out_channels: int) -> float:
     """Cycles that Winograd's convolution will take on one thread.
 
-    >>> widths = panel_widths(-(-64 // LANES), 56 * 56, 9 * 64)
-    >>> winograd_cost(cut_winograd(1, 56, 56, 64, 64, size=4), 64, 64) < direct_cost(56 * 56, widths, 9 * 64)
+    >>> from kuiper.machine import REPRODUCIBLE as machine
+    >>> winograd = winograd_cost(machine, cut_winograd(machine, 1, 56, 56, 64, 64, size=4), 64, 64)
+    >>> widths = panel_widths(machine, 64 // machine.lanes, 56 * 56, 9 * 64)
+    >>> winograd < direct_cost(machine, 56 * 56, widths, 9 * 64)
     True
     """
-    vectors = -(-out_channels // LANES)
+    lanes, vectors = machine.lanes, -(-out_channels // machine.lanes)
     blocks = -(-cut.tiles // cut.block)
     width = -(-vectors // cut.panels)
-    cycles = cut.positions * blocks * vectors / width * pixel_cycles(cut.block, width, channels)
-    weights = cut.matrices * channels * vectors * LANES
+    cycles = cut.positions * blocks * vectors / width * pixel_cycles(machine, cut.block, width, channels)
+    weights = cut.matrices * channels * vectors * lanes
     kind = cut.stride, cut.size
-    transform = TRANSFORM_OPERATIONS[kind] / OPERATIONS + TRANSFORM_MOVES[kind] * LANES * 4 / NEAR_BYTES
-    inputs, outputs = -(-channels // LANES) * cut.panel_groups, vectors
+    operations = OPERATIONS / 2 if machine.splits_avx512 else OPERATIONS
+    transform = TRANSFORM_OPERATIONS[kind] / operations + TRANSFORM_MOVES[kind] * lanes * 4 / NEAR_BYTES
+    inputs, outputs = -(-channels // lanes) * cut.panel_groups, vectors
     transforms = cut.tiles * transform * (INPUT_SHARE * inputs + (1 - INPUT_SHARE) * outputs)
-    image = cut.tiles * (cut.stride * cut.size) ** 2 * -(-channels // LANES) * LANES
-    if image > second_level_floats():
+    image = cut.tiles * (cut.stride * cut.size) ** 2 * -(-channels // lanes) * lanes
+    if image > second_level_floats(machine):
         transforms += 4 * image / TILED_BYTES
-    return together(cycles, weights * (blocks if weights > near_floats() else 1)) + transforms
+    return together(cycles, weights * (blocks if weights > near_floats(machine) else 1)) + transforms
 
 
 def together(cycles: float, floats: float) -> float:

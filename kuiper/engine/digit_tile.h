@@ -33,8 +33,7 @@ static float kuiper_of_half(unsigned short half) {
 
 /* The instruction came after the levels that kuiper is built for: only these functions have it, and whoever calls
    them has asked the CPU. */
-#if defined(KUIPER_AVX512) && defined(__AVX512BW__)
-#define KUIPER_FEATURE "avx512_vnni"
+#if defined(KUIPER_AVX512_DOTS)
 #define KUIPER_WITH_DOTS __attribute__((target("avx512vnni")))
 typedef __m512i kuiper_bytes;
 #define KUIPER_BYTES(p) _mm512_loadu_si512(p)
@@ -45,9 +44,7 @@ typedef __m512i kuiper_bytes;
 #define KUIPER_JOINED(a, b, c) _mm512_add_epi32(_mm512_add_epi32(a, _mm512_slli_epi32(b, 8)), _mm512_slli_epi32(c, 16))
 #define KUIPER_FLOATS(words) _mm512_cvtepi32_ps(words)
 #define KUIPER_HALF_FLOATS(p) _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(p)))
-#elif defined(KUIPER_AVX2) && defined(__F16C__) &&                            \
-    (defined(__clang__) || __GNUC__ >= 11)
-#define KUIPER_FEATURE "avx_vnni"
+#elif defined(KUIPER_AVX2_DOTS)
 #define KUIPER_WITH_DOTS __attribute__((target("avxvnni")))
 typedef __m256i kuiper_bytes;
 #define KUIPER_BYTES(p) _mm256_loadu_si256((const __m256i *)(p))
@@ -60,7 +57,6 @@ typedef __m256i kuiper_bytes;
 #define KUIPER_FLOATS(words) _mm256_cvtepi32_ps(words)
 #define KUIPER_HALF_FLOATS(p) _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(p)))
 #else
-#define KUIPER_FEATURE ""
 #define KUIPER_WITH_DOTS
 typedef struct {
     int lane[LANES];

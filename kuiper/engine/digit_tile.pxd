@@ -33,8 +33,6 @@ cdef extern from "kuiper/engine/digit_tile.h":
         DIGITS
         DIGIT_GROUP  # fours of a group in 4 bits
 
-    const char* FEATURE "KUIPER_FEATURE"  # what the CPU must have, as kuiper.cpu calls it; nothing: this is the plain loop
-
     ctypedef struct DigitWork "kuiper_digit_work":
         Py_ssize_t groups, fours
         const unsigned char* weights

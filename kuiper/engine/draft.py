@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kuiper.engine.step import Step
     from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
     from kuiper.layers.layer import Array
+    from kuiper.machine import Machine
 
 
 class Remembered(NamedTuple):
@@ -37,8 +38,12 @@ class Draft:
     ``packed`` keeps weights in kernel order, for all plans of one model. ``shapes`` are those of operands, by index, as
     far as they are known, and ``slices`` says which operands are to be parts of a concatenation. ``max_length`` is that
     of the sessions that the plan is for; ``remembered`` and ``position`` are what steps read and write of their state.
+    What may change a bit of a result is chosen by ``choices`` alone. How steps are cut into tasks, blocks and panels
+    suits ``machine``, which has the vectors of the kernels.
     """
 
+    choices: Machine
+    machine: Machine
     packed: dict[Any, Any]
     shapes: Mapping[int, tuple[int, ...]]
     slices: Mapping[int, Slice]
@@ -76,10 +81,10 @@ class Draft:
     ) -> None:
         """Add a compiled step for the current operator.
 
-        ``more_bytes`` counts weights and memory outside; what it reads and writes on the arena is added. ``rejected``
-        are algorithms that were weighed and would have taken longer, each with its expected cycles. A step that can run
-        by rows says by its ``window``, (stride, reach), how: output row y needs ``reach`` rows of its first input from
-        ``stride * y`` on, give or take a padding.
+        ``more_bytes`` counts weights and memory outside; what it reads and writes on the arena is added. Where
+        algorithms were weighed, ``expected`` are the cycles of this one, and ``rejected`` the others with theirs. A
+        step that can run by rows says by its ``window``, (stride, reach), how: output row y needs ``reach`` rows of its
+        first input from ``stride * y`` on, give or take a padding.
         """
         assert self.op is not None
         moved = more_bytes + sum(value.view.nbytes for value in (*reads, *writes))

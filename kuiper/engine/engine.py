@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.engine.kernels.digit_product import RUNS
 from kuiper.engine.plan import LayerFailedError, Plan, PlanMismatchError
 from kuiper.engine.plan_report import plan_report
-from kuiper.errors import GraphStateError
+from kuiper.errors import GraphStateError, ParameterError
 from kuiper.locks import open_in_children
+from kuiper.machine import REPRODUCIBLE, this_machine
 from kuiper.tensor_limit import Limited
 from kuiper.threads import get_num_threads
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from kuiper.graph.report import Report
     from kuiper.graph.state import State
     from kuiper.layers.layer import Array
+    from kuiper.machine import Machine
 
 _PLANS_KEPT = 8
 _PLANS_OF_SESSIONS = 24  # nine lengths of a piece, with and without outputs, and some for the end of the room
@@ -36,10 +39,36 @@ class Engine:
     A graph that cannot be planned for some shapes, whatever the reason, or whose shapes turn out to depend on what is
     in the inputs, is left to the readable layers, so that both ways of running a model fail with the same error.
     ``refusal`` is why the last plan that could not be made was not.
+
+    Parameters
+    ----------
+    graph : a graph that has been built
+    machine : what its plans are for; None: this machine
+    reproducible : whether algorithms are chosen for ``kuiper.machine.REPRODUCIBLE`` instead; steps are cut for
+        ``machine`` all the same, which changes no bit
+
+    Raises
+    ------
+    ParameterError
+        If the machine has an instruction that this CPU lacks, or this build; if KUIPER_MACHINE cannot be meant.
+
+    Examples
+    --------
+    >>> import kuiper, numpy as np
+    >>> from kuiper.machine import stated, this_machine
+    >>> from kuiper.models import bundled
+    >>> graph = kuiper.load(bundled("cifar_resnet20"), optimize=False)
+    >>> engine = Engine(graph, stated(this_machine(), "l2=256K cores=1"))
+    >>> engine.plan_for([np.zeros((1, 3, 32, 32), np.float32)]).machine.cores
+    1
     """
 
-    def __init__(self, graph: WiredGraph) -> None:
+    def __init__(self, graph: WiredGraph, machine: Machine | None = None, reproducible: bool = False) -> None:
+        if machine is not None and machine.vnni and not RUNS:
+            raise ParameterError("machine", "features that this CPU and this build of kuiper have", "vnni")
         self._graph = graph
+        self._machine = machine or this_machine()
+        self._choices = REPRODUCIBLE if reproducible else self._machine
         self._plans: OrderedDict[Key, Plan | None] = OrderedDict()
         self._packed: dict[Any, Any] = {}
         self._lock = Lock()
@@ -151,7 +180,7 @@ class Engine:
                 return self._plans[key]
             try:
                 with np.errstate(all="ignore"), Limited():
-                    plan = Plan(self._graph, inputs, self._packed, max_length, outputs)
+                    plan = Plan(self._graph, inputs, self._packed, max_length, outputs, self._machine, self._choices)
             except MemoryError as error:  # there may be enough another time
                 self.refusal = _text_of(error)
                 raise

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from kuiper.graph.protocols import WiredGraph
     from kuiper.graph.runtime_operator import RuntimeOperator
     from kuiper.layers.layer import Array
+    from kuiper.machine import Machine
 
 # Operators whose output depends on the shape of their input, not on what is in it.
 _SHAPE_ONLY = frozenset({"Tensor.size", "aten::size", "Tensor.shape", "Shape"})
@@ -50,12 +51,14 @@ class GraphWalk:
 
     ``planner`` has the steps and the memory when it is done, ``exported`` what the graph returns. ``shapes`` are those
     that an earlier walk has found. A graph with state is planned for sessions of ``max_length``; without ``outputs``,
-    what only they need is left out.
+    what only they need is left out. ``choices`` and ``machine`` are the planner's.
     """
 
     def __init__(
         self,
         graph: WiredGraph,
+        choices: Machine,
+        machine: Machine,
         packed: dict[Any, Any],
         shapes: dict[int, tuple[int, ...]] | None = None,
         max_length: int = 0,
@@ -63,7 +66,7 @@ class GraphWalk:
     ) -> None:
         self.graph = graph
         slices = slices_of_concatenations(graph.order, shapes) if shapes else {}
-        self.planner = Planner(packed, shapes or {}, slices, max_length=max_length)
+        self.planner = Planner(choices, machine, packed, shapes or {}, slices, max_length=max_length)
         self.outputs = outputs
         self.values: dict[int, AnyValue] = {}
         self.exported: list[HostValue] = []

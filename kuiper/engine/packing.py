@@ -15,17 +15,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.engine.cost import panel_widths
-from kuiper.engine.kernels.convolution import LANES, REGISTERS
+from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.memory import for_weights
 from kuiper.engine.values import whole_vectors
 
 if TYPE_CHECKING:
     from kuiper.layers.layer import Array
+    from kuiper.machine import Machine
 
 
-# Vectors of a panel that serves one row as well as many. One row takes 40 % longer with two vectors than with three or
-# four; with 16 registers many rows want two, and take 3 to 6 % longer with three, 28 % with four (AVX2).
-_ANY_ROWS = 4 if REGISTERS == 32 else 3
+# Vectors of a panel that serves one row as well as many, by the number of registers. One row takes 40 % longer with two
+# vectors than with three or four; with 16 registers many rows want two, and take 3 to 6 % longer with three, 28 % with
+# four (AVX2).
+_ANY_ROWS = {32: 4, 16: 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +40,14 @@ class PackedWeights:
     depth: int
 
 
-def cut_panels(weight: Array, groups: int, pixels: int) -> list[int]:
+def cut_panels(machine: Machine, weight: Array, groups: int, pixels: int) -> list[int]:
     """The widths of the panels of each group, or of as many groups as are packed together."""
     own = len(weight) // groups
     together = _groups_together(own, groups)
-    return panel_widths(whole_vectors(own * together) // LANES, pixels, together * weight[0].size)
+    return panel_widths(machine, whole_vectors(own * together) // LANES, pixels, together * weight[0].size)
 
 
-def pack(weight: Array, bias: Array | None, groups: int, pixels: int | None) -> PackedWeights:
+def pack(machine: Machine, weight: Array, bias: Array | None, groups: int, pixels: int | None) -> PackedWeights:
     """Pack the weight (out_c, in_c / groups, kernel_h, kernel_w) of a convolution over so many pixels, None for any.
 
     Groups whose outputs fill no whole vector are packed together, with zeros where they do not see each other. If some
@@ -58,7 +60,7 @@ def pack(weight: Array, bias: Array | None, groups: int, pixels: int | None) -> 
         last, seen = min(first + together, groups), min(first, groups - together)
         columns = _columns(weight, range(first, last), seen, groups, together)
         start = first * own
-        for width in _widths(whole_vectors(columns.shape[1]) // LANES, pixels, len(columns)):
+        for width in _widths(machine, whole_vectors(columns.shape[1]) // LANES, pixels, len(columns)):
             panels.append((width, start, seen * depth, offset))
             stop = min(start + width * LANES, last * own)
             parts.append((offset, columns[:, start - first * own : stop - first * own], width * LANES))
@@ -72,17 +74,18 @@ def pack(weight: Array, bias: Array | None, groups: int, pixels: int | None) -> 
     return PackedWeights(packed, padded_bias(bias, out_c), np.array(panels, np.intp), depth * together)
 
 
-def matrix_widths(out_features: int, in_features: int, rows: int | None) -> tuple[int, ...]:
+def matrix_widths(machine: Machine, out_features: int, in_features: int, rows: int | None) -> tuple[int, ...]:
     """The widths of the panels of a matrix that is packed for so many rows, None for any."""
-    return tuple(_widths(whole_vectors(out_features) // LANES, rows, in_features))
+    return tuple(_widths(machine, whole_vectors(out_features) // LANES, rows, in_features))
 
 
-def _widths(vectors: int, pixels: int | None, steps: int) -> list[int]:
+def _widths(machine: Machine, vectors: int, pixels: int | None, steps: int) -> list[int]:
     """Of panels of so many vectors in all."""
     if pixels is not None:
-        return panel_widths(vectors, pixels, steps)
-    rest = vectors % _ANY_ROWS
-    return [_ANY_ROWS] * (vectors // _ANY_ROWS) + ([rest] if rest else [])
+        return panel_widths(machine, vectors, pixels, steps)
+    widest = _ANY_ROWS[machine.registers]
+    rest = vectors % widest
+    return [widest] * (vectors // widest) + ([rest] if rest else [])
 
 
 def matrix_of(packed: PackedWeights, rows: int) -> Array:

@@ -20,12 +20,14 @@ from kuiper.engine.arena import place
 from kuiper.engine.arena_map import arena_map
 from kuiper.engine.chains import join_chains
 from kuiper.engine.clock import seconds as seconds_now
+from kuiper.engine.cost import for_kernels
 from kuiper.engine.graph_walk import GraphWalk
 from kuiper.engine.memory import address, aligned
 from kuiper.engine.planned_step import LayerStep, NativeStep, StepCard, set_lifetimes, without_idle_imports
 from kuiper.engine.program import Program
 from kuiper.engine.values import HostValue, Value
 from kuiper.graph.boundary import shapes_of
+from kuiper.machine import this_machine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from kuiper.graph.protocols import WiredGraph
     from kuiper.graph.state import State
     from kuiper.layers.layer import Array
+    from kuiper.machine import Machine
 
     Observer = Callable[[StepCard | LayerStep, float], None]
 
@@ -94,6 +97,8 @@ class Plan:
     packed : where packed weights are kept, so that plans for other shapes find them; empty at first
     max_length : of the sessions that it is for, if the graph has state
     outputs : False leaves out whatever no state needs
+    machine : what it is cut for; None: this machine
+    choices : the machine for which algorithms are chosen, on which alone the bits of a result depend; None: ``machine``
 
     Raises
     ------
@@ -117,13 +122,18 @@ class Plan:
         packed: dict[Any, Any],
         max_length: int = 0,
         outputs: bool = True,
+        machine: Machine | None = None,
+        choices: Machine | None = None,
     ) -> None:
-        first_walk = GraphWalk(graph, packed, None, max_length, outputs)
+        self.machine = machine or this_machine()
+        self.choices = choices or self.machine
+        kernels = for_kernels(self.machine)
+        first_walk = GraphWalk(graph, self.choices, kernels, packed, None, max_length, outputs)
         first_walk.walk(examples)
-        walk = GraphWalk(graph, packed, first_walk.found_shapes(), max_length, outputs)
+        walk = GraphWalk(graph, self.choices, kernels, packed, first_walk.found_shapes(), max_length, outputs)
         walk.walk(examples)
         planner = walk.planner
-        steps = join_chains(without_idle_imports(planner.steps))
+        steps = join_chains(without_idle_imports(planner.steps), kernels)
         set_lifetimes(steps)
         self.arena_floats = place(planner.storages)
         self.storages = arena_map(planner.storages, walk.values)
@@ -143,7 +153,7 @@ class Plan:
         self.position = planner.position
         self.remembered = planner.remembered
         self.outputs = [value for value in walk.exported if value.slot in walk.export_slots]
-        self.stretches = _stretches(steps, lasting)
+        self.stretches = _stretches(steps, lasting, self.machine.cores)
         self._shelf: list[Workspace] = []
 
     def run(
@@ -337,7 +347,7 @@ def _off(arena: Array, result: Any) -> Any:
     return result.copy() if isinstance(result, np.ndarray) and np.may_share_memory(result, arena) else result
 
 
-def _stretches(steps: Sequence[PlannedStep], lasting: set[int]) -> list[Stretch | LayerStep]:
+def _stretches(steps: Sequence[PlannedStep], lasting: set[int], cores: int) -> list[Stretch | LayerStep]:
     """The steps in order, neighbours that are compiled joined to programs; what is in ``lasting`` slots never moves."""
     stretches: list[Stretch | LayerStep] = []
     native: list[NativeStep] = []
@@ -348,7 +358,7 @@ def _stretches(steps: Sequence[PlannedStep], lasting: set[int]) -> list[Stretch 
         if native:
             used = [external for each in native for external in each.externals]
             externals = [(index, value) for index, value in used if value.slot not in lasting]
-            program = Program([each.make() for each in native])
+            program = Program([each.make() for each in native], cores)
             stretches.append(Stretch(program, [each.card for each in native], externals))
             native = []
         if step is not None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING, NamedTuple
 
-from kuiper.engine.clock import cycles_per_nanosecond
 from kuiper.engine.planned_step import StepCard
 from kuiper.graph.report import Column, Report
+from kuiper.machine import described
 from kuiper.threads import get_num_threads
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ _COLUMNS = (
     Column("algorithm"),
     Column("tasks", numeric=True),
     Column("MB", numeric=True),
-    Column("expected µs", numeric=True),
     Column("µs", numeric=True),
     Column("GFLOP/s", numeric=True),
 )
@@ -38,7 +37,6 @@ def plan_report(name: str, plan: Plan, inputs: Sequence[Array], runs: int, state
         algorithm        what runs
         tasks            independent pieces of the step, which threads share
         MB               10^6 bytes that the step reads and writes, each number once, and its weights
-        expected µs      by the planner's cost model: one thread with the machine to itself, at the clock of this moment
         µs               measured: the median over the runs, until the last thread was done
         GFLOP/s          10^9 operations of the plain algorithm per second; Winograd needs fewer, and can pass the peak
 
@@ -52,7 +50,8 @@ def plan_report(name: str, plan: Plan, inputs: Sequence[Array], runs: int, state
 
     Returns
     -------
-    The table; below it the sum of all steps in milliseconds and the size of the arena in MB.
+    The table; below it the sum of all steps in milliseconds, the size of the arena in MB, and the machine that it is
+    planned for.
 
     Examples
     --------
@@ -62,16 +61,26 @@ def plan_report(name: str, plan: Plan, inputs: Sequence[Array], runs: int, state
     >>> x = np.zeros((1, 3, 32, 32), np.float32)
     >>> plan = Plan(kuiper.load(bundled("cifar_resnet20")), [x], {})
     >>> [column.heading for column in plan_report("cifar_resnet20", plan, [x], runs=1).columns]
-    ['operator', 'type', 'algorithm', 'tasks', 'MB', 'expected µs', 'µs', 'GFLOP/s']
+    ['operator', 'type', 'algorithm', 'tasks', 'MB', 'µs', 'GFLOP/s']
     """
-    threads, gigahertz = get_num_threads(), cycles_per_nanosecond()
+    threads = get_num_threads()
     steps = timed_steps(plan, inputs, runs, state)
-    rows = [_row(step, gigahertz) for step in steps]
+    rows = [_row(step) for step in steps]
     shapes = ", ".join(str(array.shape) for array in inputs)
     title = f"{name} on {shapes}, {threads} thread{'s' if threads > 1 else ''}: median of {max(1, runs)} runs"
     total, arena = sum(step.seconds for step in steps) * 1e3, plan.arena_floats * 4 / 1e6
-    footer = f"{total:,.3f} ms in {len(rows)} steps; one arena of {arena:,.1f} MB; expected at {gigahertz:.1f} GHz"
-    return Report(title, _COLUMNS, rows, footer)
+    sums = f"{total:,.3f} ms in {len(rows)} steps; one arena of {arena:,.1f} MB"
+    return Report(title, _COLUMNS, rows, "\n".join([sums, *_machines_of(plan)]))
+
+
+def _machines_of(plan: Plan) -> list[str]:
+    """What the plan is for, and if that is another machine, what its algorithms are chosen for."""
+    name, *facts = described(plan.machine)
+    lines = [f"planned for {name}", *facts]
+    if plan.choices != plan.machine:
+        name, *facts = described(plan.choices)
+        lines += [f"algorithms chosen for {name}", *facts]
+    return lines
 
 
 class TimedStep(NamedTuple):
@@ -104,17 +113,11 @@ def timed_steps(plan: Plan, inputs: Sequence[Array], runs: int, state: State | N
     ]
 
 
-def expected_microseconds(card: StepCard, gigahertz: float) -> float:
-    """What the cost model expects of a step, at this clock."""
-    return card.expected / gigahertz * 1e-3
-
-
-def _row(step: TimedStep, gigahertz: float) -> tuple[str, ...]:
+def _row(step: TimedStep) -> tuple[str, ...]:
     card, seconds = step.card, step.seconds
     microseconds = f"{seconds * 1e6:,.1f}"
     if not isinstance(card, StepCard) or step.made is None:
-        return card.op.name, card.op.type, "the layer, in Python", "-", "-", "-", microseconds, "-"
+        return card.op.name, card.op.type, "the layer, in Python", "-", "-", microseconds, "-"
     speed = f"{card.flops / seconds * 1e-9:,.0f}" if card.flops and seconds else "-"
-    expected = f"{expected_microseconds(card, gigahertz):,.1f}" if card.expected else "-"
     megabytes = f"{card.bytes * 1e-6:.2f}"
-    return card.op.name, card.op.type, card.algorithm, str(step.made.tasks), megabytes, expected, microseconds, speed
+    return card.op.name, card.op.type, card.algorithm, str(step.made.tasks), megabytes, microseconds, speed

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StepCard:
-    """What there is to say about a compiled step; ``expected`` is its time on one thread, in cycles of the core.
+    """What there is to say about a compiled step.
 
-    ``rejected`` are the algorithms that the planner has weighed and not taken, each with its expected time.
+    Where the planner has weighed algorithms, ``expected`` is the time on one thread for which it has taken this one, in
+    cycles of the core, and ``rejected`` are the others, each with its own; else 0 and nothing.
     """
 
     op: RuntimeOperator

@@ -6,7 +6,7 @@ class Program:
     steps: list[Step]
     scratch_floats: int
 
-    def __init__(self, steps: list[Step]) -> None: ...
+    def __init__(self, steps: list[Step], cores: int = 1) -> None: ...
     def run(
         self,
         arena: np.ndarray,

@@ -25,14 +25,10 @@ from kuiper.engine.team cimport (
     Job, Word, add, call, get, hired, leave, offer, open_gate, put, seconds_now, swap, take_back, wait
 )
 
-from kuiper.threads import available_cores
-
 cdef enum:
     LINE = 8  # words of a cache line: words that different threads write do not share one
     STEP = 32  # bits of a word for a number of tasks; those above are for the step that they belong to
     TASKS = 0xFFFFFFFF
-
-cdef int CORES = available_cores()
 
 cdef struct Call:
     Run run
@@ -64,14 +60,17 @@ cdef class Program:
     Parameters
     ----------
     steps : the Step objects
+    cores : however many threads call, together they have no more workers than would keep these busy
     """
 
     cdef readonly list steps
     cdef readonly Py_ssize_t scratch_floats
     cdef Call* calls
+    cdef int cores
 
-    def __cinit__(self, steps):
+    def __cinit__(self, steps, int cores=1):
         cdef Step step, after
+        self.cores = cores
         self.steps = list(steps)
         self.scratch_floats = 0
         self.calls = <Call*> PyMem_Malloc(max(1, len(self.steps)) * sizeof(Call))
@@ -110,7 +109,9 @@ cdef class Program:
         memory.externals = <float**> &externals[0]
         memory.scratch = &scratch[0, 0]
         with nogil:
-            if threads == 1 or not run_together(self.calls, count, memory, stride, threads, clock, spans):
+            if threads == 1 or not run_together(
+                self.calls, count, memory, stride, threads, max(threads, self.cores), clock, spans
+            ):
                 run_alone(self.calls, count, memory, clock, spans)
 
 
@@ -140,6 +141,7 @@ cdef bint run_together(
     Memory memory,
     Py_ssize_t stride,
     int threads,
+    int most,
     double* seconds,
     double* parts,
 ) noexcept nogil:
@@ -163,7 +165,7 @@ cdef bint run_together(
     for thread in range(threads):
         shared.taken[thread].word = 0
     # Several callers share the workers: in all no more than one caller with all cores, or all its threads, could use.
-    if offer(&shared.job, threads - 1, max(threads, CORES) - 1) == 0:
+    if offer(&shared.job, threads - 1, most - 1) == 0:
         leave(&shared.job)
         return False
     work(&shared.job, 0)

@@ -4,12 +4,6 @@
 
 #include "kuiper/simd/vector.h"
 
-/* Vector registers of the build. */
-#if defined(KUIPER_AVX512) || defined(KUIPER_NEON)
-enum { REGISTERS = 32 };
-#else
-enum { REGISTERS = 16 };
-#endif
 enum { MAX_ROWS = 12, MAX_VECTORS = 4 };
 enum { LINE_BYTES = 64 }; /* of a cache line */
 

@@ -40,7 +40,6 @@ from kuiper.simd.vector cimport LANES, vec
 
 cdef extern from "kuiper/engine/tile.h":
     enum:
-        REGISTERS
         ROWS_1
         ROWS_2
         ROWS_3

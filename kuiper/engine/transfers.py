@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kuiper.engine.cost import COPY_BYTES
 from kuiper.engine.kernels.layout import Copy
 from kuiper.engine.kernels.typed import TYPES, Typed
 from kuiper.engine.values import HostValue, Value
@@ -56,7 +55,6 @@ def import_into(draft: Draft, value: HostValue, target: Value, written: Value | 
         externals=[external],
         writes=[written or target],
         more_bytes=4 * target.view.size,
-        expected=8 * target.view.size / COPY_BYTES,
     )
 
 
@@ -71,7 +69,6 @@ def export_value(draft: Draft, value: Value) -> HostValue:
         externals=[external],
         reads=[value],
         more_bytes=4 * value.view.size,
-        expected=8 * value.view.size / COPY_BYTES,
     )
     return result
 
@@ -83,7 +80,6 @@ def copy_into(draft: Draft, source: Value, target: Value) -> None:
         lambda: Copy(_ends(source.offset, ARENA, target.offset, ARENA), source.shape, source.strides, target.strides),
         reads=[source],
         writes=[target],
-        expected=8 * source.view.size / COPY_BYTES,
     )
 
 

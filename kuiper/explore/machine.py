@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kuiper.cpu_name import cpu_name
 from kuiper.engine.clock import cycles_per_nanosecond
-from kuiper.engine.cost import PRODUCTS
-from kuiper.engine.kernels.convolution import LANES
+from kuiper.engine.cost import for_kernels, products_per_cycle
 from kuiper.explore.arrays import number
-from kuiper.threads import available_cores
+from kuiper.machine import this_machine
 
 if TYPE_CHECKING:
     from kuiper.explore.arrays import Table
@@ -26,13 +24,13 @@ def machine_table(threads: int) -> Table:
     >>> sorted(machine_table(1))
     ['bandwidth', 'cores', 'cpu', 'gigahertz', 'peak', 'threads']
     """
-    gigahertz = cycles_per_nanosecond()
+    machine, gigahertz = for_kernels(this_machine()), cycles_per_nanosecond()
     return {
-        "cpu": cpu_name(),
-        "cores": available_cores(),
+        "cpu": machine.name,
+        "cores": machine.cores,
         "threads": threads,
         "gigahertz": number(gigahertz),
-        "peak": number(2 * PRODUCTS * LANES * gigahertz),
+        "peak": number(2 * products_per_cycle(machine) * machine.lanes * gigahertz),
         "bandwidth": number(_bandwidth()),
     }
 

@@ -6,7 +6,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from kuiper.engine.engine import Engine
-from kuiper.engine.plan_report import expected_microseconds, timed_steps
+from kuiper.engine.plan_report import timed_steps
 from kuiper.engine.planned_step import StepCard
 from kuiper.explore.arrays import number
 from kuiper.explore.operators import source_of
@@ -74,13 +74,12 @@ def _step(step: TimedStep, operators: Mapping[str, str], gigahertz: float) -> Ta
     }
     if not isinstance(card, StepCard) or step.made is None:
         return table
-    expected = expected_microseconds(card, gigahertz) if card.expected else None
     return table | {
         "algorithm": card.algorithm,
         "tasks": step.made.tasks,
         "bytes": card.bytes,
         "flops": card.flops,
-        "expected": None if expected is None else number(expected),
+        "expected": number(card.expected / gigahertz * 1e-3) if card.expected else None,
         "rejected": [
             {"algorithm": name, "expected": number(cycles / gigahertz * 1e-3)} for name, cycles in card.rejected
         ],

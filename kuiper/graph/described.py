@@ -70,7 +70,7 @@ class Described:
         return Profile.of(self, inputs, runs)
 
     def plan(self: _Planned, *inputs: Any, runs: int = 10) -> Report:
-        """How the engine runs the model on these inputs: algorithm, bytes, expected and measured time of each step.
+        """How the engine runs the model on these inputs: algorithm, bytes and time of each step.
 
         Parameters
         ----------

@@ -5,6 +5,6 @@
     functions.h  exp, log, tanh, sigmoid, erf, GELU and their kin, of a whole vector
 
 Intrinsics of CPUs stand in these headers, and in the few tiles that need instructions of their own. Compilers get
-``-ffp-contract=off``: a product and a sum are fused where ``fma`` or ``fnma`` is written, and nowhere else. So the bits of a
-result do not depend on the compiler, on what it tunes for, or on how it cuts a loop.
+``-ffp-contract=off``: a product and a sum are fused where ``fma`` or ``fnma`` is written, and nowhere else. So the bits
+of a result do not depend on the compiler, on what it tunes for, or on how it cuts a loop.
 """

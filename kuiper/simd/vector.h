@@ -40,8 +40,8 @@
 #define KUIPER_INLINE static __inline
 #endif
 
-/* The level of the build: which instructions the functions below may use. A build with -DKUIPER_LANES has vectors of that length
-   and none of these instructions: it shows on any machine that the length changes no bit. */
+/* The level of the build: which instructions the functions below may use. A build with -DKUIPER_LANES has vectors of that
+   length and none of these instructions: it shows on any machine that the length changes no bit. */
 #if defined(KUIPER_LANES) || !defined(KUIPER_VECTORS)
 #if !defined(KUIPER_VECTORS)
 #undef KUIPER_LANES
@@ -63,6 +63,22 @@
 #endif
 #endif
 enum { LANES = KUIPER_LANES };
+
+/* Vector registers of the build, and the instruction that adds up products of bytes, if a CPU of this level may have it. */
+#if defined(KUIPER_AVX512) || defined(KUIPER_NEON)
+enum { REGISTERS = 32 };
+#else
+enum { REGISTERS = 16 };
+#endif
+#if defined(KUIPER_AVX512) && defined(__AVX512BW__)
+#define KUIPER_AVX512_DOTS
+#define KUIPER_VNNI "avx512_vnni"
+#elif defined(KUIPER_AVX2) && defined(__F16C__) && (defined(__clang__) || __GNUC__ >= 11)
+#define KUIPER_AVX2_DOTS
+#define KUIPER_VNNI "avx_vnni"
+#else
+#define KUIPER_VNNI ""
+#endif
 
 #if defined(KUIPER_VECTORS)
 typedef float kuiper_vec __attribute__((vector_size(4 * LANES), may_alias));

@@ -25,6 +25,8 @@ cdef extern from "kuiper/simd/vector.h":
     enum:
         LANES
         FUSES "KUIPER_FUSES"
+        REGISTERS
+    const char* VNNI "KUIPER_VNNI"  # what the CPU must have to multiply bytes, by Linux's name; or nothing
 
     # memory need not be aligned
     vec load "kuiper_load"(const float* p) noexcept nogil

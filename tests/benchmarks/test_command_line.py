@@ -7,7 +7,7 @@ import importlib.util
 import pytest
 
 from benchmarks.__main__ import main
-from kuiper.threads import available_cores
+from kuiper.machine import this_machine
 
 
 def test_unknown_model_is_wrong_use(capsys: pytest.CaptureFixture[str]) -> None:
@@ -20,7 +20,7 @@ def test_unknown_model_is_wrong_use(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--threads", "0"], f"--threads: expected 1 to {available_cores()}, the cores of this machine, got [0]\n"),
+        (["--threads", "0"], f"--threads: expected 1 to {this_machine().cores}, the cores of this machine, got [0]\n"),
         (["--batch", "0"], "--batch and --runs: expected numbers above 0, got [0, 30]\n"),
         (["kernels", "--only", "alexnet"], "--only: expected a text in the name of a layer, got 'alexnet'\n"),
         (["operators", "--threads", "0"], "--threads: expected a number above 0, got 0\n"),

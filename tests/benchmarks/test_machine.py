@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchmarks import machine
-from kuiper.engine.caches import Cache
+from kuiper.machine.caches import Cache
 
 if TYPE_CHECKING:
     import pytest

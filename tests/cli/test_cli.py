@@ -15,6 +15,7 @@ import kuiper
 from kuiper.cli import COMMANDS, main
 from kuiper.cli.run import load_array
 from kuiper.errors import DataTypeError
+from kuiper.machine import described, this_machine
 from kuiper.models import bundled, bundled_photo
 
 if TYPE_CHECKING:
@@ -195,6 +196,13 @@ def test_doctor_checks_itself(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert out.count("ok ") == 3
     assert "FAIL" not in out
+
+
+def test_doctor_describes_the_machine(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("doctor") == 0
+    name, *facts = described(this_machine())
+    assert f"\nmachine    {name}\n" in (told := capsys.readouterr().out)
+    assert " ".join(facts).split() == told[told.index(name) + len(name) : told.index("threads  ")].split()
 
 
 @pytest.mark.parametrize("gil", [True, False])

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
-from kuiper.build_info import build_info
+import pytest
+
+from kuiper import machine
 from kuiper.course.machine import this_machine
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from kuiper.machine import REPRODUCIBLE
 
 
-def test_this_machine_names_the_processor_of_the_file(tmp_path: Path) -> None:
-    file = tmp_path / "cpuinfo"
-    file.write_text("processor\t: 0\nvendor_id\t: made up\nmodel name\t: Abacus 9 at 2: GHz\n", encoding="utf-8")
-    build = build_info()
-    cores = "1 core" if build["cores"] == 1 else f"{build['cores']} cores"
-    assert this_machine(file) == f"Abacus 9 at 2: GHz, {cores}, kernels for {build['level']}"
-
-
-def test_this_machine_says_something_without_the_file(tmp_path: Path) -> None:
-    name, *rest = this_machine(tmp_path / "missing").split(", ")
-    assert name
-    assert rest[-1] == f"kernels for {build_info()['level']}"
+@pytest.mark.parametrize(("count", "cores"), [(1, "1 core"), (2, "2 cores")])
+def test_this_machine_names_processor_cores_and_level(count: int, cores: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made_up = replace(REPRODUCIBLE, name="Abacus 9 at 2: GHz", level="wood", cores=count)
+    monkeypatch.setattr(machine, "this_machine", lambda: made_up)
+    assert this_machine() == f"Abacus 9 at 2: GHz, {cores}, kernels for wood"

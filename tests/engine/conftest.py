@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import kuiper
+from kuiper.engine import engine
+from tests.engine.machines import with_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,3 +20,11 @@ def restore_threads() -> Iterator[None]:
     before = kuiper.get_num_threads()
     yield
     kuiper.set_num_threads(before)
+
+
+@pytest.fixture(params=["by floats", "by digits"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Both ways to multiply with weights in 8 and 4 bits, whichever the engine would take here."""
+    machine = with_digits(request.param == "by digits")
+    monkeypatch.setattr(engine, "this_machine", lambda: machine)
+    return str(request.param)

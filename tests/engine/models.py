@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,13 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kuiper.engine.plan import Plan
+    from kuiper.machine import Machine
 
 
-def both(*lines: str, seed: int = 0, optimize: bool = True) -> tuple[RuntimeGraph, RuntimeGraph]:
-    """The graph of these lines on the engine, and on the layers as it stands."""
+def both(
+    *lines: str, seed: int = 0, optimize: bool = True, machine: Machine | None = None
+) -> tuple[RuntimeGraph, RuntimeGraph]:
+    """The graph of these lines on the engine, planned for this machine or another, and on the layers as it stands."""
     graph = file_graph(*lines, seed=seed)
     fast, plain = RuntimeGraph(graph), RuntimeGraph(graph)
-    fast.build(registry, optimize=optimize, engine=Engine)
+    fast.build(registry, optimize=optimize, engine=partial(Engine, machine=machine))
     plain.build(registry)
     return fast, plain
 

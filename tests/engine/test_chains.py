@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,11 +14,12 @@ import kuiper
 from kuiper.engine import chains
 from kuiper.engine.engine import Engine
 from kuiper.graph import RuntimeGraph
+from tests.engine.machines import ZEN_3
 from tests.engine.models import algorithms, assert_close, both, numbers, plan_of
 from tests.graph.pass_graphs import OUTPUT, file_graph
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from kuiper.machine import Machine
 
 
 def layer(index: int, kind: str, channels: int, out_channels: int, kernel: int, stride: int, padding: int) -> str:
@@ -77,18 +79,14 @@ WIDE = (
 )
 
 
-@pytest.fixture
-def cores(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    """Lets chains be planned for a machine of so many cores."""
-    return lambda count: monkeypatch.setattr(chains, "available_cores", lambda: count)
+def cores(count: int) -> Machine:
+    """A machine of so many cores, whose caches are those of Zen 3."""
+    return replace(ZEN_3, cores=count)
 
 
 @pytest.mark.parametrize(("count", "tasks"), [(1, [2]), (2, [4]), (3, [6]), (64, [])])
-def test_a_chain_has_as_many_tasks_for_each_core_or_is_none(
-    count: int, tasks: list[int], cores: Callable[[int], None]
-) -> None:
-    cores(count)
-    fast, plain = both(*WIDE)
+def test_a_chain_has_as_many_tasks_for_each_core_or_is_none(count: int, tasks: list[int]) -> None:
+    fast, plain = both(*WIDE, machine=cores(count))
     x = numbers(1, 3, 160, 160)
     assert_close(fast(x), plain(x))
     columns = [column.heading for column in fast.plan(x).columns]
@@ -96,11 +94,7 @@ def test_a_chain_has_as_many_tasks_for_each_core_or_is_none(
     assert [int(row[at]) for row in fast.plan(x).rows if row[which].startswith("in bands")] == tasks
 
 
-def test_a_chain_that_does_not_fit_is_cut_at_the_smallest_image(
-    cores: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cores(2)
-    monkeypatch.setattr(chains, "second_level_floats", lambda: 300_000)
+def test_a_chain_that_does_not_fit_is_cut_at_the_smallest_image() -> None:
     fast, plain = both(
         "pnnx.Input in 0 1 0 #0=(1,3,160,160)f32",
         layer(0, "dense", 3, 32, 3, 1, 1),
@@ -110,6 +104,7 @@ def test_a_chain_that_does_not_fit_is_cut_at_the_smallest_image(
         layer(4, "depthwise", 64, 64, 3, 2, 1),
         layer(5, "dense", 64, 16, 1, 1, 0).replace("1 1 5 6", "1 1 5 y"),
         OUTPUT,
+        machine=replace(ZEN_3, cores=2, l2=1_200_000),
     )
     x = numbers(1, 3, 160, 160)
     assert_close(fast(x), plain(x))
@@ -118,9 +113,8 @@ def test_a_chain_that_does_not_fit_is_cut_at_the_smallest_image(
 
 
 @pytest.mark.usefixtures("restore_threads")
-def test_large_images_go_through_a_chain_on_any_number_of_threads(cores: Callable[[int], None]) -> None:
-    cores(2)
-    fast, plain = both(*WIDE)
+def test_large_images_go_through_a_chain_on_any_number_of_threads() -> None:
+    fast, plain = both(*WIDE, machine=cores(2))
     x = numbers(1, 3, 160, 160)
     expected = plain(x)
     for threads in (1, 2, 3):
@@ -129,8 +123,7 @@ def test_large_images_go_through_a_chain_on_any_number_of_threads(cores: Callabl
     assert algorithms(plan_of(fast, [x])) == ["import", "in", "export"]
 
 
-def test_images_with_two_readers_are_not_chained(cores: Callable[[int], None]) -> None:
-    cores(2)
+def test_images_with_two_readers_are_not_chained() -> None:
     lines = (
         *WIDE[:3],
         layer(2, "dense", 32, 16, 1, 1, 0),
@@ -138,15 +131,15 @@ def test_images_with_two_readers_are_not_chained(cores: Callable[[int], None]) -
         "torch.cat both 2 1 3 4 y dim=1",
         OUTPUT,
     )
-    fast, plain = both(*lines)
+    fast, plain = both(*lines, machine=cores(2))
     x = numbers(1, 3, 160, 160)
     assert_close(fast(x), plain(x))
     assert algorithms(plan_of(fast, [x])).count("in") == 1
 
 
-def test_a_task_of_a_chain_goes_on_with_the_next_image(cores: Callable[[int], None]) -> None:
-    cores(1)  # two tasks for three images: the border lies within one
-    fast, plain = both(*WIDE)
+def test_a_task_of_a_chain_goes_on_with_the_next_image() -> None:
+    machine = cores(1)  # two tasks for three images: the border lies within one
+    fast, plain = both(*WIDE, machine=machine)
     x = numbers(3, 3, 160, 160)
     assert_close(fast(x), plain(x))
     assert algorithms(plan_of(fast, [x])) == ["import", "in", "export"]

@@ -17,6 +17,7 @@ from kuiper.layers.convolution import Stencil
 from kuiper.layers.operators.conv2d import Kernels, conv2d
 from kuiper.layers.reference import conv2d as reference
 from kuiper.layers.reference.activations import FUNCTIONS
+from tests.engine.machines import KERNELS
 from tests.engine.models import algorithms, assert_close, both, numbers, plan_of
 from tests.engine.one_step import Arena, image_at, run_step
 
@@ -44,7 +45,7 @@ def convolve(
     """
     (n, _, h, w), (out_c, _, kernel_h, kernel_w) = x.shape, weight.shape
     out_h, out_w = stencil.output_size(h, w)
-    packed = pack(weight, bias, groups, expected_pixels)
+    packed = pack(KERNELS, weight, bias, groups, expected_pixels)
     arena = Arena()
     source, target = arena.image(x, spare_lanes), arena.target(n, out_c, out_h, out_w, spare_lanes)
     added = arena.image(residual, spare_lanes) if residual is not None else {"start": -1, "pixel": 0}
@@ -229,9 +230,9 @@ def test_planned_convolution_with_any_geometry(stride: str, dilation: str, group
 @pytest.mark.parametrize("channels", [16, 192, 1000])
 def test_cut_tasks_gives_each_task_whole_tiles(pixels: int, channels: int) -> None:
     for out_channels in (LANES, 3 * LANES, 192):
-        packed = pack(numbers(out_channels, channels, 1, 1), None, 1, pixels)
+        packed = pack(KERNELS, numbers(out_channels, channels, 1, 1), None, 1, pixels)
         for cycles in (1e3, 1e5, 1e7):
-            block, groups = cut_tasks(pixels * channels, pixels, cycles, packed)
+            block, groups = cut_tasks(KERNELS, pixels * channels, pixels, cycles, packed)
             assert block >= pixels or block % MOST_ROWS[int(packed.panels[0, 0]) - 1] == 0
             assert groups in (1, len(packed.panels))
             assert -(-pixels // block) <= 64

@@ -1,8 +1,9 @@
-"""The cost model: it cuts layers as the kernels can, knows the registers of the build, and what costs more does."""
+"""The cost model, on stated machines: it cuts layers as kernels can, fits registers and caches; more costs more."""
 
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
@@ -12,111 +13,137 @@ from kuiper.engine.cost import (
     block_floats,
     cut_winograd,
     direct_cost,
+    for_kernels,
+    most_rows,
     panel_widths,
     pixel_cycles,
     tile_cycles,
     tile_sizes,
     winograd_cost,
 )
-from kuiper.engine.kernels.convolution import LANES, MOST_ROWS, REGISTERS
+from kuiper.engine.kernels.convolution import LANES, MOST_ROWS
+from kuiper.engine.lowering.winograd import options_for
 from kuiper.engine.winograd_matrices import winograd_matrices
+from kuiper.machine import REPRODUCIBLE, Machine
+from kuiper.machine.build import REGISTERS
+from tests.engine.machines import EVERY_MACHINE, MACHINES, K, M
 
-CACHES = [256 << 10, 512 << 10, 1 << 20, 2 << 20, 4 << 20]  # bytes: from Skylake's to beyond Sapphire Rapids'
+CACHES = [256 * K, 512 * K, 1 * M, 2 * M, 4 * M]  # from Skylake's to beyond Sapphire Rapids'
 SHAPES = [(1, 1), (16, 16), (64, 64), (40, 100), (256, 512), (2048, 2048)]
+SIDES = (1, 7, 14, 55, 200)
+WINOGRADS = list(itertools.product((2, 4), (1, 2)))
+"""Size of tiles and stride."""
+
+VECTORS = range(1, MAX_VECTORS + 1)
 
 
-@pytest.mark.parametrize("stride", [1, 2])
-@pytest.mark.parametrize("size", [2, 4])
+@EVERY_MACHINE
 @pytest.mark.parametrize(("channels", "out_channels"), SHAPES)
-@pytest.mark.parametrize("cache", CACHES)
-def test_cut_winograd_fits_the_kernel_and_the_cache(
-    cache: int, channels: int, out_channels: int, size: int, stride: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(cost, "second_level_floats", lambda: cache // 4)
-    vectors = -(-out_channels // LANES)
-    for images, side in itertools.product((1, 8), (1, 7, 14, 55, 200)):
-        cut = cut_winograd(images, side, side, channels, out_channels, size, stride)
+def test_cut_winograd_covers_all_tiles_and_fits_the_cache(machine: Machine, channels: int, out_channels: int) -> None:
+    vectors = -(-out_channels // machine.lanes)
+    for images, side, (size, stride) in itertools.product((1, 8), SIDES, WINOGRADS):
+        cut = cut_winograd(machine, images, side, side, channels, out_channels, size, stride)
         assert cut.positions == len(winograd_matrices(size, stride)[1]) ** 2
         assert cut.tiles == images * (-(-side // size)) ** 2
         assert 1 <= cut.block <= cut.tiles
-        assert -(-vectors // cut.panels) <= MAX_VECTORS
-        assert 1 <= cut.panel_groups <= cut.panels <= vectors
         panel = -(-vectors // cut.panels)
-        floats = cut.block * cut.positions * (-(-channels // LANES) + panel) * LANES
-        assert cut.block == 1 or floats <= block_floats()
+        assert panel <= MAX_VECTORS
+        assert 1 <= cut.panel_groups <= cut.panels <= vectors
+        floats = cut.block * cut.positions * (-(-channels // machine.lanes) + panel) * machine.lanes
+        assert cut.block == 1 or floats <= block_floats(machine)
         assert cut.panel_groups == 1 or cut.panel_groups * -(-cut.tiles // cut.block) < 2 * cost.TASKS
 
 
-@pytest.mark.parametrize("stride", [1, 2])
-@pytest.mark.parametrize("size", [2, 4])
+@EVERY_MACHINE
 @pytest.mark.parametrize(("channels", "out_channels"), SHAPES)
-def test_winograd_cost_of_a_cut_never_rises_with_the_cache(
-    channels: int, out_channels: int, size: int, stride: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for images, side, cut_for in itertools.product((1, 8), (1, 7, 14, 55, 200), CACHES):
-        monkeypatch.setattr(cost, "second_level_floats", lambda size=cut_for: size // 4)
-        cut = cut_winograd(images, side, side, channels, out_channels, size, stride)
-        costs = []
-        for cache in CACHES:
-            monkeypatch.setattr(cost, "second_level_floats", lambda size=cache: size // 4)
-            costs.append(winograd_cost(cut, channels, out_channels))
+def test_costs_of_a_cut_never_rise_with_the_cache(machine: Machine, channels: int, out_channels: int) -> None:
+    machines = [replace(machine, l2=cache) for cache in CACHES]
+    for side, (size, stride), cut_for in itertools.product(SIDES, WINOGRADS, machines):
+        cut = cut_winograd(cut_for, 1, side, side, channels, out_channels, size, stride)
+        costs = [winograd_cost(other, cut, channels, out_channels) for other in machines]
         assert costs == sorted(costs, reverse=True)
 
 
-@pytest.mark.parametrize("cache", CACHES)
-def test_costs_rise_with_the_image(cache: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cost, "second_level_floats", lambda: cache // 4)
+@EVERY_MACHINE
+def test_costs_rise_with_the_image(machine: Machine) -> None:
     for channels, out_channels in SHAPES:
         direct, winograd = [], []
-        for side in (1, 7, 14, 56, 200):
+        for side in SIDES:
             pixels, steps = side * side, 9 * channels
-            direct.append(direct_cost(pixels, panel_widths(-(-out_channels // LANES), pixels, steps), steps))
-            winograd.append(
-                winograd_cost(cut_winograd(1, side, side, channels, out_channels, 4), channels, out_channels)
-            )
+            widths = panel_widths(machine, -(-out_channels // machine.lanes), pixels, steps)
+            direct.append(direct_cost(machine, pixels, widths, steps))
+            cut = cut_winograd(machine, 1, side, side, channels, out_channels, 4)
+            winograd.append(winograd_cost(machine, cut, channels, out_channels))
         assert direct == sorted(direct)
         assert winograd == sorted(winograd)
 
 
-def test_cut_winograd_gives_two_threads_work_wherever_it_can() -> None:
-    for side, out_channels in itertools.product((2, 7, 16, 56), (2 * LANES, 5 * LANES, 32 * LANES)):
-        for size in (2, 4):
-            cut = cut_winograd(1, side, side, 64, out_channels, size)
-            assert -(-cut.tiles // cut.block) * cut.panel_groups >= 2
+@EVERY_MACHINE
+def test_cut_winograd_gives_two_threads_work_wherever_it_can(machine: Machine) -> None:
+    for side, vectors, size in itertools.product((2, 7, 16, 56), (2, 5, 32), (2, 4)):
+        cut = cut_winograd(machine, 1, side, side, 64, vectors * machine.lanes, size)
+        assert -(-cut.tiles // cut.block) * cut.panel_groups >= 2
 
 
-def test_sums_of_every_tile_fit_the_registers_beside_their_factors() -> None:
-    for vectors, rows in enumerate(MOST_ROWS, 1):
-        assert rows * vectors + vectors + 1 < REGISTERS
+@EVERY_MACHINE
+def test_sums_of_every_tile_fit_the_registers_beside_their_factors(machine: Machine) -> None:
+    for vectors in VECTORS:
+        rows = most_rows(machine, vectors)
+        assert rows >= 1
+        assert rows * vectors + vectors + 1 < machine.registers
 
 
-def test_tile_cycles_waits_for_sums_where_there_are_few() -> None:
-    assert tile_cycles(1, 1) == tile_cycles(2, 1) == cost.LATENCY
+@EVERY_MACHINE
+def test_for_kernels_has_the_vectors_of_the_build(machine: Machine) -> None:
+    kernels = for_kernels(machine)
+    assert (kernels.lanes, kernels.registers) == (LANES, REGISTERS)
+    assert [most_rows(kernels, vectors) for vectors in VECTORS] == MOST_ROWS
+    assert (kernels.l2, kernels.cores, kernels.name) == (machine.l2, machine.cores, machine.name)
 
 
-@pytest.mark.parametrize("vectors", range(1, 40))
-def test_panel_widths_add_up(vectors: int) -> None:
-    for pixels in (1, 5, 49, 196, 10_000):
-        widths = panel_widths(vectors, pixels, steps=64)
+@EVERY_MACHINE
+def test_tile_cycles_waits_for_sums_where_there_are_few(machine: Machine) -> None:
+    assert tile_cycles(machine, 1, 1) == tile_cycles(machine, 2, 1) == cost.LATENCY
+
+
+def test_tile_cycles_doubles_where_vectors_are_split() -> None:
+    halves = replace(REPRODUCIBLE, splits_avx512=True)
+    assert tile_cycles(REPRODUCIBLE, 6, 4) < tile_cycles(halves, 6, 4) <= 2 * tile_cycles(REPRODUCIBLE, 6, 4)
+
+
+@EVERY_MACHINE
+def test_panel_widths_add_up(machine: Machine) -> None:
+    for vectors, pixels in itertools.product((*range(1, 12), 39), (1, 5, 49, 196, 10_000)):
+        widths = panel_widths(machine, vectors, pixels, steps=64)
         assert sum(widths) == vectors
-        assert set(widths) <= {1, 2, 3, 4}
+        assert set(widths) <= set(VECTORS)
 
 
-def test_panel_widths_of_many_pixels_avoid_single_vectors() -> None:
-    assert min(panel_widths(4, 10_000, steps=64)) >= 2
-    assert panel_widths(5, 10_000, steps=64).count(1) <= 1
-
-
-def test_tile_sizes_differ_by_at_most_one_row() -> None:
-    for vectors, most in enumerate(MOST_ROWS, 1):
+@EVERY_MACHINE
+def test_tile_sizes_differ_by_at_most_one_row(machine: Machine) -> None:
+    for vectors in VECTORS:
+        most = most_rows(machine, vectors)
         for pixels in (1, most, most + 1, 10 * most + 3):
-            sizes = [rows for count, rows in tile_sizes(pixels, vectors) if count]
-            assert sum(count * rows for count, rows in tile_sizes(pixels, vectors)) == pixels
+            sizes = [rows for count, rows in tile_sizes(machine, pixels, vectors) if count]
+            assert sum(count * rows for count, rows in tile_sizes(machine, pixels, vectors)) == pixels
             assert max(sizes) <= most
             assert max(sizes) - min(sizes) <= 1
 
 
-def test_pixel_cycles_counts_every_pixel() -> None:
-    for vectors, rows in enumerate(MOST_ROWS, 1):
-        assert pixel_cycles(10 * rows, vectors, 9) == pytest.approx(10 * pixel_cycles(rows, vectors, 9))
-        assert pixel_cycles(10 * rows + 1, vectors, 9) > pixel_cycles(10 * rows, vectors, 9)
+@EVERY_MACHINE
+def test_pixel_cycles_counts_every_pixel(machine: Machine) -> None:
+    for vectors in VECTORS:
+        rows = most_rows(machine, vectors)
+        one, ten = (pixel_cycles(machine, count * rows, vectors, 9) for count in (1, 10))
+        assert ten == pytest.approx(10 * one)
+        assert pixel_cycles(machine, 10 * rows + 1, vectors, 9) > ten
+
+
+@pytest.mark.parametrize(("channels", "out_channels"), SHAPES)
+def test_options_for_depend_on_what_is_stated_alone(channels: int, out_channels: int) -> None:
+    for side, stride, machine in itertools.product(SIDES, (1, 2), MACHINES):
+        options = options_for(machine, channels, (1, out_channels, side, side), stride)
+        assert sorted(option.size for option in options) == [0, 2, 4]
+        assert [option.cost for option in options] == sorted(option.cost for option in options)
+        another = replace(machine, name="another", features=frozenset(), cores=3, l1=1 * M, l3=0, clock=10**9)
+        assert options_for(another, channels, (1, out_channels, side, side), stride) == options

@@ -11,6 +11,7 @@ from kuiper.engine.lowering.depthwise import suits_depthwise
 from kuiper.layers.convolution import Stencil
 from kuiper.layers.operators.conv2d import Kernels, conv2d
 from kuiper.layers.reference import conv2d as reference
+from tests.engine.machines import KERNELS
 from tests.engine.one_step import UNTOUCHED, Arena, image_at, round_up, run_step
 
 
@@ -22,6 +23,7 @@ def depthwise(
     activation: tuple[str, float, float] = ("none", 0, 0),
     residual: np.ndarray | None = None,
     spare_lanes: int = 0,
+    near: int = 1 << 18,
 ) -> np.ndarray:
     """``x`` (n, c, h, w) filtered by ``weight`` (c, own, kernel_h, kernel_w), slices of images with spare lanes."""
     (n, c, h, w), (kernel_h, kernel_w), own = x.shape, stencil.kernel, weight.shape[1]
@@ -37,7 +39,7 @@ def depthwise(
         "source": source["start"], "in_image": source["image"], "in_row": source["row"], "in_pixel": source["pixel"],
         "target": target["start"], "out_image": target["image"], "out_row": target["row"], "out_pixel": target["pixel"],
         "residual": added["start"], "residual_pixel": added["pixel"],
-        "activation": ACTIVATION_CODES[activation[0]], "alpha": activation[1], "beta": activation[2],
+        "near": near, "activation": ACTIVATION_CODES[activation[0]], "alpha": activation[1], "beta": activation[2],
     }  # fmt: skip
     packed = np.zeros((kernel_h, own, kernel_w, round_up(c)), np.float32)
     packed[..., :c] = weight.transpose(2, 1, 3, 0)
@@ -168,10 +170,10 @@ def test_depthwise_keeps_nan_within_its_window_and_channel() -> None:
 
 
 def test_suits_depthwise_takes_groups_that_share_a_vector() -> None:
-    assert suits_depthwise(24, 24, 24)
-    assert not suits_depthwise(24, 24, 48)  # two outputs of each input
-    assert not suits_depthwise(1, 4, 4)  # one group: the direct convolution
-    assert not suits_depthwise(8, 8 * 3, 8 * 3)  # three does not divide a vector
+    assert suits_depthwise(KERNELS, 24, 24, 24)
+    assert not suits_depthwise(KERNELS, 24, 24, 48)  # two outputs of each input
+    assert not suits_depthwise(KERNELS, 1, 4, 4)  # one group: the direct convolution
+    assert not suits_depthwise(KERNELS, 8, 8 * 3, 8 * 3)  # three does not divide a vector
     whole = max(LANES, 2)  # one channel for each group is what this kernel is for
-    assert not suits_depthwise(2, 2 * whole, 2 * whole)
-    assert suits_depthwise(32, 128, 128) == (PERMUTES and LANES >= 8)
+    assert not suits_depthwise(KERNELS, 2, 2 * whole, 2 * whole)
+    assert suits_depthwise(KERNELS, 32, 128, 128) == (PERMUTES and LANES >= 8)

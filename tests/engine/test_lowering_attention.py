@@ -65,7 +65,7 @@ def test_constant_mask_refuses_rows_that_see_nothing() -> None:
 @pytest.mark.parametrize("block", [40, 100, 500])
 @pytest.mark.parametrize("stack", [(3,), (2, 3)])
 def test_attention_in_blocks_is_the_same(monkeypatch: pytest.MonkeyPatch, block: int, stack: tuple[int, ...]) -> None:
-    monkeypatch.setattr(attention, "_BLOCK", block)
+    monkeypatch.setattr(attention, "second_level_floats", lambda machine: block // attention._CACHES)
     monkeypatch.setattr(attention, "_LEAST_ROWS", 2)
     steps = computing(steps_of(sdpa("is_causal=True"), inputs=qkv(stack, 13, 20, 4, 9)))
     assert steps[:4] * (len(steps) // 4) == steps
@@ -75,10 +75,9 @@ def test_attention_in_blocks_is_the_same(monkeypatch: pytest.MonkeyPatch, block:
 def test_blocks_cover_all_scores_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attention, "_LEAST_ROWS", 2)
     for most in (1, 7, 30, 100, 10_000):
-        monkeypatch.setattr(attention, "_BLOCK", most)
         for shape in ((5, 6), (3, 5, 6), (2, 3, 5, 6)):
             count = np.zeros(shape)
-            for part in attention.blocks(shape):
+            for part in attention.blocks(shape, most):
                 count[part] += 1
                 assert count[part].size <= max(most, 3 * 6)
             assert (count == 1).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,6 @@ import pytest
 
 import kuiper
 from kuiper.engine.engine import Engine
-from kuiper.engine.kernels import digit_product
 from kuiper.engine.kernels.quantized_product import WIDTH
 from kuiper.errors import TensorIndexError
 from kuiper.graph import RuntimeGraph, pnnx
@@ -17,6 +17,7 @@ from kuiper.layers import registry
 from kuiper.models.quantization import quantize_graph
 from kuiper.models.text.graph_writer import GraphWriter
 from kuiper.models.text.random_decoder import random_decoder
+from tests.engine.machines import with_digits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,15 +27,6 @@ def built(graph: pnnx.Graph, optimize: bool) -> RuntimeGraph:
     model = RuntimeGraph(graph)
     model.build(registry, optimize, None, Engine if optimize else None)
     return model
-
-
-@pytest.fixture(params=["by floats", "by digits"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Both ways to multiply, whichever the planner would take here."""
-    if request.param == "by digits" and not digit_product.RUNS:
-        pytest.skip("this CPU lacks the instruction of this build")
-    monkeypatch.setattr(digit_product, "IS_FAST", request.param == "by digits")
-    return str(request.param)
 
 
 def algorithms(model: RuntimeGraph, *inputs: np.ndarray) -> str:
@@ -118,13 +110,11 @@ def test_a_row_longer_than_sums_of_whole_numbers_can_be_is_multiplied_by_floats(
     assert "by digits" not in algorithms(model, x)
 
 
-def test_products_of_the_same_rows_share_their_digits(monkeypatch: pytest.MonkeyPatch) -> None:
-    if not digit_product.RUNS:
-        pytest.skip("this CPU lacks the instruction of this build")
-    monkeypatch.setattr(digit_product, "IS_FAST", True)
+def test_products_of_the_same_rows_share_their_digits() -> None:
     graph = random_decoder(seed=2, hidden_size=64, intermediate_size=96, head_dim=16, num_hidden_layers=1)
     quantize_graph(graph, 8)
-    model = built(graph, True)
+    model = RuntimeGraph(graph)
+    model.build(registry, True, None, partial(Engine, machine=with_digits(True)))
     algorithm_of_steps = [row[2] for row in model.plan(np.array([[1, 2, 3]]), runs=1).rows]
     assert (
         algorithm_of_steps.count("digits") == 5

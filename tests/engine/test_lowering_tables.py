@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from kuiper.engine.engine import Engine
-from kuiper.engine.kernels import digit_product
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.quantized_product import WIDTH
 from kuiper.graph import RuntimeGraph, pnnx
@@ -18,13 +17,6 @@ from kuiper.models.quantization import quantize_graph
 from kuiper.models.text.graph_writer import GraphWriter
 
 SIZES = sorted({1, max(1, LANES - 1), LANES, LANES + 1, WIDTH, WIDTH + 1, 3 * WIDTH + LANES + 3})
-
-
-@pytest.fixture(params=["by floats", "by digits"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "by digits" and not digit_product.RUNS:
-        pytest.skip("this CPU lacks the instruction of this build")
-    monkeypatch.setattr(digit_product, "IS_FAST", request.param == "by digits")
 
 
 def tied(

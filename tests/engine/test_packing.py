@@ -11,6 +11,7 @@ from kuiper.engine.draft import Draft
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.packing import cut_panels, pack
 from kuiper.models.text.graph_writer import GraphWriter
+from tests.engine.machines import KERNELS
 from tests.engine.models import numbers
 
 
@@ -18,7 +19,7 @@ from tests.engine.models import numbers
 @pytest.mark.parametrize("groups", [1, 2, 3, 17])
 def test_pack_holds_every_weight_once(out_c: int, groups: int) -> None:
     weight = numbers(out_c * groups, 3, 2, 2)
-    packed = pack(weight, None, groups, pixels=100)
+    packed = pack(KERNELS, weight, None, groups, pixels=100)
     seen = np.zeros_like(weight)
     for vectors, first, in_channel, offset in packed.panels:
         columns = int(vectors) * LANES
@@ -41,7 +42,7 @@ def test_pack_holds_every_weight_once(out_c: int, groups: int) -> None:
 def test_pack_turns_weights_of_linear_layers(out_c: int, depth: int) -> None:
     weight = numbers(out_c, depth)
     weight.flags.writeable = False  # as that of a mapped file
-    packed = pack(weight[:, :, None, None], None, 1, pixels=1)
+    packed = pack(KERNELS, weight[:, :, None, None], None, 1, pixels=1)
     found = []
     for vectors, _, _, offset in packed.panels:
         columns = int(vectors) * LANES
@@ -53,7 +54,7 @@ def test_pack_turns_weights_of_linear_layers(out_c: int, depth: int) -> None:
 
 @pytest.mark.skipif(LANES < 2, reason="groups share a vector only where it holds several numbers")
 def test_pack_multiplies_few_zeros_where_groups_are_left_over() -> None:
-    packed = pack(numbers(13 * LANES // 2, 4, 3, 3), None, groups=13, pixels=100)
+    packed = pack(KERNELS, numbers(13 * LANES // 2, 4, 3, 3), None, groups=13, pixels=100)
     assert packed.depth == 2 * 4
     assert packed.panels[:, 1].tolist() == [LANES * k for k in range(7)]  # six pairs and a single group
     assert packed.panels[:, 2].tolist() == [0, 8, 16, 24, 32, 40, 44]  # which is packed as if with its neighbour
@@ -64,8 +65,8 @@ def test_pack_multiplies_few_zeros_where_groups_are_left_over() -> None:
 @pytest.mark.parametrize("pixels", [1, 49, 10_000])
 def test_cut_panels_are_those_of_the_first_groups(own: int, groups: int, pixels: int) -> None:
     weight = numbers(own * groups, 3, 2, 2)
-    widths = cut_panels(weight, groups, pixels)
-    assert widths == [int(panel[0]) for panel in pack(weight, None, groups, pixels).panels[: len(widths)]]
+    widths = cut_panels(KERNELS, weight, groups, pixels)
+    assert widths == [int(panel[0]) for panel in pack(KERNELS, weight, None, groups, pixels).panels[: len(widths)]]
     assert sum(widths) * LANES >= own
 
 
@@ -74,7 +75,7 @@ def test_pack_writes_all_of_its_memory(out_c: int, groups: int, monkeypatch: pyt
     """The lanes behind the last output are zeros, whatever was in the memory before."""
     monkeypatch.setattr(packing, "for_weights", lambda floats: np.full(floats, np.nan, np.float32))
     weight = np.ones((out_c, 2, 3, 3), np.float32)
-    assert np.isfinite(packing.pack(weight, None, groups, 100).weights).all()
+    assert np.isfinite(packing.pack(KERNELS, weight, None, groups, 100).weights).all()
 
 
 @pytest.mark.parametrize("outputs", sorted({1, LANES, 2 * LANES + 1, 4 * LANES, 7 * LANES, 13 * LANES + 3}))

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import cProfile
 import pstats
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
+from kuiper.engine import chains
 from kuiper.engine.engine import Engine
 from kuiper.graph import RuntimeGraph
 from kuiper.layers import registry
+from tests.engine.machines import ZEN_3
 from tests.graph.pass_graphs import file_graph
 
 if TYPE_CHECKING:
@@ -66,15 +70,12 @@ def test_planning_takes_work_that_grows_with_the_graph(graph: Callable[[int], li
 
 
 def test_chains_are_measured_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    from kuiper.engine import chains
-
     counted: list[int] = []
     bands = chains._bands
-    monkeypatch.setattr(chains, "second_level_floats", lambda: 4096)
-    monkeypatch.setattr(chains, "_bands", lambda links: counted.append(len(links)) or bands(links))
+    monkeypatch.setattr(chains, "_bands", lambda links, machine: counted.append(len(links)) or bands(links, machine))
     lines = [line.replace(IMAGE, "(1,4,64,64)f32") for line in chain(8)]
     model = RuntimeGraph(file_graph(*lines))
-    model.build(registry, True, None, Engine)
+    model.build(registry, True, None, partial(Engine, machine=replace(ZEN_3, l2=16 << 10)))
     assert isinstance(model._execution.executor, Engine)
     assert model._execution.executor.plan_for([np.zeros((1, 4, 64, 64), np.float32)]) is not None
     assert counted

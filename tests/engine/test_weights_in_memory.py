@@ -14,7 +14,6 @@ import pytest
 
 import kuiper
 from kuiper.engine import packing
-from kuiper.engine.kernels import digit_product
 from kuiper.engine.lowering import linear, projection
 from kuiper.graph import pnnx
 from kuiper.graph.quantized_weight import QuantizedWeight
@@ -77,13 +76,6 @@ def growth(folder: Path, when: str) -> int:
 
 def weights(folder: Path) -> int:
     return (folder / "m.pnnx.bin").stat().st_size
-
-
-@pytest.fixture(params=["by floats", "by digits"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "by digits" and not digit_product.RUNS:
-        pytest.skip("this CPU lacks the instruction of this build")
-    monkeypatch.setattr(digit_product, "IS_FAST", request.param == "by digits")
 
 
 @pytest.mark.thorough

@@ -14,6 +14,7 @@ import pytest
 
 import kuiper
 from kuiper.engine.engine import Engine
+from kuiper.engine.plan import Plan
 from kuiper.errors import DataTypeError, GraphStateError, ParameterError, ShapeError
 from kuiper.graph import RuntimeGraph
 from kuiper.graph.session import LONGEST
@@ -213,11 +214,20 @@ def test_a_step_plans_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         session(TOKENS[:1])
 
     warm(model.start(max_length=64))
-    monkeypatch.setattr("kuiper.engine.engine.Plan", None)  # whoever plans fails
+    made: list[Plan] = []
+
+    def counted(*args: Any, **settings: Any) -> Plan:
+        made.append(Plan(*args, **settings))
+        return made[-1]
+
+    monkeypatch.setattr("kuiper.engine.engine.Plan", counted)
     session = model.start(max_length=64)
     warm(session)
     for token in TOKENS[:40]:
         session([token])
+    assert not made
+    model.start(max_length=64).read(TOKENS[:20])  # a piece of another length
+    assert made
 
 
 def test_a_step_asks_a_session_for_its_caches_once(monkeypatch: pytest.MonkeyPatch) -> None:

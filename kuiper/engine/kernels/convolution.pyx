@@ -26,7 +26,7 @@ from kuiper.engine.activation cimport (
 )
 from kuiper.engine.kernels.convolution_table cimport Geometry, Panel, Table, Work, go_to, place
 from kuiper.engine.step cimport Memory, RowWise, Step
-from kuiper.engine.tile cimport LINE_BYTES, MAX_ROWS, REGISTERS as REGISTERS_OF_BUILD, TileWork, rows_for, share_of, tile
+from kuiper.engine.tile cimport LINE_BYTES, MAX_ROWS, TileWork, rows_for, share_of, tile
 from kuiper.simd.vector cimport LANES as LANES_OF_BUILD
 
 cdef enum:
@@ -37,7 +37,6 @@ ACTIVATION_CODES = {
     "none": NONE, "clip": CLIP, "leaky_relu": LEAKY_RELU, "silu": SILU, "sigmoid": SIGMOID, "hardswish": HARDSWISH,
     "hardsigmoid": HARDSIGMOID, "tanh": TANH, "gelu": GELU, "gelu_tanh": GELU_TANH, "elu": ELU, "mish": MISH,
 }
-REGISTERS = REGISTERS_OF_BUILD
 MOST_ROWS = [rows_for(vectors) for vectors in range(1, 5)]
 
 cdef class Convolution(Step):

@@ -37,7 +37,6 @@ from kuiper.simd.vector cimport LANES
 
 cdef enum:
     FIRST_LEVEL = 6144  # floats: half of a first-level cache
-    SECOND_LEVEL = 393216  # floats: three quarters of a second-level cache
     TASK_PRODUCTS = 65536  # a microsecond
     MOST_TASKS = 16
     SMALL = 256  # pixels
@@ -51,6 +50,7 @@ cdef struct Geometry:
     Py_ssize_t source, in_image, in_row, in_pixel  # offsets into the arena, in floats
     Py_ssize_t target, out_image, out_row, out_pixel
     Py_ssize_t residual, residual_pixel  # -1: none
+    Py_ssize_t near  # floats of image and output that the second-level cache has room for
     int activation
     float alpha, beta
 
@@ -82,7 +82,7 @@ cdef class Depthwise(Step):
         g[0] = numbers
         pixels = g.out_h * g.out_w
         vectors = g.channels
-        if (g.in_h * g.in_w + pixels) * g.channels < SECOND_LEVEL:
+        if (g.in_h * g.in_w + pixels) * g.channels < g.near:
             vectors = max(1, FIRST_LEVEL // (g.kernel_h * g.in_w * LANES))
         self.work.channel_blocks = (g.channels // LANES + vectors - 1) // vectors
         wanted = min(MOST_TASKS, pixels * g.channels * g.own * g.kernel_h * g.kernel_w // TASK_PRODUCTS)

@@ -4,7 +4,6 @@ import numpy.typing as npt
 from kuiper.engine.step import Step
 
 FOURS: int
-IS_FAST: bool
 RUNS: bool
 
 def words_of_row(groups: int, fours: int) -> int: ...

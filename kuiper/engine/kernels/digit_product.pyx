@@ -11,18 +11,17 @@ panels, for all rows. A row that has no digits, because there is NaN or infinity
 from libc.string cimport memcpy
 
 from kuiper.engine.digit_tile cimport (
-    DIGIT_GROUP, DIGIT_HEAD, DIGIT_ROWS, DIGIT_WIDTH, DIGITS, FEATURE, DigitWork, digits_4, digits_8,
-    number_at, scale_at, take_apart,
+    DIGIT_GROUP, DIGIT_HEAD, DIGIT_ROWS, DIGIT_WIDTH, DIGITS, DigitWork, digits_4, digits_8, number_at,
+    scale_at, take_apart,
 )
 from kuiper.engine.quantized_output cimport Product, finish
 from kuiper.engine.step cimport Memory, Step
 
-from kuiper.levels import cpu_features
+from kuiper.machine.build import VNNI
+from kuiper.machine.levels import cpu_features
 
 FOURS = DIGIT_GROUP  # times four inputs: a group in 4 bits
-cdef str NEEDED = FEATURE.decode()
-IS_FAST = NEEDED in (cpu_features() or ())  # whether this build and this CPU have the instruction
-RUNS = IS_FAST or not NEEDED  # plain loops run anywhere
+RUNS = not VNNI or VNNI in (cpu_features() or ())  # without the instruction in the build: plain loops, which run anywhere
 
 cdef enum:
     GRAIN = 1 << 14  # bytes of weights of a task

@@ -10,7 +10,7 @@ step that is emitted stays:
     2. planner.on_arena(input)                       float32 inputs, imported if they come from outside; else None
     3. planner.image(shape) or planner.rows(shape)   memory for the output, perhaps the slice of a concatenation
     4. planner.pack(key, make)                       weights in kernel order, made once for all plans of the model
-    5. planner.emit(algorithm, make, reads, writes, flops, bytes, expected)
+    5. planner.emit(algorithm, make, reads, writes, flops)
 
 ``make`` builds the Step later, when every storage has its place in the arena; until then offsets are not known.
 

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.engine.cost import second_level_floats
 from kuiper.engine.expression_code import Code
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.lowering.elementwise import emit_elementwise
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
     from kuiper.engine.planner import Planner
     from kuiper.layers.layer import Array
 
-# Floats of a block, and rows for which it is worth packing all keys and values.
-_BLOCK = 1 << 20
+# Second-level caches that a block of scores would fill, and rows for which it is worth packing all keys and values.
+_CACHES = 4
 _LEAST_ROWS = 64
 
 # Rows so many floats apart begin in the same few sets of the first-level cache.
@@ -128,7 +129,7 @@ def emit_attention(
     q, k, v = (Value(x.storage, np.broadcast_to(x.view, (*stack, *x.shape[-2:]))) for x in (q, k, v))
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
     added = None if mask is None else planner.constant(mask)
-    parts = [(slice(None),)] if in_one else list(blocks(shape))
+    parts = [(slice(None),)] if in_one else list(blocks(shape, _CACHES * second_level_floats(planner.machine)))
     width = _row_width(columns)
     memory = planner.scratch(max(q.view[part][..., 0].size for part in parts) * width)
     for part in parts:
@@ -152,19 +153,19 @@ def _row_width(columns: int) -> int:
     return width if width % _SAME_SETS else width + LANES
 
 
-def blocks(shape: tuple[int, ...], axis: int = 0) -> Iterator[tuple[slice, ...]]:
-    """Scores (..., rows, columns) in blocks of neighbours: some matrices, or some rows where one matrix is too large.
+def blocks(shape: tuple[int, ...], most: int, axis: int = 0) -> Iterator[tuple[slice, ...]]:
+    """Scores (..., rows, columns) in blocks of up to ``most`` neighbours: some matrices, or some rows of a large one.
 
-    >>> list(blocks((1, 4, 512, 1024)))
+    >>> list(blocks((1, 4, 512, 1024), 1 << 20))
     [(slice(0, 1, None), slice(0, 2, None)), (slice(0, 1, None), slice(2, 4, None))]
-    >>> len(list(blocks((1, 2, 4096, 4096))))
+    >>> len(list(blocks((1, 2, 4096, 4096), 1 << 20)))
     32
     """
     each, is_row = math.prod(shape[axis + 1 :]), axis == len(shape) - 2
-    if each > _BLOCK and not is_row:
+    if each > most and not is_row:
         for i in range(shape[axis]):
-            yield from ((slice(i, i + 1), *rest) for rest in blocks(shape, axis + 1))
+            yield from ((slice(i, i + 1), *rest) for rest in blocks(shape, most, axis + 1))
         return
-    count = -(-shape[axis] // max(_LEAST_ROWS if is_row else 1, _BLOCK // each))
+    count = -(-shape[axis] // max(_LEAST_ROWS if is_row else 1, most // each))
     for i in range(count):
         yield (slice(i * shape[axis] // count, (i + 1) * shape[axis] // count),)

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from kuiper.engine.planner import Planner
     from kuiper.engine.values import AnyValue
 
-_APPENDED = 1.0  # numbers per cycle
-_PRODUCTS = 12.0  # multiply-adds per cycle
-
 
 @lowers(CachedAttention)
 def lower_cached_attention(
@@ -47,13 +44,13 @@ def lower_cached_attention(
         "position": position[0], "keys": keys[0], "values": rows[0],
         "texts": texts, "groups": groups, "count": count, "numbers": numbers, "room": room,
     }  # fmt: skip
-    appended, in_one = 2 * k.view.size / _APPENDED, is_one_task(count, heads // groups)
+    in_one = is_one_task(count, heads // groups)
 
     def append() -> Append:
         return Append(caches, _place(k), _place(v))
 
     if not in_one:
-        planner.emit("append to the caches", append, reads=[k, v], expected=appended, externals=externals)
+        planner.emit("append to the caches", append, reads=[k, v], externals=externals)
     whole = planner.rows((texts, count, heads, numbers), output=None, padded=False)
     out = Value(whole.storage, whole.view.transpose(0, 2, 1, 3))
     scale = 1 / math.sqrt(numbers) if layer.scale is None else layer.scale
@@ -65,7 +62,6 @@ def lower_cached_attention(
         reads=[q, k, v] if in_one else [q],
         writes=[out],
         flops=2 * products,
-        expected=products / _PRODUCTS + (appended if in_one else 0),
         externals=externals,
     )
     return [out]

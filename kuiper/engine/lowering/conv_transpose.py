@@ -65,7 +65,7 @@ def lower_conv_transpose(layer: Any, inputs: list[AnyValue], planner: Planner) -
     if len(shape) != 4 or shape[1] != layer.in_channels or len(inputs) > 1:
         return None
     out_channels = layer.weight.shape[1] * groups
-    if groups > 1 and layer.weight.shape[1] % LANES:
+    if groups > 1 and layer.weight.shape[1] % max(LANES, planner.choices.lanes):
         return None
     if any(stride > kernel for stride, kernel in zip(stencil.stride, stencil.kernel, strict=True)):
         return None  # outputs that no kernel entry reaches
@@ -104,7 +104,7 @@ def _emit_phase(layer: Any, planner: Planner, x: Value, out: Value, vertical: Ph
         entries = layer.weight[:, :, list(vertical.entries)][:, :, :, list(horizontal.entries)]
         grouped = entries.reshape(groups, in_c // groups, own, *stencil.kernel).swapaxes(1, 2)
         weight = np.ascontiguousarray(grouped.reshape(groups * own, in_c // groups, *stencil.kernel))
-        return pack(weight, layer.bias, groups, pixels)
+        return pack(planner.machine, weight, layer.bias, groups, pixels)
 
     packed = planner.pack(("phase", vertical.first, horizontal.first), make)
     emit_convolution(planner, x, part, packed, stencil, activation_numbers(layer))

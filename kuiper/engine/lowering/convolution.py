@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from kuiper.engine.caches import second_level_floats
-from kuiper.engine.cost import direct_cost, many_weights
-from kuiper.engine.kernels.convolution import LANES, MOST_ROWS, Convolution
+from kuiper.engine.cost import direct_cost, many_weights, most_rows, second_level_floats
+from kuiper.engine.kernels.convolution import LANES, Convolution
 from kuiper.engine.lowering.activation import NO_ACTIVATION, activation_numbers
 from kuiper.engine.lowering.depthwise import lower_depthwise, suits_depthwise
 from kuiper.engine.lowering.image_numbers import image_numbers, residual_numbers
 from kuiper.engine.lowering.registry import lowers
-from kuiper.engine.lowering.winograd import emit_winograd, options
+from kuiper.engine.lowering.winograd import emit_winograd, options_for
 from kuiper.engine.packing import PackedWeights, cut_panels, pack
 from kuiper.engine.transfers import import_with_border
 from kuiper.engine.values import AnyValue, HostValue, Value
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from kuiper.engine.planner import Planner
     from kuiper.engine.step import Step
     from kuiper.layers.layer import Array
+    from kuiper.machine import Machine
 
 _TASKS = 16
 _CYCLES_OF_A_TASK = 8_000
@@ -45,7 +45,7 @@ def lower_convolution(layer: Any, inputs: list[AnyValue], planner: Planner) -> S
     if len(inputs) > 1 and (residual is None or residual.shape != out_shape):
         return None
     groups, weight = layer.parameters.groups, layer.weight
-    if suits_depthwise(groups, shape[1], len(weight)):
+    if suits_depthwise(planner.choices, groups, shape[1], len(weight)):
         return lower_depthwise(layer, inputs[0], residual, planner)
     x = _with_border(planner, inputs[0], stencil, groups)
     if x is not None:
@@ -57,14 +57,15 @@ def lower_convolution(layer: Any, inputs: list[AnyValue], planner: Planner) -> S
         return None
     out = planner.image(out_shape)
     activation = activation_numbers(layer)
-    ways = options(x, out, stencil.stride[0]) if groups == 1 and _suits_winograd(stencil) else []
-    rejected = [(way.algorithm, way.cost) for way in ways[1:]]
-    cost, cut = ways[0] if ways else (0.0, None)
-    if cut is not None:
-        emit_winograd(planner, x, out, weight, layer.bias, stencil.before, cut, cost, activation, residual, rejected)
+    suits = groups == 1 and _suits_winograd(stencil)
+    chosen, *others = options_for(planner.choices, x.shape[1], out_shape, stencil.stride[0]) if suits else [None]
+    rejected = [(way.algorithm, way.cost) for way in others if way is not None]
+    if chosen is not None and chosen.size:
+        emit_winograd(planner, x, out, weight, layer.bias, stencil.before, chosen, activation, residual, rejected)
     else:
         packed = packed_for(planner, weight, layer.bias, groups, out)
-        emit_convolution(planner, x, out, packed, stencil, activation, residual, rejected)
+        cost = chosen.cost if chosen is not None else 0.0
+        emit_convolution(planner, x, out, packed, stencil, activation, residual, cost, rejected)
     return [out]
 
 
@@ -75,8 +76,9 @@ def _suits_winograd(stencil: Stencil) -> bool:
 def packed_for(planner: Planner, weight: Array, bias: Array | None, groups: int, out: Value) -> PackedWeights:
     """The weights of the current operator, packed for an output of this size."""
     pixels = out.shape[0] * out.shape[2] * out.shape[3]
-    widths = tuple(cut_panels(weight, groups, pixels))
-    packed: PackedWeights = planner.pack(("direct", weight.shape, widths), lambda: pack(weight, bias, groups, pixels))
+    widths = tuple(cut_panels(planner.machine, weight, groups, pixels))
+    key = ("direct", weight.shape, widths)
+    packed: PackedWeights = planner.pack(key, lambda: pack(planner.machine, weight, bias, groups, pixels))
     return packed
 
 
@@ -94,15 +96,19 @@ def emit_convolution(
     stencil: Stencil,
     activation: dict[str, float] = NO_ACTIVATION,
     residual: Value | None = None,
+    expected: float = 0.0,
     rejected: Sequence[tuple[str, float]] = (),
 ) -> None:
-    """Add the direct convolution from one image to another, or to some rows and columns of another."""
+    """Add the direct convolution from one image to another, or to some rows and columns of another.
+
+    ``expected`` are the cycles for which it was chosen before the ``rejected`` ones, if there was a choice.
+    """
     n, _, out_h, out_w = out.shape
     kernel_h, kernel_w = stencil.kernel
-    pixels = n * out_h * out_w
-    cycles = direct_cost(pixels, packed.panels[:, 0].tolist(), packed.depth * kernel_h * kernel_w)
+    pixels, many = n * out_h * out_w, many_weights(planner.machine)
+    cycles = direct_cost(planner.machine, pixels, packed.panels[:, 0].tolist(), packed.depth * kernel_h * kernel_w)
     zeros = planner.zeros(x.shape[1])  # a group reads as far into them as into a pixel
-    block, panel_groups = cut_tasks(x.view.size, pixels, cycles, packed)
+    block, panel_groups = cut_tasks(planner.machine, x.view.size, pixels, cycles, packed)
 
     def make() -> Step:
         numbers = {
@@ -116,7 +122,7 @@ def emit_convolution(
             **residual_numbers(residual),
             "zeros": zeros.offset,
             "block": block, "panels": len(packed.panels), "panel_groups": panel_groups,
-            "far_weights": packed.weights.size > many_weights(),
+            "far_weights": packed.weights.size > many,
             **activation,
         }  # fmt: skip
         return Convolution(numbers, packed.weights, packed.bias, packed.panels)
@@ -129,13 +135,13 @@ def emit_convolution(
         writes=[out],
         flops=2 * pixels * out.shape[1] * packed.depth * kernel_h * kernel_w,
         more_bytes=packed.weights.nbytes,
-        expected=cycles,
+        expected=expected,
         rejected=rejected,
-        window=(stencil.stride[0], stencil.span[0]) if packed.weights.size < many_weights() else None,
+        window=(stencil.stride[0], stencil.span[0]) if packed.weights.size < many else None,
     )
 
 
-def cut_tasks(image: int, pixels: int, cycles: float, packed: PackedWeights) -> tuple[int, int]:
+def cut_tasks(machine: Machine, image: int, pixels: int, cycles: float, packed: PackedWeights) -> tuple[int, int]:
     """Pixels of a task, and the number of parts into which the panels fall; ``image`` is the floats of the input.
 
     If there is more image than weights, a task is some pixels and all panels: threads share the image, and what a task
@@ -146,11 +152,11 @@ def cut_tasks(image: int, pixels: int, cycles: float, packed: PackedWeights) -> 
     """
     wanted = max(1, min(_TASKS, int(cycles / _CYCLES_OF_A_TASK)))
     if packed.weights.size < image and pixels >= 4 * wanted:
-        blocks, groups = min(max(wanted, -(-2 * image // second_level_floats())), pixels // 4), 1
+        blocks, groups = min(max(wanted, -(-2 * image // second_level_floats(machine))), pixels // 4), 1
     else:
         groups = len(packed.panels)
         blocks = min(-(-wanted // groups), -(-pixels // 12))
-    rows = MOST_ROWS[int(packed.panels[0, 0]) - 1]
+    rows = most_rows(machine, int(packed.panels[0, 0]))
     block = -(-pixels // blocks)
     return (max(block // rows * rows, rows) if blocks > 1 else block), groups
 
@@ -159,7 +165,11 @@ def _with_border(planner: Planner, value: AnyValue, stencil: Stencil, groups: in
     """The image as the first convolution wants it: few channels, from outside, the padding stored with it."""
     if not isinstance(value, HostValue) or groups > 1 or stencil.dilation[1] > 1 or value.constant:
         return None
-    if value.example.dtype != "float32" or value.example.shape[1] * 2 > LANES or math.prod(stencil.kernel) == 1:
+    if (
+        value.example.dtype != "float32"
+        or value.example.shape[1] * 2 > planner.choices.lanes
+        or math.prod(stencil.kernel) == 1
+    ):
         return None
     border = (stencil.before[0], stencil.after[0], stencil.before[1], stencil.after[1])
     return planner.imported_as(value, border, lambda: import_with_border(planner, value, border))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kuiper.engine.cost import MAP_BYTES
+from kuiper.engine.cost import block_floats
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.depthwise import PERMUTES, Depthwise
 from kuiper.engine.lowering.activation import activation_numbers
@@ -19,15 +19,18 @@ if TYPE_CHECKING:
     from kuiper.engine.planner import Planner
     from kuiper.engine.step import Step
     from kuiper.layers.layer import Array
+    from kuiper.machine import Machine
 
-_PRODUCTS = 0.7 * LANES  # multiply-adds per cycle
 
+def suits_depthwise(machine: Machine, groups: int, channels: int, out_channels: int) -> bool:
+    """Whether each group has as many outputs as inputs, and a vector of the machine holds several groups.
 
-def suits_depthwise(groups: int, channels: int, out_channels: int) -> bool:
-    """Whether each group has as many outputs as inputs, and a vector holds several groups."""
+    A vector of the kernels must hold one. Only kernels that permute lanes are faster than the direct convolution, whose
+    sums have another order: those for AVX2 and AVX-512.
+    """
     own = channels // groups
-    narrow = PERMUTES and groups > 1 and own < LANES and LANES % own == 0
-    return channels == out_channels and (own == 1 or narrow)
+    narrow = groups > 1 and own < machine.lanes and machine.lanes % own == 0
+    return channels == out_channels and (own == 1 or (narrow and PERMUTES and LANES % own == 0))
 
 
 def lower_depthwise(layer: Any, value: AnyValue, residual: Value | None, planner: Planner) -> Sequence[AnyValue] | None:
@@ -52,11 +55,11 @@ def lower_depthwise(layer: Any, value: AnyValue, residual: Value | None, planner
             "dilation_h": stencil.dilation[0], "dilation_w": stencil.dilation[1],
             **image_numbers(x, out),
             **residual_numbers(residual),
+            "near": block_floats(planner.machine),
             **activation,
         }  # fmt: skip
         return Depthwise(numbers, weights, bias)
 
-    products = n * out_h * out_w * whole_vectors(c) * own * stencil.kernel[0] * stencil.kernel[1]
     planner.emit(
         f"{'depthwise' if own == 1 else f'groups of {own},'} {stencil.kernel[0]}x{stencil.kernel[1]}",
         make,
@@ -64,7 +67,6 @@ def lower_depthwise(layer: Any, value: AnyValue, residual: Value | None, planner
         writes=[out],
         flops=2 * n * c * own * out_h * out_w * stencil.kernel[0] * stencil.kernel[1],
         more_bytes=weights.nbytes,
-        expected=max(products / _PRODUCTS, 4 * (x.view.size + out.view.size) / MAP_BYTES),
         window=(stencil.stride[0], stencil.span[0]),
     )
     return [out]

@@ -6,10 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kuiper.engine.cost import MAP_BYTES
 from kuiper.engine.expression_code import ELEMENTWISE_LAYERS, Code, code_of
-from kuiper.engine.functions import CODES, cost_of
-from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.elementwise import Elementwise
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.whole_numbers import lower_expression
@@ -23,8 +20,6 @@ if TYPE_CHECKING:
     from kuiper.engine.planner import Planner
     from kuiper.engine.step import Step
     from kuiper.layers.layer import Array
-
-_SPEED = 0.28 * LANES  # additions per cycle that vector code over a chunk does
 
 
 @lowers(*ELEMENTWISE_LAYERS)
@@ -61,15 +56,12 @@ def emit_elementwise(planner: Planner, code: Code, operands: Sequence[Value], ou
         views += [(ARENA, value.offset, _broadcast_strides(value.view, out.shape)) for value in operands]
         return Elementwise(out.shape, views, code.instructions)
 
-    cost = sum(cost_of(CODES[name]) for name, _, _ in code.instructions)
-    moved = 4 * (out.view.size + sum(value.view.size for value in operands))
     planner.emit(
         " ".join(name for name, _, _ in code.instructions if name not in ("load", "constant")) or "copy",
         make,
         reads=operands,
         writes=[out],
         flops=out.view.size * sum(name not in ("load", "constant") for name, _, _ in code.instructions),
-        expected=max(out.view.size * cost / _SPEED, moved / MAP_BYTES),
     )
 
 

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 # Channels that are read in one go from an image of few, and then written by planes.
 _FEW = 4
 
-# Points that are found and summed, of few channels or of one vector, per cycle.
-_POINTS = 0.055
-
 
 @lowers(GridSample)
 def lower_grid_sample(layer: GridSample, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
@@ -60,7 +57,6 @@ def lower_grid_sample(layer: GridSample, inputs: list[AnyValue], planner: Planne
         reads=[x, grid, Value(zeros, zeros.stand_in)],
         writes=[out],
         flops=0 if layer.sampling.mode == "nearest" else 8 * out.view.size,
-        expected=n * points[1] * points[2] * (1 if by_plane else -(-c // LANES)) / _POINTS,
     )
     return [out]
 

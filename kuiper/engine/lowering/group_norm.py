@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 # How many axes each module takes, the batch among them; without a batch, the layer runs itself.
 _RANKS = {"nn.InstanceNorm1d": 3, "nn.InstanceNorm2d": 4, "nn.InstanceNorm3d": 5}
 _MOST_AXES = 6
-_SPEED = 1.1  # numbers per cycle
 
 
 @lowers(GroupNorm)
@@ -88,5 +87,4 @@ def _emit(planner: Planner, x: Value, out: Value, affine: tuple[Array, Array], g
         writes=[out],
         flops=8 * x.view.size,
         more_bytes=weight.nbytes + bias.nbytes,
-        expected=x.view.size / _SPEED,
     )

@@ -57,10 +57,10 @@ def _packed(planner: Planner, layer: Any, pixels: int) -> PackedWeights:
     rows = planner.rows_of_weights(pixels)
 
     def make() -> PackedWeights:
-        packed = pack(layer.weight[:, :, None, None], layer.bias, 1, rows)
+        packed = pack(planner.machine, layer.weight[:, :, None, None], layer.bias, 1, rows)
         layer.op.attribute("weight").stored.hand_over(lambda: matrix_of(packed, out_features))
         return packed
 
-    key = ("direct", layer.weight_shape, matrix_widths(out_features, in_features, rows))
+    key = ("direct", layer.weight_shape, matrix_widths(planner.machine, out_features, in_features, rows))
     packed: PackedWeights = planner.pack(key, make)
     return packed

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 _MOST_AXES = 6  # so that a copy can turn any factor round
 _PANEL = len(MOST_ROWS) * LANES  # columns that are done at a time
-_PRODUCTS, _COPIES = 1.05 * LANES, 2.2  # multiply-adds, and numbers copied into panels, per cycle
 
 
 @lowers(Matmul)
@@ -132,18 +131,17 @@ def emit_product(planner: Planner, a: Value, b: Value, out: Value, scale: float 
             "a": left.offset, "a_row": left.strides[-2], "a_depth": left.strides[-1] if depth > 1 else 1,
             "b": right.offset, "b_depth": right.strides[-2], "b_column": right.strides[-1] if columns > 1 else 1,
             "out": out.offset, "out_row": out.strides[-2],
-            "panel_vectors": panel_widths(whole_vectors(columns) // LANES, rows, depth)[0],
+            "panel_vectors": panel_widths(planner.machine, whole_vectors(columns) // LANES, rows, depth)[0],
         }  # fmt: skip
         return MatrixProduct(numbers, stack, out.strides[:-2], left.strides[:-2], right.strides[:-2])
 
-    count, width = math.prod(stack), whole_vectors(columns)
+    count = math.prod(stack)
     planner.emit(
         f"product {count}x{rows}x{depth}x{columns}",
         make,
         reads=[a, b],
         writes=[out],
         flops=2 * count * rows * depth * columns,
-        expected=count * depth * width * (rows / _PRODUCTS + 1 / _COPIES),
     )
 
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from kuiper.layers.layer import Array
 
 _MOST_AXES = 7  # six for the step to walk over, and the row
-_SPEED = 1.4  # numbers per cycle
 
 
 @lowers(LayerNorm, RMSNorm)
@@ -74,5 +73,4 @@ def emit_normalisation(
         writes=[out],
         flops=(8 if centred else 4) * x.view.size,
         more_bytes=weight.nbytes + bias.nbytes,
-        expected=x.view.size / _SPEED,
     )

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from kuiper.layers.operators.attribute import Attribute
 
 _MOST_AXES = 6
-_BYTES = 2.8  # picked per cycle
 
 
 @lowers(Gather)
@@ -111,7 +110,6 @@ def _looked_up_in_panels(planner: Planner, value: AnyValue, table: Attribute) ->
         reads=[index, Value(fault, fault.stand_in)],
         writes=[out],
         more_bytes=out.view.nbytes,
-        expected=out.view.size,
     )
     return [out]
 
@@ -188,7 +186,6 @@ def _emit_pick(
         reads=[*source.reads, index, Value(fault, fault.stand_in)],
         writes=[out],
         more_bytes=out.view.nbytes,
-        expected=out.view.nbytes / _BYTES,
         externals=externals,
     )
     return out

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kuiper.engine.cost import MAP_BYTES
-from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.pooling import Pooling
 from kuiper.engine.lowering.image_numbers import image_numbers
 from kuiper.engine.lowering.reduction import lower_reduction
@@ -28,8 +26,6 @@ if TYPE_CHECKING:
     from kuiper.engine.step import Step
     from kuiper.layers.layer import Array
     from kuiper.layers.window import Window
-
-_LOADS = 2.0 * LANES  # numbers from the first-level cache, per cycle
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +145,6 @@ def _emit(planner: Planner, x: Value, windows: Windows, algorithm: str, output: 
         reads=[x],
         writes=[out],
         flops=loads // math.prod(windows.dilation),
-        expected=max(loads / _LOADS, 4 * (x.view.size + out.view.size) / MAP_BYTES),
         window=windows.by_rows,
     )
     return out

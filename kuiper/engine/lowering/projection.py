@@ -71,12 +71,14 @@ def packed_table(planner: Planner, position: int, table: Attribute, pixels: int)
     out_features, in_features = table.shape
 
     def make() -> PackedWeights:
-        packed = pack(table.data[:, :, None, None], None, 1, rows)
+        packed = pack(planner.machine, table.data[:, :, None, None], None, 1, rows)
         if table.stored is not None and lies_in_panels(operand):
             table.stored.hand_over(lambda: matrix_of(packed, out_features))
         return packed
 
-    packed: PackedWeights = planner.pack(matrix_widths(out_features, in_features, rows), make, owner=table)
+    packed: PackedWeights = planner.pack(
+        matrix_widths(planner.machine, out_features, in_features, rows), make, owner=table
+    )
     return packed
 
 
@@ -95,8 +97,9 @@ def emit_projection(
     """
     rows = planner.rows_of_weights(x.view.size // x.shape[-1])
     out_features, in_features = weight.shape
-    key = ("projection", name, matrix_widths(out_features, in_features, rows))
-    _emit_packed(planner, x, out, planner.pack(key, lambda: pack(weight[:, :, None, None], bias, 1, rows)))
+    key = ("projection", name, matrix_widths(planner.machine, out_features, in_features, rows))
+    packed = planner.pack(key, lambda: pack(planner.machine, weight[:, :, None, None], bias, 1, rows))
+    _emit_packed(planner, x, out, packed)
 
 
 def _emit_packed(planner: Planner, x: Value, out: Value, packed: PackedWeights) -> None:

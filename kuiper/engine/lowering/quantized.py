@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kuiper.engine.kernels import digit_product
 from kuiper.engine.kernels.digit_product import DigitProduct, DigitRows, TakeApart, words_of_row
 from kuiper.engine.kernels.quantized_product import WIDTH, QuantizedProduct, QuantizedRows
 from kuiper.engine.lowering.activation import activation_numbers
@@ -29,11 +28,8 @@ if TYPE_CHECKING:
     from kuiper.engine.planner import Planner
     from kuiper.engine.step import Step
     from kuiper.layers.layer import Array
+    from kuiper.machine import Machine
 
-_BYTES = 6.0  # of weights per cycle, for one row
-_PRODUCTS = 20.0  # multiply-adds per cycle, for many
-_PRODUCTS_OF_DIGITS = 40.0  # the same by digits
-_CYCLES_OF_DIGITS = 0.7  # that a number takes to be taken apart
 _MOST_INPUTS = 1 << 16  # of an output by digits: what sums of 32 bits hold
 
 
@@ -57,13 +53,14 @@ def _others_read_it(planner: Planner) -> bool:
     return len(operands) > 1 and quantized_table(planner, 1) is not None and not lies_in_panels(operands[1])
 
 
-def _by_digits(weight: QuantizedWeight) -> bool:
-    return digit_product.IS_FAST and weight.shape[1] <= _MOST_INPUTS
+def _by_digits(machine: Machine, weight: QuantizedWeight) -> bool:
+    """Whether products are made in whole numbers, which are not quite those of floats."""
+    return machine.vnni and weight.shape[1] <= _MOST_INPUTS
 
 
 def _panels_of(planner: Planner, weight: QuantizedWeight) -> PackedNumbers:
     """The weight in panels. They have all of its numbers: the graph drops its own, unless others read them."""
-    by_digits = _by_digits(weight)
+    by_digits = _by_digits(planner.choices, weight)
     pack, numbers = (packed_for_digits, numbers_of_digits) if by_digits else (packed_numbers, numbers_of)
 
     def make() -> PackedNumbers:
@@ -100,7 +97,7 @@ def lower_quantized_linear(
     biases = np.zeros((panels, WIDTH), np.float32)
     if bias is not None:
         biases.reshape(-1)[:outputs] = bias
-    digits = _digits_of(planner, x, x_rows, groups) if _by_digits(weight) else None
+    digits = _digits_of(planner, x, x_rows, groups) if _by_digits(planner.choices, weight) else None
     rows = x_rows.shape[3]
 
     def make() -> Step:
@@ -116,7 +113,6 @@ def lower_quantized_linear(
         return DigitProduct(numbers, place, packed.weights, packed.scales, biases)
 
     products = rows * outputs * depth
-    per_cycle = _PRODUCTS if digits is None else _PRODUCTS_OF_DIGITS
     planner.emit(
         f"product with {weight.bits} bits{'' if digits is None else ', by digits'}",
         make,
@@ -124,7 +120,6 @@ def lower_quantized_linear(
         writes=[out],
         flops=2 * products,
         more_bytes=packed.weights.nbytes + packed.scales.nbytes,
-        expected=max(packed.weights.nbytes / _BYTES, products / per_cycle),
     )
     return [out]
 
@@ -143,8 +138,7 @@ def _digits_of(planner: Planner, x: Value, rows: Value, groups: int) -> Value:
                 "rows": count, "depth": depth, "groups": groups, "fours": fours,
             })  # fmt: skip
 
-        numbers = count * depth
-        planner.emit("digits", make, reads=[rows], writes=[digits], expected=numbers * _CYCLES_OF_DIGITS)
+        planner.emit("digits", make, reads=[rows], writes=[digits])
         return digits
 
     return planner.in_form(x, ("digits", groups), take_apart)
@@ -165,7 +159,7 @@ def lower_quantized_embedding(
         return None
     size, numbers = weight.shape
     packed = _panels_of(planner, weight) if in_panels else _in_rows(planner, weight)
-    by_digits = in_panels and _by_digits(weight)
+    by_digits = in_panels and _by_digits(planner.choices, weight)
     arrays = () if by_digits else (packed.weights, packed.scales)
     externals = [planner.external(planner.host_value(array, constant=True)) for array in arrays]
     out = planner.rows((*index.shape, numbers), output=None)
@@ -189,7 +183,6 @@ def lower_quantized_embedding(
         reads=[index, Value(fault, fault.stand_in)],
         writes=[out],
         more_bytes=index.view.size * numbers * weight.bits // 8,
-        expected=out.view.size,
         externals=externals,
     )
     return [out]

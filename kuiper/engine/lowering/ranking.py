@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from kuiper.engine.planner import Planner
 
-_NUMBERS = 1.1  # that are looked at, per cycle
-
 
 @lowers(TopK)
 def lower_topk(layer: TopK, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
@@ -82,7 +80,6 @@ def _ranked(
         make,
         reads=[rows],
         writes=[values, indices] if wants_values else [indices],
-        expected=rows.view.size / _NUMBERS,
     )
     made = [Value(each.storage, np.moveaxis(each.view, -1, dim)) for each in (values, indices)]
     return made[:1] if wants_values and len(planner.op.outputs) == 1 else made

@@ -36,10 +36,6 @@ if TYPE_CHECKING:
     from kuiper.layers.recurrent import CellWeights
     from kuiper.layers.recurrent_layer import Recurrent as Layer
 
-# Multiply-adds of a tile of one row, and vectors of cells, per cycle.
-_PRODUCTS = 0.5 * LANES
-_CELLS = 0.07
-
 
 @dataclass(frozen=True)
 class Cells:
@@ -205,7 +201,6 @@ def _emit_layer(
         return Recurrent(numbers, (h, c, _place(after.get("h_n")), _place(after.get("c_n"))), packed, bias)
 
     steps, n, _ = by_step[0].shape
-    products = steps * n * layer.directions * cells.width * layer.hidden
     planner.emit(
         f"{type(layer).__name__} {steps}x{n}x{layer.hidden}",
         make,
@@ -213,7 +208,6 @@ def _emit_layer(
         writes=[out, *after.values()],
         flops=2 * steps * n * layer.directions * layer.gates * layer.hidden**2,
         more_bytes=packed.nbytes,
-        expected=products / _PRODUCTS + steps * n * layer.directions * layer.hidden / _CELLS / LANES,
     )
     return out
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kuiper.engine.cost import MAP_BYTES
 from kuiper.engine.kernels.upsample import Upsample
 from kuiper.engine.lowering.image_numbers import image_numbers
 from kuiper.engine.values import Value, whole_vectors
@@ -37,7 +36,6 @@ def emit_resampling(planner: Planner, x: Value, out: Value, down: Axis, across: 
         reads=[x],
         writes=[out],
         flops=0 if len(rows[0]) == 1 else 2 * out.view.size * len(rows[0]) * len(columns[0]),
-        expected=4 * (x.view.size + out.view.size) * len(rows[0]) / MAP_BYTES,
     )
 
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kuiper.engine.cost import COPY_BYTES
 from kuiper.engine.kernels.layout import Copy
 from kuiper.engine.lowering.placement import can_copy, memory_by_rows, view_of
 from kuiper.engine.lowering.registry import lowers
@@ -63,7 +62,6 @@ def _imported(planner: Planner, x: HostValue, shape: tuple[int, ...]) -> Value:
             externals=[external],
             writes=[target],
             more_bytes=4 * target.view.size,
-            expected=8 * target.view.size / COPY_BYTES,
         )
         return target
 

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from kuiper.engine.step import Step
     from kuiper.engine.values import AnyValue
 
-_ANGLE_CYCLES = 100  # of a cosine and a sine
-_SPEED = 2.0  # turned numbers per cycle
-
 
 @lowers(Positions)
 def lower_positions(layer: Positions, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
@@ -67,7 +64,6 @@ def lower_rotary_angles(layer: RotaryAngles, inputs: list[AnyValue], planner: Pl
         reads=[positions, frequencies],
         writes=[cosines, sines],
         flops=3 * cosines.view.size,
-        expected=_ANGLE_CYCLES * cosines.view.size,
     )
     return [cosines, sines]
 
@@ -100,7 +96,6 @@ def lower_rotary(layer: Rotary, inputs: list[AnyValue], planner: Planner) -> Seq
         reads=[x, cosines, sines],
         writes=[turned],
         flops=3 * x.view.size,
-        expected=x.view.size / _SPEED,
     )
     return [turned]
 

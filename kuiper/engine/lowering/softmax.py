@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _MOST_AXES = 7  # six for the step to walk over, and the one that it is along
 _OPERATIONS = 5  # for each number; see the layer
-_SPEED = 0.55  # numbers per cycle
 
 
 @lowers(Softmax, LogSoftmax, Softmax2d)
@@ -62,5 +61,4 @@ def emit_softmax(planner: Planner, x: Value, out: Value, axis: int, logarithm: b
         reads=[x],
         writes=[out],
         flops=_OPERATIONS * x.view.size,
-        expected=x.view.size / _SPEED,
     )

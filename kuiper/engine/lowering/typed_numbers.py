@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
     from kuiper.engine.planner import Planner
 
-# Operands and results that are loaded or stored, per cycle.
-_SPEED = 0.55
-
 _MOST_AXES = 6
 
 
@@ -32,7 +29,6 @@ def emit_typed(planner: Planner, operation: str, out: Value, operands: Sequence[
         reads=operands,
         writes=[out],
         flops=out.view.size,
-        expected=out.view.size * (1 + len(operands)) / _SPEED,
     )
 
 

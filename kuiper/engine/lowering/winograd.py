@@ -15,34 +15,43 @@ from kuiper.engine.values import whole_vectors
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.cost import WinogradCut
     from kuiper.engine.planner import Planner
     from kuiper.engine.step import Step
     from kuiper.engine.values import Value
     from kuiper.layers.layer import Array
+    from kuiper.machine import Machine
 
 
 class Option(NamedTuple):
-    """A way to compute a 3 x 3 convolution, and the cycles it takes; no cut stands for the direct one."""
+    """A way to compute a 3 x 3 convolution, and its cycles: F(2, 3) or F(4, 3) by its ``size``, 0 is the direct one."""
 
     cost: float
-    cut: WinogradCut | None
+    size: int
+    stride: int
 
     @property
     def algorithm(self) -> str:
-        return _name(self.cut) if self.cut else "direct 3x3"
+        if not self.size:
+            return "direct 3x3"
+        return f"Winograd F({self.size},3)" + (" /2" if self.stride == 2 else "")
 
 
-def options(x: Value, out: Value, stride: int) -> list[Option]:
-    """The ways to compute a 3 x 3 convolution of stride 1 or 2, the fastest first; of equal ones, the direct one."""
-    n, out_c, out_h, out_w = out.shape
-    channels = x.shape[1]
+def options_for(machine: Machine, channels: int, out_shape: tuple[int, int, int, int], stride: int) -> list[Option]:
+    """The ways to compute a 3 x 3 convolution of stride 1 or 2, the fastest first; of equal ones, the direct one.
+
+    Their bits differ. So the choice depends on the machine and the shapes alone, not on the kernels of this build.
+
+    >>> from kuiper.machine import REPRODUCIBLE
+    >>> [option.algorithm for option in options_for(REPRODUCIBLE, 64, (1, 64, 56, 56), stride=1)]
+    ['Winograd F(4,3)', 'Winograd F(2,3)', 'direct 3x3']
+    """
+    n, out_c, out_h, out_w = out_shape
     pixels, steps = n * out_h * out_w, 9 * channels
-    widths = panel_widths(whole_vectors(out_c) // LANES, pixels, steps)
-    found = [Option(direct_cost(pixels, widths, steps), None)]
+    widths = panel_widths(machine, -(-out_c // machine.lanes), pixels, steps)
+    found = [Option(direct_cost(machine, pixels, widths, steps), 0, stride)]
     for size in (2, 4):
-        cut = cut_winograd(n, out_h, out_w, channels, out_c, size, stride)
-        found.append(Option(winograd_cost(cut, channels, out_c), cut))
+        cut = cut_winograd(machine, n, out_h, out_w, channels, out_c, size, stride)
+        found.append(Option(winograd_cost(machine, cut, channels, out_c), size, stride))
     return sorted(found, key=lambda option: option.cost)
 
 
@@ -53,14 +62,14 @@ def emit_winograd(
     weight: Array,
     bias: Array | None,
     padding: tuple[int, int],
-    cut: WinogradCut,
-    expected: float,
+    chosen: Option,
     activation: dict[str, float],
     residual: Value | None,
     rejected: Sequence[tuple[str, float]] = (),
 ) -> None:
     """Add the convolution of ``x`` with ``weight`` (out_c, in_c, 3, 3)."""
     n, out_c, out_h, out_w = out.shape
+    cut = cut_winograd(planner.machine, n, out_h, out_w, x.shape[1], out_c, chosen.size, chosen.stride)
     panels = cut.panels
     key = ("winograd", cut.size, cut.stride, panels)
     packed = planner.pack(key, lambda: pack_winograd(weight, cut.size, cut.stride, panels))
@@ -81,16 +90,12 @@ def emit_winograd(
 
     width = -(-whole_vectors(out_c) // LANES // panels) * LANES
     planner.emit(
-        f"{_name(cut)}, {cut.block} tiles x {width} channels",
+        f"{chosen.algorithm}, {cut.block} tiles x {width} channels",
         make,
         reads=[x] if residual is None else [x, residual],
         writes=[out],
         flops=2 * n * out_h * out_w * out_c * x.shape[1] * 9,
         more_bytes=packed.nbytes,
-        expected=expected,
+        expected=chosen.cost,
         rejected=rejected,
     )
-
-
-def _name(cut: WinogradCut) -> str:
-    return f"Winograd F({cut.size},3)" + (" /2" if cut.stride == 2 else "")

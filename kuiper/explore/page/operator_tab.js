@@ -28,7 +28,7 @@
       const rows = times.map(row => ({ label: row.algorithm, share: row.expected / most, text: time(row.expected),
         color: row.color ?? 'var(--line-strong)', note: row.note, strong: row === chosen }));
       return section(`Algorithm: ${step.algorithm}`, html('p', {}, step.why),
-        bars('Expected time of each algorithm', rows),
+        bars(known.length ? 'Expected time of each algorithm, and what it took' : 'What it took', rows),
         facts([['tasks', count(step.tasks)], ['moves', bytes(step.bytes)], ['kernel', step.source]]));
     });
   }

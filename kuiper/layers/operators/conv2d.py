@@ -16,14 +16,12 @@ from kuiper.layers.kernels.im2col import im2col
 from kuiper.layers.layer import Array, Layer, ParamLayer
 from kuiper.layers.operators.pad import pad
 from kuiper.layers.registry import register
+from kuiper.machine import this_machine
 from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
     from kuiper.layers.gemm import PackedLeft
-
-# im2col writes and the product reads this many floats at a time, so that they stay in the second-level cache.
-_BLOCK = 1 << 18
 
 
 class Kernels:
@@ -151,14 +149,17 @@ def conv2d(x: Array, kernels: Kernels, bias: Array | None, stencil: Stencil, whe
 
 
 def _multiply(matrix: PackedLeft, image: Array, out: Array, stencil: Stencil) -> None:
-    """Fill ``out`` (o, out_h, out_w) with one group's kernels on one image (c, h, w), some rows at a time."""
+    """Fill ``out`` (o, out_h, out_w) with one group's kernels on one image (c, h, w), some rows at a time.
+
+    What im2col writes and the product reads at a time stays in the second-level cache.
+    """
     depth = matrix.shape[1]
     pixels = out.reshape(len(out), -1)
     if stencil.is_pointwise:
         matmul(matrix, image.reshape(depth, -1), out=pixels)
         return
     out_h, out_w = out.shape[1:]
-    blocks = min(out_h, -(-depth * out_h * out_w // _BLOCK))
+    blocks = min(out_h, -(-depth * out_h * out_w // (this_machine().l2 // 4)))
     rows = -(-out_h // blocks)
     scratch = np.empty(depth * rows * out_w, np.float32)
     geometry = (*stencil.kernel, *stencil.stride, *stencil.before, *stencil.dilation)

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kuiper import build_info, levels
-from kuiper.levels import Level, LevelFinder, choose_level, folder_name
+from kuiper import build_info
+from kuiper.machine import levels
+from kuiper.machine.levels import Level, LevelFinder, choose_level, folder_name
 
 if TYPE_CHECKING:
     from collections.abc import Set
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SUFFIX: str = sysconfig.get_config_var("EXT_SUFFIX")
 
 WHEEL: dict[str, Level] = {
@@ -126,7 +127,7 @@ def imported(wheel: Path, arch: str = "") -> list[str]:
 def test_all_compiled_modules_of_a_process_are_of_one_level(wheel: Path) -> None:
     level, beside_the_sources = imported(wheel)
     assert level == "high-1"
-    assert beside_the_sources.split() == ["_cyutility", "cpu"]  # what chooses, made for any CPU
+    assert beside_the_sources.split() == ["_cyutility", "cpuid"]  # what chooses, made for any CPU
     level, beside_the_sources = imported(wheel, arch="low")
     assert level == "low"
     assert {"step", "program", "convolution", "buffer"} <= set(beside_the_sources.split())

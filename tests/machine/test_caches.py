@@ -8,18 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kuiper.engine import caches
+from kuiper.machine import caches
+from kuiper.machine.caches import BOUNDS, UNKNOWN, core_caches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
-
-
-@pytest.fixture(autouse=True)
-def asked_anew() -> Iterator[None]:
-    caches.second_level_floats.cache_clear()
-    yield
-    caches.second_level_floats.cache_clear()  # what a test made up is not for the next
 
 
 def make_core(root: Path, number: int, size: str, sharing: str, threads: str) -> None:
@@ -50,56 +43,56 @@ def test_caches_of_one_cpu_has_every_level(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    ("size", "sharing", "threads", "floats"),
+    ("size", "sharing", "threads", "expected"),
     [
-        ("2048K", "0", "0", 512 << 10),  # a core with a cache of its own
-        ("1M", "0,8", "0,8", 256 << 10),  # two threads of one core: still its own
-        ("2M", "0-3", "0", 128 << 10),  # four cores share it
-        ("16K", "0", "0", caches.LEAST // 4),
-        ("64M", "0", "0", caches.MOST // 4),
+        ("2048K", "0", "0", 2 << 20),  # a core with a cache of its own
+        ("1M", "0,8", "0,8", 1 << 20),  # two threads of one core: still its own
+        ("2M", "0-3", "0", 512 << 10),  # four cores share it
+        ("16K", "0", "0", BOUNDS[2][0]),
+        ("64M", "0", "0", BOUNDS[2][1]),
     ],
 )
-def test_second_level_floats_counts_a_cores_part(
-    size: str, sharing: str, threads: str, floats: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_core_caches_counts_a_cores_part(
+    size: str, sharing: str, threads: str, expected: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_core(tmp_path, 0, size, sharing, threads)
     monkeypatch.setattr(caches, "_CPUS", tmp_path)
-    assert caches.second_level_floats() == floats
+    assert core_caches()[1] == expected
 
 
-def test_second_level_floats_takes_the_smallest_of_unlike_cores(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_core_caches_takes_the_smallest_of_unlike_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_core(tmp_path, 0, "2048K", "0", "0")
     make_core(tmp_path, 1, "512K", "1", "1")
     monkeypatch.setattr(caches, "_CPUS", tmp_path)
-    assert caches.second_level_floats() == 128 << 10
+    assert core_caches() == (32 << 10, 512 << 10, UNKNOWN[3])
 
 
 @pytest.mark.parametrize("text", ["", "big\n", "1T\n"])
-def test_second_level_floats_passes_over_what_it_cannot_read(
+def test_core_caches_passes_over_what_it_cannot_read(
     text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_core(tmp_path, 0, "1M", "0", "0")
     (tmp_path / "cpu0" / "cache" / "index2" / "size").write_text(text)
     monkeypatch.setattr(caches, "_CPUS", tmp_path)
-    monkeypatch.setattr(caches, "_from_sysconf", list)
-    assert caches.second_level_floats() == 128 << 10
+    monkeypatch.setattr(caches, "_from_sysctl", lambda level: [])
+    monkeypatch.setattr(caches, "_from_sysconf", lambda level: [])
+    assert core_caches()[1] == UNKNOWN[2]
 
 
-def test_second_level_floats_is_some_size_where_nobody_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_core_caches_are_some_sizes_where_nobody_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(caches, "_CPUS", tmp_path / "nowhere")
-    monkeypatch.setattr(caches, "_from_sysctl", list)
-    monkeypatch.setattr(caches, "_from_sysconf", list)
-    assert caches.second_level_floats() == 128 << 10
+    monkeypatch.setattr(caches, "_from_sysctl", lambda level: [])
+    monkeypatch.setattr(caches, "_from_sysconf", lambda level: [])
+    assert core_caches() == tuple(UNKNOWN.values())
 
 
-def test_second_level_floats_shares_out_what_macos_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_core_caches_shares_out_what_macos_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(caches, "_CPUS", tmp_path)
     monkeypatch.setattr(platform, "system", lambda: "Darwin")
-    for told, floats in (("8388608\n4\n", 512 << 10), ("2097152\n0\n", 512 << 10), ("4194304\n", 128 << 10)):
-        answer = subprocess.CompletedProcess([], 0, stdout=told)
-        monkeypatch.setattr(subprocess, "run", lambda *args, answer=answer, **settings: answer)
-        monkeypatch.setattr(caches, "_from_sysconf", list)
-        caches.second_level_floats.cache_clear()
-        assert caches.second_level_floats() == floats
+    monkeypatch.setattr(caches, "_from_sysconf", lambda level: [])
+    for told, size in (("8388608\n4\n", 2 << 20), ("2097152\n0\n", 2 << 20), ("4194304\n", UNKNOWN[2])):
+        answers = ["65536\n", told]
+        monkeypatch.setattr(
+            subprocess, "run", lambda *_, rest=answers, **__: subprocess.CompletedProcess([], 0, stdout=rest.pop(0))
+        )
+        assert core_caches() == (64 << 10, size, UNKNOWN[3])

@@ -33,7 +33,7 @@ class Level(TypedDict):
     """How the modules of one level were compiled; written by setup.py."""
 
     flags: list[str]
-    requires: list[str]  # what the CPU must have, by the names of ``kuiper.cpu.features``
+    requires: list[str]  # what the CPU must have, by the names of ``kuiper.machine.cpuid.features``
 
 
 class LevelFinder:
@@ -72,7 +72,7 @@ def use_best_level() -> None:
     levels = all_levels()
     _running = choose_level(levels, cpu_features(), os.environ.get("KUIPER_ARCH") or "native")
     if _running != next(iter(levels)):
-        sys.meta_path.insert(0, LevelFinder(Path(__file__).parent / "_levels" / folder_name(_running)))
+        sys.meta_path.insert(0, LevelFinder(Path(__file__).parents[1] / "_levels" / folder_name(_running)))
 
 
 def choose_level(levels: Mapping[str, Level], features: Set[str] | None, wanted: str) -> str:
@@ -117,13 +117,13 @@ def all_levels() -> dict[str, Level]:
 
 def cpu_features() -> Set[str] | None:
     """The vector extensions of this CPU, or None where they cannot be asked for."""
-    features: Set[str] | None = _compiled("kuiper.cpu").features()
+    features: Set[str] | None = _compiled("kuiper.machine.cpuid").features()
     return features
 
 
 def splits_avx512() -> bool:
     """Whether this CPU executes a vector of AVX-512 in two halves, so that it does half as many in a cycle."""
-    splits: bool = _compiled("kuiper.cpu").splits_avx512()
+    splits: bool = _compiled("kuiper.machine.cpuid").splits_avx512()
     return splits
 
 

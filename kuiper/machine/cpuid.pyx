@@ -14,13 +14,13 @@ cdef extern from *:
       enum { KUIPER_X86 = 1 };
       #if defined(_MSC_VER) && !defined(__clang__)
         #include <intrin.h>
-        static void kuiper_cpuid(int leaf, int part, unsigned int answer[4]) {
-            __cpuidex((int *)answer, leaf, part);
+        static void kuiper_cpuid(unsigned int leaf, unsigned int part, unsigned int answer[4]) {
+            __cpuidex((int *)answer, (int)leaf, (int)part);
         }
         static unsigned int kuiper_xcr0(void) { return (unsigned int)_xgetbv(0); }
       #else
         #include <cpuid.h>
-        static void kuiper_cpuid(int leaf, int part, unsigned int answer[4]) {
+        static void kuiper_cpuid(unsigned int leaf, unsigned int part, unsigned int answer[4]) {
             __cpuid_count(leaf, part, answer[0], answer[1], answer[2], answer[3]);
         }
         static unsigned int kuiper_xcr0(void) {
@@ -36,7 +36,7 @@ cdef extern from *:
       #endif
     #else
       enum { KUIPER_X86 = 0, KUIPER_SAVES_ON_USE = 0 };
-      static void kuiper_cpuid(int leaf, int part, unsigned int answer[4]) {
+      static void kuiper_cpuid(unsigned int leaf, unsigned int part, unsigned int answer[4]) {
           (void)leaf;
           (void)part;
           answer[0] = answer[1] = answer[2] = answer[3] = 0;
@@ -46,7 +46,7 @@ cdef extern from *:
     """
     const bint KUIPER_X86
     const bint KUIPER_SAVES_ON_USE  # macOS: XCR0 has the bits of AVX-512 only once a process has used it
-    void kuiper_cpuid(int leaf, int part, unsigned int* answer) nogil
+    void kuiper_cpuid(unsigned int leaf, unsigned int part, unsigned int* answer) nogil
     unsigned int kuiper_xcr0() nogil
 
 cdef enum:
@@ -54,6 +54,9 @@ cdef enum:
     EBX
     ECX
     EDX
+
+cdef unsigned int HIGHEST = 0x80000000  # the leaf that says how far the extended ones go
+cdef unsigned int UNIT = 0x8000001A  # AMD's: how the core executes vectors
 
 cdef enum:  # of XCR0: the halves of the registers that are saved
     SAVES_AVX = 0b110
@@ -97,12 +100,21 @@ def features():
 
 
 def splits_avx512():
-    """Whether this core executes a vector of AVX-512 in two halves: AMD's family 25, Zen 4 (Zen 3 has no AVX-512)."""
+    """Whether this core executes a vector of AVX-512 in two halves, as Zen 4 does and some of Zen 5.
+
+    AMD's CPUs say how wide their unit for vectors is: leaf 8000_001A, EAX, bit 3 stands for 512 bits. Others do not
+    split. Source: AMD64 Architecture Programmer's Manual, volume 3, appendix E.4.
+    """
     cdef unsigned int vendor[4]
-    cdef unsigned int basic[4]
-    if not KUIPER_X86:
+    cdef unsigned int limit[4]
+    cdef unsigned int width[4]
+    if not KUIPER_X86 or "avx512f" not in features():
         return False
     kuiper_cpuid(0, 0, vendor)
-    kuiper_cpuid(1, 0, basic)
-    is_amd = (vendor[EBX], vendor[EDX], vendor[ECX]) == (0x68747541, 0x69746E65, 0x444D4163)  # AuthenticAMD
-    return is_amd and (basic[EAX] >> 8 & 15) + (basic[EAX] >> 20 & 255) == 25
+    if (vendor[EBX], vendor[EDX], vendor[ECX]) != (0x68747541, 0x69746E65, 0x444D4163):  # AuthenticAMD
+        return False
+    kuiper_cpuid(HIGHEST, 0, limit)
+    if limit[EAX] < UNIT:
+        return True
+    kuiper_cpuid(UNIT, 0, width)
+    return not width[EAX] >> 3 & 1

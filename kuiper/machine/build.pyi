@@ -1,0 +1,4 @@
+LANES: int
+REGISTERS: int
+FUSES: bool
+VNNI: str

@@ -1,0 +1,43 @@
+"""Every lowering makes steps of something that PyTorch exports or a decoder has: none has come to decline all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import kuiper
+from kuiper.engine.engine import Engine
+from kuiper.engine.lowering import registry
+from kuiper.models.quantization import quantize_graph
+from kuiper.models.text.random_decoder import random_decoder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kuiper.engine.plan import Plan
+
+FOLDER = Path(__file__).parents[1] / "fixtures" / "operators"
+
+
+def plans() -> Iterator[Plan | None]:
+    """Of all exported operators, and of decoders in floats and in 8 bits."""
+    for file in sorted(FOLDER.glob("*.pnnx.param")):
+        stored = np.load(FOLDER / f"{file.name.removesuffix('.pnnx.param')}.npz")
+        yield plan_of(kuiper.load(file), [stored[key] for key in stored if key.startswith("input_")])
+    for bits in (32, 8):
+        graph = random_decoder(seed=1, hidden_size=64, intermediate_size=96, head_dim=16)
+        if bits < 32:
+            quantize_graph(graph, bits)
+        yield plan_of(kuiper.load(graph), [np.array([[1, 2, 3]])], max_length=16)
+
+
+def plan_of(model: kuiper.RuntimeGraph, inputs: list[np.ndarray], max_length: int = 0) -> Plan | None:
+    assert isinstance(model._execution.executor, Engine)
+    return model._execution.executor.plan_for(inputs, max_length)
+
+
+def test_every_lowering_makes_steps() -> None:
+    made = {type(card.op.layer) for plan in plans() if plan for part in plan.compiled() for card in part.steps}
+    assert set(registry._lowerings) <= made
