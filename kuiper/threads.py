@@ -24,7 +24,7 @@ def available_cores() -> int:
 _PARALLEL_FROM = 1 << 16
 
 MOST_THREADS = 1024
-"""No kernel is cut into more; the engine's pool has room for so many (``KUIPER_MOST_THREADS`` in engine/team.pxd)."""
+"""No kernel is cut into more; the engine's pool has room for so many (``KUIPER_MOST_THREADS`` in engine/team.h)."""
 
 _num_threads = min(available_cores(), MOST_THREADS)
 
