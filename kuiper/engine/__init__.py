@@ -25,8 +25,8 @@ through them:
         program.pyx      runs steps on all threads: the only place where threads are; team.pxd is their barrier
         step.pxd         what a step is: a function, its numbers, how many tasks
         kernels/         one algorithm per .pyx, each a Step
-        tile.pxd         the innermost loops, with tile.h and other C headers: blocks.pxd, activation.pxd, functions.pxd;
-                         they are made of the vectors of kuiper/simd
+        tile.pxd         the innermost loops, with tile.h and other C headers: blocks.pxd, activation.pxd,
+                         functions.pxd; they are made of the vectors of kuiper/simd
 
     plan_report.py       ``model.plan()``: all of this as a table; clock.pyx measures what a cycle is
 

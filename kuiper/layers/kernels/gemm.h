@@ -9,7 +9,7 @@
 enum { MR = 4, VECTORS = 8 };
 #elif defined(KUIPER_AVX512) || defined(KUIPER_NEON) /* 32 registers */
 enum { MR = 8, VECTORS = 3 };
-#elif defined(KUIPER_AVX) /* 16 registers */
+#elif defined(KUIPER_AVX)                            /* 16 registers */
 enum { MR = 6, VECTORS = 2 };
 #else /* 16, of which a product takes one more, as it has no fused multiply-add */
 enum { MR = 4, VECTORS = 2 };
