@@ -9,7 +9,7 @@
 # make check-lab  open three lectures in JupyterLab, as somebody does who has just fetched them (the network once)
 # make soak     an hour (SECONDS=3600) of everything that wears a process out, under a limit on its memory (Linux)
 # make repeat   all solutions, twenty times: a test that fails now and then is found here
-# make lint     ruff and mypy
+# make lint     ruff, mypy, and clang-format for the C headers
 # make debug    run the engine's tests on a build with bounds checks, then build as usual again
 # make sanitize run the kernels' tests while the compiler watches every access (gcc), then build as usual again
 # make portable run the kernels' tests on a build without vector types, then build as usual again
@@ -135,6 +135,7 @@ lint: $(VENV)/built $(VENV)/developer
 	$(BIN)/ruff check .
 	$(BIN)/ruff check --preview --select PLW1514 --exclude tests --exclude '*.ipynb' .
 	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run -Werror $(filter %.h,$(SOURCES))
 	$(BIN)/mypy
 
 debug: $(VENV)/developer

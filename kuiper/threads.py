@@ -18,7 +18,7 @@ except ImportError:  # Windows
 _PARALLEL_FROM = 1 << 16
 
 MOST_THREADS = 1024
-"""No kernel is cut into more; the engine's pool has room for so many (``KUIPER_MOST_THREADS`` in engine/team.pxd)."""
+"""No kernel is cut into more; the engine's pool has room for so many (``KUIPER_MOST_THREADS`` in engine/team.h)."""
 
 _num_threads = 0
 """What was asked for; 0, nothing so far: as many as there are cores."""

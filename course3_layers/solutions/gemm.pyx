@@ -34,14 +34,15 @@ Whoever calls has made room for everything, and the shapes fit. All room holds o
 ``::1`` promises that neighbours along the last axis touch.
 
 A ``vec`` is a vector register as a type (lecture 3c, "A vector register as a type"). ``x * y`` and ``x + y`` of two of
-them compute LANES numbers at once, and there are three functions:
+them compute LANES numbers at once, and there are four functions:
 
     load(&row[s])        a vec of the LANES numbers row[s], row[s + 1], ...
     splat(number)        a vec of LANES times this number
     store(&row[s], x)    writes the LANES numbers of x to row[s], row[s + 1], ...
+    fma(x, y, z)         x * y + z, rounded once: one instruction
 """
 
-from kuiper.simd.vector cimport LANES, vec, load, splat, store
+from kuiper.simd.vector cimport LANES, vec, fma, load, splat, store
 
 cdef extern from *:
     """
@@ -139,7 +140,7 @@ cpdef tile(float[:, ::1] a_panel, float[:, ::1] b_panel, float[:, :] c):
     for i in range(a_panel.shape[0]):
         for r in range(ROWS):
             for v in range(VECTORS):
-                sums[r][v] += splat(a_panel[i, r]) * load(&b_panel[i, v * LANES])
+                sums[r][v] = fma(splat(a_panel[i, r]), load(&b_panel[i, v * LANES]), sums[r][v])
     for r in range(ROWS):
         for v in range(VECTORS):
             store(&numbers[r][v * LANES], sums[r][v])

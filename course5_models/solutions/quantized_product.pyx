@@ -31,17 +31,18 @@ At the end of a row all sums become one: the vectors are added, then the LANES n
 over.
 
 A ``vec`` is a vector register as a type (lecture 3c, "A vector register as a type"). ``x * y`` and ``x + y`` of two of
-them compute LANES numbers at once, and there are four functions:
+them compute LANES numbers at once, and there are five functions:
 
     load(&row[s])        a vec of the LANES float32 numbers row[s], row[s + 1], ...
     of_bytes(&row[s])    a vec of the LANES int8 numbers row[s], row[s + 1], ..., which become float32 on the way
     splat(number)        a vec of LANES times this number
     store(&row[s], x)    writes the LANES numbers of x to row[s], row[s + 1], ...
+    fma(x, y, z)         x * y + z, rounded once: one instruction
 """
 
 import numpy as np
 
-from kuiper.simd.vector cimport LANES, vec, load, of_bytes, splat, store
+from kuiper.simd.vector cimport LANES, vec, fma, load, of_bytes, splat, store
 
 cdef extern from *:
     """
@@ -117,7 +118,7 @@ def product(const signed char[:, ::1] weight, const float[::1] scales, const flo
         for turn in range(turns):
             for s in range(SUMS):
                 i = turn * STEP + s * LANES
-                sums[s] += of_bytes(&weight[o, i]) * load(&x[i])
+                sums[s] = fma(of_bytes(&weight[o, i]), load(&x[i]), sums[s])
         for s in range(1, SUMS):
             sums[0] += sums[s]
         store(&numbers[0], sums[0])

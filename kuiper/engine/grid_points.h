@@ -37,7 +37,7 @@ KUIPER_INLINE kuiper_vec kuiper_inside(kuiper_vec x, const kuiper_axis *axis) {
         kuiper_vec away = x - low;
         away = KUIPER_CHOOSE(away < zero, -away, away);
         const kuiper_vec flips = kuiper_floor(away / span), half = kuiper_splat(0.5f);
-        const kuiper_vec rest = away - flips * span;
+        const kuiper_vec rest = kuiper_fnma(flips, span, away);
         const kuiper_vec even = kuiper_floor(flips * half) * kuiper_splat(2);
         x = KUIPER_CHOOSE(even == flips, rest, span - rest) + low;
     }
@@ -50,8 +50,8 @@ static void kuiper_places(const float *grid, int points, const kuiper_axis *axis
     for (int p = 0; p < points; p++) x[p] = grid[2 * p] + 1.0f;
     for (int p = points; p < (points + LANES - 1) / LANES * LANES; p++) x[p] = 0;
     for (int p = 0; p < points; p += LANES) {
-        const kuiper_vec place = kuiper_load(x + p) * kuiper_splat(axis->scale) - kuiper_splat(axis->shift);
-        kuiper_store(x + p, kuiper_inside(place, axis));
+        const kuiper_vec scaled = kuiper_load(x + p) * kuiper_splat(axis->scale); /* rounded here, as the layer does */
+        kuiper_store(x + p, kuiper_inside(scaled - kuiper_splat(axis->shift), axis));
     }
 }
 

@@ -18,15 +18,13 @@ outermost first. Here each row is cut into blocks, the work items of the threads
 
 In the first three the steps are known to be 0 or 1, and the compiler turns them into vector instructions.
 
-The exponential is ours too, because the C library's ``expf`` takes one number at a time:
-
-    exp(t) = 2^k exp(r)     k = round(t / ln 2),  r = t - k ln 2,  |r| <= ln(2) / 2
-
-exp(r) is a polynomial, and 2^k is written directly into the exponent bits of a float.
-Source: W. J. Cody, W. Waite, "Software Manual for the Elementary Functions", 1980, chapter 6.
+The exponential is that of ``kuiper/simd/scalar.pxd``, because the C library's ``expf`` takes one number at a time.
 """
 
 from cython.parallel cimport prange
+
+from kuiper.simd.scalar cimport exp
+from kuiper.simd.vector cimport fma_of_one
 
 cdef enum:
     BLOCK = 8192  # numbers; three such blocks take 96 KB and stay in the core's own cache
@@ -38,10 +36,6 @@ cdef enum Operation:
     DIV
 
 ctypedef void (*Row)(const float*, Py_ssize_t, const float*, Py_ssize_t, float*, Py_ssize_t) noexcept nogil
-
-cdef union FloatBits:
-    float number
-    unsigned int bits
 
 
 def add(const float[:, :, :, :] a, const float[:, :, :, :] b, float[:, :, :, ::1] out, int num_threads):
@@ -157,41 +151,10 @@ cdef inline float combine(Operation op, float x, float y) noexcept nogil:
 cdef inline void axpy_row(float a, const float* x, const float* y, float* out, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(n):
-        out[i] = a * x[i] + y[i]
+        out[i] = fma_of_one(a, x[i], y[i])
 
 
 cdef inline void exp_negative_row(const float* x, float* out, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(n):
         out[i] = exp(-x[i])
-
-
-cdef inline float exp(float t) noexcept nogil:
-    """e to the power t, within 2 units in the last place; no branch, no call: the loop around it vectorises."""
-    cdef FloatBits shifted, half, other_half
-    cdef float k, r, power
-    cdef int exponent
-    # Beyond these limits the answer is 0 or infinity anyway. A NaN fails both tests and passes through.
-    t = <float>-104.0 if t < <float>-104.0 else t
-    t = <float>89.0 if t > <float>89.0 else t
-
-    # A float near 1.5 * 2^23 has no room for a fraction: adding that number rounds, and leaves k in the low bits.
-    shifted.number = t * <float>1.44269504089 + <float>12582912.0
-    k = shifted.number - <float>12582912.0
-    exponent = <int>(shifted.bits - <unsigned int>0x4B400000)
-
-    # ln 2 in two parts: k * 0.693359375 is exact, so the subtraction loses nothing.
-    r = t - k * <float>0.693359375 + k * <float>2.12194440055e-4
-    power = <float>(1.0 / 5040.0)
-    power = power * r + <float>(1.0 / 720.0)
-    power = power * r + <float>(1.0 / 120.0)
-    power = power * r + <float>(1.0 / 24.0)
-    power = power * r + <float>(1.0 / 6.0)
-    power = power * r + <float>0.5
-    power = power * r + <float>1.0
-    power = power * r + <float>1.0
-
-    # 2^k in two factors: 2^128 and 2^-149 would not fit into one float's exponent.
-    half.bits = <unsigned int>((exponent >> 1) + 127) << 23
-    other_half.bits = <unsigned int>(exponent - (exponent >> 1) + 127) << 23
-    return power * half.number * other_half.number

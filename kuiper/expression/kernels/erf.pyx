@@ -1,7 +1,7 @@
 """The error function over a row of numbers: y[i] = 2 / sqrt(pi) times the integral of e**(-t**2) from 0 to x[i].
 
 NumPy has no erf; the C library has one. It works in double, so what comes out is the nearest float (or its neighbour). GELU
-uses a faster one, in ``kuiper/layers/kernels/vector_math.pxd``, whose error of 3e-7 suits it; here 1e-7 is promised.
+uses a faster one, in ``kuiper/simd/scalar.pxd``, whose error of 3e-7 suits it; here 1e-7 is promised.
 
     x   [ 0 1 2 3 | 4 5 6 7 | ... ]        one stretch for each thread, and no number depends on another:
           thread 0  thread 1               the answer is the same for any number of threads

@@ -5,7 +5,7 @@ Every choice is a comparison that is false for NaN, and stands so that NaN then 
 
 from libc.math cimport fabsf
 
-from kuiper.layers.kernels.vector_math cimport clamped, erf, exp, expm1, horner, sigmoid, softplus, tanh
+from kuiper.simd.scalar cimport clamped, erf, exp, expm1, horner, sigmoid, softplus, tanh
 
 
 cdef inline float relu(float x) noexcept nogil:

@@ -7,14 +7,14 @@ cut into blocks, which threads share out; within a block the compiler turns the 
           thread 0       0      1            1            each: y[i] = f(x[i]) for 16 numbers at once
 
 A block is always the same stretch of the row, however many threads there are: the answer is the same to the last bit.
-The formulas stand in ``activation_formulas.pxd`` and ``vector_math.pxd``. A call through a pointer for each number would
+The formulas stand in ``activation_formulas.pxd`` and ``kuiper/simd/scalar.pxd``. A call through a pointer for each number would
 keep the loop scalar: that is why each function has a loop of its own.
 """
 
 from cython.parallel cimport prange
 
 from kuiper.layers.kernels cimport activation_formulas as formulas
-from kuiper.layers.kernels cimport vector_math
+from kuiper.simd cimport scalar
 
 cdef enum:
     BLOCK = 4096
@@ -97,7 +97,7 @@ def hardswish(const float[::1] x, float[::1] y, int num_threads):
 cdef void sigmoid_loop(const float* x, float* y, Py_ssize_t count, float a, float b, float c) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(count):
-        y[i] = vector_math.sigmoid(x[i])
+        y[i] = scalar.sigmoid(x[i])
 
 
 def sigmoid(const float[::1] x, float[::1] y, int num_threads):
@@ -117,7 +117,7 @@ def logsigmoid(const float[::1] x, float[::1] y, int num_threads):
 cdef void tanh_loop(const float* x, float* y, Py_ssize_t count, float a, float b, float c) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(count):
-        y[i] = vector_math.tanh(x[i])
+        y[i] = scalar.tanh(x[i])
 
 
 def tanh(const float[::1] x, float[::1] y, int num_threads):

@@ -9,34 +9,14 @@ size that cover everything and overlap by at most one row. Seven rows for three 
     out 2                    [=======]     4 .. 7
 
 The bounds come in tables (first, end), one for rows and one for columns. Every pixel is read about once, so windows
-have nothing to share; what counts is the precision of long sums. A run of neighbours is added up in eight
-double-precision sums at once: as exact as a float64 sum, and no chain of additions where each waits for the one
-before.
+have nothing to share; what counts is the precision of long sums: ``row_sums.pxd`` adds in double.
 
 Source: torch.nn.functional.adaptive_avg_pool2d.
 """
 
 from cython.parallel cimport prange
 
-cdef enum:
-    LANES = 8
-
-
-cdef double run_sum(const float* run, Py_ssize_t n) noexcept nogil:
-    """The sum of n neighbours."""
-    cdef double[LANES] partial
-    cdef double total = 0
-    cdef Py_ssize_t i, lane, blocks = n // LANES
-    for lane in range(LANES):
-        partial[lane] = 0
-    for i in range(blocks):
-        for lane in range(LANES):
-            partial[lane] += run[i * LANES + lane]
-    for i in range(blocks * LANES, n):
-        total += run[i]
-    for lane in range(LANES):
-        total += partial[lane]
-    return total
+from kuiper.layers.kernels.row_sums cimport sum_of
 
 
 def adaptive_average(
@@ -57,5 +37,5 @@ cdef float box_mean(
     cdef double total = 0
     cdef Py_ssize_t y
     for y in range(top, bottom):
-        total += run_sum(&x[plane, y, left], right - left)
+        total += sum_of(&x[plane, y, left], right - left)
     return <float>(total / ((bottom - top) * (right - left)))

@@ -11,6 +11,8 @@ from number to number. So there are two loops, and each runs over neighbours:
 
 from cython.parallel cimport prange
 
+from kuiper.simd.vector cimport fma_of_one
+
 
 def scale_shift(
     const float[:, :, ::1] x, const float[::1] scale, const float[::1] shift, float[:, :, ::1] y, int num_threads
@@ -43,13 +45,13 @@ cdef void scale_shift_vector(
 ) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(count):
-        y[i] = scale[i] * x[i] + shift[i]
+        y[i] = fma_of_one(scale[i], x[i], shift[i])
 
 
 cdef void scale_shift_plane(const float* x, float scale, float shift, float* y, Py_ssize_t count) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(count):
-        y[i] = scale * x[i] + shift
+        y[i] = fma_of_one(scale, x[i], shift)
 
 
 cdef void prelu_vector(const float* x, const float* slope, float* y, Py_ssize_t count) noexcept nogil:

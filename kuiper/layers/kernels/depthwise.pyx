@@ -19,6 +19,8 @@ Source: A. Howard et al., "MobileNets: Efficient Convolutional Neural Networks f
 
 from cython.parallel cimport prange
 
+from kuiper.simd.vector cimport fma_of_one
+
 ctypedef (Py_ssize_t, Py_ssize_t) Pair  # vertical, horizontal
 
 
@@ -36,13 +38,13 @@ cdef inline void add_scaled(
     cdef Py_ssize_t x
     if stride == 1:
         for x in range(count):
-            row[x] += weight * source[x]
+            row[x] = fma_of_one(weight, source[x], row[x])
     elif stride == 2:
         for x in range(count):
-            row[x] += weight * source[2 * x]
+            row[x] = fma_of_one(weight, source[2 * x], row[x])
     else:
         for x in range(count):
-            row[x] += weight * source[x * stride]
+            row[x] = fma_of_one(weight, source[x * stride], row[x])
 
 
 cdef void add_taps(

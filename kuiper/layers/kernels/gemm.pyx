@@ -16,76 +16,20 @@ its operands in the order in which it reads them.
     +---+  +----+----+----+--+
       k
 
-The tile is written with the vector types of gcc and clang, which keep it in registers at any width (a plain loop depends on
-the optimiser's mood: between 6 and 131 GFLOP/s for the same tile on AVX2); other compilers get the plain loop.
+The tile, in ``gemm.h``, is written with the vector type of ``kuiper/simd``, which keeps it in registers at any width (a plain
+loop depends on the optimiser's mood: between 6 and 131 GFLOP/s for the same tile on AVX2).
 Source: K. Goto, R. van de Geijn, "Anatomy of High-Performance Matrix Multiplication", ACM TOMS 2008.
 """
 
 from cython.parallel cimport prange
 
-cdef extern from *:
-    """
-    /* Tile sizes by the registers there are: 32 of 16 floats, 16 of 8, 32 of 4, 16 of 4. */
-    #if defined(__AVX512F__)
-    enum { LANES = 16, MR = 8, VECTORS = 3 };
-    #elif defined(__AVX2__)
-    enum { LANES = 8, MR = 6, VECTORS = 2 };
-    #elif defined(__ARM_NEON)
-    enum { LANES = 4, MR = 8, VECTORS = 3 };
-    #else
-    enum { LANES = 4, MR = 4, VECTORS = 2 };
-    #endif
-    enum { NR = LANES * VECTORS };
-
-    #if defined(__clang__)  /* which passes over gcc's pragma without a word */
-    #define KUIPER_UNROLL _Pragma("clang loop unroll(full)")
-    #else
-    #define KUIPER_UNROLL _Pragma("GCC unroll 8")
-    #endif
-
-    #if defined(__GNUC__)
-    typedef float kuiper_vec __attribute__((vector_size(4 * LANES), aligned(4)));
-
-    /* rows and vectors are constants at each call, so the loops unroll and the sums live in registers */
-    static inline __attribute__((always_inline)) void
-    kuiper_tile_of(const int rows, const int vectors, Py_ssize_t k, const float *a, const float *b, float *sums) {
-        kuiper_vec s[MR][VECTORS] = {{{0}}};
-        for (Py_ssize_t p = 0; p < k; p++, a += MR, b += NR) {
-            KUIPER_UNROLL for (int i = 0; i < rows; i++)
-                KUIPER_UNROLL for (int v = 0; v < vectors; v++)
-                    s[i][v] += a[i] * *(const kuiper_vec *)(b + v * LANES);
-        }
-        KUIPER_UNROLL for (int i = 0; i < rows; i++)
-            KUIPER_UNROLL for (int v = 0; v < vectors; v++)
-                *(kuiper_vec *)(sums + i * NR + v * LANES) = s[i][v];
-    }
-    #else
-    static void
-    kuiper_tile_of(const int rows, const int vectors, Py_ssize_t k, const float *a, const float *b, float *sums) {
-        for (int i = 0; i < MR * NR; i++) sums[i] = 0;
-        for (Py_ssize_t p = 0; p < k; p++, a += MR, b += NR)
-            for (int i = 0; i < rows; i++)
-                for (int j = 0; j < vectors * LANES; j++)
-                    sums[i * NR + j] += a[i] * b[j];
-    }
-    #endif
-
-    /* The whole tile, and cheaper ones for a last panel that is mostly empty: a single row, a single vector. */
-    static void
-    kuiper_tile(Py_ssize_t rows, Py_ssize_t columns, Py_ssize_t k, const float *a, const float *b, float *sums) {
-        if (rows == 1)
-            kuiper_tile_of(1, VECTORS, k, a, b, sums);
-        else if (columns <= LANES)
-            kuiper_tile_of(MR, 1, k, a, b, sums);
-        else
-            kuiper_tile_of(MR, VECTORS, k, a, b, sums);
-    }
-    """
+cdef extern from "kuiper/layers/kernels/gemm.h":
     enum:
         MR
         NR
-    void kuiper_tile(
-        Py_ssize_t rows, Py_ssize_t columns, Py_ssize_t k, const float *a, const float *b, float *sums
+    # sums (MR, NR) = a panel of A times a panel of B, over k steps, in the first ``rows`` and ``columns`` at least
+    void tile "kuiper_gemm_tile"(
+        Py_ssize_t rows, Py_ssize_t columns, Py_ssize_t k, const float* a, const float* b, float* sums
     ) noexcept nogil
 
 cdef enum:
@@ -170,7 +114,7 @@ cdef inline void multiply_tile(
     cdef Py_ssize_t columns = min(<Py_ssize_t>NR, out.shape[1] - first_column)
     cdef Py_ssize_t i, j
     cdef float* c
-    kuiper_tile(rows, columns, steps, a, b, sums)
+    tile(rows, columns, steps, a, b, sums)
     for i in range(rows):
         c = &out[first_row + i, first_column]
         if fresh:

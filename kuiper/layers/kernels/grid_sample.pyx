@@ -17,6 +17,8 @@ Source: torch.nn.functional.grid_sample.
 
 from cython.parallel cimport prange
 
+from kuiper.simd.vector cimport fma_of_one
+
 cdef enum:
     BLOCK = 64  # points
     MOST_TAPS = 16  # pixels around a point: 4 x 4 for cubic, 2 x 2 x 2 for a volume
@@ -79,7 +81,7 @@ cdef void sum_pixels(
         total = 0
         for t in range(taps):
             if offsets[t] >= 0:
-                total += weights[t] * plane[offsets[t]]
+                total = fma_of_one(weights[t], plane[offsets[t]], total)
         out[p] = total
         offsets += taps
         weights += taps

@@ -22,6 +22,7 @@ from cython.parallel cimport prange
 from libc.math cimport sqrt
 
 from kuiper.layers.kernels.row_sums cimport sum_of, sum_of_squares
+from kuiper.simd.vector cimport fma_of_one
 
 
 def layer_norm(
@@ -40,7 +41,7 @@ cdef void layer_norm_row(
     cdef double inverse = 1 / sqrt(sum_of_squares(x, mean, size) / size + eps)
     cdef Py_ssize_t i
     for i in range(size):
-        y[i] = <float> ((x[i] - mean) * inverse) * weight[i] + bias[i]
+        y[i] = fma_of_one(<float> ((x[i] - mean) * inverse), weight[i], bias[i])
 
 
 def rms_norm(const float[:, ::1] x, const float[::1] weight, double eps, float[:, ::1] y, int num_threads):
@@ -91,4 +92,4 @@ cdef void group_norm_one(
     for channel in range(members):
         w, b = weight[channel], bias[channel]
         for i in range(channel * inner, (channel + 1) * inner):
-            y[i] = <float> ((x[i] - mean) * inverse) * w + b
+            y[i] = fma_of_one(<float> ((x[i] - mean) * inverse), w, b)

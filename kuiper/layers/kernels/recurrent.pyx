@@ -20,7 +20,8 @@ Sources: the formulas of torch.nn.LSTM, torch.nn.GRU and torch.nn.RNN.
 from cython.parallel cimport prange
 from libc.string cimport memcpy, memset
 
-from kuiper.layers.kernels.vector_math cimport sigmoid, tanh
+from kuiper.simd.scalar cimport sigmoid, tanh
+from kuiper.simd.vector cimport fma_of_one
 
 
 def lstm(
@@ -174,10 +175,10 @@ cdef void add_four_rows(const float* x, const float* matrix, float* y, Py_ssize_
     cdef float a = x[0], b = x[1], c = x[2], d = x[3]
     cdef Py_ssize_t j
     for j in range(columns):
-        y[j] += (a * matrix[j] + b * second[j]) + (c * third[j] + d * fourth[j])
+        y[j] = fma_of_one(d, fourth[j], fma_of_one(c, third[j], fma_of_one(b, second[j], fma_of_one(a, matrix[j], y[j]))))
 
 
 cdef void add_row(float x, const float* matrix, float* y, Py_ssize_t columns) noexcept nogil:
     cdef Py_ssize_t j
     for j in range(columns):
-        y[j] += x * matrix[j]
+        y[j] = fma_of_one(x, matrix[j], y[j])

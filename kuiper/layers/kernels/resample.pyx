@@ -23,6 +23,8 @@ Trans. ASSP 1981.
 from cython.parallel cimport prange, threadid
 from libc.string cimport memcpy
 
+from kuiper.simd.vector cimport fma_of_one
+
 
 def take_nearest(
     const float[:, :, ::1] x, const Py_ssize_t[::1] row_indices, const Py_ssize_t[::1] column_indices,
@@ -73,7 +75,7 @@ cdef void blend_down(
         row = &x[plane, indices[t, oy], 0]
         weight = weights[t, oy]
         for ix in range(w):
-            line[ix] += weight * row[ix]
+            line[ix] = fma_of_one(weight, row[ix], line[ix])
 
 
 cdef void blend_across(
@@ -84,4 +86,4 @@ cdef void blend_across(
         out[ox] = weights[0, ox] * line[indices[0, ox]]
     for t in range(1, indices.shape[0]):
         for ox in range(out_w):
-            out[ox] += weights[t, ox] * line[indices[t, ox]]
+            out[ox] = fma_of_one(weights[t, ox], line[indices[t, ox]], out[ox])

@@ -7,7 +7,7 @@ Two loops, since memory has two cases:
 
     inner == 1: a softmax lies in one row.          inner > 1: neighbours belong to different softmaxes.
       [x x x x x x x x x x x]                         [x x x x|x x]     COLUMNS of them at a time: each keeps
-       0 1 2 3 0 1 2 3 0 1 2  <- LANES partial        [x x x x|x x]     its own m and s, and the loops run
+       0 1 2 3 0 1 2 3 0 1 2  <- CHAINS partial       [x x x x|x x]     its own m and s, and the loops run
                                  maxima and sums      [x x x x|x x]     along the rows.
 
 Both ways the innermost loop walks over neighbours without one step waiting for the last: vector code. Sums are double.
@@ -19,8 +19,8 @@ Source: M. Milakov and N. Gimelshein, Online normalizer calculation for softmax,
 from cython.parallel cimport prange
 from libc.math cimport INFINITY, log
 
-from kuiper.layers.kernels.row_sums cimport LANES, sum_of
-from kuiper.layers.kernels.vector_math cimport exp
+from kuiper.layers.kernels.row_sums cimport CHAINS, sum_of
+from kuiper.simd.scalar cimport exp
 
 cdef enum:
     COLUMNS = 64
@@ -28,18 +28,18 @@ cdef enum:
 
 cdef inline float largest(const float* x, Py_ssize_t size) noexcept nogil:
     """The maximum of a row; NaN is passed over (its own exponential will spread it)."""
-    cdef float lanes[LANES]
+    cdef float chains[CHAINS]
     cdef float top = -INFINITY
-    cdef Py_ssize_t i, block, lane, whole = size // LANES
-    for lane in range(LANES):
-        lanes[lane] = -INFINITY
+    cdef Py_ssize_t i, block, chain, whole = size // CHAINS
+    for chain in range(CHAINS):
+        chains[chain] = -INFINITY
     for block in range(whole):
-        for lane in range(LANES):
-            lanes[lane] = x[block * LANES + lane] if x[block * LANES + lane] > lanes[lane] else lanes[lane]
-    for i in range(whole * LANES, size):
+        for chain in range(CHAINS):
+            chains[chain] = x[block * CHAINS + chain] if x[block * CHAINS + chain] > chains[chain] else chains[chain]
+    for i in range(whole * CHAINS, size):
         top = x[i] if x[i] > top else top
-    for lane in range(LANES):
-        top = lanes[lane] if lanes[lane] > top else top
+    for chain in range(CHAINS):
+        top = chains[chain] if chains[chain] > top else top
     return top
 
 

@@ -11,6 +11,8 @@ NaN for NaN, and reach their limits at +inf and -inf.
     |----- n = -1 -----|------ n = 0 ------|----- n = 1 -----|        r is the distance from the middle of the cell
          -ln 2                   0               ln 2
 
+``fma_of_one`` is one instruction of vectors, too, where the build has it.
+
 A literal such as 0.5 is a double in C, and one double makes the whole loop double: constants are therefore bound to
 float variables or passed as float arguments, which the compiler folds away.
 
@@ -20,10 +22,12 @@ Source: W. Cody and W. Waite, Software Manual for the Elementary Functions, 1980
 from libc.math cimport copysignf, fabsf
 from libc.string cimport memcpy
 
+from kuiper.simd.vector cimport fma_of_one
+
 
 cdef inline float horner(float p, float x, float c) noexcept nogil:
     """p x + c: one step of Horner's rule, in float."""
-    return p * x + c
+    return fma_of_one(p, x, c)
 
 
 cdef inline float power_of_two(int n) noexcept nogil:
@@ -56,23 +60,31 @@ cdef inline int reduce(float x, float* r) noexcept nogil:
     return <int> (bits - 0x4B400000u)
 
 
+cdef inline float from_second_term(float r) noexcept nogil:
+    """(exp(r) - 1 - r) / r**2 for |r| <= ln 2 / 2: nearly Taylor's series, 1 / 2! + r / 3! + ... + r**4 / 6!."""
+    cdef float p = 1.3882510064447081e-3
+    p = horner(p, r, 8.366580337728885e-3)
+    p = horner(p, r, 4.1667201780197914e-2)
+    p = horner(p, r, 1.6666543178022064e-1)
+    return horner(p, r, 4.999999814406782e-1)
+
+
+cdef inline float exp_near_zero(float r) noexcept nogil:
+    """exp(r) for |r| <= ln 2 / 2."""
+    return horner(horner(from_second_term(r), r, 1), r, 1)
+
+
 cdef inline float expm1_near_zero(float r) noexcept nogil:
-    """exp(r) - 1 for |r| <= ln 2 / 2: Taylor's series, r + r**2 / 2! + ... + r**7 / 7!."""
-    cdef float p = 1.0 / 5040
-    p = horner(p, r, 1.0 / 720)
-    p = horner(p, r, 1.0 / 120)
-    p = horner(p, r, 1.0 / 24)
-    p = horner(p, r, 1.0 / 6)
-    p = horner(p, r, 1.0 / 2)
-    return horner(p * r, r, r)
+    """exp(r) - 1 for |r| <= ln 2 / 2, exact also where that is nearly 0."""
+    return horner(from_second_term(r) * r, r, r)
 
 
 cdef inline float exp(float x) noexcept nogil:
     """e**x. The power of two comes in two halves, so that 2**-149 is reached, and 2**128 becomes inf."""
-    cdef float r, one = 1
+    cdef float r
     cdef int n = reduce(clamped(x, -110, 100), &r)
     cdef int half = n >> 1
-    return (one + expm1_near_zero(r)) * power_of_two(half) * power_of_two(n - half)
+    return exp_near_zero(r) * power_of_two(half) * power_of_two(n - half)
 
 
 cdef inline float expm1(float x) noexcept nogil:
@@ -91,7 +103,7 @@ cdef inline float sigmoid(float x) noexcept nogil:
     """
     cdef float r, one = 1
     cdef int n = reduce(-clamped(x, -89, 87), &r)
-    return one / (one + (one + expm1_near_zero(r)) * power_of_two(n))
+    return one / horner(exp_near_zero(r), power_of_two(n), one)
 
 
 cdef inline float tanh(float x) noexcept nogil:
