@@ -49,6 +49,8 @@ def lower_pad(layer: Pad, inputs: list[AnyValue], planner: Planner) -> Sequence[
     ends = {axis: (max(before, 0), max(after, 0)) for axis, (before, after) in amounts.items()}
     if not any(before or after for before, after in ends.values()):
         return [x]
+    if 0 in x.shape or (layer.mode == "reflect" and any(max(ends[axis]) >= x.shape[axis] for axis in ends)):
+        return None  # the border repeats what is cut off
     out = memory_like(planner, x, shape)
     _fill(layer, planner, x, out, ends)
     return [out]
