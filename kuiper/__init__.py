@@ -27,6 +27,7 @@ from kuiper.errors import (
     ExecutionError,
     ExportError,
     ExpressionError,
+    FallbackWarning,
     GraphStateError,
     ImageError,
     KuiperError,
@@ -60,6 +61,7 @@ __all__ = [
     "ExecutionError",
     "ExportError",
     "ExpressionError",
+    "FallbackWarning",
     "GraphStateError",
     "ImageError",
     "KuiperError",
@@ -109,6 +111,12 @@ def load(
         If the graph needs operators that kuiper lacks; the message lists all of them.
     ParameterError
         If there is no pass of a name; the message lists all names.
+
+    Warns
+    -----
+    FallbackWarning
+        Here or in a call, once for a model: a mistake of kuiper's lets it run on a slower way. ``KUIPER_STRICT=1`` in
+        the environment raises the error instead.
 
     Examples
     --------

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 import kuiper
 from kuiper.engine.engine import Engine
-
-if TYPE_CHECKING:
-    from kuiper.engine.plan import Plan
+from kuiper.engine.plan import Plan
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "operators"
 STORED = Path(__file__).with_name("fixture_work.json")
@@ -46,7 +44,7 @@ def work_of(name: str) -> Work:
     stored = np.load(FOLDER / f"{name}.npz")
     assert isinstance(model._execution.executor, Engine)
     plan = model._execution.executor.plan_for([stored[key] for key in stored if key.startswith("input_")])
-    steps, in_python = ({}, ["all of it"]) if plan is None else _work_of_plan(plan)
+    steps, in_python = _work_of_plan(plan) if isinstance(plan, Plan) else ({}, ["all of it"])
     padded = {row.name for row in rows if any(part in row.type for part in BY_VECTORS)}
     counted = {op: flops for op, flops in steps.items() if op not in padded}
     return Work({row.name: row.flops for row in rows}, counted, in_python)
