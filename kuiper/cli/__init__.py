@@ -119,7 +119,7 @@ def _saying_fallbacks(where: str) -> Iterator[None]:
         else:
             others(message, category, *place, **more)
 
-    warnings.showwarning = show  # type: ignore[assignment] # which names the rest
+    warnings.showwarning = show
     try:
         yield
     finally:

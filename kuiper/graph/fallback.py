@@ -31,6 +31,7 @@ VARIABLE = "KUIPER_STRICT"
 """The environment variable that lets mistakes of kuiper's be errors; empty and 0 do not."""
 
 _MOST_TEXTS = 8
+_LAYERS = "the model runs on its layers, many times slower"
 
 
 def is_strict() -> bool:
@@ -117,7 +118,7 @@ class Fallbacks:
         with self._lock:
             return tuple(self._texts)
 
-    def tell(self, refusal: Refusal, expected: str = "a plan", instead: str = "the model runs on its layers") -> None:
+    def tell(self, refusal: Refusal, expected: str = "a plan", instead: str = _LAYERS) -> None:
         """Say that the slower way has led to an answer, after this refusal of the other one.
 
         Parameters
@@ -133,7 +134,7 @@ class Fallbacks:
         """
         if not refusal.is_mistake:
             return
-        text = f"{refusal.reason}; {instead}, many times slower"
+        text = f"{refusal.reason}; {instead}"
         if refusal.error is not None:
             with noting(f"{self._model}: {text} ({VARIABLE} is set)"):
                 raise refusal.error

@@ -182,7 +182,7 @@ class RuntimeGraph(Described):
                 raise
             refusal = Refusal.of(error)
         self._rewrite_and_complete(registry, (), engine, explorer)  # the operators of the file say what is wrong
-        self.execution.fallbacks.tell(refusal, "the default passes to succeed", "the model runs without passes")
+        self.execution.fallbacks.tell(refusal, "the default passes to succeed", "the model runs without passes, slower")
         (self._without_passes,) = self.fallbacks
 
     def _rewrite_and_complete(
