@@ -41,7 +41,8 @@ def test_padding_that_repeats_is_copies(mode: str, shape: tuple[int, ...], pad: 
 
 
 @pytest.mark.parametrize(
-    ("mode", "pad"), [("reflect", (3, -1)), ("reflect", (3, -2)), ("reflect", (-2, 3)), ("replicate", (-4, 2))]
+    ("mode", "pad"),
+    [("reflect", (3, -1)), ("reflect", (3, -2)), ("reflect", (-2, 3)), ("replicate", (-4, 2)), ("replicate", (7, -6))],
 )
 def test_a_border_that_repeats_what_is_cut_off_is_left_to_the_layer(mode: str, pad: tuple[int, int]) -> None:
     line = f"F.pad pad 1 1 x0 y mode={mode} pad=({pad[0]},{pad[1]})"
