@@ -143,7 +143,7 @@ class Fallbacks:
             if text not in self._texts and len(self._texts) < _MOST_TEXTS:
                 self._texts.append(text)
         if is_first:
-            hint = f"this is a mistake of kuiper's: please report it ({VARIABLE}=1 raises the error)"
+            hint = f"the model is not to blame: please report it ({VARIABLE}=1 raises the error)"
             message = str(KuiperError(self._model, expected, text, hint))
             warnings.warn(message, FallbackWarning, stacklevel=_users_level())
 
