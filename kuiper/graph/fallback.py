@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from kuiper.errors import FallbackWarning, KuiperError
 from kuiper.locks import open_in_children
+from kuiper.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 VARIABLE = "KUIPER_STRICT"
 """The environment variable that lets mistakes of kuiper's be errors; empty and 0 do not."""
 
+_LONGEST = 2000  # characters of a reason
 _MOST_TEXTS = 8
 _LAYERS = "the model runs on its layers, many times slower"
 
@@ -84,7 +86,7 @@ class Refusal:
         """Because of an error that was not to be raised there."""
         where = vars(error).get("__notes__", ())
         reason = ": ".join([*reversed(where), text_of(error)])
-        return cls(reason, True, error if is_strict() else None)
+        return cls(printable(reason[:_LONGEST]), True, error if is_strict() else None)
 
 
 def text_of(error: BaseException) -> str:
