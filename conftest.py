@@ -23,6 +23,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+# A mistake of kuiper's that would only make a model slower is an error here, and in the programs that tests start.
+os.environ.setdefault("KUIPER_STRICT", "1")
+
 pytest_plugins = ["kuiper.course.pytest_plugin"]
 
 # --doctest-modules imports every module that it finds.

@@ -7,7 +7,7 @@
     KUIPER_DEBUG=1                     bounds checks on, optimisation off
     KUIPER_SANITIZE=address,undefined  the compiler's own checks of every access (gcc and clang; see "make sanitize")
     KUIPER_NO_VECTORS=1                no vector types, as with compilers that have none
-    KUIPER_LANES=16                    vectors of 16 floats (or 8, or 4) without instructions of a CPU of that kind, for tests
+    KUIPER_LANES=16                    vectors of 16 floats (or 8, or 4) with no instructions of their own, for tests
 
 Each of these builds has a folder of its own below ``build/``, so that going from one to another compiles nothing twice;
 the one that was built last lies beside the sources. The flags that were really used are written to

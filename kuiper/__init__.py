@@ -28,6 +28,7 @@ from kuiper.errors import (
     ExecutionError,
     ExportError,
     ExpressionError,
+    FallbackWarning,
     GraphStateError,
     ImageError,
     KuiperError,
@@ -63,6 +64,7 @@ __all__ = [
     "ExecutionError",
     "ExportError",
     "ExpressionError",
+    "FallbackWarning",
     "GraphStateError",
     "ImageError",
     "KuiperError",
@@ -119,6 +121,12 @@ def load(
     ParameterError
         If there is no pass of a name; the message lists all names. If ``machine`` cannot be meant, wants an instruction
         that this machine lacks, or comes together with ``reproducible``.
+
+    Warns
+    -----
+    FallbackWarning
+        Here or in a call, once for a model: a mistake of kuiper's lets it run on a slower way. ``KUIPER_STRICT=1`` in
+        the environment raises the error instead.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Every error that kuiper raises on purpose, and the one form of their messages.
+"""Every error that kuiper raises on purpose, its one warning, and the one form of their messages.
 
     <where>: expected <what>, got <value>[; hint]
 
@@ -116,3 +116,10 @@ class ExportError(KuiperError, RuntimeError):
 
 class DownloadError(KuiperError, OSError):
     """A file cannot be had from the network, or is not the one that was asked for."""
+
+
+class FallbackWarning(RuntimeWarning):
+    """A model runs on a slower way than it should, because of a mistake of kuiper's.
+
+    With ``KUIPER_STRICT=1`` in the environment the mistake is an error instead.
+    """

@@ -56,6 +56,7 @@ import numpy as np
 
 import kuiper
 from kuiper.engine.engine import Engine
+from kuiper.engine.plan import Plan
 from kuiper.models import bundled, bundled_photo
 from kuiper.models.pictures.preprocess import read_image
 from tests.reliability import write_record
@@ -271,7 +272,7 @@ def drop_plans(model: RuntimeGraph) -> None:
     """Drop the plans of a model on the engine, of which each may keep the memory of the callers that came together."""
     assert isinstance(model._execution.executor, Engine)
     plans = model._execution.executor._plans
-    if any(plan is not None and len(plan._shelf) > CALLERS for plan in plans.values()):
+    if any(isinstance(plan, Plan) and len(plan._shelf) > CALLERS for plan in plans.values()):
         raise WrongAnswerError(f"a plan keeps memory for more than {CALLERS} callers")
     plans.clear()
 

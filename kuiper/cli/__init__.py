@@ -12,16 +12,18 @@ import importlib
 import io
 import os
 import sys
-from typing import TYPE_CHECKING
+import warnings
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import kuiper
 from kuiper.cli.terminal import Parser, say
-from kuiper.errors import KuiperError
+from kuiper.errors import FallbackWarning, KuiperError
 from kuiper.printable import printable
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 # A module is imported only when its command is asked for, so that no command pays for the others.
 COMMANDS = {
@@ -90,8 +92,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         say(f"kuiper: expected a command, got {printable(unknown)!r}; {words_}", error=True)
         return 2
     try:
-        arguments = build_parser(command).parse_args(words)
-        code: int = importlib.import_module(f"kuiper.cli.{command}").execute(arguments)
+        with _saying_fallbacks(where):
+            arguments = build_parser(command).parse_args(words)
+            code: int = importlib.import_module(f"kuiper.cli.{command}").execute(arguments)
         sys.stdout.flush()
         return code
     except BrokenPipeError:  # the reader has gone: ``kuiper show ... | head``
@@ -103,6 +106,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         say(f"{where}: interrupted", error=True)
         return 130
+
+
+@contextmanager
+def _saying_fallbacks(where: str) -> Iterator[None]:
+    """Within this block, that a model runs on a slower way is a line like that of a failure, without a line of code."""
+    others = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if issubclass(category, FallbackWarning):
+            say(f"{where}: {_one_line(message)}", error=True)
+        else:
+            others(message, category, *place, **more)
+
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = others
 
 
 def _plainly(error: UnicodeError) -> tuple[str, int]:
@@ -118,7 +139,7 @@ _PLAINLY = "kuiper.plainly"
 codecs.register_error(_PLAINLY, _plainly)
 
 
-def _one_line(error: BaseException) -> str:
+def _one_line(error: BaseException | str) -> str:
     text = str(error) or type(error).__name__
     if isinstance(error, OSError) and not isinstance(error, KuiperError) and error.filename is not None:
         text = f"{error.filename}: {error.strerror}"

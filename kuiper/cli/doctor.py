@@ -11,6 +11,7 @@ import kuiper
 from kuiper.cli.terminal import open_console
 from kuiper.compiler import find_compiler, missing
 from kuiper.errors import KuiperError
+from kuiper.graph.fallback import VARIABLE, is_strict
 from kuiper.layers import layer_types
 from kuiper.layers.gemm import matmul
 from kuiper.machine import described, this_machine
@@ -45,8 +46,14 @@ def execute(arguments: argparse.Namespace) -> int:
         f"threads    {info['threads']} on {info['cores']} cores; the engine's own pool, readable layers {layers}"
     )
     console.print(f"operators  {len(layer_types())} types")
+    console.print(f"fallbacks  to a slower way, after a mistake of kuiper's, are {_how_told()}")
     failed = [not _report(console, name, check) for name, check in CHECKS.items()]
     return 1 if any(failed) else 0
+
+
+def _how_told() -> str:
+    """What becomes of them."""
+    return f"errors: {VARIABLE} is set" if is_strict() else f"warnings; {VARIABLE}=1 makes them errors"
 
 
 def _others(info: dict[str, Any]) -> str:
@@ -98,9 +105,12 @@ def check_classifier() -> str:
     """The bundled network on the bundled photo."""
     from kuiper.models import Classifier, bundled, bundled_photo
 
-    label, probability = Classifier(bundled("cifar_resnet20"))(bundled_photo())[0]
+    classifier = Classifier(bundled("cifar_resnet20"))
+    label, probability = classifier(bundled_photo())[0]
     if label != "cat":
         raise ArithmeticError(f"the bundled photo shows a cat, the network says {label}")
+    if classifier.model.fallbacks:
+        raise KuiperError("bundled classifier", "a plan", "; ".join(classifier.model.fallbacks))
     return f"{label} {probability:.1%}"
 
 

@@ -5,7 +5,7 @@ which algorithm, where in memory, in which pieces. A run then only computes. The
 through them:
 
     plan time, in Python
-        engine.py        one model's plans, found by the shapes of the inputs; None means: leave it to the layers
+        engine.py        one model's plans, found by the shapes of the inputs, or why the layers are to do it
         graph_walk.py    operator by operator: each becomes a view, steps, or a call of its layer
         lowering/        from a layer to steps, one module per family of operators
         planner.py       what a lowering asks: values in the form that its kernel reads, and all that draft.py has

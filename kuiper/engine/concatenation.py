@@ -51,13 +51,20 @@ def slices_of_concatenations(order: Iterable[RuntimeOperator], shapes: dict[int,
     for op in order:
         if type(op.layer) is not Cat:
             continue
-        rank = len(shapes.get(op.outputs[0].index, ()))
+        whole = shapes.get(op.outputs[0].index, ())
         parts = [shapes.get(operand.index, ()) for operand in op.inputs]
-        if not rank or any(len(part) != rank for part in parts):
+        if not whole or any(len(part) != len(whole) for part in parts):
             continue
-        axis, times, start = op.layer.dim % rank, Counter(op.inputs), 0
+        axis, times, start = op.layer.dim % len(whole), Counter(op.inputs), 0
+        if any(_across(part, axis) != _across(whole, axis) for part in parts):
+            continue  # what goes with each of several images is no slice
         for position, (operand, part) in enumerate(zip(op.inputs, parts, strict=True), 1):
             if times[operand] == 1 and operand.index not in slices:
                 slices[operand.index] = Slice(op, axis, start, part[axis], position == len(parts))
             start += part[axis]
     return slices
+
+
+def _across(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    """The sizes of the other axes."""
+    return (*shape[:axis], *shape[axis + 1 :])

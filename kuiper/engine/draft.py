@@ -78,17 +78,18 @@ class Draft:
         rejected: Sequence[tuple[str, float]] = (),
         externals: Sequence[tuple[int, HostValue]] = (),
         window: tuple[int, int] | None = None,
+        in_library: bool = False,
     ) -> None:
         """Add a compiled step for the current operator.
 
         ``more_bytes`` counts weights and memory outside; what it reads and writes on the arena is added. Where
         algorithms were weighed, ``expected`` are the cycles of this one, and ``rejected`` the others with theirs. A
         step that can run by rows says by its ``window``, (stride, reach), how: output row y needs ``reach`` rows of its
-        first input from ``stride * y`` on, give or take a padding.
+        first input from ``stride * y`` on, give or take a padding. ``in_library``: it calls the C library.
         """
         assert self.op is not None
         moved = more_bytes + sum(value.view.nbytes for value in (*reads, *writes))
-        card = StepCard(self.op, algorithm, flops, moved, expected, tuple(rejected))
+        card = StepCard(self.op, algorithm, flops, moved, expected, tuple(rejected), in_library)
         self.steps.append(NativeStep(card, make, tuple(reads), tuple(writes), tuple(externals), window))
 
     def image(self, shape: tuple[int, ...], output: int | None = 0, exact: bool = False) -> Value:

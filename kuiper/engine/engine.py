@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.engine.cannot_plan import CannotPlanError
 from kuiper.engine.kernels.digit_product import RUNS
-from kuiper.engine.plan import LayerFailedError, Plan, PlanMismatchError
+from kuiper.engine.plan import LayerFailedError, Plan, PlanLeftError, PlanMismatchError
 from kuiper.engine.plan_report import plan_report
 from kuiper.errors import GraphStateError, ParameterError
+from kuiper.graph.fallback import Refusal, text_of
 from kuiper.locks import open_in_children
 from kuiper.machine import REPRODUCIBLE, this_machine
 from kuiper.tensor_limit import Limited
@@ -37,8 +39,8 @@ class Engine:
     """Runs a built graph by plans. Threads may share it.
 
     A graph that cannot be planned for some shapes, whatever the reason, or whose shapes turn out to depend on what is
-    in the inputs, is left to the readable layers, so that both ways of running a model fail with the same error.
-    ``refusal`` is why the last plan that could not be made was not.
+    in the inputs, is left to the readable layers, so that both ways of running a model fail with the same error. The
+    answer is then a ``Refusal``, which says why, and whether that is a mistake if the layers do not fail.
 
     Parameters
     ----------
@@ -69,11 +71,10 @@ class Engine:
         self._graph = graph
         self._machine = machine or this_machine()
         self._choices = REPRODUCIBLE if reproducible else self._machine
-        self._plans: OrderedDict[Key, Plan | None] = OrderedDict()
+        self._plans: OrderedDict[Key, Plan | Refusal] = OrderedDict()
         self._packed: dict[Any, Any] = {}
         self._lock = Lock()
         open_in_children(self)
-        self.refusal = ""
 
     def run(
         self,
@@ -82,8 +83,8 @@ class Engine:
         *,
         state: State | None = None,
         outputs: bool = True,
-    ) -> tuple[Any, ...] | None:
-        """The outputs, or None if the readable layers must do it.
+    ) -> tuple[Any, ...] | Refusal:
+        """The outputs, or why the readable layers must do it.
 
         Parameters
         ----------
@@ -94,9 +95,8 @@ class Engine:
 
         Returns
         -------
-        A tuple with an array for each output of the graph; None if the graph cannot be planned for these inputs, or a
-        layer
-        failed, so that the readable path computes it or raises the error.
+        A tuple with an array for each output of the graph; a ``Refusal`` if the graph cannot be planned for these
+        inputs, or a layer failed, so that the readable path computes it or raises the error.
 
         Examples
         --------
@@ -108,17 +108,19 @@ class Engine:
         """
         try:
             plan = self.plan_for(inputs, state.max_length if state else 0, outputs)
-            return None if plan is None else plan.run(inputs, get_num_threads(), observer, state)
-        except LayerFailedError:
-            return None
-        except MemoryError:  # the layers need less at a time, above all without the plans, or can say where it ends
-            with self._lock:
+            return plan if isinstance(plan, Refusal) else plan.run(inputs, get_num_threads(), observer, state)
+        except LayerFailedError as error:
+            return _refusal(error)
+        except MemoryError as error:
+            with self._lock:  # the layers need less at a time, above all without the plans, or can say where it ends
                 self._plans.clear()
-            return None
-        except PlanMismatchError:
-            with self._lock:
-                self._plans[_key(inputs, state.max_length if state else 0, outputs)] = None
-            return None
+            return Refusal(text_of(error))
+        except PlanMismatchError as error:
+            refusal = _refusal(error)
+            if refusal.error is None:  # it keeps arrays alive
+                with self._lock:
+                    self._plans[_key(inputs, state.max_length if state else 0, outputs)] = refusal
+            return refusal
 
     def report(self, inputs: Sequence[Array], runs: int, state: State | None = None) -> Report:
         """The plan for these inputs as a table, with the median time of each step.
@@ -147,12 +149,15 @@ class Engine:
         'pnnx.Output'
         """
         plan = self.plan_for(inputs, state.max_length if state else 0)
-        if plan is None or self.run(inputs, state=state) is None:
-            raise GraphStateError(self._graph.name, "a plan", "none: these inputs are left to the layers")
+        answer = plan if isinstance(plan, Refusal) else self.run(inputs, state=state)
+        if isinstance(answer, Refusal):
+            got = "none: these inputs are left to the layers"
+            raise GraphStateError(self._graph.name, "a plan", got, hint=answer.reason)
+        assert isinstance(plan, Plan)
         return plan_report(self._graph.name, plan, inputs, runs, state)
 
-    def plan_for(self, inputs: Sequence[Array], max_length: int = 0, outputs: bool = True) -> Plan | None:
-        """The plan for inputs of these shapes and types, kept or made anew; None if there can be none.
+    def plan_for(self, inputs: Sequence[Array], max_length: int = 0, outputs: bool = True) -> Plan | Refusal:
+        """The plan for inputs of these shapes and types, kept or made anew, or why there is none.
 
         Parameters
         ----------
@@ -162,7 +167,7 @@ class Engine:
 
         Returns
         -------
-        A plan; there is one for each ``max_length``, with and without ``outputs``.
+        A plan; there is one for each ``max_length``, with and without ``outputs``. A ``Refusal`` if it cannot be made.
 
         Examples
         --------
@@ -178,24 +183,29 @@ class Engine:
             if key in self._plans:
                 self._plans.move_to_end(key)
                 return self._plans[key]
+            plan: Plan | Refusal
             try:
                 with np.errstate(all="ignore"), Limited():
                     plan = Plan(self._graph, inputs, self._packed, max_length, outputs, self._machine, self._choices)
-            except MemoryError as error:  # there may be enough another time
-                self.refusal = _text_of(error)
+            except MemoryError:  # there may be enough another time
                 raise
-            except Exception as error:  # the layers will compute it, or raise it with the operator's name
-                plan = None
-                self.refusal = _text_of(error.__cause__ or error)
+            except CannotPlanError as error:
+                plan = Refusal(str(error))
+            except Exception as error:  # the layers will raise it, too, or a mistake has been found
+                plan = Refusal.of(error)
+                if plan.error is not None:
+                    return plan
             self._plans[key] = plan
             if len(self._plans) > (_PLANS_OF_SESSIONS if max_length else _PLANS_KEPT):
                 self._plans.popitem(last=False)
             return plan
 
 
-def _text_of(error: BaseException) -> str:
-    """What an error says. Kept itself, it would keep the frames of its traceback, and so the caller's arrays, alive."""
-    return f"{type(error).__name__}: {error}"
+def _refusal(error: PlanLeftError) -> Refusal:
+    """Why a plan has given no answer."""
+    if not error.is_mistake:
+        return Refusal(str(error))
+    return Refusal.of(error.__cause__ if isinstance(error.__cause__, Exception) else error)
 
 
 def _key(inputs: Sequence[Array], max_length: int, outputs: bool) -> Key:

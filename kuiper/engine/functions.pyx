@@ -36,11 +36,16 @@ CODES = {
 
 def cost_of(int code):
     """What a function costs for one number, in additions: 1, about 8 with an exponential, about 64 in the C library."""
-    if code >= functions.FIRST_CALL or code in (functions.POW, functions.FMOD, functions.ATAN2):
+    if in_library(code) or code == functions.FMOD:
         return 64
     if code >= functions.FIRST_CURVED or activation.LEAKY_RELU < code < functions.LOAD:
         return 8
     return 1
+
+
+def in_library(int code):
+    """Whether a function is the C library's, which computes it otherwise on another system, or on another CPU."""
+    return code >= functions.FIRST_CALL or code in (functions.POW, functions.ATAN2)
 
 
 def arguments_of(int code):

@@ -18,16 +18,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kuiper.engine import values
+from kuiper.engine.cannot_plan import CannotPlanError
 from kuiper.engine.concatenation import slices_of_concatenations
 from kuiper.engine.lowering import find_lowering
 from kuiper.engine.planned_step import LayerStep
 from kuiper.engine.planner import Planner
 from kuiper.engine.transfers import export_typed, export_value
 from kuiper.engine.values import AnyValue, HostValue, Value
+from kuiper.errors import KuiperError
 from kuiper.expression.expression_layer import Expression
-from kuiper.graph.operator_failure import check_results
+from kuiper.graph.fallback import noting
+from kuiper.graph.operator_failure import check_results, operator_failure
 from kuiper.graph.schedule import depth_first_order
 from kuiper.graph.step import uses_state
+from kuiper.layers.operand_parameters import computes_as_kuiper
 from kuiper.layers.operators.attribute import Attribute
 
 if TYPE_CHECKING:
@@ -40,10 +44,6 @@ if TYPE_CHECKING:
 
 # Operators whose output depends on the shape of their input, not on what is in it.
 _SHAPE_ONLY = frozenset({"Tensor.size", "aten::size", "Tensor.shape", "Shape"})
-
-
-class CannotPlanError(Exception):
-    """No plan for these shapes; the readable layers will run the graph, and raise what there is to raise."""
 
 
 class GraphWalk:
@@ -82,17 +82,18 @@ class GraphWalk:
         """
         for op, example in zip(self.graph.input_operators, examples, strict=True):
             if example.size == 0:
-                raise CannotPlanError
+                raise CannotPlanError(f"{op.where}: expected numbers, got an empty array {example.shape}")
             (operand,) = op.outputs
             self.values[operand.index] = self.planner.host_value(example)
         needed = None if self.outputs else _needed_for(op for op in self.graph.operators if uses_state(op))
         for op in depth_first_order(self.graph.operators):
             if op.layer is not None and (needed is None or op in needed):
-                self._plan_operator(op)
+                with noting(op.where):
+                    self._plan_operator(op)
         for op in self.graph.output_operators if self.outputs else ():
             self.planner.op = op
-            for operand in op.inputs:
-                self.exported.append(self._export(self.values[operand.index]))
+            with noting(op.where):
+                self.exported += [self._export(self.values[operand.index]) for operand in op.inputs]
 
     def found_shapes(self) -> dict[int, tuple[int, ...]]:
         """The shape of every operand, by its index."""
@@ -112,7 +113,7 @@ class GraphWalk:
             outputs = self._run_on_examples(op, inputs)
         for operand, value in zip(op.outputs, outputs, strict=True):
             if isinstance(value, Value) and value.view.size == 0:
-                raise CannotPlanError
+                raise CannotPlanError(f"{op.where}: expected numbers, got an empty array {value.shape}")
             self.values[operand.index] = value
 
     def _run_on_examples(self, op: RuntimeOperator, inputs: list[AnyValue]) -> Sequence[AnyValue]:
@@ -120,17 +121,19 @@ class GraphWalk:
         examples = [value.view if isinstance(value, Value) else value.example for value in inputs]
         assert op.layer is not None
         if uses_state(op):
-            raise CannotPlanError
+            raise CannotPlanError(f"{op.where}: expected steps for an operator with state, got none")
         try:
             results = op.layer.forward(*examples)
             check_results(op, results)
         except MemoryError:  # there may be enough another time
             raise
-        except Exception as error:  # whatever it is, the readable path will raise it with the user's own data
-            raise CannotPlanError from error
+        except Exception as error:  # the readable path may raise it with the user's own data
+            if self._is_mistake(error, op, inputs):
+                raise
+            raise CannotPlanError(str(operator_failure(op, error))) from error
         results = (results,) if len(op.outputs) == 1 else tuple(results)
         if len(results) != len(op.outputs):
-            raise CannotPlanError
+            raise CannotPlanError(f"{op.where}: expected {len(op.outputs)} outputs, got {len(results)}")
         sources = [value for value in inputs if isinstance(value, Value)]
         views = [values.view_of(result, sources) for result in results]
         if all(view is not None for view in views) and not _may_be_indexed(inputs):
@@ -140,6 +143,20 @@ class GraphWalk:
         if not constant:
             self.planner.steps.append(LayerStep(op, tuple(inputs), outputs))
         return outputs
+
+    def _is_mistake(self, error: Exception, op: RuntimeOperator, inputs: list[AnyValue]) -> bool:
+        """Whether neither the layer's author nor what stands in for the inputs can be to blame for an error.
+
+        Stand-ins say nothing where values are counted or indices, or sizes depend on what is in the inputs.
+        """
+        if isinstance(error, KuiperError) or not computes_as_kuiper(op.layer):
+            return False
+        guessed = any(not (value.is_float if isinstance(value, Value) else self._is_given(value)) for value in inputs)
+        return not (guessed and isinstance(error, (ValueError, IndexError, ArithmeticError)))
+
+    def _is_given(self, value: HostValue) -> bool:
+        """Whether it is what it looks like: an input, or the same in every run."""
+        return value.constant or value.slot < len(self.graph.input_operators)
 
     def _export(self, value: AnyValue) -> HostValue:
         if isinstance(value, HostValue):

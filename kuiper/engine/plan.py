@@ -27,13 +27,17 @@ from kuiper.engine.planned_step import LayerStep, NativeStep, StepCard, set_life
 from kuiper.engine.program import Program
 from kuiper.engine.values import HostValue, Value
 from kuiper.graph.boundary import shapes_of
+from kuiper.graph.fallback import note, noting, text_of
+from kuiper.layers.operand_parameters import computes_as_kuiper
 from kuiper.machine import this_machine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kuiper.engine.planned_step import PlannedStep
+    from kuiper.engine.step import Step
     from kuiper.graph.protocols import WiredGraph
+    from kuiper.graph.runtime_operator import RuntimeOperator
     from kuiper.graph.state import State
     from kuiper.layers.layer import Array
     from kuiper.machine import Machine
@@ -53,11 +57,19 @@ class Span(NamedTuple):
 _SLACK = 64  # floats that kernels may read beyond the last storage
 
 
-class PlanMismatchError(Exception):
+class PlanLeftError(Exception):
+    """A plan cannot give the answer; ``is_mistake``: it is one of kuiper's if the layers give it."""
+
+    def __init__(self, text: str, is_mistake: bool) -> None:
+        super().__init__(text)
+        self.is_mistake = is_mistake
+
+
+class PlanMismatchError(PlanLeftError):
     """A layer returned something else than when the plan was made: shapes depend on data, the plan does not hold."""
 
 
-class LayerFailedError(Exception):
+class LayerFailedError(PlanLeftError):
     """A layer raised an error, or a compiled step met what the layer in its place raises an error for."""
 
 
@@ -212,7 +224,7 @@ class Plan:
             else:
                 self._run_program(stretch, workspace, num_threads, observer, spans)
         if self.fault is not None and workspace.arena[self.fault.offset]:
-            raise LayerFailedError("an index that lies outside")
+            raise LayerFailedError("an index that lies outside", is_mistake=True)
         results = tuple(deepcopy(value.example) if value.constant else host[value.slot] for value in self.exported)
         host[: len(inputs)] = [None] * len(inputs)
         for value in self.outputs:
@@ -290,14 +302,14 @@ class Plan:
         except MemoryError:
             raise
         except Exception as error:  # the readable path will raise it again, with all it can say of it
-            raise LayerFailedError from error
+            note(error, step.op.where)
+            raise LayerFailedError(f"{step.op.where}: {text_of(error)}", computes_as_kuiper(step.op.layer)) from error
         results = (results,) if len(step.outputs) == 1 else results
         if not isinstance(results, (list, tuple)) or len(results) != len(step.outputs):
-            raise LayerFailedError(f"{step.op.where}: {len(step.outputs)} outputs")
+            raise LayerFailedError(f"{step.op.where}: {len(step.outputs)} outputs", computes_as_kuiper(step.op.layer))
         for value, result in zip(step.outputs, results, strict=True):
             if not _is_like(result, value.example):
-                expected, got = shapes_of([value.example]), shapes_of([result])
-                raise PlanMismatchError(f"{step.op.where}: {expected}, now {got}")
+                raise _mismatch(step.op, value.example, result)
             workspace.host[value.slot] = _off(workspace.arena, result)
         if spans is not None:
             spans.append(Span(step, 0, begun, seconds_now() - begun))
@@ -340,6 +352,14 @@ def _is_like(result: Array, example: Any) -> bool:
     return isinstance(result, np.ndarray) == isinstance(example, np.ndarray)
 
 
+def _mismatch(op: RuntimeOperator, example: Any, result: Any) -> PlanMismatchError:
+    """The error for a result that is not like its example. A size may depend on data, a type does not."""
+    types = [getattr(value, "dtype", type(value).__name__) for value in (example, result)]
+    expected, got = (f"{shapes_of([value])} of {kind}" for value, kind in zip((example, result), types, strict=True))
+    text = f"{op.where}: expected {expected} as when it was planned, got {got}"
+    return PlanMismatchError(text, types[0] != types[1] and computes_as_kuiper(op.layer))
+
+
 def _off(arena: Array, result: Any) -> Any:
     """What a layer returned, in memory of its own where it is a view of the arena; lists and tuples entry by entry."""
     if isinstance(result, (list, tuple)):
@@ -358,12 +378,17 @@ def _stretches(steps: Sequence[PlannedStep], lasting: set[int], cores: int) -> l
         if native:
             used = [external for each in native for external in each.externals]
             externals = [(index, value) for index, value in used if value.slot not in lasting]
-            program = Program([each.make() for each in native], cores)
+            program = Program([_made(each) for each in native], cores)
             stretches.append(Stretch(program, [each.card for each in native], externals))
             native = []
         if step is not None:
             stretches.append(step)
     return stretches
+
+
+def _made(step: NativeStep) -> Step:
+    with noting(step.card.op.where):
+        return step.make()
 
 
 def view_on(arena: Array, value: Value) -> Array:

@@ -34,7 +34,7 @@ def plan_report(name: str, plan: Plan, inputs: Sequence[Array], runs: int, state
     """A plan as a table with a row for each step, in the order in which they run.
 
         operator, type   the operator that the step belongs to; it may have several steps, or none
-        algorithm        what runs
+        algorithm        what runs; bits depend on the system where that is a layer in Python (NumPy) or the C library
         tasks            independent pieces of the step, which threads share
         MB               10^6 bytes that the step reads and writes, each number once, and its weights
         µs               measured: the median over the runs, until the last thread was done
@@ -120,4 +120,5 @@ def _row(step: TimedStep) -> tuple[str, ...]:
         return card.op.name, card.op.type, "the layer, in Python", "-", "-", microseconds, "-"
     speed = f"{card.flops / seconds * 1e-9:,.0f}" if card.flops and seconds else "-"
     megabytes = f"{card.bytes * 1e-6:.2f}"
-    return card.op.name, card.op.type, card.algorithm, str(step.made.tasks), megabytes, microseconds, speed
+    algorithm = f"{card.algorithm}, by the C library" if card.in_library else card.algorithm
+    return card.op.name, card.op.type, algorithm, str(step.made.tasks), megabytes, microseconds, speed

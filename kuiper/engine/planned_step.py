@@ -19,7 +19,8 @@ class StepCard:
     """What there is to say about a compiled step.
 
     Where the planner has weighed algorithms, ``expected`` is the time on one thread for which it has taken this one, in
-    cycles of the core, and ``rejected`` are the others, each with its own; else 0 and nothing.
+    cycles of the core, and ``rejected`` are the others, each with its own; else 0 and nothing. ``in_library`` says that
+    a step calls the C library, whose bits differ from system to system.
     """
 
     op: RuntimeOperator
@@ -28,6 +29,7 @@ class StepCard:
     bytes: int
     expected: float
     rejected: tuple[tuple[str, float], ...] = ()
+    in_library: bool = False
 
 
 @dataclass(eq=False)

@@ -20,8 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.engine.cannot_plan import CannotPlanError
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.memory import address
+from kuiper.errors import ShapeError
 from kuiper.layers.operators.attribute import Attribute
 from kuiper.pages import pages
 from kuiper.tensor_limit import check_size
@@ -56,7 +58,10 @@ class Storage:
 
     def __post_init__(self) -> None:
         self.floats = whole_vectors(self.floats + self.floats % 2)  # an int64 takes two
-        check_size((self.floats,), 4)
+        try:
+            check_size((self.floats,), 4)
+        except ShapeError as error:  # rounded up: the layers may need less
+            raise CannotPlanError(str(error)) from error
         self.stand_in = pages(4 * self.floats).view(np.float32)
         # A layer that writes to its input must not pass for one that makes a view of it.
         self.stand_in.flags.writeable = False

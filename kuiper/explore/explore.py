@@ -136,6 +136,7 @@ class _Gathered:
         execution, threads = self.graph.execution, get_num_threads()
         machine = machine_table(threads)
         plan, refusal = find_plan(self.graph, self.inputs, execution.fresh_state(self.inputs))
+        self.left_out += self.graph.fallbacks
         operators, rows = self._operators()
         windows, fields, weights = self._windows()
         values = self._values(weights)

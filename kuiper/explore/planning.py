@@ -10,6 +10,7 @@ from kuiper.engine.plan_report import timed_steps
 from kuiper.engine.planned_step import StepCard
 from kuiper.explore.arrays import number
 from kuiper.explore.operators import source_of
+from kuiper.graph.fallback import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,9 +36,12 @@ def find_plan(graph: RuntimeGraph, inputs: Sequence[Array], state: State | None)
     executor = graph.execution.executor
     if not isinstance(executor, Engine):
         return None, "The layers run this model: it was loaded without an engine (optimize=False)."
-    if executor.run(inputs, state=state) is None:
-        return None, f"The engine leaves these inputs to the layers. {executor.refusal}".strip()
-    return executor.plan_for(inputs, state.max_length if state else 0), ""
+    answer = executor.run(inputs, state=state)
+    plan = executor.plan_for(inputs, state.max_length if state else 0) if isinstance(answer, tuple) else answer
+    if isinstance(plan, Refusal):
+        graph.execution.fallbacks.tell(plan)  # the layers have run these inputs by now
+        return None, f"The engine leaves these inputs to the layers. {plan.reason}"
+    return plan, ""
 
 
 def plan_table(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kuiper.errors import UnsupportedOperatorError
+from kuiper.graph.fallback import noting
 from kuiper.graph.from_onnx import put_back_what_onnx_had
 from kuiper.graph.in_place import put_parts_back
 
@@ -41,7 +42,8 @@ def rewritten_in_turn(
     operators = put_parts_back(operators, operands)
     yield operators
     for rewrite in rewrites:
-        operators = rewrite(operators, registry)
+        with noting(f"the pass {getattr(rewrite, '__name__', rewrite)}"):
+            operators = rewrite(operators, registry)
         yield operators
 
 

@@ -5,6 +5,7 @@ run(inputs)    arrays, checked -> engine, or layers in order -> what is returned
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from kuiper.errors import GraphStateError, ShapeError
 from kuiper.graph.boundary import as_input, owned_outputs
+from kuiper.graph.fallback import Fallbacks, Refusal
 from kuiper.graph.sample_inputs import sample_inputs
 from kuiper.graph.state import State
 from kuiper.graph.step import OperatorTime, Step
@@ -26,15 +28,19 @@ if TYPE_CHECKING:
 
 
 class Execution:
-    """What does not change from one run of a graph to the next; ``executor`` is its engine, if it has one."""
+    """What does not change from one run of a graph to the next; ``executor`` is its engine, if it has one.
 
-    def __init__(self, graph: WiredGraph, executor: ExecutorProtocol | None) -> None:
+    ``fallbacks`` are the mistakes because of which the graph takes a slower way, ``known`` is one that was told before.
+    """
+
+    def __init__(self, graph: WiredGraph, executor: ExecutorProtocol | None, known: str = "") -> None:
         self._graph = graph
         self._inputs = graph.input_operators
         self._returned = [operand for op in graph.output_operators for operand in op.inputs]
         self._steps = list(Step.of(graph.order, self._returned))
         self.has_state = any(step.stateful for step in self._steps)
         self.executor = executor
+        self.fallbacks = Fallbacks(graph.name, known)
 
     def checked(self, inputs: tuple[Any, ...]) -> list[np.ndarray]:
         """What the user gave as arrays, one for each pnnx.Input.
@@ -59,9 +65,10 @@ class Execution:
         """
         arrays = self.checked(inputs)
         state = state or self.fresh_state(arrays)
-        results = self._run_engine(arrays, state, outputs) if observer is None else None
-        if results is None:
-            results = self._run_layers(arrays, observer, state)
+        answer = self._run_engine(arrays, state, outputs) if observer is None else None
+        results = answer if isinstance(answer, tuple) else self._run_layers(arrays, observer, state)
+        if isinstance(answer, Refusal):
+            self.fallbacks.tell(answer)
         if not outputs:
             return ()
         layers = [operand.producer.layer if operand.producer else None for operand in self._returned]
@@ -73,8 +80,8 @@ class Execution:
         state: State | None,
         outputs: bool,
         observer: Callable[[PlanStepProtocol, float], None] | None = None,
-    ) -> tuple[Any, ...] | None:
-        """The engine's answer, if there is an engine and it has one."""
+    ) -> tuple[Any, ...] | Refusal | None:
+        """The engine's answer, or why it has none; None if there is no engine."""
         if self.executor is None:
             return None
         if state is None:
@@ -96,16 +103,18 @@ class Execution:
         def note(op: RuntimeOperator, seconds: float) -> None:
             times.append(OperatorTime(op, seconds, perf_counter()))
 
-        if self.executor:
-            state = self.fresh_state(arrays)
-            if self._run_engine(arrays, state, True, lambda step, seconds: note(step.op, seconds)) is not None:
-                return times
-            times.clear()
+        state = self.fresh_state(arrays)
+        answer = self._run_engine(arrays, state, True, lambda step, seconds: note(step.op, seconds))
+        if isinstance(answer, tuple):
+            return times
+        times.clear()
         self._run_layers(arrays, lambda op, outputs, seconds: note(op, seconds), self.fresh_state(arrays))
+        if answer is not None:
+            self.fallbacks.tell(answer)
         return times
 
     def plan(self, inputs: tuple[Any, ...], runs: int) -> Report:
-        """What the engine reports of its plan for these inputs, or for made-up ones if there are none.
+        """What the engine reports of its plan for these inputs, or for made-up ones; below it, the graph's fallbacks.
 
         Raises
         ------
@@ -117,7 +126,8 @@ class Execution:
             raise GraphStateError(self._graph.name, "an engine", "none", hint=hint)
         arrays = self.checked(inputs or sample_inputs(self._graph))
         self.run(tuple(arrays), None)  # should a layer refuse the inputs, it says why
-        return self.executor.report(arrays, runs=runs, state=self.fresh_state(arrays))
+        report = self.executor.report(arrays, runs=runs, state=self.fresh_state(arrays))
+        return replace(report, footer="\n".join([report.footer, *self.fallbacks.texts]))
 
     def _run_layers(
         self, inputs: list[np.ndarray], observer: Observer | None, state: State | None = None

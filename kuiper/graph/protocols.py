@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from kuiper.graph.fallback import Refusal
     from kuiper.graph.report import Report
     from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
     from kuiper.graph.state import State
@@ -53,7 +54,7 @@ class PlanStepProtocol(Protocol):
 
 
 class ExecutorProtocol(Protocol):
-    """What the graph asks of an engine: to run the whole graph, or to leave it to the layers by answering None.
+    """What the graph asks of an engine: to run the whole graph, or to answer why it leaves that to the layers.
 
     ``observer`` is called with each step and the seconds it took, in the order of the steps, but not at once: the clock
     of compiled steps is read when the last of them is done. What it was told counts only if there is an answer.
@@ -70,7 +71,7 @@ class ExecutorProtocol(Protocol):
         *,
         state: State | None = None,
         outputs: bool = True,
-    ) -> tuple[Any, ...] | None: ...
+    ) -> tuple[Any, ...] | Refusal: ...
 
     def report(self, inputs: Sequence[np.ndarray], /, runs: int, state: State | None = None) -> Report: ...
 

@@ -25,6 +25,7 @@ from kuiper.graph.boundary import as_output
 from kuiper.graph.building import make_layers, refuse_unsupported, rewritten, rewritten_in_turn, unsupported
 from kuiper.graph.described import Described
 from kuiper.graph.execution import Execution
+from kuiper.graph.fallback import Refusal
 from kuiper.graph.from_pnnx import runtime_operators
 from kuiper.graph.makers import Makers
 from kuiper.graph.out_of_memory import naming_the_place
@@ -90,6 +91,7 @@ class RuntimeGraph(Described):
         self._execution: Execution | None = None
         self._makers = Makers()
         self._rewrites: tuple[Pass, ...] = ()
+        self._without_passes = ""
 
     @property
     def input_operators(self) -> list[RuntimeOperator]:
@@ -172,14 +174,16 @@ class RuntimeGraph(Described):
         rewrites = find_passes(passes, self.name)
         try:
             self._rewrite_and_complete(registry, rewrites, engine, explorer)
+            return
         except MemoryError:
             raise
-        except Exception:
+        except Exception as error:
             if not rewrites or tuple(rewrites) != DEFAULT_PASSES:
                 raise
-            self._rewrite_and_complete(
-                registry, (), engine, explorer
-            )  # the operators of the file say what is wrong with them
+            refusal = Refusal.of(error)
+        self._rewrite_and_complete(registry, (), engine, explorer)  # the operators of the file say what is wrong
+        self.execution.fallbacks.tell(refusal, "the default passes to succeed", "the model runs without passes, slower")
+        (self._without_passes,) = self.fallbacks
 
     def _rewrite_and_complete(
         self,
@@ -203,7 +207,7 @@ class RuntimeGraph(Described):
         assert makers.registry is not None
         make_layers(self.operators, makers.registry)
         self.order = queue_order(self.operators)
-        self._execution = Execution(self, makers.engine(self) if makers.engine else None)
+        self._execution = Execution(self, makers.engine(self) if makers.engine else None, self._without_passes)
         self._makers = makers
         self.state = GraphState.COMPLETE
 
@@ -211,6 +215,19 @@ class RuntimeGraph(Described):
     def execution(self) -> Execution:
         """What runs the graph: its ``executor`` is the engine, or None. The graph must have been built."""
         return self._ready()
+
+    @property
+    def fallbacks(self) -> tuple[str, ...]:
+        """The mistakes of kuiper's because of which the model takes a slower way than it should; docs/engine.md.
+
+        The first of them has been told by a FallbackWarning. The graph must have been built.
+
+        >>> import kuiper
+        >>> from kuiper.models import bundled
+        >>> kuiper.load(bundled("cifar_resnet20")).fallbacks
+        ()
+        """
+        return self._ready().fallbacks.texts
 
     def as_in_file(self) -> RuntimeGraph:
         """The same model from the same files and layers, built without passes and without an engine.

@@ -62,7 +62,7 @@ class Stencil:
     @property
     def is_pointwise(self) -> bool:
         """Whether output pixel i sees input pixel i and nothing else."""
-        return self == Stencil((1, 1), dilation=self.dilation)
+        return self == Stencil((1, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,8 @@ class ConvolutionParameters:
 
     def stencil(self, kernel: Pair) -> Stencil:
         """Where a kernel of this size stands; "same" pads more at bottom and right if it cannot pad evenly."""
-        bare = Stencil(kernel, self.stride, dilation=self.dilation)
+        dilation = _of_kernel(kernel, self.dilation)
+        bare = Stencil(kernel, self.stride, dilation=dilation)
         if not isinstance(self.padding, str):
             before = after = self.padding
         elif self.padding == "same":
@@ -111,7 +112,7 @@ class ConvolutionParameters:
             after = total_h - before[0], total_w - before[1]
         else:
             before = after = (0, 0)
-        return Stencil(kernel, self.stride, before, after, self.dilation)
+        return Stencil(kernel, self.stride, before, after, dilation)
 
     def as_images(self, x: Array, channels: int) -> Array:
         """``x`` (n, c, h, w), (n, c, l) or either without n as images (n, c, h, w) in C order.
@@ -149,6 +150,12 @@ class ConvolutionParameters:
             expected = f"weight {shape} where groups={self.groups} divides a"
             raise ShapeError(self.where, expected, weight.shape)
         return weight if self.axes == 2 else weight[:, :, None]
+
+
+def _of_kernel(kernel: Pair, dilation: Pair) -> Pair:
+    """A dilation, 1 along axes where the kernel has one entry only and so no distance between two."""
+    vertical, horizontal = (d if size > 1 else 1 for size, d in zip(kernel, dilation, strict=True))
+    return vertical, horizontal
 
 
 def per_axis(op: RuntimeOperator, key: str, axes: int, default: int, at_least: int) -> Pair:

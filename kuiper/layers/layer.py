@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Array = np.ndarray
 
 
-def is_kuipers_own(maker: Callable[..., Layer]) -> bool:
+def is_kuipers_own(maker: Callable[..., Any]) -> bool:
     """Whether a layer's class, or a factory of layers, is part of kuiper."""
     return maker.__module__.startswith("kuiper.")
 

@@ -14,11 +14,12 @@ import numpy as np
 
 from kuiper.graph.pnnx.ir import ParameterType
 from kuiper.graph.runtime_operator import RuntimeParameter
-from kuiper.layers.layer import Array, Layer
+from kuiper.layers.layer import Array, Layer, is_kuipers_own
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
+    from kuiper.graph.layer_protocol import LayerProtocol
     from kuiper.graph.runtime_operator import RuntimeOperator
 
 
@@ -33,6 +34,11 @@ def operand_parameters(op: RuntimeOperator, data_inputs: tuple[str, ...] | None)
     return {i: name for i, name in enumerate(op.input_names) if name and name not in data_inputs}
 
 
+def computes_as_kuiper(layer: LayerProtocol | None) -> bool:
+    """Whether what a layer computes is kuiper's own code, also if the graph computes its parameters."""
+    return is_kuipers_own(layer.factory if isinstance(layer, WithOperandParameters) else type(layer))
+
+
 class WithOperandParameters(Layer):
     """Stands for a layer some of whose parameters arrive as operands.
 
@@ -41,13 +47,13 @@ class WithOperandParameters(Layer):
 
     def __init__(self, op: RuntimeOperator, factory: Callable[[RuntimeOperator], Layer], names: dict[int, str]) -> None:
         super().__init__(op)
-        self._factory = factory
+        self.factory = factory
         self._names = names
         self._data = [i for i in range(len(op.inputs)) if i not in names]
         self._made: tuple[list[Any], Layer] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.op, self._factory, self._names)
+        return type(self), (self.op, self.factory, self._names)
 
     def forward(self, *inputs: Any) -> Any:
         layer, data = self.made_for(inputs)
@@ -66,7 +72,7 @@ class WithOperandParameters(Layer):
         values = [_plain(inputs[i]) for i in self._names]
         made = self._made  # one read: another thread may replace it at any time
         if made is None or made[0] != values:
-            made = self._made = (values, self._factory(self._with(values)))
+            made = self._made = (values, self.factory(self._with(values)))
         return made[1], [inputs[i] for i in self._data]
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.engine.engine import Engine
+from kuiper.engine.plan import Plan
 from kuiper.graph import RuntimeGraph
 from kuiper.layers import registry
 from tests.graph.pass_graphs import file_graph
@@ -15,7 +16,6 @@ from tests.graph.pass_graphs import file_graph
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.plan import Plan
     from kuiper.machine import Machine
 
 
@@ -34,7 +34,7 @@ def plan_of(model: RuntimeGraph, inputs: Sequence[np.ndarray]) -> Plan:
     """The plan that the model's engine has made for these inputs; there must be one."""
     assert isinstance(model._execution.executor, Engine)
     plan = model._execution.executor.plan_for(inputs)
-    assert plan is not None
+    assert isinstance(plan, Plan), plan
     return plan
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kuiper.engine.engine import _PLANS_KEPT, Engine
+from kuiper.graph.fallback import Refusal
 from tests.engine.models import both, numbers
 from tests.graph.pass_graphs import INPUT, OUTPUT, conv, relu
 
@@ -38,5 +39,5 @@ def test_engine_leaves_an_empty_batch_to_the_layers() -> None:
     assert np.asarray(fast(empty)).shape == np.asarray(plain(empty)).shape == empty.shape
     engine = fast._execution.executor
     assert isinstance(engine, Engine)
-    assert engine.plan_for([empty]) is None
-    assert engine.refusal.startswith("CannotPlanError")
+    reason = "pnnx.Input 'in': expected numbers, got an empty array (0, 4, 6, 5)"
+    assert engine.plan_for([empty]) == Refusal(reason, is_mistake=False)

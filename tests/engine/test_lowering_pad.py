@@ -41,6 +41,15 @@ def test_padding_that_repeats_is_copies(mode: str, shape: tuple[int, ...], pad: 
 
 
 @pytest.mark.parametrize(
+    ("mode", "pad"),
+    [("reflect", (3, -1)), ("reflect", (3, -2)), ("reflect", (-2, 3)), ("replicate", (-4, 2)), ("replicate", (7, -6))],
+)
+def test_a_border_that_repeats_what_is_cut_off_is_left_to_the_layer(mode: str, pad: tuple[int, int]) -> None:
+    line = f"F.pad pad 1 1 x0 y mode={mode} pad=({pad[0]},{pad[1]})"
+    assert steps_of(line, inputs=[numbers(3, 4)]) == ["layer"]
+
+
+@pytest.mark.parametrize(
     "line", ["nn.ReflectionPad2d pad 1 1 1 2 padding=(1,1,2,2)", "nn.ZeroPad2d pad 1 1 1 2 padding=1"]
 )
 def test_a_padded_image_is_an_image(line: str) -> None:

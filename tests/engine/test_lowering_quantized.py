@@ -11,6 +11,7 @@ import pytest
 import kuiper
 from kuiper.engine.engine import Engine
 from kuiper.engine.kernels.quantized_product import WIDTH
+from kuiper.engine.plan import Plan
 from kuiper.errors import TensorIndexError
 from kuiper.graph import RuntimeGraph, pnnx
 from kuiper.layers import registry
@@ -36,7 +37,7 @@ def algorithms(model: RuntimeGraph, *inputs: np.ndarray) -> str:
 def plan_steps(model: RuntimeGraph, *inputs: np.ndarray) -> list[Any]:
     """The cards of the steps of a plan."""
     plan = Engine(model).plan_for(inputs)
-    assert plan is not None
+    assert isinstance(plan, Plan)
     return [card for stretch in plan.compiled() for card in stretch.steps]
 
 
@@ -192,7 +193,7 @@ def test_threads_share_a_small_product() -> None:
     graph = linear(192, 576, bias=False)
     quantize_graph(graph, 4)
     plan = Engine(built(graph, optimize=True)).plan_for([np.zeros((1, 576), np.float32)])
-    assert plan is not None
+    assert isinstance(plan, Plan)
     assert max(step.tasks for stretch in plan.compiled() for step in stretch.program.steps) >= 3
 
 

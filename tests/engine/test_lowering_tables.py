@@ -10,6 +10,7 @@ import pytest
 from kuiper.engine.engine import Engine
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.quantized_product import WIDTH
+from kuiper.engine.plan import Plan
 from kuiper.graph import RuntimeGraph, pnnx
 from kuiper.graph.pnnx import DataType
 from kuiper.layers import registry
@@ -108,7 +109,7 @@ def test_no_plan_keeps_a_tied_table_in_rows(bits: int) -> None:
     model = built(graph)
     engine = Engine(model)
     plan = engine.plan_for([tokens])
-    assert plan is not None
+    assert isinstance(plan, Plan)
     assert is_dropped(model)
     kept = [array for array in plan.constant_slots.values() if isinstance(array, np.ndarray)]
     assert all(array.shape[-1] == WIDTH for array in kept)  # panels

@@ -270,6 +270,21 @@ def test_explore_says_why_there_is_no_plan() -> None:
         assert [run["kind"] for run in data["runs"]] == ["layers"]
 
 
+def test_explore_shows_mistakes_that_only_make_a_model_slower(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any) -> None:
+        raise TypeError("no")
+
+    model = kuiper.load(bundled("cifar_resnet20"))
+    monkeypatch.setattr("kuiper.engine.plan.place", fails)
+    with pytest.raises(TypeError):
+        model.explore()
+    monkeypatch.delenv("KUIPER_STRICT")
+    with pytest.warns(kuiper.FallbackWarning):
+        data = model.explore().data
+    assert data["plan"] == {"steps": [], "refusal": "The engine leaves these inputs to the layers. TypeError: no"}
+    assert "TypeError: no; the model runs on its layers, many times slower" in data["left_out"]
+
+
 def test_explore_shows_a_copy_without_its_file() -> None:
     model = kuiper.load(bundled("cifar_resnet20"))
     x = np.zeros((1, 3, 32, 32), np.float32)

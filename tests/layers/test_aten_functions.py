@@ -7,7 +7,15 @@ import pytest
 
 from kuiper.errors import ShapeError, UnsupportedOperatorError
 from kuiper.graph.runtime_operator import RuntimeOperator
-from kuiper.layers.operators.aten_functions import broadcast_to, cdist, linalg_norm, median, moments, running_extreme
+from kuiper.layers.operators.aten_functions import (
+    broadcast_to,
+    cdist,
+    diff,
+    linalg_norm,
+    median,
+    moments,
+    running_extreme,
+)
 from kuiper.layers.registry import create
 
 X = np.float32([[3, 4], [0, 2]])
@@ -36,6 +44,11 @@ def test_running_extreme_names_the_last_of_equal_entries() -> None:
     values, places = running_extreme(np.array([[2, 1, 2], [5, 6, 0]]), 1, np.minimum)
     assert values.tolist() == [[2, 1, 1], [5, 5, 0]]
     assert places.tolist() == [[0, 1, 1], [0, 0, 2]]
+
+
+def test_diff_ends_when_nothing_is_left() -> None:
+    assert diff(np.array([[1, 4, 9]]), 2**62).shape == (1, 0)
+    assert diff(np.array([[1, 4, 9]]), 2).tolist() == [[2]]
 
 
 def test_median_is_the_lower_of_two() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kuiper.errors import ShapeError, UnsupportedOperatorError
-from kuiper.layers.operators.aten_matrices import matrix_norm
+from kuiper.errors import ExecutionError, ShapeError, UnsupportedOperatorError
+from kuiper.layers.operators.aten_matrices import matrix_norm, matrix_power
 from kuiper.layers.operators.aten_placing import masked_scatter, scatter_reduce
 from kuiper.layers.operators.aten_pointwise import heaviside
 from kuiper.layers.operators.aten_statistics import histogram, kth_value, search
@@ -22,6 +22,15 @@ def test_kth_value_counts_from_one_and_no_further_than_there_are() -> None:
     for k in (0, 4):
         with pytest.raises(ShapeError, match=f"kthvalue: expected an axis of at least {k} numbers, k from 1 on"):
             kth_value(X, k)
+
+
+def test_matrix_power_refuses_what_has_no_inverse() -> None:
+    with pytest.raises(
+        ExecutionError, match="matrix_power: expected matrices that have an inverse, got a singular one"
+    ):
+        matrix_power(np.zeros((2, 2), np.float32), -1)
+    with pytest.raises(ShapeError, match=r"matrix_power: expected matrices \(..., n, n\), got \(2, 3\)"):
+        matrix_power(np.zeros((2, 3), np.float32), 2)
 
 
 def test_masked_scatter_refuses_a_source_that_is_too_short() -> None:

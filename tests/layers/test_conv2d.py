@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import kuiper.layers.operators.conv2d as module
 from kuiper.errors import DataTypeError, ParameterError, ShapeError, UnsupportedOperatorError
-from kuiper.layers.convolution import Stencil
+from kuiper.layers.convolution import ConvolutionParameters, Stencil
 from kuiper.layers.kernels.depthwise import depthwise
 from kuiper.layers.operators.conv2d import Kernels, conv2d
 from kuiper.layers.reference import conv2d as reference
@@ -20,6 +20,12 @@ KERNEL = np.float32([[[[1, 0], [0, 10]]]])
 def small_integers(*shape: int, seed: int = 0) -> np.ndarray:
     """Products and sums of these are exact, so that the order of the additions does not matter."""
     return np.random.default_rng(seed).integers(-5, 6, shape).astype(np.float32)
+
+
+def test_stencil_of_a_kernel_with_one_entry_along_an_axis_has_no_dilation_there() -> None:
+    parameters = ConvolutionParameters(2, (1, 1), "same", (2, 2**63), 1, "conv")  # more than a kernel's numbers hold
+    assert parameters.stencil((3, 1)) == Stencil((3, 1), before=(2, 0), after=(2, 0), dilation=(2, 1))
+    assert parameters.stencil((1, 1)).is_pointwise
 
 
 def conv(weight: np.ndarray, bias: np.ndarray | None = None, groups: int = 1, **params: object) -> module.Conv2d:

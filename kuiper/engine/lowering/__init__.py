@@ -12,6 +12,9 @@ step that is emitted stays:
     4. planner.pack(key, make)                       weights in kernel order, made once for all plans of the model
     5. planner.emit(algorithm, make, reads, writes, flops)
 
+What a lowering or ``make`` raises is a mistake, and told as one (``kuiper.graph.fallback``); to decline is to answer
+None.
+
 ``make`` builds the Step later, when every storage has its place in the arena; until then offsets are not known.
 
 A lowering is found by the layer's exact class: a student's own layer under the same operator type, or a subclass of

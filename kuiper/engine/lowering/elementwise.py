@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.engine.expression_code import ELEMENTWISE_LAYERS, Code, code_of
+from kuiper.engine.functions import CODES, in_library
 from kuiper.engine.kernels.elementwise import Elementwise
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.whole_numbers import lower_expression
@@ -62,6 +63,7 @@ def emit_elementwise(planner: Planner, code: Code, operands: Sequence[Value], ou
         reads=operands,
         writes=[out],
         flops=out.view.size * sum(name not in ("load", "constant") for name, _, _ in code.instructions),
+        in_library=any(in_library(CODES[name]) for name, _, _ in code.instructions),
     )
 
 

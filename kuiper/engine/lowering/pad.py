@@ -43,12 +43,16 @@ def lower_pad(layer: Pad, inputs: list[AnyValue], planner: Planner) -> Sequence[
     if 0 in shape:
         return None
     amounts = {x.view.ndim - 1 - i: (layer.pad[2 * i], layer.pad[2 * i + 1]) for i in range(len(layer.pad) // 2)}
+    if any(x.shape[axis] + min(before, 0) + min(after, 0) < 1 for axis, (before, after) in amounts.items()):
+        return None
     for axis, (before, after) in amounts.items():
         first = max(-before, 0)
         x = narrow(x, axis, first, x.shape[axis] - first - max(-after, 0))
     ends = {axis: (max(before, 0), max(after, 0)) for axis, (before, after) in amounts.items()}
     if not any(before or after for before, after in ends.values()):
         return [x]
+    if layer.mode == "reflect" and any(max(ends[axis]) >= x.shape[axis] for axis in ends):
+        return None  # the border repeats what is cut off
     out = memory_like(planner, x, shape)
     _fill(layer, planner, x, out, ends)
     return [out]

@@ -39,19 +39,20 @@ class Option(NamedTuple):
 def options_for(machine: Machine, channels: int, out_shape: tuple[int, int, int, int], stride: int) -> list[Option]:
     """The ways to compute a 3 x 3 convolution of stride 1 or 2, the fastest first; of equal ones, the direct one.
 
-    Their bits differ. So the choice depends on the machine and the shapes alone, not on the kernels of this build.
+    Their bits differ. So the choice depends on the machine and the size of one image alone: not on the kernels of this
+    build, and not on how many images come at once.
 
     >>> from kuiper.machine import REPRODUCIBLE
     >>> [option.algorithm for option in options_for(REPRODUCIBLE, 64, (1, 64, 56, 56), stride=1)]
     ['Winograd F(4,3)', 'Winograd F(2,3)', 'direct 3x3']
     """
     n, out_c, out_h, out_w = out_shape
-    pixels, steps = n * out_h * out_w, 9 * channels
+    pixels, steps = out_h * out_w, 9 * channels
     widths = panel_widths(machine, -(-out_c // machine.lanes), pixels, steps)
-    found = [Option(direct_cost(machine, pixels, widths, steps), 0, stride)]
+    found = [Option(n * direct_cost(machine, pixels, widths, steps), 0, stride)]
     for size in (2, 4):
-        cut = cut_winograd(machine, n, out_h, out_w, channels, out_c, size, stride)
-        found.append(Option(winograd_cost(machine, cut, channels, out_c), size, stride))
+        cut = cut_winograd(machine, 1, out_h, out_w, channels, out_c, size, stride)
+        found.append(Option(n * winograd_cost(machine, cut, channels, out_c), size, stride))
     return sorted(found, key=lambda option: option.cost)
 
 

@@ -9,8 +9,8 @@ An operator all of whose inputs are constants (or that has none: torch.arange) i
 execution, so whole branches become one constant. What the branch was made of then is dead code.
 
 Left alone: results that are no arrays (a list of sizes), results of more than LARGEST bytes that are larger than what
-they are made from (a model should not grow in memory because of torch.zeros), operators that fail (they are to say so
-when the model runs) and layers that are not kuiper's own. No layer of kuiper's own draws random numbers.
+they are made from (a model should not grow in memory because of torch.zeros), operators that refuse their inputs (they
+are to say so when the model runs) and layers that are not kuiper's own. No layer of kuiper's own draws random numbers.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.errors import KuiperError
+from kuiper.graph.fallback import noting
 from kuiper.graph.pnnx.ir import DataType
 from kuiper.graph.runtime_attribute import AnyAttribute, RuntimeAttribute
 from kuiper.graph.schedule import queue_order
@@ -80,12 +82,12 @@ def _is_constant(op: RuntimeOperator, known: dict[RuntimeOperand, Any], registry
 
 
 def _run(op: RuntimeOperator, inputs: list[Any], registry: RegistryProtocol) -> Any:
-    """What the layer makes of these inputs; None if it fails, or if that is too large to keep."""
+    """What the layer makes of these inputs; None if it refuses them, or if that is too large to keep."""
     op.layer = op.layer or registry.create(op)
     try:
-        with np.errstate(all="ignore"):
+        with noting(op.where), np.errstate(all="ignore"):
             result = op.layer.forward(*inputs)
-    except Exception:  # whatever it is, the graph reports it with the operator's name when it runs
+    except (KuiperError, MemoryError):  # the graph reports it when it runs
         return None
     distinct = {id(value): value for value in inputs}.values()
     return result if _bytes([result]) <= max(LARGEST, _bytes(distinct)) else None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kuiper.errors import ShapeError, UnsupportedOperatorError
+from kuiper.errors import ExecutionError, ShapeError, UnsupportedOperatorError
 from kuiper.layers.operators.aten_functions import register_functions
 
 if TYPE_CHECKING:
@@ -49,6 +49,28 @@ def matrix_norm(
     return np.asarray(np.linalg.norm(x.astype(np.float64), order, tuple(dim), keepdim), x.dtype)
 
 
+def matrix_power(x: Array, exponent: int) -> Array:
+    """The matrices (..., n, n) multiplied with themselves; with a negative exponent their inverses.
+
+    >>> matrix_power(np.float32([[0, 2], [1, 0]]), -2)
+    array([[0.5, 0. ],
+           [0. , 0.5]], dtype=float32)
+
+    Raises
+    ------
+    ShapeError
+        If the matrices are not square.
+    ExecutionError
+        If one that is to be inverted has no inverse.
+    """
+    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
+        raise ShapeError("matrix_power", "matrices (..., n, n)", x.shape)
+    try:
+        return np.linalg.matrix_power(x, exponent)
+    except np.linalg.LinAlgError:
+        raise ExecutionError("matrix_power", "matrices that have an inverse", "a singular one") from None
+
+
 _MATRIX_NORMS = ("fro", "nuc", 1, -1, 2, -2, float("inf"), -float("inf"))
 
 
@@ -58,7 +80,7 @@ register_functions(
         "aten::addr": lambda x, a, b, beta=1, alpha=1: beta * x + alpha * np.outer(a, b),
         "aten::bilinear": bilinear,
         "aten::linalg_matrix_norm": matrix_norm,
-        "aten::linalg_matrix_power": np.linalg.matrix_power,
+        "aten::linalg_matrix_power": matrix_power,
         "aten::linalg_multi_dot": np.linalg.multi_dot,
         "aten::linalg_vecdot": lambda x, y, dim=-1: np.sum(x * y, axis=dim),
         "aten::tensordot": lambda x, y, of_x, of_y: np.tensordot(x, y, (list(of_x), list(of_y))),

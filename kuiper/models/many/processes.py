@@ -177,6 +177,7 @@ def _work(connection: Connection, predict: Predict, threads: int) -> None:
     """What runs in a worker: from paths to records, until whoever asks is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # for Windows; elsewhere it is held back from the beginning
     warnings.simplefilter("ignore")  # they would run through the progress bar
+    warnings.simplefilter("default", kuiper.FallbackWarning)
     Thread(target=end_with_parent, daemon=True).start()
     kuiper.set_num_threads(threads)
     with suppress(EOFError, OSError):
