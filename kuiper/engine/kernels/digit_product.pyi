@@ -4,6 +4,7 @@ import numpy.typing as npt
 from kuiper.engine.step import Step
 
 FOURS: int
+WIDTH: int
 RUNS: bool
 
 def words_of_row(groups: int, fours: int) -> int: ...

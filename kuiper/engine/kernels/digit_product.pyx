@@ -20,6 +20,7 @@ from kuiper.engine.step cimport Memory, Step
 from kuiper.machine.build import VNNI
 from kuiper.machine.levels import cpu_features
 
+WIDTH = DIGIT_WIDTH  # outputs of a panel
 FOURS = DIGIT_GROUP  # times four inputs: a group in 4 bits
 RUNS = not VNNI or VNNI in (cpu_features() or ())  # without the instruction in the build: plain loops, which run anywhere
 

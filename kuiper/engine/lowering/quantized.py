@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.engine.kernels.digit_product import DigitProduct, DigitRows, TakeApart, words_of_row
-from kuiper.engine.kernels.quantized_product import WIDTH, QuantizedProduct, QuantizedRows
+from kuiper.engine.kernels.quantized_product import QuantizedProduct, QuantizedRows
 from kuiper.engine.lowering.activation import activation_numbers
 from kuiper.engine.lowering.tables import lies_in_panels
 from kuiper.engine.number_packing import (
@@ -94,7 +94,7 @@ def lower_quantized_linear(
     assert out_rows is not None
     packed = _panels_of(planner, weight)
     panels, groups = packed.scales.shape[:2]
-    biases = np.zeros((panels, WIDTH), np.float32)
+    biases = np.zeros((panels, packed.width), np.float32)
     if bias is not None:
         biases.reshape(-1)[:outputs] = bias
     digits = _digits_of(planner, x, x_rows, groups) if _by_digits(planner.choices, weight) else None
