@@ -175,7 +175,7 @@ def lower_quantized_embedding(
         if by_digits:
             return DigitRows(fields, packed.weights, packed.scales)
         (table, _), (scales, _) = externals
-        return QuantizedRows({**fields, "width": packed.scales.shape[2], "table": table, "scales": scales})
+        return QuantizedRows({**fields, "width": packed.width, "table": table, "scales": scales})
 
     planner.emit(
         f"rows of {weight.bits} bits{', from panels' if in_panels else ''}",
@@ -192,4 +192,4 @@ def _in_rows(planner: Planner, weight: QuantizedWeight) -> PackedNumbers:
     """The weight as it is stored: each row a panel of one output."""
     scales = planner.pack("scales", lambda: weight.scales.astype(np.float32))
     rows = np.ascontiguousarray(weight.data).view(np.uint8)
-    return PackedNumbers(rows[:, :, None], scales.reshape(len(rows), -1, 1))
+    return PackedNumbers(rows[:, :, None], scales.reshape(len(rows), -1, 1), 1)
