@@ -96,7 +96,7 @@ def features():
         "avx512_vnni": widest & extended[ECX] >> 11,
         "avx_vnni": wide & further[EAX] >> 4,
     }
-    return frozenset(name for name, there in found.items() if there)
+    return frozenset([name for name, there in found.items() if there])
 
 
 def splits_avx512():

@@ -158,6 +158,8 @@ cdef void filter_row(
     cdef const float* weights = work.weights + above * g.own * g.kernel_w * g.channels + channel
     cdef const float* residual = NULL
     cdef float* out
+    if g.out_w < 4:
+        blocks = g.out_w  # no block has two or three pixels
     in_y += above * g.dilation_h
     row.rows = max(0, min(g.kernel_h - above, (g.in_h - in_y + g.dilation_h - 1) // g.dilation_h))
     for index in range(blocks):
