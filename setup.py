@@ -139,6 +139,7 @@ DIRECTIVES = {
     "cdivision": True,
     "embedsignature": True,
     "freethreading_compatible": True,
+    "auto_pickle": False,  # steps hold pointers
 }
 
 
