@@ -15,6 +15,8 @@
 # make portable run the kernels' tests on a build without vector types, then build as usual again
 # make foreign  make demo and make test on a build for another CPU with AVX2 (TUNE=znver3), planned for a small machine
 #               (MACHINE="l2=256K cores=1"), then build as usual again
+# make hashes   write tests/hashes.json anew: the bits of reproducible models, which every build must give
+# make bits     those hashes, and equal bits however work is cut, on builds for other CPUs with AVX2 and vectors of other lengths
 # make own-wheel  build a wheel for this machine into dist/, of what is compiled already
 # make wheel    build the wheel for every x86-64 CPU, and try it outside of the checkout and on an older CPU (Linux)
 # make student  a student's way from the wheel in dist/: kuiper course start, exercises of each course, update
@@ -64,7 +66,7 @@ ALL_CORES := -n logical --maxprocesses 8 --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test thorough fuzz gates notebooks site check-site check-explore check-lab soak repeat lint debug sanitize \
-	portable foreign own-wheel wheel student arm zig export networks mutants bench nightly clean
+	portable foreign hashes bits own-wheel wheel student arm zig export networks mutants bench nightly clean
 
 demo: $(VENV)/built $(VENV)/installed
 	$(BIN)/kuiper classify kuiper/models/assets/cat.jpg
@@ -161,6 +163,19 @@ foreign: $(VENV)/built $(VENV)/developer
 	KUIPER_ARCH=x86-64-v3 KUIPER_TUNE=$(TUNE) $(BUILD)
 	KUIPER_MACHINE="$(MACHINE)" $(MAKE) demo test; status=$$?; $(BUILD); exit $$status
 
+hashes: $(VENV)/built $(VENV)/developer
+	$(BIN)/python -m tests.hashes
+
+# Whatever the compiler tunes for, and however long vectors are. Only kinds that this CPU runs.
+TUNED := generic haswell znver2 znver3 skylake-avx512 sapphirerapids
+LENGTHS := 4 8 16
+SAME_BITS := $(BIN)/python -m pytest -q tests/test_hashes.py tests/engine/test_contract.py
+bits: $(VENV)/built $(VENV)/developer
+	status=0; \
+	for tune in $(TUNED); do KUIPER_ARCH=x86-64-v3 KUIPER_TUNE=$$tune $(BUILD) && $(SAME_BITS) || status=1; done; \
+	for lanes in $(LENGTHS); do KUIPER_ARCH=x86-64-v3 KUIPER_LANES=$$lanes $(BUILD) && $(SAME_BITS) || status=1; done; \
+	$(BUILD); exit $$status
+
 own-wheel: $(VENV)/built
 	$(BIN)/python -m pip wheel -q --no-build-isolation --no-deps -w dist .
 
@@ -186,7 +201,8 @@ zig: $(VENV)/built $(VENV)/developer
 	exercises=$$($(BIN)/python .ci/cython_exercises.py); $(NO_COMPILERS) setup.py -q build_ext --inplace && \
 	$(NO_COMPILERS) -m kuiper doctor && \
 	$(NO_COMPILERS) -m kuiper classify kuiper/models/assets/cat.jpg && \
-	$(NO_COMPILERS) -m pytest -q $(ALL_CORES) tests/engine/test_program.py tests/engine/test_plan.py tests/course/test_builder.py && \
+	$(NO_COMPILERS) -m pytest -q $(ALL_CORES) tests/engine/test_program.py tests/engine/test_plan.py tests/engine/test_contract.py \
+		tests/test_hashes.py tests/course/test_builder.py && \
 	KUIPER_FRESH=1 $(NO_COMPILERS) -m kuiper course gates $$exercises; \
 	status=$$?; $(BUILD); exit $$status
 

@@ -84,8 +84,8 @@ SAME_AT_ALL_LEVELS = (
     "kuiper.tensor.buffer",
 )
 
-# gcc and clang optimise most modules at -O2, with vectors: the rest of -O3 makes no kernel faster but these two, and takes
-# a fifth of the time to compile. What runs once for a model or for a call needs no more than -O1.
+# gcc and clang optimise most modules at -O2, with vectors: -O3 makes no kernel faster but these two, and takes a fifth
+# more time to compile. What runs once for a model or for a call needs no more than -O1.
 UNROLLED = ("kuiper.engine.kernels.convolution", "kuiper.engine.kernels.winograd")
 ONCE = (
     SHARED_UTILITY,
@@ -365,7 +365,9 @@ def unix_flags() -> list[str]:
 def optimisation(module: str) -> tuple[str, ...]:
     """Flags for gcc and clang that come after ``unix_flags`` for a module."""
     name = f"kuiper.{module.removeprefix(next((p for p in level_prefixes() if module.startswith(p)), 'kuiper.'))}"
-    if DEBUG or SANITIZE or name in UNROLLED:
+    if (
+        DEBUG or SANITIZE or LANES or name in UNROLLED
+    ):  # gcc misplaces vectors that no register holds, if it calls with them
         return ()
     return ("-O1",) if name in ONCE else ("-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic")
 

@@ -72,5 +72,5 @@ class Machine:
         return not VNNI.isdisjoint(self.features)
 
 
-REPRODUCIBLE = Machine("any machine, reproducibly", "", 16, 32, frozenset(), l1=32 << 10, l2=1 << 20, l3=0, cores=8)
+REPRODUCIBLE = Machine("any machine, reproducibly", "", 8, 16, frozenset(), l1=32 << 10, l2=1 << 20, l3=0, cores=8)
 """What ``kuiper.load(..., reproducible=True)`` chooses algorithms for, wherever it runs."""

@@ -239,6 +239,30 @@ KUIPER_INLINE kuiper_vec kuiper_of_bytes(const void *p) {
 }
 #endif
 
+/* x[which[0]], x[which[1]], ... */
+#if defined(KUIPER_AVX512)
+KUIPER_INLINE kuiper_vec kuiper_permuted(kuiper_vec x, kuiper_ints which) { return _mm512_permutexvar_ps((__m512i)which, x); }
+#elif defined(KUIPER_AVX2)
+KUIPER_INLINE kuiper_vec kuiper_permuted(kuiper_vec x, kuiper_ints which) {
+    return _mm256_permutevar8x32_ps(x, (__m256i)which);
+}
+#elif defined(KUIPER_NEON)
+KUIPER_INLINE kuiper_vec kuiper_permuted(kuiper_vec x, kuiper_ints which) {
+    return (kuiper_vec)vqtbl1q_u8((uint8x16_t)x, (uint8x16_t)(which * 0x04040404 + 0x03020100)); /* four bytes of each lane */
+}
+#elif defined(KUIPER_VECTORS)
+KUIPER_INLINE kuiper_vec kuiper_permuted(kuiper_vec x, kuiper_ints which) {
+    kuiper_vec found = x;
+    for (int i = 0; i < LANES; i++) found[i] = x[which[i]];
+    return found;
+}
+#else
+KUIPER_INLINE kuiper_vec kuiper_permuted(kuiper_vec x, kuiper_ints which) {
+    (void)which;
+    return x;
+}
+#endif
+
 /* In each lane the entry of a table of eight whose index is in the lowest three bits of x: as many as AVX2 and NEON can look up
    in registers, so that all builds have the same tables. */
 #if defined(KUIPER_AVX512)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kuiper.engine.kernels.convolution import ACTIVATION_CODES, LANES
-from kuiper.engine.kernels.depthwise import PERMUTES, Depthwise
+from kuiper.engine.kernels.depthwise import Depthwise
 from kuiper.engine.lowering.depthwise import suits_depthwise
 from kuiper.layers.convolution import Stencil
 from kuiper.layers.operators.conv2d import Kernels, conv2d
@@ -176,4 +176,4 @@ def test_suits_depthwise_takes_groups_that_share_a_vector() -> None:
     assert not suits_depthwise(KERNELS, 8, 8 * 3, 8 * 3)  # three does not divide a vector
     whole = max(LANES, 2)  # one channel for each group is what this kernel is for
     assert not suits_depthwise(KERNELS, 2, 2 * whole, 2 * whole)
-    assert suits_depthwise(KERNELS, 32, 128, 128) == (PERMUTES and LANES >= 8)
+    assert suits_depthwise(KERNELS, 32, 128, 128) == (LANES >= 8)

@@ -2,7 +2,5 @@ import numpy as np
 
 from kuiper.engine.step import Step
 
-PERMUTES: bool
-
 class Depthwise(Step):
     def __init__(self, numbers: dict[str, float], weights: np.ndarray, bias: np.ndarray) -> None: ...

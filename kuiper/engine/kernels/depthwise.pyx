@@ -31,7 +31,7 @@ et al., "Aggregated Residual Transformations for Deep Neural Networks", 2017 (gr
 from kuiper.engine.step import rows_needed
 
 from kuiper.engine.activation cimport CLIP, NONE, activate
-from kuiper.engine.kernels.depthwise_block cimport MOST_PIXELS, PERMUTES as PERMUTES_OF_BUILD, Block, Row, block_for
+from kuiper.engine.kernels.depthwise_block cimport MOST_PIXELS, Block, Row, block_for
 from kuiper.engine.step cimport Memory, RowWise, Step
 from kuiper.simd.vector cimport LANES
 
@@ -41,7 +41,6 @@ cdef enum:
     MOST_TASKS = 16
     SMALL = 256  # pixels
 
-PERMUTES = bool(PERMUTES_OF_BUILD)  # lanes of a vector, in one instruction: without, groups of several channels are slow
 
 cdef struct Geometry:
     Py_ssize_t images, in_h, in_w, out_h, out_w, channels  # channels: whole vectors of floats

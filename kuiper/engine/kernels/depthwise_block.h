@@ -7,38 +7,6 @@
 #include <string.h>
 enum { MOST_PIXELS = 8, MOST_WIDTH = 7 }; /* 8 sums, 7 weights and a column: 16 registers */
 
-/* x[which[0]], x[which[1]], ...: one instruction where PERMUTES is 1. */
-#if defined(KUIPER_VECTORS)
-typedef kuiper_ints kuiper_lanes;
-#else
-typedef int kuiper_lanes;
-#endif
-#if defined(KUIPER_AVX512)
-enum { PERMUTES = 1 };
-KUIPER_INLINE kuiper_vec kuiper_permuted(kuiper_vec x, kuiper_lanes which) { return _mm512_permutexvar_ps((__m512i)which, x); }
-#elif defined(KUIPER_AVX2)
-enum { PERMUTES = 1 };
-KUIPER_INLINE kuiper_vec kuiper_permuted(kuiper_vec x, kuiper_lanes which) {
-    return _mm256_permutevar8x32_ps(x, (__m256i)which);
-}
-#else
-enum { PERMUTES = 0 };
-KUIPER_INLINE kuiper_vec kuiper_permuted(kuiper_vec x, kuiper_lanes which) {
-    union {
-        kuiper_vec all;
-        float each[LANES];
-    } from, to;
-    union {
-        kuiper_lanes all;
-        int each[LANES];
-    } place;
-    from.all = x;
-    place.all = which;
-    for (int i = 0; i < LANES; i++) to.each[i] = from.each[place.each[i]];
-    return to.all;
-}
-#endif
-
 typedef struct {
     Py_ssize_t vectors;                       /* of channels */
     Py_ssize_t rows, width, stride, dilation; /* of the kernel; rows only that lie on the image */
@@ -58,7 +26,7 @@ KUIPER_INLINE void kuiper_depthwise_of(const int pixels, const int width, const 
                                        const float *bias, const float *residual, float *out) {
     const Py_ssize_t in_pixel = row->in_pixel, out_pixel = row->out_pixel, channels = row->channels;
     const int own = groups ? (int)row->own : 1;
-    kuiper_lanes first_lane;
+    kuiper_ints first_lane;
     memcpy(&first_lane, row->first_lane, sizeof first_lane);
     for (Py_ssize_t c = 0; c < row->vectors * LANES; c += LANES) {
         kuiper_vec s[MOST_PIXELS];
@@ -66,7 +34,7 @@ KUIPER_INLINE void kuiper_depthwise_of(const int pixels, const int width, const 
         KUIPER_EACH (i, pixels) s[i] = kuiper_load(bias + c);
         for (Py_ssize_t ky = 0; ky < row->rows; ky++, x += row->in_row)
             for (int d = 0; d < own; d++, w += row->width * channels) {
-                const kuiper_lanes which = first_lane + d;
+                const kuiper_ints which = first_lane + d;
                 if (width) {
                     kuiper_vec tap[MOST_WIDTH];
                     KUIPER_EACH (k, width) tap[k] = kuiper_load(w + k * channels);

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kuiper.engine.cost import block_floats
 from kuiper.engine.kernels.convolution import LANES
-from kuiper.engine.kernels.depthwise import PERMUTES, Depthwise
+from kuiper.engine.kernels.depthwise import Depthwise
 from kuiper.engine.lowering.activation import activation_numbers
 from kuiper.engine.lowering.image_numbers import image_numbers, residual_numbers
 from kuiper.engine.memory import for_weights
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 def suits_depthwise(machine: Machine, groups: int, channels: int, out_channels: int) -> bool:
     """Whether each group has as many outputs as inputs, and a vector of the machine holds several groups.
 
-    A vector of the kernels must hold one. Only kernels that permute lanes are faster than the direct convolution, whose
-    sums have another order: those for AVX2 and AVX-512.
+    A vector of the kernels must hold whole groups, too: lanes are permuted. The direct convolution adds up in another
+    order.
     """
     own = channels // groups
     narrow = groups > 1 and own < machine.lanes and machine.lanes % own == 0
-    return channels == out_channels and (own == 1 or (narrow and PERMUTES and LANES % own == 0))
+    return channels == out_channels and (own == 1 or (narrow and LANES % own == 0))
 
 
 def lower_depthwise(layer: Any, value: AnyValue, residual: Value | None, planner: Planner) -> Sequence[AnyValue] | None:
