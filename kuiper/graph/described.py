@@ -85,7 +85,8 @@ class Described:
         Raises
         ------
         GraphStateError
-            If there is no plan: the model was loaded with ``optimize=False``, or the engine leaves it to the layers.
+            If there is no plan: the model was loaded with ``optimize=False``, or the engine leaves it to the layers;
+            the message says why.
         KuiperError
             If an operator fails on these inputs.
 

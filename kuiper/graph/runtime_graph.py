@@ -137,7 +137,8 @@ class RuntimeGraph(Described):
     ) -> None:
         """Make the layers and fix the order of execution; a graph that needs ``init`` gets it first.
 
-        Whatever the passes are, the model computes the same: ``kuiper.graph.passes`` has them all.
+        Whatever the passes are, the model computes the same: ``kuiper.graph.passes`` has them all. If one of
+        ``DEFAULT_PASSES`` fails, the model is built without passes, and a ``FallbackWarning`` says so.
 
         Parameters
         ----------
