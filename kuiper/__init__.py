@@ -41,7 +41,7 @@ from kuiper.errors import (
 )
 from kuiper.graph import RuntimeGraph
 from kuiper.layers import registry
-from kuiper.machine import stated, this_machine
+from kuiper.machine import build, stated, this_machine
 from kuiper.tensor import Tensor
 from kuiper.tensor_limit import set_tensor_limit
 from kuiper.threads import get_num_threads, set_num_threads
@@ -105,8 +105,9 @@ def load(
         these passes leave: good for seeing what one of them does.
     machine : what the engine plans for, or in a few words what that has other than this machine, as in the variable
         KUIPER_MACHINE: ``"l2=256K cores=4 vnni=no"``; by default this machine
-    reproducible : True chooses the engine's algorithms without any fact of this machine, so that every machine computes
-        the same; it may take longer
+    reproducible : True chooses the engine's algorithms without any fact of this machine, so that every CPU with fused
+        multiply-adds computes the same bits; it may take longer. Layers that run in Python, and functions of the C
+        library, are as the machine has them: ``plan`` says which these are.
 
     Returns
     -------
@@ -120,7 +121,7 @@ def load(
         If the graph needs operators that kuiper lacks; the message lists all of them.
     ParameterError
         If there is no pass of a name; the message lists all names. If ``machine`` cannot be meant, wants an instruction
-        that this machine lacks, or comes together with ``reproducible``.
+        that this machine lacks, or comes together with ``reproducible``; if this build cannot be reproducible.
 
     Warns
     -----
@@ -136,6 +137,9 @@ def load(
     >>> model(np.zeros((2, 3, 32, 32), np.float32)).shape
     (2, 10)
     """
+    if reproducible and not (build.FUSES and build.LANES > 1):
+        expected = "a build with fused multiply-adds of vectors (AVX2, AVX-512, NEON) for reproducible=True"
+        raise ParameterError("load", expected, build_info()["level"])
     if machine is not None and reproducible:
         raise ParameterError("load", "a machine, or reproducible=True", "both")
     if isinstance(machine, str):

@@ -3,8 +3,8 @@
     python -m tests.hashes        (make hashes) writes hashes.json anew: a commit that changes it says why
 
 Cases are stored graphs, bundled models, decoders with weights of 32, 8 and 4 bits, and convolutions as large as those
-of real networks. Inputs are stored, or fractions that every machine makes alike. A graph of which a layer does a part in
-Python, or the C library, is no case: NumPy, BLAS and the C library choose their code by the CPU.
+of real networks. Inputs are stored, or fractions that every machine makes alike. A graph of which a layer does a part
+in Python, or the C library, is no case: NumPy, BLAS and the C library choose their code by the CPU.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ FLOORS = {
     "base": {"machine"},
     "simd": set(),
     "machine": {"base", "simd"},
-    "tensor": {"base"},
+    "tensor": {"base", "simd"},
     "graph": {"base", "tensor"},
     "layers": {"base", "simd", "machine", "tensor", "graph"},
     "expression": {"base", "simd", "tensor", "graph", "layers"},

@@ -1,4 +1,4 @@
-"""The contract of docs/engine.md: the bits of a result do not depend on what else is computed with it, or on how it is cut."""
+"""The contract of docs/engine.md: bits do not depend on what is computed beside them, or on how the work is cut."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import kuiper
-from kuiper.machine import REPRODUCIBLE, this_machine
+from kuiper.errors import ParameterError
+from kuiper.machine import REPRODUCIBLE, build, this_machine
 from kuiper.models import bundled
 from tests.hashes import CONVOLUTIONS, convolution, decoder, fractions
 
@@ -58,6 +59,7 @@ def test_texts_have_the_same_bits_side_by_side(bits: int) -> None:
         np.testing.assert_array_equal(np.asarray(model(text[None]))[0], found)
 
 
+@pytest.mark.skipif(not build.FUSES or build.LANES == 1, reason="no vectors with fused multiply-adds here")
 @pytest.mark.parametrize("stated", MACHINES.values(), ids=MACHINES)
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_reproducible_bits_do_not_depend_on_the_machine(stated: dict[str, int], threads: int) -> None:
@@ -70,3 +72,12 @@ def test_reproducible_bits_do_not_depend_on_the_machine(stated: dict[str, int], 
         np.testing.assert_array_equal(np.asarray(model(x)), expected)
     finally:
         kuiper.set_num_threads(before)
+
+
+@pytest.mark.parametrize(("fact", "value"), [("FUSES", False), ("LANES", 1)])
+def test_load_refuses_to_be_reproducible_on_a_build_that_cannot(
+    fact: str, value: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, fact, value)
+    with pytest.raises(ParameterError, match="load: expected a build with fused multiply-adds of vectors"):
+        kuiper.load(bundled("cifar_resnet20"), reproducible=True)

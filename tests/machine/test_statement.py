@@ -11,6 +11,8 @@ from kuiper.machine import REPRODUCIBLE, Machine, described, facts_of, stated, t
 
 SERVER = replace(
     REPRODUCIBLE,
+    lanes=16,
+    registers=32,
     features=frozenset({"avx512f", "avx512_vnni"}),
     l3=33 << 19,
     clock=2_445_000_000,
