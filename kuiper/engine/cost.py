@@ -117,7 +117,7 @@ def most_rows(machine: Machine, vectors: int) -> int:
 
     >>> from kuiper.machine import REPRODUCIBLE
     >>> [most_rows(REPRODUCIBLE, vectors) for vectors in (1, 2, 3, 4)]
-    [12, 12, 9, 6]
+    [12, 6, 3, 2]
     """
     is_arm = machine.registers == 32 and machine.lanes <= 4  # where each row has a register for four of its numbers
     fitting = (machine.registers - vectors) // (vectors + 1) if is_arm else (machine.registers - 2 - vectors) // vectors

@@ -24,10 +24,9 @@ if TYPE_CHECKING:
     from kuiper.machine import Machine
 
 
-# Vectors of a panel that serves one row as well as many, by the number of registers. One row takes 40 % longer with two
-# vectors than with three or four; with 16 registers many rows want two, and take 3 to 6 % longer with three, 28 % with
-# four (AVX2).
-_ANY_ROWS = {32: 4, 16: 3}
+# Vectors of a panel that serves one row as well as many. One row keeps four sums under way; with 16 registers many rows
+# take the panel by halves.
+_ANY_ROWS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +82,8 @@ def _widths(machine: Machine, vectors: int, pixels: int | None, steps: int) -> l
     """Of panels of so many vectors in all."""
     if pixels is not None:
         return panel_widths(machine, vectors, pixels, steps)
-    widest = _ANY_ROWS[machine.registers]
-    rest = vectors % widest
-    return [widest] * (vectors // widest) + ([rest] if rest else [])
+    rest = vectors % _ANY_ROWS
+    return [_ANY_ROWS] * (vectors // _ANY_ROWS) + ([rest] if rest else [])
 
 
 def matrix_of(packed: PackedWeights, rows: int) -> Array:

@@ -15,6 +15,7 @@ typedef struct {
     const unsigned char *weights;
     const float *scales; /* [groups][QUANTIZED_WIDTH] */
     const float *bias;   /* [QUANTIZED_WIDTH] */
+    const float *floats; /* [inputs][vectors * LANES], the weights of some vectors, for many rows */
 } kuiper_quantized_work;
 
 #if defined(KUIPER_AVX512)
@@ -54,6 +55,8 @@ KUIPER_INLINE void kuiper_quantized_of(const int rows, const int vectors, const 
                                        const kuiper_quantized_work *work, const float *const *x, float *const *out) {
     const Py_ssize_t column = first_vector * LANES;
     const unsigned char *q = work->weights + column;
+    const float *in[QUANTIZED_ROWS];
+    KUIPER_EACH (i, rows) in[i] = x[i];
     KUIPER_EACH (i, rows)
         KUIPER_EACH (v, vectors) kuiper_store(out[i] + column + v * LANES, kuiper_load(work->bias + column + v * LANES));
     for (Py_ssize_t group = 0; group < work->groups; group++) {
@@ -61,20 +64,31 @@ KUIPER_INLINE void kuiper_quantized_of(const int rows, const int vectors, const 
         kuiper_vec s[QUANTIZED_ROWS][QUANTIZED_VECTORS];
         KUIPER_EACH (i, rows)
             KUIPER_EACH (v, vectors) s[i][v] = kuiper_splat(0);
-        for (Py_ssize_t c = first; c < end; c += 8 / bits, q += QUANTIZED_WIDTH) {
-            if (rows == 1)
+        for (Py_ssize_t c = first; c < end; c += bits == 4 ? 2 : 1, q += QUANTIZED_WIDTH) {
+            if (rows == 1 && bits < 32)
                 for (int line = 0; line < QUANTIZED_WIDTH; line += LINE_BYTES) KUIPER_PREFETCH(q + 2048 + line);
-            KUIPER_EACH (v, vectors) {
-                if (bits == 8) {
-                    const kuiper_vec b = kuiper_of_bytes(q + v * LANES);
-                    KUIPER_EACH (i, rows) s[i][v] = kuiper_fma(kuiper_splat(x[i][c]), b, s[i][v]);
-                } else {
-                    kuiper_vec even, odd;
-                    kuiper_of_halves(q + v * LANES, &even, &odd);
-                    KUIPER_EACH (i, rows) s[i][v] = kuiper_fma(kuiper_splat(x[i][c]), even, s[i][v]);
-                    KUIPER_EACH (i, rows) s[i][v] = kuiper_fma(kuiper_splat(x[i][c + 1]), odd, s[i][v]);
+            kuiper_vec b[QUANTIZED_VECTORS], odd[QUANTIZED_VECTORS];
+            if (rows <= 2) { /* few numbers, many weights: the numbers stay in registers */
+                KUIPER_EACH (v, vectors) {
+                    if (bits == 32) b[v] = kuiper_load(work->floats + (c * vectors + v) * LANES);
+                    if (bits == 8) b[v] = kuiper_of_bytes(q + v * LANES);
+                    if (bits == 4) kuiper_of_halves(q + v * LANES, &b[v], &odd[v]);
+                    KUIPER_EACH (i, rows) s[i][v] = kuiper_fma(kuiper_splat(in[i][c]), b[v], s[i][v]);
+                    if (bits == 4)
+                        KUIPER_EACH (i, rows) s[i][v] = kuiper_fma(kuiper_splat(in[i][c + 1]), odd[v], s[i][v]);
                 }
+                continue;
             }
+            KUIPER_EACH (v, vectors) {
+                if (bits == 32) b[v] = kuiper_load(work->floats + (c * vectors + v) * LANES);
+                if (bits == 8) b[v] = kuiper_of_bytes(q + v * LANES);
+                if (bits == 4) kuiper_of_halves(q + v * LANES, &b[v], &odd[v]);
+            }
+            KUIPER_EACH (i, rows)
+                KUIPER_EACH (v, vectors) s[i][v] = kuiper_fma(kuiper_splat(in[i][c]), b[v], s[i][v]);
+            if (bits == 4)
+                KUIPER_EACH (i, rows)
+                    KUIPER_EACH (v, vectors) s[i][v] = kuiper_fma(kuiper_splat(in[i][c + 1]), odd[v], s[i][v]);
         }
         KUIPER_EACH (v, vectors) {
             const kuiper_vec scale = kuiper_load(work->scales + group * QUANTIZED_WIDTH + column + v * LANES);
@@ -83,6 +97,36 @@ KUIPER_INLINE void kuiper_quantized_of(const int rows, const int vectors, const 
                 kuiper_store(sum, kuiper_fma(s[i][v], scale, kuiper_load(sum)));
             }
         }
+    }
+}
+
+/* Many rows share the conversion: the weights of QUANTIZED_BLOCK vectors become floats once, in ``floats``. */
+static void kuiper_quantized_to_floats(int bits, int first_vector, const kuiper_quantized_work *work, float *floats) {
+    const unsigned char *q = work->weights + first_vector * LANES;
+    for (Py_ssize_t c = 0; c < work->groups * work->depth; c += 8 / bits, q += QUANTIZED_WIDTH)
+        for (int v = 0; v < QUANTIZED_BLOCK; v++) {
+            float *f = floats + (c * QUANTIZED_BLOCK + v) * LANES;
+            kuiper_vec even, odd;
+            if (bits == 8) {
+                kuiper_store(f, kuiper_of_bytes(q + v * LANES));
+            } else {
+                kuiper_of_halves(q + v * LANES, &even, &odd);
+                kuiper_store(f, even);
+                kuiper_store(f + QUANTIZED_BLOCK * LANES, odd);
+            }
+        }
+}
+#define KUIPER_FLOATS_CASE(R)                                                                                                  \
+    case R: kuiper_quantized_of(R, QUANTIZED_BLOCK, 32, first_vector, work, x, out); break;
+KUIPER_TILE void kuiper_quantized_floats(int rows, int first_vector, const kuiper_quantized_work *work, const float *const *x,
+                                         float *const *out) {
+    switch (rows) {
+        KUIPER_FLOATS_CASE(1)
+        KUIPER_FLOATS_CASE(2)
+        KUIPER_FLOATS_CASE(3)
+        KUIPER_FLOATS_CASE(4)
+        KUIPER_FLOATS_CASE(5)
+        KUIPER_FLOATS_CASE(6)
     }
 }
 

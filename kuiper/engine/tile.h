@@ -36,8 +36,9 @@ typedef struct {
 #define KUIPER_TILE static
 #endif
 
-KUIPER_INLINE void kuiper_tile_of(const int rows, const int vectors, const kuiper_tile_work *work, const float *const *pointers,
-                                  const float *const *residual, float *const *out) {
+/* ``width`` are the vectors of the panel, of which the tile takes ``vectors``. */
+KUIPER_INLINE void kuiper_tile_of(const int rows, const int vectors, const int width, const kuiper_tile_work *work,
+                                  const float *const *pointers, const float *const *residual, float *const *out) {
     kuiper_vec s[MAX_ROWS][MAX_VECTORS];
     const float *w = work->weights;
     const char *ahead = (const char *)work->ahead;
@@ -54,7 +55,7 @@ KUIPER_INLINE void kuiper_tile_of(const int rows, const int vectors, const kuipe
             KUIPER_EACH (v, vectors) KUIPER_PREFETCH(ahead + LINE_BYTES * v); /* or more than asked */
             kuiper_vec a[MAX_ROWS];
             KUIPER_EACH (i, rows) a[i] = kuiper_load(x[i] + c);
-            KUIPER_UNROLL for (int lane = 0; lane < LANES; lane++, w += vectors * LANES) {
+            KUIPER_UNROLL for (int lane = 0; lane < LANES; lane++, w += width * LANES) {
                 kuiper_vec b[MAX_VECTORS];
                 KUIPER_EACH (v, vectors) b[v] = kuiper_load(w + v * LANES);
                 KUIPER_EACH (i, rows)
@@ -62,7 +63,7 @@ KUIPER_INLINE void kuiper_tile_of(const int rows, const int vectors, const kuipe
             }
         }
 #endif
-        for (; c < work->depth; c++, w += vectors * LANES, ahead += ahead_bytes) {
+        for (; c < work->depth; c++, w += width * LANES, ahead += ahead_bytes) {
             KUIPER_PREFETCH(ahead);
             if (vectors > 2) /* with fewer vectors there are more rows, whose pointers need this loop's registers */
                 for (Py_ssize_t line = LINE_BYTES; line < ahead_bytes; line += LINE_BYTES) KUIPER_PREFETCH(ahead + line);
@@ -86,7 +87,7 @@ KUIPER_INLINE void kuiper_tile_of(const int rows, const int vectors, const kuipe
 
 /* clang-format off */
 #define KUIPER_CASE(R, V) \
-    case R: if (R <= ROWS_##V) kuiper_tile_of(R, V, work, pointers, residual, out); break;
+    case R: if (R <= ROWS_##V) kuiper_tile_of(R, V, V, work, pointers, residual, out); break;
 #define KUIPER_TILES(V) \
     KUIPER_TILE void kuiper_tile_##V(int rows, const kuiper_tile_work *work, const float *const *pointers, \
                                      const float *const *residual, float *const *out) { \
@@ -101,13 +102,52 @@ KUIPER_TILES(2)
 KUIPER_TILES(3)
 KUIPER_TILES(4)
 
+/* With 16 registers, panels of four vectors are for one row and two: their sums fill the registers. More rows take such a panel
+   by halves, in tiles of two vectors. */
+#if !defined(KUIPER_AVX512) && !defined(KUIPER_NEON)
+/* clang-format off */
+#define KUIPER_HALF_CASE(R) case R: if (R <= ROWS_2) kuiper_tile_of(R, 2, 4, work, pointers, residual, out); break;
+/* clang-format on */
+KUIPER_TILE void kuiper_half_tile(int rows, const kuiper_tile_work *work, const float *const *pointers,
+                                  const float *const *residual, float *const *out) {
+    switch (rows) {
+        KUIPER_HALF_CASE(1)
+        KUIPER_HALF_CASE(2)
+        KUIPER_HALF_CASE(3)
+        KUIPER_HALF_CASE(4)
+        KUIPER_HALF_CASE(5)
+        KUIPER_HALF_CASE(6)
+    }
+}
+static void kuiper_tile_by_halves(int rows, const kuiper_tile_work *work, const float *const *pointers,
+                                  const float *const *residual, float *const *out) {
+    kuiper_tile_work half = *work;
+    kuiper_half_tile(rows, &half, pointers, residual, out);
+    half.weights += 2 * LANES;
+    half.bias += 2 * LANES;
+    half.out_channel += 2 * LANES;
+    half.ahead = (const char *)half.ahead + work->taps * work->depth * work->ahead_bytes;
+    kuiper_half_tile(rows, &half, pointers, residual, out);
+}
+#else
+static void kuiper_tile_by_halves(int rows, const kuiper_tile_work *work, const float *const *pointers,
+                                  const float *const *residual, float *const *out) {
+    kuiper_tile_4(rows, work, pointers, residual, out);
+}
+#endif
+
 static inline void kuiper_tile(int rows, int vectors, const kuiper_tile_work *work, const float *const *pointers,
                                const float *const *residual, float *const *out) {
     switch (vectors) {
         case 1: kuiper_tile_1(rows, work, pointers, residual, out); break;
         case 2: kuiper_tile_2(rows, work, pointers, residual, out); break;
         case 3: kuiper_tile_3(rows, work, pointers, residual, out); break;
-        case 4: kuiper_tile_4(rows, work, pointers, residual, out); break;
+        case 4:
+            if (rows <= ROWS_4)
+                kuiper_tile_4(rows, work, pointers, residual, out);
+            else
+                kuiper_tile_by_halves(rows, work, pointers, residual, out);
+            break;
     }
 }
 

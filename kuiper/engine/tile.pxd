@@ -36,7 +36,7 @@ Source: K. Goto, R. van de Geijn, "Anatomy of High-Performance Matrix Multiplica
 Convolution Algorithm", 2019 (the pointers).
 """
 
-from kuiper.simd.vector cimport LANES, vec
+from kuiper.simd.vector cimport LANES, REGISTERS
 
 cdef extern from "kuiper/engine/tile.h":
     enum:
@@ -59,7 +59,7 @@ cdef extern from "kuiper/engine/tile.h":
         float low, high
 
     # Fill ``out[row]`` from its out_channel on (vectors * LANES floats each). pointers: [taps][rows];
-    # residual: [rows], or NULL if there is none.
+    # residual: [rows], or NULL if there is none. There are ``most_rows`` at most.
     void tile "kuiper_tile"(
         int rows, int vectors, const TileWork* work, const float** pointers, const float** residual, float** out
     ) noexcept nogil
@@ -73,6 +73,11 @@ cdef inline Py_ssize_t share_of(int vectors, Py_ssize_t tiles) noexcept nogil:
     """
     cdef Py_ssize_t share = (vectors * LANES * <Py_ssize_t> sizeof(float) - 1) // tiles + 1
     return share if vectors > 2 else min(share, <Py_ssize_t> LINE_BYTES)
+
+
+cdef inline int most_rows(int vectors, Py_ssize_t rows) noexcept nogil:
+    """The most rows of a tile where there are so many in all: many take a panel of four vectors by halves."""
+    return max(ROWS_4, ROWS_2) if vectors == 4 and rows > ROWS_4 and REGISTERS == 16 else rows_for(vectors)
 
 
 cdef inline int rows_for(int vectors) noexcept nogil:

@@ -66,7 +66,7 @@ def allowed_cores() -> int:
 def highest_clock(clock_file: Path = CLOCK_FILE) -> int | None:
     """How fast a core may become, in Hz; None where the system does not tell."""
     try:
-        hertz = int(clock_file.read_text()) * 1000
+        hertz = int(clock_file.read_text(encoding="ascii")) * 1000
     except (OSError, ValueError):
         hertz = _clock_of_macos() if platform.system() == "Darwin" else 0
     return hertz if 10**8 <= hertz <= 10**11 else None

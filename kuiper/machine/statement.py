@@ -40,7 +40,7 @@ def stated(machine: Machine, text: str, where: str = "machine") -> Machine:
     --------
     >>> from kuiper.machine import REPRODUCIBLE, facts_of, stated
     >>> facts_of(stated(REPRODUCIBLE, "l2=256K cores=1 clock=3.2G"))
-    'lanes=16 registers=32 l1=32K l2=256K l3=0 cores=1 clock=3.2G vnni=no avx512=full'
+    'lanes=8 registers=16 l1=32K l2=256K l3=0 cores=1 clock=3.2G vnni=no'
     """
     words: dict[str, str] = {}
     for word in text.split():
@@ -66,7 +66,7 @@ def facts_of(machine: Machine) -> str:
 
     >>> from kuiper.machine import REPRODUCIBLE
     >>> facts_of(REPRODUCIBLE)
-    'lanes=16 registers=32 l1=32K l2=1M l3=0 cores=8 vnni=no avx512=full'
+    'lanes=8 registers=16 l1=32K l2=1M l3=0 cores=8 vnni=no'
     """
     sizes = [f"{key}={_size(getattr(machine, key))}" for key in ("l1", "l2", "l3")]
     words = [f"lanes={machine.lanes}", f"registers={machine.registers}", *sizes, f"cores={machine.cores}"]

@@ -107,7 +107,7 @@ def test_tile_cycles_waits_for_sums_where_there_are_few(machine: Machine) -> Non
 
 
 def test_tile_cycles_doubles_where_vectors_are_split() -> None:
-    halves = replace(REPRODUCIBLE, splits_avx512=True)
+    halves = replace(REPRODUCIBLE, lanes=16, registers=32, splits_avx512=True)
     assert tile_cycles(REPRODUCIBLE, 6, 4) < tile_cycles(halves, 6, 4) <= 2 * tile_cycles(REPRODUCIBLE, 6, 4)
 
 

@@ -26,7 +26,7 @@ from kuiper.engine.activation cimport (
 )
 from kuiper.engine.kernels.convolution_table cimport Geometry, Panel, Table, Work, go_to, place
 from kuiper.engine.step cimport Memory, RowWise, Step
-from kuiper.engine.tile cimport LINE_BYTES, MAX_ROWS, TileWork, rows_for, share_of, tile
+from kuiper.engine.tile cimport LINE_BYTES, MAX_ROWS, TileWork, most_rows, rows_for, share_of, tile
 from kuiper.simd.vector cimport LANES as LANES_OF_BUILD
 
 cdef enum:
@@ -124,7 +124,7 @@ cdef void convolve_block(
     tiled.clamps = g.activation == CLIP
     tiled.low, tiled.high = g.alpha, g.beta
     for panel in range(first_panel, end_panel):
-        most = min(most, rows_for(<int> work.panel[panel].vectors))
+        most = min(most, most_rows(<int> work.panel[panel].vectors, last - first))
     tiles = (last - first + most - 1) // most
     fewest = <int> ((last - first) // tiles)
     longer = last - first - fewest * tiles

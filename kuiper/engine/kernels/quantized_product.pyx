@@ -13,13 +13,17 @@ the CPU multiplies bytes, digit_product.pyx takes the place of the first step.
 from libc.string cimport memcpy
 
 from kuiper.engine.quantized_output cimport Product, finish
-from kuiper.engine.quantized_tile cimport QUANTIZED_ROWS, QUANTIZED_WIDTH, QuantizedWork, tile_4, tile_8
+from kuiper.engine.quantized_tile cimport (
+    QUANTIZED_BLOCK, QUANTIZED_ROWS, QUANTIZED_VECTORS, QUANTIZED_WIDTH, QuantizedWork, tile_4, tile_8, tile_floats, to_floats,
+)
 from kuiper.engine.step cimport Memory, Step
+from kuiper.simd.vector cimport LANES
 
 WIDTH = QUANTIZED_WIDTH  # outputs of a panel
 
 cdef enum:
     GRAIN = 1 << 14  # bytes of weights of a task
+    FEW = 2 * QUANTIZED_ROWS  # rows for which weights become floats in registers only
 
 cdef struct Multiplying:
     Product product
@@ -62,6 +66,8 @@ cdef class QuantizedProduct(Step):
         self.keeps = (weights, scales, bias)
         self.numbers, self.run = w, multiply
         self.scratch_floats = QUANTIZED_ROWS * QUANTIZED_WIDTH
+        if w.product.rows > FEW:
+            self.scratch_floats += w.product.groups * w.product.depth * QUANTIZED_BLOCK * LANES
 
 
 cdef void multiply(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
@@ -75,27 +81,48 @@ cdef void multiply(const void* numbers, Py_ssize_t task, const Memory* memory) n
 cdef inline void multiply_panel(const Multiplying* w, Py_ssize_t panel, const Memory* memory) noexcept nogil:
     """One panel, for tiles of rows that differ by at most one row."""
     cdef const Product* p = &w.product
-    cdef Py_ssize_t first = panel * QUANTIZED_WIDTH, tiles = (p.rows + QUANTIZED_ROWS - 1) // QUANTIZED_ROWS
-    cdef Py_ssize_t index, row = 0, end
-    cdef const float* x[QUANTIZED_ROWS]
-    cdef float* sums[QUANTIZED_ROWS]
+    cdef Py_ssize_t first = panel * QUANTIZED_WIDTH
     cdef QuantizedWork work
-    cdef int rows, i
+    cdef int block, vector
     work.groups, work.depth = p.groups, p.depth
     work.weights, work.bias = w.weights + panel * w.panel_bytes, w.bias + first
     work.scales = w.scales + panel * p.groups * QUANTIZED_WIDTH
+    work.floats = memory.scratch + QUANTIZED_ROWS * QUANTIZED_WIDTH
+    if p.rows <= FEW:
+        multiply_rows(p, &work, first, -1, memory)
+        return
+    for block in range(QUANTIZED_VECTORS // QUANTIZED_BLOCK):
+        vector = block * QUANTIZED_BLOCK
+        if first + vector * LANES < p.outputs:
+            to_floats(<int> p.bits, vector, &work, <float*> work.floats)
+            multiply_rows(p, &work, first, vector, memory)
+
+
+cdef inline void multiply_rows(
+    const Product* p, const QuantizedWork* work, Py_ssize_t first, int vector, const Memory* memory
+) noexcept nogil:
+    """All rows times a panel, or times the block of vectors from ``vector`` on, if that is not -1."""
+    cdef Py_ssize_t tiles = (p.rows + QUANTIZED_ROWS - 1) // QUANTIZED_ROWS, index, row = 0, end
+    cdef const float* x[QUANTIZED_ROWS]
+    cdef float* sums[QUANTIZED_ROWS]
+    cdef int rows, i
     for index in range(tiles):
         end = (index + 1) * p.rows // tiles
         rows = <int> (end - row)
         for i in range(rows):
             x[i] = memory.arena + p.x + (row + i) * p.x_row
             sums[i] = memory.scratch + i * QUANTIZED_WIDTH
-        if p.bits == 8:
-            tile_8(rows, &work, x, sums)
+        if vector >= 0:
+            tile_floats(rows, vector, work, x, sums)
+        elif p.bits == 8:
+            tile_8(rows, work, x, sums)
         else:
-            tile_4(rows, &work, x, sums)
+            tile_4(rows, work, x, sums)
         for i in range(rows):
-            finish(p, sums[i], row + i, first, QUANTIZED_WIDTH, memory)
+            if vector >= 0:
+                finish(p, sums[i] + vector * LANES, row + i, first + vector * LANES, QUANTIZED_BLOCK * LANES, memory)
+            else:
+                finish(p, sums[i], row + i, first, QUANTIZED_WIDTH, memory)
         row = end
 
 

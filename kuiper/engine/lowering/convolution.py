@@ -156,7 +156,8 @@ def cut_tasks(machine: Machine, image: int, pixels: int, cycles: float, packed: 
     else:
         groups = len(packed.panels)
         blocks = min(-(-wanted // groups), -(-pixels // 12))
-    rows = most_rows(machine, int(packed.panels[0, 0]))
+    vectors = int(packed.panels[0, 0])
+    rows = most_rows(machine, 2 if machine.registers == 16 and vectors == 4 else vectors)  # of these a tile has a half
     block = -(-pixels // blocks)
     return (max(block // rows * rows, rows) if blocks > 1 else block), groups
 
