@@ -173,7 +173,7 @@ KUIPER_INLINE kuiper_four kuiper_fma_four(float a, kuiper_four b, kuiper_four c)
 #endif
 
 /* Like torch: NaN if either is NaN. A comparison alone would lose a NaN in one of the two, and so does the instruction for
-   the maximum with a NaN in x. */
+   the maximum with a NaN in x. Of 0 and -0 it is y: the instruction of NEON has 0 as the larger one, and is not used. */
 #if defined(KUIPER_AVX512)
 #define KUIPER_UNLESS_NAN(x, y) _mm512_mask_mov_ps(y, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), x)
 KUIPER_INLINE kuiper_vec kuiper_larger(kuiper_vec x, kuiper_vec y) { return KUIPER_UNLESS_NAN(x, _mm512_max_ps(x, y)); }
@@ -182,9 +182,6 @@ KUIPER_INLINE kuiper_vec kuiper_smaller(kuiper_vec x, kuiper_vec y) { return KUI
 #define KUIPER_UNLESS_NAN(x, y) _mm256_blendv_ps(y, x, _mm256_cmp_ps(x, x, _CMP_UNORD_Q))
 KUIPER_INLINE kuiper_vec kuiper_larger(kuiper_vec x, kuiper_vec y) { return KUIPER_UNLESS_NAN(x, _mm256_max_ps(x, y)); }
 KUIPER_INLINE kuiper_vec kuiper_smaller(kuiper_vec x, kuiper_vec y) { return KUIPER_UNLESS_NAN(x, _mm256_min_ps(x, y)); }
-#elif defined(KUIPER_NEON)
-KUIPER_INLINE kuiper_vec kuiper_larger(kuiper_vec x, kuiper_vec y) { return vmaxq_f32(x, y); }
-KUIPER_INLINE kuiper_vec kuiper_smaller(kuiper_vec x, kuiper_vec y) { return vminq_f32(x, y); }
 #else
 KUIPER_INLINE kuiper_vec kuiper_larger(kuiper_vec x, kuiper_vec y) { return KUIPER_CHOOSE((x > y) | (x != x), x, y); }
 KUIPER_INLINE kuiper_vec kuiper_smaller(kuiper_vec x, kuiper_vec y) { return KUIPER_CHOOSE((x < y) | (x != x), x, y); }
@@ -197,9 +194,6 @@ KUIPER_INLINE kuiper_vec kuiper_at_most(kuiper_vec x, kuiper_vec high) { return 
 #elif defined(KUIPER_AVX)
 KUIPER_INLINE kuiper_vec kuiper_at_least(kuiper_vec x, kuiper_vec low) { return _mm256_max_ps(low, x); }
 KUIPER_INLINE kuiper_vec kuiper_at_most(kuiper_vec x, kuiper_vec high) { return _mm256_min_ps(high, x); }
-#elif defined(KUIPER_NEON)
-KUIPER_INLINE kuiper_vec kuiper_at_least(kuiper_vec x, kuiper_vec low) { return vmaxq_f32(x, low); }
-KUIPER_INLINE kuiper_vec kuiper_at_most(kuiper_vec x, kuiper_vec high) { return vminq_f32(x, high); }
 #else
 KUIPER_INLINE kuiper_vec kuiper_at_least(kuiper_vec x, kuiper_vec low) { return KUIPER_CHOOSE(x < low, low, x); }
 KUIPER_INLINE kuiper_vec kuiper_at_most(kuiper_vec x, kuiper_vec high) { return KUIPER_CHOOSE(x > high, high, x); }
