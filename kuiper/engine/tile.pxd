@@ -77,7 +77,7 @@ cdef inline Py_ssize_t share_of(int vectors, Py_ssize_t tiles) noexcept nogil:
 
 cdef inline int most_rows(int vectors, Py_ssize_t rows) noexcept nogil:
     """The most rows of a tile where there are so many in all: many take a panel of four vectors by halves."""
-    return max(ROWS_4, ROWS_2) if vectors == 4 and rows > ROWS_4 and REGISTERS == 16 else rows_for(vectors)
+    return ROWS_2 if vectors == 4 and rows > ROWS_4 and REGISTERS == 16 else rows_for(vectors)
 
 
 cdef inline int rows_for(int vectors) noexcept nogil:
