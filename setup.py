@@ -186,13 +186,14 @@ class BuildExt(build_ext):
         levels = {level: self.machine_flags(level, msvc) for level in WHEEL_LEVELS or [self.only_level(msvc)]}
         levels = {level: [*own_flags, *machine, *openmp_compile] for level, machine in levels.items()}
         lowest = next(iter(levels))
+        more = set() if msvc else {flag for extension in self.extensions for flag in optimisation(extension.name)}
+        more = {flag for flag in more if self.accepts([flag])}  # clang has no cost model to choose
         for extension in self.extensions:
-            flags = (
-                own_flags + openmp_compile
-                if extension.name in PORTABLE
-                else levels[higher_level(extension.name) or lowest]
-            )
-            extension.extra_compile_args = [*flags, *(() if msvc else optimisation(extension.name))]
+            extension.extra_compile_args = levels[higher_level(extension.name) or lowest]
+            if extension.name in PORTABLE:
+                extension.extra_compile_args = own_flags + openmp_compile
+            own = [flag for flag in optimisation(extension.name) if flag in more]
+            extension.extra_compile_args = [*extension.extra_compile_args, *own]
             extension.extra_link_args = link_flags
         self.write_config(levels, bool(openmp_compile))
 
@@ -365,9 +366,8 @@ def unix_flags() -> list[str]:
 def optimisation(module: str) -> tuple[str, ...]:
     """Flags for gcc and clang that come after ``unix_flags`` for a module."""
     name = f"kuiper.{module.removeprefix(next((p for p in level_prefixes() if module.startswith(p)), 'kuiper.'))}"
-    if (
-        DEBUG or SANITIZE or LANES or name in UNROLLED
-    ):  # gcc misplaces vectors that no register holds, if it calls with them
+    # Vectors that no register holds (LANES) are misplaced by gcc where it calls a function with them: at -O3 it does not.
+    if DEBUG or SANITIZE or LANES or name in UNROLLED:
         return ()
     return ("-O1",) if name in ONCE else ("-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic")
 

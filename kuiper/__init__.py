@@ -137,11 +137,11 @@ def load(
     >>> model(np.zeros((2, 3, 32, 32), np.float32)).shape
     (2, 10)
     """
+    if machine is not None and reproducible:
+        raise ParameterError("load", "a machine, or reproducible=True", "both")
     if reproducible and not (build.FUSES and build.LANES > 1):
         expected = "a build with fused multiply-adds of vectors (AVX2, AVX-512, NEON) for reproducible=True"
         raise ParameterError("load", expected, build_info()["level"])
-    if machine is not None and reproducible:
-        raise ParameterError("load", "a machine, or reproducible=True", "both")
     if isinstance(machine, str):
         machine = stated(this_machine(), machine)
     graph = RuntimeGraph(param, bin)
