@@ -22,6 +22,7 @@ from kuiper.engine.engine import Engine
 from kuiper.engine.plan import Plan
 from kuiper.graph import pnnx
 from kuiper.models import bundled
+from kuiper.models.nested import flat
 from kuiper.models.quantization import quantize_graph
 from kuiper.models.text.random_decoder import random_decoder
 
@@ -146,16 +147,13 @@ def digest(outputs: Sequence[np.ndarray]) -> str:
     return found.hexdigest()[:16]
 
 
-def flat(value: Any) -> list[np.ndarray]:
-    """The tensors of a (nested) output in order, as arrays."""
-    if isinstance(value, (list, tuple)):
-        return [array for item in value for array in flat(item)]
-    return [np.asarray(value)]
-
-
 def hashes() -> dict[str, str]:
     """Of all cases on this build."""
-    return {case.name: digest(flat(case.model(*case.inputs))) for case in cases() if is_compiled(case)}
+    return {
+        case.name: digest([np.asarray(output) for output in flat(case.model(*case.inputs))])
+        for case in cases()
+        if is_compiled(case)
+    }
 
 
 if __name__ == "__main__":
