@@ -15,6 +15,8 @@ from kuiper.machine.levels import use_best_level
 use_best_level()  # before any compiled module is imported: this CPU might not be able to run it
 
 from functools import partial
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kuiper import expression as expression  # registers pnnx.Expression
@@ -47,8 +49,7 @@ from kuiper.tensor_limit import set_tensor_limit
 from kuiper.threads import get_num_threads, set_num_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from os import PathLike
+    from collections.abc import Callable, Mapping, Sequence
 
     from kuiper.graph import pnnx
     from kuiper.graph.passes import Pass
@@ -92,12 +93,13 @@ def load(
     passes: Sequence[Pass | str] | None = None,
     machine: Machine | str | None = None,
     reproducible: bool = False,
+    constants: Mapping[str, Any] | None = None,
 ) -> RuntimeGraph:
     """The model in these files, ready to be called.
 
     Parameters
     ----------
-    param : path of the ``.pnnx.param`` file, a graph that was made in code, or a function that makes one
+    param : path of a ``.pnnx.param`` or an ``.onnx`` file, a graph that was made in code, or a function that makes one
     bin : path of the ``.pnnx.bin`` file; by default the sibling of ``param``
     optimize : False is the readable path: every operator as it stands in the file, one layer after the other
     passes : rewrites of the graph, as functions of ``kuiper.graph.passes`` or by name, done in this order; by default
@@ -108,6 +110,8 @@ def load(
     reproducible : True chooses the engine's algorithms without any fact of this machine, so that every CPU with fused
         multiply-adds computes the same bits; it may take longer. Layers that run in Python, and functions of the C
         library, are as the machine has them: ``plan`` says which these are.
+    constants : inputs of an ``.onnx`` file that shall be the same in every call, by name: ``{"sr": 16000}``. They are
+        no arguments any more, and conditions on them are decided now.
 
     Returns
     -------
@@ -144,10 +148,32 @@ def load(
         raise ParameterError("load", expected, build_info()["level"])
     if isinstance(machine, str):
         machine = stated(this_machine(), machine)
-    graph = RuntimeGraph(param, bin)
+    graph = RuntimeGraph(*_source(param, bin, constants))
     engine = partial(Engine, machine=machine, reproducible=reproducible)
     graph.build(registry, optimize, passes, engine if optimize else None, _explorer)
     return graph
+
+
+def _source(
+    model: str | PathLike[str] | pnnx.Graph | Callable[[], pnnx.Graph],
+    bin_path: str | PathLike[str] | None,
+    constants: Mapping[str, Any] | None,
+) -> tuple[Any, str | PathLike[str] | None, str]:
+    """What a graph is made from, its weights, and its name where the first does not say it."""
+    if isinstance(model, (str, PathLike)) and Path(model).suffix.lower() == ".onnx":
+        if bin_path is not None:
+            raise ParameterError("load", "no bin beside an .onnx file, which names its weights itself", bin_path)
+        return partial(_read_onnx, Path(model), constants), None, Path(model).name
+    if constants:
+        raise ParameterError("load", "constants for an .onnx file", model)
+    return model, bin_path, ""
+
+
+def _read_onnx(path: Path, constants: Mapping[str, Any] | None) -> pnnx.Graph:
+    """The graph of an .onnx file; what reads it is imported when somebody has one."""
+    from kuiper.onnx.reader import read_onnx
+
+    return read_onnx(path, constants)
 
 
 def _explorer(graph: RuntimeGraph, /, *inputs: Any) -> PageProtocol:

@@ -34,3 +34,13 @@ def _is_safe(sign: str) -> bool:
 
 def _escaped(sign: str) -> str:
     return sign.encode("unicode_escape").decode()
+
+
+def first_line(error: BaseException) -> str:
+    """Type and first line of an error, for a message of one line.
+
+    >>> first_line(KeyError("width"))
+    "KeyError: 'width'"
+    """
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0][:300]}" if lines else type(error).__name__

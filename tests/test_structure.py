@@ -31,9 +31,10 @@ FLOORS = {
     "layers": {"base", "simd", "machine", "tensor", "graph"},
     "expression": {"base", "simd", "tensor", "graph", "layers"},
     "engine": {"base", "simd", "machine", "tensor", "graph", "layers", "expression"},
+    "onnx": {"base", "graph", "layers", "expression"},
     "explore": {"base", "machine", "tensor", "graph", "layers", "expression", "engine"},
-    "kuiper": {"base", "machine", "tensor", "graph", "layers", "expression", "engine", "explore"},
-    "models": {"base", "machine", "tensor", "graph", "layers", "expression", "kuiper"},
+    "kuiper": {"base", "machine", "tensor", "graph", "layers", "expression", "engine", "explore", "onnx"},
+    "models": {"base", "machine", "tensor", "graph", "layers", "expression", "kuiper", "onnx"},
     "course": {"base", "machine", "tensor", "graph", "layers", "expression", "explore", "kuiper", "models"},
     "cli": {
         "base",

@@ -26,6 +26,11 @@ _DTYPES = {
     DataType.I8: np.int8,
     DataType.U8: np.uint8,
     DataType.BOOL: np.bool_,
+    DataType.U16: np.uint16,
+    DataType.U32: np.uint32,
+    DataType.U64: np.uint64,
+    DataType.C64: np.complex64,
+    DataType.C128: np.complex128,
 }
 
 

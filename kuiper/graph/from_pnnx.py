@@ -39,6 +39,7 @@ def runtime_operators(graph: pnnx.Graph, name: str) -> tuple[list[RuntimeOperato
             input_names=[key for _, key in data],
             params=runtime_params(op),
             attrs=runtime_attrs(op, name),
+            graphs=op.graphs,
         )
         for operand in runtime.outputs:
             operand.producer = runtime

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kuiper.graph.layer_protocol import LayerProtocol
-    from kuiper.graph.pnnx.ir import DataType, Dimension, ParameterType
+    from kuiper.graph.pnnx.ir import DataType, Dimension, Graph, ParameterType
     from kuiper.graph.quantized_weight import QuantizedWeight
     from kuiper.graph.runtime_attribute import AnyAttribute
 
@@ -78,6 +78,7 @@ class RuntimeOperator:
     input_names: list[str] = field(default_factory=list)
     params: dict[str, RuntimeParameter] = field(default_factory=dict)
     attrs: dict[str, AnyAttribute] = field(default_factory=dict)
+    graphs: dict[str, Graph] = field(default_factory=dict)
     layer: LayerProtocol | None = None
     grown_from: str = ""
 

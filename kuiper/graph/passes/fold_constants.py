@@ -47,6 +47,9 @@ _TYPES = {
         (np.int8, DataType.I8),
         (np.uint8, DataType.U8),
         (np.bool_, DataType.BOOL),
+        (np.uint16, DataType.U16),
+        (np.uint32, DataType.U32),
+        (np.uint64, DataType.U64),
     )
 }
 

@@ -10,8 +10,8 @@ from kuiper.errors import ModelFormatError
 from kuiper.graph.pnnx.ir import DataType, Dimension
 from kuiper.graph.pnnx.values import parse_int, quote
 
-NAMES: dict[str, DataType] = {kind.name.lower(): kind for kind in DataType}
-"""``f32``, ``i64``, ``bool`` ... as the files spell them."""
+NAMES: dict[str, DataType] = {kind.name.lower(): kind for kind in DataType if kind <= DataType.BF16}
+"""``f32``, ``i64``, ``bool`` ... as the files spell them: the types that the format has."""
 
 # Little endian, as the files are on every machine. NumPy has no bfloat16 (its bits are kept as uint16) and no
 # complex-half (pairs of float16).
@@ -29,6 +29,9 @@ _NUMPY_TYPES = {
     DataType.C128: "<c16",
     DataType.C32: "<f2",
     DataType.BF16: "<u2",
+    DataType.U16: "<u2",
+    DataType.U32: "<u4",
+    DataType.U64: "<u8",
 }
 
 LARGEST_SIZE = 2**31 - 1

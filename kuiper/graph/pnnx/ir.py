@@ -42,6 +42,9 @@ class DataType(IntEnum):
     C128 = 11
     C32 = 12
     BF16 = 13
+    U16 = 14  # those from here on only ONNX has: no file can say them
+    U32 = 15
+    U64 = 16
 
 
 class ParameterType(IntEnum):
@@ -105,7 +108,8 @@ class Operator:
     """A node of the graph, as one line of the .param file describes it.
 
     ``input_names[i]`` is the argument name of ``inputs[i]`` ("" where the file gives none).
-    ``params`` and ``attrs`` keep the order of the file.
+    ``params`` and ``attrs`` keep the order of the file. ``graphs`` are the bodies of a condition or a loop, which only
+    ONNX has: no PNNX file can hold them.
     """
 
     type: str
@@ -115,6 +119,7 @@ class Operator:
     input_names: list[str] = field(default_factory=list)
     params: dict[str, Parameter] = field(default_factory=dict)
     attrs: dict[str, Attribute] = field(default_factory=dict)
+    graphs: dict[str, Graph] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"Operator({self.type!r}, {self.name!r}, {len(self.inputs)} in, {len(self.outputs)} out)"

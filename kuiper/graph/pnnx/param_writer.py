@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from kuiper.errors import ModelFormatError
-from kuiper.graph.pnnx.data_types import spell_typed_shape
+from kuiper.graph.pnnx.data_types import NAMES, spell_typed_shape
+from kuiper.graph.pnnx.ir import DataType
 from kuiper.graph.pnnx.param_reader import MAGIC
 from kuiper.graph.pnnx.values import is_always_text, quote, spell_value
 
@@ -56,6 +57,7 @@ def _format_operator(op: Operator, where: str) -> str:
     where = f"{where}: {op.type} '{op.name}'"
     _check_names(op, where)
     operands = [*op.inputs, *op.outputs]
+    _check_expressible(op, where)
     words = [_pad(op.type), _pad(op.name), str(len(op.inputs)), str(len(op.outputs))]
     words += [operand.name for operand in operands]
     words += [
@@ -70,6 +72,16 @@ def _format_operator(op: Operator, where: str) -> str:
         if operand.shape is not None
     ]
     return " ".join(words)
+
+
+def _check_expressible(op: Operator, where: str) -> None:
+    """Refuse what only ONNX has: bodies, and types that the format has no word for."""
+    hint = "load the .onnx file itself"
+    if op.graphs:
+        raise ModelFormatError(where, "an operator without bodies", ", ".join(op.graphs), hint)
+    for typed in (*op.inputs, *op.outputs, *op.attrs.values()):
+        if typed.type > DataType.BF16:
+            raise ModelFormatError(where, f"one of the types {' '.join(NAMES)}", typed.type.name.lower(), hint)
 
 
 def _check_names(op: Operator, where: str) -> None:

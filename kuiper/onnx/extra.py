@@ -1,0 +1,25 @@
+"""The onnx package, which reads .onnx files, or one line that says how to install it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kuiper.errors import ModelFormatError
+
+
+def import_onnx() -> Any:
+    """The package.
+
+    Raises
+    ------
+    ModelFormatError
+        If it is not installed.
+    """
+    try:
+        import onnx
+    except ModuleNotFoundError as error:
+        if error.name != "onnx":
+            raise
+        hint = "pip install 'kuiper[onnx]'"
+        raise ModelFormatError("kuiper.load", "the onnx package, which reads .onnx files", "none", hint) from None
+    return onnx

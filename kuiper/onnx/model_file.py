@@ -1,0 +1,168 @@
+"""An .onnx file, opened: checked as far as a stranger's file must be, functions inlined, shapes inferred."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kuiper.bounded_file import obstacle
+from kuiper.errors import KuiperError, ModelFormatError
+from kuiper.onnx.element_types import numbers
+from kuiper.onnx.extra import import_onnx
+from kuiper.onnx.table import find_translation
+from kuiper.printable import first_line
+
+if TYPE_CHECKING:
+    import numpy as np
+    import onnx
+
+OLDEST_OPSET = 7
+"""Models of older operator sets are brought to this one by the onnx package."""
+
+LARGEST_FILE = 2**31
+"""Bytes of an .onnx file: protobuf can have no more. Larger models keep their weights in files beside it."""
+
+KEPT_IN_PROTO = 4096
+"""Bytes of a tensor that shape inference may look at; what is larger is taken out of the protobuf at once."""
+
+
+class OnnxFile:
+    """The model of a file.
+
+    Attributes
+    ----------
+    name : what messages call it
+    graph : its graph, functions inlined, with the types and shapes that onnx could infer
+    opsets : the version of each domain's operator set
+    weights, types : the initializers by name, as arrays, and their element types; those of bodies are not among them
+    folder : where weights in files beside the model lie
+
+    Raises
+    ------
+    ModelFormatError
+        If the file is no model in ONNX, or names a tensor that it does not have.
+    ModuleNotFoundError
+        If the onnx package is not installed.
+    """
+
+    def __init__(self, source: Path | onnx.ModelProto, name: str = "") -> None:
+        import_onnx()
+        self.name = name or (str(source) if isinstance(source, Path) else "model")
+        self.folder = str(source.parent) if isinstance(source, Path) else ""
+        try:
+            model = _parsed(source) if isinstance(source, Path) else _copied(source)
+            model = self._inlined(self._upgraded(model))
+            self.weights = self._take_weights(model.graph)
+            _open_unknown_sizes(model.graph)
+            model = _with_shapes(model)
+        except KuiperError:
+            raise
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise ModelFormatError(self.name, "a model in ONNX", first_line(error)) from error
+        if not model.graph.output:
+            raise ModelFormatError(self.name, "a model in ONNX", "a file without outputs")
+        self.graph: onnx.GraphProto = model.graph
+        self.types = {one.name: one.data_type for one in model.graph.initializer}
+        self.opsets = {("" if one.domain == "ai.onnx" else one.domain): one.version for one in model.opset_import}
+
+    def _upgraded(self, model: onnx.ModelProto) -> onnx.ModelProto:
+        """The model with an operator set that the table knows."""
+        from onnx import version_converter
+
+        versions = [one.version for one in model.opset_import if one.domain in ("", "ai.onnx")]
+        if not versions or min(versions) >= OLDEST_OPSET:
+            return model
+        return version_converter.convert_version(model, OLDEST_OPSET)
+
+    def _inlined(self, model: onnx.ModelProto) -> onnx.ModelProto:
+        """The model without calls of functions: neither of its own, nor of the standard where the table has none."""
+        from onnx import inliner
+
+        if model.functions:
+            model = inliner.inline_local_functions(model)
+        missing = _functions_of_the_standard(model)
+        if missing:
+            model = inliner.inline_selected_functions(model, missing, inline_schema_functions=True)
+        return model
+
+    def _take_weights(self, graph: onnx.GraphProto) -> dict[str, np.ndarray]:
+        """The initializers as arrays; large ones leave the protobuf, in which they would lie a second time."""
+        weights = {}
+        for tensor in graph.initializer:
+            weights[tensor.name] = numbers(tensor, f"{self.name}: '{tensor.name}'", self.folder)
+            if tensor.ByteSize() > KEPT_IN_PROTO:
+                for field in ("raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data"):
+                    tensor.ClearField(field)
+                tensor.raw_data = b""
+        return weights
+
+
+def _parsed(path: Path) -> onnx.ModelProto:
+    """The protobuf in a file."""
+    import onnx
+
+    got = obstacle(path)
+    if got:
+        raise ModelFormatError(str(path), "a file", got)
+    size = path.stat().st_size
+    if size > LARGEST_FILE:
+        raise ModelFormatError(str(path), f"a file of at most {LARGEST_FILE} bytes", size)
+    model = onnx.ModelProto()
+    model.ParseFromString(path.read_bytes())
+    return model
+
+
+def _copied(model: onnx.ModelProto) -> onnx.ModelProto:
+    """A model that may be changed."""
+    import onnx
+
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    return copy
+
+
+def _functions_of_the_standard(model: onnx.ModelProto) -> list[tuple[str, str]]:
+    """Operators that the table lacks and the standard defines by other operators."""
+    from onnx import defs
+
+    versions = {one.domain: one.version for one in model.opset_import}
+    found = set()
+    for node in _all_nodes(model.graph):
+        domain = "" if node.domain == "ai.onnx" else node.domain
+        if find_translation(domain, node.op_type) or not defs.has(node.op_type, domain):
+            continue
+        version = versions.get(node.domain, versions.get(domain, 1))
+        schema = defs.get_schema(node.op_type, max_inclusive_version=version, domain=domain)
+        if schema.has_function or schema.has_context_dependent_function:
+            found.add((domain, node.op_type))
+    return sorted(found)
+
+
+def _all_nodes(graph: onnx.GraphProto) -> list[onnx.NodeProto]:
+    """The nodes of a graph and of all bodies."""
+    waiting, found = [graph], []
+    while waiting:
+        for node in waiting.pop().node:
+            found.append(node)
+            waiting += [one.g for one in node.attribute if one.HasField("g")]
+    return found
+
+
+def _open_unknown_sizes(graph: onnx.GraphProto) -> None:
+    """Sizes of inputs and outputs that some exporters write as -1 or 0, and mean to be open."""
+    for value in [*graph.input, *graph.output, *graph.value_info]:
+        for dim in value.type.tensor_type.shape.dim:
+            if dim.HasField("dim_value") and dim.dim_value <= 0:
+                dim.ClearField("dim_value")
+
+
+def _with_shapes(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model with what onnx can infer; as it is where a file contradicts itself, and sizes are found in the run."""
+    from onnx import shape_inference
+
+    try:
+        return shape_inference.infer_shapes(model, data_prop=True)
+    except Exception:  # of many types; types and shapes are a help, not a need
+        return model
