@@ -134,7 +134,7 @@ _SAME_NAME = frozenset({
     "exp", "expm1", "floor", "fmod", "log", "log10", "log1p", "max", "min", "mul", "neg", "pow", "reciprocal", "round",
     "rsqrt", "sign", "sin", "sinh", "sqrt", "square", "sub", "tan", "tanh", "trunc",
 })  # fmt: skip
-_OTHER_NAMES = {"maximum": "max", "minimum": "min"}
+_OTHER_NAMES = {"maximum": "max", "minimum": "min", "onnx_div": "div"}
 _CASTS_TO_FLOAT = frozenset({"torch.float", "torch.float32"})
 
 # As in kuiper/expression/functions.py: torch computes these without ``pow``.

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kuiper.graph.passes import Pass
+    from kuiper.graph.pnnx import Operator
     from kuiper.graph.protocols import RegistryProtocol
     from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
 
@@ -52,6 +53,12 @@ def make_layers(operators: Sequence[RuntimeOperator], registry: RegistryProtocol
     for op in operators:
         if op.type not in ENDS and op.layer is None:
             op.layer = registry.create(op)
+
+
+def types_of(operators: Sequence[RuntimeOperator] | Sequence[Operator]) -> set[str]:
+    """The operator types, those in bodies included."""
+    types = {op.type for op in operators}
+    return types.union(*(types_of(graph.operators) for op in operators for graph in op.graphs.values()))
 
 
 def unsupported(operators: Sequence[RuntimeOperator], registry: RegistryProtocol) -> dict[str, list[str]]:

@@ -19,7 +19,7 @@ from kuiper.graph.state import State
 from kuiper.graph.step import OperatorTime, Step
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from kuiper.graph.protocols import ExecutorProtocol, PlanStepProtocol, WiredGraph
     from kuiper.graph.report import Report
@@ -63,7 +63,16 @@ class Execution:
         A graph with state that is given none begins a text that ends with this call. Without ``outputs``, only the
         state is brought up to date, and the answer is empty.
         """
-        arrays = self.checked(inputs)
+        return self._run(self.checked(inputs), observer, state, outputs)
+
+    def run_as_body(self, inputs: Sequence[Any]) -> tuple[Any, ...]:
+        """The outputs of a graph that is the body of an operator, which knows what types it gives."""
+        return self._run([np.asarray(value) for value in inputs], None)
+
+    def _run(
+        self, arrays: list[np.ndarray], observer: Observer | None, state: State | None = None, outputs: bool = True
+    ) -> tuple[Any, ...]:
+        """What the graph returns for these arrays."""
         state = state or self.fresh_state(arrays)
         answer = self._run_engine(arrays, state, outputs) if observer is None else None
         results = answer if isinstance(answer, tuple) else self._run_layers(arrays, observer, state)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kuiper.graph.step import Observer, OperatorTime
 
 __all__ = [
+    "BodyProtocol",
     "ExecutorProtocol",
     "ExplorerProtocol",
     "LayerProtocol",
@@ -74,6 +75,12 @@ class ExecutorProtocol(Protocol):
     ) -> tuple[Any, ...] | Refusal: ...
 
     def report(self, inputs: Sequence[np.ndarray], /, runs: int, state: State | None = None) -> Report: ...
+
+
+class BodyProtocol(Protocol):
+    """What a layer asks of a graph that is its body: the outputs for these arrays, whatever their types."""
+
+    def run_body(self, inputs: Sequence[Any], /) -> tuple[Any, ...]: ...
 
 
 class PageProtocol(Protocol):

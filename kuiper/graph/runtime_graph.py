@@ -22,7 +22,14 @@ from typing import TYPE_CHECKING, Any
 from kuiper.errors import GraphStateError, ParameterError
 from kuiper.graph import pnnx
 from kuiper.graph.boundary import as_output
-from kuiper.graph.building import make_layers, refuse_unsupported, rewritten, rewritten_in_turn, unsupported
+from kuiper.graph.building import (
+    make_layers,
+    refuse_unsupported,
+    rewritten,
+    rewritten_in_turn,
+    types_of,
+    unsupported,
+)
 from kuiper.graph.described import Described
 from kuiper.graph.execution import Execution
 from kuiper.graph.fallback import Refusal
@@ -197,7 +204,7 @@ class RuntimeGraph(Described):
         self.init()
         self.state = GraphState.NEED_INIT  # should a pass or a layer fail halfway, the next build starts from the file
         with naming_the_place(self.name):
-            types = {op.type for op in self.operators}
+            types = types_of(self.operators)
             self.operators = rewritten(self.operators, self.operands, registry, rewrites)
             types.update(op.type for op in self.operators)
             self._rewrites = tuple(rewrites)
@@ -207,6 +214,9 @@ class RuntimeGraph(Described):
         """Make what is still missing: layers, order, engine."""
         assert makers.registry is not None
         make_layers(self.operators, makers.registry)
+        for op in self.operators:
+            if op.graphs and (take_bodies := getattr(op.layer, "take_bodies", None)):
+                take_bodies({name: self._body(f"{op.where}: {name}", body, makers) for name, body in op.graphs.items()})
         self.order = queue_order(self.operators)
         self._execution = Execution(self, makers.engine(self) if makers.engine else None, self._without_passes)
         self._makers = makers
@@ -428,6 +438,16 @@ class RuntimeGraph(Described):
         if self.state is GraphState.COMPLETE:
             made |= {"_source": None, "_bin_path": None, "_rewrites": ()}  # nobody will read it again
         return {**vars(self), **made}
+
+    def _body(self, name: str, graph: pnnx.Graph, makers: Makers) -> RuntimeGraph:
+        """What runs a body of one of the operators: a graph that is built as this one is."""
+        body = RuntimeGraph(graph, name=f"{self.name}: {name}")
+        body.build(makers.registry, passes=DEFAULT_PASSES if makers.engine else self._rewrites, engine=makers.engine)
+        return body
+
+    def run_body(self, inputs: Sequence[Any]) -> tuple[Any, ...]:
+        """The outputs for these arrays, of whatever types: what the operator runs whose body this graph is."""
+        return self._ready().run_as_body(inputs)
 
     def _ready(self) -> Execution:
         """What runs the graph, if it can run."""

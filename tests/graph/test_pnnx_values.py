@@ -151,7 +151,7 @@ def test_spell_value_refuses_what_would_read_back_as_something_else(value: objec
         spell_value(Parameter(ParameterType.OTHER, value), "here")
 
 
-@pytest.mark.parametrize("kind", list(DataType))
+@pytest.mark.parametrize("kind", [kind for kind in DataType if kind <= DataType.BF16])
 def test_typed_shape_round_trips_for_every_type(kind: DataType) -> None:
     for shape in [(), (1,), (2, 0, 3), (None, 4), (1, "width", None)]:
         text = spell_typed_shape(shape, kind)

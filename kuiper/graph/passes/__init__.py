@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from kuiper.errors import ParameterError
 from kuiper.graph.passes.eliminate_common_subexpressions import eliminate_common_subexpressions
 from kuiper.graph.passes.eliminate_dead_code import eliminate_dead_code
+from kuiper.graph.passes.fold_affine_into_weights import fold_affine_into_weights
 from kuiper.graph.passes.fold_batch_norm_into_conv import fold_batch_norm_into_conv
 from kuiper.graph.passes.fold_batch_norm_into_linear import fold_batch_norm_into_linear
 from kuiper.graph.passes.fold_constants import fold_constants
@@ -22,7 +23,10 @@ from kuiper.graph.passes.fuse_activation_into_linear import fuse_activation_into
 from kuiper.graph.passes.fuse_add_into_conv import fuse_add_into_conv
 from kuiper.graph.passes.fuse_add_into_linear import fuse_add_into_linear
 from kuiper.graph.passes.fuse_caches_into_attention import fuse_caches_into_attention
+from kuiper.graph.passes.fuse_expressions import fuse_expressions
 from kuiper.graph.passes.hoist_activation_above_views import hoist_activation_above_views
+from kuiper.graph.passes.recognise_gelu import recognise_gelu
+from kuiper.graph.passes.recognise_layer_norm import recognise_layer_norm
 from kuiper.graph.passes.recognise_silu import recognise_silu
 from kuiper.graph.passes.remove_no_ops import remove_no_ops
 
@@ -36,6 +40,7 @@ __all__ = [
     "eliminate_common_subexpressions",
     "eliminate_dead_code",
     "find_passes",
+    "fold_affine_into_weights",
     "fold_batch_norm_into_conv",
     "fold_batch_norm_into_linear",
     "fold_constants",
@@ -45,7 +50,10 @@ __all__ = [
     "fuse_add_into_conv",
     "fuse_add_into_linear",
     "fuse_caches_into_attention",
+    "fuse_expressions",
     "hoist_activation_above_views",
+    "recognise_gelu",
+    "recognise_layer_norm",
     "recognise_silu",
     "remove_no_ops",
 ]
@@ -58,16 +66,20 @@ DEFAULT_PASSES: tuple[Pass, ...] = (
     remove_no_ops,
     fold_constants,
     eliminate_common_subexpressions,
+    recognise_layer_norm,
     eliminate_dead_code,
     fuse_caches_into_attention,
     # A batch norm stands between a convolution and whatever else may be fused into it.
     fold_batch_norm_into_conv,
     fold_batch_norm_into_linear,
+    fold_affine_into_weights,
     # A fused operator adds before it activates. An addition that came second would find an activation in its place.
     fuse_add_into_conv,
     fuse_add_into_linear,
     # SiLU in two operators makes two readers; as one activation it can be fused.
     recognise_silu,
+    fuse_expressions,
+    recognise_gelu,
     hoist_activation_above_views,
     fuse_activation_into_conv,
     fuse_activation_into_linear,

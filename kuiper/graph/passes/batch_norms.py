@@ -46,12 +46,15 @@ def scale_and_shift(norm: RuntimeOperator, channels: int) -> Affine | None:
         return Affine(scale, numbers.get("bias", 0.0) - scale * numbers["running_mean"])
 
 
-def folded(op: RuntimeOperator, norm: RuntimeOperator, affine: Affine, factors: np.ndarray) -> RuntimeOperator | None:
+def folded(
+    op: RuntimeOperator, norm: RuntimeOperator, affine: Affine, factors: np.ndarray, word: str = "bn"
+) -> RuntimeOperator | None:
     """``op`` with new weights that do what the old ones and the batch norm did; the old ones stay as they are.
 
         scale * (weight * x + bias) + shift  =  (scale * weight) * x + (scale * bias + shift)
 
     ``factors`` is the scale in a shape that broadcasts to that of the weight. Computed in float64 and rounded once.
+    ``word`` is what the name of the new operator says of it.
     None if a new number is not finite (a variance of 0 without eps): no weights can then do what the batch norm does.
     """
     scale, shift = affine
@@ -67,7 +70,7 @@ def folded(op: RuntimeOperator, norm: RuntimeOperator, affine: Affine, factors: 
     new = (("weight", new_weight), ("bias", new_bias))
     return replace(
         op,
-        name=f"{op.name}+bn",
+        name=f"{op.name}+{word}",
         outputs=norm.outputs,
         params={**op.params, "bias": RuntimeParameter(ParameterType.BOOL, True)},
         attrs={**op.attrs, **{key: RuntimeAttribute(DataType.F32, array.shape, array) for key, array in new}},

@@ -42,7 +42,7 @@ def eliminate_common_subexpressions(
     known: dict[Hashable, RuntimeOperator] = {}
     gone: set[RuntimeOperator] = set()
     for op in queue_order(operators):
-        if op.type in _ENDS or not registry.is_built_in(op.type):
+        if op.graphs or op.type in _ENDS or not registry.is_built_in(op.type):
             continue
         first = _first_like(op, known)
         if first is op or (_is_returned(first) and _is_returned(op)):

@@ -1,0 +1,93 @@
+"""Give a convolution or a linear layer such weights that a constant factor or addend behind it is no longer needed.
+
+    before   x -> nn.Linear 'fc' -> add(@0,@1) -> y         @1 a pnnx.Attribute (out_features,)
+    after    x -> nn.Linear 'fc+affine' -> y                bias = old bias + @1
+
+Exporters to ONNX write biases this way. A factor, a quotient or a difference is folded as an addend is; the constant
+has one number for all channels, or one for each. The arithmetic is that of fold_batch_norm_into_conv.
+
+Left alone: an output that someone else reads, too; a constant of another shape, which might change that of the output.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kuiper.graph.passes.batch_norms import Affine, folded
+from kuiper.graph.passes.rewiring import merge_readers, sole_reader
+from kuiper.graph.pnnx.ir import DataType
+
+if TYPE_CHECKING:
+    from kuiper.graph.passes.rewiring import Merged
+    from kuiper.graph.protocols import RegistryProtocol
+    from kuiper.graph.runtime_operator import RuntimeOperator
+
+_AXES_BEHIND_CHANNELS = {"nn.Linear": 0, "nn.Conv1d": 1, "nn.Conv2d": 2}
+_EXPRESSION = re.compile(r"(add|sub|mul|div|onnx_div)\((@[01]|[-+.0-9e]+),(@[01]|[-+.0-9e]+)\)")
+
+
+def fold_affine_into_weights(operators: list[RuntimeOperator], registry: RegistryProtocol) -> list[RuntimeOperator]:
+    """The operators with constant factors and addends folded into the weights in front of them."""
+    return merge_readers(operators, lambda op: _merge(op, registry))
+
+
+def _merge(op: RuntimeOperator, registry: RegistryProtocol) -> Merged | None:
+    reader = sole_reader(op) if op.type in _AXES_BEHIND_CHANNELS and len(op.inputs) == 1 else None
+    if reader is None or reader.type != "pnnx.Expression" or "weight" not in op.attrs:
+        return None
+    if op.attrs["weight"].type is not DataType.F32 or not all(map(registry.is_built_in, (op.type, reader.type))):
+        return None
+    affine = _affine(op, reader)
+    if affine is None:
+        return None
+    factors = affine.scale.reshape(-1, *[1] * (len(op.attrs["weight"].shape) - 1))
+    new = folded(op, reader, affine, factors, "affine")
+    return None if new is None else (new, reader)
+
+
+def _affine(op: RuntimeOperator, reader: RuntimeOperator) -> Affine | None:
+    """What the expression behind ``op`` does with each channel; None if it is no factor or addend of each."""
+    match = _EXPRESSION.fullmatch(reader.str_param("expr").replace(" ", ""))
+    if match is None:
+        return None
+    function, *words = match.groups()
+    places = [_is_output_of(op, reader, word) for word in words]
+    if sum(places) != 1 or (places[1] and function in ("div", "onnx_div")):
+        return None
+    constant = _constant(reader, words[places.index(False)], op)
+    if constant is None:
+        return None
+    one, zero = np.ones_like(constant), np.zeros_like(constant)
+    if function == "mul":
+        return Affine(constant, zero)
+    if function in ("div", "onnx_div"):
+        return Affine(1 / constant, zero) if constant.all() else None
+    if function == "sub":
+        return Affine(-one, constant) if places[1] else Affine(one, -constant)
+    return Affine(one, constant)
+
+
+def _is_output_of(op: RuntimeOperator, reader: RuntimeOperator, word: str) -> bool:
+    return word.startswith("@") and reader.inputs[int(word[1:])] is op.outputs[0]
+
+
+def _constant(reader: RuntimeOperator, word: str, op: RuntimeOperator) -> np.ndarray | None:
+    """The number of each channel of ``op`` that a word of the expression stands for."""
+    channels = op.attrs["weight"].shape[0]
+    if not word.startswith("@"):
+        return np.full(channels, float(word))
+    producer = reader.inputs[int(word[1:])].producer
+    if producer is None or producer.type != "pnnx.Attribute" or "data" not in producer.attrs:
+        return None
+    attr = producer.attrs["data"]
+    behind = _AXES_BEHIND_CHANNELS[op.type]
+    shape, output = attr.shape, op.outputs[0].shape
+    if attr.type is not DataType.F32 or len(shape) > len(output or ((None,) * (behind + 1))):
+        return None
+    per_channel = (*(1,) * (len(shape) - behind - 1), channels, *(1,) * behind)
+    if shape != per_channel and any(size != 1 for size in shape):
+        return None
+    return np.broadcast_to(attr.data.reshape(-1), channels).astype(np.float64)
