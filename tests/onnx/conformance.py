@@ -13,6 +13,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import onnx
 
 from kuiper.errors import KuiperError
 from kuiper.models.onnx import backend
@@ -104,13 +105,18 @@ def run(case: Any) -> Outcome:
     try:
         for optimize in (True, False):
             for inputs, expected in case.data_sets:
-                got = backend.prepare(case.model, optimize=optimize).run(inputs)
-                reason = reason or difference(expected, got, case)
+                got = backend.prepare(case.model, optimize=optimize).run(list(map(array_of, inputs)))
+                reason = reason or difference(list(map(array_of, expected)), got, case)
     except KuiperError as error:
         reason = str(error)
     except Exception as error:
         reason = f"CRASH {type(error).__name__}: {error}"
     return Outcome(case.name, operator_of(case), opset, reason)
+
+
+def array_of(value: Any) -> Any:
+    """A tensor of a test case, some of which are protobufs, as an array."""
+    return onnx.numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else value
 
 
 def difference(expected: Any, got: Any, case: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from kuiper.layers.operators.slice import part_of
 from kuiper.layers.operators.split import equal_sizes, split
 from kuiper.layers.promotion import promoted
 from kuiper.layers.registry import create, register
+from kuiper.tensor_limit import check_size
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
@@ -97,15 +99,42 @@ class Shape(Layer):
 
 @register("ConstantOfShape")
 class ConstantOfShape(Layer):
-    """Zeros of the shape that the input says, in the element type that the file declares.
+    """One number in the shape that the input says: the weight ``value``, or 0 of the type that the file declares.
 
     Source: ONNX, ConstantOfShape.
     """
 
     data_inputs = None
 
+    def __init__(self, op: RuntimeOperator) -> None:
+        super().__init__(op)
+        self.value = op.attribute("value").data if "value" in op.attrs else np.zeros(1, input_dtype(op.outputs[0]))
+
     def forward(self, shape: Any) -> Array:
-        return np.zeros(_ints(shape), input_dtype(self.op.outputs[0]))
+        sizes = _ints(shape)
+        self.expect(min(sizes, default=0) >= 0, "sizes >= 0", sizes)
+        check_size(sizes, self.value.itemsize, self.op.where)
+        return np.full(sizes, self.value[0])
+
+
+@register("Range")
+class Range(Layer):
+    """``start``, ``start + delta``, ... up to ``limit``, which is not among them, in their element type.
+
+    Source: ONNX, Range.
+    """
+
+    data_inputs = None
+
+    def forward(self, start: Any, limit: Any, delta: Any) -> Array:
+        first, end, step = (np.asarray(value).reshape(-1) for value in (start, limit, delta))
+        self.expect(first.size == end.size == step.size == 1, "three numbers", (first.shape, end.shape, step.shape))
+        self.expect(step[0] != 0, "a delta other than 0", step[0])
+        lengths = (end[0].item() - first[0].item()) / step[0].item()
+        self.expect(math.isfinite(lengths), "a finite range", (start, limit, delta))
+        count = max(math.ceil(lengths), 0)
+        check_size((count,), first.itemsize, self.op.where)
+        return np.asarray(first[0] + np.arange(count, dtype=first.dtype) * step[0], first.dtype)
 
 
 @register("Slice")
