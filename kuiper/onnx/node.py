@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.errors import ModelFormatError, ParameterError, UnsupportedOperatorError
+from kuiper.onnx.element_types import ELEMENT_TYPES
 
 if TYPE_CHECKING:
     import onnx
@@ -38,6 +39,11 @@ class Value:
     def rank(self) -> int | None:
         """The number of axes, if it is known."""
         return None if self.shape is None else len(self.shape)
+
+    @property
+    def is_float32(self) -> bool:
+        """Whether its numbers are float32 inside the graph; a type that is not known is taken for it."""
+        return self.type == 0 or ELEMENT_TYPES[self.type].inside == np.float32
 
     @property
     def known_shape(self) -> tuple[int, ...] | None:

@@ -1,32 +1,125 @@
-"""Convolutions."""
+"""Convolutions: torch's layers where the numbers are float32, and ONNX's own for what torch does not have."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+from kuiper.errors import ModelFormatError, ShapeError
+from kuiper.onnx.operators.windows import Window, own_settings, padded, read_window
 from kuiper.onnx.table import operator
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from kuiper.onnx.builder import GraphBuilder
     from kuiper.onnx.node import Node, Value
+
+MOST_AXES = 3
+"""torch convolves sequences, images and volumes."""
 
 
 @operator("Conv")
 def conv(node: Node, build: GraphBuilder) -> Value:
-    weight = node.constant(1, "a weight")
-    axes = weight.ndim - 2
-    pads = node.ints("pads", [0] * 2 * axes)
-    params = {
-        "in_channels": weight.shape[1] * node.int("group", 1),
-        "out_channels": weight.shape[0],
-        "kernel_size": list(weight.shape[2:]),
-        "stride": node.ints("strides", [1] * axes),
-        "dilation": node.ints("dilations", [1] * axes),
-        "groups": node.int("group", 1),
-        "padding": pads[:axes],
-        "bias": node.optional(2) is not None,
-    }
-    attrs = {"weight": weight}
-    if node.optional(2):
-        attrs["bias"] = node.constant(2, "a bias")
-    return build.op(f"nn.Conv{axes}d", node.value(0), params=params, attrs=attrs)
+    x, weight, bias = node.value(0), node.value(1), node.optional(2)
+    kernel = kernel_of(node, weight)
+    if kernel is None or len(kernel) > MOST_AXES or not x.is_float32:
+        return build.op("Conv", *inputs_of(node), params=own_settings(node, "group"))
+    window = read_window(node, x, kernel)
+    if not window.is_even:
+        x = padded(build, x, window)
+        window = replace(window, before=[0] * len(kernel), after=[0] * len(kernel))
+    return torch_convolution(node, build, "onv", (x, weight, bias), window)
+
+
+@operator("ConvTranspose")
+def conv_transpose(node: Node, build: GraphBuilder) -> Value:
+    """torch's layer for even borders; what is cut off or added unevenly, or by open sizes, is left to ONNX's own."""
+    x, weight, bias = node.value(0), node.value(1), node.optional(2)
+    kernel = kernel_of(node, weight)
+    axes = len(kernel or ())
+    extra = node.ints("output_padding", [0] * axes)
+    is_plain = "output_shape" not in node.attributes and node.str("auto_pad", "NOTSET") in ("NOTSET", "VALID")
+    if kernel is None or axes > MOST_AXES or not x.is_float32 or not is_plain:
+        return own_transpose(node, build)
+    window = read_window(node, x, kernel)
+    if any(more >= max(step) for more, *step in zip(extra, window.strides, window.dilations, strict=True)):
+        return own_transpose(node, build)
+    if window.is_even:
+        return torch_convolution(node, build, "onvTranspose", (x, weight, bias), window, output_padding=extra)
+    assert window.before is not None and window.after is not None
+    bare = replace(window, before=[0] * axes, after=[0] * axes)
+    full = torch_convolution(node, build, "onvTranspose", (x, weight, bias), bare, output_padding=extra)
+    cut = replace(window, before=[-size for size in window.before], after=[-size for size in window.after])
+    return padded(build, full, cut)
+
+
+def own_transpose(node: Node, build: GraphBuilder) -> Value:
+    """ONNX's own layer."""
+    params = own_settings(node, "group", "output_padding", "output_shape")
+    return build.op("ConvTranspose", *inputs_of(node), params=params)
+
+
+@operator("DeformConv")
+def deform_conv(node: Node, build: GraphBuilder) -> Value:
+    """ONNX's own layer: a convolution whose taps the graph moves."""
+    names = ["X", "W", "offset", "B", "mask"]
+    given = [(name, value) for name, value in zip(names, node.inputs, strict=False) if value is not None]
+    params = own_settings(node, "group", "offset_group")
+    return build.op("DeformConv", *(value for _, value in given), names=[name for name, _ in given], params=params)
+
+
+def torch_convolution(
+    node: Node,
+    build: GraphBuilder,
+    word: str,
+    values: tuple[Value, Value, Value | None],
+    window: Window,
+    **params: Any,
+) -> Value:
+    """nn.Conv2d and its kin for constant weights, F.conv2d for weights that the graph computes."""
+    x, weight, bias = values
+    group, axes = node.int("group", 1), len(window.kernel)
+    params |= {"stride": window.strides, "dilation": window.dilations, "groups": group, "padding": window.before}
+    if weight.constant is None or (bias is not None and bias.constant is None):
+        functional = f"F.c{word.replace('T', '_t')}{axes}d"
+        return build.op(functional, *(value for value in values if value is not None), params=params)
+    array = weight.constant
+    out, into = (array.shape[1] * group, array.shape[0]) if "T" in word else (array.shape[0], array.shape[1] * group)
+    sizes = {"in_channels": into, "out_channels": out, "kernel_size": window.kernel, "bias": bias is not None}
+    attrs: dict[str, np.ndarray] = {"weight": array}
+    if bias is not None and bias.constant is not None:
+        attrs["bias"] = bias.constant
+    return build.op(f"nn.C{word}{axes}d", x, params={**sizes, **params}, attrs=attrs)
+
+
+def kernel_of(node: Node, weight: Value) -> list[int] | None:
+    """The sizes of the kernel, if they are known when the model is loaded.
+
+    Raises
+    ------
+    ShapeError
+        If the weight has less than three axes.
+    ModelFormatError
+        If the file gives a kernel_shape that is not the weight's.
+    """
+    if weight.rank is not None and weight.rank < 3:
+        raise ShapeError(node.where, "a weight with at least 3 axes", weight.shape)
+    sizes = None if weight.shape is None else weight.shape[2:]
+    if sizes is None or not all(isinstance(size, int) for size in sizes):
+        return node.ints("kernel_shape") if "kernel_shape" in node.attributes else None
+    kernel = [size for size in sizes if isinstance(size, int)]
+    if node.get("kernel_shape", kernel) != kernel:
+        raise ModelFormatError(node.where, f"kernel_shape={kernel}, as the weight has it", node.get("kernel_shape"))
+    return kernel
+
+
+def inputs_of(node: Node) -> list[Value]:
+    """Input, weight and, if there is one, bias.
+
+    Raises
+    ------
+    ModelFormatError
+        If the input or the weight is missing.
+    """
+    return [node.value(0), node.value(1), *([bias] if (bias := node.optional(2)) else [])]
