@@ -13,7 +13,7 @@ import kuiper
 from kuiper.layers import Layer, override
 from tests.engine.models import both, numbers
 from tests.graph.pass_graphs import INPUT, OUTPUT, relu
-from tests.layers.test_operators_against_torch import FOLDER, NAMES, flat
+from tests.layers.test_operators_against_torch import FOLDER, NAMES, arrays_of
 from tests.sweeps import swept
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ def assert_outputs_are_the_callers_alone(param: Path, optimize: bool, given: lis
     """No later run, no change of an input and no copy of the model reaches an output, and none reaches the model."""
     model = kuiper.load(param, optimize=optimize)
     inputs = copy.deepcopy(given)
-    first = flat(model(*inputs))
+    first = arrays_of(model(*inputs))
     expected = copy.deepcopy(first)
-    earlier = flat(model(*inputs))
+    earlier = arrays_of(model(*inputs))
     others = [*inputs, *kept_by(model), *earlier]
     for i, output in enumerate(first):
         assert output.flags.writeable
@@ -57,9 +57,9 @@ def assert_outputs_are_the_callers_alone(param: Path, optimize: bool, given: lis
     assert all(x.tobytes() == y.tobytes() for x, y in zip(inputs, given, strict=True))
     scribble([*earlier, *inputs])
     assert [y.tobytes() for y in first] == [y.tobytes() for y in expected]
-    assert [y.tobytes() for y in flat(model(*given))] == [y.tobytes() for y in expected]
+    assert [y.tobytes() for y in arrays_of(model(*given))] == [y.tobytes() for y in expected]
     again = pickle.loads(pickle.dumps(model))
-    assert [y.tobytes() for y in flat(again(*given))] == [y.tobytes() for y in expected]
+    assert [y.tobytes() for y in arrays_of(again(*given))] == [y.tobytes() for y in expected]
 
 
 def answers(*lines: str, x: np.ndarray) -> list[list[np.ndarray]]:
@@ -67,13 +67,13 @@ def answers(*lines: str, x: np.ndarray) -> list[list[np.ndarray]]:
     found = []
     for model in both(*lines):
         given = x.copy()
-        outputs = flat(model(given))
+        outputs = arrays_of(model(given))
         expected = copy.deepcopy(outputs)
         scribble(outputs[:1])
         np.testing.assert_array_equal(given, x)
         for got, before in zip(outputs[1:], expected[1:], strict=True):
             np.testing.assert_array_equal(got, before)
-        for got, before in zip(flat(model(given)), expected, strict=True):
+        for got, before in zip(arrays_of(model(given)), expected, strict=True):
             np.testing.assert_array_equal(got, before)
         found.append(expected)
     return found

@@ -124,6 +124,17 @@ def most_rows(machine: Machine, vectors: int) -> int:
     return min(fitting, MAX_ROWS)
 
 
+def panel_rows(machine: Machine, vectors: int) -> int:
+    """Rows of the largest tile that reads a panel of so many vectors; panels of four are read by halves where
+    16 registers have no room for four vectors and many rows (``kuiper_tile_by_halves`` in ``tile.h``).
+
+    >>> from kuiper.machine import REPRODUCIBLE
+    >>> [panel_rows(REPRODUCIBLE, vectors) for vectors in (1, 2, 3, 4)]
+    [12, 6, 3, 6]
+    """
+    return most_rows(machine, 2 if machine.registers == 16 and vectors == 4 else vectors)
+
+
 def tile_cycles(machine: Machine, rows: int, vectors: int) -> float:
     """Cycles of one step of a tile: its multiply-adds, or its loads, or until the sums of the last step are ready.
 

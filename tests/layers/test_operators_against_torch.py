@@ -8,22 +8,21 @@ import numpy as np
 import pytest
 
 import kuiper
+from kuiper.models.nested import flat
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "operators"
 NAMES = sorted(path.name.removesuffix(".pnnx.param") for path in FOLDER.glob("*.pnnx.param"))
 TOLERANCE = 1e-5
 
 
-def flat(value: object) -> list[np.ndarray]:
+def arrays_of(value: object) -> list[np.ndarray]:
     """The tensors of a (nested) output in order, as arrays."""
-    if isinstance(value, (list, tuple)):
-        return [array for item in value for array in flat(item)]
-    return [np.asarray(value)]
+    return [np.asarray(one) for one in flat(value)]
 
 
 def assert_same(got: object, expected: list[np.ndarray]) -> None:
     """Equal shapes and element types, NaN where NaN, exact for integers, within the tolerance for floats."""
-    outputs = flat(got)
+    outputs = arrays_of(got)
     assert [(output.shape, output.dtype) for output in outputs] == [(array.shape, array.dtype) for array in expected]
     for output, array in zip(outputs, expected, strict=True):
         if array.dtype.kind in "biu":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from kuiper.engine.cost import direct_cost, many_weights, most_rows, second_level_floats
+from kuiper.engine.cost import direct_cost, many_weights, panel_rows, second_level_floats
 from kuiper.engine.kernels.convolution import LANES, Convolution
 from kuiper.engine.lowering.activation import NO_ACTIVATION, activation_numbers
 from kuiper.engine.lowering.depthwise import lower_depthwise, suits_depthwise
@@ -157,7 +157,7 @@ def cut_tasks(machine: Machine, image: int, pixels: int, cycles: float, packed: 
         groups = len(packed.panels)
         blocks = min(-(-wanted // groups), -(-pixels // 12))
     vectors = int(packed.panels[0, 0])
-    rows = most_rows(machine, 2 if machine.registers == 16 and vectors == 4 else vectors)  # of these a tile has a half
+    rows = panel_rows(machine, vectors)
     block = -(-pixels // blocks)
     return (max(block // rows * rows, rows) if blocks > 1 else block), groups
 
