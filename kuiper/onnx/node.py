@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.errors import ModelFormatError, ParameterError, UnsupportedOperatorError
-from kuiper.onnx.element_types import ELEMENT_TYPES
+from kuiper.onnx.element_types import ELEMENT_TYPES, FLOAT
 
 if TYPE_CHECKING:
     import onnx
@@ -41,9 +41,14 @@ class Value:
         return None if self.shape is None else len(self.shape)
 
     @property
+    def dtype(self) -> np.dtype:
+        """The type of its numbers inside the graph; one that is not known is taken for float32."""
+        return ELEMENT_TYPES[self.type or FLOAT].inside
+
+    @property
     def is_float32(self) -> bool:
-        """Whether its numbers are float32 inside the graph; a type that is not known is taken for it."""
-        return self.type == 0 or ELEMENT_TYPES[self.type].inside == np.float32
+        """Whether its numbers are float32 inside the graph."""
+        return self.dtype == np.float32
 
     @property
     def known_shape(self) -> tuple[int, ...] | None:

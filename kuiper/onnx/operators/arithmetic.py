@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kuiper.onnx.element_types import BOOL, ELEMENT_TYPES
+from kuiper.onnx.element_types import BOOL
 from kuiper.onnx.table import operator
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def function_of_many(node: Node, build: GraphBuilder) -> Value:
 def power(node: Node, build: GraphBuilder) -> Value:
     """The base's type is that of the result; the exponent may have another."""
     base, exponent = node.value(0), node.value(1)
-    if _kind(base) == "f" and (_is_number(exponent) or _inside(exponent) == _inside(base)):
+    if base.dtype.kind == "f" and (_is_number(exponent) or exponent.dtype == base.dtype):
         return build.expression("pow(@0,@1)", base, exponent)
     return build.op("Pow", base, exponent, type=base.type)
 
@@ -113,16 +113,6 @@ def dropout(node: Node, build: GraphBuilder) -> tuple[Value, ...]:
         return (x,)
     dtype = "torch.bool" if node.opset >= 10 else "torch.float"
     return x, build.op("torch.ones_like", x, params={"dtype": dtype}, type=node.output_types.get(node.outputs[1], BOOL))
-
-
-def _inside(value: Value) -> np.dtype:
-    """The element type of a value; one that is not known is float32."""
-    return ELEMENT_TYPES[value.type or 1].inside
-
-
-def _kind(value: Value) -> str:
-    """NumPy's letter for the kind of a value's numbers."""
-    return _inside(value).kind
 
 
 def _is_number(value: Value) -> bool:
