@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from kuiper.machine import Machine
 
 # Operators whose output depends on the shape of their input, not on what is in it.
-_SHAPE_ONLY = frozenset({"Tensor.size", "aten::size", "Tensor.shape", "Shape"})
+_SHAPE_ONLY = frozenset({"Tensor.size", "aten::size", "Tensor.shape", "Shape", "Size"})
 
 
 class GraphWalk:

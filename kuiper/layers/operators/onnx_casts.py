@@ -104,7 +104,8 @@ def element_type(name: str, where: str = "cast") -> np.dtype:
         import ml_dtypes
     except ModuleNotFoundError:
         raise UnsupportedOperatorError(where, f"the package ml_dtypes for {name}", "none") from None
-    return np.dtype(getattr(ml_dtypes, _SMALL[name][0]))
+    found: np.dtype = np.dtype(getattr(ml_dtypes, _SMALL[name][0]))
+    return found
 
 
 def cast_to(x: Array, name: str, saturate: bool = True, round_mode: str = "up", where: str = "cast") -> Array:
