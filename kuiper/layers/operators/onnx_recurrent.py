@@ -13,6 +13,7 @@ import numpy as np
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.operators.gru import gru
 from kuiper.layers.operators.lstm import lstm
+from kuiper.layers.operators.onnx_cells import OnnxCells
 from kuiper.layers.operators.rnn import rnn
 from kuiper.layers.recurrent import Cell, CellWeights, Stack, for_sequences
 from kuiper.layers.registry import register
@@ -37,6 +38,11 @@ _KINDS = {
 
 
 @register(*_KINDS)
+def recurrent_layer(op: RuntimeOperator) -> Layer:
+    """The layer of an operator that says what its ``inputs`` are, or of one as pnnx leaves it."""
+    return OnnxCells(op) if op.has_param("inputs") else OnnxRecurrent(op)
+
+
 class OnnxRecurrent(Layer):
     """Y (l, directions, n, hidden) and the last states Y_h and Y_c (directions, n, hidden).
 
