@@ -15,8 +15,6 @@ from kuiper.machine.levels import use_best_level
 use_best_level()  # before any compiled module is imported: this CPU might not be able to run it
 
 from functools import partial
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kuiper import expression as expression  # registers pnnx.Expression
@@ -44,12 +42,14 @@ from kuiper.errors import (
 from kuiper.graph import RuntimeGraph
 from kuiper.layers import registry
 from kuiper.machine import build, stated, this_machine
+from kuiper.onnx.source import graph_source
 from kuiper.tensor import Tensor
 from kuiper.tensor_limit import set_tensor_limit
 from kuiper.threads import get_num_threads, set_num_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from os import PathLike
 
     from kuiper.graph import pnnx
     from kuiper.graph.passes import Pass
@@ -148,32 +148,10 @@ def load(
         raise ParameterError("load", expected, build_info()["level"])
     if isinstance(machine, str):
         machine = stated(this_machine(), machine)
-    graph = RuntimeGraph(*_source(param, bin, constants))
+    graph = RuntimeGraph(*graph_source(param, bin, constants))
     engine = partial(Engine, machine=machine, reproducible=reproducible)
     graph.build(registry, optimize, passes, engine if optimize else None, _explorer)
     return graph
-
-
-def _source(
-    model: str | PathLike[str] | pnnx.Graph | Callable[[], pnnx.Graph],
-    bin_path: str | PathLike[str] | None,
-    constants: Mapping[str, Any] | None,
-) -> tuple[Any, str | PathLike[str] | None, str]:
-    """What a graph is made from, its weights, and its name where the first does not say it."""
-    if isinstance(model, (str, PathLike)) and Path(model).suffix.lower() == ".onnx":
-        if bin_path is not None:
-            raise ParameterError("load", "no bin beside an .onnx file, which names its weights itself", bin_path)
-        return partial(_read_onnx, Path(model), constants), None, Path(model).name
-    if constants:
-        raise ParameterError("load", "constants for an .onnx file", model)
-    return model, bin_path, ""
-
-
-def _read_onnx(path: Path, constants: Mapping[str, Any] | None) -> pnnx.Graph:
-    """The graph of an .onnx file; what reads it is imported when somebody has one."""
-    from kuiper.onnx.reader import read_onnx
-
-    return read_onnx(path, constants)
 
 
 def _explorer(graph: RuntimeGraph, /, *inputs: Any) -> PageProtocol:

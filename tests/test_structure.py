@@ -44,6 +44,7 @@ FLOORS = {
         "layers",
         "expression",
         "engine",
+        "onnx",
         "explore",
         "kuiper",
         "models",

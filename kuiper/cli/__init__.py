@@ -63,7 +63,7 @@ def build_parser(command: str | None) -> argparse.ArgumentParser:
     """The parser for all commands; only ``command`` gets its arguments, so only its module is imported."""
     parser = Parser(
         prog="kuiper",
-        description="Run PyTorch models, exported with pnnx, on the CPU.",
+        description="Run models from PyTorch (converted, .param) and ONNX (.onnx) on the CPU.",
         epilog="kuiper COMMAND --help describes one command.",
     )
     parser.add_argument("--version", action="version", version=f"kuiper {kuiper.__version__}")

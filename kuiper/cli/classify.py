@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser, output="write a .jsonl file, in many processes; a run that was stopped can be continued"
     )
     parser.add_argument(
-        "--model", default="cifar_resnet20", metavar="MODEL.param", help="a file or a name (default: %(default)s)"
+        "--model", default="cifar_resnet20", metavar="MODEL", help="a file or a name (default: %(default)s)"
     )
     parser.add_argument("--top", type=int, default=5, help="how many classes to print (default: %(default)s)")
 

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     output = "the picture to draw; a folder for many; or a .jsonl file. A run of many that was stopped can be continued"
     add_picture_arguments(parser, output)
     parser.add_argument(
-        "--model", default="digits_yolo", metavar="MODEL.param", help="a file or a name (default: %(default)s)"
+        "--model", default="digits_yolo", metavar="MODEL", help="a file or a name (default: %(default)s)"
     )
     parser.add_argument("--labels", help="coco, or a file with one name a line (default: those of the model's card)")
     parser.add_argument("--confidence", type=float, help="the score to be above (default: the card's, or 0.25)")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,8 @@ import numpy as np
 import kuiper
 from kuiper.bounded_file import read_json
 from kuiper.cli.apart import note_in, result_apart
-from kuiper.cli.model_arguments import parse_shape
-from kuiper.cli.run import load_input
+from kuiper.cli.input_files import load_input
+from kuiper.cli.model_arguments import add_constant_argument, constants_of, parse_shape
 from kuiper.cli.terminal import say
 from kuiper.course.errors import CourseError
 from kuiper.course.explored_layers import look_into
@@ -25,6 +26,7 @@ from kuiper.errors import ParameterError
 from kuiper.explore.explore import explore
 from kuiper.graph.sample_inputs import sample_inputs
 from kuiper.models.bundle import bundled_photo
+from kuiper.models.cards.model_card import model_name
 from kuiper.models.lookup import find_model
 from kuiper.models.many.picture_files import picture_suffixes
 from kuiper.models.subject import Subject
@@ -34,13 +36,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kuiper.explore.arrays import Table
+    from kuiper.graph import RuntimeGraph
 
 DEFAULT_MODEL = "cifar_resnet20"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    words = f"a .param file or the name of a model (default: {DEFAULT_MODEL} on the photo of a cat)"
-    parser.add_argument("model", nargs="?", metavar="MODEL.param", help=words)
+    words = f"a .param or an .onnx file, or the name of a model (default: {DEFAULT_MODEL} on the photo of a cat)"
+    parser.add_argument("model", nargs="?", metavar="MODEL", help=words)
     words = "one photo or .npy file for each input of the model (default: made-up numbers)"
     parser.add_argument("inputs", nargs="*", type=Path, metavar="INPUT", help=words)
     parser.add_argument("-o", "--output", type=Path, metavar="PAGE.html", help="default: MODEL.html in this folder")
@@ -52,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="1,3,224,224",
         help="the shape of a made-up input, once per input (default: what the file declares)",
     )
+    add_constant_argument(parser)
     parser.add_argument("--threads", type=int, help="threads to use (default: all cores)")
     words = "run your own layers of the course too, and show where they differ from the reference"
     parser.add_argument("--mine", action="store_true", help=words)
@@ -62,15 +66,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     if arguments.result is not None:
-        return run_here(Path(arguments.model), arguments.result)
+        return run_here(Path(arguments.model), constants_of(arguments), arguments.result)
     if arguments.output is not None and arguments.output.suffix not in (".html", ".htm"):
         raise ParameterError("-o", "a file name that ends in .html", arguments.output)
     if arguments.threads is not None:
         kuiper.set_num_threads(arguments.threads)
     model, paths = words_of(arguments)
-    subject = Subject.of(find_model(model), [load_input(path) for path in paths], arguments.text)
+    sources = [load_input(path) for path in paths]
+    subject = Subject.of(find_model(model), sources, arguments.text, constants_of(arguments))
     inputs = subject.inputs or made_up(subject, arguments)
-    mine = run_apart(find_model(model), inputs, arguments.seconds) if arguments.mine else None
+    mine = run_apart(find_model(model), inputs, arguments) if arguments.mine else None
     page = explore(
         subject.model,
         *inputs,
@@ -79,7 +84,7 @@ def execute(arguments: argparse.Namespace) -> int:
         mine=mine,
         version=kuiper.__version__,
     )
-    name = find_model(model).name.removesuffix(".param").removesuffix(".pnnx")
+    name = model_name(find_model(model))
     output = arguments.output or Path(f"{name}.html")
     page.save(output)
     if mine is not None:
@@ -108,18 +113,24 @@ def made_up(subject: Subject, arguments: argparse.Namespace) -> tuple[np.ndarray
     return sample_inputs(subject.model, shapes)
 
 
-def run_here(model: Path, result: Path) -> int:
+def run_here(model: Path, constants: dict[str, Any], result: Path) -> int:
     """Run the student's layers in this process, on the inputs that lie beside the result, and write what was seen."""
     with np.load(result.with_suffix(".npz")) as stored:
         inputs = tuple(stored[f"input_{i}"] for i in range(len(stored.files)))
     selection = Selection(read_syllabus(root_here()))
     note = note_in(result.with_suffix(".place"))
-    table = look_into(selection, lambda optimize: kuiper.load(model, optimize=optimize), inputs, note)
+    load = partial(_load, model, constants)
+    table = look_into(selection, load, inputs, note)
     result.write_text(json.dumps(table), encoding="utf-8")
     return 0
 
 
-def run_apart(model: Path, inputs: Sequence[Any], seconds: float) -> Table:
+def _load(model: Path, constants: dict[str, Any], optimize: bool) -> RuntimeGraph:
+    """The model with the engine, or without."""
+    return kuiper.load(model, optimize=optimize, constants=constants)
+
+
+def run_apart(model: Path, inputs: Sequence[Any], options: argparse.Namespace) -> Table:
     """Run the student's layers in a process of their own: a layer may crash, or never return.
 
     Raises
@@ -132,7 +143,8 @@ def run_apart(model: Path, inputs: Sequence[Any], seconds: float) -> Table:
         path = Path(folder, "result.json")
         arrays: dict[str, Any] = {f"input_{i}": np.asarray(x) for i, x in enumerate(inputs)}
         np.savez(path.with_suffix(".npz"), **arrays)
-        result_apart("explore", [str(model.absolute()), "--mine"], path, seconds)
+        words = [word for one in options.constants or () for word in ("--constant", one.text)]
+        result_apart("explore", [str(model.absolute()), "--mine", *words], path, options.seconds)
         table = read_json(path, CourseError, "a result in JSON")
         if not isinstance(table, dict) or not isinstance(table.get("operators"), dict):
             raise CourseError("explore", "the result of a run", "another")

@@ -4,28 +4,45 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import kuiper
+from kuiper.cli.input_files import Constant
 from kuiper.engine.engine import Engine
 from kuiper.errors import ParameterError
 from kuiper.graph import RuntimeGraph, pnnx
 from kuiper.graph.random_weights import fill_random_weights
 from kuiper.graph.sample_inputs import sample_inputs
 from kuiper.layers import registry
+from kuiper.onnx.source import graph_source, is_onnx
 
 if TYPE_CHECKING:
     import numpy as np
 
 
 def add_model_arguments(parser: argparse.ArgumentParser, optimize_only: bool = False) -> None:
-    """MODEL.param, its .bin, and, unless ``optimize_only``, the choice of the readable path."""
-    parser.add_argument("model", type=Path, metavar="MODEL.param", help="the graph; the weights lie beside it")
-    parser.add_argument("--bin", type=Path, help="the weights (default: the sibling of MODEL.param)")
+    """MODEL, the .bin of a .param, and, unless ``optimize_only``, the choice of the readable path."""
+    words = "a .param file, whose weights lie beside it, or an .onnx file"
+    parser.add_argument("model", type=Path, metavar="MODEL", help=words)
+    parser.add_argument("--bin", type=Path, help="the weights of a .param file (default: its sibling)")
+    add_constant_argument(parser)
     if optimize_only:
         parser.set_defaults(no_optimize=False)
     else:
         parser.add_argument("--no-optimize", action="store_true", help="run every operator as it stands in the file")
+
+
+def add_constant_argument(parser: argparse.ArgumentParser) -> None:
+    """Inputs that become constants of the model."""
+    words = "an input of an .onnx file that is the same in every run: sr=16000, or NAME=FILE.npy; once for each"
+    parser.add_argument(
+        "--constant", dest="constants", type=Constant.parse, action="append", metavar="NAME=VALUE", help=words
+    )
+
+
+def constants_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The inputs that become constants, by name."""
+    return {one.name: one.value for one in arguments.constants or ()}
 
 
 def add_timing_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,11 +76,13 @@ def parse_shape(text: str) -> tuple[int, ...]:
 def open_graph(arguments: argparse.Namespace) -> RuntimeGraph:
     """The model that the arguments name, initialised but not built."""
     if getattr(arguments, "random_weights", False):
+        if is_onnx(arguments.model):
+            raise ParameterError("--random-weights", "a .param file", arguments.model)
         file_graph = pnnx.load(arguments.model, weights=False)
         fill_random_weights(file_graph)
         graph = RuntimeGraph(file_graph, name=arguments.model.name)
     else:
-        graph = RuntimeGraph(arguments.model, arguments.bin)
+        graph = RuntimeGraph(*graph_source(arguments.model, arguments.bin, constants_of(arguments)))
     graph.init()
     return graph
 

@@ -12,11 +12,13 @@ from kuiper.bounded_file import read_json, read_text
 from kuiper.cli.terminal import say
 from kuiper.errors import ModelFormatError, ParameterError
 from kuiper.graph import pnnx
-from kuiper.models.cards.model_card import card_path
+from kuiper.models.cards.model_card import card_path, model_name
 from kuiper.models.lookup import find_model
 from kuiper.models.quantization import quantize_graph
 from kuiper.models.text import language_model
 from kuiper.models.text.perplexity import perplexity
+from kuiper.onnx.reader import read_onnx
+from kuiper.onnx.source import is_onnx
 from kuiper.printable import printable
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ MOST_TOKENS = 4096
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "model", metavar="MODEL", help="a .param file, the name of a model, or a folder with config.json"
+        "model", metavar="MODEL", help="a .param or .onnx file, the name of a model, or a folder with config.json"
     )
     bits = "8: a scale for each output, half of a percent of error; 4: for linear layers, a scale for 32 numbers"
     parser.add_argument("--bits", type=int, choices=(8, 4), default=8, help=f"{bits} (default: %(default)s)")
@@ -42,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    name = f"{language_model.graph_name(Path(arguments.model))}-{arguments.bits}bit"
+    name = f"{model_name(Path(arguments.model))}-{arguments.bits}bit"
     folder = arguments.output or Path(name)
     source = Path(arguments.model) if Path(arguments.model).is_dir() else find_model(arguments.model)
     make_graph, beside, card = language_model.of_folder(source) if source.is_dir() else _of_file(source)
@@ -73,7 +75,7 @@ def _of_file(param: Path) -> tuple[Callable[[], pnnx.Graph], Path, object]:
     """What reads a graph, its folder, and its card if it has one."""
     card = card_path(param)
     content = read_json(card, ModelFormatError, "a model card in JSON") if card.exists() else None
-    return partial(pnnx.load, param), param.parent, content
+    return partial(read_onnx if is_onnx(param) else pnnx.load, param), param.parent, content
 
 
 def _perplexity(place: Path, text: str) -> float:

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import kuiper
-from kuiper.bounded_file import obstacle
+from kuiper.cli.input_files import InputFile, in_order, load_input
 from kuiper.cli.model_arguments import add_model_arguments, open_model
 from kuiper.cli.picture_output import check_picture_name, save_picture
 from kuiper.cli.terminal import say
-from kuiper.errors import DataTypeError, ParameterError
+from kuiper.errors import ParameterError
 from kuiper.models.cards.model_card import ImageCard
-from kuiper.models.many.picture_files import picture_suffixes
 from kuiper.models.nested import flat
-from kuiper.models.pictures.preprocess import read_image
 from kuiper.models.tasks.image_to_image import picture_input, picture_output
 from kuiper.printable import printable
 
@@ -31,8 +29,8 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_arguments(parser)
-    help_inputs = "one .npy file, or one picture, per pnnx.Input, in file order"
-    parser.add_argument("inputs", type=Path, nargs="*", metavar="INPUT", help=help_inputs)
+    help_inputs = "a .npy file or a picture for each input of the model, in its order, or NAME=FILE"
+    parser.add_argument("inputs", type=InputFile.parse, nargs="*", metavar="INPUT", help=help_inputs)
     parser.add_argument("-o", "--output", type=Path, metavar="OUT.npy", help="store the output; .npz holds several")
     parser.add_argument("--image-out", type=Path, metavar="OUT.png", help="store output 0 as a picture")
     parser.add_argument("--threads", type=int, help="threads to use (default: all cores)")
@@ -43,8 +41,10 @@ def execute(arguments: argparse.Namespace) -> int:
         raise ParameterError("-o", "a file name that ends in .npy or .npz", arguments.output)
     if arguments.image_out is not None:
         check_picture_name("--image-out", arguments.image_out)
-    values = [load_input(path) for path in arguments.inputs]
+    files = arguments.inputs
+    values = [load_input(file.path) for file in files]
     model = open_model(arguments)
+    values = in_order(model, [file.name for file in files], values)
     card = ImageCard.beside(arguments.model)
     inputs = [as_array(value, card, takes_luma(model, i)) for i, value in enumerate(values)]
     started = perf_counter()
@@ -61,38 +61,6 @@ def execute(arguments: argparse.Namespace) -> int:
         save_picture(picture_output(outputs[0], card, next(lumas, None), model.name), arguments.image_out)
         say(f"wrote {printable(str(arguments.image_out))}")
     return 0
-
-
-def load_input(path: Path) -> np.ndarray | Image.Image:
-    """The picture, or the array of a .npy file, at this path; what it is says its ending.
-
-    Raises
-    ------
-    ImageError, DataTypeError
-        If the file is neither.
-    """
-    return read_image(path) if path.suffix.lower() in picture_suffixes() else load_array(path)
-
-
-def load_array(path: Path) -> np.ndarray:
-    """The array in a .npy file.
-
-    Raises
-    ------
-    DataTypeError
-        If the file is not one (object arrays, which could run code, are refused).
-    """
-    got = obstacle(path)
-    if got:
-        raise DataTypeError(str(path), "a .npy file", "no such file" if got == "nothing there" else got)
-    with path.open("rb") as file:
-        if file.read(4) == b"PK\x03\x04":
-            raise DataTypeError(str(path), "a .npy file with one array", "an .npz archive")
-    try:
-        # Not read but mapped: of an array that claims to be larger than the file, no memory is asked for.
-        return np.array(np.lib.format.open_memmap(path, mode="r"))
-    except Exception as error:  # what NumPy raises depends on where the damage is
-        raise DataTypeError(str(path), "a .npy file", f"{path.stat().st_size} bytes of something else") from error
 
 
 def as_array(value: np.ndarray | Image.Image, card: ImageCard, luma: bool) -> np.ndarray:

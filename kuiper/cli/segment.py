@@ -31,7 +31,7 @@ _BAR = 30  # characters of a full bar
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("images", type=Path, nargs="+", metavar="IMAGE", help="photos, or folders of photos")
     model = "or the name of a model (default: %(default)s, which knows drawn shapes)"
-    parser.add_argument("--model", default="shapes_unet", metavar="MODEL.param", help=model)
+    parser.add_argument("--model", default="shapes_unet", metavar="MODEL", help=model)
     output = "the photo under the colours of its regions, with a legend; or a folder"
     parser.add_argument("-o", "--output", type=Path, metavar="OUT.png", help=output)
     labels = "a file with one name a line, or coco (default: those of the model's card, or numbers)"

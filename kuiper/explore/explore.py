@@ -172,7 +172,7 @@ class _Gathered:
     def _model(self, rows: dict[str, SummaryRow]) -> Table:
         final = [rows[key] for key in self.by_name.values()]
         return {
-            "name": printable(self.graph.name.removesuffix(".param").removesuffix(".pnnx")),
+            "name": printable(self.graph.name.removesuffix(".onnx").removesuffix(".param").removesuffix(".pnnx")),
             "file": printable(self.graph.name),
             "parameters": sum(row.parameters for row in final),
             "flops": sum(row.flops or 0 for row in final),

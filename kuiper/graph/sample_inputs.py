@@ -8,17 +8,20 @@ import numpy as np
 
 from kuiper.errors import ShapeError
 from kuiper.graph.boundary import input_dtype
+from kuiper.graph.summary import format_shape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kuiper.graph.pnnx.ir import Dimension
     from kuiper.graph.protocols import WiredGraph
 
 
 def sample_inputs(graph: WiredGraph, shapes: Sequence[tuple[int, ...]] = (), seed: int = 0) -> tuple[np.ndarray, ...]:
     """One array for each input: seeded normal numbers, or zeros where the file wants whole numbers.
 
-    ``shapes`` stands in for what the file declares; it must be given where the file leaves a size open.
+    ``shapes`` stands in for what the file declares; it must be given where the file leaves a size open, unless that is
+    the first of several axes only: one of a batch is enough to look at.
 
     Raises
     ------
@@ -29,13 +32,29 @@ def sample_inputs(graph: WiredGraph, shapes: Sequence[tuple[int, ...]] = (), see
     arrays = []
     for i, op in enumerate(graph.input_operators):
         operand = op.outputs[0]
-        shape = shapes[i] if i < len(shapes) else operand.shape
+        shape = shapes[i] if i < len(shapes) else _batch_of_one(operand.shape)
         if shape is None or not all(isinstance(size, int) for size in shape):
-            raise ShapeError(
-                op.where, "a shape with all sizes", shape, hint="give one for each input: --shape 1,3,224,224"
-            )
+            hint = f"give one for each input: {_options(graph)}"
+            raise ShapeError(op.where, "a shape with all sizes", format_shape(operand.shape), hint)
         sizes = tuple(size for size in shape if isinstance(size, int))
         dtype = input_dtype(operand)
         floats = dtype.kind == "f"
         arrays.append(generator.standard_normal(sizes).astype(dtype) if floats else np.zeros(sizes, dtype))
     return tuple(arrays)
+
+
+def _batch_of_one(shape: tuple[Dimension, ...] | None) -> tuple[Dimension, ...] | None:
+    """The shape with a 1 where the first of several axes is open."""
+    if shape is None or len(shape) < 2 or isinstance(shape[0], int):
+        return shape
+    return (1, *shape[1:])
+
+
+def _options(graph: WiredGraph) -> str:
+    """How the shapes of all inputs are given, a "?" for each size that is to be filled in."""
+    shapes = [_batch_of_one(op.outputs[0].shape) for op in graph.input_operators]
+    words = [
+        "1,3,224,224" if shape is None else ",".join(str(n) if isinstance(n, int) else "?" for n in shape) or "'()'"
+        for shape in shapes
+    ]
+    return " ".join(f"--shape {word}" for word in words)

@@ -13,9 +13,9 @@ from kuiper.models.fetching.checkpoints import CHECKPOINTS
 
 
 def find_model(name_or_path: str | os.PathLike[str]) -> Path:
-    """What a path or a name means: a .param file, else a bundled model, else one in the cache.
+    """What a path or a name means: a .param or an .onnx file, else a bundled model, else one in the cache.
 
-    Of a published language model in the cache it is the folder, otherwise a .param file.
+    Of a published language model in the cache it is the folder, otherwise a file.
 
     >>> find_model("cifar_resnet20").name
     'cifar_resnet20.pnnx.param'
@@ -28,7 +28,7 @@ def find_model(name_or_path: str | os.PathLike[str]) -> Path:
         If a file of a model in the cache is missing or has changed.
     """
     name, path = os.fspath(name_or_path), Path(name_or_path)
-    if path.is_file() or path.suffix == ".param" or path.name != name:
+    if path.is_file() or path.suffix in (".param", ".onnx") or path.name != name:
         return path  # loading it says what is wrong with it
     if name in bundled_names():
         return bundled(name)
@@ -43,4 +43,4 @@ def find_model(name_or_path: str | os.PathLike[str]) -> Path:
         if name in (*CATALOGUE, *CHECKPOINTS)
         else "kuiper fetch --list names more"
     )
-    raise ParameterError("model", f"a .param file or one of {known}", name, hint)
+    raise ParameterError("model", f"a .param or an .onnx file, or one of {known}", name, hint)

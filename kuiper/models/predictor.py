@@ -69,7 +69,7 @@ class Predictor:
 
     Parameters
     ----------
-    param : path of the ``.pnnx.param`` file; the same path must hold the same model wherever this is sent to
+    param : path of the ``.pnnx.param`` or ``.onnx`` file; the same path must hold the same model wherever this is sent
     task : "classify", "detect" or "segment"; by default what the model's card says, and "classify" if it says nothing
     options : what ``Classifier``, ``Detector`` or ``Segmenter`` takes, and ``top`` for the first
 

@@ -29,7 +29,7 @@ from kuiper.models.tasks.image_to_image import picture_input
 from kuiper.models.tasks.segmentation import Segmenter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from kuiper.graph import RuntimeGraph
@@ -68,14 +68,17 @@ class Subject:
     names: Sequence[str] = ()
 
     @classmethod
-    def of(cls, param: Path, sources: Sequence[Source], text: str = "") -> Subject:
+    def of(
+        cls, param: Path, sources: Sequence[Source], text: str = "", constants: Mapping[str, Any] | None = None
+    ) -> Subject:
         """A model and its inputs.
 
         Parameters
         ----------
-        param : path of the ``.pnnx.param`` file; its card may lie beside it
+        param : path of the ``.pnnx.param`` or ``.onnx`` file; its card may lie beside it
         sources : a photo or an array for each input; none: made-up ones
         text : for a model of text, what it reads
+        constants : as of ``kuiper.load``; a model with such is for no task
 
         Raises
         ------
@@ -95,13 +98,13 @@ class Subject:
             return cls._of_text(param, sources, text)
         if text:
             raise ParameterError("--text", "a model of text, whose card says so", param.name)
-        if task_name in _TASKS:
+        if task_name in _TASKS and not constants:
             predictor = Predictor(param, task=task_name)
             task = predictor.load()
             if len(sources) == 1 and isinstance(sources[0], Image.Image):
                 return cls._of_photo(task, sources[0])
             return cls(task.model, _arrays(task.model, sources, ImageCard.beside(param)), task)
-        model = kuiper.load(param)
+        model = kuiper.load(param, constants=constants)
         inputs = _arrays(model, sources, ImageCard.beside(param))
         photo = sources[0] if sources and isinstance(sources[0], Image.Image) else None
         fit = f"the photo, brought to {_sides(inputs[0])}" if photo is not None else ""

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 LARGEST_FOLDED = 4 << 20
 """Bytes that a computed constant may have in any case; a larger one is kept if it is not larger than its inputs."""
 
+OUTPUT = "_output"
+"""What the name of a pnnx.Output has behind the name of the output in the file."""
+
 _PLACE = re.compile(r"@([0-9]+)")
 _BLANKS = re.compile(r"[\x00-\x20\x7f=\ud800-\udfff]+")
 _PNNX_INPUT = re.compile(r"in[0-9]+")
@@ -95,7 +98,7 @@ class GraphBuilder:
 
     def output(self, name: str, value: Value) -> None:
         """Add an output."""
-        op = Operator("pnnx.Output", self._unique(_one_word(name) + "_output"), [self._read(value)], input_names=[""])
+        op = Operator("pnnx.Output", self._unique(_one_word(name) + OUTPUT), [self._read(value)], input_names=[""])
         op.inputs[0].consumers.append(op)
         self.graph.operators.append(op)
 

@@ -101,6 +101,8 @@ def _add_input(builder: GraphBuilder, info: onnx.ValueInfoProto, given: dict[str
         array = np.asarray(given.pop(info.name)).astype(inside)
     except (TypeError, ValueError) as error:
         raise DataTypeError(f"{builder.where}: '{info.name}'", f"numbers of {inside}", first_line(error)) from error
+    if shape is not None and array.ndim == 0 and all(size in (1, None) or isinstance(size, str) for size in shape):
+        array = array.reshape([1] * len(shape))  # a number alone stands for the only one of a vector
     if shape is not None and len(shape) != array.ndim:
         raise ShapeError(f"{builder.where}: '{info.name}'", f"{len(shape)} axes", array.shape)
     builder.scope[info.name] = Value(info.name, kind, array.shape, array)

@@ -13,7 +13,7 @@ import pytest
 
 import kuiper
 from kuiper.cli import COMMANDS, main
-from kuiper.cli.run import load_array
+from kuiper.cli.input_files import load_array
 from kuiper.errors import DataTypeError
 from kuiper.machine import described, this_machine
 from kuiper.models import bundled, bundled_photo

@@ -90,7 +90,7 @@ def test_explore_takes_arrays_as_they_are(tmp_path: Path) -> None:
     ("words", "told"),
     [
         (["-o", "page.txt"], "a file name that ends in .html"),
-        (["no_such_model"], "a .param file or one of"),
+        (["no_such_model"], "a .param or an .onnx file, or one of"),
         (["cifar_resnet20", "missing.npy"], "no such file"),
         (["shapes_unet"], "a shape with all sizes"),
         (["cifar_resnet20", "--shape", "1,3,32,32", "--shape", "1"], "1 times --shape"),

@@ -62,7 +62,7 @@ def test_quantize_keeps_the_characters_of_a_card(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["nothing"], "expected a .param file or one of"),
+        (["nothing"], "expected a .param or an .onnx file, or one of"),
         (["cifar_resnet20", "--text", "missing.txt"], "missing.txt"),
         (["shakespeare", "--bits", "4"], "expected a model that is not quantised yet, got one that is"),
     ],

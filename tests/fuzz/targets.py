@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PIL import Image
 
-from kuiper.cli.run import load_array
+from kuiper.cli.input_files import load_array
 from kuiper.course import wire as wire_format
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.state_file import read_state, write_state

@@ -55,9 +55,7 @@ def test_find_model_checks_what_is_in_the_cache(kept: Path) -> None:
 
 
 def test_find_model_lists_what_there_is() -> None:
-    message = (
-        r"model: expected a .param file or one of .*cifar_resnet20.*, net, got alexnet; kuiper fetch --list names more"
-    )
+    message = r"model: expected a .param or an .onnx file, or one of .*cifar_resnet20.*, net, got alexnet; kuiper fetch"
     with pytest.raises(ParameterError, match=message):
         find_model("alexnet")
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from kuiper.bounded_file import obstacle, read_json
 from kuiper.errors import ModelFormatError
+from kuiper.onnx.source import is_onnx
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -114,7 +115,7 @@ class ImageCard:
 
     @classmethod
     def beside(cls, param: Path) -> ImageCard:
-        """What the card of a .param file says, whatever its task, or 0 and 1 if there is none.
+        """What the card beside a model says, whatever its task, or 0 and 1 if there is none.
 
         Raises
         ------
@@ -129,13 +130,23 @@ class ImageCard:
 
 
 def card_path(param: Path) -> Path:
-    """Where the card of a .param file lies.
+    """Where the card of a .param or an .onnx file lies.
 
     >>> from pathlib import Path
     >>> card_path(Path("zoo/cifar_resnet20.pnnx.param")).name
     'cifar_resnet20.json'
     """
-    return param.with_name(param.name.removesuffix(".param").removesuffix(".pnnx") + ".json")
+    return param.with_name(f"{model_name(param)}.json")
+
+
+def model_name(path: Path) -> str:
+    """The name of a model by the name of its file.
+
+    >>> from pathlib import Path
+    >>> model_name(Path("zoo/unet.pnnx.param")), model_name(Path("unet.onnx"))
+    ('unet', 'unet')
+    """
+    return path.name[: -len(".onnx")] if is_onnx(path) else path.name.removesuffix(".param").removesuffix(".pnnx")
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ class Classifier:
 
     Parameters
     ----------
-    param : path of the ``.pnnx.param`` file; the weights and the model card (``NAME.json``) lie beside it
+    param : path of the ``.pnnx.param`` or ``.onnx`` file; the weights and the model card (``NAME.json``) lie beside it
     optimize : False runs every operator as it stands in the file
 
     >>> from kuiper.models import bundled, bundled_photo

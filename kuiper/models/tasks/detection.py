@@ -45,8 +45,9 @@ class Detector:
 
     Parameters
     ----------
-    param : path of the ``.pnnx.param`` file; the weights, and perhaps a model card (``NAME.json``), lie beside it. The
-        model gives rows (b, n, 5 + labels), or a tuple that begins with them, as exports of YOLOv5 and v7 do.
+    param : path of the ``.pnnx.param`` or ``.onnx`` file; the weights, and perhaps a model card (``NAME.json``), lie
+        beside it. The model gives rows (b, n, 5 + labels), or a tuple that begins with them, as exports of YOLOv5
+        and v7 do.
     labels : names of the classes: "coco", a text file with one name a line, or a list. By default the card's.
     size : height and width of the model's input, or one number for both; by default the card's, or what the file says
     confidence : the score a detection has to be above; by default the card's, or 0.25

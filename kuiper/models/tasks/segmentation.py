@@ -64,9 +64,9 @@ class Segmenter:
 
     Parameters
     ----------
-    param : path of the ``.pnnx.param`` file; the weights, and perhaps a model card (``NAME.json``), lie beside it. The
-        model gives logits (1, classes, h, w), or a tuple that begins with them. A single channel is taken for "how sure
-        is it that something is there": 0 or more is the foreground.
+    param : path of the ``.pnnx.param`` or ``.onnx`` file; the weights, and perhaps a model card (``NAME.json``), lie
+        beside it. The model gives logits (1, classes, h, w), or a tuple that begins with them. A single channel is
+        taken for "how sure is it that something is there": 0 or more is the foreground.
     labels : names of the classes, as for ``Detector``; by default the card's, or numbers
     multiple : what the sides of the input have to be multiples of, if the model takes any size
     optimize : False runs every operator as it stands in the file
