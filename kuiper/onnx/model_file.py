@@ -26,6 +26,12 @@ KEPT_IN_PROTO = 4096
 """Bytes of a tensor that shape inference may look at; what is larger is taken out of the protobuf at once."""
 
 
+MOST_INFERENCES = 4
+"""Rounds in which more and more of a graph becomes known behind tensors that are reshaped."""
+
+MOST_AXES = 64
+
+
 class OnnxFile:
     """The model of a file.
 
@@ -163,6 +169,30 @@ def _with_shapes(model: onnx.ModelProto) -> onnx.ModelProto:
     from onnx import shape_inference
 
     try:
-        return shape_inference.infer_shapes(model, data_prop=True)
+        inferred = shape_inference.infer_shapes(model, data_prop=True)
+        for _ in range(MOST_INFERENCES):
+            if not _add_ranks(inferred.graph):
+                break
+            inferred = shape_inference.infer_shapes(inferred, data_prop=True)
+        return inferred
     except Exception:  # of many types; types and shapes are a help, not a need
         return model
+
+
+def _add_ranks(graph: onnx.GraphProto) -> bool:
+    """Say how many axes a reshaped tensor has where the length of its shape is known, which onnx does not infer."""
+    import onnx
+
+    known = {value.name: value for value in [*graph.input, *graph.value_info, *graph.output]}
+    added = False
+    for node in graph.node:
+        if node.op_type not in ("Reshape", "ConstantOfShape") or node.output[0] not in known:
+            continue
+        sizes, output = known.get(node.input[-1]), known[node.output[0]].type.tensor_type
+        if sizes is None or output.HasField("shape") or len(sizes.type.tensor_type.shape.dim) != 1:
+            continue
+        rank = sizes.type.tensor_type.shape.dim[0].dim_value
+        if 0 < rank <= MOST_AXES:
+            output.shape.CopyFrom(onnx.TensorShapeProto(dim=[onnx.TensorShapeProto.Dimension()] * rank))
+            added = True
+    return added
