@@ -1,1 +1,5 @@
-"""kuiper as others' tools know a runtime of ONNX: ``kuiper.models.onnx.backend``."""
+"""kuiper in the place of other runtimes of ONNX: a session as onnxruntime has it, and a backend of the onnx package."""
+
+from kuiper.models.onnx.session import InferenceSession
+
+__all__ = ["InferenceSession"]
