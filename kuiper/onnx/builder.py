@@ -224,7 +224,18 @@ class GraphBuilder:
             self.graph.operands.append(value.operand)
 
     def finish(self) -> pnnx.Graph:
-        """The graph, whose operands now have names, types and shapes."""
+        """The graph, without what no output needs; its operands now have names."""
+        needed: set[Operator] = set()
+        waiting = [op for op in self.graph.operators if op.type in ("pnnx.Input", "pnnx.Output")]
+        while waiting:
+            op = waiting.pop()
+            if op not in needed:
+                needed.add(op)
+                waiting += [operand.producer for operand in op.inputs if operand.producer is not None]
+        self.graph.operators = [op for op in self.graph.operators if op in needed]
+        self.graph.operands = [one for one in self.graph.operands if one.producer in needed]
+        for operand in self.graph.operands:
+            operand.consumers = [op for op in operand.consumers if op in needed]
         for number, operand in enumerate(self.graph.operands):
             operand.name = operand.name or str(number)
         return self.graph

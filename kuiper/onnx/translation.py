@@ -11,7 +11,7 @@ from kuiper.onnx.table import find_translation
 from kuiper.printable import first_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     import onnx
 
@@ -152,11 +152,12 @@ def _in_order(graph: onnx.GraphProto, builder: GraphBuilder) -> Iterable[onnx.No
     return [graph.node[place] for place in order]
 
 
-def _names_read(node: onnx.NodeProto) -> Sequence[str]:
-    """The names that a node or its bodies read, those that belong to the bodies included."""
-    names = [name for name in node.input if name]
+def _names_read(node: onnx.NodeProto) -> set[str]:
+    """The names of this graph, or of those around it, that a node or its bodies read."""
+    names = {name for name in node.input if name}
     for attribute in node.attribute:
         for graph in [attribute.g] if attribute.HasField("g") else ():
-            names += [info.name for info in graph.output]
-            names += [name for inner in graph.node for name in _names_read(inner)]
+            read = {info.name for info in graph.output}.union(*(_names_read(inner) for inner in graph.node))
+            own = {info.name for info in graph.input} | {one.name for one in graph.initializer}
+            names |= read - own.union(*(inner.output for inner in graph.node))
     return names

@@ -1,0 +1,146 @@
+"""If, Loop and Scan beside onnx's own evaluator."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+
+import kuiper
+from kuiper.errors import KuiperError
+from kuiper.graph import pnnx
+from kuiper.layers import Layer, override
+from kuiper.onnx.reader import read_onnx
+from tests.onnx.models import assert_agrees, loaded, model_of
+
+X = np.random.default_rng(0).standard_normal((3, 4)).astype(np.float32)
+BOOL, INT64 = TensorProto.BOOL, TensorProto.INT64
+
+
+def branch(name: str, op: str, source: str = "x") -> helper.GraphProto:
+    output = helper.make_tensor_value_info(f"{name}_y", TensorProto.FLOAT, None)
+    return helper.make_graph([helper.make_node(op, [source], [f"{name}_y"])], name, [], [output])
+
+
+def condition_model(source: str = "c") -> helper.ModelProto:
+    node = helper.make_node("If", [source], ["y"], then_branch=branch("then", "Relu"), else_branch=branch("else", "Neg"))
+    return model_of([node], [("c", [], BOOL), ("x", ["n", 4])], [("y", ["n", 4])])
+
+
+def test_if_takes_the_branch_that_a_call_asks_for() -> None:
+    assert_agrees(condition_model(), (np.array(True), X), (np.array(False), X), (np.array(True), X[:1]))
+
+
+@pytest.mark.parametrize(("c", "kind"), [(True, "F.relu"), (False, "pnnx.Expression")])
+def test_if_with_a_known_condition_is_decided_when_the_file_is_read(c: bool, kind: str) -> None:
+    graph = read_onnx(condition_model(), {"c": c})
+    assert [op.type for op in graph.operators] == ["pnnx.Input", kind, "pnnx.Output"]
+
+
+def test_if_on_the_size_of_a_closed_axis_is_decided_when_the_file_is_read() -> None:
+    nodes = [
+        helper.make_node("Shape", ["x"], ["s"], start=1, end=2),
+        helper.make_node("Equal", ["s", "four"], ["c"]),
+        helper.make_node("If", ["c"], ["y"], then_branch=branch("then", "Relu"), else_branch=branch("else", "Neg")),
+    ]
+    model = model_of(nodes, [("x", ["n", 4])], [("y", ["n", 4])], {"four": np.array([4])})
+    assert [op.type for op in read_onnx(model).operators] == ["pnnx.Input", "F.relu", "pnnx.Output"]
+    assert_agrees(model, (X,))
+
+
+def test_bodies_with_the_same_names_inside_do_not_meet() -> None:
+    nodes = [
+        helper.make_node("If", ["c"], ["a"], then_branch=branch("b", "Relu"), else_branch=branch("b", "Neg")),
+        helper.make_node("If", ["c"], ["y"], then_branch=branch("b", "Exp", "a"), else_branch=branch("b", "Neg", "a")),
+    ]
+    model = model_of(nodes, [("c", [], BOOL), ("x", ["n", 4])], [("y", ["n", 4])])
+    assert_agrees(model, (np.array(True), X), (np.array(False), X))
+    np.testing.assert_allclose(loaded(model, c=True).forward(X), np.exp(np.maximum(X, 0)), rtol=1e-6)
+
+
+def loop_model(weights: dict[str, object] | None = None) -> helper.ModelProto:
+    """v = v * w + x, and each v as a row, as often as ``m`` says, while the sum of v is below 100."""
+    body = helper.make_graph(
+        [
+            helper.make_node("Mul", ["v", "w"], ["scaled"]),
+            helper.make_node("Add", ["scaled", "x"], ["next"]),
+            helper.make_node("ReduceSum", ["next"], ["sum"], keepdims=0),
+            helper.make_node("Less", ["sum", "limit"], ["again"]),
+            helper.make_node("Identity", ["next"], ["row"]),
+        ],
+        "body",
+        [
+            helper.make_tensor_value_info("i", INT64, []),
+            helper.make_tensor_value_info("c", BOOL, []),
+            helper.make_tensor_value_info("v", TensorProto.FLOAT, [4]),
+        ],
+        [
+            helper.make_tensor_value_info("again", BOOL, []),
+            helper.make_tensor_value_info("next", TensorProto.FLOAT, [4]),
+            helper.make_tensor_value_info("row", TensorProto.FLOAT, [4]),
+        ],
+    )
+    node = helper.make_node("Loop", ["m", "", "v0"], ["v_last", "rows"], body=body)
+    numbers = {"w": np.float32([1.5, 1, 0.5, 2]), "limit": np.float32(100), **(weights or {})}
+    inputs = [("m", [], INT64), ("v0", [4]), ("x", [4])]
+    return model_of([node], inputs, [("v_last", [4]), ("rows", ["m", 4])], numbers)
+
+
+def test_loop_runs_until_its_limit_or_its_condition() -> None:
+    calls = [(np.array(m), np.float32([1, 2, 3, 4]), np.float32([0, 1, 0, 1])) for m in (1, 3, 50)]
+    assert_agrees(loop_model(), *calls)
+
+
+def test_loop_that_never_runs_gives_no_rows() -> None:
+    last, rows = loaded(loop_model()).forward(np.array(0), np.ones(4, np.float32), np.zeros(4, np.float32))
+    assert last.tolist() == [1, 1, 1, 1]
+    assert rows.shape == (0, 4)
+
+
+def test_scan_runs_once_for_each_row_in_both_directions() -> None:
+    body = helper.make_graph(
+        [helper.make_node("Add", ["s", "r"], ["next"]), helper.make_node("Mul", ["next", "r"], ["row"])],
+        "body",
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, [3]) for name in "sr"],
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, [3]) for name in ("next", "row")],
+    )
+    settings = {"scan_input_axes": [1], "scan_input_directions": [1], "scan_output_axes": [1]}
+    node = helper.make_node("Scan", ["s0", "x"], ["s", "y"], num_scan_inputs=1, body=body, **settings)
+    model = model_of([node], [("s0", [3]), ("x", [3, "t"])], [("s", [3]), ("y", [3, "t"])])
+    (last, rows) = loaded(model).forward(np.zeros(3, np.float32), X)
+    states = np.cumsum(X[:, ::-1], axis=1)
+    np.testing.assert_allclose(last, states[:, -1], rtol=1e-6)
+    np.testing.assert_allclose(rows, states * X[:, ::-1], rtol=1e-6)
+
+
+def test_models_with_bodies_can_be_copied_and_pickled() -> None:
+    model = loaded(condition_model())
+    sent = copy.deepcopy(model)
+    np.testing.assert_array_equal(sent.forward(np.array(False), X), -X)
+    graph = kuiper.load(read_onnx(condition_model()))
+    again = pickle.loads(pickle.dumps(graph))
+    np.testing.assert_array_equal(again.forward(np.array(True), X), np.maximum(X, 0))
+
+
+def test_operators_in_bodies_call_a_students_layer() -> None:
+    class Loud(Layer):
+        def forward(self, x: np.ndarray) -> np.ndarray:
+            return x + 7
+
+    with override("F.relu", Loud):
+        model = loaded(condition_model())
+    np.testing.assert_array_equal(model.forward(np.array(True), X), X + 7)
+
+
+def test_a_pnnx_file_refuses_bodies() -> None:
+    with pytest.raises(KuiperError, match=r"expected an operator without bodies.*load the \.onnx file itself"):
+        pnnx.format_param(read_onnx(condition_model()))
+
+
+def test_error_in_a_body_names_its_operator() -> None:
+    model = loaded(loop_model())
+    with pytest.raises(KuiperError, match=r"Loop .*body.*Mul"):
+        model.forward(np.array(2), np.ones(3, np.float32), np.ones(4, np.float32))
