@@ -63,16 +63,17 @@ def affine_grid(theta: Array, size: tuple[int, ...], align_corners: bool, where:
     axes = len(size)
     if theta.ndim != 3 or theta.shape[1:] != (axes, axes + 1):
         raise ShapeError(where, f"theta (n, {axes}, {axes + 1})", theta.shape)
-    points = np.ones((*size, axes + 1), np.float32)
+    dtype = np.dtype(np.float64 if theta.dtype == np.float64 else np.float32)
+    points = np.ones((*size, axes + 1), dtype)
     for k, coordinates in enumerate(np.meshgrid(*(_across(n, align_corners) for n in size), indexing="ij")):
         points[..., axes - 1 - k] = coordinates
-    grid = np.einsum("nij,pj->npi", theta.astype(np.float32, copy=False), points.reshape(-1, axes + 1))
+    grid = np.einsum("nij,pj->npi", theta.astype(dtype, copy=False), points.reshape(-1, axes + 1))
     return np.asarray(grid.reshape(len(theta), *size, axes))
 
 
 def _across(n: int, align_corners: bool) -> Array:
     """The coordinates of n pixels on an axis that runs from -1 to 1; one pixel alone lies at 0."""
     if n == 1:
-        return np.zeros(1, np.float32)
-    line = np.linspace(-1, 1, n, dtype=np.float64)
-    return (line if align_corners else line * (n - 1) / n).astype(np.float32)
+        return np.zeros(1)
+    line = np.linspace(-1, 1, n)
+    return line if align_corners else line * (n - 1) / n

@@ -39,7 +39,8 @@ _FIXED = {
 class Upsample(Layer):
     """The image (n, c, h, w), the row (n, c, w) or the volume (n, c, d, h, w) at ``size`` or times ``scale_factor``.
 
-    Modes: nearest, nearest-exact, linear, bilinear, trilinear, bicubic, area. Source: torch.nn.functional.interpolate.
+    Modes: nearest, nearest-exact, linear, bilinear, trilinear, bicubic, area. With ``single_is_first``, which ONNX calls
+    pytorch_half_pixel, an axis that shrinks to one pixel keeps its first. Source: torch.nn.functional.interpolate.
     """
 
     def __init__(self, op: RuntimeOperator) -> None:
@@ -52,6 +53,7 @@ class Upsample(Layer):
         if corners and _TAPS[mode] < 2:
             raise ParameterError(op.where, f"align_corners=None for mode {mode}", corners)
         self.mode, self.align_corners = mode, corners
+        self.single_is_first = op.bool_param("single_is_first", False)
         self.recompute = op.bool_param("recompute_scale_factor", False)
         self.size = op.ints_param("size", ())
         scales = op.floats_param("scale_factor", ())
@@ -82,6 +84,8 @@ class Upsample(Layer):
         else:
             axes = [self._scaled(size, scale) for size, scale in zip(sizes, self.scales * repeat, strict=True)]
         self.expect(all(axis.size_out >= 1 for axis in axes), "input that makes an output of at least one pixel", sizes)
+        if self.single_is_first:
+            axes = [replace(axis, align_corners=axis.align_corners or axis.size_out == 1) for axis in axes]
         small = len(axes) == 2 and axes[0].size_out + axes[1].size_out <= _SMALL_IMAGE
         return [replace(axis, of_small_image=small) for axis in axes]
 
