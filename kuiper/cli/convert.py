@@ -14,9 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import kuiper
+from kuiper.cli.model_arguments import add_constant_argument, constants_of
 from kuiper.cli.terminal import confirmed, say
 from kuiper.errors import ExportError, KuiperError, ParameterError
 from kuiper.graph import pnnx
+from kuiper.graph.summary import format_shape
 from kuiper.models.conversion import Comparison, verify
 from kuiper.models.conversion.caches import DecoderInputs, add_state, verify_session
 from kuiper.models.conversion.input_spec import InputSpec, draw_inputs
@@ -28,12 +31,12 @@ from kuiper.models.conversion.verification import TOLERANCE
 from kuiper.printable import printable
 
 if TYPE_CHECKING:
+    from kuiper.graph.summary import Shape
     from kuiper.models.conversion.verification import Arrays
 
 EXTRAS = {
     "torch": ("PyTorch", "pip install torch pnnx"),
     "pnnx": ("pnnx", "pip install pnnx"),
-    "onnx": ("onnx", "pip install onnx pnnx"),
     "safetensors": ("safetensors", "pip install safetensors"),
 }
 
@@ -76,6 +79,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     trust = "load a pickled or exported module, which runs any code that is in it, without asking"
     parser.add_argument("-y", "--yes", action="store_true", help=trust)
+    add_constant_argument(parser)
+    parser.add_argument("--no-check", action="store_true", help="write the files without a comparison")
     parser.add_argument("--keep", action="store_true", help="write the files even if they do not agree")
 
 
@@ -131,6 +136,9 @@ def convert(arguments: argparse.Namespace) -> None:
     """Convert, compare, and write the files if they agree."""
     model = open_source(arguments)
     path = target(arguments)
+    if arguments.no_check:
+        write_unchecked(model, path, arguments)
+        return
     specs, others = input_specs(model, arguments)
     inputs = draw_inputs(specs, arguments.seed)
     decoder = decoder_inputs(model, inputs) if arguments.state else None
@@ -140,7 +148,7 @@ def convert(arguments: argparse.Namespace) -> None:
     other_inputs = draw_inputs(others, arguments.seed)
     examples = {labelled(specs): inputs, **further_examples(specs, inputs, arguments.seed + 1)}
     if others:
-        examples[f"{labelled(others)} (--input2)"] = other_inputs
+        examples[f"{labelled(others)} (--input2)" if arguments.other_inputs else labelled(others)] = other_inputs
     if decoder:
         inputs, other_inputs = decoder.consistent(inputs), decoder.consistent(other_inputs)
         examples = {label: decoder.consistent(arrays) for label, arrays in examples.items()}
@@ -152,7 +160,7 @@ def convert(arguments: argparse.Namespace) -> None:
             arguments.moduleop,
             other_inputs,
             optlevel=arguments.optlevel,
-            note=lambda text: say(f"note: {printable(text)}"),
+            note=note,
         )
         try:
             check_moduleop(written[0], arguments.moduleop)
@@ -171,7 +179,7 @@ def convert(arguments: argparse.Namespace) -> None:
                 raise error.with_hint("nothing was written (--keep writes it all the same)") from error.__cause__
             keep(written, path)
             raise error.with_hint(f"written all the same: {path}.pnnx.param") from error.__cause__
-        announce(keep(written, path), 1 if decoder else len(inputs))
+        announce(keep(written, path), model)
 
 
 def decoder_inputs(model: TorchModel | OnnxModel, inputs: Arrays) -> DecoderInputs:
@@ -198,7 +206,11 @@ def open_source(arguments: argparse.Namespace) -> TorchModel | OnnxModel:
     if not in_code and (arguments.weights or arguments.args):
         raise ParameterError("--weights and --args", "a class, package.module:Class", arguments.model)
     if file.suffix == ".onnx":
-        return OnnxModel(file)
+        if arguments.moduleop or arguments.optlevel != 2:
+            raise ParameterError("--moduleop and --optlevel", "a model in PyTorch", arguments.model)
+        return OnnxModel(file, constants_of(arguments))
+    if arguments.constants:
+        raise ParameterError("--constant", "a model in ONNX", arguments.model)
     if not in_code:
         if file.suffix == ".py" or not (file.exists() or file.suffix):
             raise ParameterError(arguments.model, f"a class in it, {file}:Class", "none")
@@ -242,13 +254,36 @@ def input_specs(
     """The inputs to convert for, and those of other sizes."""
     specs, others = arguments.inputs or [], arguments.other_inputs or []
     if isinstance(model, OnnxModel):
-        specs, others = model.specs(specs), model.specs(others) if others else []
+        specs = model.specs(specs, note)
+        others = model.specs(others) if others else model.other_specs(specs)
     elif not specs:
         raise ParameterError("--input", "one for each argument of forward, like --input 1,3,224,224", "none")
     if others and [len(spec.shape) for spec in others] != [len(spec.shape) for spec in specs]:
         got = "; ".join(map(str, others))
         raise ParameterError("--input2", f"as many axes as in {labelled(specs)}", got)
     return specs, [other.of_kind(spec.kind) for spec, other in zip(specs, others)]  # noqa: B905
+
+
+def write_unchecked(model: TorchModel | OnnxModel, path: Path, arguments: argparse.Namespace) -> None:
+    """Convert, and compare nothing."""
+    if arguments.state:
+        raise ParameterError("--no-check", "no --state, which needs the comparison", "both")
+    specs, others = arguments.inputs or [], arguments.other_inputs or []
+    if isinstance(model, TorchModel):
+        specs, others = input_specs(model, arguments)
+    inputs, other_inputs = draw_inputs(specs, arguments.seed), draw_inputs(others, arguments.seed)
+    with tempfile.TemporaryDirectory() as scratch:
+        place, level = Path(scratch, path.name), arguments.optlevel
+        written = model.export(inputs, place, arguments.moduleop, other_inputs, optlevel=level, note=note)
+        for optimize in (False, True):
+            kuiper.load(written[0], optimize=optimize)
+        say(f"not compared with {printable(model.name)} (--no-check)")
+        announce(keep(written, path), model)
+
+
+def note(text: str) -> None:
+    """What the user should know of the conversion."""
+    say(f"note: {printable(text)}")
 
 
 def labelled(specs: list[InputSpec]) -> str:
@@ -280,9 +315,29 @@ def in_bytes(size: int) -> str:
     return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:.1f} kB"
 
 
-def announce(written: tuple[Path, Path], inputs: int) -> None:
-    """What was written, and how to run it."""
+def announce(written: tuple[Path, Path], model: TorchModel | OnnxModel) -> None:
+    """What was written, which sizes are open in it, and how to run it."""
     sizes = " and ".join(f"{path} ({in_bytes(path.stat().st_size)})" for path in written)
     say(f"\nwrote {printable(sizes)}")
-    files = " ".join(f"INPUT{i if inputs > 1 else ''}.npy" for i in range(inputs))
+    operators = pnnx.load(written[0], weights=False).operators
+    declared = [(op.name, op.outputs[0].shape) for op in operators if op.type == "pnnx.Input"]
+    say(f"open sizes: {printable(open_sizes(declared, isinstance(model, TorchModel)))}")
+    files = " ".join(f"INPUT{i if len(declared) > 1 else ''}.npy" for i in range(len(declared)))
     say(f"run it: kuiper run {printable(shlex.quote(str(written[0])))} {files}")
+
+
+def open_sizes(declared: list[tuple[str, Shape | None]], traced: bool) -> str:
+    """Which sizes of the inputs a graph leaves open, and how to open others.
+
+    >>> open_sizes([("x", (None, 3, None, None))], traced=False)
+    'x (?, 3, ?, ?)'
+    >>> open_sizes([("x", (1, 10))], traced=True)
+    'none are declared; other sizes than x (1, 10) are sure only with --input2, inputs of other sizes'
+    """
+    shown = ", ".join(f"{name} {format_shape(shape)}" for name, shape in declared)
+    is_open = any(shape is None or None in shape for _, shape in declared)
+    if not traced:
+        return shown if is_open else f"none, as the file says: {shown}"
+    if is_open:
+        return f"{shown}; --input2 with other sizes opens further axes"
+    return f"none are declared; other sizes than {shown} are sure only with --input2, inputs of other sizes"

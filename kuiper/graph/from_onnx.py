@@ -1,5 +1,8 @@
 """What PNNX loses on the way from ONNX, put back where declared types give it away.
 
+kuiper reads .onnx files itself (``kuiper.onnx``), without PNNX. This is for .param files that PNNX has made of ONNX:
+people have them, and so has ncnn's world. They are told by the names of their inputs.
+
 Shape, which PNNX may leave out:
 
     ONNX      s = Shape(x)       n = Slice(s, -1, end)            z = ConstantOfShape(s)

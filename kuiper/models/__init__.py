@@ -6,6 +6,7 @@ cards        what a model's files say beside its graph: model card, labels
 text         language models: from a prompt to the text behind it
 many         thousands of pictures, over processes or a cluster
 conversion   from PyTorch or ONNX to kuiper's files
+onnx         kuiper as a backend of the onnx package, and what others compute from an .onnx file
 fetching     official weights
 zoo          architectures, training scripts, the bundled models
 

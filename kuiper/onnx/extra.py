@@ -7,8 +7,8 @@ from typing import Any
 from kuiper.errors import ModelFormatError
 
 
-def import_onnx() -> Any:
-    """The package.
+def import_onnx(where: str) -> Any:
+    """The package; ``where`` is the file that needs it.
 
     Raises
     ------
@@ -21,5 +21,5 @@ def import_onnx() -> Any:
         if error.name != "onnx":
             raise
         hint = "pip install 'kuiper[onnx]'"
-        raise ModelFormatError("kuiper.load", "the onnx package, which reads .onnx files", "none", hint) from None
+        raise ModelFormatError(where, "the onnx package, which reads .onnx files", "none", hint) from None
     return onnx

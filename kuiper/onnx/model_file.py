@@ -52,8 +52,8 @@ class OnnxFile:
     """
 
     def __init__(self, source: Path | onnx.ModelProto, name: str = "") -> None:
-        import_onnx()
         self.name = name or (str(source) if isinstance(source, Path) else "model")
+        import_onnx(self.name)
         self.folder = str(source.parent) if isinstance(source, Path) else ""
         try:
             model = _parsed(source) if isinstance(source, Path) else _copied(source)

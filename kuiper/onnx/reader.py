@@ -66,7 +66,11 @@ def read_onnx(source: str | Path | onnx.ModelProto, constants: Mapping[str, Any]
     >>> [op.type for op in read_onnx(helper.make_model(graph)).operators]
     ['pnnx.Input', 'F.relu', 'pnnx.Output']
     """
-    file = OnnxFile(Path(source) if isinstance(source, str) else source)
+    return graph_of(OnnxFile(Path(source) if isinstance(source, str) else source), constants)
+
+
+def graph_of(file: OnnxFile, constants: Mapping[str, Any] | None = None) -> pnnx.Graph:
+    """The graph of a file that has been opened; parameters and errors are those of ``read_onnx``."""
     builder = GraphBuilder(file.name, file.opsets)
     _refuse_unknown(file)
     for name, array in file.weights.items():

@@ -33,7 +33,7 @@ def error_line(capsys: pytest.CaptureFixture[str]) -> str:
     [
         ("torch", "net:Net", "net:Net: expected PyTorch, got no module torch; pip install torch pnnx"),
         ("torch", "net.pt", "net.pt: expected PyTorch, got no module torch; pip install torch pnnx"),
-        ("onnx", "net.onnx", "net.onnx: expected onnx, got no module onnx; pip install onnx pnnx"),
+        ("onnx", "net.onnx", "net.onnx: expected the onnx package, which reads .onnx files, got none; pip install"),
     ],
 )
 def test_a_missing_extra_is_named(
@@ -258,19 +258,6 @@ class TestConversion:
         monkeypatch.setitem(sys.modules, "pnnx", None)
         assert run(f"{NETWORKS}:Cnn", "--input", IMAGE) == 1
         assert "Cnn: expected pnnx, got no module pnnx; pip install pnnx" in error_line(capsys)
-
-    def test_onnx_needs_no_input_where_the_file_has_the_sizes(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        onnx = pytest.importorskip("onnx")
-        x, y = (onnx.helper.make_tensor_value_info(name, 1, [2, 3]) for name in "xy")
-        graph = onnx.helper.make_graph([onnx.helper.make_node("Relu", ["x"], ["y"])], "net", [x], [y])
-        onnx.save(
-            onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8), "n.onnx"
-        )
-        assert run("n.onnx") == 0
-        assert "2,3:f32" in capsys.readouterr().out
-        assert (tmp_path / "n.pnnx.param").exists()
 
     def test_a_decoder_with_caches_becomes_one_that_keeps_them(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]

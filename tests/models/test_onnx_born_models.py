@@ -62,9 +62,8 @@ def test_model_from_onnx_equals_torch(route: Route, tmp_path: Path) -> None:
     if route.other:
         images.append(example_input((2, 3, *route.other), seed=2))
     write_onnx(model, images[0], tmp_path / "model.onnx", route)
-    arrays = [(image.numpy(),) for image in images]
     exported = OnnxModel(tmp_path / "model.onnx")
-    param, _ = exported.export(arrays[0], tmp_path / "model", other_inputs=arrays[1] if route.other else ())
+    param, _ = exported.export((images[0].numpy(),), tmp_path / "model")
     for image in images:
         with torch.no_grad():
             expected = model(image).numpy()

@@ -102,9 +102,8 @@ def record(log: Path, seed: int) -> None:
         "Floats may differ by 1e-5 of the largest number, or by ten times what rounding noise of 3e-7 on each value "
         "does to torch's own answer in float64; whole numbers and shapes not at all. One and two threads give the same "
         "bits.",
-        "A graph is pnnx's fault if the Python program that pnnx writes beside it computes the same wrong numbers, if "
-        "it asks for fewer sizes than the ONNX file, or if it declares other shapes than torch's; torch.onnx's, if "
-        "onnxruntime computes them from the ONNX file.",
+        "A graph is pnnx's fault if the Python program that pnnx writes beside it computes the same wrong numbers, or "
+        "if it declares other shapes than torch's; torch.onnx's, if onnxruntime computes them from the ONNX file.",
     ]
     notes += [f"Seed {one.seed}, {one.route}: {explained[str(one.seed)]}." for one in told]
     command = f"python -m tests.networks --count {len(verdicts)} --seed {seed}"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.networks.compare import Failure, failure_of, furthest
-from tests.networks.export import NoGraphError, by_onnxruntime, by_pnnx, declares_other_shapes, graph_of, loses_sizes
+from tests.networks.export import NoGraphError, by_onnxruntime, by_pnnx, declares_other_shapes, graph_of
 from tests.networks.generate import network_of, side_by_side
 from tests.networks.shrink import shrunk
 
@@ -87,8 +87,8 @@ def failure_by(network: Network, route: str) -> Failure | None:
 def blame(network: Network, route: str, failure: Failure) -> str:
     """Who wrote a graph that computes something else.
 
-    "torch.onnx" if onnxruntime computes it, too; "pnnx" if its own Python does, if it has left sizes out, or if its
-    file declares outputs of other shapes than torch's.
+    "torch.onnx" if onnxruntime computes it, too; "pnnx" if its own Python does, or if its file declares outputs of
+    other shapes than torch's.
     """
     if failure.kind.startswith("engine"):
         return "fails"
@@ -104,8 +104,7 @@ def blame(network: Network, route: str, failure: Failure) -> str:
                     return "torch.onnx"
             except Exception:
                 return "torch.onnx"
-            if loses_sizes(network, Path(folder)):
-                return "pnnx"
+            return "fails"
         if failure.call == "traced" and declares_other_shapes(network, route, Path(folder), wanted):
             return "pnnx"
         try:

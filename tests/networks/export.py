@@ -51,8 +51,7 @@ def graph_of(network: Network, route: str, folder: Path) -> Path:
         if route != "onnx":
             return export(module, traced, folder / "network", other_inputs=other, optlevel=int(route[-1]))[0]
         model = OnnxModel(onnx_file(network, folder))
-        arrays, others = (tuple(map(as_array, tensors)) for tensors in (traced, other))
-        return model.export(arrays, folder / "network", other_inputs=others)[0]
+        return model.export(tuple(map(as_array, traced)), folder / "network")[0]
     except KuiperError as error:
         raise NoGraphError(one_line(str(error))) from error
 
@@ -90,15 +89,11 @@ def by_pnnx(network: Network, route: str, folder: Path, inputs: Tensors) -> list
     """What the Python module computes that pnnx writes beside its graph."""
     traced = network.tensors(network.inputs)
     other = network.tensors(network.others) if network.open_sizes and network.others else ()
-    if route == "onnx":
-        file, level = onnx_file(network, folder), 2
-        convert(file, converter_options(traced, other, optlevel=level))
-    else:
-        module, file, level = network.build(), folder / "network.pt", int(route[-1])
-        with prepared(module), traceable(module), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            torch.jit.trace(module, traced, check_trace=False).save(str(file))
-        convert(file, converter_options(traced, other, optlevel=level))
+    module, file = network.build(), folder / "network.pt"
+    with prepared(module), traceable(module), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.jit.trace(module, traced, check_trace=False).save(str(file))
+    convert(file, converter_options(traced, other, optlevel=int(route[-1])))
     names: dict[str, Any] = {"__name__": "pnnx_module"}
     text = file.with_name("network_pnnx.py").read_text(encoding="utf-8")
     here = os.getcwd()
@@ -110,17 +105,6 @@ def by_pnnx(network: Network, route: str, folder: Path, inputs: Tensors) -> list
             return [as_array(output) for output in flat(names["Model"]().float().eval()(*inputs))]
     finally:
         os.chdir(here)
-
-
-def loses_sizes(network: Network, folder: Path) -> bool:
-    """Whether the ONNX file computes with sizes of its inputs that pnnx's graph of it does not ask for any more."""
-    import onnx
-
-    if not network.open_sizes:
-        return False  # sizes that are known may become numbers
-    param = graph_of(network, "onnx", folder).read_text(encoding="utf-8")
-    asked = sum(node.op_type == "Shape" for node in onnx.load(folder / "network.onnx").graph.node)
-    return asked > sum(line.startswith("Shape ") or "size(" in line for line in param.splitlines())
 
 
 def declares_other_shapes(network: Network, route: str, folder: Path, wanted: Sequence[np.ndarray]) -> bool:

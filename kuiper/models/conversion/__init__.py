@@ -1,6 +1,8 @@
-"""From a model in PyTorch or ONNX to ``NAME.pnnx.param`` and ``NAME.pnnx.bin``, through pnnx.
+"""From a model in PyTorch or ONNX to ``NAME.pnnx.param`` and ``NAME.pnnx.bin``.
 
-    traps: what pnnx is known to get wrong -> pnnx_converter: the two files -> verification: do they compute the same?
+    PyTorch   traps: what pnnx is known to get wrong -> pnnx_converter: the two files
+    ONNX      kuiper.onnx.reader: the graph -> the two files
+    both      verification: do they compute the same?
     caches: a decoder that takes and returns its caches -> a graph that keeps them
 
 Needs PyTorch and pnnx (``pip install torch pnnx``); to run what it wrote, neither is

@@ -27,6 +27,9 @@ KINDS = {
 }
 """The element types of inputs: what a .param file calls them, and NumPy."""
 
+KIND_NAMES = {np.dtype(dtype).name: kind for kind, dtype in KINDS.items()}
+"""What PyTorch and NumPy call the element types of inputs, and what pnnx does."""
+
 EXPECTED = "sizes, perhaps an element type and a range, like 1,3,224,224 or 1,10:i64 or 1,10:i64:0..999"
 
 LARGEST = 2**31
@@ -96,7 +99,7 @@ class InputSpec:
 
     def __str__(self) -> str:
         """As ``parse`` takes it, without the range."""
-        return ",".join(map(str, self.shape)) + (f":{self.kind}" if self.kind else "")
+        return (",".join(map(str, self.shape)) or "()") + (f":{self.kind}" if self.kind else "")
 
 
 def draw_inputs(specs: Sequence[InputSpec], seed: int) -> tuple[np.ndarray, ...]:

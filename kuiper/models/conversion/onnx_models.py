@@ -2,41 +2,39 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from kuiper.errors import ExportError
-from kuiper.models.conversion.input_spec import InputSpec
-from kuiper.models.conversion.onnx_traps import upgraded, with_explicit_pads
-from kuiper.models.conversion.pnnx_converter import KIND_NAMES, convert, converter_options
-from kuiper.models.conversion.torch_export import in_one_line, keep
+from kuiper.graph import pnnx
+from kuiper.models.conversion.input_spec import KIND_NAMES, InputSpec, draw_inputs
+from kuiper.models.conversion.open_axes import ATTEMPTS, made_up
 from kuiper.models.conversion.traps import ignore
-from kuiper.models.nested import flat
+from kuiper.models.onnx.judge import Judge
+from kuiper.models.onnx.one_node import differing_node
+from kuiper.onnx.element_types import element_type
+from kuiper.onnx.model_file import OnnxFile
+from kuiper.onnx.reader import graph_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import onnx
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from kuiper.models.conversion.traps import Note
     from kuiper.models.conversion.verification import Arrays
 
 
+_NUMPY_NAMES = {"float": "float32", "double": "float64"}
+
+
 class OnnxInput(NamedTuple):
-    """An input as the file declares it; sizes that it leaves open are names."""
+    """An input as the file declares it; sizes that it leaves open are names or "?"."""
 
     name: str
     dims: tuple[int | str, ...] | None
     kind: str
-
-    @property
-    def shape(self) -> tuple[int, ...] | None:
-        """The sizes if all are known."""
-        sizes = [size for size in self.dims or () if isinstance(size, int)]
-        return tuple(sizes) if self.dims is not None and len(sizes) == len(self.dims) else None
 
     def __str__(self) -> str:
         dims = "?" if self.dims is None else ", ".join(map(str, self.dims))
@@ -46,49 +44,58 @@ class OnnxInput(NamedTuple):
 class OnnxModel:
     """A model in an .onnx file, weights in files beside it included.
 
+    Parameters
+    ----------
+    path : the file
+    constants : inputs that shall be the same in every run, by name, as of ``kuiper.load``
+
     Raises
     ------
-    ExportError
-        If the file is not such a model.
-    ModuleNotFoundError
-        If onnx is not installed.
+    ModelFormatError
+        If the file is not such a model, or onnx is not installed.
     """
 
-    def __init__(self, path: Path) -> None:
-        import onnx
+    def __init__(self, path: Path, constants: Mapping[str, Any] | None = None) -> None:
+        self.path, self.name = path, path.name
+        self.constants = dict(constants or {})
+        self._file = OnnxFile(path)
+        self.inputs = [
+            _input(info, self.name)
+            for info in self._file.graph.input
+            if info.name not in self._file.weights and info.name not in self.constants
+        ]
 
-        if not path.is_file():
-            raise ExportError(str(path), "a file", "a directory" if path.is_dir() else "nothing there")
-        try:
-            self.model = onnx.load(path)
-            self.model = upgraded(self.model)
-        except Exception as error:
-            raise ExportError(str(path), "a model in ONNX", in_one_line(error)) from error
-        if not self.model.graph.node:
-            raise ExportError(str(path), "a model in ONNX", "a file without operators")
-        self.name = path.name
-        self.framework = "onnxruntime" if _has_onnxruntime() else "ONNX"
-        self.inputs = _inputs(self.model)
+    @property
+    def framework(self) -> str:
+        """Who computes the answers."""
+        return self._judge.runtime
 
-    def specs(self, given: Sequence[InputSpec]) -> list[InputSpec]:
+    def specs(self, given: Sequence[InputSpec], note: Note = ignore) -> list[InputSpec]:
         """The inputs to convert for: those given, with the file's element types, or those of the file.
+
+        Sizes that the file leaves open are made up where none are given, so that the model runs; ``note`` is told.
 
         Raises
         ------
         ExportError
-            If the file leaves sizes open and none are given, or if those given do not fit it.
+            If those given do not fit the file, or no sizes that were made up do.
         """
-        declared = "; ".join(map(str, self.inputs))
         if not given:
-            known = [InputSpec(one.shape, one.kind) for one in self.inputs if one.shape is not None]
-            if len(known) < len(self.inputs):
-                hint = "give one --input for each: --input 1,3,224,224"
-                raise ExportError(self.name, "inputs of known sizes", declared, hint)
-            return known
+            return self._made_up(note)
         fits = len(given) == len(self.inputs) and all(map(_fits, given, self.inputs))
         if not fits:
+            declared = "; ".join(map(str, self.inputs))
             raise ExportError(self.name, f"inputs like {declared}", "; ".join(map(str, given)))
         return [spec.of_kind(one.kind) for spec, one in zip(given, self.inputs, strict=True)]
+
+    def other_specs(self, specs: Sequence[InputSpec]) -> list[InputSpec]:
+        """Inputs of other sizes where the file leaves some open; none if it does not, or none run that are tried."""
+        for attempt in range(1, ATTEMPTS):
+            sizes = made_up([one.dims for one in self.inputs], attempt, batch=2)
+            others = [InputSpec(shape, spec.kind, spec.limits) for shape, spec in zip(sizes, specs, strict=True)]
+            if others != list(specs) and self._runs(others):
+                return others
+        return []
 
     def export(
         self,
@@ -100,93 +107,106 @@ class OnnxModel:
         optlevel: int = 2,
         note: Note = ignore,
     ) -> tuple[Path, Path]:
-        """Write ``<path>.pnnx.param`` and ``<path>.pnnx.bin`` and return their paths."""
-        import onnx
+        """Write ``<path>.pnnx.param`` and ``<path>.pnnx.bin`` and return their paths.
 
-        options = converter_options(inputs, other_inputs, moduleop, optlevel)
-        shapes = {name: array.shape for name, array in self._named(inputs).items()}
-        model = with_explicit_pads(self.model, shapes)
-        if model is not self.model:
-            note("auto_pad is written as the pads for these sizes")
-        with tempfile.TemporaryDirectory() as scratch:
-            whole = Path(scratch, "model.onnx")
-            try:
-                onnx.save(model, whole)  # weights from other files included: pnnx does not look for those
-            except ValueError as error:
-                raise ExportError(self.name, "less than 2 GB", in_one_line(error)) from error
-            return keep(convert(whole, options), path)
+        Sizes that the file leaves open stay open, whatever ``inputs`` are; the other arguments are for models of
+        PyTorch.
+
+        Raises
+        ------
+        UnsupportedOperatorError
+            If kuiper lacks operators of the model.
+        ModelFormatError
+            If it has what a PNNX file cannot hold, such as the bodies of conditions and loops.
+        """
+        graph = graph_of(self._file, self.constants)
+        for operand in graph.operands:
+            if operand.shape is not None:
+                operand.shape = tuple(size if isinstance(size, int) else None for size in operand.shape)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        param = path.with_name(f"{path.name}.pnnx.param")
+        pnnx.save(graph, param)
+        return param, pnnx.sibling_bin(param)
 
     def answers(self, inputs: Arrays) -> list[np.ndarray]:
         """The outputs in order, by onnxruntime if it is there, else by the reference implementation in onnx."""
-        return self._run(self.model, inputs)
+        return self._judge.answers(self._named(inputs))
 
     def exact_answers(self, inputs: Arrays) -> list[np.ndarray]:
-        """Nothing: an ONNX file says of every tensor that it is float32."""
-        return []
+        """The outputs in float64, or nothing."""
+        return self._judge.exact_answers(self._named(inputs))
+
+    def shaken_answers(self, inputs: Arrays) -> list[list[np.ndarray]]:
+        """The outputs as they would be with other rounding, or nothing."""
+        return self._judge.shaken_answers(self._named(inputs))
 
     def settled_answers(self, inputs: Arrays) -> tuple[list[np.ndarray], set[str]]:
         """Nothing: in ONNX the first of equal numbers comes first anyway."""
         return [], set()
 
-    def steps(self, inputs: Arrays) -> list[np.ndarray]:
-        """Everything that a node of the graph computes."""
-        import onnx
+    def suspect(self, param: str | Path, inputs: Arrays, tolerance: float) -> str | None:
+        """The first node that kuiper, given the judge's inputs of that node, computes otherwise; "" if none does.
 
-        talkative = onnx.ModelProto()
-        talkative.CopyFrom(self.model)
-        names = [name for node in talkative.graph.node for name in node.output if name]
-        del talkative.graph.output[:]
-        talkative.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names)
-        return self._run(talkative, inputs)
+        None means that it cannot be told.
+        """
+        return differing_node(self._judge, self._named(inputs))
+
+    def _made_up(self, note: Note) -> list[InputSpec]:
+        """The file's inputs, with sizes for which the model runs where it leaves them open."""
+        dims = [one.dims for one in self.inputs]
+        if all(one is not None and all(isinstance(size, int) for size in one) for one in dims):
+            return [InputSpec(shape, one.kind) for shape, one in zip(made_up(dims), self.inputs, strict=True)]
+        for attempt in range(ATTEMPTS):
+            specs = [InputSpec(shape, one.kind) for shape, one in zip(made_up(dims, attempt), self.inputs, strict=True)]
+            if self._runs(specs):
+                note(f"sizes that the file leaves open, made up: {'; '.join(map(str, specs))} (--input chooses others)")
+                return specs
+        declared = "; ".join(map(str, self.inputs))
+        raise ExportError(self.name, "--input once for each input, with sizes that the model takes", declared)
+
+    def _runs(self, specs: Sequence[InputSpec]) -> bool:
+        """Whether the judge can run the model on inputs like these."""
+        try:
+            return bool(self.answers(draw_inputs(specs, 0)))
+        except ExportError:
+            return False
+
+    @cached_property
+    def _judge(self) -> Judge:
+        return Judge(self.path)
+
+    @cached_property
+    def _constants(self) -> dict[str, np.ndarray]:
+        """The inputs that are constants, as the judge takes them."""
+        from onnx import helper
+
+        found = {}
+        for info in self._file.graph.input:
+            if info.name in self.constants:
+                tensor = info.type.tensor_type
+                array = np.asarray(self.constants[info.name], helper.tensor_dtype_to_np_dtype(tensor.elem_type))
+                found[info.name] = array if array.ndim else array.reshape([1] * len(tensor.shape.dim))
+        return found
 
     def _named(self, inputs: Arrays) -> dict[str, np.ndarray]:
-        """The arrays by the names of the file's inputs; an exporter leaves out an input that nothing depends on."""
+        """The arrays by the names of the file's inputs, constants included."""
         if len(inputs) != len(self.inputs):
             raise ExportError(self.name, f"{len(self.inputs)} inputs, as the file has", f"{len(inputs)}")
-        return {one.name: array for one, array in zip(self.inputs, inputs, strict=True)}
-
-    def _run(self, model: onnx.ModelProto, inputs: Arrays) -> list[np.ndarray]:
-        feeds = self._named(inputs)
-        try:
-            if _has_onnxruntime():
-                import onnxruntime
-
-                options = onnxruntime.SessionOptions()
-                options.log_severity_level = 4
-                session = onnxruntime.InferenceSession(model.SerializeToString(), options)
-                outputs = session.run(None, feeds)
-            else:
-                from onnx.reference import ReferenceEvaluator
-
-                outputs = ReferenceEvaluator(model).run(None, feeds)
-        except Exception as error:
-            shapes = ", ".join(f"{name} {array.shape}" for name, array in feeds.items())
-            raise ExportError(self.name, f"a run on {shapes}", in_one_line(error)) from error
-        return [np.asarray(output) for output in flat(outputs)]
+        given = {one.name: array for one, array in zip(self.inputs, inputs, strict=True)}
+        return given | self._constants
 
 
-def _has_onnxruntime() -> bool:
-    import importlib.util
-
-    return importlib.util.find_spec("onnxruntime") is not None
-
-
-def _inputs(model: onnx.ModelProto) -> list[OnnxInput]:
-    """The inputs that are no weights, in order."""
-    import onnx
-
-    weights = {tensor.name for tensor in model.graph.initializer}
-    found = []
-    for value in model.graph.input:
-        tensor = value.type.tensor_type
-        if value.name in weights:
-            continue
-        dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type).name if tensor.elem_type else "no tensor"
-        if dtype not in KIND_NAMES:
-            raise ExportError(value.name, f"an input of the types {', '.join(KIND_NAMES)}", dtype)
-        dims = tuple(dim.dim_value or dim.dim_param or "?" for dim in tensor.shape.dim)
-        found.append(OnnxInput(value.name, dims if tensor.HasField("shape") else None, KIND_NAMES[dtype]))
-    return found
+def _input(info: Any, where: str) -> OnnxInput:
+    """An input of the file, if arrays for it can be made up."""
+    tensor = info.type.tensor_type
+    dtype = element_type(tensor.elem_type, f"{where}: '{info.name}'").name
+    kind = KIND_NAMES.get(_NUMPY_NAMES.get(dtype, dtype))
+    if kind is None:
+        raise ExportError(
+            info.name, f"an input of the types {', '.join(KIND_NAMES)}", dtype, "load the .onnx file itself"
+        )
+    dims = tuple(dim.dim_value if dim.HasField("dim_value") else dim.dim_param or "?" for dim in tensor.shape.dim)
+    return OnnxInput(info.name, dims if tensor.HasField("shape") else None, kind)
 
 
 def _fits(spec: InputSpec, declared: OnnxInput) -> bool:

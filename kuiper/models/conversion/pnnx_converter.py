@@ -15,7 +15,7 @@ import numpy as np
 
 from kuiper.errors import ExportError, KuiperError
 from kuiper.graph import pnnx as pnnx_files
-from kuiper.models.conversion.input_spec import KINDS
+from kuiper.models.conversion.input_spec import KIND_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
         @property
         def dtype(self) -> object: ...
 
-
-KIND_NAMES = {np.dtype(dtype).name: kind for kind, dtype in KINDS.items()}
-"""What PyTorch and NumPy call the element types of inputs, and what pnnx does."""
 
 MOST_SECONDS = 3600
 """So long the converter may take: on some graphs in ONNX it never ends."""

@@ -18,6 +18,7 @@ import numpy as np
 
 from kuiper.bounded_file import obstacle
 from kuiper.errors import ExportError
+from kuiper.models.conversion.diagnosis import first_difference
 from kuiper.models.conversion.exact import answers_in_float64
 from kuiper.models.conversion.ties import first_of_equals
 from kuiper.models.conversion.torch_export import as_float32, export, in_one_line, run
@@ -73,6 +74,14 @@ class TorchModel:
         met: set[str] = set()
         with intercepted(partial(first_of_equals, met)):
             return self.answers(inputs), met
+
+    def shaken_answers(self, inputs: Arrays) -> list[list[np.ndarray]]:
+        """Nothing: what the model computes in float64 says more."""
+        return []
+
+    def suspect(self, param: str | Path, inputs: Arrays, tolerance: float) -> str | None:
+        """The first operator of the graph whose output the model never computes; None if there is none."""
+        return first_difference(param, inputs, self.steps(inputs), tolerance) or None
 
     def steps(self, inputs: Arrays) -> list[np.ndarray]:
         """Every tensor that a torch function returns on the way; of TorchScript, which calls none, nothing."""

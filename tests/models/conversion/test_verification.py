@@ -33,8 +33,14 @@ class Function:
 
     name, framework = "net", "NumPy"
 
-    def __init__(self, function: Callable[[np.ndarray], list[np.ndarray]], rounding: float | None = None) -> None:
+    def __init__(
+        self,
+        function: Callable[[np.ndarray], list[np.ndarray]],
+        rounding: float | None = None,
+        blamed: str | None = None,
+    ) -> None:
         self.function, self.rounding = function, rounding
+        self.shake, self.blamed = 0.0, blamed
         self.settled: Callable[[np.ndarray], tuple[list[np.ndarray], set[str]]] | None = None
 
     def answers(self, inputs: tuple[np.ndarray, ...]) -> list[np.ndarray]:
@@ -48,8 +54,15 @@ class Function:
         """What a test says, if it says so."""
         return self.settled(*inputs) if self.settled else ([], set())
 
-    def steps(self, inputs: tuple[np.ndarray, ...]) -> list[np.ndarray]:
-        return self.function(*inputs)
+    def shaken_answers(self, inputs: tuple[np.ndarray, ...]) -> list[list[np.ndarray]]:
+        """What ``answers`` says, moved by as much as a test says."""
+        return [[answer + self.shake for answer in self.answers(inputs)]] if self.shake else []
+
+    def suspect(self, param: str | Path, inputs: tuple[np.ndarray, ...], tolerance: float) -> str | None:
+        """The first operator that computes what this function does not, unless a test says what to answer."""
+        if self.blamed is not None:
+            return self.blamed
+        return first_difference(param, inputs, self.function(*inputs), tolerance) or None
 
 
 def steps(x: np.ndarray, added: Any = 1) -> list[np.ndarray]:
