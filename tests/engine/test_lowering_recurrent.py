@@ -13,7 +13,8 @@ from tests.engine.models import algorithms, assert_close, both, numbers, plan_of
 from tests.engine.one_step import run_step
 from tests.graph.pass_graphs import OUTPUT
 
-GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
+GATES = {"LSTM": 4, "GRU": 3, "ResetFirstGRU": 3, "RNN": 1}
+TYPES = {"ResetFirstGRU": "kuiper.GRU"}
 
 
 def line(
@@ -38,7 +39,7 @@ def line(
     counts = f"{len(inputs.split())} {len(outputs.split())}"
     settings = f"hidden_size={hidden} input_size={features} num_layers={layers} bias={bias}"
     settings += f" bidirectional={directions == 2}"
-    return f"nn.{kind} it {counts} {inputs} {outputs} {settings} {more} {' '.join(weights)}"
+    return f"{TYPES.get(kind, f'nn.{kind}')} it {counts} {inputs} {outputs} {settings} {more} {' '.join(weights)}"
 
 
 @pytest.mark.parametrize("kind", GATES)
@@ -139,7 +140,8 @@ def test_recurrent_step_writes_the_last_state_at_the_arenas_start() -> None:
     places = [{"offset": offset, "direction": LANES, "row": LANES} for offset in (h, h, 0)]
     numbers_of_step = {
         "kind": KINDS["tanh"], "directions": 1, "cells": LANES, "steps": steps, "sequences": 1,
-        "vectors": 1, "panels": 1, "gates": gates, "gates_step": LANES, "gates_row": LANES,
+        "vectors": 1, "panels": 1, "cell_vectors": 0, "cell_panels": 0,
+        "gates": gates, "gates_step": LANES, "gates_row": LANES,
         "out": out, "out_step": LANES, "out_row": LANES,
     }  # fmt: skip
     weights, bias = np.zeros(LANES * LANES, np.float32), np.zeros(LANES, np.float32)

@@ -26,7 +26,9 @@ def branch(name: str, op: str, source: str = "x") -> helper.GraphProto:
 
 
 def condition_model(source: str = "c") -> helper.ModelProto:
-    node = helper.make_node("If", [source], ["y"], then_branch=branch("then", "Relu"), else_branch=branch("else", "Neg"))
+    node = helper.make_node(
+        "If", [source], ["y"], then_branch=branch("then", "Relu"), else_branch=branch("else", "Neg")
+    )
     return model_of([node], [("c", [], BOOL), ("x", ["n", 4])], [("y", ["n", 4])])
 
 

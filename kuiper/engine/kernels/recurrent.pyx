@@ -12,6 +12,9 @@ that they meet while they are in the first-level cache:
 h of the step before lies in the output already, where the step before has written it, and is read there. A plain RNN has one
 gate; its panels have several vectors of cells instead.
 
+A GRU that resets the state before the product (``linear_before_reset=0`` of ONNX) goes through its panels twice: the gates r
+and z of all cells come first, then the cells, whose panels meet r h.
+
 Sequences do not depend on each other, nor do the two directions: a task has some sequences of one direction, from the first
 step to the last.
 
@@ -28,9 +31,9 @@ cdef enum:
     TASKS = 8  # of one direction, if there are so many sequences
 
 cdef enum Kind:
-    LSTM, GRU, TANH, RELU
+    LSTM, GRU, RESET_FIRST, TANH, RELU
 
-KINDS = {"lstm": LSTM, "gru": GRU, "tanh": TANH, "relu": RELU}
+KINDS = {"lstm": LSTM, "gru": GRU, "reset first": RESET_FIRST, "tanh": TANH, "relu": RELU}
 
 # Where a state (directions, sequences, cells) lies; cells are neighbours. An offset of -1: it is not wanted.
 cdef struct State:
@@ -39,6 +42,7 @@ cdef struct State:
 cdef struct Geometry:
     Py_ssize_t kind, directions, steps, sequences, cells
     Py_ssize_t vectors, panels  # of the weights of one direction
+    Py_ssize_t cell_vectors, cell_panels  # of those that meet r h, behind the others
     Py_ssize_t gates, gates_step, gates_row  # what the inputs give: direction after direction, panel after panel
     Py_ssize_t out, out_step, out_row  # direction after direction
 
@@ -74,13 +78,21 @@ cdef class Recurrent(Step):
         w.geometry = numbers
         w.h, w.c, w.last_h, w.last_c = states
         w.weights, w.bias = &weights[0], &bias[0]
-        most = rows_for(<int> w.geometry.vectors)
+        most = rows_of(&w.geometry)
         w.blocks = min((w.geometry.sequences + most - 1) // most, TASKS)
         self.keeps = (weights, bias)
         self.numbers, self.run = w, run_sequences
         self.tasks = w.geometry.directions * w.blocks
-        # the gates of a tile, h of a panel, and three lists of pointers
+        # the gates of a tile, h of a panel, and three lists of pointers; z and r h of all cells
         self.scratch_floats = (MAX_ROWS + 1) * MAX_VECTORS * LANES + 3 * MAX_ROWS * (sizeof(void*) // sizeof(float))
+        if w.geometry.kind == RESET_FIRST:
+            self.scratch_floats += 2 * MAX_ROWS * w.geometry.panels * LANES
+
+
+cdef inline int rows_of(const Geometry* g) noexcept nogil:
+    """The most sequences of a tile."""
+    cdef int most = rows_for(<int> g.vectors)
+    return most if g.kind != RESET_FIRST else min(most, rows_for(<int> g.cell_vectors))
 
 
 cdef void run_sequences(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
@@ -129,7 +141,7 @@ cdef void run_step(
 ) noexcept nogil:
     """Step ``t`` of some sequences, whose outputs before it lie in the rows of ``past``."""
     cdef const Geometry* g = &w.geometry
-    cdef int vectors = <int> g.vectors, most = rows_for(vectors), rows
+    cdef int vectors = <int> g.vectors, most = rows_of(g), rows
     cdef Py_ssize_t panel, width = vectors * LANES, row, index, tiles = (end - first + most - 1) // most, stop, i
     cdef const float* given = memory.arena + g.gates + t * g.gates_step + direction * g.panels * width
     cdef Rows at
@@ -137,6 +149,12 @@ cdef void run_step(
     at.past = <const float**> (memory.scratch + (MAX_ROWS + 1) * MAX_VECTORS * LANES)
     at.given = at.past + MAX_ROWS
     at.gates = <float**> (at.given + MAX_ROWS)
+    if g.kind == RESET_FIRST:
+        for index in range(tiles):
+            row = first + index * (end - first) // tiles
+            stop = first + (index + 1) * (end - first) // tiles
+            run_reset_first(w, direction, t, row, <int> (stop - row), past, past_row, &at, memory)
+        return
     work.taps, work.depth, work.in_channel, work.out_channel, work.clamps = 1, g.cells, 0, 0, 0
     for panel in range(g.panels):
         index = direction * g.panels + panel
@@ -154,6 +172,65 @@ cdef void run_step(
             for i in range(rows):
                 renew(w, direction, t, row + i, panel, at.gates[i], at.given[i], at.past[i], memory)
             row = stop
+
+
+cdef void run_reset_first(
+    const Work* w, Py_ssize_t direction, Py_ssize_t t, Py_ssize_t first, int rows, const float* past,
+    Py_ssize_t past_row, const Rows* at, const Memory* memory,
+) noexcept nogil:
+    """Step ``t`` of the sequences of one tile: r and z of all cells, then the cells."""
+    cdef const Geometry* g = &w.geometry
+    cdef Py_ssize_t room = g.panels * LANES, width = 2 * LANES, panel, place, count, i, v
+    cdef Py_ssize_t cell_width = g.cell_vectors * LANES, taken = g.panels * width + g.cell_panels * cell_width
+    cdef const float* given = memory.arena + g.gates + t * g.gates_step + direction * taken
+    cdef const float* weights = w.weights + direction * taken * g.cells
+    cdef const float* bias = w.bias + direction * taken
+    cdef float* z = <float*> (at.gates + MAX_ROWS)
+    cdef float* reset = z + MAX_ROWS * room
+    cdef float* spare = memory.scratch + MAX_ROWS * MAX_VECTORS * LANES
+    cdef float* target
+    cdef const float* h
+    cdef vec new
+    cdef TileWork work
+    work.taps, work.depth, work.in_channel, work.out_channel, work.clamps = 1, g.cells, 0, 0, 0
+    work.ahead, work.ahead_bytes = weights, 0
+    for i in range(rows):
+        at.past[i] = past + (first + i) * past_row
+        at.gates[i] = memory.scratch + i * max(width, cell_width)
+    for panel in range(g.panels):
+        work.weights, work.bias = weights + panel * g.cells * width, bias + panel * width
+        for i in range(rows):
+            at.given[i] = given + (first + i) * g.gates_row + panel * width
+        tile(rows, 2, &work, at.past, at.given, at.gates)
+        for i in range(rows):
+            h = at.past[i] + panel * LANES
+            store(reset + i * room + panel * LANES, sigmoid(load(at.gates[i])) * load(h))
+            store(z + i * room + panel * LANES, sigmoid(load(at.gates[i] + LANES)))
+    for i in range(rows):
+        at.past[i] = reset + i * room
+    given += g.panels * width
+    weights += g.panels * width * g.cells
+    bias += g.panels * width
+    for panel in range(g.cell_panels):
+        work.weights, work.bias = weights + panel * g.cells * cell_width, bias + panel * cell_width
+        for i in range(rows):
+            at.given[i] = given + (first + i) * g.gates_row + panel * cell_width
+        tile(rows, <int> g.cell_vectors, &work, at.past, at.given, at.gates)
+        for i in range(rows):
+            h = past + (first + i) * past_row
+            for v in range(g.cell_vectors):
+                place = panel * cell_width + v * LANES
+                count = min(<Py_ssize_t> LANES, g.cells - place)
+                if count <= 0:
+                    break
+                new = tanh(load(at.gates[i] + v * LANES))
+                new = fma(load(z + i * room + place), load(h + place) - new, new)
+                target = memory.arena + g.out + t * g.out_step + (first + i) * g.out_row + direction * g.cells + place
+                if count == LANES:
+                    store(target, new)
+                else:
+                    store(spare, new)
+                    copy_exactly(spare, target, count)
 
 
 cdef inline void renew(

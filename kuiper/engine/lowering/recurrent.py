@@ -22,7 +22,7 @@ from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.memory import for_weights
 from kuiper.engine.transfers import dense
 from kuiper.engine.values import AnyValue, HostValue, Value, whole_vectors
-from kuiper.layers.operators.gru import GRU
+from kuiper.layers.operators.gru import GRU, ResetFirstGRU
 from kuiper.layers.operators.lstm import LSTM
 from kuiper.layers.operators.rnn import RNN
 from kuiper.layers.recurrent import for_sequences
@@ -46,6 +46,11 @@ class Cells:
     hidden: int
 
     @property
+    def behind(self) -> Cells | None:
+        """Of a GRU that resets first: the panels that meet what is left of the state, behind those of its two gates."""
+        return Cells("tanh", 1, self.hidden) if self.kind == "reset first" else None
+
+    @property
     def vectors(self) -> int:
         return self.gates if self.gates > 1 else min(whole_vectors(self.hidden) // LANES, len(MOST_ROWS))
 
@@ -61,24 +66,33 @@ class Cells:
     @property
     def width(self) -> int:
         """Numbers that the gates of one direction take."""
-        return self.panels * self.vectors * LANES
+        return self.panels * self.vectors * LANES + (self.behind.width if self.behind else 0)
 
     def ordered(self, rows: Array) -> Array:
         """``rows`` (gates * hidden, ...), gate after gate, as (width, ...), panel after panel; zeros fill them up."""
+        if self.behind:
+            gates = Cells("gates", self.gates, self.hidden).ordered(rows[: self.gates * self.hidden])
+            return np.concatenate([gates, self.behind.ordered(rows[self.gates * self.hidden :])])
         by_gate = rows.reshape(self.gates, self.hidden, *rows.shape[1:])
         room = np.zeros((self.gates, self.panels * self.in_panel, *rows.shape[1:]), np.float32)
         room[:, : self.hidden] = by_gate
         by_panel = room.reshape(self.gates, self.panels, self.in_panel, *rows.shape[1:]).swapaxes(0, 1)
         return np.ascontiguousarray(by_panel).reshape(self.width, *rows.shape[1:])
 
+    def by_panel(self, rows: Array) -> Array:
+        """Rows in order (width, hidden) as the panels that a tile reads, one behind the other."""
+        own = self.panels * self.vectors * LANES
+        panels = rows[:own].reshape(self.panels, -1, self.hidden).swapaxes(1, 2).reshape(-1)
+        return np.concatenate([panels, self.behind.by_panel(rows[own:])]) if self.behind else panels
+
     def packed(self, weights: Sequence[CellWeights]) -> tuple[Array, Array]:
         """The weights of h [directions][panels][hidden][vectors * LANES], and what is added to its product."""
         packed = for_weights(len(weights) * self.width * self.hidden)
-        panels = packed.reshape(len(weights), self.panels, self.hidden, self.vectors * LANES)
+        directions = packed.reshape(len(weights), -1)
         bias = for_weights(len(weights) * self.width)
         bias[:] = 0
         for k, cell in enumerate(weights):
-            panels[k] = self.ordered(cell.hidden).reshape(self.panels, -1, self.hidden).swapaxes(1, 2)
+            directions[k] = self.by_panel(self.ordered(cell.hidden))
             if self.kind == "gru" and cell.hidden_bias is not None:
                 bias[k * self.width : (k + 1) * self.width] = self.ordered(cell.hidden_bias)
         return packed, bias
@@ -94,7 +108,7 @@ class Cells:
         return np.concatenate(matrices), np.concatenate(biases)
 
 
-@lowers(LSTM, GRU, RNN)
+@lowers(LSTM, GRU, ResetFirstGRU, RNN)
 def lower_recurrent(layer: Layer, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
     """nn.LSTM, nn.GRU and nn.RNN, all layers and directions."""
     stack = layer.stack
@@ -109,7 +123,8 @@ def lower_recurrent(layer: Layer, inputs: list[AnyValue], planner: Planner) -> S
     first = _first_states(layer, inputs, planner, n)
     if first is None:
         return None
-    cells = Cells(_kind(layer), layer.gates, layer.hidden)
+    kind = _kind(layer)
+    cells = Cells(kind, 2 if kind == "reset first" else layer.gates, layer.hidden)
     last = _last_states(layer, planner, n)
     for k in range(layer.layers):
         top = k == layer.layers - 1
@@ -121,6 +136,8 @@ def lower_recurrent(layer: Layer, inputs: list[AnyValue], planner: Planner) -> S
 def _kind(layer: Layer) -> str:
     if isinstance(layer, LSTM):
         return "lstm"
+    if isinstance(layer, ResetFirstGRU):
+        return "reset first"
     if isinstance(layer, GRU):
         return "gru"
     cell: Any = layer.stack.cell
@@ -194,6 +211,8 @@ def _emit_layer(
             "kind": KINDS[cells.kind], "directions": layer.directions, "cells": layer.hidden,
             "steps": by_step[0].shape[0], "sequences": by_step[0].shape[1],
             "vectors": cells.vectors, "panels": cells.panels,
+            "cell_vectors": cells.behind.vectors if cells.behind else 0,
+            "cell_panels": cells.behind.panels if cells.behind else 0,
             "gates": gates.offset, "gates_step": by_step[0].strides[0], "gates_row": by_step[0].strides[1],
             "out": out.offset, "out_step": by_step[1].strides[0], "out_row": by_step[1].strides[1],
         }  # fmt: skip

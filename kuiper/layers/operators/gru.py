@@ -29,6 +29,43 @@ class GRU(Recurrent):
         return gru
 
 
+@register("kuiper.GRU")
+class ResetFirstGRU(GRU):
+    """A GRU that resets the state before the product with its weights, not behind it: ``linear_before_reset=0`` of ONNX.
+
+    torch has no such layer; weights and outputs are named as those of nn.GRU.
+
+    Source: ONNX, GRU; Cho et al., 2014, whose cell it is.
+    """
+
+    def read_cell(self) -> Cell:
+        return reset_first_gru
+
+
+def reset_first_gru(x: Array, states: States, weights: CellWeights) -> tuple[Array, States]:
+    """One direction of one layer, from the states (h,): outputs (l, n, hidden), and the last (h,).
+
+    r, z = sigmoid of W_r x + b_r + U_r h + d_r, ...
+    g    = tanh(W_g x + b_g + U_g (r h) + d_g)
+    h    = (1 - z) g + z h
+    """
+    h = states[0]
+    gates = weights.gates_of(x, weights.input_bias, weights.hidden_bias)
+    outputs = np.empty((len(x), *h.shape), np.float32)
+    size = h.shape[1]
+    of_gates, of_state = weights.by_output[:, : 2 * size], np.ascontiguousarray(weights.by_output[:, 2 * size :])
+    for step, given in enumerate(gates):
+        r, z = np.split(sigmoid(given[:, : 2 * size] + h @ of_gates), 2, axis=1)
+        g = np.tanh(given[:, 2 * size :] + (r * h) @ of_state)
+        h = outputs[step] = g + z * (h - g)
+    return outputs, (h.copy(),)
+
+
+def sigmoid(x: Array) -> Array:
+    """1 / (1 + exp(-x)) of each number."""
+    return np.asarray(1 / (1 + np.exp(-x)))
+
+
 def gru(x: Array, states: States, weights: CellWeights) -> tuple[Array, States]:
     """One direction of one layer, from the states (h,): outputs (l, n, hidden), and the last (h,).
 

@@ -33,7 +33,9 @@ def recurrent(node: Node, build: GraphBuilder) -> tuple[Value | None, ...]:
         if node.value(place).rank not in (3, None):
             raise ShapeError(node.where, f"{_INPUTS[place]} with three axes", node.value(place).shape)
     wanted = [name for place, name in enumerate(_OUTPUTS[: len(node.outputs)]) if node.wants(place)]
-    made = _torch_layer(node, build, given, wanted) if _is_usual(node, given) else _own_layer(node, build, given, wanted)
+    made = (
+        _torch_layer(node, build, given, wanted) if _is_usual(node, given) else _own_layer(node, build, given, wanted)
+    )
     return tuple(made.get(name) for name in _OUTPUTS)
 
 
@@ -52,8 +54,8 @@ def _is_usual(node: Node, given: dict[str, Value]) -> bool:
     """Whether torch's layer computes the same."""
     weights = [given[name] for name in ("W", "R", "B") if name in given]
     constant = all(value.constant is not None and value.is_float32 for value in weights)
-    activations = node.get("activations") or _USUAL[node.type]
     directions = 2 if node.get("direction") == "bidirectional" else 1
+    activations = node.get("activations") or _USUAL[node.type] * directions
     usual = [_USUAL[node.type] * directions, *([["Relu"] * directions] if node.type == "RNN" else [])]
     return (
         constant
@@ -63,7 +65,6 @@ def _is_usual(node: Node, given: dict[str, Value]) -> bool:
         and list(activations) in usual
         and not node.get("clip")
         and not node.get("input_forget")
-        and (node.type != "GRU" or bool(node.get("linear_before_reset")))
         and node.get("direction", "forward") in ("forward", "reverse", "bidirectional")
         and _weights_fit(node, given, directions)
     )
@@ -106,7 +107,9 @@ def _torch_layer(node: Node, build: GraphBuilder, given: dict[str, Value], wante
     if node.type == "RNN":
         params["nonlinearity"] = "relu" if "Relu" in (node.get("activations") or ()) else "tanh"
     states = _first_states(node, build, given, batch_first)
-    values = build.ops(f"nn.{node.type}", x, *states, outputs=len(wanted), params=params, attrs=attrs)
+    resets_first = node.type == "GRU" and not node.get("linear_before_reset")
+    kind = "kuiper.GRU" if resets_first else f"nn.{node.type}"
+    values = build.ops(kind, x, *states, outputs=len(wanted), params=params, attrs=attrs)
     made = dict(zip(wanted, values, strict=True))
     for name, value in made.items():
         value.type = x.type
@@ -150,7 +153,9 @@ def _attributes(node: Node, given: dict[str, Value]) -> dict[str, np.ndarray]:
         for k, rows in enumerate(stack):
             suffix = "l0_reverse" if k else "l0"
             if key == "bias":
-                attrs[f"bias_ih_{suffix}"], attrs[f"bias_hh_{suffix}"] = (_in_order(b, order) for b in np.split(rows, 2))
+                attrs[f"bias_ih_{suffix}"], attrs[f"bias_hh_{suffix}"] = (
+                    _in_order(b, order) for b in np.split(rows, 2)
+                )
             else:
                 attrs[f"weight_{key}_{suffix}"] = _in_order(rows, order)
     return attrs
