@@ -168,10 +168,15 @@ class Draft:
     def pack(self, key: Any, make: Callable[[], Any], owner: Any = None) -> Any:
         """What ``make`` gives for the weights of ``owner``; kept for later plans of this model.
 
-        The owner is the current operator's layer, or what several operators share.
+        The owner is what several operators share; by default the current operator's weights, which another operator of
+        the same settings may share, or its layer if it has none.
         """
         assert self.op is not None
-        key = (id(self.op.layer if owner is None else owner), key)
+        if owner is None and self.op.attrs:
+            settings = tuple((name, repr(param.value)) for name, param in self.op.params.items())
+            key = (self.op.type, settings, tuple(map(id, self.op.attrs.values())), key)
+        else:
+            key = (id(self.op.layer if owner is None else owner), key)
         if key not in self.packed:
             self.packed[key] = make()
         return self.packed[key]

@@ -27,6 +27,7 @@ def runtime_operators(graph: pnnx.Graph, name: str) -> tuple[list[RuntimeOperato
         for index, operand in enumerate(graph.operands)
     }
     operators = []
+    shared: dict[int, RuntimeAttribute] = {}
     for op in graph.operators:
         data = [
             (operand, key) for operand, key in zip(op.inputs, op.input_names, strict=True) if not _is_own(op, operand)
@@ -38,7 +39,7 @@ def runtime_operators(graph: pnnx.Graph, name: str) -> tuple[list[RuntimeOperato
             outputs=[operands[operand] for operand in op.outputs],
             input_names=[key for _, key in data],
             params=runtime_params(op),
-            attrs=runtime_attrs(op, name),
+            attrs=runtime_attrs(op, name, shared),
             graphs=op.graphs,
         )
         for operand in runtime.outputs:
@@ -70,10 +71,13 @@ def runtime_params(op: pnnx.Operator) -> dict[str, RuntimeParameter]:
     return {key: RuntimeParameter(param.type, param.value) for key, param in op.params.items()}
 
 
-def runtime_attrs(op: pnnx.Operator, name: str) -> dict[str, AnyAttribute]:
+def runtime_attrs(
+    op: pnnx.Operator, name: str, shared: dict[int, RuntimeAttribute] | None = None
+) -> dict[str, AnyAttribute]:
     """The weights of an operator; bfloat16, which NumPy lacks, is widened to float32.
 
-    A weight and its scales become one quantised weight.
+    A weight and its scales become one quantised weight. ``shared`` has the weights so far by the identity of their
+    arrays: operators that share an array, as graphs made in code do, share the weight.
 
     Raises
     ------
@@ -85,9 +89,14 @@ def runtime_attrs(op: pnnx.Operator, name: str) -> dict[str, AnyAttribute]:
         if attr.data is None:
             raise ModelFormatError(name, f"the weight '{op.name}.{key}'", "a graph that was read without its .bin")
         data = attr.data
+        if shared is not None and id(data) in shared:
+            attrs[key] = shared[id(data)]
+            continue
         if attr.type is DataType.BF16:
             data = (data.astype(np.uint32) << 16).view(np.float32)
-        attrs[key] = RuntimeAttribute(attr.type, attr.shape, data)
+        attrs[key] = weight = RuntimeAttribute(attr.type, attr.shape, data)
+        if shared is not None and data is attr.data:
+            shared[id(data)] = weight
     for key in [key for key in attrs if key + SCALES in attrs]:
         scales = attrs.pop(key + SCALES).data
         attrs[key] = QuantizedAttribute(quantized_weight(attrs[key].data, scales, f"{name}: '{op.name}.{key}'"))

@@ -63,17 +63,17 @@ def folded(
     if bias.shape != scale.shape:
         return None
     with np.errstate(all="ignore"):
-        new_weight = np.multiply(weight, factors, out=np.empty_like(weight), casting="same_kind")
-        new_bias = (scale * bias + shift).astype(np.float32)
-    if not (np.isfinite(new_weight).all() and np.isfinite(new_bias).all()):
+        new = {"bias": (scale * bias + shift).astype(np.float32)}
+        if not (scale == 1).all():  # else operators that share the weight go on sharing it
+            new["weight"] = np.multiply(weight, factors, out=np.empty_like(weight), casting="same_kind")
+    if not all(np.isfinite(array).all() for array in new.values()):
         return None
-    new = (("weight", new_weight), ("bias", new_bias))
     return replace(
         op,
         name=f"{op.name}+{word}",
         outputs=norm.outputs,
         params={**op.params, "bias": RuntimeParameter(ParameterType.BOOL, True)},
-        attrs={**op.attrs, **{key: RuntimeAttribute(DataType.F32, array.shape, array) for key, array in new}},
+        attrs={**op.attrs, **{key: RuntimeAttribute(DataType.F32, array.shape, array) for key, array in new.items()}},
         layer=None,
         grown_from=op.where,
     )
