@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kuiper.errors import DataTypeError, ParameterError, ShapeError, UnsupportedOperatorError
+from kuiper.errors import DataTypeError, ParameterError, ShapeError
 from tests.layers.one_operator import layer, run
 from tests.layers.wired_operator import run_wired
 
@@ -33,9 +33,9 @@ def test_fold_in_the_spelling_of_onnx() -> None:
         got.tolist()
         == run("F.fold", columns, output_size=[1, 3], kernel_size=[1, 2], padding=[0, 1], stride=[1, 2]).tolist()
     )
-    with pytest.raises(
-        UnsupportedOperatorError, match=r"expected pads that are the same on both sides, got \(0, 0, 1, 1\)"
-    ):
+    behind = run_wired("Col2Im", columns, np.array([1, 3]), np.array([1, 2]), pads=[0, 0, 0, 1], strides=[1, 2])
+    assert behind.tolist() == [[[[1, 3, 2]]]]
+    with pytest.raises(ShapeError, match=r"columns \(n, c \* 2, 6\), got \(1, 2, 2\)"):
         run_wired("Col2Im", columns, np.array([1, 3]), np.array([1, 2]), pads=[0, 0, 1, 1])
 
 

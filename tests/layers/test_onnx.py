@@ -25,18 +25,30 @@ def test_reductions_keep_their_axes_unless_told_otherwise() -> None:
 @pytest.mark.parametrize(
     ("type_name", "setting", "expected"),
     [
-        ("ArgMax", {"select_last_index": 1}, "select_last_index=0, got 1"),
-        ("CumSum", {"exclusive": 1}, "exclusive=0, got 1"),
-        ("CumSum", {"reverse": 1}, "reverse=0, got 1"),
-        ("ScatterElements", {"reduction": "mean"}, "reduction=none, got mean"),
-        ("ScatterND", {"reduction": "mul"}, "reduction none, got mul"),
-        ("GatherND", {"batch_dims": 1}, "batch_dims=0, got 1"),
+        ("ScatterElements", {"reduction": "mean"}, "reduction none, add, mul, max, min, got mean"),
+        ("ScatterND", {"reduction": "mean"}, "reduction none, add, mul, max, min, got mean"),
+        ("TensorScatter", {"mode": "spiral"}, "mode linear or circular, got spiral"),
         ("Pad", {"mode": "mirror"}, "mode constant, reflect, edge, wrap, got mirror"),
     ],
 )
-def test_what_torch_lacks_is_refused(type_name: str, setting: dict[str, Any], expected: str) -> None:
+def test_modes_that_onnx_lacks_are_refused(type_name: str, setting: dict[str, Any], expected: str) -> None:
     with pytest.raises(UnsupportedOperatorError, match=f"{type_name} 'it': expected {expected}"):
-        run(type_name, X, np.zeros((1, 1), np.int64), **setting)
+        run(type_name, X, **setting)
+
+
+def test_reductions_keep_the_element_type_and_may_reduce_nothing() -> None:
+    whole = X.astype(np.int32)
+    assert run("ReduceMean", whole).tolist() == [[5]]
+    assert run("ReduceMean", whole).dtype == np.int32
+    assert run_wired("ReduceSum", whole, np.array([1]), keepdims=0).tolist() == [6, 22, 38]
+    assert run("ReduceSumSquare", X, noop_with_empty_axes=1)[0].tolist() == [0, 1, 4, 9]
+    assert run("ReduceMax", X[:0], axes=(0,)).tolist() == [[-np.inf] * 4]
+
+
+def test_the_last_of_equals_and_totals_from_the_end() -> None:
+    assert run("ArgMax", np.float32([3, 1, 3]), select_last_index=1).tolist() == [2]
+    assert run_wired("CumSum", X[0], np.array(0), exclusive=1).tolist() == [0, 0, 1, 3]
+    assert run_wired("CumSum", X[0], np.array(0), reverse=1).tolist() == [6, 6, 5, 3]
 
 
 def test_settings_of_torch_may_be_operands() -> None:

@@ -38,6 +38,17 @@ def test_gather_nd_indexes_the_first_axes() -> None:
         run_wired("GatherND", X, np.array([[0, 0, 0]]))
 
 
+def test_gather_nd_takes_batches_apart() -> None:
+    assert run_wired("GatherND", X, np.array([[1], [0], [3]]), batch_dims=1).tolist() == [1, 4, 11]
+    with pytest.raises(ShapeError, match="indices"):
+        run_wired("GatherND", X, np.array([[1]]), batch_dims=1)
+
+
+def test_scatter_nd_combines_updates_with_what_is_there() -> None:
+    places = np.array([[0], [0]])
+    assert run_wired("ScatterND", X, places, np.float32([[2] * 4] * 2), reduction="mul")[0].tolist() == [0, 4, 8, 12]
+
+
 def test_scatter_nd_leaves_its_input_alone() -> None:
     before = X.copy()
     result = run_wired("ScatterND", X, np.array([[0], [2]]), np.zeros((2, 4), np.float32))

@@ -20,6 +20,7 @@ cdef struct Geometry:
     Py_ssize_t index  # bytes from the beginning of the arena
     Py_ssize_t out, out_row  # in floats
     Py_ssize_t count, size, depth  # of indices, of the table's rows, of the numbers of a row
+    Py_ssize_t lowest  # index: 0, or -size where one may count from the end
     Py_ssize_t fault  # offset of the flag in the arena, in floats
 
 cdef struct Work:
@@ -60,9 +61,11 @@ cdef void row_of(const void* numbers, Py_ssize_t task, const Memory* memory) noe
     cdef const float* column
     cdef Py_ssize_t k
     memcpy(&index, <const char*> memory.arena + g.index + 8 * task, 8)
-    if not 0 <= index < g.size:
+    if not g.lowest <= index < g.size:
         memory.arena[g.fault] = 1
         index = 0
+    if index < 0:
+        index += g.size
     panel = panel_of(work, index)
     column = work.weights + panel.weights + (index - panel.out_channel)
     for k in range(g.depth):

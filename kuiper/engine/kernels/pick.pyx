@@ -25,6 +25,7 @@ cdef enum:
 
 cdef struct Geometry:
     Py_ssize_t step, size  # bytes from index to index, and how many there are
+    Py_ssize_t lowest  # index: 0, or -size where one may count from the end
     Py_ssize_t element  # bytes of a number
     Py_ssize_t fault  # offset of the flag in the arena, in floats
 
@@ -97,8 +98,8 @@ cdef inline void pick_row(const Work* w, Py_ssize_t row, const Memory* memory) n
 cdef inline Py_ssize_t index_at(const char* place, const Work* w, const Memory* memory) noexcept nogil:
     """The index that lies there; 0 and a flag if it lies outside."""
     cdef long long index = whole_at(place, w.index.type)
-    if 0 <= index < w.geometry.size:
-        return index
+    if w.geometry.lowest <= index < w.geometry.size:
+        return index if index >= 0 else index + w.geometry.size
     memory.arena[w.geometry.fault] = 1
     return 0
 

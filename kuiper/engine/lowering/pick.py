@@ -42,7 +42,7 @@ def lower_gather(layer: Gather, inputs: list[AnyValue], planner: Planner) -> Seq
     if any(i > n for axis, (i, n) in enumerate(zip(index.shape, x.shape, strict=True)) if axis != dim):
         return None  # the layer says why
     corner = x.view[tuple(slice(1 if axis == dim else n) for axis, n in enumerate(index.shape))]
-    return [_picked(planner, x, dim, corner, index, index.shape)]
+    return [_picked(planner, x, dim, corner, index, index.shape, from_end=layer.from_end)]
 
 
 @lowers(IndexSelect)
@@ -57,7 +57,7 @@ def lower_index_select(layer: IndexSelect, inputs: list[AnyValue], planner: Plan
     shape = (*x.shape[:dim], index.shape[0], *x.shape[dim + 1 :])
     along = index.view.reshape(-1, *(1 for _ in x.shape[dim + 1 :]))
     first = x.view[(slice(None),) * dim + (slice(1),)]
-    return [_picked(planner, x, dim, first, Value(index.storage, along), shape)]
+    return [_picked(planner, x, dim, first, Value(index.storage, along), shape, from_end=layer.from_end)]
 
 
 @lowers(Embedding)
@@ -80,11 +80,11 @@ def lower_functional_embedding(
     table = stored(planner, 1)
     if table is None:
         return None
-    rows = _looked_up_in_panels(planner, inputs[0], table) if in_panels else None
-    return rows or _looked_up(planner, inputs[0], table.data)
+    rows = _looked_up_in_panels(planner, inputs[0], table, layer.from_end) if in_panels else None
+    return rows or _looked_up(planner, inputs[0], table.data, layer.from_end)
 
 
-def _looked_up_in_panels(planner: Planner, value: AnyValue, table: Attribute) -> list[AnyValue] | None:
+def _looked_up_in_panels(planner: Planner, value: AnyValue, table: Attribute, from_end: bool) -> list[AnyValue] | None:
     """Rows of a table that lies in the panels of a product, which are those of as many rows as there are indices."""
     index = planner.tensor(value)
     if index is None or index.view.dtype != np.int64 or not index.view.flags.c_contiguous:
@@ -100,7 +100,8 @@ def _looked_up_in_panels(planner: Planner, value: AnyValue, table: Attribute) ->
     def make() -> PanelRows:
         numbers = {
             "index": index.byte_offset, "out": out_rows.offset, "out_row": out_rows.strides[3],
-            "count": index.view.size, "size": size, "depth": depth, "fault": fault.offset,
+            "count": index.view.size, "size": size, "lowest": -size if from_end else 0, "depth": depth,
+            "fault": fault.offset,
         }  # fmt: skip
         return PanelRows(numbers, packed.weights, packed.panels)
 
@@ -114,7 +115,7 @@ def _looked_up_in_panels(planner: Planner, value: AnyValue, table: Attribute) ->
     return [out]
 
 
-def _looked_up(planner: Planner, value: AnyValue, table: Array) -> list[AnyValue] | None:
+def _looked_up(planner: Planner, value: AnyValue, table: Array, from_end: bool = False) -> list[AnyValue] | None:
     """Rows of a table, which stays where it is: an arena has no copy of it."""
     index = planner.tensor(value)
     if index is None or not _is_index(index) or table.ndim != 2 or table.dtype != np.float32 or table.size == 0:
@@ -126,7 +127,12 @@ def _looked_up(planner: Planner, value: AnyValue, table: Array) -> list[AnyValue
     external = planner.external(planner.host_value(rows, constant=True))
     shape = (*index.shape, width)
     source = _Source(
-        4 * width, count, rows.dtype, lambda: (external[0], 0, TYPES["float32"], (*(0 for _ in index.shape), 4)), ()
+        4 * width,
+        count,
+        rows.dtype,
+        lambda: (external[0], 0, TYPES["float32"], (*(0 for _ in index.shape), 4)),
+        (),
+        from_end,
     )
     return [_emit_pick(planner, source, Value(index.storage, index.view[..., None]), shape, [external])]
 
@@ -144,6 +150,7 @@ class _Source:
     dtype: np.dtype
     first: Callable[[], End]
     reads: tuple[Value, ...]
+    from_end: bool = False  # whether an index may count from there
 
 
 def pick_along(planner: Planner, x: Value, dim: int, table: Array, out: Value) -> Value:
@@ -154,11 +161,18 @@ def pick_along(planner: Planner, x: Value, dim: int, table: Array, out: Value) -
 
 
 def _picked(
-    planner: Planner, x: Value, dim: int, first: Array, index: Value, shape: tuple[int, ...], out: Value | None = None
+    planner: Planner,
+    x: Value,
+    dim: int,
+    first: Array,
+    index: Value,
+    shape: tuple[int, ...],
+    out: Value | None = None,
+    from_end: bool = False,
 ) -> Value:
     """Numbers of ``x``; ``first`` is the view of it that indices of 0 pick, and broadcasts to ``shape``."""
     where = Value(x.storage, first)
-    source = _Source(x.view.strides[dim], x.shape[dim], x.view.dtype, lambda: end_of(where, shape), (x,))
+    source = _Source(x.view.strides[dim], x.shape[dim], x.view.dtype, lambda: end_of(where, shape), (x,), from_end)
     return _emit_pick(planner, source, index, shape, [], out)
 
 
@@ -174,7 +188,8 @@ def _emit_pick(
     is_float = source.dtype == np.float32
     out = place or (planner.rows(shape, exact=True) if is_float else planner.typed(shape, source.dtype))
     fault = planner.fault_flag()
-    numbers = {"step": source.step, "size": source.size, "element": source.dtype.itemsize}
+    lowest = -source.size if source.from_end else 0
+    numbers = {"step": source.step, "size": source.size, "lowest": lowest, "element": source.dtype.itemsize}
 
     def make() -> Pick:
         ends = [end_of(out, shape), end_of(index, shape), source.first()]

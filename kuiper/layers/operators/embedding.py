@@ -33,7 +33,7 @@ class Embedding(WeightLayer):
 
 @register("F.embedding")
 class FunctionalEmbedding(Layer):
-    """The same with the table as an operand.
+    """The same with the table as an operand; with ``from_end``, as in ONNX, an index may count from the end.
 
     Source: torch.nn.functional.embedding.
     """
@@ -44,10 +44,11 @@ class FunctionalEmbedding(Layer):
         super().__init__(op)
         if op.has_param("max_norm"):
             raise self.unsupported("no max_norm", op.params["max_norm"].value)
+        self.from_end = op.bool_param("from_end", False)
 
     def forward(self, x: Array, weight: Array) -> Array:
         self.expect(weight.ndim > 0, "weight (num_embeddings, ...)", weight.shape)
-        check_indices(x, len(weight), self.op.where, from_end=False)
+        check_indices(x, len(weight), self.op.where, self.from_end)
         return np.asarray(weight[x])
 
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kuiper.errors import DataTypeError, ShapeError, UnsupportedOperatorError
-from kuiper.graph.pnnx.ir import ParameterType
-from kuiper.graph.runtime_operator import RuntimeParameter
+from kuiper.errors import DataTypeError, ShapeError
 from kuiper.layers.convolution import Pair, Stencil, per_axis
 from kuiper.layers.kernels.col2im import col2im
 from kuiper.layers.kernels.im2col import im2col
 from kuiper.layers.layer import Array, Layer
-from kuiper.layers.registry import create, register
+from kuiper.layers.registry import register
 from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
@@ -60,27 +57,6 @@ class FoldImage(Layer):
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
         return math.prod(inputs[0])
-
-
-@register("Col2Im")
-def fold_of_onnx(op: RuntimeOperator) -> Layer:
-    """F.fold in ONNX's spelling: the sizes of image and kernel are operands, and padding is given for each side.
-
-    Raises
-    ------
-    UnsupportedOperatorError
-        If it differs from side to side.
-    """
-    pads = op.ints_param("pads", (0, 0, 0, 0))
-    if pads[:2] != pads[2:]:
-        raise UnsupportedOperatorError(op.where, "pads that are the same on both sides", pads)
-    numbers = {
-        "padding": pads[:2],
-        "stride": op.ints_param("strides", (1, 1)),
-        "dilation": op.ints_param("dilations", (1, 1)),
-    }
-    params = {key: RuntimeParameter(ParameterType.INT_LIST, value) for key, value in numbers.items()}
-    return create(replace(op, type="F.fold", params=params, input_names=["input", "output_size", "kernel_size"]))
 
 
 def read_stencil(op: RuntimeOperator) -> Stencil:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 class Gather(Layer):
     """With dim = 1: out[i, j, k] = x[i, index[i, j, k], k]; ``index`` may be smaller than ``x`` on the other axes.
 
+    With ``from_end``, which files born from ONNX need, an index may count from the end.
+
     Source: torch.gather.
     """
 
@@ -27,6 +29,7 @@ class Gather(Layer):
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.dim = op.int_param("dim")
+        self.from_end = op.bool_param("from_end", False)
 
     def forward(self, x: Array, index: Array) -> Array:
         dim = axis(self.dim, x.ndim, self.op.where)
@@ -34,7 +37,7 @@ class Gather(Layer):
             i <= n for a, (i, n) in enumerate(zip(index.shape, x.shape, strict=True)) if a != dim
         )
         self.expect(fits, f"an index within {x.shape} off axis {dim}", index.shape)
-        check_indices(index, x.shape[dim] if x.ndim else 1, self.op.where, from_end=False)
+        check_indices(index, x.shape[dim] if x.ndim else 1, self.op.where, from_end=self.from_end)
         if x.ndim == 0:
             return x
         corner = tuple(slice(None) if a == dim else slice(n) for a, n in enumerate(index.shape))
@@ -43,7 +46,7 @@ class Gather(Layer):
 
 @register("torch.index_select", "Tensor.index_select")
 class IndexSelect(Layer):
-    """The entries ``index`` of axis ``dim``, in that order.
+    """The entries ``index`` of axis ``dim``, in that order; ``from_end`` as for torch.gather.
 
     Source: torch.index_select.
     """
@@ -53,9 +56,10 @@ class IndexSelect(Layer):
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.dim = op.int_param("dim")
+        self.from_end = op.bool_param("from_end", False)
 
     def forward(self, x: Array, index: Array) -> Array:
         self.expect(x.ndim > 0 and index.ndim < 2, "an input with axes and an index with one", (x.shape, index.shape))
         dim = axis(self.dim, x.ndim, self.op.where)
-        check_indices(index, x.shape[dim], self.op.where, from_end=False)
+        check_indices(index, x.shape[dim], self.op.where, from_end=self.from_end)
         return np.take(x, index.reshape(-1), axis=dim)

@@ -1,4 +1,4 @@
-"""Operators that pnnx left in ONNX's spelling, ``ReduceMax``: most are those of torch with other words for settings."""
+"""Operators in ONNX's spelling, ``TopK``: some are those of torch with other words for settings."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kuiper.errors import TensorIndexError, UnsupportedOperatorError
+from kuiper.errors import TensorIndexError
 from kuiper.graph.pnnx.ir import ParameterType
 from kuiper.graph.runtime_operator import RuntimeParameter
 from kuiper.layers.layer import Array, Layer
-from kuiper.layers.operators.aten_placing import scatter_reduce
+from kuiper.layers.operators.onnx_reductions import LastArgMax
 from kuiper.layers.operators.onnx_shapes import whole_numbers
 from kuiper.layers.operators.split import equal_sizes, split
 from kuiper.layers.registry import create, register
@@ -19,60 +19,27 @@ from kuiper.layers.registry import create, register
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
 
-_REDUCED = {"axes": ("dim", ()), "keepdims": ("keepdim", 1)}
 _SEARCHED = {"axis": ("dim", 0), "keepdims": ("keepdim", 1)}
 _KNOWN_AS: dict[str, tuple[str, dict[str, tuple[str, Any]], list[str]]] = {
-    "ReduceMax": ("torch.amax", _REDUCED, ["input"]),
-    "ReduceMin": ("torch.amin", _REDUCED, ["input"]),
     "ArgMax": ("torch.argmax", _SEARCHED, ["input"]),
     "ArgMin": ("torch.argmin", _SEARCHED, ["input"]),
-    "CumSum": ("torch.cumsum", {}, ["input", "dim"]),
-    "GatherElements": ("torch.gather", {"axis": ("dim", 0)}, ["input", "index"]),
-    "ScatterElements": ("torch.scatter", {"axis": ("dim", 0)}, ["input", "index", "src"]),
+    "GatherElements": ("torch.gather", {"axis": ("dim", 0), "": ("from_end", 1)}, ["input", "index"]),
     "TopK": ("torch.topk", {"axis": ("dim", -1), "largest": ("largest", 1)}, ["input", "k"]),
 }
 """The type whose layer runs an operator; by ONNX's word for a setting torch's and ONNX's default; the operands."""
 
-_NOT_IN_TORCH = {"select_last_index": 0, "exclusive": 0, "reverse": 0, "reduction": "none", "noop_with_empty_axes": 0}
-_REDUCTIONS = {"mul": "prod", "max": "amax", "min": "amin"}
-
 
 @register(*_KNOWN_AS)
 def layer_of_onnx_operator(op: RuntimeOperator) -> Layer:
-    """The layer of the operator's other name, with torch's words for the settings.
-
-    Raises
-    ------
-    UnsupportedOperatorError
-        If a setting that torch does not have is given another value than its default.
-    """
-    if op.type == "ScatterElements" and op.str_param("reduction", "none") == "add":
-        params = {"dim": RuntimeParameter(ParameterType.INT, op.int_param("axis", 0))}
-        return create(replace(op, type="torch.scatter_add", params=params, input_names=["input", "index", "src"]))
-    if op.type == "ScatterElements" and op.str_param("reduction", "none") in _REDUCTIONS:
-        return ScatterReduced(op)
-    for key, neutral in _NOT_IN_TORCH.items():
-        if key in op.params and op.params[key].value not in (None, neutral):
-            raise UnsupportedOperatorError(op.where, f"{key}={neutral}", op.params[key].value)
+    """The layer of the operator's other name, with torch's words for the settings."""
+    if op.bool_param("select_last_index", False):
+        return LastArgMax(op)
     known_as, settings, names = _KNOWN_AS[op.type]
     params = {
         ours: op.params[theirs] if op.has_param(theirs) else RuntimeParameter(ParameterType.OTHER, default)
         for theirs, (ours, default) in settings.items()
     }
     return create(replace(op, type=known_as, params=params, input_names=names[: len(op.inputs)]))
-
-
-class ScatterReduced(Layer):
-    """ScatterElements with a product, the largest or the smallest of what comes to a place and what is there.
-
-    Source: ONNX, ScatterElements.
-    """
-
-    data_inputs = None
-
-    def forward(self, x: Array, index: Array, source: Array) -> Array:
-        how = _REDUCTIONS[self.op.str_param("reduction")]
-        return scatter_reduce(x, self.op.int_param("axis", 0), index, source, how)
 
 
 @register("Mod")

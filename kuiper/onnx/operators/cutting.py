@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.errors import ModelFormatError, ParameterError
-from kuiper.onnx.element_types import ELEMENT_TYPES, INT64
+from kuiper.onnx.element_types import ELEMENT_TYPES
 from kuiper.onnx.known_sizes import sizes_of, with_sizes
 from kuiper.onnx.table import operator
 
@@ -110,7 +110,10 @@ def gather(node: Node, build: GraphBuilder) -> Value:
         return _gathered(build, value, indices, axis)
     is_table = value.constant is not None and value.constant.ndim == 2 and ELEMENT_TYPES[value.type].inside.kind == "f"
     if is_table and axis in (0, -2) and ELEMENT_TYPES[value.type].inside == np.float32:
-        return build.op("F.embedding", indices, value, type=value.type)
+        return build.op("F.embedding", indices, value, params={"from_end": True}, type=value.type)
+    if indices.rank == 1:
+        params = {"dim": axis, "from_end": True}
+        return build.op("torch.index_select", value, indices, names=["", "index"], params=params)
     return build.op("Gather", value, indices, params={"axis": axis})
 
 
@@ -127,13 +130,11 @@ def _gathered(build: GraphBuilder, value: Value, indices: Value, axis: int) -> V
     count = value.shape[axis] if value.shape is not None and -len(value.shape) <= axis < len(value.shape) else None
     cut = _as_slice(places, count) if places.ndim == 1 else None
     if cut is not None:
-        params = {"dim": axis, "start": cut.start, "end": cut.stop, "step": cut.step}
-        result = build.op("Tensor.slice", value, params=params)
-    elif places.ndim == 1 and len(places) and (isinstance(count, int) or places.min() >= 0):
-        if isinstance(count, int):
-            places = np.where(places < 0, places + count, places)
-        index = build.constant(places.astype(np.int64), INT64)
-        result = build.op("torch.index_select", value, index, names=["", "index"], params={"dim": axis})
+        bounds = {"dim": axis, "start": cut.start, "end": cut.stop, "step": cut.step}
+        result = build.op("Tensor.slice", value, params=bounds)
+    elif places.ndim == 1:
+        params = {"dim": axis, "from_end": True}
+        result = build.op("torch.index_select", value, indices, names=["", "index"], params=params)
     else:
         result = build.op("Gather", value, indices, params={"axis": axis})
     inside = sizes is not None and all(-len(sizes) <= place < len(sizes) for place in places.ravel())
