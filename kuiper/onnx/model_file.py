@@ -88,9 +88,10 @@ class OnnxFile:
 
         if model.functions:
             model = inliner.inline_local_functions(model)
-        missing = _functions_of_the_standard(model)
-        if missing:
+        last = None
+        while (missing := _functions_of_the_standard(model)) and missing != last:  # the body of one may call another
             model = inliner.inline_selected_functions(model, missing, inline_schema_functions=True)
+            last = missing
         return model
 
     def _take_weights(self, graph: onnx.GraphProto) -> dict[str, np.ndarray]:

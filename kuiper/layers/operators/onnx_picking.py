@@ -196,4 +196,4 @@ class Col2Im(Layer):
             source: tuple[Any, ...] = (slice(None), slice(None), *place)
             out[target] += columns[source]
         inside: tuple[Any, ...] = (..., *(slice(pads[i], pads[i] + n) for i, n in enumerate(sizes)))
-        return out[inside]
+        return np.asarray(out[inside])
