@@ -101,10 +101,16 @@ class OnnxResize(Layer):
         x = given["X"]
         dims = counted_axes(self.op.ints_param("axes", tuple(range(x.ndim))), x.ndim, self.op.where)
         axes = self.axes(x.shape, dims, given)
-        check_size(self._output_shape(x.shape, dims, axes), 8, self.op.where)
+        made = list(x.shape)
+        for dim, axis in zip(dims, axes, strict=True):
+            made[dim] = axis.size_out
+        check_size(made, 8, self.op.where)
+        is_whole = self.transform != "tf_crop_and_resize"
+        if tuple(made) == x.shape and is_whole:  # torch and onnxruntime copy, whatever the scales say
+            return x
         out = x
         for dim, axis in zip(dims, axes, strict=True):
-            if not axis.stays:
+            if not (axis.stays or (self.antialias and is_whole and axis.size_in == axis.size_out)):
                 out = self._along(out, dim, axis)
         if out.dtype != x.dtype:
             if x.dtype.kind in "iu":
@@ -143,12 +149,6 @@ class OnnxResize(Layer):
             return sizes, factors
         scale = min(factors) if self.policy == "not_larger" else max(factors)
         return [math.floor(scale * size + 0.5) for size in lengths], [scale] * len(lengths)
-
-    def _output_shape(self, shape: tuple[int, ...], dims: tuple[int, ...], axes: list[ResizedAxis]) -> list[int]:
-        made = list(shape)
-        for dim, axis in zip(dims, axes, strict=True):
-            made[dim] = axis.size_out
-        return made
 
     def _along(self, x: Array, dim: int, axis: ResizedAxis) -> Array:
         """``x`` with one axis resized; float64 if its numbers are blended."""
