@@ -30,6 +30,9 @@ LARGEST_FOLDED = 4 << 20
 OUTPUT = "_output"
 """What the name of a pnnx.Output has behind the name of the output in the file."""
 
+ALWAYS_FOLDED = ("DequantizeLinear",)
+"""What makes weights of constants: they are needed whole, and known only as constants do they reach fast kernels."""
+
 _PLACE = re.compile(r"@([0-9]+)")
 _BLANKS = re.compile(r"[\x00-\x20\x7f=\ud800-\udfff]+")
 _PNNX_INPUT = re.compile(r"in[0-9]+")
@@ -204,7 +207,7 @@ class GraphBuilder:
             return None
         made = [np.asarray(one) for one in results]
         most = max(LARGEST_FOLDED, sum(array.nbytes for array in arrays))
-        return made if sum(array.nbytes for array in made) <= most else None
+        return made if op.type in ALWAYS_FOLDED or sum(array.nbytes for array in made) <= most else None
 
     def _read(self, value: Value) -> Operand:
         """The operand of a value; a constant that has none yet becomes a pnnx.Attribute."""
