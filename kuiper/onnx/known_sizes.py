@@ -5,7 +5,6 @@ A size is a whole number, or None where only a run will tell. A vector all of wh
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from kuiper.onnx.element_types import ELEMENT_TYPES, INT64
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from kuiper.onnx.builder import GraphBuilder
     from kuiper.onnx.node import Value
@@ -42,18 +41,16 @@ def sizes_of(value: Value) -> Sizes | None:
     return (None,) * length if isinstance(length, int) and length <= _LONGEST else None
 
 
-def with_sizes(build: GraphBuilder, value: Value, sizes: Sequence[int | None] | None) -> Value:
-    """The value with what is known of its entries; a constant if all of them are.
+def with_sizes(build: GraphBuilder, kind: int, sizes: Sequence[int | None] | None, make: Callable[[], Value]) -> Value:
+    """A vector of which so much is known: a constant if that is all of it, else what ``make`` adds to the graph.
 
     >>> from kuiper.onnx.builder import GraphBuilder
-    >>> from kuiper.onnx.node import Value
-    >>> with_sizes(GraphBuilder("doc", {}), Value("x", INT64, (2,)), (2, 3)).constant
+    >>> with_sizes(GraphBuilder("doc", {}), INT64, (2, 3), lambda: None).constant
     array([2, 3])
     """
-    if sizes is None or value.constant is not None:
-        return value
-    known = [size for size in sizes if size is not None]
-    if len(known) == len(sizes):
-        kind = value.type if value.type in ELEMENT_TYPES else INT64
-        return build.constant(np.array(known, ELEMENT_TYPES[kind].inside), kind)
-    return replace(value, sizes=tuple(sizes))
+    if sizes is not None and None not in sizes:
+        known = kind if kind in ELEMENT_TYPES else INT64
+        return build.constant(np.array(sizes, ELEMENT_TYPES[known].inside), known)
+    value = make()
+    value.sizes = None if sizes is None else tuple(sizes)
+    return value

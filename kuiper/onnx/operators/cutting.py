@@ -26,9 +26,10 @@ _TORCH_MODES = {"constant": "constant", "reflect": "reflect", "edge": "replicate
 def concat(node: Node, build: GraphBuilder) -> Value:
     """One behind the other."""
     values = node.values()
-    result = build.op("torch.cat", *values, params={"dim": node.int("axis")})
+    params = {"dim": node.int("axis")}
     parts = [sizes_of(value) for value in values]
-    return with_sizes(build, result, None if None in parts else [one for part in parts for one in part or ()])
+    known = None if None in parts else [one for part in parts for one in part or ()]
+    return with_sizes(build, values[0].type, known, lambda: build.op("torch.cat", *values, params=params))
 
 
 @operator("Split")
@@ -66,10 +67,11 @@ def slice_(node: Node, build: GraphBuilder) -> Value:
         if len({len(one) for one in known.values()}) > 1 or 0 in known["steps"]:
             raise ParameterError(node.where, "starts, ends, axes and steps of one length, no step of 0", known)
         if min(known["steps"], default=1) > 0:
-            return with_sizes(build, _sliced(build, value, known), _sizes_in(value, known))
+            return with_sizes(build, value.type, _sizes_in(value, known), lambda: _sliced(build, value, known))
     computed = [node.value(place) for place, name in enumerate(bounds, 1) if name not in known]
-    result = build.op("Slice", value, *computed, params={name: [*one] for name, one in known.items()})
-    return with_sizes(build, result, _sizes_in(value, known) if len(known) == 4 else None)
+    params: dict[str, ParameterValue] = {name: [*one] for name, one in known.items()}
+    sizes = _sizes_in(value, known) if len(known) == 4 else None
+    return with_sizes(build, value.type, sizes, lambda: build.op("Slice", value, *computed, params=params))
 
 
 def _length(value: Value | None) -> int | None:
@@ -122,23 +124,26 @@ def _gathered(build: GraphBuilder, value: Value, indices: Value, axis: int) -> V
     assert indices.constant is not None
     places = indices.constant
     sizes = sizes_of(value) if value.constant is None else None
+    inside = sizes is not None and all(-len(sizes) <= place < len(sizes) for place in places.ravel())
+    known = [sizes[place] for place in places.ravel()] if sizes is not None and inside else None
     if places.ndim == 0:
-        result = build.op("Tensor.select", value, params={"dim": axis, "index": int(places)})
-        if sizes is not None and -len(sizes) <= int(places) < len(sizes) and sizes[int(places)] is not None:
-            return build.constant(np.array(sizes[int(places)], ELEMENT_TYPES[value.type].inside), value.type)
-        return result
+        if known is not None and known[0] is not None:
+            return build.constant(np.array(known[0], ELEMENT_TYPES[value.type].inside), value.type)
+        return build.op("Tensor.select", value, params={"dim": axis, "index": int(places)})
+    if places.ndim == 1:
+        return with_sizes(build, value.type, known, lambda: _picked(build, value, indices, places, axis))
+    return build.op("Gather", value, indices, params={"axis": axis})
+
+
+def _picked(build: GraphBuilder, value: Value, indices: Value, places: np.ndarray, axis: int) -> Value:
+    """Entries at a row of known places."""
     count = value.shape[axis] if value.shape is not None and -len(value.shape) <= axis < len(value.shape) else None
-    cut = _as_slice(places, count) if places.ndim == 1 else None
+    cut = _as_slice(places, count)
     if cut is not None:
         bounds = {"dim": axis, "start": cut.start, "end": cut.stop, "step": cut.step}
-        result = build.op("Tensor.slice", value, params=bounds)
-    elif places.ndim == 1:
-        params = {"dim": axis, "from_end": True}
-        result = build.op("torch.index_select", value, indices, names=["", "index"], params=params)
-    else:
-        result = build.op("Gather", value, indices, params={"axis": axis})
-    inside = sizes is not None and all(-len(sizes) <= place < len(sizes) for place in places.ravel())
-    return with_sizes(build, result, [sizes[place] for place in places] if inside and places.ndim == 1 else None)  # type: ignore[index]
+        return build.op("Tensor.slice", value, params=bounds)
+    params = {"dim": axis, "from_end": True}
+    return build.op("torch.index_select", value, indices, names=["", "index"], params=params)
 
 
 def _as_slice(places: np.ndarray, count: object) -> slice | None:
@@ -202,7 +207,7 @@ def _torch_can(mode: str, pairs: list[tuple[int, int]], value: Value, filling: V
 
 
 @operator("Compress", "ReverseSequence")
-def picked(node: Node, build: GraphBuilder) -> Value:
+def chosen(node: Node, build: GraphBuilder) -> Value:
     """What the second input says of the first."""
     names = ("axis",) if node.type == "Compress" else ("time_axis", "batch_axis")
     params = {name: node.int(name) for name in names if name in node.attributes}

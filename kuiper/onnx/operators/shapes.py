@@ -27,10 +27,11 @@ def shape(node: Node, build: GraphBuilder) -> Value:
     """The sizes of the axes; those that are known are known from here on."""
     start, end = node.int("start", 0), node.get("end")
     value = node.value(0)
-    result = build.op("Shape", value, params={"start": start, "end": end}, type=INT64)
-    if value.shape is None:
-        return result
-    return with_sizes(build, result, [size if isinstance(size, int) else None for size in value.shape[start:end]])
+    known = None
+    if value.shape is not None:
+        known = [size if isinstance(size, int) else None for size in value.shape[start:end]]
+    params = {"start": start, "end": end}
+    return with_sizes(build, INT64, known, lambda: build.op("Shape", value, params=params, type=INT64))
 
 
 @operator("Size")
@@ -58,7 +59,8 @@ def reshape(node: Node, build: GraphBuilder) -> Value:
     if sizes.count(None) == 1 and -1 not in sizes and 0 not in sizes:
         sizes[sizes.index(None)] = -1  # what is left is this one
     if None not in sizes and (sizes or wanted.constant is not None):
-        return with_sizes(build, _reshaped(build, value, sizes), sizes_of(value) if len(sizes) == 1 else None)
+        vector = sizes_of(value) if len(sizes) == 1 and value.constant is None else None
+        return with_sizes(build, value.type, vector, lambda: _reshaped(build, value, sizes))
     return build.op("Tensor.reshape", value, wanted, names=["", "shape"])
 
 
