@@ -8,7 +8,6 @@ import numpy as np
 
 from kuiper.errors import ParameterError
 from kuiper.layers.axes import axis as counted_axis
-from kuiper.layers.element_type import dtype_param
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.operators.onnx_cells import words
 from kuiper.layers.registry import register
@@ -89,7 +88,7 @@ class Stft(Layer):
 
 @register("MelWeightMatrix")
 class MelWeightMatrix(Layer):
-    """Triangles (dft_length // 2 + 1, num_mel_bins) that add up a spectrum's bins, as far apart as the ear hears them.
+    """Triangles, float64 (dft_length // 2 + 1, num_mel_bins) that add up a spectrum's bins, as far apart as the ear hears them.
 
     Inputs are num_mel_bins, dft_length, sample_rate, lower_edge_hertz, upper_edge_hertz.
 
@@ -113,7 +112,7 @@ class MelWeightMatrix(Layer):
             out[left : centre + 1, i] = np.arange(centre - left + 1) / (centre - left) if centre > left else 1
             if right > centre:
                 out[centre:right, i] = np.arange(right - centre, 0, -1) / (right - centre)
-        return out.astype(dtype_param(self.op) or np.float32)
+        return out
 
 
 def as_complex(x: Array) -> Array:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kuiper.onnx.element_types import FLOAT
+from kuiper.onnx.element_types import DOUBLE, FLOAT
+from kuiper.onnx.operators.casts import as_type
 from kuiper.onnx.table import operator
 
 if TYPE_CHECKING:
@@ -28,9 +29,9 @@ def stft(node: Node, build: GraphBuilder) -> Value:
 
 @operator("MelWeightMatrix")
 def mel_weight_matrix(node: Node, build: GraphBuilder) -> Value:
-    code = node.int("output_datatype", FLOAT)
     values = [node.value(place) for place in range(5)]
-    return build.op("MelWeightMatrix", *values, params=dtype_params(code, node), type=code)
+    matrix = build.op("MelWeightMatrix", *values, type=DOUBLE)
+    return as_type(node, build, matrix, node.int("output_datatype", FLOAT))
 
 
 def _with_named_inputs(node: Node, build: GraphBuilder, names: tuple[str, ...], params: dict[str, Any]) -> Value:
