@@ -9,7 +9,7 @@ from kuiper.bounded_file import obstacle
 from kuiper.errors import KuiperError, ModelFormatError
 from kuiper.onnx.element_types import numbers
 from kuiper.onnx.extra import import_onnx
-from kuiper.onnx.table import find_translation
+from kuiper.onnx.functions import inlined
 from kuiper.printable import first_line
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class OnnxFile:
         self.folder = str(source.parent) if isinstance(source, Path) else ""
         try:
             model = _parsed(source) if isinstance(source, Path) else _copied(source)
-            model = self._inlined(self._upgraded(model))
+            model = inlined(self._upgraded(model))
             self.weights = self._take_weights(model.graph)
             _open_unknown_sizes(model.graph)
             model = _with_shapes(model)
@@ -81,18 +81,6 @@ class OnnxFile:
         if not versions or min(versions) >= OLDEST_OPSET:
             return model
         return version_converter.convert_version(model, OLDEST_OPSET)
-
-    def _inlined(self, model: onnx.ModelProto) -> onnx.ModelProto:
-        """The model without calls of functions: neither of its own, nor of the standard where the table has none."""
-        from onnx import inliner
-
-        if model.functions:
-            model = inliner.inline_local_functions(model)
-        last = None
-        while (missing := _functions_of_the_standard(model)) and missing != last:  # the body of one may call another
-            model = inliner.inline_selected_functions(model, missing, inline_schema_functions=True)
-            last = missing
-        return model
 
     def _take_weights(self, graph: onnx.GraphProto) -> dict[str, np.ndarray]:
         """The initializers as arrays; large ones leave the protobuf, in which they would lie a second time."""
@@ -128,33 +116,6 @@ def _copied(model: onnx.ModelProto) -> onnx.ModelProto:
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
     return copy
-
-
-def _functions_of_the_standard(model: onnx.ModelProto) -> list[tuple[str, str]]:
-    """Operators that the table lacks and the standard defines by other operators."""
-    from onnx import defs
-
-    versions = {one.domain: one.version for one in model.opset_import}
-    found = set()
-    for node in _all_nodes(model.graph):
-        domain = "" if node.domain == "ai.onnx" else node.domain
-        if find_translation(domain, node.op_type) or not defs.has(node.op_type, domain):
-            continue
-        version = versions.get(node.domain, versions.get(domain, 1))
-        schema = defs.get_schema(node.op_type, max_inclusive_version=version, domain=domain)
-        if schema.has_function or schema.has_context_dependent_function:
-            found.add((domain, node.op_type))
-    return sorted(found)
-
-
-def _all_nodes(graph: onnx.GraphProto) -> list[onnx.NodeProto]:
-    """The nodes of a graph and of all bodies."""
-    waiting, found = [graph], []
-    while waiting:
-        for node in waiting.pop().node:
-            found.append(node)
-            waiting += [one.g for one in node.attribute if one.HasField("g")]
-    return found
 
 
 def _open_unknown_sizes(graph: onnx.GraphProto) -> None:
