@@ -1,9 +1,9 @@
-"""Where ONNX's windows stand: kernel, strides, dilations, borders of any width, and ``auto_pad``, on any number of axes."""
+"""Where ONNX's windows stand: strides, dilations, borders of any width and ``auto_pad``, on any number of axes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,8 +24,8 @@ AUTO_PADS = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
 class OnnxWindow:
     """A kernel that is laid on the last axes of an array again and again.
 
-    Tap k of place i lies at ``i * stride - before + k * dilation``. ``auto_pad`` works out ``before`` and ``after`` from
-    the input: SAME lets the number of places be the size divided by the stride, rounded up.
+    Tap k of place i lies at ``i * stride - before + k * dilation``. ``auto_pad`` works out ``before`` and ``after``
+    from the input: SAME lets the number of places be the size divided by the stride, rounded up.
 
     >>> window = OnnxWindow((3,), (2,), (1,), (0,), (0,), "SAME_UPPER")
     >>> window.placed((6,))
@@ -97,7 +97,8 @@ class OnnxWindow:
                 slice(k * dilation, k * dilation + (count - 1) * stride + 1, stride)
                 for k, dilation, stride, count in zip(place, self.dilations, self.strides, outputs, strict=True)
             ]
-            yield place, padded[(..., *cuts)]
+            where: tuple[Any, ...] = (..., *cuts)
+            yield place, padded[where]
 
 
 def read_onnx_window(op: RuntimeOperator, kernel: Sizes) -> OnnxWindow:

@@ -1,11 +1,12 @@
-"""Functions, inlined: those of a model, and operators of the standard that the table lacks and other operators spell out.
+"""Functions, inlined: those of a model, and those operators of the standard that others spell out.
 
-onnx inlines the functions of a model well. For those of the standard it forgets the defaults of settings, and falls at
+onnx inlines the functions of a model well. For those of the standard, it forgets the defaults of settings, and falls at
 inputs that are left out; so each call of one becomes a call of a function of the model first.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kuiper.onnx.table import find_translation
@@ -102,10 +103,8 @@ def _types(model: onnx.ModelProto) -> dict[str, onnx.TypeProto]:
     """What is known of the types of values, by name."""
     import onnx
 
-    try:
+    with suppress(Exception):  # of many types; a body may do without
         model = onnx.shape_inference.infer_shapes(model, data_prop=True)
-    except Exception:  # of many types; a body may do without
-        pass
     types: dict[str, onnx.TypeProto] = {}
     for graph in _all_graphs(model.graph):
         for value in [*graph.input, *graph.value_info, *graph.output]:

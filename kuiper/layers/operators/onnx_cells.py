@@ -1,6 +1,6 @@
 """LSTM, GRU and RNN exactly as ONNX has them: every activation, direction and layout, peepholes, lengths of sequences.
 
-    gates = x W' + h R' + biases        the products with x for all steps at once, those with h step by step
+gates = x W' + h R' + biases        the products with x for all steps at once, those with h step by step
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _WITH_BETA: dict[str, Callable[..., Array]] = {
 
 
 class OnnxCells(Layer):
-    """Y (l, directions, n, hidden) and the last states Y_h and Y_c (directions, n, hidden), those that ``outputs`` names.
+    """Y (l, directions, n, hidden) and the last states Y_h and Y_c (directions, n, hidden), as ``outputs`` names them.
 
     The parameter ``inputs`` says which are given of X (l, n, features), W and R (directions, gates * hidden, ...), B,
     sequence_lens (n), initial_h, initial_c, and an LSTM's peepholes P. With ``layout`` 1 the axis n is the first.
@@ -82,7 +82,7 @@ class OnnxCells(Layer):
         lens = given.get("sequence_lens", np.full(x.shape[1], len(x)))
         y = np.zeros((len(x), *shape), x.dtype)
         for k, backwards in enumerate(self.reverse):
-            weights = {name: given[name][k] for name in ("W", "R", "B", "P") if name in given}
+            weights = {name: weight[k] for name, weight in given.items() if name in ("W", "R", "B", "P")}
             self._run(x, y[:, k], (states[0][k], states[1][k]), lens, weights, backwards, self.activations[k])
         made = {"Y": y.transpose(2, 0, 1, 3) if self.batch_first else y}
         made |= {
@@ -94,7 +94,11 @@ class OnnxCells(Layer):
 
     def _check(self, x: Array, given: dict[str, Array]) -> int:
         """How many cells there are, if the weights fit the input and each other."""
-        gates, directions, hidden = GATES[self.op.type], len(self.reverse), given["R"].shape[-1] if given["R"].ndim else 0
+        gates, directions, hidden = (
+            GATES[self.op.type],
+            len(self.reverse),
+            given["R"].shape[-1] if given["R"].ndim else 0,
+        )
         shapes = {
             "W": (directions, gates * hidden, x.shape[2]),
             "R": (directions, gates * hidden, hidden),
@@ -113,7 +117,7 @@ class OnnxCells(Layer):
             return np.zeros(shape, dtype)
         state = given.swapaxes(0, 1) if self.batch_first and given.ndim == 3 else given
         self.expect(state.shape == shape, f"a first state {shape}", state.shape)
-        return state.copy()
+        return np.array(state)
 
     def _run(
         self,
@@ -164,7 +168,7 @@ class OnnxCells(Layer):
             proposed = h_in + reset * (h @ h_weight.T + h_bias)
         else:
             proposed = h_in + (reset * h) @ h_weight.T + h_bias
-        return (1 - update) * g(self._clipped(proposed)) + update * h
+        return np.asarray((1 - update) * g(self._clipped(proposed)) + update * h)
 
     def _clipped(self, x: Array) -> Array:
         """The numbers within ``clip``, if there is one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from kuiper.layers.registry import register
 from kuiper.tensor_limit import check_size
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kuiper.graph.runtime_operator import RuntimeOperator
 
 
@@ -28,11 +30,17 @@ class OnnxConvolutionLayer(Layer):
 
     def check(self, x: Array, weight: Array, bias: Array | None, transposed: bool = False) -> None:
         """Raise ShapeError unless the channels of input, weight and bias fit."""
-        self.expect(x.ndim == weight.ndim > 2, "input and weight with as many axes, 3 at least", (x.shape, weight.shape))
+        self.expect(
+            x.ndim == weight.ndim > 2, "input and weight with as many axes, 3 at least", (x.shape, weight.shape)
+        )
         self.expect(self.group >= 1, "group of at least 1", self.group)
-        into, out = (weight.shape[0], weight.shape[1] * self.group) if transposed else (
-            weight.shape[1] * self.group,
-            weight.shape[0],
+        into, out = (
+            (weight.shape[0], weight.shape[1] * self.group)
+            if transposed
+            else (
+                weight.shape[1] * self.group,
+                weight.shape[0],
+            )
         )
         fits = x.shape[1] == into and 0 not in weight.shape and weight.shape[0] % self.group == 0
         self.expect(fits, f"input with {into} channels in {self.group} groups", (x.shape, weight.shape))
@@ -56,7 +64,7 @@ class OnnxConv(OnnxConvolutionLayer):
         kernels = weight.reshape(self.group, -1, *weight.shape[1:])
         out = np.zeros((len(x), self.group, kernels.shape[1], math.prod(outputs)), x.dtype)
         for place, part in window.taps(groups, outputs):
-            kernel = kernels[(..., *place)]
+            kernel = at_place(kernels, place)
             out += np.matmul(kernel, part.reshape(*part.shape[:3], -1))
         return with_bias(out.reshape(len(x), -1, *outputs), bias)
 
@@ -87,7 +95,7 @@ class OnnxConvTranspose(OnnxConvolutionLayer):
         ends = [max(cut.stop - size, 0) for cut, size in zip(cuts, full, strict=True)]
         check_size((*stamped.shape[:2], *(a + b for a, b in zip(full, ends, strict=True))), x.itemsize, self.op.where)
         stamped = np.pad(stamped, [(0, 0), (0, 0), *((0, end) for end in ends)])
-        return with_bias(stamped[(..., *cuts)], bias)
+        return with_bias(at_place(stamped, cuts), bias)
 
     def _stamped(self, x: Array, weight: Array, window: OnnxWindow, full: Sizes) -> Array:
         """Each number of the input times the kernel, added up where it comes to lie, before anything is cut off."""
@@ -96,7 +104,7 @@ class OnnxConvTranspose(OnnxConvolutionLayer):
         kernels = weight.reshape(self.group, -1, *weight.shape[1:]).swapaxes(1, 2)
         out = np.zeros((len(x), self.group, kernels.shape[1], *full), x.dtype)
         for place, part in window.taps(out, sizes):
-            part += np.matmul(kernels[(..., *place)], numbers).reshape(part.shape)
+            part += np.matmul(at_place(kernels, place), numbers).reshape(part.shape)
         return out.reshape(len(x), -1, *full)
 
 
@@ -115,6 +123,12 @@ def cropped(window: OnnxWindow, sizes: Sizes, full: Sizes, wanted: Sizes) -> tup
     upper = window.auto_pad == "SAME_UPPER"
     before = tuple(total // 2 if upper else total - total // 2 for total in totals)
     return replace(window, before=before), wanted
+
+
+def at_place(x: Array, place: Sequence[Any]) -> Array:
+    """An entry, or a piece, of the last axes."""
+    where: tuple[Any, ...] = (..., *place)
+    return np.asarray(x[where])
 
 
 def with_bias(out: Array, bias: Array | None) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -45,7 +45,8 @@ class OnnxGridSample(Layer):
             taps = [self._taps(points[..., axes - 1 - k], size) for k, size in enumerate(x.shape[2:])]
             for corner in product(*taps):
                 weight = np.prod([weight for _, weight in corner], axis=0)
-                target += image[(slice(None), *(places for places, _ in corner))] * weight
+                where: tuple[Any, ...] = (slice(None), *(places for places, _ in corner))
+                target += image[where] * weight
         return out.astype(x.dtype)
 
     def _taps(self, points: Array, size: int) -> list[tuple[Array, Array]]:

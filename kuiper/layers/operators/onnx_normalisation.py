@@ -56,7 +56,9 @@ class OnnxBatchNorm(OnnxNormalisation):
                 for old, new in zip((mean, var), own, strict=True)
             ]
             mean, var = own
-        scale, bias, mean, var = (self.by_channel(np.asarray(w), x).astype(np.float64) for w in (scale, bias, mean, var))
+        scale, bias, mean, var = (
+            self.by_channel(np.asarray(w), x).astype(np.float64) for w in (scale, bias, mean, var)
+        )
         factor = scale / np.sqrt(var + self.epsilon)
         y = np.asarray(x * factor + (bias - mean * factor), x.dtype)
         return (y, *moved) if len(self.op.outputs) > 1 else y
@@ -119,7 +121,7 @@ class OnnxLrn(Layer):
 
     def forward(self, x: Array) -> Array:
         size = self.op.int_param("size")
-        self.expect(x.ndim > 1 and 1 <= size, "input (n, c, ...) and size of at least 1", (x.shape, size))
+        self.expect(x.ndim > 1 and size >= 1, "input (n, c, ...) and size of at least 1", (x.shape, size))
         squares = np.concatenate([np.zeros_like(x[:, :1]), np.cumsum(x * x, axis=1, dtype=np.float64)], axis=1)
         channel = np.arange(x.shape[1])
         first = np.maximum(channel - (size - 1) // 2, 0)
@@ -157,7 +159,7 @@ class OnnxSoftmax(Layer):
         if self.op.type == "Hardmax":
             best = np.expand_dims(np.argmax(x, along), along)
             places = np.arange(x.shape[along]).reshape(-1, *(1,) * (x.ndim - along - 1))
-            return (places == best).astype(x.dtype)
+            return np.asarray(places == best, x.dtype)
         shifted = x - x.max(along, keepdims=True, initial=-np.inf)
         total = np.exp(shifted).sum(along, keepdims=True)
         return np.asarray(shifted - np.log(total) if self.op.type == "LogSoftmax" else np.exp(shifted) / total, x.dtype)

@@ -1,4 +1,4 @@
-"""Functions of each number in ONNX's spelling, for the element types that torch's layers do not take: float64, integers.
+"""Functions of each number in ONNX's spelling, for the types that torch's layers do not take: float64, integers.
 
 Activations with settings that torch does not have are here, too.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def celu(x: Array, alpha: float = 1.0) -> Array:
     """x above 0, below it ``alpha * (exp(x / alpha) - 1)``."""
-    return np.maximum(x, 0) + np.minimum(alpha * np.expm1(x / alpha), 0)
+    return np.asarray(np.maximum(x, 0) + np.minimum(alpha * np.expm1(x / alpha), 0))
 
 
 def elu(x: Array, alpha: float = 1.0) -> Array:
@@ -33,8 +33,8 @@ def elu(x: Array, alpha: float = 1.0) -> Array:
 def gelu(x: Array, approximate: str = "none") -> Array:
     """x times the share of a normal distribution below it, or nearly so by a tanh."""
     if approximate == "tanh":
-        return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
-    return 0.5 * x * (1 + erf(x / math.sqrt(2)))
+        return np.asarray(0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))))
+    return np.asarray(0.5 * x * (1 + erf(x / math.sqrt(2))))
 
 
 def selu(x: Array, alpha: float, gamma: float) -> Array:
@@ -49,14 +49,14 @@ def shrink(x: Array, lambd: float = 0.5, bias: float = 0.0) -> Array:
 
 def softplus(x: Array) -> Array:
     """ln(1 + exp(x)), without an overflow."""
-    return np.logaddexp(x, 0)
+    return np.asarray(np.logaddexp(x, 0))
 
 
 def power(base: Array, exponent: Array) -> Array:
     """base ** exponent, computed in the wider of the two types."""
     if exponent.dtype.kind == "u" or base.dtype.kind == "f" or exponent.dtype.kind == "f" or (exponent >= 0).all():
-        return np.power(base, exponent)
-    return np.power(base.astype(np.float64), exponent)
+        return np.asarray(np.power(base, exponent))
+    return np.asarray(np.power(base.astype(np.float64), exponent))
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

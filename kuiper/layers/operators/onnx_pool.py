@@ -56,10 +56,13 @@ class OnnxMaxPool(OnnxPool):
             best = taps[0][1].copy()
             for _, numbers in taps[1:]:
                 np.maximum(best, numbers, out=best)
-            return best
+            return np.asarray(best)
         places = self._places(x)
         inside = window.taps(window.padded(places, -1, outputs, self.op.where), outputs)
-        best, where = np.full((*x.shape[:2], *outputs), lowest, x.dtype), np.full((*x.shape[:2], *outputs), -1, np.int64)
+        best, where = (
+            np.full((*x.shape[:2], *outputs), lowest, x.dtype),
+            np.full((*x.shape[:2], *outputs), -1, np.int64),
+        )
         for (_, numbers), (_, there) in zip(taps, inside, strict=True):
             wins = (there >= 0) & ((where < 0) | (numbers > best) | (np.isnan(numbers) & ~np.isnan(best)))
             best, where = np.where(wins, numbers, best), np.where(wins, there, where)
@@ -84,8 +87,11 @@ class OnnxAveragePool(OnnxPool):
         counted = np.ones((1, 1, *x.shape[2:]), x.dtype)
         if self.op.bool_param("count_include_pad", False):
             pads = zip(window.before, window.after, strict=True)
-            counted = np.ones((1, 1, *(size + sum(pair) for size, pair in zip(x.shape[2:], pads, strict=True))), x.dtype)
-            bare = OnnxWindow(window.kernel, window.strides, window.dilations, *[(0,) * len(outputs)] * 2)
+            counted = np.ones(
+                (1, 1, *(size + sum(pair) for size, pair in zip(x.shape[2:], pads, strict=True))), x.dtype
+            )
+            none = (0,) * len(outputs)
+            bare = OnnxWindow(window.kernel, window.strides, window.dilations, none, none)
             counts = bare.taps(bare.padded(counted, 0, outputs, self.op.where), outputs)
         else:
             counts = window.taps(window.padded(counted, 0, outputs, self.op.where), outputs)

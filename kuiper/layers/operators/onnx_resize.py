@@ -174,7 +174,7 @@ class OnnxResize(Layer):
             places = np.floor(places + np.float32(0.5))
         else:
             places = np.ceil(places) if rounding == "ceil" else np.floor(places)
-        return places.astype(np.intp)
+        return np.asarray(places, np.intp)
 
     def _blended(self, x: Array, dim: int, axis: ResizedAxis, places: Array) -> Array:
         """Weighted sums of the pixels around each place; at the border the outermost pixel stands for those outside."""

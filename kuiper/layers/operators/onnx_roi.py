@@ -121,7 +121,7 @@ def check_boxes(layer: Layer, x: Array, boxes: Array, columns: int, images: Arra
     layer.expect(x.ndim == 4 and 0 not in x.shape[2:], "input (n, c, h, w)", x.shape)
     layer.expect(boxes.ndim == 2 and boxes.shape[1] == columns, f"boxes (boxes, {columns})", boxes.shape)
     layer.expect(images.shape == (len(boxes),), f"an image for each of {len(boxes)} boxes", images.shape)
-    if images.size and not (0 <= images.min() and images.max() < len(x)):
+    if images.size and not (images.min() >= 0 and images.max() < len(x)):
         raise TensorIndexError(layer.op.where, f"images within {len(x)}", images.tolist())
     if not np.isfinite(boxes).all():
         raise ParameterError(layer.op.where, "finite boxes", "others")

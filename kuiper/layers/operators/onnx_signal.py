@@ -79,7 +79,9 @@ class Stft(Layer):
         frame = int(given.get("frame_length", x.shape[1] if window is None else window.size))
         fits = step >= 1 and 1 <= frame <= x.shape[1]
         self.expect(fits, "a frame within the signal, a step of at least 1", (frame, step, x.shape))
-        self.expect(window is None or window.shape == (frame,), f"window ({frame},)", None if window is None else window.shape)
+        self.expect(
+            window is None or window.shape == (frame,), f"window ({frame},)", None if window is None else window.shape
+        )
         frames = np.lib.stride_tricks.sliding_window_view(as_complex(x), frame, axis=1)[:, ::step]
         check_size(frames.shape, 16, self.op.where)
         spectra = np.fft.fft(frames if window is None else frames * window)
@@ -88,7 +90,7 @@ class Stft(Layer):
 
 @register("MelWeightMatrix")
 class MelWeightMatrix(Layer):
-    """Triangles, float64 (dft_length // 2 + 1, num_mel_bins) that add up a spectrum's bins, as far apart as the ear hears them.
+    """Triangles (dft_length // 2 + 1, num_mel_bins), float64, that add up bins of a spectrum as the ear does.
 
     Inputs are num_mel_bins, dft_length, sample_rate, lower_edge_hertz, upper_edge_hertz.
 

@@ -39,7 +39,7 @@ _FIXED = {
 class Upsample(Layer):
     """The image (n, c, h, w), the row (n, c, w) or the volume (n, c, d, h, w) at ``size`` or times ``scale_factor``.
 
-    Modes: nearest, nearest-exact, linear, bilinear, trilinear, bicubic, area. With ``single_is_first``, which ONNX calls
+    Modes: nearest, nearest-exact, linear, bilinear, trilinear, bicubic, area. With ``single_is_first``, what ONNX calls
     pytorch_half_pixel, an axis that shrinks to one pixel keeps its first. Source: torch.nn.functional.interpolate.
     """
 

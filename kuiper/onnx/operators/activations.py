@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -9,6 +10,8 @@ import numpy as np
 from kuiper.onnx.table import operator
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kuiper.onnx.builder import GraphBuilder
     from kuiper.onnx.node import Node, Value
 
@@ -17,7 +20,7 @@ class Activation(NamedTuple):
     """torch's name, and for each setting of ONNX its default and torch's word for it."""
 
     layer: str
-    settings: dict[str, tuple[float, str]] = {}
+    settings: Mapping[str, tuple[float, str]] = MappingProxyType({})
 
 
 _ACTIVATIONS = {

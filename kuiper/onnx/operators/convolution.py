@@ -47,7 +47,8 @@ def conv_transpose(node: Node, build: GraphBuilder) -> Value:
         return own_transpose(node, build)
     if window.is_even:
         return torch_convolution(node, build, "onvTranspose", (x, weight, bias), window, output_padding=extra)
-    assert window.before is not None and window.after is not None
+    assert window.before is not None
+    assert window.after is not None
     bare = replace(window, before=[0] * axes, after=[0] * axes)
     full = torch_convolution(node, build, "onvTranspose", (x, weight, bias), bare, output_padding=extra)
     cut = replace(window, before=[-size for size in window.before], after=[-size for size in window.after])

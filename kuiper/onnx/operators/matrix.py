@@ -51,7 +51,9 @@ def gemm(node: Node, build: GraphBuilder) -> Value:
 @operator("Einsum")
 def einsum(node: Node, build: GraphBuilder) -> Value:
     values = [node.value(place) for place in range(len(node.inputs))]
-    return build.op("torch.einsum", *values, names=["operands"] * len(values), params={"equation": node.str("equation")})
+    return build.op(
+        "torch.einsum", *values, names=["operands"] * len(values), params={"equation": node.str("equation")}
+    )
 
 
 @operator("Det")
@@ -70,7 +72,12 @@ def _linear(build: GraphBuilder, x: Value, weight: np.ndarray, bias: np.ndarray 
 
 def _bias(c: Value | None, beta: float, features: int) -> np.ndarray | None:
     """The constant C as a bias for each column, if it is the same for all rows."""
-    if c is None or c.constant is None or c.constant.size not in (1, features) or c.constant.shape[:-1] not in ((), (1,)):
+    if (
+        c is None
+        or c.constant is None
+        or c.constant.size not in (1, features)
+        or c.constant.shape[:-1] not in ((), (1,))
+    ):
         return None
     row = np.broadcast_to(c.constant.reshape(-1), (features,))
     return np.ascontiguousarray(row if beta == 1 else row.astype(np.float32) * np.float32(beta))

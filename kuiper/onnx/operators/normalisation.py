@@ -43,7 +43,9 @@ def instance_normalization(node: Node, build: GraphBuilder) -> Value:
         return build.op(node.type, x, scale, bias, params={"epsilon": epsilon})
     if x.rank in (3, 4, 5) and _are_vectors(scale, bias):
         params = {"eps": epsilon, "num_features": _length(scale), "affine": True}
-        return build.op(f"nn.InstanceNorm{x.rank - 2}d", x, params=params, attrs=_arrays({"weight": scale, "bias": bias}))
+        return build.op(
+            f"nn.InstanceNorm{x.rank - 2}d", x, params=params, attrs=_arrays({"weight": scale, "bias": bias})
+        )
     return build.op("F.instance_norm", x, scale, bias, names=["input", "weight", "bias"], params={"eps": epsilon})
 
 

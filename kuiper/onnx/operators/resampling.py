@@ -45,7 +45,9 @@ def resize(node: Node, build: GraphBuilder) -> Value:
                 params["align_corners"] = transform == "align_corners"
                 params["single_is_first"] = transform == "pytorch_half_pixel"
             return _interpolated(build, given["X"], given[by], by, known, params)
-    inputs = {name: value for name, value in given.items() if name != "roi" or value.constant is None or value.constant.size}
+    inputs = {
+        name: value for name, value in given.items() if name != "roi" or value.constant is None or value.constant.size
+    }
     return build.op("Resize", *inputs.values(), params={**settings, "inputs": list(inputs)})
 
 
@@ -150,7 +152,10 @@ def _image_factors(value: Value, x: Value, settings: dict[str, Any]) -> list[flo
 def _of_sizes(x: Value, sizes: list[float | None]) -> list[float | None]:
     """The scales to these sizes, None where one is open."""
     olds = (x.shape or ())[2:]
-    return [new / old if new is not None and isinstance(old, int) and old else None for new, old in zip(sizes, olds, strict=True)]
+    return [
+        new / old if new is not None and isinstance(old, int) and old else None
+        for new, old in zip(sizes, olds, strict=True)
+    ]
 
 
 def _scales_as_torch(x: Value, settings: dict[str, Any], scales: list[float | None]) -> bool:
@@ -158,13 +163,14 @@ def _scales_as_torch(x: Value, settings: dict[str, Any], scales: list[float | No
     if settings.get("coordinate_transformation_mode") == "align_corners":
         return None not in scales
     return all(
-        scale is not None and (scale == int(scale) or scale <= 0.5 or (isinstance(size, int) and int(size * scale) != size))
+        scale is not None
+        and (scale == int(scale) or scale <= 0.5 or (isinstance(size, int) and int(size * scale) != size))
         for scale, size in zip(scales, (x.shape or ())[2:], strict=True)
     )
 
 
 def _torch_mode(settings: dict[str, Any], rank: int, scales: list[float | None]) -> str | None:
-    """torch's mode that computes the same for these scales, None for those that are not known; None if there is none."""
+    """torch's mode that computes the same for these scales, of which None are not known; None if there is none."""
     mode, transform = settings.get("mode", "nearest"), settings.get("coordinate_transformation_mode", "half_pixel")
     whole = all(scale is not None and scale >= 1 and scale == int(scale) for scale in scales)
     if mode == "nearest":
@@ -186,5 +192,7 @@ def _interpolated(
     if None in known:
         return build.op("F.interpolate", x, value, names=["", "size"], params=params)
     if by == "sizes":
-        return build.op("F.interpolate", x, params={**params, "size": [int(size) for size in known if size is not None]})
+        return build.op(
+            "F.interpolate", x, params={**params, "size": [int(size) for size in known if size is not None]}
+        )
     return build.op("F.interpolate", x, params={**params, "scale_factor": known})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kuiper.errors import ParameterError, ShapeError
 
@@ -94,7 +94,7 @@ def padded(build: GraphBuilder, x: Value, window: Window, value: float = 0.0) ->
     return build.op("F.pad", x, computed, names=["", "pad"], params=params, type=x.type)
 
 
-def own_settings(node: Node, *more: str) -> dict[str, object]:
+def own_settings(node: Node, *more: str) -> dict[str, Any]:
     """The settings that ONNX's own layer reads, as they stand in the file."""
     keys = (*SETTINGS, "auto_pad", *more)
     return {key: node.attributes[key] for key in keys if key in node.attributes}
