@@ -1,0 +1,189 @@
+"""DynamicQuantizeLSTM: an LSTM whose weights are bytes, and whose inputs and states become bytes on the way.
+
+    x  (l, n, features)  -- one scale for all steps --> bytes @ W ------------------+
+                                                                                    +--> gates i o f c --> c, h
+    h  (n, hidden)  -- a scale of its own in every step --> bytes @ R --------------+
+
+Both products are whole numbers without a rounding. A scale is that of all sequences of the batch, as onnxruntime has it
+with one thread; with more it may cut the batch into parts.
+
+Source: onnxruntime, ContribOperators.md and ``core/providers/cpu/rnn/uni_directional_lstm.cc``.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from kuiper.errors import ParameterError
+from kuiper.layers.layer import Array, Layer
+from kuiper.layers.quantized_numbers import ByteMatrix, dynamic_steps
+from kuiper.layers.registry import register
+
+if TYPE_CHECKING:
+    from kuiper.graph.runtime_operator import RuntimeOperator
+
+_DIRECTIONS = {"forward": (1,), "reverse": (-1,), "bidirectional": (1, -1)}
+_USUAL = ("sigmoid", "tanh", "tanh")
+WEIGHTS = ("W", "R", "B", "P", "W_scale", "W_zero_point", "R_scale", "R_zero_point")
+"""The inputs that a layer keeps packed if they are constants."""
+
+
+class Weights(NamedTuple):
+    """Those of one direction; ``bias`` (4 * hidden), ``peepholes`` (3, hidden) of i, o and f."""
+
+    w: ByteMatrix
+    r: ByteMatrix
+    w_scale: Array
+    r_scale: Array
+    bias: Array
+    peepholes: Array | None
+
+
+class Sequences(NamedTuple):
+    """``x`` (l, n, features) with a length for each of the n sequences; ``keeps`` says that a state outlives its end."""
+
+    x: Array
+    lengths: Array
+    keeps: bool
+
+
+@register("DynamicQuantizeLSTM")
+class DynamicQuantizeLSTM(Layer):
+    """Those of Y (l, directions, n, hidden), Y_h and Y_c (directions, n, hidden) that ``returned`` names.
+
+    Inputs are X (l, n, features), W (directions, features, 4 * hidden) and R, each with scales and zero points, one for
+    a direction or one for each column; B, sequence_lens, the first states and P.
+
+    Source: as the module.
+    """
+
+    data_inputs = None
+
+    def __init__(self, op: RuntimeOperator) -> None:
+        super().__init__(op)
+        direction = op.str_param("direction", "forward")
+        if direction not in _DIRECTIONS:
+            raise ParameterError(op.where, f"direction {', '.join(_DIRECTIONS)}", direction)
+        self.directions = _DIRECTIONS[direction]
+        self.hidden = op.int_param("hidden_size")
+        self.expect(self.hidden > 0, "hidden_size of at least 1", self.hidden)
+        activations = op.params["activations"].value if op.has_param("activations") else _USUAL * len(self.directions)
+        if [str(one).lower() for one in activations] != [*_USUAL * len(self.directions)]:
+            raise self.unsupported("activations Sigmoid, Tanh, Tanh", activations)
+        self.clip = op.float_param("clip", None)
+        self.couples = op.bool_param("input_forget", False)
+        self.returned = op.str_param("returned", "Y,Y_h,Y_c").split(",")
+        self.weights = {name: attribute.data for name, attribute in op.attrs.items()}
+
+    def forward(self, *inputs: Any) -> Any:
+        given = dict(zip(self.op.input_names, map(np.asarray, inputs), strict=True))
+        x = given["X"]
+        self.expect_rank(x, (3,), "X (l, n, features)")
+        sequences = Sequences(x, self._lengths(given, x), "Y" not in self.returned)
+        cells = self._packed if given.keys().isdisjoint(WEIGHTS) else self._cells(self.weights | given)
+        made = [
+            self._run(sequences, *(self._first(given, name, k, x) for name in ("initial_h", "initial_c")), k, cells[k])
+            for k in range(len(self.directions))
+        ]
+        y, h, c = (list(part) for part in zip(*made, strict=True))
+        outputs = {"Y": np.stack(y, axis=1), "Y_h": np.stack(h), "Y_c": np.stack(c)}
+        results = tuple(outputs[name] for name in self.returned)
+        return results[0] if len(results) == 1 else results
+
+    @cached_property
+    def _packed(self) -> list[Weights]:
+        return self._cells(self.weights)
+
+    def _cells(self, given: dict[str, Array]) -> list[Weights]:
+        """The weights of each direction, packed for their products."""
+        count, columns = len(self.directions), 4 * self.hidden
+        for name, rows in (("W", given["W"].shape[-2:-1]), ("R", (self.hidden,))):
+            self._check(given, name, (count, *rows, columns))
+            self.expect(given[name].dtype in (np.int8, np.uint8), f"{name} of int8 or uint8", given[name].dtype)
+            for part in (f"{name}_scale", f"{name}_zero_point"):
+                self._check(given, part, (count,), (count, columns))
+        self._check(given, "B", (count, 2 * columns))
+        self._check(given, "P", (count, 3 * self.hidden))
+        return [self._cell(given, k) for k in range(count)]
+
+    def _check(self, given: dict[str, Array], name: str, *shapes: tuple[int, ...]) -> None:
+        """Raise ShapeError if an input is there and has none of these shapes."""
+        expected = " or ".join(map(str, shapes))
+        self.expect(name not in given or given[name].shape in shapes, f"{name} {expected}", np.shape(given.get(name)))
+
+    def _cell(self, given: dict[str, Array], k: int) -> Weights:
+        """The weights of direction ``k``."""
+        w, r = (ByteMatrix(given[name][k], given[f"{name}_zero_point"][k], self.op.where) for name in "WR")
+        scales = (given[f"{name}_scale"][k].astype(np.float32) for name in "WR")
+        bias = given["B"][k].astype(np.float32).reshape(2, -1).sum(0) if "B" in given else np.zeros(1, np.float32)
+        return Weights(w, r, *scales, bias, given["P"][k].astype(np.float32).reshape(3, -1) if "P" in given else None)
+
+    def _lengths(self, given: dict[str, Array], x: Array) -> Array:
+        """How many steps each sequence has."""
+        lengths = given.get("sequence_lens", np.full(x.shape[1], len(x)))
+        fits = lengths.shape == x.shape[1:2] and 0 <= lengths.min(initial=0) <= lengths.max(initial=0) <= len(x)
+        self.expect(fits, f"sequence_lens ({x.shape[1]},) of at most {len(x)}", lengths)
+        return lengths
+
+    def _first(self, given: dict[str, Array], name: str, k: int, x: Array) -> Array:
+        """A first state of direction ``k``."""
+        shape = (len(self.directions), x.shape[1], self.hidden)
+        state = given.get(name, np.zeros(shape, np.float32))
+        self.expect(state.shape == shape, f"{name} {shape}", state.shape)
+        return state[k].astype(np.float32)
+
+    def _run(self, given: Sequences, h: Array, c: Array, k: int, weights: Weights) -> tuple[Array, Array, Array]:
+        """Outputs (l, n, hidden) and last states of direction ``k``."""
+        if self.directions[k] == 1:
+            return self._forward(given, h, c, weights)
+        steps = np.arange(len(given.x))[:, None]
+        turned = np.where(steps < given.lengths, given.lengths - 1 - steps, steps)[..., None]
+        y, h, c = self._forward(given._replace(x=np.take_along_axis(given.x, turned, 0)), h, c, weights)
+        return np.take_along_axis(y, turned, 0), h, c
+
+    def _forward(self, given: Sequences, h: Array, c: Array, weights: Weights) -> tuple[Array, Array, Array]:
+        """The same for a sequence that is read from its first step."""
+        steps = int(given.lengths.max(initial=0))
+        bytes_of_x, scale = dynamic_steps(given.x[:steps])
+        gates = weights.w.times(bytes_of_x).astype(np.float32) * (scale * weights.w_scale)
+        y = np.zeros((len(given.x), *h.shape), np.float32)
+        is_even = bool((given.lengths == steps).all())
+        last_h, last_c = np.zeros_like(h), np.zeros_like(c)
+        for step in range(steps):
+            bytes_of_h, scale = dynamic_steps(h)
+            total = gates[step] + weights.r.times(bytes_of_h).astype(np.float32) * (scale * weights.r_scale)
+            new_h, new_c = self._cell_step(total, c, weights)
+            if is_even:
+                y[step], h, c = new_h, new_h, new_c
+                continue
+            runs = (step < given.lengths)[:, None]
+            y[step] = np.where(runs, new_h, 0)
+            h, c = np.where(runs, new_h, h if given.keeps else 0), np.where(runs, new_c, c)
+            ends = (step + 1 == given.lengths)[:, None]
+            last_h, last_c = np.where(ends, h, last_h), np.where(ends, c, last_c)
+        return (y, h, c) if is_even and steps else (y, last_h, last_c)
+
+    def _cell_step(self, gates: Array, c: Array, weights: Weights) -> tuple[Array, Array]:
+        """h and c after a step, of the sums of products for i, o, f and c."""
+        hidden = self.hidden
+        if weights.peepholes is not None:
+            gates[:, :hidden] += c * weights.peepholes[0]
+            gates[:, 2 * hidden : 3 * hidden] += c * weights.peepholes[2]
+        gates += weights.bias
+        o = gates[:, hidden : 2 * hidden]
+        i, f = self._sigmoid(gates[:, :hidden]), self._sigmoid(gates[:, 2 * hidden : 3 * hidden])
+        if self.couples:
+            f = 1 - i
+        c = f * c + i * np.tanh(self._clipped(gates[:, 3 * hidden :]))
+        if weights.peepholes is not None:
+            o = o + c * weights.peepholes[1]
+        return self._sigmoid(o) * np.tanh(c), c
+
+    def _clipped(self, x: Array) -> Array:
+        return x if self.clip is None else np.clip(x, np.float32(-self.clip), np.float32(self.clip))
+
+    def _sigmoid(self, x: Array) -> Array:
+        return np.asarray(1 / (1 + np.exp(-self._clipped(x))))
