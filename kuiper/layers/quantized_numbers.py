@@ -64,7 +64,7 @@ def rounded(x: Array, zero_point: int, dtype: np.dtype) -> Array:
 def steps_of(x: Array, zero_point: int, dtype: np.dtype) -> Array:
     """Multiples of the scale as whole numbers of steps from the zero point, within what bytes of this type hold."""
     limits = np.iinfo(dtype)
-    return np.rint(np.clip(x, np.float32(limits.min - zero_point), np.float32(limits.max - zero_point)))
+    return np.asarray(np.rint(np.clip(x, np.float32(limits.min - zero_point), np.float32(limits.max - zero_point))))
 
 
 def by_table(x: Quantized, function: Callable[[Array], Array], scale: np.float32, zero_point: int) -> Array:

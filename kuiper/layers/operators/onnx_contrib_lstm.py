@@ -43,7 +43,7 @@ class Weights(NamedTuple):
 
 
 class Sequences(NamedTuple):
-    """``x`` (l, n, features) with a length for each of the n sequences; ``keeps`` says that a state outlives its end."""
+    """``x`` (l, n, features), a length for each of the n sequences, and whether a state outlives the end of its own."""
 
     x: Array
     lengths: Array
@@ -84,10 +84,8 @@ class DynamicQuantizeLSTM(Layer):
         self.expect_rank(x, (3,), "X (l, n, features)")
         sequences = Sequences(x, self._lengths(given, x), "Y" not in self.returned)
         cells = self._packed if given.keys().isdisjoint(WEIGHTS) else self._cells(self.weights | given)
-        made = [
-            self._run(sequences, *(self._first(given, name, k, x) for name in ("initial_h", "initial_c")), k, cells[k])
-            for k in range(len(self.directions))
-        ]
+        h0, c0 = (self._first(given, name, x) for name in ("initial_h", "initial_c"))
+        made = [self._run(sequences, h0[k], c0[k], step, cells[k]) for k, step in enumerate(self.directions)]
         y, h, c = (list(part) for part in zip(*made, strict=True))
         outputs = {"Y": np.stack(y, axis=1), "Y_h": np.stack(h), "Y_c": np.stack(c)}
         results = tuple(outputs[name] for name in self.returned)
@@ -112,14 +110,16 @@ class DynamicQuantizeLSTM(Layer):
     def _check(self, given: dict[str, Array], name: str, *shapes: tuple[int, ...]) -> None:
         """Raise ShapeError if an input is there and has none of these shapes."""
         expected = " or ".join(map(str, shapes))
-        self.expect(name not in given or given[name].shape in shapes, f"{name} {expected}", np.shape(given.get(name)))
+        if name in given:
+            self.expect(given[name].shape in shapes, f"{name} {expected}", given[name].shape)
 
     def _cell(self, given: dict[str, Array], k: int) -> Weights:
         """The weights of direction ``k``."""
         w, r = (ByteMatrix(given[name][k], given[f"{name}_zero_point"][k], self.op.where) for name in "WR")
-        scales = (given[f"{name}_scale"][k].astype(np.float32) for name in "WR")
+        w_scale, r_scale = (given[f"{name}_scale"][k].astype(np.float32) for name in "WR")
         bias = given["B"][k].astype(np.float32).reshape(2, -1).sum(0) if "B" in given else np.zeros(1, np.float32)
-        return Weights(w, r, *scales, bias, given["P"][k].astype(np.float32).reshape(3, -1) if "P" in given else None)
+        peepholes = given["P"][k].astype(np.float32).reshape(3, -1) if "P" in given else None
+        return Weights(w, r, w_scale, r_scale, bias, peepholes)
 
     def _lengths(self, given: dict[str, Array], x: Array) -> Array:
         """How many steps each sequence has."""
@@ -128,16 +128,15 @@ class DynamicQuantizeLSTM(Layer):
         self.expect(fits, f"sequence_lens ({x.shape[1]},) of at most {len(x)}", lengths)
         return lengths
 
-    def _first(self, given: dict[str, Array], name: str, k: int, x: Array) -> Array:
-        """A first state of direction ``k``."""
+    def _first(self, given: dict[str, Array], name: str, x: Array) -> Array:
+        """The first states of all directions."""
         shape = (len(self.directions), x.shape[1], self.hidden)
-        state = given.get(name, np.zeros(shape, np.float32))
-        self.expect(state.shape == shape, f"{name} {shape}", state.shape)
-        return state[k].astype(np.float32)
+        self._check(given, name, shape)
+        return given[name].astype(np.float32) if name in given else np.zeros(shape, np.float32)
 
-    def _run(self, given: Sequences, h: Array, c: Array, k: int, weights: Weights) -> tuple[Array, Array, Array]:
-        """Outputs (l, n, hidden) and last states of direction ``k``."""
-        if self.directions[k] == 1:
+    def _run(self, given: Sequences, h: Array, c: Array, way: int, weights: Weights) -> tuple[Array, Array, Array]:
+        """Outputs (l, n, hidden) and last states of one direction, which is 1 or -1."""
+        if way == 1:
             return self._forward(given, h, c, weights)
         steps = np.arange(len(given.x))[:, None]
         turned = np.where(steps < given.lengths, given.lengths - 1 - steps, steps)[..., None]
@@ -159,10 +158,10 @@ class DynamicQuantizeLSTM(Layer):
             if is_even:
                 y[step], h, c = new_h, new_h, new_c
                 continue
-            runs = (step < given.lengths)[:, None]
+            runs = np.less(step, given.lengths)[:, None]
             y[step] = np.where(runs, new_h, 0)
             h, c = np.where(runs, new_h, h if given.keeps else 0), np.where(runs, new_c, c)
-            ends = (step + 1 == given.lengths)[:, None]
+            ends = np.equal(step + 1, given.lengths)[:, None]
             last_h, last_c = np.where(ends, h, last_h), np.where(ends, c, last_c)
         return (y, h, c) if is_even and steps else (y, last_h, last_c)
 
@@ -180,10 +179,10 @@ class DynamicQuantizeLSTM(Layer):
         c = f * c + i * np.tanh(self._clipped(gates[:, 3 * hidden :]))
         if weights.peepholes is not None:
             o = o + c * weights.peepholes[1]
-        return self._sigmoid(o) * np.tanh(c), c
+        return np.asarray(self._sigmoid(o) * np.tanh(c)), np.asarray(c)
 
     def _clipped(self, x: Array) -> Array:
-        return x if self.clip is None else np.clip(x, np.float32(-self.clip), np.float32(self.clip))
+        return x if self.clip is None else np.asarray(np.clip(x, np.float32(-self.clip), np.float32(self.clip)))
 
     def _sigmoid(self, x: Array) -> Array:
         return np.asarray(1 / (1 + np.exp(-self._clipped(x))))

@@ -150,7 +150,7 @@ def softmax_of_bytes(x: Quantized, scale: np.float32, zero_point: int) -> Array:
     """The softmax along the last axis."""
     numbers, limits = x.numbers.astype(np.int32), np.iinfo(x.numbers.dtype)
     if numbers.size == 0:
-        return x.numbers.copy()
+        return np.asarray(x.numbers)
     count = numbers.shape[-1]
     room = max(0.0, math.log(float(np.finfo(np.float32).max) / count) - 5) / float(x.scale)
     table = np.exp((np.arange(256, dtype=np.float64) - 255 + room) * float(x.scale)).astype(np.float32)

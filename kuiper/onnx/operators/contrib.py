@@ -1,0 +1,239 @@
+"""Operators of onnxruntime that are one of the standard's, or a few of them in a row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kuiper.errors import ParameterError
+from kuiper.onnx.element_types import INT32, INT64
+from kuiper.onnx.operators.contrib_nodes import as_standard, by_name, one
+from kuiper.onnx.table import CONTRIB, operator
+
+if TYPE_CHECKING:
+    from kuiper.onnx.builder import GraphBuilder
+    from kuiper.onnx.node import Node, Value
+    from kuiper.onnx.table import Result
+
+_PLAIN = ("Relu", "Tanh", "Sigmoid", "Softplus", "Softsign", "Elu", "LeakyRelu", "HardSigmoid", "ThresholdedRelu")
+_LIKE_THE_STANDARD = {"GatherND": 13, "GridSample": 16, "Pad": 13, "Trilu": 14}
+"""With the operator set in which the standard has them as onnxruntime does."""
+
+
+@operator(*_LIKE_THE_STANDARD, domain=CONTRIB)
+def like_the_standard(node: Node, build: GraphBuilder) -> Result:
+    return as_standard(node, build, node.type, opset=_LIKE_THE_STANDARD[node.type], **node.attributes)
+
+
+@operator("Range", domain=CONTRIB)
+def arithmetic_progression(node: Node, build: GraphBuilder) -> Result:
+    """The standard's, with a step of 1 where the file gives none."""
+    step = node.optional(2) or build.constant(build.array_like(node.value(0), 1), node.value(0).type)
+    return as_standard(node, build, "Range", node.value(0), node.value(1), step)
+
+
+@operator("ExpandDims", domain=CONTRIB)
+def expand_dims(node: Node, build: GraphBuilder) -> Result:
+    axis = int(node.constant(1, "an axis").reshape(-1)[0])
+    return as_standard(node, build, "Unsqueeze", node.value(0), build.sizes(axis))
+
+
+@operator("Unique", domain=CONTRIB)
+def unique(node: Node, build: GraphBuilder) -> tuple[Value | None, ...]:
+    """Without an order, and the places in the result before the counts; the standard has the first places between."""
+    values = as_standard(node, build, "Unique", node.value(0), sorted=0)
+    assert isinstance(values, tuple)
+    first, _, inverse, counts = (*values, *[None] * (4 - len(values)))
+    return first, inverse, counts
+
+
+# --- activations ---------------------------------------------------------------------------------------------------------
+
+
+@operator("Gelu", "BiasGelu", "FastGelu", domain=CONTRIB)
+def gelu(node: Node, build: GraphBuilder) -> Result:
+    """Of the input plus a bias, if there is one; FastGelu has a tanh."""
+    bias = node.optional(1)
+    x = node.value(0) if bias is None else build.expression("add(@0,@1)", node.value(0), bias)
+    return as_standard(node, build, "Gelu", x, approximate="tanh" if node.type == "FastGelu" else "none")
+
+
+@operator("QuickGelu", domain=CONTRIB)
+def quick_gelu(node: Node, build: GraphBuilder) -> Result:
+    return as_standard(node, build, "Swish", alpha=node.float("alpha", 1.702))
+
+
+def activated(node: Node, build: GraphBuilder, x: Value, kind: str, settings: list[float]) -> Value:
+    """What FusedConv and FusedGemm do with their result; alpha and beta are those of ONNX's operator.
+
+    Raises
+    ------
+    UnsupportedOperatorError
+        If kuiper lacks the activation.
+    ParameterError
+        If it needs more settings.
+    """
+    if not kind:
+        return x
+    if kind == "Clip":
+        if len(settings) != 2:
+            raise ParameterError(node.where, "a lowest and a highest number for Clip", settings)
+        return build.expression(f"minimum(maximum(@0,{settings[0]!r}),{settings[1]!r})", x)
+    if kind not in _PLAIN:
+        raise node.unsupported(f"an activation among {', '.join(_PLAIN)}, Clip", kind)
+    return one(as_standard(node, build, kind, x, **dict(zip(("alpha", "beta"), settings, strict=False))))
+
+
+# --- products ------------------------------------------------------------------------------------------------------------
+
+
+@operator("FusedMatMul", "TransposeMatMul", domain=CONTRIB)
+def fused_matmul(node: Node, build: GraphBuilder) -> Value:
+    """``alpha * A B``, each transposed before if the file says so."""
+    a, b = (_turned(node, build, node.value(place), letter) for place, letter in enumerate("AB"))
+    product = one(as_standard(node, build, "MatMul", a, b))
+    return _times(build, product, node.float("alpha", 1.0))
+
+
+@operator("FusedGemm", domain=CONTRIB)
+def fused_gemm(node: Node, build: GraphBuilder) -> Value:
+    """Gemm with an activation behind."""
+    keys = ("alpha", "beta", "transA", "transB")
+    product = as_standard(node, build, "Gemm", **{key: node.attributes[key] for key in keys if key in node.attributes})
+    words = [f"activation_{word}" for word in ("alpha", "beta", "gamma")]
+    settings = [node.float(word) for word in words if word in node.attributes]
+    return activated(node, build, one(product), node.str("activation", ""), settings)
+
+
+@operator("FusedConv", domain=CONTRIB)
+def fused_conv(node: Node, build: GraphBuilder) -> Value:
+    """A convolution, to which a tensor may be added, with an activation behind."""
+    own = ("activation", "activation_params")
+    settings = {key: value for key, value in node.attributes.items() if key not in own}
+    result = one(as_standard(node, build, "Conv", *(node.inputs + [None, None])[:3], **settings))
+    added = node.optional(3)
+    if added is not None:
+        result = build.expression("add(@0,@1)", result, added)
+    given = [float(number) for number in node.get("activation_params", [])]
+    return activated(node, build, result, node.str("activation", ""), given)
+
+
+@operator("NhwcMaxPool", domain=CONTRIB)
+def nhwc_max_pool(node: Node, build: GraphBuilder) -> Value:
+    """A pool of whole numbers whose channels are the last axis."""
+    x, axes = node.value(0), len(node.ints("kernel_shape"))
+    first = build.op("Tensor.permute", x, params={"dims": [0, axes + 1, *range(1, axes + 1)]})
+    first.shape = None if x.shape is None else (x.shape[0], x.shape[-1], *x.shape[1:-1])
+    pooled = one(as_standard(node, build, "MaxPool", first, **node.attributes))
+    return build.op("Tensor.permute", pooled, params={"dims": [0, *range(2, axes + 2), 1]}, type=x.type)
+
+
+def _turned(node: Node, build: GraphBuilder, x: Value, letter: str) -> Value:
+    """An operand with its axes in the order of the product."""
+    if node.int(f"transBatch{letter}", 0):
+        if x.rank is None:
+            raise node.unsupported("an input whose number of axes is known", f"'{x.name}'")
+        last = x.rank - 1
+        x = build.op("Tensor.permute", x, params={"dims": [*range(1, last), 0, last]})
+    if not node.int(f"trans{letter}", 0) or x.rank == 1:
+        return x
+    turned = build.op("torch.transpose", x, params={"dim0": -2, "dim1": -1})
+    turned.shape = turned.shape or (None if x.shape is None else (*x.shape[:-2], x.shape[-1], x.shape[-2]))
+    return turned
+
+
+def _times(build: GraphBuilder, x: Value, factor: float) -> Value:
+    return x if factor == 1 else build.expression(f"mul(@0,{factor!r})", x)
+
+
+# --- normalisation -------------------------------------------------------------------------------------------------------
+
+
+@operator("BiasSoftmax", domain=CONTRIB)
+def bias_softmax(node: Node, build: GraphBuilder) -> Result:
+    """The softmax of a sum over all axes from ``axis`` on, as the standard has it before operator set 13."""
+    total = build.expression("add(@0,@1)", node.value(0), node.value(1))
+    total.shape = node.value(0).shape
+    return as_standard(node, build, "Softmax", total, opset=11, axis=node.int("axis", 1))
+
+
+@operator("SimplifiedLayerNormalization")
+@operator("SimplifiedLayerNormalization", domain=CONTRIB)
+def simplified_layer_normalization(node: Node, build: GraphBuilder) -> Result:
+    """What the standard calls RMSNormalization."""
+    if node.wants(1):
+        raise node.unsupported("one output", "inv_std_var")
+    return as_standard(node, build, "RMSNormalization", **_normalisation(node, 1e-5))
+
+
+@operator("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain=CONTRIB)
+def skip_layer_normalization(node: Node, build: GraphBuilder) -> tuple[Value | None, ...]:
+    """The layer norm of a sum, and the sum."""
+    is_simple = node.type == "SkipSimplifiedLayerNormalization"
+    x, skip, gamma = (node.value(place) for place in range(3))
+    beta, bias = (None, node.optional(3)) if is_simple else (node.optional(3), node.optional(4))
+    if node.wants(1) or node.wants(2):
+        raise node.unsupported("outputs 0 and 3", "mean or inv_std_var")
+    total = build.expression("add(@0,@1)", x, skip)
+    if bias is not None:
+        total = build.expression("add(@0,@1)", total, bias)
+    total.shape = x.shape
+    kind = "RMSNormalization" if is_simple else "LayerNormalization"
+    normal = as_standard(node, build, kind, total, gamma, beta, **_normalisation(node, 1e-12))
+    return one(normal), None, None, total
+
+
+@operator("EmbedLayerNormalization", domain=CONTRIB)
+def embed_layer_normalization(node: Node, build: GraphBuilder) -> tuple[Value | None, ...]:
+    """The layer norm of the sum of three embeddings, how many words of each text count, and the sum."""
+    words, mask = node.value(2), node.optional(7)
+    names = ["input_ids", "segment_ids", "word_embedding", "position_embedding", "segment_embedding"]
+    given = [(name, value) for name, value in zip(names, node.inputs, strict=False) if value is not None]
+    if node.optional(8) is not None:
+        given.append(("position_ids", node.value(8)))
+    values = [value for _, value in given]
+    total = build.op("com.microsoft.EmbeddingSum", *values, names=[name for name, _ in given], type=words.type)
+    ids = node.value(0).shape
+    total.shape = (*(ids or (None, None)), words.shape[-1] if words.shape else None)
+    settings = _normalisation(node, 1e-12)
+    normal = as_standard(node, build, "LayerNormalization", total, node.value(5), node.value(6), **settings)
+    count = None
+    if node.wants(1):
+        value = node.value(0) if mask is None else mask
+        count = build.op("com.microsoft.MaskIndex", value, params={"is_mask": mask is not None}, type=INT32)
+    return one(normal), count, total
+
+
+def _normalisation(node: Node, epsilon: float) -> dict[str, Any]:
+    """The settings of a layer norm of the last axis, or of those that the file names."""
+    return {"axis": node.int("axis", -1), "epsilon": node.float("epsilon", epsilon)}
+
+
+# --- matrices ------------------------------------------------------------------------------------------------------------
+
+
+@operator("Inverse", domain=CONTRIB)
+def inverse(node: Node, build: GraphBuilder) -> Value:
+    return build.op("com.microsoft.Inverse", node.value(0))
+
+
+@operator("Crop")
+def crop(node: Node, build: GraphBuilder) -> Value:
+    """A part of pictures: all but the borders (left, top, right, bottom), or a size from the left and upper one on."""
+    left, top, right, bottom = node.ints("border")
+    starts, ends = [top, left], [-bottom or 2**31, -right or 2**31]
+    if "scale" in node.attributes:
+        height, width = node.ints("scale")
+        ends = [top + height, left + width]
+    params = {"starts": starts, "ends": ends, "axes": [2, 3], "steps": [1, 1]}
+    return build.op("Slice", node.value(0), params=params)
+
+
+@operator("GatherBlockQuantized", domain=CONTRIB)
+def gather_block_quantized(node: Node, build: GraphBuilder) -> tuple[Value, ...]:
+    """Rows of a table of 4 or 8 bits, as floats."""
+    keys = ("bits", "block_size", "gather_axis", "quantize_axis")
+    params = {key: node.int(key) for key in keys if key in node.attributes}
+    params["packed"] = node.value(0).type == 2 and node.int("bits", 4) < 8
+    scales = node.value(2)
+    kept = ("data", "scales", "zero_points")
+    return by_name(node, build, "data indices scales zero_points", 3, kept=kept, type=scales.type, params=params)
