@@ -1,0 +1,46 @@
+"""The tile of products of bytes with exact sums of 32 bits: some rows times a panel of weights.
+
+    sum[i, o] = start[o] + sum over k of x[i, k] * w[k, o]
+
+Rows and weights are read in words of four bytes, in one of two ways:
+
+    pairs    two int16, from which zero points are taken off beforehand. One instruction (vpmaddwd) multiplies two numbers of a
+             row with two weights of each output and adds both products up, exactly: twice the multiply-adds of floats
+    fours    four bytes: uint8 of a row, int8 of the weights; one instruction (VNNI) does four multiply-adds in each lane. A row
+             keeps its zero point, so the sums begin with -zero * (sum of the weights). An int8 becomes a uint8 by adding 128,
+             and so does its zero point
+
+    panel: [taps][words][vectors * LANES] words; the numbers under a tap are filled up to whole words by weights of zero, so
+    that it does not matter what a row has behind its end
+
+The sums are right modulo 2**32, as int32 sums of the readable layers are.
+
+Source: Intel, "Lower Numerical Precision Deep Learning Inference and Training", 2018.
+"""
+
+cdef extern from "kuiper/engine/integer_tile.h":
+    enum:
+        INTEGER_VECTORS  # the most of a panel
+        INTEGER_WIDTH  # outputs of such a panel
+        INTEGER_ROWS  # the most of a tile
+
+    ctypedef struct IntegerWork "kuiper_integer_work":
+        Py_ssize_t taps, words
+        const Py_ssize_t* offset
+        const unsigned char* weights
+        const int* start
+
+    # out[row] (INTEGER_WIDTH ints) = x[row] times the panel
+    void integer_tile "kuiper_integer_tile"(
+        int rows, int vectors, bint fours, const IntegerWork* work, const unsigned char** x, int* out
+    ) noexcept nogil
+
+    # a run of bytes as the rows of a tile have them
+    void spread "kuiper_spread"(
+        const unsigned char* x, bint is_signed, int zero, Py_ssize_t count, bint fours, unsigned char* out
+    ) noexcept nogil
+
+    # sums to bytes: times a scale, rounded to even, kept within low and high, and the zero point added
+    void requantise "kuiper_requantise_row"(
+        const int* sums, const float* scale, Py_ssize_t count, float low, float high, int zero, unsigned char* out
+    ) noexcept nogil

@@ -1,0 +1,200 @@
+"""Convolutions and matrix products of bytes: exact sums of 32 bits, which stay as they are or become bytes again.
+
+    x (bytes)  ---- spread ---->  [a block of the padded image, as the tile reads it]
+                                        |  rows: pixels of the output                    panel of weights
+                                        '-------------- tile (integer_tile.pxd) ---------------'
+                                                              |
+    out (bytes or int32)  <---- scale, round, saturate ----  sums
+
+A task is a block of output pixels times a group of panels. It first spreads the bytes under its block, with the border around
+them, into memory that the second-level cache holds: a border is the zero point there, so the tile knows nothing of it, and
+neither of strides. Where the kernel is not dilated, a row of it is one run of kernel_w * channels numbers, else each tap is a
+run of its own. The panel is the outer loop and the pixels are the inner one: a panel is read from afar once for each task.
+
+A matrix product is a convolution of 1 x 1, each row of the matrix a pixel.
+
+Source: M. Dukhan, "The Indirect Convolution Algorithm", 2019 (which has pointers in the place of the block); Jacob et al.,
+"Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only Inference", 2018.
+"""
+
+import numpy as np
+
+from libc.string cimport memcpy, memset
+
+from kuiper.engine.integer_tile cimport (
+    INTEGER_ROWS, INTEGER_VECTORS, INTEGER_WIDTH, IntegerWork, integer_tile, requantise, spread,
+)
+from kuiper.engine.step cimport Memory, Step
+
+WIDTH = INTEGER_WIDTH  # outputs of a panel
+ROWS = INTEGER_ROWS  # pixels of a tile
+
+cdef enum:
+    SLACK = 16  # bytes behind a block that may be read
+
+# One panel: how many vectors, which outputs, from which input channel on, and where its weights begin, in bytes.
+cdef struct Panel:
+    Py_ssize_t vectors, out_channel, columns, in_channel, weights
+
+cdef struct Geometry:
+    Py_ssize_t images, in_h, in_w, out_h, out_w, channels
+    Py_ssize_t kernel_h, kernel_w, stride_h, stride_w, pad_top, pad_left, dilation_h, dilation_w
+    Py_ssize_t x, x_image, x_row, x_pixel  # bytes; the channels of a pixel are neighbours
+    Py_ssize_t out, out_image, out_row, out_pixel  # bytes
+    bint x_signed, fours
+    int zero  # the input's zero point
+    Py_ssize_t zero_at  # where it lies if the graph computes it, in bytes; -1: it does not
+    bint to_bytes  # whether sums become bytes
+    float low, high
+    int out_zero
+    Py_ssize_t words  # of four bytes under a tap
+    Py_ssize_t block_h, block_w, panel_groups
+
+cdef struct Work:
+    Geometry geometry
+    Py_ssize_t taps, blocks_h, blocks_w, panels
+    Py_ssize_t seen_h, seen_w  # rows and columns of the padded image under a block
+    Py_ssize_t pixel, row  # bytes of them as they are spread
+    const Py_ssize_t* offset
+    const Panel* panel
+    const unsigned char* weights
+    const int* bias
+    const int* weight_sums
+    const float* scale
+
+# A block of output pixels of one image, and the bytes under it.
+cdef struct Block:
+    Py_ssize_t image, y, x, h, w
+    int zero
+    unsigned char* seen
+
+
+cdef class IntegerConvolution(Step):
+    """See the head of this file. ``numbers`` names the fields of Geometry.
+
+    Parameters
+    ----------
+    numbers : dict of numbers
+    offset : of each tap, in numbers, as rows and columns of the padded image: (taps, 2)
+    weights : packed, one panel behind the other
+    bias, weight_sums : int32, what sums begin with, and the sum of the weights of each output; for whole panels
+    scale : float32, what sums are multiplied with to become bytes; for whole panels
+    panels : (panels, 5): vectors, first output, number of outputs, first input channel, offset of the weights
+    """
+
+    cdef Work work
+
+    def __init__(
+        self, dict numbers, const Py_ssize_t[:, ::1] offset, const unsigned char[::1] weights, const int[::1] bias,
+        const int[::1] weight_sums, const float[::1] scale, const Py_ssize_t[:, ::1] panels,
+    ):
+        cdef Work* work = &self.work
+        cdef Geometry* g = &work.geometry
+        cdef Py_ssize_t[::1] places
+        g[0] = numbers
+        work.taps, work.panels = offset.shape[0], panels.shape[0]
+        work.blocks_h = (g.out_h + g.block_h - 1) // g.block_h
+        work.blocks_w = (g.out_w + g.block_w - 1) // g.block_w
+        work.seen_h = (g.block_h - 1) * g.stride_h + (g.kernel_h - 1) * g.dilation_h + 1
+        work.seen_w = (g.block_w - 1) * g.stride_w + (g.kernel_w - 1) * g.dilation_w + 1
+        work.pixel = g.channels * (1 if g.fours else 2)
+        work.row = work.seen_w * work.pixel
+        places = np.ascontiguousarray(np.asarray(offset) @ np.array([work.row, work.pixel], np.intp))
+        work.offset, work.panel, work.weights = &places[0], <const Panel*> &panels[0, 0], &weights[0]
+        work.bias, work.weight_sums, work.scale = &bias[0], &weight_sums[0], &scale[0]
+        self.keeps = (places, weights, bias, weight_sums, scale, panels)
+        self.numbers, self.run = work, convolve
+        self.tasks = g.images * work.blocks_h * work.blocks_w * g.panel_groups
+        self.scratch_floats = (1 + INTEGER_ROWS) * INTEGER_WIDTH + (work.seen_h * work.row + 2 * SLACK) // 4
+
+
+cdef void convolve(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
+    """One block of pixels for one group of panels."""
+    cdef const Work* work = <const Work*> numbers
+    cdef const Geometry* g = &work.geometry
+    cdef Py_ssize_t blocks = g.images * work.blocks_h * work.blocks_w, group = task // blocks, panel
+    cdef Block block
+    task %= blocks
+    block.x = task % work.blocks_w * g.block_w
+    block.y = task // work.blocks_w % work.blocks_h * g.block_h
+    block.image = task // (work.blocks_w * work.blocks_h)
+    block.h, block.w = min(g.block_h, g.out_h - block.y), min(g.block_w, g.out_w - block.x)
+    block.zero = zero_point(g, memory)
+    block.seen = <unsigned char*> (memory.scratch + (1 + INTEGER_ROWS) * INTEGER_WIDTH)
+    spread_block(work, &block, memory)
+    for panel in range(group * work.panels // g.panel_groups, (group + 1) * work.panels // g.panel_groups):
+        multiply_panel(work, &work.panel[panel], &block, memory)
+
+
+cdef inline int zero_point(const Geometry* g, const Memory* memory) noexcept nogil:
+    """The input's."""
+    cdef const unsigned char* place = <const unsigned char*> memory.arena + g.zero_at
+    if g.zero_at < 0:
+        return g.zero
+    return place[0] - 256 * (g.x_signed and place[0] > 127)
+
+
+cdef void spread_block(const Work* work, const Block* block, const Memory* memory) noexcept nogil:
+    """The padded image under a block."""
+    cdef const Geometry* g = &work.geometry
+    cdef Py_ssize_t top = block.y * g.stride_h - g.pad_top, left = block.x * g.stride_w - g.pad_left
+    cdef Py_ssize_t height = (block.h - 1) * g.stride_h + (g.kernel_h - 1) * g.dilation_h + 1
+    cdef Py_ssize_t width = (block.w - 1) * g.stride_w + (g.kernel_w - 1) * g.dilation_w + 1
+    cdef Py_ssize_t before = min(max(0, -left), width), end = max(before, min(width, g.in_w - left)), y, x
+    cdef int border = block.zero + (128 if g.x_signed else 0) if g.fours else 0
+    cdef const unsigned char* source
+    cdef unsigned char* seen = block.seen
+    for y in range(top, top + height):
+        if y < 0 or y >= g.in_h:
+            memset(seen, border, width * work.pixel)
+        else:
+            source = <const unsigned char*> memory.arena + g.x + block.image * g.x_image + y * g.x_row
+            source += (left + before) * g.x_pixel
+            memset(seen, border, before * work.pixel)
+            if g.x_pixel == g.channels:
+                spread(source, g.x_signed, block.zero, (end - before) * g.channels, g.fours, seen + before * work.pixel)
+            else:
+                for x in range(before, end):
+                    spread(source, g.x_signed, block.zero, g.channels, g.fours, seen + x * work.pixel)
+                    source += g.x_pixel
+            memset(seen + end * work.pixel, border, (width - end) * work.pixel)
+        seen += work.row
+    memset(seen, 0, SLACK)
+
+
+cdef void multiply_panel(const Work* work, const Panel* panel, const Block* block, const Memory* memory) noexcept nogil:
+    """All pixels of a block times one panel, in tiles that differ by at most one row."""
+    cdef const Geometry* g = &work.geometry
+    cdef Py_ssize_t pixels = block.h * block.w, tiles = (pixels + INTEGER_ROWS - 1) // INTEGER_ROWS, index
+    cdef Py_ssize_t longer = pixels % tiles, y = 0, x = 0, column, first = panel.out_channel
+    cdef Py_ssize_t step_y = g.stride_h * work.row, step_x = g.stride_w * work.pixel
+    cdef int rows, i, zero = block.zero + (128 if g.x_signed else 0) if g.fours else 0
+    cdef int* start = <int*> memory.scratch
+    cdef int* sums = start + INTEGER_WIDTH
+    cdef const unsigned char* seen = block.seen + panel.in_channel * (1 if g.fours else 2)
+    cdef const unsigned char* source[INTEGER_ROWS]
+    cdef unsigned char* out[INTEGER_ROWS]
+    cdef unsigned char* target = <unsigned char*> memory.arena + g.out + block.image * g.out_image
+    cdef IntegerWork tile
+    target += block.y * g.out_row + block.x * g.out_pixel + first * (1 if g.to_bytes else 4)
+    for column in range(panel.columns):  # without a sign, so that what is too large begins anew
+        start[column] = <int> (<unsigned> work.bias[first + column] - <unsigned> zero * <unsigned> work.weight_sums[first + column])
+    for column in range(panel.columns, INTEGER_WIDTH):
+        start[column] = 0
+    tile.taps, tile.words, tile.offset, tile.start = work.taps, g.words, work.offset, start
+    tile.weights = work.weights + panel.weights
+    for index in range(tiles):
+        rows = <int> (pixels // tiles + (index < longer))
+        for i in range(rows):
+            source[i] = seen + y * step_y + x * step_x
+            out[i] = target + y * g.out_row + x * g.out_pixel
+            x += 1
+            if x == block.w:
+                x = 0
+                y += 1
+        integer_tile(rows, <int> panel.vectors, g.fours, &tile, source, sums)
+        for i in range(rows):
+            if g.to_bytes:
+                requantise(sums + i * INTEGER_WIDTH, work.scale + first, panel.columns, g.low, g.high, g.out_zero, out[i])
+            else:
+                memcpy(out[i], sums + i * INTEGER_WIDTH, 4 * panel.columns)

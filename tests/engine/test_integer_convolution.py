@@ -1,0 +1,187 @@
+"""Convolutions of bytes against plain sums, to the last bit: all remainders, and the largest numbers that there are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kuiper.engine.integer_packing import pack_integers, without_zero_point
+from kuiper.engine.kernels.convolution import LANES
+from kuiper.engine.kernels.digit_product import RUNS
+from kuiper.engine.kernels.integer_convolution import ROWS, WIDTH, IntegerConvolution
+from kuiper.layers.convolution import Stencil
+from tests.engine.one_step import run_step
+
+rng = np.random.default_rng(0)
+
+WAYS = pytest.mark.parametrize(
+    "fours", [False, pytest.param(True, marks=pytest.mark.skipif(not RUNS, reason="this CPU lacks the instruction"))]
+)
+
+
+def numbers_of(dtype: Any, *shape: int) -> np.ndarray:
+    return rng.integers(np.iinfo(dtype).min, np.iinfo(dtype).max + 1, shape).astype(dtype)
+
+
+def naive(x: np.ndarray, zero: int, weight: np.ndarray, groups: int, stencil: Stencil) -> np.ndarray:
+    """Sums (n, out_c, out_h, out_w) in int64, tap by tap, cut to 32 bits."""
+    (top, left), (bottom, right) = stencil.before, stencil.after
+    padded = np.pad(x.astype(np.int64) - zero, ((0, 0), (0, 0), (top, bottom), (left, right)))
+    out_h, out_w = stencil.output_size(*x.shape[2:])
+    out = np.zeros((len(x), len(weight), out_h, out_w), np.int64)
+    depth, own = weight.shape[1], len(weight) // groups
+    for ky in range(stencil.kernel[0]):
+        for kx in range(stencil.kernel[1]):
+            y, x_ = ky * stencil.dilation[0], kx * stencil.dilation[1]
+            seen = padded[:, :, y :: stencil.stride[0], x_ :: stencil.stride[1]][:, :, :out_h, :out_w]
+            for group in range(groups):
+                part = seen[:, group * depth : (group + 1) * depth]
+                of_group = weight[group * own : (group + 1) * own, :, ky, kx].astype(np.int64)
+                out[:, group * own : (group + 1) * own] += np.einsum("nchw,oc->nohw", part, of_group)
+    return (out & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
+
+
+def convolve(
+    x: np.ndarray,
+    weight: np.ndarray,
+    stencil: Stencil,
+    *,
+    zero: int = 0,
+    groups: int = 1,
+    fours: bool = False,
+    block: tuple[int, int] = (3, 4),
+    gap: int = 0,
+    bias: np.ndarray | None = None,
+    scale: np.ndarray | None = None,
+    out_zero: int = 0,
+    out_type: Any = np.int32,
+    computes_zero: bool = False,
+    panel_groups: int = 1,
+) -> np.ndarray:
+    """What the step makes of images (n, c, h, w), with ``gap`` bytes between pixels."""
+    n, c, h, w = x.shape
+    out_c, (out_h, out_w) = len(weight), stencil.output_size(h, w)
+    packed = pack_integers(weight, groups, stencil, fours)
+    pixels = np.full((n, h, w, c + gap), 77, np.uint8)
+    pixels[..., :c] = x.transpose(0, 2, 3, 1).view(np.uint8)
+    size = np.dtype(out_type).itemsize
+    out = np.full((n, out_h, out_w, out_c * size + 4 * gap), 99, np.uint8)
+    parts = [pixels.ravel(), np.array([zero & 255, 0, 0, 0], np.uint8), out.ravel()]
+    starts = np.cumsum([0, *(-(-part.size // 4) * 4 for part in parts)])
+    memory = np.zeros(starts[-1] + 256, np.uint8)
+    for start, part in zip(starts, parts, strict=False):
+        memory[start : start + part.size] = part
+    limits = np.iinfo(out_type)
+    numbers = {
+        "images": n, "in_h": h, "in_w": w, "out_h": out_h, "out_w": out_w, "channels": c,
+        "kernel_h": stencil.kernel[0], "kernel_w": stencil.kernel[1],
+        "stride_h": stencil.stride[0], "stride_w": stencil.stride[1],
+        "pad_top": stencil.before[0], "pad_left": stencil.before[1],
+        "dilation_h": stencil.dilation[0], "dilation_w": stencil.dilation[1],
+        "x": 0, "x_image": pixels.strides[0], "x_row": pixels.strides[1], "x_pixel": pixels.strides[2],
+        "out": int(starts[2]), "out_image": out.strides[0], "out_row": out.strides[1], "out_pixel": out.strides[2],
+        "x_signed": x.dtype == np.int8, "fours": fours, "zero": 123 if computes_zero else zero,
+        "zero_at": int(starts[1]) if computes_zero else -1,
+        "to_bytes": size == 1, "low": limits.min - out_zero, "high": limits.max - out_zero, "out_zero": out_zero,
+        "words": packed.words, "block_h": block[0], "block_w": block[1], "panel_groups": panel_groups,
+    }  # fmt: skip
+    bias = np.zeros(out_c, np.int32) if bias is None else bias
+    scale = np.ones(out_c, np.float32) if scale is None else scale
+    step = IntegerConvolution(numbers, packed.places, packed.weights, bias, packed.sums, scale, packed.panels)
+    memory = run_step(step, memory.view(np.float32)).view(np.uint8)
+    result = memory[starts[2] : starts[2] + out.size].reshape(out.shape)
+    np.testing.assert_array_equal(result[..., out_c * size :], 99)
+    return np.ascontiguousarray(result[..., : out_c * size]).view(out_type).transpose(0, 3, 1, 2)
+
+
+@WAYS
+@pytest.mark.parametrize("outputs", [1, LANES, LANES + 1, WIDTH, WIDTH + 3, 2 * WIDTH + LANES])
+@pytest.mark.parametrize("depth", [1, 2, 3, 4, 5, 17])
+def test_products(outputs: int, depth: int, fours: bool) -> None:
+    for pixels in (1, 2, ROWS - 1, ROWS, ROWS + 1, 2 * ROWS + 5):
+        for dtype in (np.uint8, np.int8):
+            x, weight = numbers_of(dtype, 1, depth, 1, pixels), numbers_of(np.int8, outputs, depth, 1, 1)
+            zero = int(numbers_of(dtype, 1)[0])
+            got = convolve(x, weight.astype(np.int16), Stencil((1, 1)), zero=zero, fours=fours, block=(1, 2 * ROWS))
+            np.testing.assert_array_equal(got, naive(x, zero, weight, 1, Stencil((1, 1))))
+
+
+@WAYS
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize(
+    ("stencil", "channels", "outputs", "groups"),
+    [
+        (Stencil((3, 3), before=(1, 1), after=(1, 1)), 3, 5, 1),
+        (Stencil((7, 7), stride=(2, 2), before=(3, 3), after=(3, 3)), 3, WIDTH + 1, 1),
+        (Stencil((3, 2), stride=(2, 3), before=(0, 1), after=(2, 1), dilation=(2, 1)), 4, 7, 1),
+        (Stencil((2, 3), before=(1, 2), after=(1, 2), dilation=(1, 2)), 5, 3, 1),
+        (Stencil((1, 5), before=(0, 4)), 6, 4, 1),
+        (Stencil((3, 3), before=(1, 1), after=(1, 1)), 6, 4, 2),
+        (Stencil((3, 1), stride=(2, 1), before=(1, 0)), 9, 3 * (WIDTH + 2), 3),
+        (Stencil((3, 3), before=(5, 5), after=(5, 5)), 1, 1, 1),
+    ],
+)
+def test_convolutions(stencil: Stencil, channels: int, outputs: int, groups: int, dtype: Any, fours: bool) -> None:
+    for size, block, gap, panel_groups in (((9, 11), (3, 4), 0, 1), ((5, 8), (99, 99), 3, 2), ((4, 7), (1, 1), 1, 2)):
+        x = numbers_of(dtype, 2, channels, *size)
+        weight = numbers_of(np.int8, outputs, channels // groups, *stencil.kernel).astype(np.int16)
+        zero, bias = int(numbers_of(dtype, 1)[0]), rng.integers(-(2**20), 2**20, outputs, np.int32)
+        settings = {"zero": zero, "groups": groups, "fours": fours, "gap": gap, "panel_groups": panel_groups}
+        settings["panel_groups"] = min(panel_groups, -(-outputs // groups // WIDTH) * groups)
+        expected = naive(x, zero, weight, groups, stencil)
+        got = convolve(x, weight, stencil, block=block, **settings)
+        np.testing.assert_array_equal(got, expected)
+        got = convolve(x, weight, stencil, block=block, bias=bias, computes_zero=True, **settings)
+        np.testing.assert_array_equal(got, expected + bias[:, None, None])
+
+
+@WAYS
+def test_the_largest_numbers_that_there_are(fours: bool) -> None:
+    """-128 * -128 and 255 * 127, and with a zero point of the weights 255 * 255, in long sums: nothing saturates."""
+    depth = 4999
+    for dtype, number, zero, factor in (
+        (np.int8, -128, 0, -128), (np.int8, -128, 127, -128), (np.uint8, 255, 0, 127), (np.uint8, 255, 255, 127),
+        (np.uint8, 0, 255, -128), (np.uint8, 255, 0, 255), (np.uint8, 0, 255, -255), (np.int8, 127, -128, 255),
+    ):  # fmt: skip
+        if fours and abs(factor) > 128:
+            continue
+        x, weight = np.full((1, depth, 1, 3), number, dtype), np.full((3, depth, 1, 1), factor, np.int16)
+        got = convolve(x, weight, Stencil((1, 1)), zero=zero, fours=fours)
+        assert (got == (number - zero) * factor * depth).all()
+
+
+def test_sums_begin_anew_beyond_32_bits() -> None:
+    x, weight = np.full((1, 40000, 1, 2), 255, np.uint8), np.full((2, 40000, 1, 1), 255, np.int16)
+    stencil = Stencil((1, 1))
+    np.testing.assert_array_equal(convolve(x, weight, stencil), naive(x, 0, weight, 1, stencil))
+
+
+@pytest.mark.parametrize("out_type", [np.uint8, np.int8])
+def test_bytes_are_rounded_to_even_and_saturate(out_type: Any) -> None:
+    """All sums of 8 bits times a half: every second one lies between two whole numbers."""
+    x, weight = np.arange(256, dtype=np.uint8).reshape(1, 1, 16, 16), np.array([[1], [1], [-3]], np.int16)
+    scale, limits = np.array([0.5, 1e30, 0.5], np.float32), np.iinfo(out_type)
+    weight = np.broadcast_to(weight[:, :, None, None], (3, 1, 1, 1))
+    for out_zero in (0, 3, 100, limits.min, limits.max):
+        got = convolve(x, weight, Stencil((1, 1)), zero=128, scale=scale, out_zero=out_zero, out_type=out_type)
+        sums = naive(x, 128, weight, 1, Stencil((1, 1))).astype(np.float32) * scale[:, None, None]
+        expected = np.clip(np.rint(sums) + out_zero, limits.min, limits.max)
+        np.testing.assert_array_equal(got, expected.astype(out_type))
+
+
+def test_weights_lose_their_zero_points() -> None:
+    weight = numbers_of(np.uint8, 3, 4, 1, 1)
+    one, each = np.array(7, np.uint8), np.array([0, 128, 255], np.uint8)
+    np.testing.assert_array_equal(without_zero_point(weight, one), weight.astype(int) - 7)
+    np.testing.assert_array_equal(without_zero_point(weight, each), weight.astype(int) - each[:, None, None, None])
+
+
+def test_a_row_of_the_kernel_is_one_tap_where_it_lies_so() -> None:
+    weight = np.zeros((4, 3, 5, 5), np.int16)
+    stencil = Stencil((5, 5))
+    assert len(pack_integers(weight, 1, stencil, False).places) == 5
+    assert len(pack_integers(weight, 1, replace(stencil, dilation=(1, 2)), False).places) == 25
+    assert len(pack_integers(weight, 2, stencil, False).places) == 25
