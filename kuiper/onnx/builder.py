@@ -18,7 +18,7 @@ from kuiper.onnx.node import Value
 from kuiper.tensor_limit import Limited
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from kuiper.graph.pnnx import ParameterValue
     from kuiper.graph.pnnx.ir import Dimension
@@ -60,6 +60,7 @@ class GraphBuilder:
         self.scope: dict[str, Value] = {}
         self.captured: list[Value] = []
         self.node: Node | None = None
+        self._arranged: dict[tuple[int, str], tuple[np.ndarray, np.ndarray]] = parent._arranged if parent else {}
         self._names: set[str] = set()
         self._operand_names: set[str] = set()
 
@@ -182,6 +183,20 @@ class GraphBuilder:
     def sizes(self, *numbers: int) -> Value:
         """A constant vector of int64."""
         return self.constant(np.array(numbers, np.int64), INT64)
+
+    def arranged(self, array: np.ndarray, order: str, arrange: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """A constant in another order, made once for all operators that want it so: they share the result.
+
+        Parameters
+        ----------
+        array : the constant
+        order : what tells this order from others
+        arrange : what makes it
+        """
+        key = (id(array), order)
+        if key not in self._arranged:
+            self._arranged[key] = (array, arrange(array))
+        return self._arranged[key][1]
 
     # --- inside ------------------------------------------------------------------------------------------------------
 

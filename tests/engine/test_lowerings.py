@@ -13,6 +13,8 @@ from kuiper.engine.lowering import registry
 from kuiper.engine.plan import Plan
 from kuiper.models.quantization import quantize_graph
 from kuiper.models.text.random_decoder import random_decoder
+from tests.engine.test_lowering_recurrent import line
+from tests.graph.pass_graphs import OUTPUT, file_graph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +23,9 @@ FOLDER = Path(__file__).parents[1] / "fixtures" / "operators"
 
 
 def plans() -> Iterator[Plan | None]:
-    """Of all exported operators, and of decoders in floats and in 8 bits."""
+    """Of all exported operators, of one that only ONNX has, and of decoders in floats and in 8 bits."""
+    model = file_graph("pnnx.Input in 0 1 x0", line("ResetFirstGRU", 3, 4), OUTPUT)
+    yield plan_of(kuiper.load(model), [np.zeros((2, 1, 3), np.float32)])
     for file in sorted(FOLDER.glob("*.pnnx.param")):
         stored = np.load(FOLDER / f"{file.name.removesuffix('.pnnx.param')}.npz")
         yield plan_of(kuiper.load(file), [stored[key] for key in stored if key.startswith("input_")])

@@ -19,7 +19,7 @@ def matmul(node: Node, build: GraphBuilder) -> Value:
     """A product with a constant matrix is a linear layer."""
     a, b = node.value(0), node.value(1)
     if b.constant is not None and b.rank == 2 and 0 not in b.constant.shape and a.is_float32:
-        return _linear(build, a, b.constant.T, None)
+        return _linear(build, a, _weight(build, b.constant, True), None)
     return build.op("torch.matmul", a, b, names=["input", "other"])
 
 
@@ -35,9 +35,8 @@ def gemm(node: Node, build: GraphBuilder) -> Value:
         a = build.op("torch.transpose", a, params={"dim0": 0, "dim1": 1})
     weight = b.constant
     if weight is not None and 0 not in weight.shape and a.is_float32:
-        weight = weight if node.int("transB", 0) else weight.T
-        weight = weight if alpha == 1 else weight.astype(np.float32) * np.float32(alpha)
-        bias = _bias(c, beta, len(weight))
+        weight = _weight(build, weight, not node.int("transB", 0), alpha)
+        bias = _bias(build, c, beta, len(weight))
         product = _linear(build, a, weight, bias)
         return product if c is None or bias is not None else _plus(node, build, product, c, beta)
     if node.int("transB", 0):
@@ -63,14 +62,24 @@ def determinant(node: Node, build: GraphBuilder) -> Value:
 
 def _linear(build: GraphBuilder, x: Value, weight: np.ndarray, bias: np.ndarray | None) -> Value:
     """nn.Linear with this weight (out_features, in_features)."""
-    attrs = {"weight": np.ascontiguousarray(weight)}
+    attrs = {"weight": weight}
     if bias is not None:
         attrs["bias"] = bias
     sizes = {"in_features": weight.shape[1], "out_features": weight.shape[0], "bias": bias is not None}
     return build.op("nn.Linear", x, params=sizes, attrs=attrs)
 
 
-def _bias(c: Value | None, beta: float, features: int) -> np.ndarray | None:
+def _weight(build: GraphBuilder, constant: np.ndarray, transposed: bool, factor: float = 1.0) -> np.ndarray:
+    """A constant matrix as (out_features, in_features), times a number; nodes that read the matrix share it."""
+
+    def arrange(matrix: np.ndarray) -> np.ndarray:
+        rows = np.ascontiguousarray(matrix.T if transposed else matrix)
+        return rows if factor == 1 else rows.astype(np.float32) * np.float32(factor)
+
+    return build.arranged(constant, f"weight {transposed} {factor}", arrange)
+
+
+def _bias(build: GraphBuilder, c: Value | None, beta: float, features: int) -> np.ndarray | None:
     """The constant C as a bias for each column, if it is the same for all rows."""
     if (
         c is None
@@ -79,8 +88,12 @@ def _bias(c: Value | None, beta: float, features: int) -> np.ndarray | None:
         or c.constant.shape[:-1] not in ((), (1,))
     ):
         return None
-    row = np.broadcast_to(c.constant.reshape(-1), (features,))
-    return np.ascontiguousarray(row if beta == 1 else row.astype(np.float32) * np.float32(beta))
+
+    def arrange(numbers: np.ndarray) -> np.ndarray:
+        row = np.broadcast_to(numbers.reshape(-1), (features,))
+        return np.ascontiguousarray(row if beta == 1 else row.astype(np.float32) * np.float32(beta))
+
+    return build.arranged(c.constant, f"bias {features} {beta}", arrange)
 
 
 def _plus(node: Node, build: GraphBuilder, product: Value, c: Value, beta: float) -> Value:
