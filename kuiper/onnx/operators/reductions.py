@@ -47,8 +47,8 @@ def reduction(node: Node, build: GraphBuilder) -> Value:
 
 
 def _torch_can(kind: str, value: Value) -> bool:
-    """Whether torch's operator gives the same: of this type, and of an input that has entries."""
-    if kind in _NEED_ENTRIES and 0 in (value.shape or ()):
+    """Whether torch's operator gives the same: of this type, and of an input that surely has entries."""
+    if kind in _NEED_ENTRIES and 0 in (value.known_shape or (0,)):
         return False
     if kind in ("ReduceMax", "ReduceMin"):
         return True
