@@ -60,6 +60,7 @@ class OnnxFile:
             model = inlined(self._upgraded(model))
             self.weights = self._take_weights(model.graph)
             _open_unknown_sizes(model.graph)
+            _refuse_traps(model.graph)
             model = _with_shapes(model)
         except KuiperError:
             raise
@@ -124,6 +125,20 @@ def _open_unknown_sizes(graph: onnx.GraphProto) -> None:
         for dim in value.type.tensor_type.shape.dim:
             if dim.HasField("dim_value") and dim.dim_value <= 0:
                 dim.ClearField("dim_value")
+
+
+def _refuse_traps(graph: onnx.GraphProto) -> None:
+    """Refuse what ends the process when onnx infers shapes: a Split into another number of outputs than it has.
+
+    Raises
+    ------
+    ModelFormatError
+        If there is one.
+    """
+    for node in _all_nodes(graph):
+        for one in node.attribute if node.op_type == "Split" else ():
+            if one.name == "num_outputs" and one.i != len(node.output):
+                raise ModelFormatError(f"Split '{node.name}'", f"num_outputs={len(node.output)}, as it has", one.i)
 
 
 def _with_shapes(model: onnx.ModelProto) -> onnx.ModelProto:
