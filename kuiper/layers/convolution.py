@@ -69,6 +69,8 @@ class Stencil:
 class ConvolutionParameters:
     """What a convolution's line in the file says beside its weights; ``padding`` may be "same" or "valid".
 
+    ``after`` is the padding at bottom and right where it is another than at top and left, as ONNX has it.
+
     A 1-D convolution (``axes`` 1) is a 2-D one on an image of height 1: stride and dilation 1, padding 0 vertically.
     """
 
@@ -78,6 +80,7 @@ class ConvolutionParameters:
     dilation: Pair
     groups: int
     where: str
+    after: Pair | None = None
 
     @classmethod
     def read(cls, op: RuntimeOperator, axes: int) -> ConvolutionParameters:
@@ -98,14 +101,16 @@ class ConvolutionParameters:
         groups = op.int_param("groups", 1)
         if groups < 1:
             raise ParameterError(op.where, "groups of at least 1", groups)
-        return cls(axes, stride, padding, per_axis(op, "dilation", axes, 1, at_least=1), groups, op.where)
+        dilation = per_axis(op, "dilation", axes, 1, at_least=1)
+        after = per_axis(op, "padding_after", axes, 0, at_least=0) if op.has_param("padding_after") else None
+        return cls(axes, stride, padding, dilation, groups, op.where, after)
 
     def stencil(self, kernel: Pair) -> Stencil:
         """Where a kernel of this size stands; "same" pads more at bottom and right if it cannot pad evenly."""
         dilation = _of_kernel(kernel, self.dilation)
         bare = Stencil(kernel, self.stride, dilation=dilation)
         if not isinstance(self.padding, str):
-            before = after = self.padding
+            before, after = self.padding, self.after or self.padding
         elif self.padding == "same":
             total_h, total_w = bare.span[0] - 1, bare.span[1] - 1
             before = total_h // 2, total_w // 2

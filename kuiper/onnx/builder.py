@@ -255,7 +255,7 @@ class GraphBuilder:
         for operand in self.graph.operands:
             operand.consumers = [op for op in operand.consumers if op in needed]
         for number, operand in enumerate(self.graph.operands):
-            operand.name = operand.name or str(number)
+            operand.name = operand.name or self._unique_operand(str(number))
         return self.graph
 
     def describe(self, name: str, value: Value) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.onnx.element_types import BOOL
+from kuiper.onnx.operators.matrix import with_bias
 from kuiper.onnx.table import operator
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ _OF_ONE = {
     "Sqrt": "sqrt",
     "Tan": "tan",
 }
-_OF_TWO = {"Add": "add", "Div": "onnx_div", "Mul": "mul", "Sub": "sub"}
+_OF_TWO = {"Add": "add", "Div": "div", "Mul": "mul", "Sub": "sub"}
 _OF_MANY = {"Max": "maximum", "Mean": "add", "Min": "minimum", "Sum": "add"}
 
 
@@ -49,7 +50,17 @@ def function_of_one(node: Node, build: GraphBuilder) -> Value:
 
 @operator(*_OF_TWO)
 def arithmetic(node: Node, build: GraphBuilder) -> Value:
-    return build.expression(f"{_OF_TWO[node.type]}(@0,@1)", node.value(0), node.value(1))
+    """Of whole numbers a quotient is the whole part; a constant added to a linear layer's outputs is its bias."""
+    x, y = node.value(0), node.value(1)
+    word = _OF_TWO[node.type]
+    if node.type == "Div" and x.dtype.kind in "iu":
+        word = "trunc_divide"
+    if node.type == "Add":
+        for sum_, other in ((x, y), (y, x)):
+            linear = with_bias(build, sum_, other)
+            if linear is not None:
+                return linear
+    return build.expression(f"{word}(@0,@1)", x, y)
 
 
 @operator(*_OF_MANY)

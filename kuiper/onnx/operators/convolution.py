@@ -26,10 +26,11 @@ def conv(node: Node, build: GraphBuilder) -> Value:
     if kernel is None or len(kernel) > MOST_AXES or not x.is_float32:
         return build.op("Conv", *inputs_of(node), params=own_settings(node, "group"))
     window = read_window(node, x, kernel)
-    if not window.is_even:
+    if window.before is None or (len(kernel) == 3 and not window.is_even):
         x = padded(build, x, window)
         window = replace(window, before=[0] * len(kernel), after=[0] * len(kernel))
-    return torch_convolution(node, build, "onv", (x, weight, bias), window)
+    uneven = {} if window.is_even else {"padding_after": window.after}
+    return torch_convolution(node, build, "onv", (x, weight, bias), window, **uneven)
 
 
 @operator("ConvTranspose")

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.errors import ShapeError
+from kuiper.onnx.node import Value
 from kuiper.onnx.table import operator
 
 if TYPE_CHECKING:
     from kuiper.onnx.builder import GraphBuilder
-    from kuiper.onnx.node import Node, Value
+    from kuiper.onnx.node import Node
 
 
 @operator("MatMul")
@@ -58,6 +59,21 @@ def einsum(node: Node, build: GraphBuilder) -> Value:
 @operator("Det")
 def determinant(node: Node, build: GraphBuilder) -> Value:
     return build.op("Det", node.value(0))
+
+
+def with_bias(build: GraphBuilder, product: Value, bias: Value) -> Value | None:
+    """The product of a linear layer without a bias as that of one with it; None if it is no such layer or no such bias.
+
+    The layer without is left to those that read it, and goes if nobody does.
+    """
+    op, array = None if product.operand is None else product.operand.producer, bias.constant
+    if op is None or op.type != "nn.Linear" or "bias" in op.attrs or array is None or not bias.is_float32:
+        return None
+    weight = op.attrs["weight"].data
+    axes = 1 if product.rank is None else product.rank
+    if array.ndim > axes or array.shape[-1:] != weight.shape[:1] or array.size != len(weight):
+        return None
+    return _linear(build, Value("", product.type, operand=op.inputs[0]), weight, array.reshape(-1))
 
 
 def _linear(build: GraphBuilder, x: Value, weight: np.ndarray, bias: np.ndarray | None) -> Value:
