@@ -11,6 +11,7 @@ from onnx import helper
 from kuiper.errors import KuiperError
 from kuiper.models.onnx import backend
 from tests.onnx.beside_evaluator import check, model, operator_types
+from tests.onnx.models import assert_agrees, model_of
 
 RNG = np.random.default_rng(0)
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
@@ -88,3 +89,13 @@ def test_weights_that_do_not_fit_are_one_error() -> None:
     given = {"x": numbers(4, 2, FEATURES), "w": numbers(1, 7, FEATURES), "r": numbers(1, 20, HIDDEN)}
     with pytest.raises(KuiperError):
         backend.run_model(model([net], given, ["y"]), list(given.values()))
+
+
+@pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
+def test_a_gru_that_resets_first_is_a_layer_of_kuipers(direction: str) -> None:
+    directions = 2 if direction == "bidirectional" else 1
+    net = node("GRU", ["x", "w", "r", "b"], ["y", "h"], hidden_size=HIDDEN, direction=direction)
+    inputs, outputs = [("x", ["t", "n", FEATURES])], [("y", ["t", directions, "n", HIDDEN]), ("h", None)]
+    constant = model_of([net], inputs, outputs, weights_of("GRU", directions))
+    assert "kuiper.GRU" in operator_types(constant)
+    assert_agrees(constant, [numbers(4, 1, FEATURES)], [numbers(2, 3, FEATURES)], tolerance=1e-5)
