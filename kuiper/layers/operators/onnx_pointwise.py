@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kuiper.expression.erf import erf
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.registry import register
 
@@ -28,13 +27,6 @@ def celu(x: Array, alpha: float = 1.0) -> Array:
 def elu(x: Array, alpha: float = 1.0) -> Array:
     """x above 0, below it ``alpha * (exp(x) - 1)``."""
     return np.where(x > 0, x, alpha * np.expm1(x))
-
-
-def gelu(x: Array, approximate: str = "none") -> Array:
-    """x times the share of a normal distribution below it, or nearly so by a tanh."""
-    if approximate == "tanh":
-        return np.asarray(0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))))
-    return np.asarray(0.5 * x * (1 + erf(x / math.sqrt(2))))
 
 
 def selu(x: Array, alpha: float, gamma: float) -> Array:
@@ -62,7 +54,6 @@ def power(base: Array, exponent: Array) -> Array:
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "Celu": celu,
     "Elu": elu,
-    "Gelu": gelu,
     "HardSwish": lambda x: x * np.clip(x / 6 + 0.5, 0, 1),
     "LeakyRelu": lambda x, alpha: np.where(x < 0, alpha * x, x),
     "Mish": lambda x: x * np.tanh(softplus(x)),

@@ -154,7 +154,7 @@ class OnnxResize(Layer):
         """``x`` with one axis resized; float64 if its numbers are blended."""
         places = axis.places(self.transform)
         if self.mode == "nearest":
-            out = x.take(np.clip(self._rounded(places, axis.scale), 0, axis.size_in - 1), dim)
+            out: Array = x.take(np.clip(self._rounded(places, axis.scale), 0, axis.size_in - 1), dim)
         else:
             out = self._blended(x, dim, axis, places)
         if self.transform == "tf_crop_and_resize":

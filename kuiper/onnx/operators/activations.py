@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,6 +37,10 @@ _ACTIVATIONS = {
     "Tanh": Activation("F.tanh"),
     "ThresholdedRelu": Activation("F.threshold", {"alpha": (1.0, "threshold")}),
 }
+_GELUS = {
+    "none": f"erf(mul(@0,{math.sqrt(1 / 2)!r}))",
+    "tanh": f"tanh(mul({math.sqrt(2 / math.pi)!r},add(@0,mul(0.044715,mul(@0,mul(@0,@0))))))",
+}
 _SELU = {"alpha": 1.6732632423543772, "gamma": 1.0507009873554805}
 
 
@@ -64,8 +69,10 @@ def selu(node: Node, build: GraphBuilder) -> Value:
 
 @operator("Gelu")
 def gelu(node: Node, build: GraphBuilder) -> Value:
-    kind = "F.gelu" if node.value(0).is_float32 else "Gelu"
-    return build.op(kind, node.value(0), params={"approximate": node.str("approximate", "none")})
+    approximate = node.str("approximate", "none")
+    if node.value(0).is_float32 or approximate not in _GELUS:
+        return build.op("F.gelu", node.value(0), params={"approximate": approximate})
+    return build.expression(f"mul(mul(@0,0.5),add({_GELUS[approximate]},1.0))", node.value(0))
 
 
 @operator("HardSigmoid")

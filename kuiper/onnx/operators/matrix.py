@@ -71,7 +71,7 @@ def with_bias(build: GraphBuilder, product: Value, bias: Value) -> Value | None:
         return None
     weight = op.attrs["weight"].data
     axes = 1 if product.rank is None else product.rank
-    if array.ndim > axes or array.shape[-1:] != weight.shape[:1] or array.size != len(weight):
+    if weight is None or array.ndim > axes or array.shape[-1:] != weight.shape[:1] or array.size != len(weight):
         return None
     return _linear(build, Value("", product.type, operand=op.inputs[0]), weight, array.reshape(-1))
 
