@@ -11,6 +11,7 @@ Source: NumPy Enhancement Proposal 49, "Data allocation strategies"; numpy/core/
 
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
 from libc.stdint cimport uint8_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport strcpy
 
 try:
@@ -67,13 +68,59 @@ def set_most_bytes(size_t size):
     most = size
 
 
+# A handler with a limit of its own, to which its context points; arrays keep its capsule for as long as they live.
+cdef struct OwnLimit:
+    Handler handler
+    size_t most
+
+
+cdef void* own_malloc(void* ctx, size_t size) noexcept nogil:
+    return NULL if size > (<size_t*> ctx)[0] else numpy.malloc(numpy.ctx, size)
+
+
+cdef void* own_calloc(void* ctx, size_t count, size_t size) noexcept nogil:
+    return NULL if size > 0 and count > (<size_t*> ctx)[0] // size else numpy.calloc(numpy.ctx, count, size)
+
+
+cdef void* own_realloc(void* ctx, void* memory, size_t size) noexcept nogil:
+    return NULL if size > (<size_t*> ctx)[0] else numpy.realloc(numpy.ctx, memory, size)
+
+
+cdef void own_free(void* ctx, void* memory, size_t size) noexcept nogil:
+    numpy.free(numpy.ctx, memory, size)
+
+
+cdef void drop_own(object capsule) noexcept:
+    free(PyCapsule_GetPointer(capsule, "mem_handler"))
+
+
+cdef object with_own_limit(size_t size):
+    """The capsule of a handler that makes no array of more bytes than this."""
+    cdef OwnLimit* own = <OwnLimit*> malloc(sizeof(OwnLimit))
+    if own is NULL:
+        raise MemoryError()
+    own.handler = handler
+    own.most = min(size, most)
+    own.handler.ctx = &own.most
+    own.handler.malloc, own.handler.calloc, own.handler.realloc = own_malloc, own_calloc, own_realloc
+    own.handler.free = own_free
+    return PyCapsule_New(own, "mem_handler", drop_own)
+
+
 cdef class Limited:
-    """A context manager: what NumPy allocates within has at most so many bytes. Contexts may be nested."""
+    """A context manager: what NumPy allocates within has at most so many bytes. Contexts may be nested.
+
+    ``size`` is a limit in bytes for this context alone; it counts if it is lower than that of ``set_most_bytes``.
+    """
 
     cdef object before
+    cdef object handler
+
+    def __init__(self, size=None):
+        self.handler = limited if size is None else with_own_limit(size)
 
     def __enter__(self):
-        self.before = set_handler(limited)
+        self.before = set_handler(self.handler)
 
     def __exit__(self, *error):
         set_handler(self.before)

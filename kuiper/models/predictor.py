@@ -25,6 +25,8 @@ from kuiper.models.pictures.preprocess import ImageSource, read_image
 from kuiper.models.tasks.classification import Classifier
 from kuiper.models.tasks.detection import Detection, Detector
 from kuiper.models.tasks.segmentation import Segmentation, Segmenter
+from kuiper.onnx.model_file import files_of
+from kuiper.onnx.source import is_onnx
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -172,8 +174,8 @@ class Predictor:
 
     def files(self) -> list[Path]:
         """The files that the model consists of, as far as they are there."""
-        paths = self.param, self.param.with_suffix(".bin"), card_path(self.param)
-        return [path for path in paths if path.exists()]
+        weights = files_of(self.param) if is_onnx(self.param) else [self.param, self.param.with_suffix(".bin")]
+        return [path for path in (*weights, card_path(self.param)) if path.exists()]
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_model"}

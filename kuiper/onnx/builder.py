@@ -33,6 +33,9 @@ OUTPUT = "_output"
 ALWAYS_FOLDED = ("DequantizeLinear",)
 """What makes weights of constants: they are needed whole, and known only as constants do they reach fast kernels."""
 
+LARGEST_STEP = 64 << 20
+"""Bytes of one array that is made on the way to a computed constant, beside four times those of its inputs."""
+
 _PLACE = re.compile(r"@([0-9]+)")
 _BLANKS = re.compile(r"[\x00-\x20\x7f=\ud800-\udfff]+")
 _PNNX_INPUT = re.compile(r"in[0-9]+")
@@ -61,8 +64,8 @@ class GraphBuilder:
         self.captured: list[Value] = []
         self.node: Node | None = None
         self._arranged: dict[tuple[int, str], tuple[np.ndarray, np.ndarray]] = parent._arranged if parent else {}
-        self._names: set[str] = set()
-        self._operand_names: set[str] = set()
+        self._names: dict[str, int] = {}
+        self._operand_names: dict[str, int] = {}
 
     # --- names -------------------------------------------------------------------------------------------------------
 
@@ -213,7 +216,7 @@ class GraphBuilder:
             {key: RuntimeAttribute(one.type, one.shape, one.data) for key, one in op.attrs.items()},
         )
         try:
-            with np.errstate(all="ignore"), Limited():
+            with np.errstate(all="ignore"), Limited(LARGEST_STEP + 4 * sum(array.nbytes for array in arrays)):
                 result = registry.create(runtime).forward(*arrays)
         except (KuiperError, MemoryError):  # the graph reports it when it runs
             return None
@@ -333,11 +336,11 @@ def _one_word(name: str) -> str:
     return _BLANKS.sub("_", name)
 
 
-def _unused(name: str, used: set[str]) -> str:
-    """The name, or one like it that is not used yet."""
-    unused, number = name, 1
+def _unused(name: str, used: dict[str, int]) -> str:
+    """The name, or one like it that is not used yet; ``used`` counts how often each was asked for."""
+    unused = name
     while unused in used:
-        number += 1
-        unused = f"{name}_{number}"
-    used.add(unused)
+        used[name] += 1
+        unused = f"{name}_{used[name]}"
+    used[unused] = 1
     return unused

@@ -8,11 +8,12 @@ float16 leaves the graph as float16; the other small types leave as they are ins
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from kuiper.errors import UnsupportedOperatorError
+from kuiper.errors import ModelFormatError, UnsupportedOperatorError
 from kuiper.graph.pnnx import DataType
 
 if TYPE_CHECKING:
@@ -63,6 +64,17 @@ ELEMENT_TYPES: dict[int, ElementType] = {
 }
 """By the numbers of ``onnx.TensorProto.DataType``."""
 
+BITS = {
+    1: 32, 2: 8, 3: 8, 4: 16, 5: 16, 6: 32, 7: 64, 9: 8, 10: 16, 11: 64, 12: 32, 13: 64, 14: 64, 15: 128, 16: 16,
+    17: 8, 18: 8, 19: 8, 20: 8, 21: 4, 22: 4, 23: 4, 24: 8, 25: 2, 26: 2,
+}  # fmt: skip
+"""Of one stored number, by the numbers of ``onnx.TensorProto.DataType``."""
+
+DATA_FIELDS = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data", "string_data")
+"""Where a tensor keeps its numbers, if not as bytes."""
+
+_CODED = (17, 18, 19, 20, 24)  # bytes that are no whole numbers
+
 HALVES = (FLOAT16, BFLOAT16)
 FLOATS = (FLOAT, FLOAT16, DOUBLE, BFLOAT16)
 BY_NAME = {one.name: code for code, one in ELEMENT_TYPES.items()}
@@ -85,15 +97,73 @@ def element_type(code: int, where: str) -> ElementType:
     return ELEMENT_TYPES[code]
 
 
-def numbers(tensor: onnx.TensorProto, where: str, folder: str = "") -> np.ndarray:
+def numbers(tensor: onnx.TensorProto, where: str, raw: bytes | None = None) -> np.ndarray:
     """The numbers of a stored tensor, as they are inside the graph; those of float16 and bfloat16 as they are stored.
 
     float16 stays float16 (half the memory; operators widen what they use), bfloat16 becomes float32.
+
+    Parameters
+    ----------
+    tensor : from a file
+    where : what messages call it
+    raw : its bytes, if they lie in another file
+
+    Raises
+    ------
+    ModelFormatError
+        If its numbers are not as many as its shape says, or a size is negative.
+    UnsupportedOperatorError
+        If it is text.
     """
+    inside = element_type(tensor.data_type, where).inside
+    if raw is None and tensor.HasField("raw_data"):
+        raw = tensor.raw_data
+    count = count_of(tensor, where)
+    _check_count(tensor, count, where, raw)
+    stored = np.dtype(np.float16) if tensor.data_type == FLOAT16 else inside
+    if raw is not None and BITS[tensor.data_type] == 8 * stored.itemsize and tensor.data_type not in _CODED:
+        array = np.frombuffer(raw, stored.newbyteorder("<")).reshape(tuple(tensor.dims))
+        return array.view(np.uint8) != 0 if inside == np.bool_ else array.astype(stored, copy=False)
+    return _decoded(tensor, raw).astype(stored, copy=False)
+
+
+def count_of(tensor: onnx.TensorProto, where: str) -> int:
+    """How many numbers a tensor has by its shape.
+
+    Raises
+    ------
+    ModelFormatError
+        If a size is negative.
+    """
+    if any(size < 0 for size in tensor.dims):
+        raise ModelFormatError(where, "sizes from 0 on", tuple(tensor.dims))
+    return math.prod(tensor.dims)
+
+
+def bytes_needed(tensor: onnx.TensorProto, where: str) -> int:
+    """How many bytes a tensor's numbers take; errors are those of ``numbers``."""
+    element_type(tensor.data_type, where)
+    return -(-count_of(tensor, where) * BITS[tensor.data_type] // 8)
+
+
+def _check_count(tensor: onnx.TensorProto, count: int, where: str, raw: bytes | None) -> None:
+    """Refuse a tensor that has more numbers than it should, or fewer."""
+    bits = BITS[tensor.data_type]
+    if raw is not None:
+        if len(raw) != bytes_needed(tensor, where):
+            raise ModelFormatError(where, f"{bytes_needed(tensor, where)} bytes of numbers", len(raw))
+        return
+    stored = max(len(getattr(tensor, field)) for field in DATA_FIELDS)
+    needed = count * 2 if tensor.data_type in (COMPLEX64, COMPLEX128) else -(-count * min(bits, 8) // 8)
+    if stored != needed:
+        raise ModelFormatError(where, f"{needed} numbers", stored)
+
+
+def _decoded(tensor: onnx.TensorProto, raw: bytes | None) -> np.ndarray:
+    """The numbers of a tensor whose types or ways of storing only the onnx package knows."""
+    import onnx
     from onnx import numpy_helper
 
-    inside = element_type(tensor.data_type, where).inside
-    array = numpy_helper.to_array(tensor, folder)
-    if tensor.data_type == FLOAT16:
-        return array
-    return array if array.dtype == inside else array.astype(inside)
+    if raw is not None and not tensor.HasField("raw_data"):
+        tensor = onnx.TensorProto(dims=tensor.dims, data_type=tensor.data_type, raw_data=raw)
+    return np.asarray(numpy_helper.to_array(tensor))

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 from kuiper.bounded_file import obstacle
 from kuiper.errors import KuiperError, ModelFormatError
-from kuiper.onnx.element_types import numbers
+from kuiper.graph.out_of_memory import naming_the_place
+from kuiper.onnx.checks import all_graphs, bodies_of, check_model, tensors_of
+from kuiper.onnx.element_types import DATA_FIELDS, STRING, numbers
+from kuiper.onnx.external_data import EXTERNAL, external_path, read_external
 from kuiper.onnx.extra import import_onnx
 from kuiper.onnx.functions import inlined
 from kuiper.printable import first_line
@@ -55,24 +58,29 @@ class OnnxFile:
         self.name = name or (str(source) if isinstance(source, Path) else "model")
         import_onnx(self.name)
         self.folder = str(source.parent) if isinstance(source, Path) else ""
-        try:
-            model = _parsed(source) if isinstance(source, Path) else _copied(source)
-            model = inlined(self._upgraded(model))
-            self.weights = self._take_weights(model.graph)
-            _open_unknown_sizes(model.graph)
-            _refuse_traps(model.graph)
-            model = _with_shapes(model)
-        except KuiperError:
-            raise
-        except MemoryError:
-            raise
-        except Exception as error:
-            raise ModelFormatError(self.name, "a model in ONNX", first_line(error)) from error
+        self.weights: dict[str, np.ndarray] = {}
+        self.types: dict[str, int] = {}
+        with naming_the_place(self.name):
+            try:
+                model = self._prepared(_parsed(source) if isinstance(source, Path) else _copied(source))
+            except (KuiperError, MemoryError):
+                raise
+            except Exception as error:  # of many types: what the onnx package says to a stranger's file
+                raise ModelFormatError(self.name, "a model in ONNX", first_line(error)) from error
         if not model.graph.output:
             raise ModelFormatError(self.name, "a model in ONNX", "a file without outputs")
         self.graph: onnx.GraphProto = model.graph
-        self.types = {one.name: one.data_type for one in model.graph.initializer}
         self.opsets = {("" if one.domain == "ai.onnx" else one.domain): one.version for one in model.opset_import}
+
+    def _prepared(self, model: onnx.ModelProto) -> onnx.ModelProto:
+        """The model, checked, without its large weights, functions inlined, shapes inferred."""
+        check_model(model, self.name)
+        self._take_weights(model.graph)
+        self._complete_tensors(model)
+        model = inlined(self._upgraded(model))
+        _open_unknown_sizes(model.graph)
+        _refuse_traps(model.graph)
+        return _with_shapes(model)
 
     def _upgraded(self, model: onnx.ModelProto) -> onnx.ModelProto:
         """The model with an operator set that the table knows."""
@@ -83,16 +91,75 @@ class OnnxFile:
             return model
         return version_converter.convert_version(model, OLDEST_OPSET)
 
-    def _take_weights(self, graph: onnx.GraphProto) -> dict[str, np.ndarray]:
-        """The initializers as arrays; large ones leave the protobuf, in which they would lie a second time."""
-        weights = {}
+    def _take_weights(self, graph: onnx.GraphProto) -> None:
+        """Take the initializers, and large constants, as arrays; what is large leaves the protobuf, which is copied."""
         for tensor in graph.initializer:
-            weights[tensor.name] = numbers(tensor, f"{self.name}: '{tensor.name}'", self.folder)
-            if tensor.ByteSize() > KEPT_IN_PROTO:
-                for field in ("raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data"):
-                    tensor.ClearField(field)
-                tensor.raw_data = b""
-        return weights
+            self.weights[tensor.name] = self._taken(tensor, tensor.name)
+        kept = []
+        for node in graph.node:
+            value = _large_constant(node)
+            if value is None or node.output[0] in self.weights:
+                kept.append(node)
+                continue
+            self.weights[node.output[0]] = self._taken(value, node.output[0])
+            graph.initializer.append(value)
+            graph.initializer[-1].name = node.output[0]
+        if len(kept) < len(graph.node):
+            del graph.node[:]
+            graph.node.extend(kept)
+
+    def _taken(self, tensor: onnx.TensorProto, name: str) -> np.ndarray:
+        """The numbers of a tensor; a large one is left without them."""
+        where = f"{self.name}: '{name}'"
+        outside = tensor.data_location == EXTERNAL
+        array = numbers(tensor, where, read_external(tensor, where, self.folder) if outside else None)
+        self.types[name] = tensor.data_type
+        if outside and array.nbytes <= KEPT_IN_PROTO:
+            _store_inside(tensor, read_external(tensor, where, self.folder))
+        elif array.nbytes > KEPT_IN_PROTO:
+            for field in ("raw_data", "external_data", "data_location", *DATA_FIELDS):
+                tensor.ClearField(field)
+            tensor.raw_data = b""
+        return array
+
+    def _complete_tensors(self, model: onnx.ModelProto) -> None:
+        """Check the tensors in bodies and settings, and fetch those that lie in other files."""
+        graphs = list(all_graphs(model.graph, self.name))
+        tensors = [(f"'{tensor.name}'", tensor) for graph in graphs[1:] for tensor in graph.initializer]
+        nodes = [node for graph in graphs for node in graph.node]
+        for function in model.functions:
+            for node in function.node:
+                nodes.append(node)
+                inner = [graph for body in bodies_of(node) for graph in all_graphs(body, self.name)]
+                nodes += [one for graph in inner for one in graph.node]
+                tensors += [(f"'{tensor.name}'", tensor) for graph in inner for tensor in graph.initializer]
+        for node in nodes:
+            tensors += [(f"{node.op_type} '{node.name}'", tensor) for tensor in tensors_of(node)]
+        for name, tensor in tensors:
+            where = f"{self.name}: {name}"
+            if tensor.data_location == EXTERNAL:
+                _store_inside(tensor, read_external(tensor, where, self.folder))
+            elif tensor.data_type != STRING:  # text in a setting is refused where it is used
+                numbers(tensor, where)
+
+
+def files_of(path: Path) -> list[Path]:
+    """An .onnx file, and the files beside it in which weights of it lie.
+
+    Raises
+    ------
+    ModelFormatError
+        As ``OnnxFile`` does.
+    """
+    import_onnx(str(path))
+    try:
+        model = _parsed(path)
+    except KuiperError:
+        raise
+    except Exception as error:  # protobuf's own, of many types
+        raise ModelFormatError(str(path), "a model in ONNX", first_line(error)) from error
+    outside = [one for one in model.graph.initializer if one.data_location == EXTERNAL]
+    return [path, *sorted({external_path(one, f"{path}: '{one.name}'", str(path.parent)) for one in outside})]
 
 
 def _parsed(path: Path) -> onnx.ModelProto:
@@ -108,6 +175,21 @@ def _parsed(path: Path) -> onnx.ModelProto:
     model = onnx.ModelProto()
     model.ParseFromString(path.read_bytes())
     return model
+
+
+def _large_constant(node: onnx.NodeProto) -> onnx.TensorProto | None:
+    """The value of a Constant that is large."""
+    if node.op_type != "Constant" or node.domain not in ("", "ai.onnx") or len(node.output) != 1:
+        return None
+    values = [one.t for one in node.attribute if one.name == "value" and one.HasField("t")]
+    return values[0] if values and values[0].ByteSize() > KEPT_IN_PROTO and values[0].data_type != STRING else None
+
+
+def _store_inside(tensor: onnx.TensorProto, raw: bytes) -> None:
+    """Let a tensor have its bytes itself."""
+    tensor.ClearField("external_data")
+    tensor.ClearField("data_location")
+    tensor.raw_data = raw
 
 
 def _copied(model: onnx.ModelProto) -> onnx.ModelProto:
@@ -135,7 +217,7 @@ def _refuse_traps(graph: onnx.GraphProto) -> None:
     ModelFormatError
         If there is one.
     """
-    for node in _all_nodes(graph):
+    for node in (node for one in all_graphs(graph, "") for node in one.node):
         for one in node.attribute if node.op_type == "Split" else ():
             if one.name == "num_outputs" and one.i != len(node.output):
                 raise ModelFormatError(f"Split '{node.name}'", f"num_outputs={len(node.output)}, as it has", one.i)

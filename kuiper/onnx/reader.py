@@ -20,14 +20,17 @@ from kuiper.errors import (
     ShapeError,
     UnsupportedOperatorError,
 )
+from kuiper.graph.out_of_memory import naming_the_place
 from kuiper.onnx import operators as operators  # fills the table
 from kuiper.onnx.builder import GraphBuilder
+from kuiper.onnx.checks import bodies_of
 from kuiper.onnx.element_types import FLOAT16, element_type
 from kuiper.onnx.model_file import OnnxFile
 from kuiper.onnx.node import Value
 from kuiper.onnx.table import find_translation
 from kuiper.onnx.translation import translate_nodes, type_and_shape
 from kuiper.printable import first_line
+from kuiper.tensor_limit import Limited
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,6 +74,12 @@ def read_onnx(source: str | Path | onnx.ModelProto, constants: Mapping[str, Any]
 
 def graph_of(file: OnnxFile, constants: Mapping[str, Any] | None = None) -> pnnx.Graph:
     """The graph of a file that has been opened; parameters and errors are those of ``read_onnx``."""
+    with naming_the_place(file.name), Limited():
+        return _made(file, constants)
+
+
+def _made(file: OnnxFile, constants: Mapping[str, Any] | None) -> pnnx.Graph:
+    """The graph of a file, inputs first."""
     builder = GraphBuilder(file.name, file.opsets)
     _refuse_unknown(file)
     for name, array in file.weights.items():
@@ -115,13 +124,13 @@ def _add_input(builder: GraphBuilder, info: onnx.ValueInfoProto, given: dict[str
 def _refuse_unknown(file: OnnxFile) -> None:
     """Raise one error that lists the operators which the table lacks."""
     missing: dict[str, list[str]] = {}
-    waiting = list(file.graph.node)
+    waiting = list(reversed(file.graph.node))
     while waiting:
-        node = waiting.pop(0)
+        node = waiting.pop()
         if find_translation(node.domain, node.op_type) is None:
             kind = f"{node.domain}.{node.op_type}" if node.domain not in ("", "ai.onnx") else node.op_type
             missing.setdefault(kind, []).append(node.name)
-        waiting += [inner for one in node.attribute if one.HasField("g") for inner in one.g.node]
+        waiting += [inner for body in reversed(bodies_of(node)) for inner in reversed(body.node)]
     if missing:
         found = ", ".join(
             f"{kind} '{names[0]}'" + (f" and {len(names) - 1} more" if names[1:] else "")

@@ -14,6 +14,8 @@ from PIL import Image
 import kuiper
 from kuiper.cli import main
 from kuiper.errors import ModelFormatError, ParameterError
+from kuiper.models.many.record_file import header_of
+from kuiper.models.predictor import Predictor
 from tests.onnx.little_models import classifier, scaled_convolution
 
 if TYPE_CHECKING:
@@ -131,6 +133,11 @@ def test_pictures_are_classified_and_segmented_with_the_card_beside(
     words = ["-o", records, "--processes", 1]
     assert run("classify", tmp_path / "leaf.png", "--model", tmp_path / "colours.onnx", *words) == 0
     assert set(json.loads(records.read_text().splitlines()[0])["sha256"]) == {"onnx", "json"}
+    onnx.save(classifier(), tmp_path / "colours.onnx", save_as_external_data=True, location="c.data", size_threshold=0)
+    predictor = Predictor(tmp_path / "colours.onnx")
+    assert [path.name for path in predictor.files()] == ["colours.onnx", "c.data", "colours.json"]
+    assert set(header_of(predictor)["sha256"]) == {"onnx", "c.data", "json"}
+    assert predictor(tmp_path / "leaf.png")[0][0] == "green"
 
 
 def test_load_without_the_onnx_package_says_what_to_install(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

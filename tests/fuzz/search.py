@@ -4,7 +4,15 @@ import sys
 
 import atheris
 
-READERS = ["kuiper.expression", "kuiper.graph.pnnx", "kuiper.tensor.csv", "kuiper.models", "kuiper.course", "tomllib"]
+READERS = [
+    "kuiper.expression",
+    "kuiper.graph.pnnx",
+    "kuiper.onnx",
+    "kuiper.tensor.csv",
+    "kuiper.models",
+    "kuiper.course",
+    "tomllib",
+]
 
 with atheris.instrument_imports(include=[*READERS, "zipfile", "tests.fuzz.targets"]):
     from tests.fuzz.targets import TARGETS

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PIL import Image
 
+import kuiper
 from kuiper.cli.input_files import load_array
 from kuiper.course import wire as wire_format
 from kuiper.course.manifest import read_syllabus
@@ -37,6 +38,7 @@ from kuiper.models.text.characters import Characters, read_card
 from kuiper.models.text.chat import ChatTemplate
 from kuiper.models.text.checkpoint import Checkpoint
 from kuiper.models.text.tokenizer import Tokenizer
+from kuiper.onnx.reader import read_onnx
 from kuiper.printable import printable
 from kuiper.tensor import Tensor
 from kuiper.tensor.csv import load_csv, save_csv
@@ -88,6 +90,13 @@ def param(data: bytes) -> None:
     again = pnnx.format_param(pnnx.parse_param(written, "fuzz.param"), "fuzz.param")
     if again != written:
         raise AssertionError(f"written first {written!r}, then {again!r}")
+
+
+def onnx(data: bytes) -> None:
+    """What can be read can be built, or is refused."""
+    with suppress(KuiperError):
+        graph = read_onnx(_file(data, ".onnx"))
+        kuiper.load(graph)
 
 
 def weights(data: bytes) -> None:
@@ -309,6 +318,7 @@ def _file(data: bytes, suffix: str) -> Path:
 TARGETS: dict[str, Callable[[bytes], None]] = {
     "expression": expression,
     "param": param,
+    "onnx": onnx,
     "weights": weights,
     "csv": csv,
     "card": card,

@@ -45,10 +45,15 @@ def header_of(predictor: Predictor, **more: Any) -> Record:
         "kuiper": kuiper.__version__,
         "task": predictor.task,
         "model": str(predictor.param),
-        "sha256": {path.suffix[1:]: sha256_of(path).hexdigest() for path in predictor.files()},
+        "sha256": {_role(path): sha256_of(path).hexdigest() for path in predictor.files()},
         "options": predictor.options,
         **more,
     }
+
+
+def _role(path: Path) -> str:
+    """What a file of a model is called in the header: by its ending, or by its name if there may be several."""
+    return path.suffix[1:] if path.suffix in (".param", ".bin", ".json", ".onnx") else path.name
 
 
 class RecordFile:

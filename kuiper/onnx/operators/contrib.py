@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kuiper.errors import ParameterError
-from kuiper.onnx.element_types import INT32, INT64
+from kuiper.onnx.element_types import INT32
 from kuiper.onnx.operators.contrib_nodes import as_standard, by_name, one
 from kuiper.onnx.table import CONTRIB, operator
 

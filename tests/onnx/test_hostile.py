@@ -1,0 +1,419 @@
+"""Files that mean harm: each is one KuiperError, in little time and memory, and nothing outside is touched."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import AttributeProto, ModelProto, TensorProto, helper, numpy_helper
+
+import kuiper
+from kuiper.errors import KuiperError, ModelFormatError, UnsupportedOperatorError
+from kuiper.onnx.checks import DEEPEST, LONGEST_NAME
+from kuiper.onnx.reader import read_onnx
+from tests.onnx.little_models import model, scaled_convolution, tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+
+def refused(source: Path | ModelProto, message: str, kind: type[KuiperError] = ModelFormatError) -> None:
+    """Expect one error, of one line of bounded length."""
+    with pytest.raises(kind, match=message) as error:
+        read_onnx(source)
+    assert len(str(error.value)) < 2000
+    assert "\n" not in str(error.value)
+
+
+def chain(**changes: Any) -> ModelProto:
+    """x + w in a model, where a test changes what it likes."""
+    weight = changes.pop("weight", np.ones(3, np.float32))
+    nodes = changes.pop("nodes", [helper.make_node("Add", ["x", "w"], ["y"], name="sum")])
+    made = model(nodes, [tensor("x", 3)], [tensor("y", 3)], {"w": weight})
+    assert not changes
+    return made
+
+
+@pytest.mark.parametrize("length", [0, 1, 7, 50, 200, -1])
+def test_truncated_files_are_refused(length: int, tmp_path: Path) -> None:
+    data = scaled_convolution().SerializeToString()
+    (tmp_path / "net.onnx").write_bytes(data[:length])
+    refused(tmp_path / "net.onnx", r"net\.onnx: expected", KuiperError)
+
+
+def test_random_bytes_are_refused(tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    for size in (1, 10, 1000, 100_000):
+        (tmp_path / "net.onnx").write_bytes(generator.bytes(size))
+        refused(tmp_path / "net.onnx", r"net\.onnx: expected", KuiperError)
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "folder.onnx").mkdir()
+    refused(tmp_path / "folder.onnx", "a directory")
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe.onnx")
+        refused(tmp_path / "pipe.onnx", "a special file")
+
+
+def cyclic(made: ModelProto) -> None:
+    made.graph.node.extend([helper.make_node("Add", ["w", "b"], ["a"]), helper.make_node("Relu", ["a"], ["b"])])
+    made.graph.node[0].input[0] = "a"
+
+
+def own_input(made: ModelProto) -> None:
+    made.graph.node[0].input[0] = "y"
+
+
+def missing(made: ModelProto) -> None:
+    made.graph.node[0].input[0] = "nowhere"
+
+
+def missing_output(made: ModelProto) -> None:
+    made.graph.output[0].name = "nowhere"
+
+
+def two_makers(made: ModelProto) -> None:
+    made.graph.node.append(helper.make_node("Relu", ["x"], ["y"]))
+
+
+def makes_an_input(made: ModelProto) -> None:
+    made.graph.node.append(helper.make_node("Relu", ["w"], ["x"]))
+
+
+def two_inputs(made: ModelProto) -> None:
+    made.graph.input.append(made.graph.input[0])
+
+
+def two_weights(made: ModelProto) -> None:
+    made.graph.initializer.append(made.graph.initializer[0])
+
+
+def two_settings(made: ModelProto) -> None:
+    for _ in range(2):
+        made.graph.node[0].attribute.append(helper.make_attribute("axis", 1))
+
+
+def long_name(made: ModelProto) -> None:
+    made.graph.node[0].name = "n" * 2_000_000
+
+
+def long_output(made: ModelProto) -> None:
+    made.graph.node[0].output[0] = made.graph.output[0].name = "n" * (LONGEST_NAME + 1)
+
+
+def long_size(made: ModelProto) -> None:
+    made.graph.output[0].type.tensor_type.shape.dim[0].dim_param = "n" * 2_000_000
+
+
+def no_name(made: ModelProto) -> None:
+    made.graph.initializer[0].name = made.graph.node[0].input[1] = ""
+
+
+def no_outputs(made: ModelProto) -> None:
+    del made.graph.output[:]
+
+
+def no_graph(made: ModelProto) -> None:
+    made.ClearField("graph")
+
+
+def old_opset(made: ModelProto) -> None:
+    made.opset_import[0].version = -5
+
+
+def far_opset(made: ModelProto) -> None:
+    made.opset_import[0].version = 2**62
+
+
+def huge_dims(made: ModelProto) -> None:
+    made.graph.initializer[0].dims[:] = [2**60, 2**60]
+
+
+def negative_dims(made: ModelProto) -> None:
+    made.graph.initializer[0].dims[:] = [-3]
+
+
+def short_data(made: ModelProto) -> None:
+    made.graph.initializer[0].raw_data = b"\0" * 11
+
+
+def no_data(made: ModelProto) -> None:
+    made.graph.initializer[0].ClearField("raw_data")
+
+
+def other_field(made: ModelProto) -> None:
+    made.graph.initializer[0].ClearField("raw_data")
+    made.graph.initializer[0].int64_data[:] = [1, 2, 3]
+
+
+def short_setting(made: ModelProto) -> None:
+    value = TensorProto(data_type=TensorProto.INT64, dims=[2**40], raw_data=b"\0" * 8)
+    made.graph.node[0].CopyFrom(helper.make_node("Constant", [], ["y"], value=value))
+
+
+def unknown_type(made: ModelProto) -> None:
+    made.graph.initializer[0].data_type = 99
+
+
+def text(made: ModelProto) -> None:
+    made.graph.initializer[0].CopyFrom(helper.make_tensor("w", TensorProto.STRING, [3], [b"a", b"b", b"c"]))
+
+
+def sparse(made: ModelProto) -> None:
+    values = helper.make_tensor("s", TensorProto.FLOAT, [1], [1.0])
+    places = helper.make_tensor("p", TensorProto.INT64, [1], [0])
+    made.graph.sparse_initializer.append(helper.make_sparse_tensor(values, places, [2**40]))
+
+
+def sparse_setting(made: ModelProto) -> None:
+    values = helper.make_tensor("s", TensorProto.FLOAT, [1], [1.0])
+    places = helper.make_tensor("p", TensorProto.INT64, [1], [0])
+    value = helper.make_sparse_tensor(values, places, [2**40])
+    made.graph.node[0].CopyFrom(helper.make_node("Constant", [], ["y"], sparse_value=value))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (cyclic, "a circle at"),
+        (own_input, "a circle at 'sum'"),
+        (missing, "a node, an input or an initializer 'nowhere', got none"),
+        (missing_output, "a node, an input or an initializer 'nowhere', got none"),
+        (two_makers, "one node that makes 'y', got two"),
+        (makes_an_input, "one node that makes 'x', got two"),
+        (two_inputs, "one input 'x', got two"),
+        (two_weights, "one initializer 'w', got two"),
+        (two_settings, "Add 'sum': expected one setting axis, got two"),
+        (long_name, "names of at most 8192 characters, got 'nnnn"),
+        (long_output, "names of at most 8192 characters"),
+        (long_size, "names of at most 8192 characters"),
+        (no_name, "one initializer '', got one without a name"),
+        (no_outputs, "a file without outputs"),
+        (no_graph, "a file without outputs"),
+        (old_opset, "operator sets with numbers from 1 on, got -5"),
+        (far_opset, "operator sets with numbers from 1 on"),
+        (huge_dims, "'w': expected [0-9]+ bytes of numbers, got 12"),
+        (negative_dims, r"'w': expected sizes from 0 on, got \(-3,\)"),
+        (short_data, "'w': expected 12 bytes of numbers, got 11"),
+        (no_data, "'w': expected 3 numbers, got 0"),
+        (other_field, "net|model"),
+        (short_setting, "Constant '': expected 8796093022208 bytes of numbers, got 8"),
+        (unknown_type, "'w': expected numbers, got type 99"),
+        (text, "'w': expected numbers, got text"),
+        (sparse, "initializers that are stored whole, got a sparse one"),
+        (sparse_setting, "a sparse tensor of at most"),
+    ],
+)
+def test_graphs_that_cannot_be_are_refused(change: Callable[[ModelProto], None], message: str, tmp_path: Path) -> None:
+    made = chain()
+    change(made)
+    refused(made, message, KuiperError)
+    (tmp_path / "net.onnx").write_bytes(made.SerializeToString())
+    refused(tmp_path / "net.onnx", message, KuiperError)
+
+
+def nested(depth: int) -> ModelProto:
+    """A condition in a condition in a condition ..."""
+    node = helper.make_node("Identity", ["x"], ["y"])
+    for level in range(depth):
+        output = helper.make_tensor_value_info(node.output[0], TensorProto.FLOAT, [3])
+        body = helper.make_graph([node], "body", [], [output])
+        node = helper.make_node("If", ["c"], [f"y{level}"], then_branch=body, else_branch=body)
+    output = helper.make_tensor_value_info(node.output[0], TensorProto.FLOAT, [3])
+    inputs = [tensor("x", 3), tensor("c", kind=TensorProto.BOOL)]
+    return model([node], inputs, [output])
+
+
+def test_names_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    data = chain().SerializeToString()
+    (tmp_path / "net.onnx").write_bytes(data.replace(b"\x03sum", b"\x03s\xffm"))
+    refused(tmp_path / "net.onnx", "names in UTF-8")
+
+
+def test_bodies_in_one_another_have_a_limit() -> None:
+    deep = helper.make_node("Identity", ["x"], ["y"])
+    for _ in range(DEEPEST + 1):
+        outer = helper.make_node("If", ["c"], ["y"])
+        attribute = AttributeProto(name="then_branch", type=AttributeProto.GRAPH)
+        attribute.g.node.append(deep)
+        outer.attribute.append(attribute)
+        deep = outer
+    refused(model([deep], [tensor("x", 3)], [tensor("y", 3)]), f"at most {DEEPEST} bodies in one another, got more")
+
+
+def function(name: str, *calls: str, domain: str = "own") -> onnx.FunctionProto:
+    """A function that calls these one after the other."""
+    names = ["x", *(f"v{i}" for i in range(len(calls) - 1)), "y"]
+    nodes = [
+        helper.make_node(call, [a], [b], domain=domain if call != "Neg" else "")
+        for call, a, b in zip(calls, names[:-1], names[1:], strict=True)
+    ]
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("own", 1)]
+    return helper.make_function(domain, name, ["x"], ["y"], nodes, opsets)
+
+
+def with_functions(*functions: onnx.FunctionProto) -> ModelProto:
+    """A model whose one node calls the first of them."""
+    made = model([helper.make_node(functions[0].name, ["x"], ["y"], domain="own")], [tensor("x", 3)], [tensor("y", 3)])
+    made.opset_import.append(helper.make_opsetid("own", 1))
+    made.functions.extend(functions)
+    return made
+
+
+def test_functions_are_written_out() -> None:
+    graph = kuiper.load(lambda: read_onnx(with_functions(function("F", "G", "G"), function("G", "Neg"))))
+    np.testing.assert_array_equal(np.asarray(graph(np.float32([1, -2, 3]))), np.float32([1, -2, 3]))
+
+
+@pytest.mark.parametrize(
+    ("functions", "message"),
+    [
+        ([function("F", "F")], "functions that do not call themselves, got 'F', which does"),
+        ([function("F", "G"), function("G", "H", "Neg"), function("H", "F")], "functions that do not call themselves"),
+        ([function("F", "Neg"), function("F", "Neg")], "functions with names of their own"),
+        ([function(f"F{i}", *[f"F{i + 1}"] * 10) for i in range(12)] + [function("F12", "Neg")], "2000000 nodes"),
+    ],
+)
+def test_functions_that_never_end_are_refused(functions: list[onnx.FunctionProto], message: str) -> None:
+    refused(with_functions(*functions), message)
+
+
+def test_a_model_of_functions_only_is_refused() -> None:
+    made = with_functions(function("F", "Neg"))
+    made.ClearField("graph")
+    refused(made, "a file without outputs")
+
+
+def external(folder: Path, *entries: tuple[str, str], dims: tuple[int, ...] = (3,)) -> Path:
+    """A model whose weights lie elsewhere, as the entries say."""
+    made = chain()
+    weight = made.graph.initializer[0]
+    weight.ClearField("raw_data")
+    weight.dims[:] = dims
+    weight.data_location = TensorProto.EXTERNAL
+    for key, value in entries:
+        weight.external_data.add(key=key, value=value)
+    (folder / "net.onnx").write_bytes(made.SerializeToString())
+    return folder / "net.onnx"
+
+
+def test_weights_beside_a_model_are_read(tmp_path: Path) -> None:
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "w.bin").write_bytes(b"....." + np.float32([1, 2, 3]).tobytes() + b"...")
+    path = external(tmp_path, ("location", "more/w.bin"), ("offset", "5"), ("length", "12"))
+    np.testing.assert_array_equal(np.asarray(kuiper.load(path)(np.zeros(3))), [1, 2, 3])
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        ([], "weights in a file beside the model, got ''"),
+        ([("location", "/etc/passwd")], "beside the model, got '/etc/passwd'"),
+        ([("location", "../w.bin")], r"beside the model, got '\.\./w\.bin'"),
+        ([("location", "more/../../w.bin")], "beside the model"),
+        ([("location", "..\\w.bin")], "beside the model"),
+        ([("location", "C:/w.bin")], "beside the model"),
+        ([("location", "w\0.bin")], "beside the model"),
+        ([("location", "link.bin")], "beside the model, got 'link.bin', which is a link"),
+        ([("location", "linked/w.bin")], "beside the model, got 'linked/w.bin', which is a link"),
+        ([("location", "more")], "'more': a directory"),
+        ([("location", "nowhere.bin")], "'nowhere.bin': nothing there"),
+        ([("location", "n" * 5_000_000)], "beside the model, got 'nnn"),
+        ([("location", "w.bin"), ("offset", "4")], "12 bytes of numbers in 'w.bin', got 12 at 4 of 12"),
+        ([("location", "w.bin"), ("length", "8")], "12 bytes of numbers in 'w.bin', got 8 at 0 of 12"),
+        ([("location", "w.bin"), ("offset", "-4")], "a whole number as offset, got '-4'"),
+        ([("location", "w.bin"), ("offset", "9" * 30)], "a whole number as offset"),
+        ([("location", "w.bin"), ("length", "x")], "a whole number as length"),
+    ],
+)
+def test_weights_elsewhere_are_refused(entries: list[tuple[str, str]], message: str, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    (folder / "more").mkdir(parents=True)
+    data = np.float32([1, 2, 3]).tobytes()
+    (tmp_path / "w.bin").write_bytes(data)
+    (folder / "w.bin").write_bytes(data)
+    if hasattr(os, "symlink"):
+        (folder / "link.bin").symlink_to(tmp_path / "w.bin")
+        (folder / "linked").symlink_to(tmp_path)
+    refused(external(folder, *entries), message)
+
+
+def test_a_model_in_memory_has_no_weights_in_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "w.bin").write_bytes(np.float32([1, 2, 3]).tobytes())
+    refused(onnx.load(external(tmp_path, ("location", "w.bin")), load_external_data=False), "beside the model")
+
+
+def test_settings_and_bodies_have_no_weights_elsewhere(tmp_path: Path) -> None:
+    value = TensorProto(name="v", data_type=TensorProto.FLOAT, dims=[3], data_location=TensorProto.EXTERNAL)
+    value.external_data.add(key="location", value="../w.bin")
+    (tmp_path / "w.bin").write_bytes(np.float32([1, 2, 3]).tobytes())
+    (tmp_path / "model").mkdir()
+    in_setting = model([helper.make_node("Constant", [], ["y"], value=value)], [], [tensor("y", 3)])
+    in_body = nested(1)
+    in_body.graph.node[0].attribute[0].g.initializer.append(value)
+    for made in (in_setting, in_body):
+        (tmp_path / "model" / "net.onnx").write_bytes(made.SerializeToString())
+        refused(tmp_path / "model" / "net.onnx", "weights in a file beside the model")
+
+
+@pytest.mark.parametrize("sizes", [[2**40], [2**31, 2**31], [-1], [2**62, 2**62]])
+def test_constants_of_any_size_are_not_made(sizes: list[int]) -> None:
+    nodes = [helper.make_node("ConstantOfShape", ["w"], ["y"])]
+    made = model(nodes, [], [tensor("y", *[None] * len(sizes))], {"w": np.array(sizes, np.int64)})
+    with pytest.raises(KuiperError):
+        kuiper.load(lambda: read_onnx(made))()
+
+
+@pytest.mark.parametrize("count", [3000])
+def test_many_nodes_of_one_name_take_no_time(count: int) -> None:
+    nodes = [helper.make_node("Neg", [f"v{i}"], [f"v{i + 1}"], name="neg") for i in range(count)]
+    made = model(nodes, [tensor("v0", 3)], [tensor(f"v{count}", 3)])
+    graph = read_onnx(made)
+    assert len({op.name for op in graph.operators}) == count + 2
+
+
+def test_unknown_operators_are_listed_once_for_each_type() -> None:
+    nodes = [helper.make_node("Mystery", ["x"], [f"v{i}"], name=f"n{i}") for i in range(1000)]
+    nodes.append(helper.make_node("Sum", [f"v{i}" for i in range(1000)], ["y"]))
+    made = model(nodes, [tensor("x", 3)], [tensor("y", 3)])
+    refused(made, "operators that kuiper knows, got .*Mystery 'n0' and 999 more", UnsupportedOperatorError)
+
+
+MEASURE = """
+import resource, sys
+from kuiper.onnx.reader import read_onnx
+import onnx.inliner, onnx.numpy_helper, onnx.shape_inference, onnx.version_converter
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+graph = read_onnx(sys.argv[1])
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ru_maxrss is in KiB on Linux")
+@pytest.mark.parametrize("place", ["initializers", "constants", "files"])
+def test_reading_takes_at_most_twice_the_memory_of_the_file(place: str, tmp_path: Path) -> None:
+    count, side = 6, 1200  # 35 MB
+    array: npt.NDArray[np.float32] = np.random.default_rng(0).standard_normal((side, side)).astype(np.float32)
+    weights = {f"w{i}": array + np.float32(i) for i in range(count)}
+    nodes = [helper.make_node("Add", ["x" if i == 0 else f"v{i}", f"w{i}"], [f"v{i + 1}"]) for i in range(count)]
+    if place == "constants":
+        stored = [numpy_helper.from_array(one) for one in weights.values()]
+        nodes = [*(helper.make_node("Constant", [], [f"w{i}"], value=one) for i, one in enumerate(stored)), *nodes]
+    made = model(nodes, [tensor("x", side)], [tensor(f"v{count}", side, side)], {} if place == "constants" else weights)
+    onnx.save(made, tmp_path / "net.onnx", save_as_external_data=place == "files", location="net.data")
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURE, str(tmp_path / "net.onnx")], capture_output=True, text=True, check=True
+    )
+    grown = int(re.findall(r"\d+", done.stdout)[0]) * 1024
+    assert grown <= 2.2 * count * array.nbytes + (16 << 20)
