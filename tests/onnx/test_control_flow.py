@@ -144,5 +144,5 @@ def test_a_pnnx_file_refuses_bodies() -> None:
 
 def test_error_in_a_body_names_its_operator() -> None:
     model = loaded(loop_model())
-    with pytest.raises(KuiperError, match=r"Loop .*body.*Mul"):
+    with pytest.raises(KuiperError, match=r"Loop .*'Mul_scaled'"):
         model.forward(np.array(2), np.ones(3, np.float32), np.ones(4, np.float32))
