@@ -23,7 +23,7 @@ _SEARCHED = {"axis": ("dim", 0), "keepdims": ("keepdim", 1)}
 _KNOWN_AS: dict[str, tuple[str, dict[str, tuple[str, Any]], list[str]]] = {
     "ArgMax": ("torch.argmax", _SEARCHED, ["input"]),
     "ArgMin": ("torch.argmin", _SEARCHED, ["input"]),
-    "GatherElements": ("torch.gather", {"axis": ("dim", 0), "": ("from_end", 1)}, ["input", "index"]),
+    "GatherElements": ("torch.gather", {"axis": ("dim", 0)}, ["input", "index"]),
     "TopK": ("torch.topk", {"axis": ("dim", -1), "largest": ("largest", 1)}, ["input", "k"]),
 }
 """The type whose layer runs an operator; by ONNX's word for a setting torch's and ONNX's default; the operands."""
@@ -32,13 +32,15 @@ _KNOWN_AS: dict[str, tuple[str, dict[str, tuple[str, Any]], list[str]]] = {
 @register(*_KNOWN_AS)
 def layer_of_onnx_operator(op: RuntimeOperator) -> Layer:
     """The layer of the operator's other name, with torch's words for the settings."""
-    if op.bool_param("select_last_index", False):
+    if op.type in ("ArgMax", "ArgMin") and op.bool_param("select_last_index", False):
         return LastArgMax(op)
     known_as, settings, names = _KNOWN_AS[op.type]
     params = {
         ours: op.params[theirs] if op.has_param(theirs) else RuntimeParameter(ParameterType.OTHER, default)
         for theirs, (ours, default) in settings.items()
     }
+    if op.type == "GatherElements":
+        params["from_end"] = RuntimeParameter(ParameterType.BOOL, True)
     return create(replace(op, type=known_as, params=params, input_names=names[: len(op.inputs)]))
 
 
