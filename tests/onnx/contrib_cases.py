@@ -91,7 +91,8 @@ def scalar(value: float, kind: str = "float32") -> np.ndarray:
 
 def all_cases() -> list[Case]:
     """The cases of every family."""
-    return quantized_cases() + product_cases() + lstm_cases()
+    families = (quantized_cases, product_cases, lstm_cases, simple_cases, nbits_cases, attention_cases)
+    return [case for family in families for case in family()]
 
 
 def quantized_cases() -> list[Case]:
@@ -187,4 +188,180 @@ def lstm_cases() -> list[Case]:
             more = {**settings, "clip": 0.7, "input_forget": int(kind == "int8")}
             cases.append(Case(f"{name}_lens", "DynamicQuantizeLSTM", uneven, more, "FFF", weights, 1e-6))
             cases.append(Case(f"{name}_last", "DynamicQuantizeLSTM", uneven, settings, "_FF", weights, 1e-6))
+    return cases
+
+
+def simple_cases() -> list[Case]:
+    """Activations, products and normalisations that the standard has, too."""
+    r, cases, close = Numbers(4), [], 2e-6
+    x, row = r.floats(2, 5, 16), r.floats(16)
+
+    def add(name: str, kind: str, inputs: list[np.ndarray | None], settings: dict[str, Any], **more: Any) -> None:
+        cases.append(Case(name, kind, inputs, settings, **{"tolerance": close, **more}))
+
+    add("Gelu", "Gelu", [x], {})
+    add("BiasGelu", "BiasGelu", [x, row], {}, weights=(1,))
+    add("FastGelu", "FastGelu", [x], {})
+    add("FastGelu_bias", "FastGelu", [x, row], {}, weights=(1,))
+    add("QuickGelu", "QuickGelu", [x], {"alpha": 1.5})
+    a, b = r.floats(3, 4, 5, 6), r.floats(3, 4, 6, 7)
+    add("FusedMatMul", "FusedMatMul", [a, b], {"alpha": 0.5})
+    turned = {"transA": 1, "transB": 1, "alpha": 2.0}
+    add("FusedMatMul_turned", "FusedMatMul", [a.swapaxes(2, 3).copy(), b.swapaxes(2, 3).copy()], turned)
+    weight = r.floats(7, 6)
+    add("FusedMatMul_weight", "FusedMatMul", [a, weight], {"transB": 1, "alpha": 0.125}, weights=(1,))
+    batch = {"transBatchA": 1, "transBatchB": 1}
+    sides = [a.transpose(2, 0, 1, 3).copy(), b.transpose(2, 0, 1, 3).copy()]
+    add("FusedMatMul_batch", "FusedMatMul", sides, batch)
+    image, kernel = r.floats(1, 3, 8, 9), r.floats(4, 3, 3, 3)
+    bias, z = r.floats(4), r.floats(1, 4, 8, 9)
+    for word, numbers in (("Relu", []), ("LeakyRelu", [0.2]), ("Clip", [-0.5, 1.5]), ("HardSigmoid", [0.3, 0.4])):
+        settings = {"activation": word, "pads": [1, 1, 1, 1], **({"activation_params": numbers} if numbers else {})}
+        inputs: list[np.ndarray | None] = [image, kernel, bias]
+        add(f"FusedConv_{word}", "FusedConv", inputs, settings, weights=(1, 2))
+    settings = {"activation": "Relu", "pads": [1, 1, 1, 1]}
+    add("FusedConv_sum", "FusedConv", [image, kernel, bias, z], settings, weights=(1, 2))
+    gemm = {"activation": "LeakyRelu", "activation_alpha": 0.3, "transB": 1, "alpha": 0.5}
+    add("FusedGemm", "FusedGemm", [r.floats(5, 6), weight, r.floats(7)], gemm, weights=(1, 2))
+    skip, gamma, beta, more = r.floats(2, 5, 16), r.floats(16), r.floats(16), r.floats(16)
+    eps = {"epsilon": 1e-5}
+    weights = (2, 3, 4)
+    norm = [x, skip, gamma, beta, more]
+    add("SkipLayerNormalization", "SkipLayerNormalization", norm, eps, weights=weights, outputs="F__F")
+    add("SkipLayerNormalization_bare", "SkipLayerNormalization", norm[:3], eps, weights=weights)
+    short = [x, r.floats(5, 16), gamma, beta]
+    add("SkipLayerNormalization_broadcast", "SkipLayerNormalization", short, eps, weights=weights)
+    word = "SkipSimplifiedLayerNormalization"
+    add(word, word, [x, skip, gamma, more], eps, weights=weights, outputs="F__F")
+    add(f"{word}_bare", word, [x, skip, gamma], eps, weights=weights)
+    rms = {"axis": -1, "epsilon": 1e-6, "stash_type": 1}
+    add("SimplifiedLayerNormalization", "SimplifiedLayerNormalization", [x, gamma], rms, weights=(1,), domain="")
+    old = {"axis": -1, "epsilon": 1e-5}
+    add("LayerNormalization_old", "LayerNormalization", [x, gamma, beta], old, weights=(1, 2), domain="", opset=12)
+    ids, segments, mask = (r.whole(high, 2, 5, kind="int32") for high in (11, 2, 2))
+    tables = [r.floats(11, 16), r.floats(7, 16), r.floats(2, 16)]
+    every = [ids, segments, *tables, gamma, beta]
+    fixed = (2, 3, 4, 5, 6)
+    add("EmbedLayerNormalization", "EmbedLayerNormalization", [*every, mask], eps, weights=fixed, outputs="FiF")
+    places = r.whole(7, 2, 5, kind="int32")
+    bare = [ids, None, tables[0], tables[1], None, gamma, beta, None, places]
+    add("EmbedLayerNormalization_bare", "EmbedLayerNormalization", bare, eps, weights=fixed, outputs="Fi")
+    square = r.floats(3, 4, 4) + 4 * np.eye(4, dtype=np.float32)
+    add("Inverse", "Inverse", [square], {})
+    add("Range", "Range", [scalar(1, "int64"), scalar(6, "int64")], {}, outputs="l", weights=(0, 1))
+    add("Trilu", "Trilu", [x, scalar(1, "int64")], {"upper": 0}, weights=(1,))
+    add("Pad", "Pad", [x, np.array([0, 1, 0, 2, 0, 1])], {"mode": "constant"}, weights=(1,))
+    add("ExpandDims", "ExpandDims", [x, scalar(1, "int32")], {}, weights=(1,))
+    grid = np.clip(r.floats(1, 4, 5, 2), -1.2, 1.2)
+    add("GridSample", "GridSample", [image, grid], {"mode": "bilinear", "padding_mode": "border"}, tolerance=1e-5)
+    pool = {"kernel_shape": [2, 3], "strides": [2, 1], "pads": [0, 1, 0, 1]}
+    add("NhwcMaxPool", "NhwcMaxPool", [r.bytes(1, 6, 7, 3)], pool, outputs="U")
+    return cases
+
+
+def nbits_cases() -> list[Case]:
+    """Weights in 4 and 8 bits."""
+    r, cases = Numbers(5), []
+    for bits, size, k, n in ((4, 32, 96, 10), (4, 64, 128, 6), (4, 16, 40, 5), (8, 32, 80, 7)):
+        blocks = -(-k // size)
+        x, numbers = r.floats(2, 3, k), r.bytes(n, blocks, size * bits // 8)
+        halves = np.abs(r.floats(n, blocks, scale=0.1)).astype(np.float16).astype(np.float32)
+        zeros, bias = r.bytes(n, -(-blocks * bits // 8)), r.floats(n)
+        settings = {"bits": bits, "block_size": size, "K": k, "N": n}
+        name = f"MatMulNBits_{bits}_{size}_{k}"
+        more = {"weights": (1, 2, 3, 4, 5), "tolerance": 1e-5}
+        cases.append(Case(name, "MatMulNBits", [x, numbers, halves], settings, **more))
+        scales = np.abs(r.floats(n, blocks, scale=0.1))
+        full = [x, numbers, scales, zeros, None, bias]
+        cases.append(Case(f"{name}_zeros", "MatMulNBits", full, settings, **more))
+        if bits == 4:
+            floats = [x, numbers, scales, np.round(r.floats(n, blocks, scale=3) + 8)]
+            cases.append(Case(f"{name}_float_zeros", "MatMulNBits", floats, settings, **more))
+    ids = np.array([[0, 3], [-1, 5]])
+    for bits in (4, 8):
+        table, scales = r.bytes(6, 48 * bits // 8), np.abs(r.floats(6, 3, scale=0.1))
+        settings = {"bits": bits, "block_size": 16, "gather_axis": 0, "quantize_axis": 1}
+        name = f"GatherBlockQuantized_{bits}"
+        cases.append(Case(name, "GatherBlockQuantized", [table, ids, scales], settings, weights=(0, 2, 3)))
+        zeros = [table, ids, scales, r.bytes(6, -(-3 * bits // 8))]
+        cases.append(Case(f"{name}_zeros", "GatherBlockQuantized", zeros, settings, weights=(0, 2, 3)))
+    return cases
+
+
+def attention_cases() -> list[Case]:
+    """Attentions with masks, biases, pasts, packed inputs and turned pairs."""
+    r, cases = Numbers(6), []
+    b, s, width, heads, d = 2, 4, 12, 3, 4
+
+    def add(name: str, kind: str, inputs: list[np.ndarray | None], settings: dict[str, Any], **more: Any) -> None:
+        cases.append(Case(name, kind, inputs, settings, **{"tolerance": 3e-6, **more}))
+
+    x, w, bias = r.floats(b, s, 10), r.floats(10, 3 * width, scale=0.3), r.floats(3 * width)
+    plain, fixed = {"num_heads": heads}, {"weights": (1, 2)}
+    add("Attention", "Attention", [x, w, bias], plain, **fixed)
+    add("Attention_causal", "Attention", [x, w, bias], {**plain, "unidirectional": 1, "scale": 0.4}, **fixed)
+    past = r.floats(2, b, heads, 3, d)
+    masks = {
+        "ends": np.array([4, 2], np.int32),
+        "spans": np.array([4, 3, 0, 1], np.int32),
+        "rows": np.array([[1, 1, 1, 0], [0, 1, 1, 1]], np.int32),
+        "each": r.whole(2, b, s, s, kind="int32"),
+        "none": np.zeros((b, s), np.int32),
+    }
+    for name, mask in masks.items():
+        for causal in (0, 1):
+            settings = {**plain, "unidirectional": causal}
+            add(f"Attention_mask_{name}_{causal}", "Attention", [x, w, bias, mask], settings, **fixed)
+    both = {**plain, "unidirectional": 1}
+    add("Attention_past", "Attention", [x, w, bias, None, past], both, outputs="FF", **fixed)
+    sizes = {**plain, "qkv_hidden_sizes": [width, width, 6]}
+    extra = r.floats(1, heads, s, s)
+    add("Attention_sizes", "Attention", [x, r.floats(10, 30), r.floats(30), None, None, extra], sizes, **fixed)
+    q, k, v = r.floats(b, s, width), r.floats(b, 6, width), r.floats(b, 6, width)
+    add("MultiHeadAttention", "MultiHeadAttention", [q, k, v], plain)
+    padding = np.array([[1, 1, 1, 1, 0, 0], [1, 1, 1, 1, 1, 1]], np.int32)
+    extra = r.floats(b, heads, s, 6)
+    full = [q, k, v, bias, padding, extra]
+    add("MultiHeadAttention_bias", "MultiHeadAttention", full, {**plain, "scale": 0.3}, weights=(3,))
+    old = [r.floats(b, heads, 5, d), r.floats(b, heads, 5, d)]
+    add("MultiHeadAttention_heads", "MultiHeadAttention", [q, *old, None], plain)
+    pasts = [q, r.floats(b, s, width), r.floats(b, s, width), None, None, None, *old]
+    add("MultiHeadAttention_past", "MultiHeadAttention", pasts, {**plain, "unidirectional": 1}, outputs="FFF")
+    angles = r.floats(20, 2)
+    caches = [np.cos(angles), np.sin(angles)]
+    places = r.whole(20, b, s)
+    for inter in (0, 1):
+        settings = {"interleaved": inter}
+        add(f"RotaryEmbedding_{inter}", "RotaryEmbedding", [q, places, *caches], settings, weights=(2, 3))
+        four = [r.floats(b, heads, s, 6), np.array([3]), *caches]
+        partial = {**settings, "rotary_embedding_dim": 4, "num_heads": heads}
+        add(f"RotaryEmbedding_four_{inter}", "RotaryEmbedding", four, partial, weights=(2, 3))
+    return cases + group_query_cases()
+
+
+def group_query_cases() -> list[Case]:
+    """GroupQueryAttention: a first prompt, and a token behind a past."""
+    r, cases = Numbers(7), []
+    b, heads, kv, d = 2, 4, 2, 16
+    angles = r.floats(20, d // 2)
+    caches = [np.cos(angles), np.sin(angles)]
+    plain = {"num_heads": heads, "kv_num_heads": kv}
+    for s, total, room in ((5, 5, 0), (1, 7, 6), (1, 7, 9)):
+        q, k, v = r.floats(b, s, heads * d), r.floats(b, s, kv * d), r.floats(b, s, kv * d)
+        lengths = np.array([total - 1, total - 1 if s > 1 else total - 3], np.int32)
+        past = [r.floats(b, kv, room, d), r.floats(b, kv, room, d)]
+        ends = [lengths, scalar(total, "int32")]
+        name = f"GroupQueryAttention_{s}_{total}_{room}"
+        more = {"outputs": "FFF", "tolerance": 3e-6, "weights": (7, 8)}
+        cases.append(Case(name, "GroupQueryAttention", [q, k, v, *past, *ends], plain, **more))
+        for inter in (0, 1):
+            turned = {**plain, "do_rotary": 1, "rotary_interleaved": inter}
+            every = [np.concatenate([q, k, v], 2), None, None, *past, *ends, *caches]
+            cases.append(Case(f"{name}_packed_{inter}", "GroupQueryAttention", every, turned, **more))
+        rich = {**plain, "softcap": 2.0, "local_window_size": 3, "smooth_softmax": 1, "scale": 0.4}
+        cases.append(Case(f"{name}_rich", "GroupQueryAttention", [q, k, v, *past, *ends], rich, **more))
+        bias = r.floats(1, heads, s, total)
+        sink = r.floats(heads)
+        extra = [q, k, v, *past, *ends, None, None, None, bias, sink]
+        cases.append(Case(f"{name}_sink", "GroupQueryAttention", extra, plain, **more))
     return cases

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from kuiper.errors import ParameterError
-from kuiper.onnx.element_types import INT32
-from kuiper.onnx.operators.contrib_nodes import as_standard, by_name, one
+from kuiper.onnx.element_types import ELEMENT_TYPES, INT32
+from kuiper.onnx.operators.contrib_nodes import as_standard, one
 from kuiper.onnx.table import CONTRIB, operator
 
 if TYPE_CHECKING:
@@ -27,14 +29,18 @@ def like_the_standard(node: Node, build: GraphBuilder) -> Result:
 @operator("Range", domain=CONTRIB)
 def arithmetic_progression(node: Node, build: GraphBuilder) -> Result:
     """The standard's, with a step of 1 where the file gives none."""
-    step = node.optional(2) or build.constant(build.array_like(node.value(0), 1), node.value(0).type)
-    return as_standard(node, build, "Range", node.value(0), node.value(1), step)
+    start, step = node.value(0), node.optional(2)
+    if step is None:
+        step = build.constant(np.ones((), ELEMENT_TYPES[start.type].inside), start.type)
+    return as_standard(node, build, "Range", start, node.value(1), step)
 
 
 @operator("ExpandDims", domain=CONTRIB)
 def expand_dims(node: Node, build: GraphBuilder) -> Result:
-    axis = int(node.constant(1, "an axis").reshape(-1)[0])
-    return as_standard(node, build, "Unsqueeze", node.value(0), build.sizes(axis))
+    axis = node.value(1)
+    if axis.constant is not None:
+        axis = build.sizes(*(int(one) for one in axis.constant.ravel()))
+    return as_standard(node, build, "Unsqueeze", node.value(0), axis)
 
 
 @operator("Unique", domain=CONTRIB)
@@ -42,11 +48,7 @@ def unique(node: Node, build: GraphBuilder) -> tuple[Value | None, ...]:
     """Without an order, and the places in the result before the counts; the standard has the first places between."""
     values = as_standard(node, build, "Unique", node.value(0), sorted=0)
     assert isinstance(values, tuple)
-    first, _, inverse, counts = (*values, *[None] * (4 - len(values)))
-    return first, inverse, counts
-
-
-# --- activations ---------------------------------------------------------------------------------------------------------
+    return values[0], *values[2:]
 
 
 @operator("Gelu", "BiasGelu", "FastGelu", domain=CONTRIB)
@@ -80,10 +82,8 @@ def activated(node: Node, build: GraphBuilder, x: Value, kind: str, settings: li
         return build.expression(f"minimum(maximum(@0,{settings[0]!r}),{settings[1]!r})", x)
     if kind not in _PLAIN:
         raise node.unsupported(f"an activation among {', '.join(_PLAIN)}, Clip", kind)
-    return one(as_standard(node, build, kind, x, **dict(zip(("alpha", "beta"), settings, strict=False))))
-
-
-# --- products ------------------------------------------------------------------------------------------------------------
+    attributes: dict[str, Any] = dict(zip(("alpha", "beta"), settings, strict=False))
+    return one(as_standard(node, build, kind, x, **attributes))
 
 
 @operator("FusedMatMul", "TransposeMatMul", domain=CONTRIB)
@@ -109,7 +109,7 @@ def fused_conv(node: Node, build: GraphBuilder) -> Value:
     """A convolution, to which a tensor may be added, with an activation behind."""
     own = ("activation", "activation_params")
     settings = {key: value for key, value in node.attributes.items() if key not in own}
-    result = one(as_standard(node, build, "Conv", *(node.inputs + [None, None])[:3], **settings))
+    result = one(as_standard(node, build, "Conv", *([*node.inputs, None, None])[:3], **settings))
     added = node.optional(3)
     if added is not None:
         result = build.expression("add(@0,@1)", result, added)
@@ -143,9 +143,6 @@ def _turned(node: Node, build: GraphBuilder, x: Value, letter: str) -> Value:
 
 def _times(build: GraphBuilder, x: Value, factor: float) -> Value:
     return x if factor == 1 else build.expression(f"mul(@0,{factor!r})", x)
-
-
-# --- normalisation -------------------------------------------------------------------------------------------------------
 
 
 @operator("BiasSoftmax", domain=CONTRIB)
@@ -208,9 +205,6 @@ def _normalisation(node: Node, epsilon: float) -> dict[str, Any]:
     return {"axis": node.int("axis", -1), "epsilon": node.float("epsilon", epsilon)}
 
 
-# --- matrices ------------------------------------------------------------------------------------------------------------
-
-
 @operator("Inverse", domain=CONTRIB)
 def inverse(node: Node, build: GraphBuilder) -> Value:
     return build.op("com.microsoft.Inverse", node.value(0))
@@ -219,21 +213,9 @@ def inverse(node: Node, build: GraphBuilder) -> Value:
 @operator("Crop")
 def crop(node: Node, build: GraphBuilder) -> Value:
     """A part of pictures: all but the borders (left, top, right, bottom), or a size from the left and upper one on."""
-    left, top, right, bottom = node.ints("border")
+    left, top, right, bottom = (int(size) for size in node.ints("border"))
     starts, ends = [top, left], [-bottom or 2**31, -right or 2**31]
     if "scale" in node.attributes:
-        height, width = node.ints("scale")
-        ends = [top + height, left + width]
+        ends = [start + int(size) for start, size in zip(starts, node.ints("scale"), strict=True)]
     params = {"starts": starts, "ends": ends, "axes": [2, 3], "steps": [1, 1]}
     return build.op("Slice", node.value(0), params=params)
-
-
-@operator("GatherBlockQuantized", domain=CONTRIB)
-def gather_block_quantized(node: Node, build: GraphBuilder) -> tuple[Value, ...]:
-    """Rows of a table of 4 or 8 bits, as floats."""
-    keys = ("bits", "block_size", "gather_axis", "quantize_axis")
-    params = {key: node.int(key) for key in keys if key in node.attributes}
-    params["packed"] = node.value(0).type == 2 and node.int("bits", 4) < 8
-    scales = node.value(2)
-    kept = ("data", "scales", "zero_points")
-    return by_name(node, build, "data indices scales zero_points", 3, kept=kept, type=scales.type, params=params)
