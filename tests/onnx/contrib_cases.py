@@ -181,13 +181,13 @@ def lstm_cases() -> list[Case]:
             settings = {"direction": direction, "hidden_size": hidden}
             name = f"DynamicQuantizeLSTM_{direction}_{kind}"
             full = [x, w, u, bias, None, h, c, None, *one]
-            cases.append(Case(name, "DynamicQuantizeLSTM", full, settings, "FFF", weights, 1e-6))
+            cases.append(Case(name, "DynamicQuantizeLSTM", full, settings, "FFF", weights))
             bare = [x, w, u, None, None, None, None, None, *many]
-            cases.append(Case(f"{name}_columns", "DynamicQuantizeLSTM", bare, settings, "F", weights, 1e-6))
+            cases.append(Case(f"{name}_columns", "DynamicQuantizeLSTM", bare, settings, "F", weights))
             uneven = [x, w, u, bias, lens, h, c, p, *many]
             more = {**settings, "clip": 0.7, "input_forget": int(kind == "int8")}
-            cases.append(Case(f"{name}_lens", "DynamicQuantizeLSTM", uneven, more, "FFF", weights, 1e-6))
-            cases.append(Case(f"{name}_last", "DynamicQuantizeLSTM", uneven, settings, "_FF", weights, 1e-6))
+            cases.append(Case(f"{name}_lens", "DynamicQuantizeLSTM", uneven, more, "FFF", weights))
+            cases.append(Case(f"{name}_last", "DynamicQuantizeLSTM", uneven, settings, "_FF", weights))
     return cases
 
 

@@ -4,7 +4,8 @@
                                                                                     +--> gates i o f c --> c, h
     h  (n, hidden)  -- a scale of its own in every step --> bytes @ R --------------+
 
-Both products are whole numbers without a rounding. A scale is that of all sequences of the batch, as onnxruntime has it
+Both products are whole numbers without a rounding, and the cells have onnxruntime's own functions: a difference in the
+last bit would become one of a whole byte here and there, and grow with every step. A scale is that of all sequences of the batch, as onnxruntime has it
 with one thread; with more it may cut the batch into parts.
 
 Source: onnxruntime, ContribOperators.md and ``core/providers/cpu/rnn/uni_directional_lstm.cc``.
@@ -12,12 +13,14 @@ Source: onnxruntime, ContribOperators.md and ``core/providers/cpu/rnn/uni_direct
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from kuiper.errors import ParameterError
+from kuiper.layers.kernels import byte_lstm as kernel
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.quantized_numbers import ByteMatrix, dynamic_steps
 from kuiper.layers.registry import register
@@ -32,14 +35,14 @@ WEIGHTS = ("W", "R", "B", "P", "W_scale", "W_zero_point", "R_scale", "R_zero_poi
 
 
 class Weights(NamedTuple):
-    """Those of one direction; ``bias`` (4 * hidden), ``peepholes`` (3, hidden) of i, o and f."""
+    """Those of one direction; ``bias`` (4 * hidden), ``peepholes`` (3, hidden) of i, o and f, or empty."""
 
     w: ByteMatrix
     r: ByteMatrix
     w_scale: Array
     r_scale: Array
     bias: Array
-    peepholes: Array | None
+    peepholes: Array
 
 
 class Sequences(NamedTuple):
@@ -73,7 +76,7 @@ class DynamicQuantizeLSTM(Layer):
         activations = op.params["activations"].value if op.has_param("activations") else _USUAL * len(self.directions)
         if [str(one).lower() for one in activations] != [*_USUAL * len(self.directions)]:
             raise self.unsupported("activations Sigmoid, Tanh, Tanh", activations)
-        self.clip = op.float_param("clip", None)
+        self.bound = op.float_param("clip", math.inf)
         self.couples = op.bool_param("input_forget", False)
         self.returned = op.str_param("returned", "Y,Y_h,Y_c").split(",")
         self.weights = {name: attribute.data for name, attribute in op.attrs.items()}
@@ -117,9 +120,13 @@ class DynamicQuantizeLSTM(Layer):
         """The weights of direction ``k``."""
         w, r = (ByteMatrix(given[name][k], given[f"{name}_zero_point"][k], self.op.where) for name in "WR")
         w_scale, r_scale = (given[f"{name}_scale"][k].astype(np.float32) for name in "WR")
-        bias = given["B"][k].astype(np.float32).reshape(2, -1).sum(0) if "B" in given else np.zeros(1, np.float32)
-        peepholes = given["P"][k].astype(np.float32).reshape(3, -1) if "P" in given else None
-        return Weights(w, r, w_scale, r_scale, bias, peepholes)
+        bias = (
+            given["B"][k].astype(np.float32).reshape(2, -1)
+            if "B" in given
+            else np.zeros((2, 4 * self.hidden), np.float32)
+        )
+        peepholes = given["P"][k].astype(np.float32).reshape(3, -1) if "P" in given else np.zeros((0, 0), np.float32)
+        return Weights(w, r, w_scale, r_scale, bias[0] + bias[1], peepholes)
 
     def _lengths(self, given: dict[str, Array], x: Array) -> Array:
         """How many steps each sequence has."""
@@ -154,7 +161,8 @@ class DynamicQuantizeLSTM(Layer):
         for step in range(steps):
             bytes_of_h, scale = dynamic_steps(h)
             total = gates[step] + weights.r.times(bytes_of_h).astype(np.float32) * (scale * weights.r_scale)
-            new_h, new_c = self._cell_step(total, c, weights)
+            new_h, new_c = np.empty_like(h), c.copy()
+            kernel.lstm_cells(total, weights.bias, weights.peepholes, new_c, new_h, self.bound, self.couples)
             if is_even:
                 y[step], h, c = new_h, new_h, new_c
                 continue
@@ -164,25 +172,3 @@ class DynamicQuantizeLSTM(Layer):
             ends = np.equal(step + 1, given.lengths)[:, None]
             last_h, last_c = np.where(ends, h, last_h), np.where(ends, c, last_c)
         return (y, h, c) if is_even and steps else (y, last_h, last_c)
-
-    def _cell_step(self, gates: Array, c: Array, weights: Weights) -> tuple[Array, Array]:
-        """h and c after a step, of the sums of products for i, o, f and c."""
-        hidden = self.hidden
-        if weights.peepholes is not None:
-            gates[:, :hidden] += c * weights.peepholes[0]
-            gates[:, 2 * hidden : 3 * hidden] += c * weights.peepholes[2]
-        gates += weights.bias
-        o = gates[:, hidden : 2 * hidden]
-        i, f = self._sigmoid(gates[:, :hidden]), self._sigmoid(gates[:, 2 * hidden : 3 * hidden])
-        if self.couples:
-            f = 1 - i
-        c = f * c + i * np.tanh(self._clipped(gates[:, 3 * hidden :]))
-        if weights.peepholes is not None:
-            o = o + c * weights.peepholes[1]
-        return np.asarray(self._sigmoid(o) * np.tanh(c)), np.asarray(c)
-
-    def _clipped(self, x: Array) -> Array:
-        return x if self.clip is None else np.asarray(np.clip(x, np.float32(-self.clip), np.float32(self.clip)))
-
-    def _sigmoid(self, x: Array) -> Array:
-        return np.asarray(1 / (1 + np.exp(-self._clipped(x))))

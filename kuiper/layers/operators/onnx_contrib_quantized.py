@@ -15,6 +15,7 @@ import numpy as np
 from kuiper.errors import ParameterError
 from kuiper.layers.axes import axes as counted_axes
 from kuiper.layers.axes import axis as counted_axis
+from kuiper.layers.kernels import byte_lstm
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.operators.onnx_pool import OnnxAveragePool
 from kuiper.layers.quantized_numbers import Quantized, by_table, quantize, rounded
@@ -99,9 +100,16 @@ class QLinearActivation(QLinear):
     def compute(self, given: dict[str, Array]) -> Array:
         x, (scale, zero_point) = self.quantized(given, "X"), self.scale_and_zero(given, "Y")
         if self.op.type == "QLinearSigmoid":
-            return by_table(x, lambda row: 1 / (1 + np.exp(-row.astype(np.float64))), scale, zero_point)
+            return by_table(x, logistic, scale, zero_point)
         alpha = np.float32(self.op.float_param("alpha", 0.01))
         return by_table(x, lambda row: np.where(row >= 0, row, row * alpha), scale, zero_point)
+
+
+def logistic(row: Array) -> Array:
+    """``1 / (1 + exp(-x))`` of a row of float32, as onnxruntime has it."""
+    result = np.empty_like(row)
+    byte_lstm.logistic_of(row, result)
+    return result
 
 
 @register("QLinearConcat")

@@ -1,0 +1,90 @@
+"""The specification of ``kernels/byte_lstm.pyx``: onnxruntime's logistic function and tanh, and an LSTM's cells of them.
+
+Source: onnxruntime, ``core/mlas/lib/logistic.cpp`` and ``tanh.cpp``, after Eigen.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.layers.layer import Array
+
+_LOGISTIC = (
+    (4.37031012579801e-11, 1.15627324459942e-07, 6.08574864600143e-05, 8.51377133304701e-03, 2.48287947061529e-01),
+    (
+        6.10247389755681e-13,
+        5.76102136993427e-09,
+        6.29106785017040e-06,
+        1.70198817374094e-03,
+        1.16817656904453e-01,
+        9.93151921023180e-01,
+    ),
+)
+_TANH = (
+    (
+        -2.76076847742355e-16,
+        2.00018790482477e-13,
+        -8.60467152213735e-11,
+        5.12229709037114e-08,
+        1.48572235717979e-05,
+        6.37261928875436e-04,
+        4.89352455891786e-03,
+    ),
+    (1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03, 4.89352518554385e-03),
+)
+"""Coefficients of the upper and the lower polynomial of the square, the highest power first."""
+
+
+def logistic(x: Array) -> Array:
+    """``1 / (1 + exp(-x))`` in float32.
+
+    >>> logistic(np.float32([0, 1, -50]))
+    array([5.0000000e-01, 7.3105860e-01, 2.9802322e-08], dtype=float32)
+    """
+    x = np.clip(x, np.float32(-18), np.float32(18))
+    return np.asarray(np.clip(_odd_part(x, _LOGISTIC) + np.float32(0.5), np.float32(0), np.float32(1)))
+
+
+def tanh(x: Array) -> Array:
+    """The hyperbolic tangent in float32.
+
+    >>> tanh(np.float32([0, -0.5]))
+    array([ 0.        , -0.46211717], dtype=float32)
+    """
+    return _odd_part(np.clip(x, np.float32(-9), np.float32(9)), _TANH)
+
+
+def _odd_part(x: Array, coefficients: tuple[Sequence[float], Sequence[float]]) -> Array:
+    """``x p(x**2) / q(x**2)``, each step rounded to float32."""
+    square = (x * x).astype(np.float64)
+    p, q = (_polynomial(square, numbers) for numbers in coefficients)
+    return np.asarray(p * x / q)
+
+
+def _polynomial(x: Array, coefficients: Sequence[float]) -> Array:
+    """Horner's rule with fused steps: float64 holds the product of two float32 numbers."""
+    first, *others = np.float32(coefficients)
+    total = np.full(x.shape, first, np.float32)
+    for number in others:
+        total = (total.astype(np.float64) * x + np.float64(number)).astype(np.float32)
+    return total
+
+
+def lstm_cells(
+    gates: Array, bias: Array, peepholes: Array, c: Array, bound: float, couples: bool
+) -> tuple[Array, Array]:
+    """h and c after a step: what the kernel leaves in its arguments."""
+    limits = np.float32(-bound), np.float32(bound)
+    gates_i, gates_o, gates_f, gates_g = np.split(gates, 4, axis=1)
+    seen = peepholes if len(peepholes) else np.zeros((3, c.shape[1]), np.float32)
+    bias_i, bias_o, bias_f, bias_g = np.split(bias, 4)
+    i = logistic(np.clip(gates_i + c * seen[0] + bias_i, *limits))
+    f = 1 - i if couples else logistic(np.clip(gates_f + c * seen[2] + bias_f, *limits))
+    c = f * c + i * tanh(np.clip(gates_g + bias_g, *limits))
+    o = logistic(np.clip(gates_o + c * seen[1] + bias_o, *limits))
+    return o * tanh(c), c
