@@ -44,7 +44,7 @@ def without_zero_point(weight: Array, zero: Array) -> Array:
 
 
 def pack_integers(weight: Array, groups: int, stencil: Stencil, fours: bool) -> IntegerWeights:
-    """Pack the weights (out_c, in_c / groups, kernel_h, kernel_w) of a convolution, int16; ``fours`` if they fit int8."""
+    """Pack weights (out_c, in_c / groups, kernel_h, kernel_w) of int16; ``fours`` if they fit int8."""
     out_c, depth, kernel_h, kernel_w = weight.shape
     own, step_h, step_w = out_c // groups, *stencil.dilation
     in_rows = groups == 1 and step_w == 1

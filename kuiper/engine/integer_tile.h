@@ -143,7 +143,7 @@ KUIPER_INLINE void kuiper_requantise(const int *sums, const float *scale, Py_ssi
     for (Py_ssize_t i = 0; i < count; i++) {
         float number = (float)sums[i] * scale[i];
         int bits;
-        number = number < low ? low : number;
+        number = number > low ? number : low; /* NaN, too */
         number = (number > high ? high : number) + 12582912.0f;
         memcpy(&bits, &number, 4);
         out[i] = (unsigned char)(bits - 0x4b400000 + zero);

@@ -44,7 +44,7 @@ class Planner(Draft):
         return (value.slot, "plain") in self._forms
 
     def tensor(self, value: AnyValue) -> Value | None:
-        """The value on the arena, of float32, int64, int32 or bool; None if it is no such tensor."""
+        """The value on the arena, of float32, int64, int32, int8, uint8 or bool; None if it is no such tensor."""
         if isinstance(value, Value) or self.is_float_tensor(value):
             return value if isinstance(value, Value) else self.on_arena(value)
         example = value.example

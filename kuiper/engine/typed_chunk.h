@@ -8,7 +8,7 @@ typedef union {
     float floats[KUIPER_CHUNK];
     long long wholes[KUIPER_CHUNK];
 } kuiper_chunk;
-enum { KUIPER_FLOAT32, KUIPER_INT64, KUIPER_INT32, KUIPER_BOOL };
+enum { KUIPER_FLOAT32, KUIPER_INT64, KUIPER_INT32, KUIPER_BOOL, KUIPER_INT8, KUIPER_UINT8 };
 enum {
     TYPED_COPY,
     TYPED_WHERE,
@@ -25,7 +25,9 @@ enum {
     TYPED_SUB,
     TYPED_MUL,
     TYPED_FLOOR_DIVIDE,
-    TYPED_REMAINDER
+    TYPED_REMAINDER,
+    TYPED_QUANTIZE,
+    TYPED_DEQUANTIZE
 };
 
 /* Neighbours are a case of their own, so that the loop over them becomes vector code. */
@@ -53,6 +55,7 @@ static void kuiper_load_chunk(const char *from, int type, Py_ssize_t step, Py_ss
             case KUIPER_FLOAT32: KUIPER_CONVERT(float, float, from, step, to, 4, x) break;
             case KUIPER_INT64: KUIPER_CONVERT(long long, float, from, step, to, 4, x) break;
             case KUIPER_INT32: KUIPER_CONVERT(int, float, from, step, to, 4, x) break;
+            case KUIPER_INT8: KUIPER_CONVERT(signed char, float, from, step, to, 4, x) break;
             default: KUIPER_CONVERT(unsigned char, float, from, step, to, 4, x) break;
         }
     else
@@ -60,6 +63,7 @@ static void kuiper_load_chunk(const char *from, int type, Py_ssize_t step, Py_ss
             case KUIPER_FLOAT32: KUIPER_CONVERT(float, long long, from, step, to, 8, x) break;
             case KUIPER_INT64: KUIPER_CONVERT(long long, long long, from, step, to, 8, x) break;
             case KUIPER_INT32: KUIPER_CONVERT(int, long long, from, step, to, 8, x) break;
+            case KUIPER_INT8: KUIPER_CONVERT(signed char, long long, from, step, to, 8, x) break;
             default: KUIPER_CONVERT(unsigned char, long long, from, step, to, 8, x) break;
         }
 }
@@ -69,6 +73,8 @@ static void kuiper_store_chunk(const kuiper_chunk *chunk, int floating, char *to
             case KUIPER_FLOAT32: KUIPER_CONVERT(float, float, from, 4, to, step, x) break;
             case KUIPER_INT64: KUIPER_CONVERT(float, long long, from, 4, to, step, x) break;
             case KUIPER_INT32: KUIPER_CONVERT(float, int, from, 4, to, step, x) break;
+            case KUIPER_INT8:
+            case KUIPER_UINT8: KUIPER_CONVERT(float, unsigned char, from, 4, to, step, (int)x) break;
             default: KUIPER_CONVERT(float, unsigned char, from, 4, to, step, x != 0) break;
         }
     else
@@ -76,6 +82,8 @@ static void kuiper_store_chunk(const kuiper_chunk *chunk, int floating, char *to
             case KUIPER_FLOAT32: KUIPER_CONVERT(long long, float, from, 8, to, step, x) break;
             case KUIPER_INT64: KUIPER_CONVERT(long long, long long, from, 8, to, step, x) break;
             case KUIPER_INT32: KUIPER_CONVERT(long long, int, from, 8, to, step, x) break;
+            case KUIPER_INT8:
+            case KUIPER_UINT8: KUIPER_CONVERT(long long, unsigned char, from, 8, to, step, x) break;
             default: KUIPER_CONVERT(long long, unsigned char, from, 8, to, step, x != 0) break;
         }
 }
@@ -120,6 +128,23 @@ static void kuiper_calculate(int operation, int floating, const kuiper_chunk *a,
                 const long long rest = x % y, below = rest != 0 && (rest < 0) != (y < 0);
                 out->wholes[i] = operation == TYPED_FLOOR_DIVIDE ? x / y - below : rest + below * y;
             }
+    }
+}
+/* Floats to bytes of a type and back, all as floats: x / scale to the nearest whole number, of two the even one, plus the zero
+   point, as far as the type has it; (x - zero) * scale. Beside 1.5 * 2**23 a float has no room for a fraction. */
+static void kuiper_rescale(int operation, int type, const kuiper_chunk *x, const kuiper_chunk *scale, const kuiper_chunk *zero,
+                           Py_ssize_t count, kuiper_chunk *out) {
+    const float lowest = type == KUIPER_INT8 ? -128 : 0, highest = type == KUIPER_INT8 ? 127 : 255, unit = 12582912;
+    if (operation == TYPED_DEQUANTIZE) {
+        for (Py_ssize_t i = 0; i < count; i++) out->floats[i] = (x->floats[i] - zero->floats[i]) * scale->floats[i];
+        return;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        const float low = lowest - zero->floats[i], high = highest - zero->floats[i];
+        float number = x->floats[i] / scale->floats[i];
+        number = number > low ? number : low; /* NaN, too */
+        number = number > high ? high : number;
+        out->floats[i] = number + unit - unit + zero->floats[i];
     }
 }
 static void kuiper_choose(const kuiper_chunk *where, int floating, const kuiper_chunk *a, const kuiper_chunk *b,

@@ -9,6 +9,8 @@ cdef extern from "kuiper/engine/typed_chunk.h":
         INT64 "KUIPER_INT64"
         INT32 "KUIPER_INT32"
         BOOL "KUIPER_BOOL"
+        INT8 "KUIPER_INT8"
+        UINT8 "KUIPER_UINT8"
         COPY "TYPED_COPY"
         WHERE "TYPED_WHERE"
         EQ "TYPED_EQ"
@@ -25,6 +27,8 @@ cdef extern from "kuiper/engine/typed_chunk.h":
         MUL "TYPED_MUL"
         FLOOR_DIVIDE "TYPED_FLOOR_DIVIDE"
         REMAINDER "TYPED_REMAINDER"
+        QUANTIZE "TYPED_QUANTIZE"
+        DEQUANTIZE "TYPED_DEQUANTIZE"
     ctypedef struct Chunk "kuiper_chunk":
         pass
     void load_chunk "kuiper_load_chunk"(
@@ -41,4 +45,8 @@ cdef extern from "kuiper/engine/typed_chunk.h":
     ) noexcept nogil
     void choose "kuiper_choose"(
         const Chunk* where, bint floating, const Chunk* a, const Chunk* b, Py_ssize_t count, Chunk* out
+    ) noexcept nogil
+    # floats to bytes of a type and back: the numbers, their scales and their zero points
+    void rescale "kuiper_rescale"(
+        int operation, int type, const Chunk* x, const Chunk* scale, const Chunk* zero, Py_ssize_t count, Chunk* out
     ) noexcept nogil

@@ -14,7 +14,7 @@ from tests.engine.models import algorithms, both, numbers, plan_of
 from tests.graph.pass_graphs import OUTPUT, file_graph
 
 SIZES = [1, 7, 16, 17, 511, 512, 513, 1100]
-NAMES = {"float32": "f32", "int64": "i64", "int32": "i32", "int16": "i16", "bool": "bool"}
+NAMES = {"float32": "f32", "int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8", "uint8": "u8", "bool": "bool"}
 
 
 def same(*lines: str, inputs: list[np.ndarray], ends: int = 1) -> list[str]:
@@ -219,10 +219,10 @@ def test_outputs_of_wholes_are_arrays_of_their_own() -> None:
     np.testing.assert_array_equal(first, kept)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.uint8])
+@pytest.mark.parametrize("dtype", [np.float64, np.int16])
 def test_gather_of_other_element_types_is_left_to_the_layer(dtype: type[np.generic]) -> None:
     graph = file_graph(
-        f"pnnx.Input a 0 1 x0 #x0=(2,5){'f64' if dtype is np.float64 else 'u8'}", "pnnx.Input b 0 1 x1 #x1=(2,2)i64",
+        f"pnnx.Input a 0 1 x0 #x0=(2,5){'f64' if dtype is np.float64 else 'i16'}", "pnnx.Input b 0 1 x1 #x1=(2,2)i64",
         "torch.gather it 2 1 x0 x1 y dim=1 $input=x0 $index=x1", OUTPUT,
     )  # fmt: skip
     model = RuntimeGraph(graph)

@@ -8,6 +8,8 @@ A chunk of each operand comes into the first-level cache, as float32 if one of t
 for each operation and not one for each combination of types. (Operations on floats alone have a kernel of their own, which
 does whole expressions in one pass: elementwise.pyx.)
 
+``quantize`` and ``dequantize`` have a number, its scale and its zero point as operands, all floats on their way.
+
 Division and remainder round towards minus infinity, as in Python; nobody may divide by zero.
 """
 
@@ -17,12 +19,12 @@ from kuiper.engine.arrangement import arranged
 
 from kuiper.engine.step cimport Memory, Step
 from kuiper.engine.typed_chunk cimport (
-    ADD, AND, BOOL, CHUNK, COPY, EQ, FLOAT32, FLOOR_DIVIDE, GE, GT, INT32, INT64, LE, LT, MUL, NE, OR, REMAINDER, SUB,
-    WHERE, XOR, Chunk, calculate, choose, compare, load_chunk, store_chunk,
+    ADD, AND, BOOL, CHUNK, COPY, DEQUANTIZE, EQ, FLOAT32, FLOOR_DIVIDE, GE, GT, INT8, INT32, INT64, LE, LT, MUL, NE, OR,
+    QUANTIZE, REMAINDER, SUB, UINT8, WHERE, XOR, Chunk, calculate, choose, compare, load_chunk, rescale, store_chunk,
 )
 from kuiper.engine.typed_view cimport TYPED_AXES, TypedView, first_of
 
-TYPES = {"float32": FLOAT32, "int64": INT64, "int32": INT32, "bool": BOOL}
+TYPES = {"float32": FLOAT32, "int64": INT64, "int32": INT32, "bool": BOOL, "int8": INT8, "uint8": UINT8}
 
 cdef enum:
     MOST = 3  # operands
@@ -31,6 +33,7 @@ cdef enum:
 OPERATIONS = {
     "copy": COPY, "where": WHERE, "eq": EQ, "ne": NE, "lt": LT, "le": LE, "gt": GT, "ge": GE, "and": AND, "or": OR,
     "xor": XOR, "add": ADD, "sub": SUB, "mul": MUL, "floor_divide": FLOOR_DIVIDE, "remainder": REMAINDER,
+    "quantize": QUANTIZE, "dequantize": DEQUANTIZE,
 }
 
 cdef struct Work:
@@ -113,6 +116,8 @@ cdef void run_block(const Work* w, const Block* block, const Memory* memory) noe
         result = &chunks[2]
         compare(w.operation, floating, &chunks[0], &chunks[1], count, result)
         floating = False
+    elif w.operation == QUANTIZE or w.operation == DEQUANTIZE:
+        rescale(w.operation, w.out.type, &chunks[0], &chunks[1], &chunks[2], count, result)
     elif w.operation != COPY:
         calculate(w.operation, floating, &chunks[0], &chunks[1], count, result)
     store_block(w, result, floating, block, memory)

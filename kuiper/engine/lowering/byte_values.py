@@ -1,0 +1,79 @@
+"""What lowerings of bytes share: ONNX's operands by their names, constants, and bytes as a kernel reads them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kuiper.engine.lowering.typed_numbers import emit_typed
+from kuiper.engine.values import AnyValue, HostValue, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.engine.planner import Planner
+    from kuiper.layers.layer import Array
+
+BYTES = (np.dtype(np.uint8), np.dtype(np.int8))
+
+
+def by_name(layer: Any, inputs: Sequence[AnyValue], names: str) -> dict[str, AnyValue]:
+    """The inputs of a layer by the names that they have in the graph, or else by these, in order."""
+    given = layer.op.input_names
+    return dict(zip(given if any(given) else names.split(), inputs, strict=False))
+
+
+def constant_of(value: AnyValue | None) -> Array | None:
+    """The numbers of a value that is the same in every run; None of any other."""
+    if not isinstance(value, HostValue) or not value.constant:
+        return None
+    numbers = np.asarray(value.example)
+    return numbers if numbers.dtype.kind in "fiu" else None
+
+
+def bytes_on_arena(planner: Planner, value: AnyValue | None) -> Value | None:
+    """A tensor of int8 or uint8 on the arena; None if it is none, or a constant."""
+    if value is None or constant_of(value) is not None:
+        return None
+    example = value.view if isinstance(value, Value) else value.example
+    return planner.tensor(value) if getattr(example, "dtype", None) in BYTES and example.ndim else None
+
+
+def byte_image(planner: Planner, shape: tuple[int, ...], dtype: np.dtype) -> Value:
+    """Memory for an image (n, c, h, w) whose channels are neighbours, without gaps."""
+    n, c, h, w = shape
+    out = planner.typed((n, h, w, c), dtype)
+    return Value(out.storage, out.view.transpose(0, 3, 1, 2))
+
+
+def as_byte_image(planner: Planner, x: Value) -> Value:
+    """An image (n, c, h, w) whose channels are neighbours: the value, or a copy."""
+    if x.view.strides[1] == x.view.itemsize or x.shape[1] == 1:
+        return x
+
+    def copied() -> Value:
+        image = byte_image(planner, x.shape, x.view.dtype)
+        emit_typed(planner, "copy", image, [x])
+        return image
+
+    return planner.in_form(x, "image", copied)
+
+
+def as_byte_rows(planner: Planner, x: Value) -> Value:
+    """The last axis as columns, all others as one axis of rows: a view, or one of a copy."""
+
+    def rows_of(value: Value) -> Value | None:
+        rows = value.view.reshape(-1, value.shape[-1])
+        is_view = np.may_share_memory(rows, value.storage.stand_in)
+        neighbours = rows.strides[1] == rows.itemsize or rows.shape[1] == 1
+        return Value(value.storage, rows) if is_view and neighbours else None
+
+    def copied() -> Value:
+        dense = planner.typed(x.shape, x.view.dtype)
+        emit_typed(planner, "copy", dense, [x])
+        return dense
+
+    found = rows_of(x) or rows_of(planner.in_form(x, "C order", copied))
+    assert found is not None
+    return found

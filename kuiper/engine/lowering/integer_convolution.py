@@ -1,0 +1,258 @@
+"""Convolutions of bytes, ConvInteger and QLinearConv: constant weights, sums of 32 bits or bytes again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kuiper.engine.integer_packing import IntegerWeights, pack_integers, without_zero_point
+from kuiper.engine.kernels.integer_convolution import ROWS, IntegerConvolution
+from kuiper.engine.lowering.byte_values import as_byte_image, by_name, byte_image, bytes_on_arena, constant_of
+from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.values import AnyValue, Value
+from kuiper.errors import KuiperError
+from kuiper.layers.convolution import Stencil
+from kuiper.layers.onnx_window import read_onnx_window
+from kuiper.layers.operators.onnx_quantized import ConvInteger, QLinearConv
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.engine.planner import Planner
+    from kuiper.engine.step import Step
+    from kuiper.layers.layer import Array
+    from kuiper.machine import Machine
+
+_TASKS = 16
+_PRODUCTS_OF_A_TASK = 1 << 18
+
+
+@dataclass(frozen=True, slots=True)
+class Requantisation:
+    """How sums become bytes: what each output's are multiplied with, and the zero point and type of the bytes."""
+
+    scale: Array
+    zero: int
+    dtype: np.dtype
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """For a kernel: what bytes can hold, less the zero point."""
+        limits = np.iinfo(self.dtype)
+        return {
+            "to_bytes": True, "low": limits.min - self.zero, "high": limits.max - self.zero, "out_zero": self.zero,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroPoint:
+    """The zero point of an input: a number, or where the graph puts it."""
+
+    number: int = 0
+    value: Value | None = None
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """For a kernel."""
+        return {"zero": self.number, "zero_at": -1 if self.value is None else self.value.byte_offset}
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerLayer:
+    """Weights (out_c, in_c / groups, kernel_h, kernel_w) of int16, without their zero points, and the rest."""
+
+    weight: Array
+    bias: Array | None
+    groups: int
+    stencil: Stencil
+
+
+@lowers(ConvInteger, QLinearConv)
+def lower_integer_convolution(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """A convolution along one or two axes."""
+    is_bytes = type(layer) is QLinearConv
+    names = "x x_scale x_zero_point w w_scale w_zero_point y_scale y_zero_point B"
+    given = by_name(layer, inputs, names if is_bytes else "x w x_zero_point w_zero_point")
+    read = _read(layer, given)
+    zero = zero_point(given.get("x_zero_point"))
+    back = (
+        requantised(given, ("x_scale", "w_scale", "y_scale"), "y_zero_point", len(read.weight))
+        if is_bytes and read is not None
+        else None
+    )
+    if read is None or zero is None or (is_bytes and back is None):
+        return None
+    x = bytes_on_arena(planner, given["x"])
+    if x is None or not 3 <= len(x.shape) <= 4 or x.shape[1] != read.weight.shape[1] * read.groups:
+        return None
+    image = as_byte_image(planner, x if len(x.shape) == 4 else Value(x.storage, x.view[:, :, None]))
+    h, w = image.shape[2:]
+    size = read.stencil.output_size(h, w)
+    dtype = np.dtype(np.int32) if back is None else back.dtype
+    out = byte_image(planner, (image.shape[0], len(read.weight), *size), dtype)
+    emit_integer_convolution(planner, image, out, read, zero, back)
+    return [out if len(x.shape) == 4 else Value(out.storage, out.view[:, :, 0])]
+
+
+def _read(layer: Any, given: dict[str, AnyValue]) -> IntegerLayer | None:
+    """Weights, bias and window, if they are constants that fit each other and the input."""
+    weight, zero, bias = (constant_of(given.get(name)) for name in ("w", "w_zero_point", "B"))
+    axes, groups = len(given["x"].shape) - 2, layer.op.int_param("group", 1)
+    missing = (zero is None and "w_zero_point" in given) or (bias is None and "B" in given)
+    if weight is None or missing or weight.ndim != axes + 2 or axes not in (1, 2) or not weight.size:
+        return None
+    if weight.dtype.itemsize != 1 or groups < 1 or len(weight) % groups or not _fits_bias(bias, len(weight)):
+        return None
+    zero = np.zeros(1, weight.dtype) if zero is None else zero
+    try:
+        window = read_onnx_window(layer.op, weight.shape[2:]).placed(given["x"].shape[2:])
+        window.output_sizes(given["x"].shape[2:])
+    except KuiperError:
+        return None  # the layer says why
+    settings = [window.kernel, window.strides, window.before, window.after, window.dilations]
+    if axes == 1:
+        settings = [(neutral, *each) for neutral, each in zip((1, 1, 0, 0, 1), settings, strict=True)]
+        weight = weight[:, :, None]
+    if zero.size not in (1, len(weight)):
+        return None
+    return IntegerLayer(without_zero_point(weight, zero), bias, groups, Stencil(*map(_pair, settings)))
+
+
+def _pair(numbers: tuple[int, ...]) -> tuple[int, int]:
+    first, second = numbers
+    return first, second
+
+
+def _fits_bias(bias: Array | None, outputs: int) -> bool:
+    return bias is None or (bias.dtype == np.int32 and bias.size == outputs)
+
+
+def zero_point(value: AnyValue | None) -> ZeroPoint | None:
+    """The zero point of an input, which may be missing; None if there are several, or it is not on the arena."""
+    if value is None:
+        return ZeroPoint()
+    number = constant_of(value)
+    if number is not None:
+        return ZeroPoint(int(number.reshape(-1)[0])) if number.size == 1 else None
+    return ZeroPoint(0, value) if isinstance(value, Value) and value.view.size == 1 else None
+
+
+def requantised(
+    given: dict[str, AnyValue], scales: tuple[str, str, str], zero: str, outputs: int
+) -> Requantisation | None:
+    """How sums become bytes; None if a scale or the zero point is no constant, or there is another number of them.
+
+    The scale of a sum is that of the input times that of the weights over that of the output, as onnxruntime has it.
+    """
+    found = [constant_of(given.get(name)) for name in scales]
+    number = constant_of(given.get(zero))
+    if number is None or number.size != 1 or number.dtype.itemsize != 1:
+        return None
+    if any(scale is None or scale.dtype != np.float32 for scale in found):
+        return None
+    x, weight, y = (np.asarray(scale, np.float32).reshape(-1) for scale in found)
+    if x.size != 1 or y.size != 1 or weight.size not in (1, outputs):
+        return None
+    scale = np.ascontiguousarray(np.broadcast_to(x * weight / y, (outputs,)))
+    return Requantisation(scale, int(number.reshape(-1)[0]), number.dtype)
+
+
+def emit_integer_convolution(
+    planner: Planner,
+    x: Value,
+    out: Value,
+    layer: IntegerLayer,
+    zero: ZeroPoint,
+    requantisation: Requantisation | None,
+) -> None:
+    """Add the step from one image of bytes, channels side by side, to another image, of bytes or int32."""
+    stencil, weight = layer.stencil, layer.weight
+    if stencil.is_pointwise and _is_even(x.view) and _is_even(out.view):
+        x, out = _one_row(x), _one_row(out)
+    n, _, out_h, out_w = out.shape
+    fours = planner.machine.vnni and weight.min() >= -128 and weight.max() <= 127
+
+    def make_weights() -> IntegerWeights:
+        return pack_integers(weight, layer.groups, stencil, fours)
+
+    packed: IntegerWeights = planner.pack(("integers", fours), make_weights)
+    products = n * out_h * out_w * weight.size
+    block, panel_groups = _cut(planner.machine, x, out, packed, stencil, products)
+    outputs = len(weight)
+    bias = np.zeros(outputs, np.int32) if layer.bias is None else np.ascontiguousarray(layer.bias.reshape(-1))
+    scale = np.zeros(outputs, np.float32) if requantisation is None else requantisation.scale
+    ends = {"to_bytes": False, "low": 0, "high": 0, "out_zero": 0} if requantisation is None else requantisation.numbers
+
+    def make() -> Step:
+        numbers = {
+            "images": n, "in_h": x.shape[2], "in_w": x.shape[3], "out_h": out_h, "out_w": out_w, "channels": x.shape[1],
+            "kernel_h": stencil.kernel[0], "kernel_w": stencil.kernel[1],
+            "stride_h": stencil.stride[0], "stride_w": stencil.stride[1],
+            "pad_top": stencil.before[0], "pad_left": stencil.before[1],
+            "dilation_h": stencil.dilation[0], "dilation_w": stencil.dilation[1],
+            **_places("x", x), **_places("out", out), **zero.numbers, **ends,
+            "x_signed": x.view.dtype == np.int8, "fours": fours, "words": packed.words,
+            "block_h": block[0], "block_w": block[1], "panel_groups": panel_groups,
+        }  # fmt: skip
+        return IntegerConvolution(numbers, packed.places, packed.weights, bias, packed.sums, scale, packed.panels)
+
+    kernel_h, kernel_w = stencil.kernel
+    planner.emit(
+        f"bytes {kernel_h}x{kernel_w}, {'fours' if fours else 'pairs'}",
+        make,
+        reads=[x] if zero.value is None else [x, zero.value],
+        writes=[out],
+        flops=2 * products,
+        more_bytes=packed.weights.nbytes,
+    )
+
+
+def _places(name: str, value: Value) -> dict[str, int]:
+    """Where an image begins, and the bytes from image to image, row to row and pixel to pixel."""
+    image, _, row, pixel = value.view.strides
+    return {name: value.byte_offset, f"{name}_image": image, f"{name}_row": row, f"{name}_pixel": pixel}
+
+
+def _is_even(view: Array) -> bool:
+    """Whether all pixels of all images follow one another evenly."""
+    (n, _, h, w), (image, _, row, pixel) = view.shape, view.strides
+    return bool((row == w * pixel or h == 1) and (image == h * w * pixel or n == 1))
+
+
+def _one_row(value: Value) -> Value:
+    """All pixels of such images as one image of height 1."""
+    pixels = value.view.transpose(0, 2, 3, 1).reshape(-1, value.shape[1])
+    return Value(value.storage, pixels.T[None, :, None, :])
+
+
+def _cut(
+    machine: Machine, x: Value, out: Value, packed: IntegerWeights, stencil: Stencil, products: int
+) -> tuple[tuple[int, int], int]:
+    """Rows and columns of a task's block, and the number of groups into which the panels fall.
+
+    A quarter of the second-level cache holds what is spread for a block. Where there are too few blocks for many
+    threads, they become smaller, if there is more image than weights, or share out the panels.
+    """
+    n, _, out_h, out_w = out.shape
+    pixel = x.shape[1] * (1 if packed.fours else 2)
+
+    def spread(h: int, w: int) -> int:
+        counts = (
+            (size - 1) * step + span for size, step, span in zip((h, w), stencil.stride, stencil.span, strict=True)
+        )
+        height, width = counts
+        return height * width * pixel
+
+    wanted = max(1, min(_TASKS, products // _PRODUCTS_OF_A_TASK))
+    by_image = packed.weights.nbytes < x.view.nbytes
+    most = max(ROWS, out_h * out_w * n // wanted) if by_image else out_h * out_w
+    block_h, block_w = out_h, out_w
+    while block_h > 1 and (spread(block_h, block_w) > machine.l2 // 4 or block_h * block_w > most):
+        block_h -= 1
+    while block_w > ROWS and (spread(block_h, block_w) > machine.l2 // 4 or block_h * block_w > most):
+        block_w = max(ROWS, (block_w // 2 + ROWS - 1) // ROWS * ROWS)
+    block_h = -(-out_h // -(-out_h // block_h))
+    blocks = n * -(-out_h // block_h) * -(-out_w // block_w)
+    return (block_h, block_w), max(1, min(len(packed.panels), -(-wanted // blocks)))

@@ -1,0 +1,109 @@
+"""Floats to bytes and back: QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kuiper.engine.kernels.byte_range import ByteRange
+from kuiper.engine.lowering.byte_values import BYTES, by_name, constant_of
+from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.lowering.typed_numbers import emit_typed, memory_like
+from kuiper.engine.transfers import dense
+from kuiper.engine.values import AnyValue, Value, as_pixels, is_image
+from kuiper.layers.operators.onnx_quantized import DequantizeLinear, DynamicQuantizeLinear, QuantizeLinear
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.engine.planner import Planner
+    from kuiper.engine.step import Step
+
+_MOST_AXES = 6
+_NAMES = ("uint8", "int8")
+
+
+@lowers(QuantizeLinear)
+def lower_quantize(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """float32 to int8 or uint8."""
+    given = by_name(layer, inputs, "x y_scale y_zero_point")
+    example = given["x"].view if isinstance(given["x"], Value) else given["x"].example
+    if getattr(example, "dtype", None) != np.float32 or layer.to not in _NAMES or layer.precision != "float":
+        return None
+    return _rescaled(planner, "quantize", layer, given, "y", np.dtype(layer.to))
+
+
+@lowers(DequantizeLinear)
+def lower_dequantize(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """int8, uint8 or int32 to float32."""
+    given = by_name(layer, inputs, "x x_scale x_zero_point")
+    example = given["x"].view if isinstance(given["x"], Value) else given["x"].example
+    if getattr(example, "dtype", None) not in (*BYTES, np.dtype(np.int32)):
+        return None
+    return _rescaled(planner, "dequantize", layer, given, "x", np.dtype(np.float32))
+
+
+def _rescaled(
+    planner: Planner, operation: str, layer: Any, given: dict[str, AnyValue], prefix: str, dtype: np.dtype
+) -> list[Value] | None:
+    """One step; scale and zero point are constants, or single numbers that the graph computes."""
+    shape = given["x"].shape
+    parts = []
+    for name in (f"{prefix}_scale", f"{prefix}_zero_point"):
+        part = _spread_along(planner, given.get(name), shape, layer.axis)
+        if part is None or layer.block:
+            return None
+        parts.append(part)
+    if not 0 < len(shape) <= _MOST_AXES or not parts[0].is_float:
+        return None
+    x = planner.tensor(given["x"])
+    if x is None:
+        return None
+    out = memory_like(planner, [x], shape, dtype)
+    emit_typed(planner, operation, out, [x, *parts])
+    return [out]
+
+
+def _spread_along(planner: Planner, value: AnyValue | None, shape: tuple[int, ...], axis: int) -> Value | None:
+    """A scale or a zero point as a value that broadcasts with a tensor of this shape; a missing one is 0."""
+    if value is None:
+        return planner.constant(np.zeros((), np.float32))
+    numbers = constant_of(value)
+    if numbers is None:
+        return (
+            Value(value.storage, value.view.reshape(())) if isinstance(value, Value) and value.view.size == 1 else None
+        )
+    if numbers.dtype.kind == "f" and numbers.dtype != np.float32:
+        return None
+    if numbers.size != 1:
+        if numbers.ndim != 1 or not -len(shape) <= axis < len(shape) or shape[axis] != numbers.size:
+            return None
+        numbers = numbers.reshape(-1, *[1] * (len(shape) - 1 - axis % len(shape)))
+    else:
+        numbers = numbers.reshape(())
+    return planner.constant(numbers.astype(np.float32))
+
+
+@lowers(DynamicQuantizeLinear)
+def lower_dynamic_quantize(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """The range of the numbers first, then the bytes."""
+    x = planner.on_arena(inputs[0])
+    if x is None or not 0 < len(x.shape) <= _MOST_AXES:
+        return None
+    pixels = x.view.transpose(0, 2, 3, 1) if is_image(x) else x.view
+    rows = as_pixels(Value(x.storage, pixels)) or as_pixels(dense(planner, x))
+    assert rows is not None
+    scale = planner.rows((), output=None)
+    zero = planner.typed((), np.dtype(np.uint8))
+
+    def make() -> Step:
+        return ByteRange({
+            "x": rows.offset, "row": rows.strides[3], "rows": rows.shape[3], "columns": rows.shape[1],
+            "scale": scale.offset, "zero": zero.byte_offset,
+        })  # fmt: skip
+
+    planner.emit("range of numbers", make, reads=[rows], writes=[scale, zero], flops=2 * x.view.size)
+    out = memory_like(planner, [x], x.shape, np.dtype(np.uint8))
+    emit_typed(planner, "quantize", out, [x, scale, zero])
+    return [out, scale, zero]

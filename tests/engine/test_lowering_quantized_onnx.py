@@ -1,0 +1,156 @@
+"""ONNX's operators on bytes in a plan: no stop in Python, and the numbers of the layers, to the last bit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import kuiper
+from tests.engine.models import algorithms, plan_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+rng = np.random.default_rng(0)
+
+TYPES = {
+    "float32": TensorProto.FLOAT,
+    "uint8": TensorProto.UINT8,
+    "int8": TensorProto.INT8,
+    "int32": TensorProto.INT32,
+}
+
+
+@pytest.fixture
+def steps_of(tmp_path: Path) -> Any:
+    """What runs between import and export for these nodes; the engine must give the bits of the layers."""
+
+    def run(
+        *nodes: onnx.NodeProto, inputs: list[np.ndarray], constants: dict[str, Any], outputs: str = "y", opset: int = 21
+    ) -> list[str]:
+        names = [f"x{i}" if i else "x" for i in range(len(inputs))]
+        graph = helper.make_graph(
+            list(nodes),
+            "graph",
+            [
+                helper.make_tensor_value_info(name, TYPES[x.dtype.name], x.shape)
+                for name, x in zip(names, inputs, strict=True)
+            ],
+            [helper.make_tensor_value_info(name, 0, None) for name in outputs.split()],
+            [numpy_helper.from_array(np.asarray(array), name) for name, array in constants.items()],
+        )
+        path = tmp_path / "model.onnx"
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)]), path)
+        fast, plain = kuiper.load(path), kuiper.load(path, optimize=False)
+        results = [model(*inputs) for model in (fast, plain)]
+        pairs = zip(*(result if isinstance(result, tuple) else (result,) for result in results), strict=True)
+        for got, expected in pairs:
+            assert np.asarray(got).dtype == np.asarray(expected).dtype
+            np.testing.assert_array_equal(np.asarray(got), np.asarray(expected))
+        return [word for word in algorithms(plan_of(fast, inputs)) if word not in ("import", "export", "copy")]
+
+    return run
+
+
+def random(dtype: Any, *shape: int) -> np.ndarray:
+    return rng.integers(np.iinfo(dtype).min, np.iinfo(dtype).max + 1, shape).astype(dtype)
+
+
+@pytest.mark.parametrize("x_type", [np.uint8, np.int8])
+@pytest.mark.parametrize("w_type", [np.uint8, np.int8])
+@pytest.mark.parametrize("per_output", [False, True])
+@pytest.mark.parametrize(
+    ("shape", "kernel", "settings"),
+    [
+        ((2, 5, 9, 11), (7, 5, 3, 3), {"pads": [1, 1, 1, 1], "strides": [2, 1]}),
+        ((1, 6, 8, 7), (10, 3, 2, 3), {"group": 2, "dilations": [2, 1], "auto_pad": "SAME_UPPER"}),
+        ((1, 40, 5, 5), (33, 40, 1, 1), {}),
+        ((2, 1, 12, 12), (4, 1, 5, 5), {"pads": [0, 3, 2, 1]}),
+        ((2, 4, 21), (6, 4, 5), {"pads": [2, 2]}),
+        ((1, 12, 10, 9), (12, 1, 3, 3), {"group": 12, "pads": [1, 1, 1, 1]}),
+        ((1, 6, 10, 9), (12, 1, 3, 3), {"group": 6, "strides": [2, 2]}),
+    ],
+)
+def test_convolutions(
+    steps_of: Any, shape: Any, kernel: Any, settings: Any, x_type: Any, w_type: Any, per_output: bool
+) -> None:
+    x, count = random(x_type, *shape), kernel[0] if per_output else 1
+    w_zero = random(w_type, count) if w_type is np.uint8 else np.zeros(count, w_type)
+    constants = {
+        "xs": np.float32(0.02), "xz": random(x_type, 1)[0], "w": random(w_type, *kernel), "wz": w_zero,
+        "ws": rng.random(count).astype(np.float32) / 100, "ys": np.float32(0.3), "yz": random(x_type, 1)[0],
+        "b": rng.integers(-5000, 5000, kernel[0]).astype(np.int32),
+    }  # fmt: skip
+    names = ["x", "xs", "xz", "w", "ws", "wz", "ys", "yz", "b"]
+    node = helper.make_node("QLinearConv", names, ["y"], **settings)
+    assert steps_of(node, inputs=[x], constants=constants) == ["bytes"]
+    node = helper.make_node("ConvInteger", ["x", "w", "xz", "wz"], ["y"], **settings)
+    assert steps_of(node, inputs=[x], constants=constants) == ["bytes"]
+
+
+@pytest.mark.parametrize("x_type", [np.uint8, np.int8])
+@pytest.mark.parametrize("per_output", [False, True])
+@pytest.mark.parametrize("shape", [(1, 40), (3, 17, 40), (40,), (2, 1, 3, 40)])
+def test_products(steps_of: Any, shape: Any, x_type: Any, per_output: bool) -> None:
+    x, count = random(x_type, *shape), 33 if per_output else 1
+    constants = {
+        "xs": np.float32(0.02), "xz": random(x_type, 1)[0], "w": random(np.int8, 40, 33),
+        "wz": np.zeros(count, np.int8), "ws": rng.random(count).astype(np.float32) / 100,
+        "ys": np.float32(0.3), "yz": random(x_type, 1)[0],
+    }  # fmt: skip
+    node = helper.make_node("QLinearMatMul", ["x", "xs", "xz", "w", "ws", "wz", "ys", "yz"], ["y"])
+    assert steps_of(node, inputs=[x], constants=constants) == ["bytes"]
+    node = helper.make_node("MatMulInteger", ["x", "w", "xz", "wz"], ["y"])
+    assert steps_of(node, inputs=[x], constants=constants) == ["bytes"]
+
+
+def test_a_matrix_that_the_graph_computes_is_left_to_the_layer(steps_of: Any) -> None:
+    node = helper.make_node("MatMulInteger", ["x", "x1"], ["y"])
+    assert steps_of(node, inputs=[random(np.uint8, 3, 4), random(np.int8, 4, 5)], constants={}) == ["layer"]
+
+
+@pytest.mark.parametrize("shape", [(3, 17, 40), (2, 3, 5, 7), (600,)])
+def test_products_of_numbers_whose_range_is_found_in_the_run(steps_of: Any, shape: Any) -> None:
+    constants = {"w": random(np.int8, shape[-1], 9)}
+    nodes = [
+        helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]),
+        helper.make_node("MatMulInteger", ["q", "w", "z"], ["y"]),
+    ]
+    for x in (rng.standard_normal(shape), np.zeros(shape), rng.random(shape) + 1, -rng.random(shape)):
+        steps = steps_of(*nodes, inputs=[x.astype(np.float32)], constants=constants, outputs="y q s z")
+        assert steps == ["range", "quantize", "bytes"]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("shape", [(7,), (3, 520), (2, 5, 4, 6)])
+def test_floats_to_bytes_and_back(steps_of: Any, shape: Any, dtype: Any) -> None:
+    x = (rng.standard_normal(shape) * 8).astype(np.float32)
+    x.reshape(-1)[:7] = [np.nan, np.inf, -np.inf, 0.25, 0.75, -0.25, -0.0]
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "s", "z"], ["y"]),
+        helper.make_node("DequantizeLinear", ["y", "s", "z"], ["f"]),
+    ]
+    for zero in (np.iinfo(dtype).min, 7, np.iinfo(dtype).max):
+        constants = {"s": np.float32(0.5), "z": dtype(zero)}
+        assert steps_of(*nodes, inputs=[x], constants=constants, outputs="y f") == ["quantize", "dequantize"]
+
+
+def test_a_scale_for_each_entry_of_an_axis(steps_of: Any) -> None:
+    x, constants = rng.standard_normal((2, 5, 4, 6)).astype(np.float32), {}
+    for axis, count in ((1, 5), (-1, 6), (0, 2)):
+        constants = {"s": rng.random(count).astype(np.float32) / 50, "z": random(np.uint8, count)}
+        nodes = [
+            helper.make_node("QuantizeLinear", ["x", "s", "z"], ["y"], axis=axis),
+            helper.make_node("DequantizeLinear", ["y", "s", "z"], ["f"], axis=axis),
+        ]
+        assert steps_of(*nodes, inputs=[x], constants=constants, outputs="y f") == ["quantize", "dequantize"]
+
+
+def test_sums_of_32_bits_become_floats(steps_of: Any) -> None:
+    node = helper.make_node("DequantizeLinear", ["x", "s"], ["y"])
+    x = rng.integers(-(2**31), 2**31, (3, 33)).astype(np.int32)
+    assert steps_of(node, inputs=[x], constants={"s": np.float32(0.3)}) == ["dequantize"]
