@@ -75,7 +75,7 @@ class InferenceSession:
         provider_options: Any = None,
         **options: Any,
     ) -> None:
-        onnx = import_onnx()
+        onnx = import_onnx("InferenceSession")
         if isinstance(path_or_bytes, bytes):
             model = onnx.load_model_from_string(path_or_bytes)
             self.graph = kuiper.load(lambda: read_onnx(model), **options)
