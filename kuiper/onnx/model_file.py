@@ -25,6 +25,9 @@ OLDEST_OPSET = 7
 LARGEST_FILE = 2**31
 """Bytes of an .onnx file: protobuf can have no more. Larger models keep their weights in files beside it."""
 
+MOST_AXES = 64
+"""Axes that a NumPy array can have."""
+
 KEPT_IN_PROTO = 4096
 """Bytes of a tensor that shape inference may look at; what is larger is taken out of the protobuf at once."""
 
@@ -77,6 +80,7 @@ class OnnxFile:
         check_model(model, self.name)
         self._take_weights(model.graph)
         self._complete_tensors(model)
+        _refuse_traps(model.graph)
         model = inlined(self._upgraded(model))
         _open_unknown_sizes(model.graph)
         _refuse_traps(model.graph)
@@ -210,7 +214,7 @@ def _open_unknown_sizes(graph: onnx.GraphProto) -> None:
 
 
 def _refuse_traps(graph: onnx.GraphProto) -> None:
-    """Refuse what ends the process when onnx infers shapes: a Split into another number of outputs than it has.
+    """Refuse what ends the process when onnx infers shapes: an axis that no tensor has, too many pieces of a Split.
 
     Raises
     ------
@@ -218,8 +222,10 @@ def _refuse_traps(graph: onnx.GraphProto) -> None:
         If there is one.
     """
     for node in (node for one in all_graphs(graph, "") for node in one.node):
-        for one in node.attribute if node.op_type == "Split" else ():
-            if one.name == "num_outputs" and one.i != len(node.output):
+        for one in node.attribute:
+            if one.name == "axis" and abs(one.i) > MOST_AXES:
+                raise ModelFormatError(f"{node.op_type} '{node.name}'", f"an axis within {MOST_AXES}", one.i)
+            if node.op_type == "Split" and one.name == "num_outputs" and one.i != len(node.output):
                 raise ModelFormatError(f"Split '{node.name}'", f"num_outputs={len(node.output)}, as it has", one.i)
 
 

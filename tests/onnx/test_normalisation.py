@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from onnx import helper
 
+from kuiper.errors import KuiperError
 from kuiper.models.onnx import backend
 from tests.onnx.beside_evaluator import check, model, operator_types
 
@@ -90,3 +91,14 @@ def test_softmaxes_before_and_since_13(kind: str, axis: int) -> None:
         rows = array.reshape(int(np.prod(array.shape[: axis % 3], dtype=np.int64)), -1)
         expected = backend.run_model(flat, [rows])[0].reshape(array.shape)
         np.testing.assert_allclose(old.run([array])[0], expected, rtol=1e-5, atol=1e-6)
+
+
+def test_an_axis_that_no_tensor_has_is_one_error() -> None:
+    graph = helper.make_graph(
+        [node("LayerNormalization", ["x", "s"], ["y", "m", "i"], axis=2**31)],
+        "far",
+        [helper.make_tensor_value_info(name, 1, (2, 3)) for name in "xs"],
+        [helper.make_tensor_value_info(name, 1, None) for name in "ymi"],
+    )
+    with pytest.raises(KuiperError, match="an axis within 64"):
+        backend.prepare(helper.make_model(graph))
