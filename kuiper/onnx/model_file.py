@@ -80,7 +80,8 @@ class OnnxFile:
         check_model(model, self.name)
         self._take_weights(model.graph)
         self._complete_tensors(model)
-        _refuse_traps(model.graph)
+        for body in (model.graph, *model.functions):
+            _refuse_traps(body)
         model = inlined(self._upgraded(model))
         _open_unknown_sizes(model.graph)
         _refuse_traps(model.graph)
@@ -213,7 +214,7 @@ def _open_unknown_sizes(graph: onnx.GraphProto) -> None:
                 dim.ClearField("dim_value")
 
 
-def _refuse_traps(graph: onnx.GraphProto) -> None:
+def _refuse_traps(graph: onnx.GraphProto | onnx.FunctionProto) -> None:
     """Refuse what ends the process when onnx infers shapes: an axis that no tensor has, too many pieces of a Split.
 
     Raises
@@ -223,6 +224,8 @@ def _refuse_traps(graph: onnx.GraphProto) -> None:
     """
     for node in (node for one in all_graphs(graph, "") for node in one.node):
         for one in node.attribute:
+            if one.ref_attr_name:  # known when the function is inlined
+                continue
             if one.name == "axis" and abs(one.i) > MOST_AXES:
                 raise ModelFormatError(f"{node.op_type} '{node.name}'", f"an axis within {MOST_AXES}", one.i)
             if node.op_type == "Split" and one.name == "num_outputs" and one.i != len(node.output):

@@ -63,6 +63,13 @@ def test_split_into_equal_and_computed_pieces() -> None:
     check(model([node("Split", ["x", "sizes"], ["a", "b"], axis=2)], given, ["a", "b"]), given)
 
 
+def test_a_split_that_says_another_number_of_outputs_is_one_error() -> None:
+    proto = model([node("Split", ["x"], ["a", "b", "c"], axis=1, num_outputs=3)], {"x": X}, ["a", "b", "c"])
+    proto.graph.node[0].attribute[1].i = 2  # onnx's shape inference would end the process
+    with pytest.raises(KuiperError, match="expected num_outputs=3"):
+        backend.prepare(proto)
+
+
 @pytest.mark.parametrize("index", [np.int64(-1), ints(0), ints(-1, 1), ints(2, 0), np.array([[0, 1], [-1, 0]])])
 def test_gather_of_known_places(index: np.ndarray) -> None:
     proto = model([node("Gather", ["x", "i"], ["y"], axis=1)], {"x": X}, ["y"], {"i": index}, shapes=OPEN)
