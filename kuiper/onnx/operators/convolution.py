@@ -46,8 +46,9 @@ def conv_transpose(node: Node, build: GraphBuilder) -> Value:
     window = read_window(node, x, kernel)
     if any(more >= max(step) for more, *step in zip(extra, window.strides, window.dilations, strict=True)):
         return own_transpose(node, build)
-    if window.is_even:
-        return torch_convolution(node, build, "onvTranspose", (x, weight, bias), window, output_padding=extra)
+    if window.is_even or axes < 3:
+        uneven = {} if window.is_even else {"padding_after": window.after}
+        return torch_convolution(node, build, "onvTranspose", (x, weight, bias), window, output_padding=extra, **uneven)
     assert window.before is not None
     assert window.after is not None
     bare = replace(window, before=[0] * axes, after=[0] * axes)
