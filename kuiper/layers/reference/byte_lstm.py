@@ -1,4 +1,4 @@
-"""The specification of ``kernels/byte_lstm.pyx``: onnxruntime's logistic function and tanh, and an LSTM's cells of them.
+"""The specification of ``kernels/byte_lstm.pyx``: onnxruntime's logistic function and tanh, and an LSTM's cells.
 
 Source: onnxruntime, ``core/mlas/lib/logistic.cpp`` and ``tanh.cpp``, after Eigen.
 """
@@ -68,7 +68,7 @@ def _odd_part(x: Array, coefficients: tuple[Sequence[float], Sequence[float]]) -
 
 def _polynomial(x: Array, coefficients: Sequence[float]) -> Array:
     """Horner's rule with fused steps: float64 holds the product of two float32 numbers."""
-    first, *others = np.float32(coefficients)
+    first, *others = np.asarray(coefficients, np.float32)
     total = np.full(x.shape, first, np.float32)
     for number in others:
         total = (total.astype(np.float64) * x + np.float64(number)).astype(np.float32)
