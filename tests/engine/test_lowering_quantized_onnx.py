@@ -43,8 +43,11 @@ def steps_of(tmp_path: Path) -> Any:
             [helper.make_tensor_value_info(name, 0, None) for name in outputs.split()],
             [numpy_helper.from_array(np.asarray(array), name) for name, array in constants.items()],
         )
-        path = tmp_path / "model.onnx"
-        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)]), path)
+        path, opsets = (
+            tmp_path / "model.onnx",
+            [helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)],
+        )
+        onnx.save(helper.make_model(graph, opset_imports=opsets), path)
         fast, plain = kuiper.load(path), kuiper.load(path, optimize=False)
         results = [model(*inputs) for model in (fast, plain)]
         pairs = zip(*(result if isinstance(result, tuple) else (result,) for result in results), strict=True)
@@ -154,3 +157,50 @@ def test_sums_of_32_bits_become_floats(steps_of: Any) -> None:
     node = helper.make_node("DequantizeLinear", ["x", "s"], ["y"])
     x = rng.integers(-(2**31), 2**31, (3, 33)).astype(np.int32)
     assert steps_of(node, inputs=[x], constants={"s": np.float32(0.3)}) == ["dequantize"]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("shape", [(3, 33), (1, 5, 4, 7)])
+def test_sums_of_bytes(steps_of: Any, shape: Any, dtype: Any) -> None:
+    constants = {
+        "as": np.float32(0.031), "az": random(dtype, 1)[0], "bs": np.float32(0.017), "bz": random(dtype, 1)[0],
+        "cs": np.float32(0.04), "cz": random(dtype, 1)[0],
+    }  # fmt: skip
+    node = helper.make_node(
+        "QLinearAdd", ["x", "as", "az", "x1", "bs", "bz", "cs", "cz"], ["y"], domain="com.microsoft"
+    )
+    inputs = [random(dtype, *shape), random(dtype, *shape)]
+    assert steps_of(node, inputs=inputs, constants=constants) == ["sum"]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]},
+        {"kernel_shape": [2, 3], "dilations": [2, 1], "auto_pad": "SAME_LOWER"},
+        {"kernel_shape": [3, 2], "strides": [2, 2], "ceil_mode": 1},
+    ],
+)
+def test_pools_of_bytes(steps_of: Any, settings: Any, dtype: Any) -> None:
+    node, x = helper.make_node("MaxPool", ["x"], ["y"], **settings), random(dtype, 2, 19, 8, 9)
+    assert steps_of(node, inputs=[x], constants={}) == ["max"]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_means_of_bytes(steps_of: Any, dtype: Any) -> None:
+    constants = {"s": np.float32(0.1), "z": random(dtype, 1)[0], "t": np.float32(0.09), "u": random(dtype, 1)[0]}
+    node = helper.make_node("QLinearGlobalAveragePool", ["x", "s", "z", "t", "u"], ["y"], domain="com.microsoft")
+    assert steps_of(node, inputs=[random(dtype, 2, 19, 5, 7)], constants=constants) == ["mean"]
+
+
+@pytest.mark.parametrize("turned", [0, 1])
+def test_linear_layers_of_onnxruntime(steps_of: Any, turned: int) -> None:
+    constants = {
+        "as": np.float32(0.02), "az": np.uint8(7), "b": random(np.int8, *((9, 40) if turned else (40, 9))),
+        "bs": np.float32(0.003), "bz": np.int8(0), "c": rng.integers(-5000, 5000, 9).astype(np.int32),
+        "ys": np.float32(0.3), "yz": np.uint8(99),
+    }  # fmt: skip
+    names = ["x", "as", "az", "b", "bs", "bz", "c", "ys", "yz"]
+    node = helper.make_node("QGemm", names, ["y"], transB=turned, domain="com.microsoft")
+    assert steps_of(node, inputs=[random(np.uint8, 3, 40)], constants=constants) == ["bytes"]

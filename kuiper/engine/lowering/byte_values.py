@@ -60,6 +60,18 @@ def as_byte_image(planner: Planner, x: Value) -> Value:
     return planner.in_form(x, "image", copied)
 
 
+def image_places(name: str, value: Value) -> dict[str, int]:
+    """For a kernel: where an image begins, and the bytes from image to image, row to row and pixel to pixel."""
+    image, _, row, pixel = value.view.strides
+    return {name: value.byte_offset, f"{name}_image": image, f"{name}_row": row, f"{name}_pixel": pixel}
+
+
+def has_even_pixels(view: Array) -> bool:
+    """Whether all pixels of all images follow one another evenly."""
+    (n, _, h, w), (image, _, row, pixel) = view.shape, view.strides
+    return bool((row == w * pixel or h == 1) and (image == h * w * pixel or n == 1))
+
+
 def as_byte_rows(planner: Planner, x: Value) -> Value:
     """The last axis as columns, all others as one axis of rows: a view, or one of a copy."""
 

@@ -9,11 +9,20 @@ import numpy as np
 
 from kuiper.engine.integer_packing import IntegerWeights, pack_integers, without_zero_point
 from kuiper.engine.kernels.integer_convolution import ROWS, IntegerConvolution
-from kuiper.engine.lowering.byte_values import as_byte_image, by_name, byte_image, bytes_on_arena, constant_of
+from kuiper.engine.lowering.byte_values import (
+    as_byte_image,
+    by_name,
+    byte_image,
+    bytes_on_arena,
+    constant_of,
+    has_even_pixels,
+    image_places,
+)
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.values import AnyValue, Value
 from kuiper.errors import KuiperError
 from kuiper.layers.convolution import Stencil
+from kuiper.layers.fused.quantized import QuantizedConv
 from kuiper.layers.onnx_window import read_onnx_window
 from kuiper.layers.operators.onnx_quantized import ConvInteger, QLinearConv
 
@@ -84,7 +93,25 @@ def lower_integer_convolution(layer: Any, inputs: list[AnyValue], planner: Plann
     )
     if read is None or zero is None or (is_bytes and back is None):
         return None
-    x = bytes_on_arena(planner, given["x"])
+    return _convolved(planner, given["x"], read, zero, back)
+
+
+@lowers(QuantizedConv)
+def lower_quantized_conv(layer: QuantizedConv, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """What a pass has made of a convolution of floats."""
+    product = layer.product
+    read = _placed(layer, product.weight, np.zeros(1, np.int16), product.bias, inputs[0].shape)
+    if read is None:
+        return None
+    back = Requantisation(product.scale, int(product.zero), product.zero.dtype)
+    return _convolved(planner, inputs[0], read, ZeroPoint(int(product.x_zero)), back)
+
+
+def _convolved(
+    planner: Planner, value: AnyValue, read: IntegerLayer, zero: ZeroPoint, back: Requantisation | None
+) -> Sequence[AnyValue] | None:
+    """The output of a convolution of bytes; None if the input has other channels, or is not of bytes."""
+    x = bytes_on_arena(planner, value)
     if x is None or not 3 <= len(x.shape) <= 4 or x.shape[1] != read.weight.shape[1] * read.groups:
         return None
     image = as_byte_image(planner, x if len(x.shape) == 4 else Value(x.storage, x.view[:, :, None]))
@@ -99,16 +126,22 @@ def lower_integer_convolution(layer: Any, inputs: list[AnyValue], planner: Plann
 def _read(layer: Any, given: dict[str, AnyValue]) -> IntegerLayer | None:
     """Weights, bias and window, if they are constants that fit each other and the input."""
     weight, zero, bias = (constant_of(given.get(name)) for name in ("w", "w_zero_point", "B"))
-    axes, groups = len(given["x"].shape) - 2, layer.op.int_param("group", 1)
     missing = (zero is None and "w_zero_point" in given) or (bias is None and "B" in given)
-    if weight is None or missing or weight.ndim != axes + 2 or axes not in (1, 2) or not weight.size:
+    if weight is None or missing or weight.dtype.itemsize != 1:
         return None
-    if weight.dtype.itemsize != 1 or groups < 1 or len(weight) % groups or not _fits_bias(bias, len(weight)):
+    return _placed(layer, weight, np.zeros(1, weight.dtype) if zero is None else zero, bias, given["x"].shape)
+
+
+def _placed(layer: Any, weight: Array, zero: Array, bias: Array | None, shape: tuple[int, ...]) -> IntegerLayer | None:
+    """Weights and window for an input of this shape, if they fit it."""
+    axes, groups = len(shape) - 2, layer.op.int_param("group", 1)
+    if weight.ndim != axes + 2 or axes not in (1, 2) or not weight.size:
         return None
-    zero = np.zeros(1, weight.dtype) if zero is None else zero
+    if groups < 1 or len(weight) % groups or not _fits_bias(bias, len(weight)):
+        return None
     try:
-        window = read_onnx_window(layer.op, weight.shape[2:]).placed(given["x"].shape[2:])
-        window.output_sizes(given["x"].shape[2:])
+        window = read_onnx_window(layer.op, weight.shape[2:]).placed(shape[2:])
+        window.output_sizes(shape[2:])
     except KuiperError:
         return None  # the layer says why
     settings = [window.kernel, window.strides, window.before, window.after, window.dilations]
@@ -169,7 +202,7 @@ def emit_integer_convolution(
 ) -> None:
     """Add the step from one image of bytes, channels side by side, to another image, of bytes or int32."""
     stencil, weight = layer.stencil, layer.weight
-    if stencil.is_pointwise and _is_even(x.view) and _is_even(out.view):
+    if stencil.is_pointwise and has_even_pixels(x.view) and has_even_pixels(out.view):
         x, out = _one_row(x), _one_row(out)
     n, _, out_h, out_w = out.shape
     fours = planner.machine.vnni and weight.min() >= -128 and weight.max() <= 127
@@ -192,7 +225,7 @@ def emit_integer_convolution(
             "stride_h": stencil.stride[0], "stride_w": stencil.stride[1],
             "pad_top": stencil.before[0], "pad_left": stencil.before[1],
             "dilation_h": stencil.dilation[0], "dilation_w": stencil.dilation[1],
-            **_places("x", x), **_places("out", out), **zero.numbers, **ends,
+            **image_places("x", x), **image_places("out", out), **zero.numbers, **ends,
             "x_signed": x.view.dtype == np.int8, "fours": fours, "words": packed.words,
             "block_h": block[0], "block_w": block[1], "panel_groups": panel_groups,
         }  # fmt: skip
@@ -207,18 +240,6 @@ def emit_integer_convolution(
         flops=2 * products,
         more_bytes=packed.weights.nbytes,
     )
-
-
-def _places(name: str, value: Value) -> dict[str, int]:
-    """Where an image begins, and the bytes from image to image, row to row and pixel to pixel."""
-    image, _, row, pixel = value.view.strides
-    return {name: value.byte_offset, f"{name}_image": image, f"{name}_row": row, f"{name}_pixel": pixel}
-
-
-def _is_even(view: Array) -> bool:
-    """Whether all pixels of all images follow one another evenly."""
-    (n, _, h, w), (image, _, row, pixel) = view.shape, view.strides
-    return bool((row == w * pixel or h == 1) and (image == h * w * pixel or n == 1))
 
 
 def _one_row(value: Value) -> Value:

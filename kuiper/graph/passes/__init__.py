@@ -25,6 +25,7 @@ from kuiper.graph.passes.fuse_add_into_linear import fuse_add_into_linear
 from kuiper.graph.passes.fuse_caches_into_attention import fuse_caches_into_attention
 from kuiper.graph.passes.fuse_expressions import fuse_expressions
 from kuiper.graph.passes.hoist_activation_above_views import hoist_activation_above_views
+from kuiper.graph.passes.multiply_in_bytes import multiply_in_bytes
 from kuiper.graph.passes.recognise_gelu import recognise_gelu
 from kuiper.graph.passes.recognise_layer_norm import recognise_layer_norm
 from kuiper.graph.passes.recognise_silu import recognise_silu
@@ -52,6 +53,7 @@ __all__ = [
     "fuse_caches_into_attention",
     "fuse_expressions",
     "hoist_activation_above_views",
+    "multiply_in_bytes",
     "recognise_gelu",
     "recognise_layer_norm",
     "recognise_silu",
@@ -67,6 +69,7 @@ DEFAULT_PASSES: tuple[Pass, ...] = (
     fold_constants,
     eliminate_common_subexpressions,
     recognise_layer_norm,
+    multiply_in_bytes,
     eliminate_dead_code,
     fuse_caches_into_attention,
     # A batch norm stands between a convolution and whatever else may be fused into it.

@@ -1,0 +1,274 @@
+"""Compute in bytes what a file spells with floats between DequantizeLinear and QuantizeLinear ("QDQ").
+
+    before   q -> DequantizeLinear -> nn.Conv2d -> nn.ReLU -> QuantizeLinear -> y        q and y are int8 or uint8
+    after    q -> kuiper.QuantizedConv -> y
+
+Such a file has weights that a tool has rounded to whole multiples of a step; here they become whole numbers again, the
+bias whole multiples of the step of a product, and sums of 32 bits are exact. nn.Linear becomes kuiper.QuantizedLinear,
+the sum of two tensors kuiper.QuantizedAdd, a pool of the largest MaxPool. An activation that only clamps goes where
+bytes saturate at its bounds anyway. Results may differ by one step from those of the file, which rounds in float32
+what is exact here.
+
+A QuantizeLinear whose only reader is its own DequantizeLinear becomes one expression: round, and clamp.
+
+Left alone: scales for each entry of an axis (but those of weights) or that the graph computes, weights that are no
+multiples of a step, a bias whose rounding could be seen, outputs that someone reads as floats, too.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from kuiper.graph.passes.activations import FusedActivation, activation_of
+from kuiper.graph.passes.fusion import is_addition
+from kuiper.graph.passes.rewiring import sole_reader, substitute
+from kuiper.graph.pnnx.ir import DataType, ParameterType
+from kuiper.graph.runtime_attribute import RuntimeAttribute
+from kuiper.graph.runtime_operator import RuntimeParameter
+from kuiper.graph.whole_multiples import whole_multiples
+
+if TYPE_CHECKING:
+    from kuiper.graph.protocols import RegistryProtocol
+    from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
+
+_BYTES = {np.dtype(np.uint8): DataType.U8, np.dtype(np.int8): DataType.I8}
+_TYPES = {
+    np.dtype(np.int16): DataType.I16,
+    np.dtype(np.int32): DataType.I32,
+    np.dtype(np.float32): DataType.F32,
+} | _BYTES
+_CONVOLUTIONS = {"nn.Conv1d": 1, "nn.Conv2d": 2}
+_POOLS = ("nn.MaxPool2d", "F.max_pool2d")
+_SEEN = 0.05
+"""Steps of the output by which the rounding of a bias may move it."""
+
+_MOST_BIAS = 1 << 30
+
+
+class Bytes(NamedTuple):
+    """How the bytes of an operand stand for numbers."""
+
+    operand: RuntimeOperand
+    scale: np.float32
+    zero: int
+    dtype: np.dtype
+
+
+def multiply_in_bytes(operators: list[RuntimeOperator], registry: RegistryProtocol) -> list[RuntimeOperator]:
+    """The operators with products and sums of bytes in the place of those between bytes."""
+    made: dict[RuntimeOperator, RuntimeOperator | None] = {}
+    for op in operators:
+        taken = None if op.type != "QuantizeLinear" or not registry.is_built_in(op.type) else _in_bytes(op, registry)
+        if taken is not None:
+            fused, old = taken
+            substitute(old, fused)
+            for operand in fused.inputs:
+                operand.consumers = list(dict.fromkeys([*operand.consumers, fused]))
+            made |= dict.fromkeys(old, None) | {old[0]: fused}
+    operators = [new for op in operators if (new := made.get(op, op)) is not None]
+    for op in operators:
+        pair = _pair(op, registry) if op.type == "QuantizeLinear" else None
+        if pair is not None:
+            fused, old = pair
+            substitute(old, fused)
+            made |= dict.fromkeys(old, None) | {old[0]: fused}
+    return [new for op in operators if (new := made.get(op, op)) is not None]
+
+
+Taken = tuple["RuntimeOperator", tuple["RuntimeOperator", ...]]
+"""A new operator, and those in whose place it stands."""
+
+
+def _in_bytes(quantize: RuntimeOperator, registry: RegistryProtocol) -> Taken | None:
+    """What the operators up to a QuantizeLinear are in bytes; None if they are to stay."""
+    out = _bytes_of(quantize, quantize.outputs[0])
+    op = quantize.inputs[0].producer
+    old = [quantize]
+    if out is None or op is None:
+        return None
+    activation = activation_of(op, registry)
+    if activation is not None:
+        if not _saturates(out, activation):
+            return None
+        if sole_reader(op) is not quantize or op.inputs[0].producer is None:
+            return None
+        old.insert(0, op)
+        op = op.inputs[0].producer
+    if sole_reader(op) is not old[0] or not registry.is_built_in(op.type):
+        return None
+    inputs = [_dequantized(operand, registry) for operand in op.inputs]
+    sources = [one for one in inputs if one is not None]
+    if len(sources) < len(inputs):
+        return None
+    make = _sum if is_addition(op) else _pool if op.type in _POOLS else _product
+    new = make(op, sources, out)
+    if new is None or not registry.is_supported(new.type) or not registry.is_built_in(new.type):
+        return None
+    return replace(new, name=f"{op.name}+bytes", outputs=quantize.outputs, layer=None, grown_from=op.where), (op, *old)
+
+
+def _bytes_of(op: RuntimeOperator, operand: RuntimeOperand) -> Bytes | None:
+    """How QuantizeLinear or DequantizeLinear takes the bytes of an operand: by one constant scale and zero point."""
+    numbers = [_constant(one) for one in op.inputs[1:]]
+    if (
+        not numbers
+        or any(one is None or one.size != 1 for one in numbers)
+        or (op.has_param("precision") and (op.str_param("precision") != "float"))
+    ):
+        return None
+    scale = numbers[0]
+    assert scale is not None
+    zero = numbers[1] if len(numbers) > 1 else None
+    kinds = [np.dtype(dtype) for dtype in _BYTES if zero is None and _BYTES[dtype] is operand.type]
+    dtype = zero.dtype if zero is not None else kinds[0] if kinds else None
+    if dtype not in _BYTES or scale.dtype != np.float32 or not 0 < scale.reshape(-1)[0] < np.inf:
+        return None
+    if op.type == "QuantizeLinear" and op.str_param("to") != dtype.name:
+        return None
+    return Bytes(operand, scale.reshape(-1)[0], 0 if zero is None else int(zero.reshape(-1)[0]), dtype)
+
+
+def _dequantized(operand: RuntimeOperand, registry: RegistryProtocol) -> Bytes | None:
+    """The bytes that an operand is made from."""
+    op = operand.producer
+    if op is None or op.type != "DequantizeLinear" or not registry.is_built_in(op.type):
+        return None
+    return _bytes_of(op, op.inputs[0])
+
+
+def _constant(operand: RuntimeOperand) -> np.ndarray | None:
+    op = operand.producer
+    return op.attribute("data").data if op is not None and op.type == "pnnx.Attribute" and "data" in op.attrs else None
+
+
+def _saturates(out: Bytes, activation: FusedActivation) -> bool:
+    """Whether an activation only clamps, and bytes reach no further than its bounds."""
+    low, high = (0.0, math.inf) if activation.name == "relu" else (activation.alpha, activation.beta)
+    if activation.name not in ("relu", "clip") or math.isnan(low) or math.isnan(high):
+        return False
+    limits = np.iinfo(out.dtype)
+    steps = [bound if math.isinf(bound) else round(bound / float(out.scale)) for bound in (low, high)]
+    return steps[0] <= limits.min - out.zero and steps[1] >= limits.max - out.zero
+
+
+def _product(op: RuntimeOperator, sources: list[Bytes], out: Bytes) -> RuntimeOperator | None:
+    """A convolution or a linear layer in bytes."""
+    settings = _settings(op)
+    if settings is None or len(sources) != 1 or op.attrs["weight"].type is not DataType.F32:
+        return None
+    found = whole_multiples(op.attr("weight"))
+    if found is None:
+        return None
+    (x,), (numbers, steps) = sources, found
+    scale = np.broadcast_to(x.scale * steps / out.scale, len(numbers)).astype(np.float32)
+    attrs = {"weight": numbers, "scale": scale}
+    if "bias" in op.attrs:
+        bias = op.attr("bias").astype(np.float64) / (x.scale.astype(np.float64) * steps)
+        whole = np.rint(bias)
+        seen = np.abs(bias - whole) * scale
+        if not (np.abs(whole) < _MOST_BIAS).all() or not (seen < _SEEN).all():
+            return None
+        attrs["bias"] = whole.astype(np.int32)
+    kind = "kuiper.QuantizedLinear" if op.type == "nn.Linear" else "kuiper.QuantizedConv"
+    return _made(op, kind, sources, settings | {"x_zero_point": x.zero}, attrs, out)
+
+
+def _settings(op: RuntimeOperator) -> dict[str, Any] | None:
+    """Those of a convolution in ONNX's words, none of a linear layer; None of anything else."""
+    if op.type == "nn.Linear" and "weight" in op.attrs:
+        return {}
+    axes = _CONVOLUTIONS.get(op.type)
+    padding = op.params["padding"].value if op.has_param("padding") else 0
+    if axes is None or "weight" not in op.attrs or isinstance(padding, str):
+        return None
+    if op.str_param("padding_mode", "zeros") != "zeros":
+        return None
+    pads, strides, dilations = (
+        _for_axes(op, key, axes, default) for key, default in (("padding", 0), ("stride", 1), ("dilation", 1))
+    )
+    return {"pads": pads * 2, "strides": strides, "dilations": dilations, "group": op.int_param("groups", 1)}
+
+
+def _for_axes(op: RuntimeOperator, key: str, axes: int, default: int) -> list[int]:
+    """A setting of a convolution along each axis."""
+    numbers = op.ints_param(key, (default,))
+    return list(numbers * axes if len(numbers) == 1 else numbers)
+
+
+def _sum(op: RuntimeOperator, sources: list[Bytes], out: Bytes) -> RuntimeOperator | None:
+    """The sum of two tensors of bytes of one type."""
+    if len(sources) != 2 or any(one.dtype != out.dtype for one in sources):
+        return None
+    scales = np.array([sources[0].scale, sources[1].scale, out.scale], np.float32)
+    return _made(
+        op, "kuiper.QuantizedAdd", sources, {"zero_points": [one.zero for one in sources]}, {"scales": scales}, out
+    )
+
+
+def _pool(op: RuntimeOperator, sources: list[Bytes], out: Bytes) -> RuntimeOperator | None:
+    """The largest bytes of each window, which stand for the largest numbers."""
+    if len(sources) != 1 or sources[0][1:] != out[1:] or op.bool_param("ceil_mode", False):
+        return None
+    kernel = _for_axes(op, "kernel_size", 2, 1)
+    strides = _for_axes(op, "stride", 2, 1) if op.has_param("stride") else kernel
+    pads, dilations = _for_axes(op, "padding", 2, 0) * 2, _for_axes(op, "dilation", 2, 1)
+    settings = {"kernel_shape": kernel, "strides": strides, "pads": pads, "dilations": dilations}
+    return _made(op, "MaxPool", sources, settings, {}, out)
+
+
+def _made(
+    op: RuntimeOperator,
+    kind: str,
+    sources: list[Bytes],
+    params: dict[str, Any],
+    attrs: dict[str, np.ndarray],
+    out: Bytes,
+) -> RuntimeOperator:
+    """An operator that reads these bytes."""
+    settings = {**params, "zero_point": out.zero, "to": out.dtype.name}
+    return replace(
+        op,
+        type=kind,
+        inputs=[source.operand for source in sources],
+        input_names=[""] * len(sources),
+        params={key: RuntimeParameter(_kind(value), value) for key, value in settings.items()},
+        attrs={key: RuntimeAttribute(_TYPES[data.dtype], data.shape, data) for key, data in attrs.items()},
+    )
+
+
+def _kind(value: Any) -> ParameterType:
+    if isinstance(value, list):
+        return ParameterType.INT_LIST
+    return ParameterType.STRING if isinstance(value, str) else ParameterType.INT
+
+
+def _pair(quantize: RuntimeOperator, registry: RegistryProtocol) -> Taken | None:
+    """The expression that a QuantizeLinear and the DequantizeLinear that alone reads it are."""
+    dequantize = sole_reader(quantize)
+    if dequantize is None or dequantize.type != "DequantizeLinear":
+        return None
+    if not all(map(registry.is_built_in, ("QuantizeLinear", "DequantizeLinear", "pnnx.Expression"))):
+        return None
+    operand = quantize.outputs[0]
+    there, back = _bytes_of(quantize, operand), _bytes_of(dequantize, operand)
+    if there is None or there != back or quantize.inputs[0].type is not DataType.F32:
+        return None
+    low, high = (float(limit - there.zero) for limit in (np.iinfo(there.dtype).min, np.iinfo(there.dtype).max))
+    scale = repr(float(there.scale))
+    text = f"mul(minimum(maximum(round(div(@0,{scale})),{low}),{high}),{scale})"
+    new = replace(
+        quantize,
+        type="pnnx.Expression",
+        name=f"{quantize.name}+round",
+        inputs=quantize.inputs[:1],
+        input_names=[""],
+        outputs=dequantize.outputs,
+        params={"expr": RuntimeParameter(ParameterType.STRING, text)},
+        layer=None,
+        grown_from=quantize.where,
+    )
+    return new, (quantize, dequantize)

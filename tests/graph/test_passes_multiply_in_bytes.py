@@ -1,0 +1,213 @@
+"""Files that spell quantisation with QuantizeLinear and DequantizeLinear: what they become, how far numbers move."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import kuiper
+from kuiper.graph.whole_multiples import whole_multiples
+from kuiper.layers import Layer, override
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+rng = np.random.default_rng(0)
+
+
+class Net:
+    """A quantised network under construction: constants by name, and nodes with DequantizeLinear around each."""
+
+    def __init__(self) -> None:
+        self.nodes: list[onnx.NodeProto] = []
+        self.constants: dict[str, np.ndarray] = {}
+
+    def constant(self, name: str, array: Any) -> str:
+        self.constants[name] = np.asarray(array)
+        return name
+
+    def quantize(self, x: str, y: str, scale: float, zero: int, dtype: Any = np.uint8) -> str:
+        ends = [self.constant(f"{y}_scale", np.float32(scale)), self.constant(f"{y}_zero", dtype(zero))]
+        self.nodes.append(helper.make_node("QuantizeLinear", [x, *ends], [y]))
+        return y
+
+    def dequantize(self, x: str, y: str) -> str:
+        self.nodes.append(helper.make_node("DequantizeLinear", [x, f"{x}_scale", f"{x}_zero"], [y]))
+        return y
+
+    def weights(self, name: str, *shape: int, axis: int | None = None, dtype: Any = np.int8) -> str:
+        count = shape[axis] if axis is not None else 1
+        info = np.iinfo(dtype)
+        self.constant(name, rng.integers(info.min, info.max + 1, shape).astype(dtype))
+        scale = (rng.random(count).astype(np.float32) + np.float32(0.5)) / 100
+        zero = np.full(count, 0 if dtype == np.int8 else 131, dtype)
+        shaped = (lambda array: array) if axis is not None else (lambda array: array.reshape(()))
+        self.constant(f"{name}_scale", shaped(scale)), self.constant(f"{name}_zero", shaped(zero))
+        inputs = [name, f"{name}_scale", f"{name}_zero"]
+        self.nodes.append(helper.make_node("DequantizeLinear", inputs, [f"{name}_f"], axis=axis or 0))
+        return f"{name}_f"
+
+    def bias(self, name: str, count: int, x: str, weight: str) -> str:
+        scale = self.constants[f"{x}_scale"] * self.constants[f"{weight}_scale"]
+        self.constant(name, rng.integers(-3000, 3000, count).astype(np.int32))
+        self.constant(f"{name}_scale", scale), self.constant(f"{name}_zero", np.zeros(scale.shape, np.int32))
+        inputs = [name, f"{name}_scale", f"{name}_zero"]
+        self.nodes.append(helper.make_node("DequantizeLinear", inputs, [f"{name}_f"], axis=0))
+        return f"{name}_f"
+
+    def node(self, kind: str, inputs: list[str], output: str, **settings: Any) -> str:
+        self.nodes.append(helper.make_node(kind, inputs, [output], **settings))
+        return output
+
+    def save(self, path: Path, shape: tuple[int, ...], outputs: str = "y") -> Path:
+        graph = helper.make_graph(
+            self.nodes,
+            "net",
+            [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+            [helper.make_tensor_value_info(name, 0, None) for name in outputs.split()],
+            [numpy_helper.from_array(array, name) for name, array in self.constants.items()],
+        )
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]), path / "net.onnx")
+        return path / "net.onnx"
+
+
+def types(model: Any) -> list[str]:
+    ends = ("pnnx.Input", "pnnx.Output", "pnnx.Attribute")
+    return [op.type for op in model.operators if op.type not in ends]
+
+
+def moved(path: Path, x: np.ndarray) -> tuple[list[str], float, float]:
+    """The operators that are left; by how many steps the bytes that are returned have moved, and what share of them."""
+    fast, plain = kuiper.load(path), kuiper.load(path, optimize=False)
+    got, expected = np.asarray(fast(x)).astype(int), np.asarray(plain(x)).astype(int)
+    far = np.abs(got - expected)
+    return types(fast), float(far.max()), float((far > 0).mean())
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("axis", [None, 0])
+def test_a_residual_block_moves_by_one_step_at_most(tmp_path: Path, axis: int | None, dtype: Any) -> None:
+    net, low = Net(), int(np.iinfo(dtype).min)
+    net.dequantize(net.quantize("x", "q", 0.02, low + 120, dtype), "a")
+    first = net.weights("w", 8, 3, 3, 3, axis=axis)
+    net.node("Conv", ["a", first, net.bias("b", 8, "q", "w")], "c", pads=[1, 1, 1, 1])
+    net.node("Relu", ["c"], "d")
+    net.dequantize(net.quantize("d", "e", 0.05, low, dtype), "f")
+    second = net.weights("v", 8, 8, 3, 3, axis=axis)
+    net.node("Conv", ["f", second, net.bias("h", 8, "e", "v")], "g", pads=[1, 1, 1, 1])
+    net.dequantize(net.quantize("g", "i", 0.3, low + 128, dtype), "j")
+    net.node("Add", ["j", "f"], "k")
+    net.node("Relu", ["k"], "l")
+    net.quantize("l", "y", 0.25, low, dtype)
+    x = rng.standard_normal((2, 3, 9, 7)).astype(np.float32)
+    left, steps, share = moved(net.save(tmp_path, x.shape), x)
+    assert left == ["QuantizeLinear", "kuiper.QuantizedConv", "kuiper.QuantizedConv", "kuiper.QuantizedAdd"]
+    assert steps <= 1
+    assert share < 0.01
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_products_of_matrices(tmp_path: Path, bias: bool) -> None:
+    net = Net()
+    net.dequantize(net.quantize("x", "q", 0.02, 120), "a")
+    inputs = ["a", net.weights("w", 40, 9)]
+    if bias:
+        net.node("Gemm", [*inputs, net.bias("b", 9, "q", "w")], "c")
+    else:
+        net.node("MatMul", inputs, "c")
+    net.quantize("c", "y", 0.25, 100)
+    x = rng.standard_normal((6, 40)).astype(np.float32)
+    left, steps, share = moved(net.save(tmp_path, x.shape), x)
+    assert left == ["QuantizeLinear", "kuiper.QuantizedLinear"]
+    assert steps <= 1
+    assert share < 0.05
+
+
+def test_weights_with_a_zero_point(tmp_path: Path) -> None:
+    net = Net()
+    net.dequantize(net.quantize("x", "q", 0.02, 120), "a")
+    net.node("Conv", ["a", net.weights("w", 5, 4, 3, dtype=np.uint8)], "c", strides=[2])
+    net.quantize("c", "y", 0.1, 100)
+    x = rng.standard_normal((2, 4, 30)).astype(np.float32)
+    left, steps, _ = moved(net.save(tmp_path, x.shape), x)
+    assert left == ["QuantizeLinear", "kuiper.QuantizedConv"]
+    assert steps <= 1
+
+
+@pytest.mark.parametrize("same", [False, True])
+def test_pools_of_one_scale(tmp_path: Path, same: bool) -> None:
+    net = Net()
+    net.dequantize(net.quantize("x", "q", 0.02, 120), "a")
+    net.node("MaxPool", ["a"], "c", kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 1, 0])
+    net.quantize("c", "y", 0.02 if same else 0.03, 120)
+    x = rng.standard_normal((2, 5, 9, 8)).astype(np.float32)
+    left, steps, _ = moved(net.save(tmp_path, x.shape), x)
+    assert ("MaxPool" in left) == same
+    assert steps == 0
+
+
+def test_what_is_only_rounded_becomes_an_expression(tmp_path: Path) -> None:
+    net = Net()
+    net.dequantize(net.quantize("x", "q", 0.5, 3), "a")
+    net.node("Sigmoid", ["a"], "y")
+    x = np.array([[0.25, 0.75, -0.25, 1e9, -1e9, 0.3, -0.0]], np.float32)
+    path = net.save(tmp_path, x.shape)
+    fast, plain = kuiper.load(path), kuiper.load(path, optimize=False)
+    assert "QuantizeLinear" not in types(fast)
+    assert "DequantizeLinear" not in types(fast)
+    np.testing.assert_allclose(np.asarray(fast(x)), np.asarray(plain(x)), rtol=1e-6)
+
+
+def conv_net(**changes: Any) -> tuple[Net, tuple[int, ...]]:
+    """A convolution between bytes, with something about it that the pass cannot take."""
+    net = Net()
+    net.dequantize(net.quantize("x", "q", 0.02, 120), "a")
+    weight = net.weights("w", 5, 4, 3, 3)
+    if changes.get("floats"):
+        weight = net.constant("other", rng.standard_normal((5, 4, 3, 3)).astype(np.float32))
+    net.node("Conv", ["a", weight], "c")
+    if changes.get("clip"):
+        net.node("Clip", ["c", net.constant("low", np.float32(-1)), net.constant("high", np.float32(1))], "d")
+    net.quantize("d" if changes.get("clip") else "c", "y", 0.1, 100)
+    return net, (1, 4, 6, 6)
+
+
+@pytest.mark.parametrize(
+    ("changes", "outputs"),
+    [({"floats": True}, "y"), ({"clip": True}, "y"), ({}, "y c")],
+    ids=["floats", "clip", "read"],
+)
+def test_what_is_left_alone(tmp_path: Path, changes: dict[str, Any], outputs: str) -> None:
+    net, shape = conv_net(**changes)
+    assert "kuiper.QuantizedConv" not in types(kuiper.load(net.save(tmp_path, shape, outputs)))
+
+
+@pytest.mark.parametrize("type_name", ["nn.Conv2d", "QuantizeLinear", "kuiper.QuantizedConv"])
+def test_a_students_layer_is_called(tmp_path: Path, type_name: str) -> None:
+    net, shape = conv_net()
+    path = net.save(tmp_path, shape)
+    assert "kuiper.QuantizedConv" in types(kuiper.load(path))
+    with override(type_name, Layer):
+        assert "nn.Conv2d" in types(kuiper.load(path))
+
+
+@pytest.mark.parametrize("count", [1, 9, 700])
+def test_weights_are_found_to_be_whole_multiples(count: int) -> None:
+    for most in (127, 255):
+        numbers = rng.integers(-most, most + 1, (6, count))
+        numbers[:, 0] = most
+        for steps in (np.float32([0.0123]), rng.random(6).astype(np.float32) + np.float32(1e-4)):
+            weight = numbers.astype(np.float32) * steps[:, None]
+            found = whole_multiples(weight)
+            assert found is not None
+            np.testing.assert_allclose(found[0] * found[1][:, None].astype(np.float64), weight, rtol=1e-6)
+            assert np.abs(found[0]).max() <= 255
+    assert whole_multiples(rng.standard_normal((4, 30)).astype(np.float32)) is None
+    assert whole_multiples(np.float32([[np.nan, 1]])) is None
+    zeros = whole_multiples(np.zeros((3, 4), np.float32))
+    assert zeros is not None
+    assert not zeros[0].any()
