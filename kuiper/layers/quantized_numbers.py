@@ -78,11 +78,15 @@ def by_table(x: Quantized, function: Callable[[Array], Array], scale: np.float32
 def dynamic_steps(x: Array) -> tuple[Array, np.float32]:
     """Floats as uint8 less a zero point, and the scale: both as the range of the numbers, and 0, needs them.
 
+    A range without an end makes all numbers NaN.
+
     >>> dynamic_steps(np.float32([-1, 0, 4.1]))
     (array([-50.,   0., 205.], dtype=float32), np.float32(0.02))
     """
-    low, high = min(x.min(initial=0), np.float32(0)), max(x.max(initial=0), np.float32(0))
+    low, high = np.float32(x.min(initial=0)), np.float32(x.max(initial=0))
     scale = np.float32(1) if low == high else np.float32((high - low) / np.float32(_LARGEST_BYTE))
+    if not np.isfinite(scale):
+        return np.full(x.shape, np.nan, np.float32), scale
     zero_point = int(np.rint(np.clip(np.float32(0) - low / scale, 0, _LARGEST_BYTE)))
     return steps_of(np.divide(x, scale, dtype=np.float32), zero_point, np.dtype(np.uint8)), scale
 

@@ -252,6 +252,11 @@ def simple_cases() -> list[Case]:
     add("Trilu", "Trilu", [x, scalar(1, "int64")], {"upper": 0}, weights=(1,))
     add("Pad", "Pad", [x, np.array([0, 1, 0, 2, 0, 1])], {"mode": "constant"}, weights=(1,))
     add("ExpandDims", "ExpandDims", [x, scalar(1, "int32")], {}, weights=(1,))
+    bytes_of_x = [x, np.full(5, 0.05, np.float32), np.arange(5, dtype=np.uint8)]
+    add("QuantizeLinear", "QuantizeLinear", bytes_of_x, {"axis": 1}, outputs="U", tolerance=0.0)
+    back = [r.bytes(2, 5, 16, kind="int8"), scalar(0.07), scalar(3, "int8")]
+    add("DequantizeLinear", "DequantizeLinear", back, {}, tolerance=0.0)
+    add("GatherND", "GatherND", [x, np.array([[0, 4], [1, 0]])], {}, tolerance=0.0)
     grid = np.clip(r.floats(1, 4, 5, 2), -1.2, 1.2)
     add("GridSample", "GridSample", [image, grid], {"mode": "bilinear", "padding_mode": "border"}, tolerance=1e-5)
     pool = {"kernel_shape": [2, 3], "strides": [2, 1], "pads": [0, 1, 0, 1]}

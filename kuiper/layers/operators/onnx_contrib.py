@@ -30,12 +30,14 @@ class EmbeddingSum(Layer):
         ids = given["input_ids"]
         self.expect_rank(ids, (2,), "input_ids (n, l)")
         positions = given.get("position_ids", np.arange(ids.shape[1])[None])
-        total = self._rows(given["word_embedding"], ids) + self._rows(given["position_embedding"], positions)
+        parts = [self._rows(given["word_embedding"], ids), self._rows(given["position_embedding"], positions)]
         if "segment_embedding" in given:
             self.expect("segment_ids" in given, "segment_ids with segment_embedding", "none")
-            total = total + self._rows(given["segment_embedding"], given["segment_ids"])
-        self.expect(total.shape[:2] == ids.shape, f"ids of shape {ids.shape}", total.shape[:2])
-        return np.asarray(total)
+            parts.append(self._rows(given["segment_embedding"], given["segment_ids"]))
+        shape = parts[0].shape
+        for part in parts:
+            self.expect(part.shape in (shape, (1, *shape[1:])), f"embeddings {shape}", part.shape)
+        return np.asarray(sum(parts[1:], parts[0]))
 
     def _rows(self, table: Array, ids: Array) -> Array:
         """Rows of a table (rows, hidden)."""
@@ -74,8 +76,7 @@ class Inverse(Layer):
 
     def forward(self, x: Array) -> Array:
         self.expect(x.ndim > 1 and x.shape[-1] == x.shape[-2], "square matrices (..., n, n)", x.shape)
-        matrices = x.astype(np.float64).reshape(-1, *x.shape[-2:])
-        singular = np.linalg.det(matrices) == 0
-        eye = np.eye(x.shape[-1])
-        inverses = np.linalg.inv(np.where(singular[:, None, None], eye, matrices))
-        return np.asarray(np.where(singular[:, None, None], np.inf, inverses).reshape(x.shape), x.dtype)
+        matrices = x.astype(np.float64)
+        singular = (np.linalg.det(matrices) == 0)[..., None, None]
+        inverses = np.linalg.inv(np.where(singular, np.eye(x.shape[-1]), matrices))
+        return np.asarray(np.where(singular, np.inf, inverses), x.dtype)

@@ -131,7 +131,11 @@ class DynamicQuantizeLSTM(Layer):
     def _lengths(self, given: dict[str, Array], x: Array) -> Array:
         """How many steps each sequence has."""
         lengths = given.get("sequence_lens", np.full(x.shape[1], len(x)))
-        fits = lengths.shape == x.shape[1:2] and 0 <= lengths.min(initial=0) <= lengths.max(initial=0) <= len(x)
+        fits = (
+            lengths.dtype.kind in "iu"
+            and lengths.shape == x.shape[1:2]
+            and 0 <= lengths.min(initial=0) <= lengths.max(initial=0) <= len(x)
+        )
         self.expect(fits, f"sequence_lens ({x.shape[1]},) of at most {len(x)}", lengths)
         return lengths
 

@@ -29,7 +29,7 @@ def unpacked(data: Array, bits: int) -> Array:
     """
     if bits == 8:
         return data
-    return np.stack([data & 15, data >> 4], axis=-1).reshape(*data.shape[:-1], -1)
+    return np.stack([data & 15, data >> 4], axis=-1).reshape(*data.shape[:-1], 2 * data.shape[-1])
 
 
 def dequantized_blocks(numbers: Array, scales: Array, zero_points: Array, size: int) -> Array:
@@ -161,9 +161,9 @@ class GatherBlockQuantized(Layer):
         if self.is_packed:
             rows = unpacked(rows, self.bits)
         floats = np.moveaxis(dequantized_blocks(rows, scale, points, self.size), -1, blocks)
-        shape = [1] * floats.ndim
-        shape[gathered] = -1
-        floats = np.where(outside.reshape(shape), np.float32(0), floats)
+        floats = np.where(
+            np.expand_dims(outside, [k for k in range(floats.ndim) if k != gathered]), np.float32(0), floats
+        )
         return floats.reshape(*floats.shape[:gathered], *indices.shape, *floats.shape[gathered + 1 :])
 
     def _axes(self, data: Array, scales: Array, zeros: Array | None) -> tuple[int, int]:

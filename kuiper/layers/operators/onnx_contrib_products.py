@@ -105,14 +105,14 @@ class QGemm(ByteProduct):
             a = a._replace(numbers=a.numbers.T)
         total = self.product(a.centred(), given)
         if "C" in given:
-            shape = total.shape
-            self.expect(
-                np.broadcast_shapes(given["C"].shape, shape) == shape, f"C that broadcasts to {shape}", "others"
-            )
+            pairs = zip(reversed(given["C"].shape), reversed(total.shape), strict=False)
+            fits = given["C"].ndim <= 2 and all(ours in (1, size) for ours, size in pairs)
+            self.expect(fits, f"C that broadcasts to {total.shape}", given["C"].shape)
             total = total.astype(np.float64) + given["C"]
         scale = np.float32(self.op.float_param("alpha", 1.0)) * a.scale * given["b_scale"].astype(np.float32)
         if "y_scale" not in given:
             return self.scaled(total, scale, given)
         y_scale, zero_point = self.scale_and_zero(given, "y")
         dtype = given["y_zero_point"].dtype if "y_zero_point" in given else a.numbers.dtype
+        self.expect(dtype in (np.uint8, np.int8), "y_zero_point of int8 or uint8", dtype)
         return rounded(self.scaled(total, scale / y_scale, {}), zero_point, dtype)

@@ -144,10 +144,11 @@ class QLinearSoftmax(QLinear):
 
     def compute(self, given: dict[str, Array]) -> Array:
         x, (scale, zero_point) = self.quantized(given, "X"), self.scale_and_zero(given, "Y")
+        self.expect(bool(x.scale > 0), "a scale above 0", x.scale)
         is_old = self.op.int_param("opset", 13) < 13
         along = counted_axis(self.op.int_param("axis", 1 if is_old else -1), x.numbers.ndim, self.op.where)
         if is_old:
-            rows = x.numbers.reshape(math.prod(x.numbers.shape[:along]), -1)
+            rows = x.numbers.reshape(math.prod(x.numbers.shape[:along]), math.prod(x.numbers.shape[along:]))
             flat = softmax_of_bytes(x._replace(numbers=rows), scale, zero_point)
             return np.asarray(flat.reshape(x.numbers.shape))
         last = x._replace(numbers=np.moveaxis(x.numbers, along, -1))

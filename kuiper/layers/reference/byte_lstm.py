@@ -44,7 +44,7 @@ def logistic(x: Array) -> Array:
     """``1 / (1 + exp(-x))`` in float32.
 
     >>> logistic(np.float32([0, 1, -50]))
-    array([5.0000000e-01, 7.3105860e-01, 2.9802322e-08], dtype=float32)
+    array([0.5      , 0.7310586, 0.       ], dtype=float32)
     """
     x = np.clip(x, np.float32(-18), np.float32(18))
     return np.asarray(np.clip(_odd_part(x, _LOGISTIC) + np.float32(0.5), np.float32(0), np.float32(1)))

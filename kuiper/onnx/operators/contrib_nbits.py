@@ -45,9 +45,11 @@ def _kept(
     form: BlockForm, numbers: np.ndarray, scales: np.ndarray, zeros: np.ndarray | None = None
 ) -> dict[str, np.ndarray]:
     """The weight as kuiper has it in 4 bits: no zero points, and scales that float16 holds; empty if it is another."""
-    halves = scales.astype(np.float16).reshape(form.n, -1)
-    is_same = np.array_equal(halves, scales.reshape(halves.shape)) and numbers.size == form.n * form.blob
-    if form.bits != 4 or zeros is not None or form.size % GROUP or form.k % GROUP or not is_same:
+    fits = numbers.dtype == np.uint8 and numbers.size == form.n * form.blob and scales.size == form.n * form.blocks
+    if form.bits != 4 or zeros is not None or form.size % GROUP or form.k % GROUP or not fits:
+        return {}
+    halves = scales.astype(np.float16).reshape(form.n, form.blocks)
+    if not np.array_equal(halves, scales.reshape(halves.shape)):
         return {}
     pairs = numbers.reshape(form.n, -1)[:, : form.k // 2] ^ np.uint8(_SIGNS)
     groups = np.repeat(halves, form.size // GROUP, axis=1)[:, : form.k // GROUP]
