@@ -12,7 +12,8 @@ import pytest
 
 from kuiper.errors import KuiperError
 from kuiper.models.onnx import backend
-from tests.onnx.contrib_cases import Case, all_cases, arguments, model
+from tests.onnx.contrib_case import Case, arguments, model
+from tests.onnx.contrib_cases import all_cases
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
