@@ -15,7 +15,10 @@ to be a slice of a concatenation can write it there.
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from kuiper.engine import values
 from kuiper.engine.cannot_plan import CannotPlanError
@@ -33,6 +36,7 @@ from kuiper.graph.schedule import depth_first_order
 from kuiper.graph.step import uses_state
 from kuiper.layers.operand_parameters import computes_as_kuiper
 from kuiper.layers.operators.attribute import Attribute
+from kuiper.layers.operators.onnx_control_flow import If
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -44,6 +48,10 @@ if TYPE_CHECKING:
 
 # Operators whose output depends on the shape of their input, not on what is in it.
 _SHAPE_ONLY = frozenset({"Tensor.size", "aten::size", "Tensor.shape", "Shape", "Size"})
+
+
+_SMALL = 1 << 16
+"""Bytes that are sooner copied than looked at in Python."""
 
 
 class GraphWalk:
@@ -106,6 +114,10 @@ class GraphWalk:
             self.values[op.outputs[0].index] = self.planner.host_value(op.layer, constant=True)
             return
         inputs = [self.values[operand.index] for operand in op.inputs]
+        if isinstance(op.layer, If) and values.is_known(inputs[0]):
+            outputs: Sequence[AnyValue] | None = self._plan_branch(op.layer, inputs)
+            self.values.update({operand.index: value for operand, value in zip(op.outputs, outputs, strict=True)})
+            return
         lowerable = not all(map(values.is_known, inputs)) and not any(map(values.is_unknown_number, inputs))
         lowering = find_lowering(op.layer) if lowerable else None
         outputs = lowering(op.layer, inputs, self.planner) if lowering else None
@@ -115,6 +127,23 @@ class GraphWalk:
             if isinstance(value, Value) and value.view.size == 0:
                 raise CannotPlanError(f"{op.where}: expected numbers, got an empty array {value.shape}")
             self.values[operand.index] = value
+
+    def _plan_branch(self, layer: If, inputs: list[AnyValue]) -> list[AnyValue]:
+        """The outputs of a condition that depends on sizes only: the operators of one body, in the same plan."""
+        assert isinstance(inputs[0], HostValue)
+        body, given = layer.chosen(inputs[0].example, inputs[1:])
+        inner = copy(self)
+        inner.graph, inner.values = body, {}
+        outer = self.planner.shapes, self.planner.slices, self.planner.op
+        self.planner.shapes, self.planner.slices = {}, {}  # a body's operands have numbers of their own
+        for op, value in zip(body.input_operators, given, strict=True):
+            inner.values[op.outputs[0].index] = value
+        for op in depth_first_order(body.operators):
+            if op.layer is not None:
+                with noting(op.where):
+                    inner._plan_operator(op)
+        self.planner.shapes, self.planner.slices, self.planner.op = outer
+        return [inner.values[operand.index] for op in body.output_operators for operand in op.inputs]
 
     def _run_on_examples(self, op: RuntimeOperator, inputs: list[AnyValue]) -> Sequence[AnyValue]:
         """Views, constants, or a step in Python, by what the layer makes of the stand-ins."""
@@ -138,11 +167,29 @@ class GraphWalk:
         views = [values.view_of(result, sources) for result in results]
         if all(view is not None for view in views) and not _may_be_indexed(inputs):
             return [view for view in views if view is not None]
+        if (imported := self._small_ones_on_arena(inputs, results)) is not None:
+            return self._run_on_examples(op, imported)
         constant = _depends_on_shapes_only(op, inputs)
         outputs = tuple(self.planner.host_value(result, constant) for result in results)
         if not constant:
             self.planner.steps.append(LayerStep(op, tuple(inputs), outputs))
         return outputs
+
+    def _small_ones_on_arena(self, inputs: list[AnyValue], results: Sequence[Any]) -> list[AnyValue] | None:
+        """The inputs with a small tensor from outside on the arena, of which the results are views; None if not so.
+
+        There a view costs nothing, and outside it costs a call in Python. Of a large tensor a view is better taken
+        before it is imported: perhaps nobody reads the rest.
+        """
+        if len(inputs) != 1 or not isinstance(inputs[0], HostValue) or inputs[0].constant:
+            return None
+        (value,) = inputs
+        if not self.planner.is_float_tensor(value) or value.example.nbytes > _SMALL:
+            return None
+        if not all(isinstance(one, np.ndarray) and np.may_share_memory(one, value.example) for one in results):
+            return None
+        x = self.planner.on_arena(value)
+        return None if x is None else [x]
 
     def _is_mistake(self, error: Exception, op: RuntimeOperator, inputs: list[AnyValue]) -> bool:
         """Whether neither the layer's author nor what stands in for the inputs can be to blame for an error.

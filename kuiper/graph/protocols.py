@@ -77,7 +77,22 @@ class ExecutorProtocol(Protocol):
     def report(self, inputs: Sequence[np.ndarray], /, runs: int, state: State | None = None) -> Report: ...
 
 
-class BodyProtocol(Protocol):
+class WiredGraph(Protocol):
+    """What an engine, a summary and a drawing ask of a graph: operators, wired by operands, and their order."""
+
+    name: str
+    operators: list[RuntimeOperator]
+    operands: list[RuntimeOperand]
+    order: list[RuntimeOperator]
+
+    @property
+    def input_operators(self) -> list[RuntimeOperator]: ...
+
+    @property
+    def output_operators(self) -> list[RuntimeOperator]: ...
+
+
+class BodyProtocol(WiredGraph, Protocol):
     """What a layer asks of a graph that is its body: the outputs for these arrays, whatever their types."""
 
     def run_body(self, inputs: Sequence[Any], /) -> tuple[Any, ...]: ...
@@ -95,21 +110,6 @@ class ExplorerProtocol(Protocol):
     """What makes the page of a graph at work on these inputs; ``kuiper.explore.explore`` is one."""
 
     def __call__(self, graph: Any, /, *inputs: Any) -> PageProtocol: ...
-
-
-class WiredGraph(Protocol):
-    """What an engine, a summary and a drawing ask of a graph: operators, wired by operands, and their order."""
-
-    name: str
-    operators: list[RuntimeOperator]
-    operands: list[RuntimeOperand]
-    order: list[RuntimeOperator]
-
-    @property
-    def input_operators(self) -> list[RuntimeOperator]: ...
-
-    @property
-    def output_operators(self) -> list[RuntimeOperator]: ...
 
 
 class RunnableGraph(WiredGraph, Protocol):

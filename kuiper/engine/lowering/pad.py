@@ -18,8 +18,9 @@ import numpy as np
 from kuiper.engine.lowering.placement import memory_like
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.transfers import copy_into
-from kuiper.engine.values import AnyValue, Value, narrow
+from kuiper.engine.values import AnyValue, HostValue, Value, is_known, narrow
 from kuiper.errors import KuiperError
+from kuiper.layers.operators.onnx_cutting import OnnxPad
 from kuiper.layers.operators.pad import Pad
 
 if TYPE_CHECKING:
@@ -40,9 +41,43 @@ def lower_pad(layer: Pad, inputs: list[AnyValue], planner: Planner) -> Sequence[
         shape = layer.forward(x.view).shape
     except KuiperError:
         return None  # the layer says why
+    amounts = {x.view.ndim - 1 - i: (layer.pad[2 * i], layer.pad[2 * i + 1]) for i in range(len(layer.pad) // 2)}
+    return _padded(planner, x, shape, amounts, layer.mode, layer.value)
+
+
+@lowers(OnnxPad)
+def lower_onnx_pad(layer: OnnxPad, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """Pad of ONNX, whose borders are known when sizes are."""
+    if not all(map(is_known, inputs[1:])):
+        return None
+    x = planner.on_arena(inputs[0])
+    if x is None or x.view.ndim > _MOST_AXES:
+        return None
+    known = [value.example for value in inputs[1:] if isinstance(value, HostValue)]
+    try:
+        shape = layer.forward(x.view, *known).shape
+        borders, number = layer.borders(x.view, *known)
+    except KuiperError:
+        return None  # the layer says why
+    amounts = {axis: pair for axis, pair in enumerate(borders) if any(pair)}
+    return _padded(planner, x, shape, amounts, _MODES[layer.mode], float(number))
+
+
+_MODES = {"constant": "constant", "edge": "replicate", "reflect": "reflect", "wrap": "circular"}
+"""torch's word for ONNX's."""
+
+
+def _padded(
+    planner: Planner,
+    x: Value,
+    shape: tuple[int, ...],
+    amounts: dict[int, tuple[int, int]],
+    mode: str,
+    number: float,
+) -> Sequence[AnyValue] | None:
+    """The value with these borders, by axis; None if the layer has to make them."""
     if 0 in shape:
         return None
-    amounts = {x.view.ndim - 1 - i: (layer.pad[2 * i], layer.pad[2 * i + 1]) for i in range(len(layer.pad) // 2)}
     if any(x.shape[axis] + min(before, 0) + min(after, 0) < 1 for axis, (before, after) in amounts.items()):
         return None
     for axis, (before, after) in amounts.items():
@@ -51,20 +86,22 @@ def lower_pad(layer: Pad, inputs: list[AnyValue], planner: Planner) -> Sequence[
     ends = {axis: (max(before, 0), max(after, 0)) for axis, (before, after) in amounts.items()}
     if not any(before or after for before, after in ends.values()):
         return [x]
-    if layer.mode == "reflect" and any(max(ends[axis]) >= x.shape[axis] for axis in ends):
+    if mode != "constant" and any(max(ends[axis]) > x.shape[axis] for axis in ends):
+        return None  # the border repeats itself
+    if mode == "reflect" and any(max(ends[axis]) >= x.shape[axis] for axis in ends):
         return None  # the border repeats what is cut off
     out = memory_like(planner, x, shape)
-    _fill(layer, planner, x, out, ends)
+    _fill(planner, x, out, ends, mode, number)
     return [out]
 
 
-def _fill(layer: Pad, planner: Planner, x: Value, out: Value, ends: dict[int, tuple[int, int]]) -> None:
+def _fill(planner: Planner, x: Value, out: Value, ends: dict[int, tuple[int, int]], mode: str, number: float) -> None:
     """The inside and the border of ``out``; ``ends`` has the amounts before and after, of at least 0, by axis."""
     inside = out
     for axis, (before, _) in ends.items():
         inside = narrow(inside, axis, before, x.shape[axis])
     copy_into(planner, x, inside)
-    numbers = _numbers(planner, out, layer.value) if layer.mode == "constant" else None
+    numbers = _numbers(planner, out, number) if mode == "constant" else None
     left = dict(ends)
     for axis, (before, after) in ends.items():
         left.pop(axis)
@@ -74,7 +111,7 @@ def _fill(layer: Pad, planner: Planner, x: Value, out: Value, ends: dict[int, tu
         for first, count, towards in ((0, before, 1), (before + x.shape[axis], after, -1)):
             if count:
                 target = narrow(line, axis, first, count)
-                source = _repeated(layer.mode, line, axis, (before, x.shape[axis]), (count, towards))
+                source = _repeated(mode, line, axis, (before, x.shape[axis]), (count, towards))
                 if numbers is not None:
                     source = Value(numbers.storage, numbers.view[tuple(slice(size) for size in target.shape)])
                 copy_into(planner, Value(source.storage, np.broadcast_to(source.view, target.shape)), target)

@@ -31,7 +31,7 @@ class GRU(Recurrent):
 
 @register("kuiper.GRU")
 class ResetFirstGRU(GRU):
-    """A GRU that resets the state before the product with its weights, not behind it: ``linear_before_reset=0`` of ONNX.
+    """A GRU that resets the state before the product with its weights: ``linear_before_reset=0`` of ONNX.
 
     torch has no such layer; weights and outputs are named as those of nn.GRU.
 

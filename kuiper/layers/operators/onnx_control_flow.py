@@ -46,12 +46,22 @@ class If(LayerWithBodies):
         super().__init__(op)
         self.split = op.int_param("then_inputs")
 
-    def forward(self, condition: Any, *captured: Any) -> Any:
+    def chosen(self, condition: Any, captured: Sequence[Any]) -> tuple[BodyProtocol, Sequence[Any]]:
+        """The body that a condition asks for, and which of what the two read are its inputs.
+
+        Raises
+        ------
+        ShapeError
+            If the condition has not one element.
+        """
         self.expect(np.size(condition) == 1, "a condition of one element", np.shape(condition))
         if np.reshape(condition, -1)[0]:
-            results = self.bodies["then_branch"].run_body(captured[: self.split])
-        else:
-            results = self.bodies["else_branch"].run_body(captured[self.split :])
+            return self.bodies["then_branch"], captured[: self.split]
+        return self.bodies["else_branch"], captured[self.split :]
+
+    def forward(self, condition: Any, *captured: Any) -> Any:
+        body, inputs = self.chosen(condition, captured)
+        results = body.run_body(inputs)
         return results[0] if len(results) == 1 else results
 
 

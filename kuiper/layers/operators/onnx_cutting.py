@@ -64,7 +64,14 @@ class OnnxPad(Layer):
         self.pads = [op.ints_param("pads")] if op.has_param("pads") else []
         self.axes = op.ints_param("axes", None)
 
-    def forward(self, x: Array, *operands: Any) -> Array:
+    def borders(self, x: Array, *operands: Any) -> tuple[list[tuple[int, int]], Any]:
+        """What comes in front of each axis and behind it, and what it holds.
+
+        Raises
+        ------
+        ShapeError
+            If there are not two borders for each axis.
+        """
         pads, value, named = (*self.pads, *operands, None, None, None)[:3]
         self.expect(pads is not None, "pads as a parameter or an input", "none")
         chosen = self.axes if named is None else whole_numbers(named)
@@ -74,7 +81,11 @@ class OnnxPad(Layer):
         borders = [(0, 0)] * x.ndim
         for place, dim in enumerate(chosen):
             borders[dim] = (amounts[place], amounts[place + count])
-        return padded(x, borders, self.mode, 0 if value is None else np.asarray(value).reshape(-1)[0], self.op.where)
+        return borders, 0 if value is None else np.asarray(value).reshape(-1)[0]
+
+    def forward(self, x: Array, *operands: Any) -> Array:
+        borders, value = self.borders(x, *operands)
+        return padded(x, borders, self.mode, value, self.op.where)
 
 
 def padded(x: Array, borders: list[tuple[int, int]], mode: str, value: Any = 0, where: str = "pad") -> Array:
