@@ -5,5 +5,5 @@
     operators/      these functions, by family                           builder      the graph that they add to
     reader          read_onnx: all of it in order
 
-Needs the onnx package (``pip install 'kuiper[onnx]'``), which nothing here imports before it is called.
+Needs the onnx package (the extra ``onnx``), which nothing here imports before it is called.
 """

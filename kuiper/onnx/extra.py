@@ -20,6 +20,6 @@ def import_onnx(where: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name != "onnx":
             raise
-        hint = "pip install 'kuiper[onnx]'"
+        hint = "pip install onnx"
         raise ModelFormatError(where, "the onnx package, which reads .onnx files", "none", hint) from None
     return onnx

@@ -149,7 +149,7 @@ def test_load_without_the_onnx_package_says_what_to_install(path: Path, monkeypa
         return found(name, *more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ModelFormatError, match=r"the onnx package.*pip install 'kuiper\[onnx\]'"):
+    with pytest.raises(ModelFormatError, match=r"the onnx package.*pip install onnx"):
         kuiper.load(path)
     with pytest.raises(ParameterError, match=r"constants for an .onnx file"):
         kuiper.load("net.pnnx.param", constants={"x": 1})

@@ -14,9 +14,9 @@ WORDS: dict[str, str] = {
     "-> [ ] ( ) , 2j +-",
     "param": "7767517 pnnx.Input pnnx.Output pnnx.Attribute nn.ReLU f32 i64 bool c32 null None True inf nan = @ $ # % "
     "? ( ) [ ] 1e5 2147483648",
-    "onnx": "Conv Relu MaxPool Shape Gather Reshape Concat Constant If Loop Scan Cast Slice Resize Pad Split "
-    "Gemm LSTM BatchNormalization QuantizeLinear DequantizeLinear ConstantOfShape Range Expand Tile axis axes "
-    "to value perm pads kernel_shape strides then_branch else_branch body own com.microsoft location input.onnx ../x offset length",
+    "onnx": "Conv Relu MaxPool Shape Gather Reshape Concat Constant If Loop Scan Cast Slice Resize Pad Split Gemm "
+    "LSTM BatchNormalization QuantizeLinear DequantizeLinear ConstantOfShape Range Expand Tile axis axes to value perm "
+    "pads kernel_shape strides then_branch else_branch body own com.microsoft location input.onnx ../x offset length",
     "weights": "",
     "csv": "1 -1 . , e inf nan 1e38 3.5e38 _ 0x1",
     "card": f'{_JSON} "task" "classify" "detect" "segment" "labels" "mean" "std" "size" "resize" "confidence" "iou"',

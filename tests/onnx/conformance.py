@@ -10,6 +10,7 @@ import os
 import sys
 import warnings
 from collections import defaultdict
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -55,17 +56,22 @@ class Outcome(NamedTuple):
 
 def cases(words: Iterable[str] = ()) -> Iterator[Any]:
     """The test cases of these operators, or of all that kuiper takes up."""
-    from onnx.backend.test.case.node import collect_testcases
-
     wanted = set(words)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = collect_testcases(None)
-    for case in found:
+    for case in collected():
         if wanted and not wanted & {case.name, operator_of(case)}:
             continue
         if excluded(case) is None:
             yield case
+
+
+@cache
+def collected() -> list[Any]:
+    """All test cases of the onnx package."""
+    from onnx.backend.test.case.node import collect_testcases
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return list(collect_testcases(None))
 
 
 def operator_of(case: Any) -> str:
