@@ -205,7 +205,7 @@ class GraphBuilder:
 
     def _computed(self, op: Operator, inputs: Sequence[Value], outputs: int) -> list[np.ndarray] | None:
         """What an operator makes of constants; None if its layer refuses them, or if that is too large to keep."""
-        arrays = [_widened(value.constant) for value in inputs]
+        arrays = [_widened(value.constant) for value in inputs if value.constant is not None]
         runtime = RuntimeOperator(
             op.type,
             op.name or (self.node.name if self.node else ""),
@@ -213,7 +213,11 @@ class GraphBuilder:
             [RuntimeOperand("", len(inputs) + i, None, DataType.NULL) for i in range(outputs)],
             op.input_names,
             {key: RuntimeParameter(one.type, one.value) for key, one in op.params.items()},
-            {key: RuntimeAttribute(one.type, one.shape, one.data) for key, one in op.attrs.items()},
+            {
+                key: RuntimeAttribute(one.type, one.shape, one.data)
+                for key, one in op.attrs.items()
+                if one.data is not None
+            },
         )
         try:
             with np.errstate(all="ignore"), Limited(LARGEST_STEP + 4 * sum(array.nbytes for array in arrays)):

@@ -58,6 +58,11 @@ class Value:
         return tuple(size for size in self.shape if isinstance(size, int))
 
 
+Word = str  # in the class below, these types are methods
+Whole = int
+Number = float
+
+
 @dataclass
 class Node:
     """A node of the file: ``inputs`` has None where the file leaves one out; ``outputs`` has the names, "" if unused.
@@ -108,7 +113,7 @@ class Node:
         """A setting, or its default."""
         return self.attributes.get(name, default)
 
-    def int(self, name: str, default: int | None = None) -> int:
+    def int(self, name: Word, default: Whole | None = None) -> Whole:
         """A setting that is a whole number.
 
         Raises
@@ -121,33 +126,33 @@ class Node:
             raise ParameterError(self.where, f"{name}=a whole number", value)
         return value
 
-    def float(self, name: str, default: float | None = None) -> float:
+    def float(self, name: Word, default: Number | None = None) -> Number:
         """A setting that is a number; errors are those of ``int``."""
         value = self._required(name, default)
         if not isinstance(value, (int, float)):
             raise ParameterError(self.where, f"{name}=a number", value)
         return float(value)
 
-    def str(self, name: str, default: str | None = None) -> str:
+    def str(self, name: Word, default: Word | None = None) -> Word:
         """A setting that is a word; errors are those of ``int``."""
         value = self._required(name, default)
         if not isinstance(value, str):
             raise ParameterError(self.where, f"{name}=a word", value)
         return value
 
-    def ints(self, name: str, default: list[int] | tuple[int, ...] | None = None) -> list[int]:
+    def ints(self, name: Word, default: list[Whole] | tuple[Whole, ...] | None = None) -> list[Whole]:
         """A setting that is a list of whole numbers; errors are those of ``int``."""
         value = self._required(name, default)
         if not isinstance(value, (list, tuple)) or not all(isinstance(item, int) for item in value):
             raise ParameterError(self.where, f"{name}=whole numbers", value)
         return list(value)
 
-    def graph(self, name: str) -> onnx.GraphProto:
+    def graph(self, name: Word) -> onnx.GraphProto:
         """A body."""
         body: onnx.GraphProto = self._required(name, None)
         return body
 
-    def constant(self, place: int, what: str) -> np.ndarray:
+    def constant(self, place: Whole, what: Word) -> np.ndarray:
         """The numbers of an input that must not depend on what the model is called with.
 
         Raises
@@ -162,7 +167,7 @@ class Node:
             )
         return value.constant
 
-    def whole_numbers(self, place: int, setting: str) -> list[int] | None:
+    def whole_numbers(self, place: Whole, setting: Word) -> list[Whole] | None:
         """What newer operator sets have as an input and older ones as a setting, if it is a constant; None if it is
         computed or missing."""
         if setting in self.attributes:
@@ -172,11 +177,11 @@ class Node:
             return None
         return [int(item) for item in np.atleast_1d(value.constant).ravel()]
 
-    def unsupported(self, expected: str, got: object) -> UnsupportedOperatorError:
+    def unsupported(self, expected: Word, got: object) -> UnsupportedOperatorError:
         """The error for what kuiper lacks in this operator, to be raised."""
         return UnsupportedOperatorError(self.where, expected, got)
 
-    def _required(self, name: str, default: Any) -> Any:
+    def _required(self, name: Word, default: Any) -> Any:
         value = self.attributes.get(name, default)
         if value is None:
             raise ParameterError(self.where, f"a setting '{name}'", ", ".join(self.attributes) or "none")

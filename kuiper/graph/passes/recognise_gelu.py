@@ -45,7 +45,7 @@ def _is_gelu(op: RuntimeOperator, registry: RegistryProtocol) -> bool:
     if not all(map(registry.is_built_in, (op.type, "F.gelu"))):
         return False
     constant, factors = _factors(_tree(op.str_param("expr").replace(" ", "")))
-    sums = [factor for factor in factors if factor != "@0"]
+    sums = [factor for factor in factors if isinstance(factor, tuple)]
     if abs(constant - 0.5) > _CLOSE or len(factors) != 2 or len(sums) != 1 or sums[0][0] != "add":
         return False
     ones, curves = _split(sums[0][1:])

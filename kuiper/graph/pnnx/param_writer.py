@@ -79,9 +79,10 @@ def _check_expressible(op: Operator, where: str) -> None:
     hint = "load the .onnx file itself"
     if op.graphs:
         raise ModelFormatError(where, "an operator without bodies", ", ".join(op.graphs), hint)
-    for typed in (*op.inputs, *op.outputs, *op.attrs.values()):
-        if typed.type > DataType.BF16:
-            raise ModelFormatError(where, f"one of the types {' '.join(NAMES)}", typed.type.name.lower(), hint)
+    kinds = [operand.type for operand in (*op.inputs, *op.outputs)] + [attr.type for attr in op.attrs.values()]
+    for kind in kinds:
+        if kind > DataType.BF16:
+            raise ModelFormatError(where, f"one of the types {' '.join(NAMES)}", kind.name.lower(), hint)
 
 
 def _check_names(op: Operator, where: str) -> None:
