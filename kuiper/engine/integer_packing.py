@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.engine.kernels.convolution import LANES
-from kuiper.engine.kernels.integer_convolution import WIDTH
+from kuiper.engine.kernels.integer_convolution import LANES_WOVEN, WIDTH
 from kuiper.engine.memory import for_weights
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kuiper.layers.convolution import Stencil
     from kuiper.layers.layer import Array
 
@@ -35,6 +37,7 @@ class IntegerWeights:
     places: Array
     words: int
     fours: bool
+    depthwise: bool = False
 
 
 def without_zero_point(weight: Array, zero: Array) -> Array:
@@ -64,7 +67,42 @@ def pack_integers(weight: Array, groups: int, stencil: Stencil, fours: bool) -> 
             panel = padded.reshape(taps, words, of_word, -1).transpose(0, 1, 3, 2)
             parts.append(np.ascontiguousarray(panel).reshape(-1).view(np.uint8))
             offset += len(parts[-1])
-    packed = for_weights(-(-offset // 4)).view(np.uint8)[:offset]
+    return _joined(weight, parts, panels, places, words, fours)
+
+
+def pack_depthwise(weight: Array, stencil: Stencil) -> IntegerWeights:
+    """Pack weights (channels, 1, kernel_h, kernel_w) of int16, where each output has a channel of its own.
+
+    Two taps are a pair. Channels stand in the order in which the kernel weaves them: of each eight the first four in
+    one vector, the others in the next one.
+    """
+    channels, _, kernel_h, kernel_w = weight.shape
+    taps = kernel_h * kernel_w
+    places = [(y * stencil.dilation[0], x * stencil.dilation[1]) for y in range(kernel_h) for x in range(kernel_w)]
+    padded = np.zeros((taps + taps % 2, -(-channels // WIDTH) * WIDTH), np.int16)
+    padded[:taps, :channels] = weight.reshape(channels, taps).T
+    order = np.arange(WIDTH) if LANES_WOVEN == 1 else np.arange(WIDTH).reshape(-1, 2, 4).swapaxes(0, 1).reshape(-1)
+    panels, parts, offset = [], [], 0
+    for first in range(0, channels, WIDTH):
+        panel = padded[:, first + order].reshape(-1, 2, WIDTH).transpose(0, 2, 1)
+        panels.append((WIDTH // LANES, first, min(WIDTH, channels - first), first, offset))
+        parts.append(np.ascontiguousarray(panel).reshape(-1).view(np.uint8))
+        offset += len(parts[-1])
+    return _joined(weight, parts, panels, places + places[:1] * (taps % 2), 0, False, True)
+
+
+def _joined(
+    weight: Array,
+    parts: list[Array],
+    panels: Sequence[tuple[int, ...]],
+    places: Sequence[tuple[int, int]],
+    words: int,
+    fours: bool,
+    depthwise: bool = False,
+) -> IntegerWeights:
+    """Panels, one behind the other."""
+    size = sum(map(len, parts))
+    packed = for_weights(-(-size // 4)).view(np.uint8)[:size]
     np.concatenate(parts, out=packed)
-    sums = weight.reshape(out_c, -1).sum(axis=1, dtype=np.int32)
-    return IntegerWeights(packed, sums, np.array(panels, np.intp), np.array(places, np.intp), words, fours)
+    sums = weight.reshape(len(weight), -1).sum(axis=1, dtype=np.int32)
+    return IntegerWeights(packed, sums, np.array(panels, np.intp), np.array(places, np.intp), words, fours, depthwise)

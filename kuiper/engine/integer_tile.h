@@ -122,6 +122,60 @@ static inline void kuiper_integer_tile(int rows, int vectors, int fours, const k
         (vectors == 1 ? kuiper_pairs_1 : kuiper_pairs_2)(rows, work, x, out);
 }
 
+/* A channel of its own for each output, whose numbers under two taps at a time are woven into pairs: KUIPER_WOVEN lanes of 128
+   bits each weave eight channels, four into the first vector and four into the second. ``x`` has int16; taps are even. */
+#if defined(KUIPER_AVX512) && defined(__AVX512BW__)
+enum { KUIPER_WOVEN = 4 };
+typedef __m512i kuiper_shorts;
+#define KUIPER_WEAVE_LOW(a, b) _mm512_unpacklo_epi16(a, b)
+#define KUIPER_WEAVE_HIGH(a, b) _mm512_unpackhi_epi16(a, b)
+#define KUIPER_PAIRS(sum, a, b) _mm512_add_epi32(sum, _mm512_madd_epi16(a, b))
+#define KUIPER_UNWOVEN(low, high, first)                                                                                       \
+    _mm512_permutex2var_epi32(low,                                                                                             \
+                              _mm512_add_epi32(_mm512_set1_epi32(2 * (first)),                                                 \
+                                               _mm512_set_epi32(23, 22, 21, 20, 7, 6, 5, 4, 19, 18, 17, 16, 3, 2, 1, 0)),      \
+                              high)
+#elif defined(KUIPER_AVX2)
+enum { KUIPER_WOVEN = 2 };
+typedef __m256i kuiper_shorts;
+#define KUIPER_WEAVE_LOW(a, b) _mm256_unpacklo_epi16(a, b)
+#define KUIPER_WEAVE_HIGH(a, b) _mm256_unpackhi_epi16(a, b)
+#define KUIPER_PAIRS(sum, a, b) _mm256_add_epi32(sum, _mm256_madd_epi16(a, b))
+#define KUIPER_UNWOVEN(low, high, first) _mm256_permute2x128_si256(low, high, (first) ? 0x31 : 0x20)
+#else
+enum { KUIPER_WOVEN = 1 };
+#endif
+static void kuiper_integer_depthwise(int rows, const kuiper_integer_work *work, const unsigned char *const *x, int *out) {
+    for (int i = 0; i < rows; i++, out += INTEGER_WIDTH) {
+        const unsigned char *w = work->weights;
+#if defined(KUIPER_PAIRS)
+        kuiper_shorts low = {0}, high = {0};
+        for (Py_ssize_t tap = 0; tap < work->taps; tap += 2, w += 2 * sizeof(kuiper_shorts)) {
+            kuiper_shorts a, b, first, second;
+            memcpy(&a, x[i] + work->offset[tap], sizeof a);
+            memcpy(&b, x[i] + work->offset[tap + 1], sizeof b);
+            memcpy(&first, w, sizeof first);
+            memcpy(&second, w + sizeof first, sizeof second);
+            low = KUIPER_PAIRS(low, KUIPER_WEAVE_LOW(a, b), first);
+            high = KUIPER_PAIRS(high, KUIPER_WEAVE_HIGH(a, b), second);
+        }
+        const kuiper_ints some = (kuiper_ints)KUIPER_UNWOVEN(low, high, 0) + kuiper_load_words(work->start);
+        const kuiper_ints others = (kuiper_ints)KUIPER_UNWOVEN(low, high, LANES / 2) + kuiper_load_words(work->start + LANES);
+        memcpy(out, &some, sizeof some);
+        memcpy(out + LANES, &others, sizeof others);
+#else
+        memcpy(out, work->start, 4 * INTEGER_WIDTH);
+        for (Py_ssize_t tap = 0; tap < work->taps; tap += 2, w += 4 * INTEGER_WIDTH)
+            for (int c = 0; c < 2 * INTEGER_WIDTH; c++) {
+                short number, weight;
+                memcpy(&number, x[i] + work->offset[tap + c % 2] + c / 2 * 2, 2);
+                memcpy(&weight, w + 2 * c, 2);
+                out[c / 2] += number * weight;
+            }
+#endif
+    }
+}
+
 /* A run of bytes as rows of the tile have them: int16 without the zero point, or bytes without a sign. */
 static void kuiper_spread(const unsigned char *x, int is_signed, int zero, Py_ssize_t count, int fours, unsigned char *out) {
     const int flip = is_signed ? 128 : 0;
@@ -137,24 +191,67 @@ static void kuiper_spread(const unsigned char *x, int is_signed, int zero, Py_ss
 }
 
 /* Sums to bytes: times a scale, to the nearest whole number, of two the even one; ``low`` and ``high`` are what the byte can
-   hold, without the zero point. Beside 1.5 * 2**23 a float has no room for a fraction. */
-KUIPER_INLINE void kuiper_requantise(const int *sums, const float *scale, Py_ssize_t count, float low, float high, int zero,
-                                     unsigned char *out) {
-    for (Py_ssize_t i = 0; i < count; i++) {
+   hold, without the zero point. NaN is ``low``. Sums and scales are read, and ``out`` written, INTEGER_WIDTH at a time. */
+#if defined(KUIPER_AVX512)
+KUIPER_INLINE void kuiper_requantise_width(const int *sums, const float *scale, float low, float high, int zero,
+                                           unsigned char *out) {
+    KUIPER_EACH (v, INTEGER_VECTORS) {
+        const __m512 scaled = _mm512_cvtepi32_ps(_mm512_loadu_si512(sums + v * LANES)) * kuiper_load(scale + v * LANES);
+        const __m512 kept = _mm512_min_ps(_mm512_max_ps(scaled, _mm512_set1_ps(low)), _mm512_set1_ps(high));
+        const __m512i whole = _mm512_add_epi32(_mm512_cvtps_epi32(kept), _mm512_set1_epi32(zero));
+        _mm_storeu_si128((__m128i *)(out + v * LANES), _mm512_cvtepi32_epi8(whole));
+    }
+}
+#elif defined(KUIPER_AVX2)
+KUIPER_INLINE void kuiper_requantise_width(const int *sums, const float *scale, float low, float high, int zero,
+                                           unsigned char *out) {
+    __m256i whole[INTEGER_VECTORS];
+    KUIPER_EACH (v, INTEGER_VECTORS) {
+        const __m256 scaled = _mm256_cvtepi32_ps((__m256i)kuiper_load_words(sums + v * LANES)) * kuiper_load(scale + v * LANES);
+        whole[v] =
+            _mm256_cvtps_epi32(_mm256_min_ps(_mm256_max_ps(scaled, _mm256_set1_ps(low)), _mm256_set1_ps(high)));
+    }
+    __m256i shorts = _mm256_permute4x64_epi64(_mm256_packs_epi32(whole[0], whole[1]), 0xd8);
+    shorts = _mm256_and_si256(_mm256_add_epi16(shorts, _mm256_set1_epi16((short)zero)), _mm256_set1_epi16(255));
+    _mm_storeu_si128((__m128i *)out,
+                     _mm_packus_epi16(_mm256_castsi256_si128(shorts), _mm256_extracti128_si256(shorts, 1)));
+}
+#else
+KUIPER_INLINE void kuiper_requantise_width(const int *sums, const float *scale, float low, float high, int zero,
+                                           unsigned char *out) {
+    for (int i = 0; i < INTEGER_WIDTH; i++) {
         float number = (float)sums[i] * scale[i];
         int bits;
-        number = number > low ? number : low; /* NaN, too */
-        number = (number > high ? high : number) + 12582912.0f;
+        number = number > low ? number : low;
+        number = (number < high ? number : high) + 12582912.0f; /* beside 1.5 * 2**23 a float has no fraction */
         memcpy(&bits, &number, 4);
         out[i] = (unsigned char)(bits - 0x4b400000 + zero);
     }
 }
-static inline void kuiper_requantise_row(const int *sums, const float *scale, Py_ssize_t count, float low, float high,
-                                         int zero, unsigned char *out) {
+#endif
+static inline void kuiper_requantise(const int *sums, const float *scale, Py_ssize_t count, float low, float high, int zero,
+                                     unsigned char *out) {
+    for (; count > 0; count -= INTEGER_WIDTH, sums += INTEGER_WIDTH, scale += INTEGER_WIDTH, out += INTEGER_WIDTH) {
+        unsigned char some[INTEGER_WIDTH];
+        kuiper_requantise_width(sums, scale, low, high, zero, some);
+        memcpy(out, some, count < INTEGER_WIDTH ? (size_t)count : INTEGER_WIDTH);
+    }
+}
+
+/* The sums of a tile, INTEGER_WIDTH for each row, of which ``count`` are outputs. */
+static void kuiper_requantise_tile(int rows, const int *sums, const float *scale, Py_ssize_t count, float low, float high,
+                                   int zero, unsigned char *const *out) {
     if (count == INTEGER_WIDTH)
-        kuiper_requantise(sums, scale, INTEGER_WIDTH, low, high, zero, out);
+        for (int i = 0; i < rows; i++) kuiper_requantise_width(sums + i * INTEGER_WIDTH, scale, low, high, zero, out[i]);
     else
-        kuiper_requantise(sums, scale, count, low, high, zero, out);
+        for (int i = 0; i < rows; i++) {
+            unsigned char some[INTEGER_WIDTH];
+            kuiper_requantise_width(sums + i * INTEGER_WIDTH, scale, low, high, zero, some);
+            if (count == LANES)
+                memcpy(out[i], some, LANES);
+            else
+                memcpy(out[i], some, (size_t)count);
+        }
 }
 
 #endif

@@ -35,12 +35,29 @@ cdef extern from "kuiper/engine/integer_tile.h":
         int rows, int vectors, bint fours, const IntegerWork* work, const unsigned char** x, int* out
     ) noexcept nogil
 
+    # how many lanes weave the numbers of two taps, eight channels each; 1: none
+    enum:
+        WOVEN "KUIPER_WOVEN"
+
+    # out[row] (INTEGER_WIDTH ints), a channel of its own for each output; rows of int16, an even number of taps, and
+    # weights [taps / 2][INTEGER_WIDTH][2] of int16, in the order in which channels are woven
+    void integer_depthwise "kuiper_integer_depthwise"(
+        int rows, const IntegerWork* work, const unsigned char** x, int* out
+    ) noexcept nogil
+
     # a run of bytes as the rows of a tile have them
     void spread "kuiper_spread"(
         const unsigned char* x, bint is_signed, int zero, Py_ssize_t count, bint fours, unsigned char* out
     ) noexcept nogil
 
-    # sums to bytes: times a scale, rounded to even, kept within low and high, and the zero point added
-    void requantise "kuiper_requantise_row"(
+    # sums to bytes: times a scale, rounded to even, kept within low and high, and the zero point added; of sums and scales
+    # INTEGER_WIDTH at a time are read
+    void requantise "kuiper_requantise"(
         const int* sums, const float* scale, Py_ssize_t count, float low, float high, int zero, unsigned char* out
+    ) noexcept nogil
+
+    # the same for the rows of a tile
+    void requantise_tile "kuiper_requantise_tile"(
+        int rows, const int* sums, const float* scale, Py_ssize_t count, float low, float high, int zero,
+        unsigned char** out
     ) noexcept nogil

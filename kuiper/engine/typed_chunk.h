@@ -51,6 +51,14 @@ enum {
 static void kuiper_load_chunk(const char *from, int type, Py_ssize_t step, Py_ssize_t count, int floating,
                               kuiper_chunk *chunk) {
     char *to = (char *)chunk;
+    if (step == 0 && count > 1) { /* one number for all */
+        kuiper_load_chunk(from, type, 1, 1, floating, chunk);
+        if (floating)
+            for (Py_ssize_t i = 1; i < count; i++) chunk->floats[i] = chunk->floats[0];
+        else
+            for (Py_ssize_t i = 1; i < count; i++) chunk->wholes[i] = chunk->wholes[0];
+        return;
+    }
     if (floating) switch (type) {
             case KUIPER_FLOAT32: KUIPER_CONVERT(float, float, from, step, to, 4, x) break;
             case KUIPER_INT64: KUIPER_CONVERT(long long, float, from, step, to, 4, x) break;

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kuiper.engine.integer_packing import pack_integers, without_zero_point
+from kuiper.engine.integer_packing import pack_depthwise, pack_integers, without_zero_point
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.digit_product import RUNS
 from kuiper.engine.kernels.integer_convolution import ROWS, WIDTH, IntegerConvolution
@@ -60,11 +60,14 @@ def convolve(
     out_type: Any = np.int32,
     computes_zero: bool = False,
     panel_groups: int = 1,
+    depthwise: bool = False,
+    together: int = 1000,
 ) -> np.ndarray:
     """What the step makes of images (n, c, h, w), with ``gap`` bytes between pixels."""
     n, c, h, w = x.shape
     out_c, (out_h, out_w) = len(weight), stencil.output_size(h, w)
-    packed = pack_integers(weight, groups, stencil, fours)
+    depthwise = depthwise and 1 < groups == out_c == c
+    packed = pack_depthwise(weight, stencil) if depthwise else pack_integers(weight, groups, stencil, fours)
     pixels = np.full((n, h, w, c + gap), 77, np.uint8)
     pixels[..., :c] = x.transpose(0, 2, 3, 1).view(np.uint8)
     size = np.dtype(out_type).itemsize
@@ -81,12 +84,13 @@ def convolve(
         "stride_h": stencil.stride[0], "stride_w": stencil.stride[1],
         "pad_top": stencil.before[0], "pad_left": stencil.before[1],
         "dilation_h": stencil.dilation[0], "dilation_w": stencil.dilation[1],
-        "x": 0, "x_image": pixels.strides[0], "x_row": pixels.strides[1], "x_pixel": pixels.strides[2],
+        "x": 0, "x_image": pixels.strides[0], "x_row": pixels.strides[1], "x_pixel": pixels.strides[2], "x_channel": 1,
         "out": int(starts[2]), "out_image": out.strides[0], "out_row": out.strides[1], "out_pixel": out.strides[2],
-        "x_signed": x.dtype == np.int8, "fours": fours, "zero": 123 if computes_zero else zero,
+        "x_signed": x.dtype == np.int8, "fours": fours, "depthwise": depthwise, "zero": 123 if computes_zero else zero,
         "zero_at": int(starts[1]) if computes_zero else -1,
         "to_bytes": size == 1, "low": limits.min - out_zero, "high": limits.max - out_zero, "out_zero": out_zero,
         "words": packed.words, "block_h": block[0], "block_w": block[1], "panel_groups": panel_groups,
+        "together": together,
     }  # fmt: skip
     bias = np.zeros(out_c, np.int32) if bias is None else bias
     scale = np.ones(out_c, np.float32) if scale is None else scale
@@ -132,10 +136,30 @@ def test_convolutions(stencil: Stencil, channels: int, outputs: int, groups: int
         settings = {"zero": zero, "groups": groups, "fours": fours, "gap": gap, "panel_groups": panel_groups}
         settings["panel_groups"] = min(panel_groups, -(-outputs // groups // WIDTH) * groups)
         expected = naive(x, zero, weight, groups, stencil)
-        got = convolve(x, weight, stencil, block=block, **settings)
+        got = convolve(x, weight, stencil, block=block, together=5, **settings)
         np.testing.assert_array_equal(got, expected)
         got = convolve(x, weight, stencil, block=block, bias=bias, computes_zero=True, **settings)
         np.testing.assert_array_equal(got, expected + bias[:, None, None])
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("channels", [2, 3, LANES, WIDTH - 1, WIDTH, WIDTH + 1, 3 * WIDTH + 5])
+@pytest.mark.parametrize(
+    "stencil",
+    [
+        Stencil((3, 3), before=(1, 1), after=(1, 1)),
+        Stencil((2, 5), stride=(2, 1), before=(0, 2), after=(1, 2)),
+        Stencil((3, 2), stride=(1, 2), before=(2, 1), after=(2, 0), dilation=(2, 1)),
+        Stencil((1, 1)),
+    ],
+)
+def test_a_channel_of_its_own_for_each_output(stencil: Stencil, channels: int, dtype: Any) -> None:
+    x, bias = numbers_of(dtype, 2, channels, 7, 9), rng.integers(-(2**20), 2**20, channels, np.int32)
+    weight = rng.integers(-255, 256, (channels, 1, *stencil.kernel)).astype(np.int16)
+    zero = int(numbers_of(dtype, 1)[0])
+    for gap in (0, 3):
+        got = convolve(x, weight, stencil, zero=zero, groups=channels, gap=gap, bias=bias, depthwise=True)
+        np.testing.assert_array_equal(got, naive(x, zero, weight, channels, stencil) + bias[:, None, None])
 
 
 @WAYS

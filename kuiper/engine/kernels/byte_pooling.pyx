@@ -6,9 +6,11 @@
 A border is smaller than everything: taps outside are left out, and a window that has none but these gets the least number.
 """
 
+import numpy as np
+
 from libc.string cimport memset
 
-from kuiper.engine.integer_tile cimport requantise
+from kuiper.engine.integer_tile cimport INTEGER_WIDTH, requantise
 from kuiper.engine.step cimport Memory, Step
 
 cdef enum:
@@ -88,14 +90,15 @@ cdef class ByteMean(Step):
 
     def __init__(self, dict numbers, Py_ssize_t images, const float[::1] scale):
         cdef Averaged* w = &self.work
+        cdef const float[::1] scales = np.append(scale, np.zeros(INTEGER_WIDTH, np.float32))
         w.pixels, w.channels, w.zero = numbers["pixels"], numbers["channels"], numbers["zero"]
         w.x, w.x_image, w.x_pixel, w.out = numbers["x"], numbers["x_image"], numbers["x_pixel"], numbers["out"]
         w.x_signed, w.low, w.high, w.out_zero = numbers["x_signed"], numbers["low"], numbers["high"], numbers["out_zero"]
-        w.scale = &scale[0]
-        self.keeps = scale
+        w.scale = &scales[0]
+        self.keeps = scales
         self.numbers, self.run = w, average
         self.tasks = images
-        self.scratch_floats = w.channels
+        self.scratch_floats = w.channels + INTEGER_WIDTH
 
 
 cdef void average(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:

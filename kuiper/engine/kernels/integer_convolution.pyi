@@ -3,6 +3,7 @@ from kuiper.layers.layer import Array
 
 WIDTH: int
 ROWS: int
+LANES_WOVEN: int
 
 class IntegerConvolution(Step):
     def __init__(

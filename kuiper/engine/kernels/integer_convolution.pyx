@@ -9,7 +9,10 @@
 A task is a block of output pixels times a group of panels. It first spreads the bytes under its block, with the border around
 them, into memory that the second-level cache holds: a border is the zero point there, so the tile knows nothing of it, and
 neither of strides. Where the kernel is not dilated, a row of it is one run of kernel_w * channels numbers, else each tap is a
-run of its own. The panel is the outer loop and the pixels are the inner one: a panel is read from afar once for each task.
+run of its own. Panels are the outer loop and pixels are the inner one, so that a panel is read from afar once for each task. Where all panels
+fit the first-level cache, only some pixels at a time go through them: their outputs stay there, too.
+
+Where each channel has an output of its own, a panel is some channels, and pairs are made of two taps of one channel.
 
 A matrix product is a convolution of 1 x 1, each row of the matrix a pixel.
 
@@ -22,15 +25,17 @@ import numpy as np
 from libc.string cimport memcpy, memset
 
 from kuiper.engine.integer_tile cimport (
-    INTEGER_ROWS, INTEGER_VECTORS, INTEGER_WIDTH, IntegerWork, integer_tile, requantise, spread,
+    INTEGER_ROWS, INTEGER_WIDTH, WOVEN, IntegerWork, integer_depthwise, integer_tile, requantise_tile,
+    spread,
 )
 from kuiper.engine.step cimport Memory, Step
 
 WIDTH = INTEGER_WIDTH  # outputs of a panel
 ROWS = INTEGER_ROWS  # pixels of a tile
+LANES_WOVEN = WOVEN
 
 cdef enum:
-    SLACK = 16  # bytes behind a block that may be read
+    SLACK = 64  # bytes behind a block that may be read
 
 # One panel: how many vectors, which outputs, from which input channel on, and where its weights begin, in bytes.
 cdef struct Panel:
@@ -39,9 +44,9 @@ cdef struct Panel:
 cdef struct Geometry:
     Py_ssize_t images, in_h, in_w, out_h, out_w, channels
     Py_ssize_t kernel_h, kernel_w, stride_h, stride_w, pad_top, pad_left, dilation_h, dilation_w
-    Py_ssize_t x, x_image, x_row, x_pixel  # bytes; the channels of a pixel are neighbours
+    Py_ssize_t x, x_image, x_row, x_pixel, x_channel  # bytes
     Py_ssize_t out, out_image, out_row, out_pixel  # bytes
-    bint x_signed, fours
+    bint x_signed, fours, depthwise
     int zero  # the input's zero point
     Py_ssize_t zero_at  # where it lies if the graph computes it, in bytes; -1: it does not
     bint to_bytes  # whether sums become bytes
@@ -49,6 +54,7 @@ cdef struct Geometry:
     int out_zero
     Py_ssize_t words  # of four bytes under a tap
     Py_ssize_t block_h, block_w, panel_groups
+    Py_ssize_t together  # pixels that meet all panels before the next ones do
 
 cdef struct Work:
     Geometry geometry
@@ -77,8 +83,8 @@ cdef class IntegerConvolution(Step):
     numbers : dict of numbers
     offset : of each tap, in numbers, as rows and columns of the padded image: (taps, 2)
     weights : packed, one panel behind the other
-    bias, weight_sums : int32, what sums begin with, and the sum of the weights of each output; for whole panels
-    scale : float32, what sums are multiplied with to become bytes; for whole panels
+    bias, weight_sums : int32, what sums begin with, and the sum of the weights of each output
+    scale : float32, what the sums of each output are multiplied with to become bytes
     panels : (panels, 5): vectors, first output, number of outputs, first input channel, offset of the weights
     """
 
@@ -91,6 +97,7 @@ cdef class IntegerConvolution(Step):
         cdef Work* work = &self.work
         cdef Geometry* g = &work.geometry
         cdef Py_ssize_t[::1] places
+        cdef const float[::1] scales = np.append(scale, np.zeros(INTEGER_WIDTH, np.float32))
         g[0] = numbers
         work.taps, work.panels = offset.shape[0], panels.shape[0]
         work.blocks_h = (g.out_h + g.block_h - 1) // g.block_h
@@ -101,8 +108,8 @@ cdef class IntegerConvolution(Step):
         work.row = work.seen_w * work.pixel
         places = np.ascontiguousarray(np.asarray(offset) @ np.array([work.row, work.pixel], np.intp))
         work.offset, work.panel, work.weights = &places[0], <const Panel*> &panels[0, 0], &weights[0]
-        work.bias, work.weight_sums, work.scale = &bias[0], &weight_sums[0], &scale[0]
-        self.keeps = (places, weights, bias, weight_sums, scale, panels)
+        work.bias, work.weight_sums, work.scale = &bias[0], &weight_sums[0], &scales[0]
+        self.keeps = (places, weights, bias, weight_sums, scales, panels)
         self.numbers, self.run = work, convolve
         self.tasks = g.images * work.blocks_h * work.blocks_w * g.panel_groups
         self.scratch_floats = (1 + INTEGER_ROWS) * INTEGER_WIDTH + (work.seen_h * work.row + 2 * SLACK) // 4
@@ -113,6 +120,7 @@ cdef void convolve(const void* numbers, Py_ssize_t task, const Memory* memory) n
     cdef const Work* work = <const Work*> numbers
     cdef const Geometry* g = &work.geometry
     cdef Py_ssize_t blocks = g.images * work.blocks_h * work.blocks_w, group = task // blocks, panel
+    cdef Py_ssize_t pixel = 0, pixels
     cdef Block block
     task %= blocks
     block.x = task % work.blocks_w * g.block_w
@@ -122,8 +130,11 @@ cdef void convolve(const void* numbers, Py_ssize_t task, const Memory* memory) n
     block.zero = zero_point(g, memory)
     block.seen = <unsigned char*> (memory.scratch + (1 + INTEGER_ROWS) * INTEGER_WIDTH)
     spread_block(work, &block, memory)
-    for panel in range(group * work.panels // g.panel_groups, (group + 1) * work.panels // g.panel_groups):
-        multiply_panel(work, &work.panel[panel], &block, memory)
+    while pixel < block.h * block.w:
+        pixels = min(g.together, block.h * block.w - pixel)
+        for panel in range(group * work.panels // g.panel_groups, (group + 1) * work.panels // g.panel_groups):
+            multiply_panel(work, &work.panel[panel], &block, pixel, pixels, memory)
+        pixel += pixels
 
 
 cdef inline int zero_point(const Geometry* g, const Memory* memory) noexcept nogil:
@@ -151,7 +162,9 @@ cdef void spread_block(const Work* work, const Block* block, const Memory* memor
             source = <const unsigned char*> memory.arena + g.x + block.image * g.x_image + y * g.x_row
             source += (left + before) * g.x_pixel
             memset(seen, border, before * work.pixel)
-            if g.x_pixel == g.channels:
+            if g.x_channel != 1 and g.channels > 1:
+                spread_planes(g, source, block.zero, end - before, seen + before * work.pixel)
+            elif g.x_pixel == g.channels:
                 spread(source, g.x_signed, block.zero, (end - before) * g.channels, g.fours, seen + before * work.pixel)
             else:
                 for x in range(before, end):
@@ -162,13 +175,34 @@ cdef void spread_block(const Work* work, const Block* block, const Memory* memor
     memset(seen, 0, SLACK)
 
 
-cdef void multiply_panel(const Work* work, const Panel* panel, const Block* block, const Memory* memory) noexcept nogil:
-    """All pixels of a block times one panel, in tiles that differ by at most one row."""
+cdef void spread_planes(
+    const Geometry* g, const unsigned char* x, int zero, Py_ssize_t pixels, unsigned char* out
+) noexcept nogil:
+    """Some pixels whose channels are no neighbours: those of an image from outside, with few channels."""
+    cdef Py_ssize_t c, i, channels = g.channels, step = g.x_pixel
+    cdef int flip = 128 if g.x_signed else 0
+    cdef short* numbers = <short*> out
+    cdef const unsigned char* plane
+    for c in range(channels):
+        plane = x + c * g.x_channel
+        if g.fours:
+            for i in range(pixels):
+                out[i * channels + c] = plane[i * step] ^ flip
+        else:
+            for i in range(pixels):
+                numbers[i * channels + c] = <short> ((plane[i * step] ^ flip) - flip - zero)
+
+
+cdef void multiply_panel(
+    const Work* work, const Panel* panel, const Block* block, Py_ssize_t pixel, Py_ssize_t pixels, const Memory* memory
+) noexcept nogil:
+    """Some pixels of a block, from one on, times one panel, in tiles that differ by at most one row."""
     cdef const Geometry* g = &work.geometry
-    cdef Py_ssize_t pixels = block.h * block.w, tiles = (pixels + INTEGER_ROWS - 1) // INTEGER_ROWS, index
-    cdef Py_ssize_t longer = pixels % tiles, y = 0, x = 0, column, first = panel.out_channel
-    cdef Py_ssize_t step_y = g.stride_h * work.row, step_x = g.stride_w * work.pixel
-    cdef int rows, i, zero = block.zero + (128 if g.x_signed else 0) if g.fours else 0
+    cdef Py_ssize_t tiles = (pixels + INTEGER_ROWS - 1) // INTEGER_ROWS, index, longer = pixels % tiles
+    cdef Py_ssize_t x = pixel % block.w, first = panel.out_channel
+    cdef Py_ssize_t step_in = g.stride_w * work.pixel, next_in = g.stride_h * work.row - block.w * step_in
+    cdef Py_ssize_t next_out = g.out_row - block.w * g.out_pixel
+    cdef int rows, i
     cdef int* start = <int*> memory.scratch
     cdef int* sums = start + INTEGER_WIDTH
     cdef const unsigned char* seen = block.seen + panel.in_channel * (1 if g.fours else 2)
@@ -176,25 +210,39 @@ cdef void multiply_panel(const Work* work, const Panel* panel, const Block* bloc
     cdef unsigned char* out[INTEGER_ROWS]
     cdef unsigned char* target = <unsigned char*> memory.arena + g.out + block.image * g.out_image
     cdef IntegerWork tile
-    target += block.y * g.out_row + block.x * g.out_pixel + first * (1 if g.to_bytes else 4)
-    for column in range(panel.columns):  # without a sign, so that what is too large begins anew
-        start[column] = <int> (<unsigned> work.bias[first + column] - <unsigned> zero * <unsigned> work.weight_sums[first + column])
-    for column in range(panel.columns, INTEGER_WIDTH):
-        start[column] = 0
+    seen += pixel // block.w * g.stride_h * work.row + x * step_in
+    target += (block.y + pixel // block.w) * g.out_row + (block.x + x) * g.out_pixel + first * (1 if g.to_bytes else 4)
+    begin(work, panel, block.zero, start)
     tile.taps, tile.words, tile.offset, tile.start = work.taps, g.words, work.offset, start
     tile.weights = work.weights + panel.weights
     for index in range(tiles):
         rows = <int> (pixels // tiles + (index < longer))
         for i in range(rows):
-            source[i] = seen + y * step_y + x * step_x
-            out[i] = target + y * g.out_row + x * g.out_pixel
+            source[i], out[i] = seen, target
+            seen += step_in
+            target += g.out_pixel
             x += 1
             if x == block.w:
                 x = 0
-                y += 1
-        integer_tile(rows, <int> panel.vectors, g.fours, &tile, source, sums)
+                seen += next_in
+                target += next_out
+        if g.depthwise:
+            integer_depthwise(rows, &tile, source, sums)
+        else:
+            integer_tile(rows, <int> panel.vectors, g.fours, &tile, source, sums)
+        if g.to_bytes:
+            requantise_tile(rows, sums, work.scale + first, panel.columns, g.low, g.high, g.out_zero, out)
+            continue
         for i in range(rows):
-            if g.to_bytes:
-                requantise(sums + i * INTEGER_WIDTH, work.scale + first, panel.columns, g.low, g.high, g.out_zero, out[i])
-            else:
-                memcpy(out[i], sums + i * INTEGER_WIDTH, 4 * panel.columns)
+            memcpy(out[i], sums + i * INTEGER_WIDTH, 4 * panel.columns)
+
+
+cdef inline void begin(const Work* work, const Panel* panel, int zero, int* start) noexcept nogil:
+    """What the sums of a panel begin with: without a sign, so that what is too large goes round."""
+    cdef const Geometry* g = &work.geometry
+    cdef Py_ssize_t column, first = panel.out_channel
+    cdef unsigned less = zero + (128 if g.x_signed else 0) if g.fours else 0
+    for column in range(panel.columns):
+        start[column] = <int> (<unsigned> work.bias[first + column] - less * <unsigned> work.weight_sums[first + column])
+    for column in range(panel.columns, INTEGER_WIDTH):
+        start[column] = 0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kuiper.engine.integer_packing import IntegerWeights, pack_integers, without_zero_point
+from kuiper.engine.integer_packing import IntegerWeights, pack_depthwise, pack_integers, without_zero_point
 from kuiper.engine.kernels.integer_convolution import ROWS, IntegerConvolution
 from kuiper.engine.lowering.byte_values import (
     as_byte_image,
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from kuiper.machine import Machine
 
 _TASKS = 16
+_FEW_CHANNELS = 4
+"""So few are brought side by side by the kernel: an image from outside needs no copy."""
 _PRODUCTS_OF_A_TASK = 1 << 18
 
 
@@ -114,7 +116,9 @@ def _convolved(
     x = bytes_on_arena(planner, value)
     if x is None or not 3 <= len(x.shape) <= 4 or x.shape[1] != read.weight.shape[1] * read.groups:
         return None
-    image = as_byte_image(planner, x if len(x.shape) == 4 else Value(x.storage, x.view[:, :, None]))
+    image = x if len(x.shape) == 4 else Value(x.storage, x.view[:, :, None])
+    if image.shape[1] > _FEW_CHANNELS:
+        image = as_byte_image(planner, image)
     h, w = image.shape[2:]
     size = read.stencil.output_size(h, w)
     dtype = np.dtype(np.int32) if back is None else back.dtype
@@ -202,13 +206,14 @@ def emit_integer_convolution(
 ) -> None:
     """Add the step from one image of bytes, channels side by side, to another image, of bytes or int32."""
     stencil, weight = layer.stencil, layer.weight
-    if stencil.is_pointwise and has_even_pixels(x.view) and has_even_pixels(out.view):
+    if stencil.is_pointwise and x.view.strides[1] == 1 and has_even_pixels(x.view) and has_even_pixels(out.view):
         x, out = _one_row(x), _one_row(out)
     n, _, out_h, out_w = out.shape
-    fours = planner.machine.vnni and weight.min() >= -128 and weight.max() <= 127
+    depthwise = 1 < layer.groups == len(weight) == x.shape[1]
+    fours = not depthwise and planner.machine.vnni and weight.min() >= -128 and weight.max() <= 127
 
     def make_weights() -> IntegerWeights:
-        return pack_integers(weight, layer.groups, stencil, fours)
+        return pack_depthwise(weight, stencil) if depthwise else pack_integers(weight, layer.groups, stencil, fours)
 
     packed: IntegerWeights = planner.pack(("integers", fours), make_weights)
     products = n * out_h * out_w * weight.size
@@ -225,15 +230,16 @@ def emit_integer_convolution(
             "stride_h": stencil.stride[0], "stride_w": stencil.stride[1],
             "pad_top": stencil.before[0], "pad_left": stencil.before[1],
             "dilation_h": stencil.dilation[0], "dilation_w": stencil.dilation[1],
-            **image_places("x", x), **image_places("out", out), **zero.numbers, **ends,
-            "x_signed": x.view.dtype == np.int8, "fours": fours, "words": packed.words,
+            **image_places("x", x), "x_channel": x.view.strides[1], **image_places("out", out), **zero.numbers, **ends,
+            "x_signed": x.view.dtype == np.int8, "fours": fours, "depthwise": depthwise, "words": packed.words,
             "block_h": block[0], "block_w": block[1], "panel_groups": panel_groups,
+            "together": _together(planner.machine, packed, out),
         }  # fmt: skip
         return IntegerConvolution(numbers, packed.places, packed.weights, bias, packed.sums, scale, packed.panels)
 
     kernel_h, kernel_w = stencil.kernel
     planner.emit(
-        f"bytes {kernel_h}x{kernel_w}, {'fours' if fours else 'pairs'}",
+        f"bytes {'depthwise ' if depthwise else ''}{kernel_h}x{kernel_w}, {'fours' if fours else 'pairs'}",
         make,
         reads=[x] if zero.value is None else [x, zero.value],
         writes=[out],
@@ -246,6 +252,14 @@ def _one_row(value: Value) -> Value:
     """All pixels of such images as one image of height 1."""
     pixels = value.view.transpose(0, 2, 3, 1).reshape(-1, value.shape[1])
     return Value(value.storage, pixels.T[None, :, None, :])
+
+
+def _together(machine: Machine, packed: IntegerWeights, out: Value) -> int:
+    """How many pixels meet all panels before the next ones do: all, or as many as the first-level cache holds."""
+    if packed.weights.nbytes > machine.l1 // 2 and not packed.depthwise:
+        return out.view.size
+    pixel = out.shape[1] * out.view.itemsize
+    return max(2, machine.l1 // 4 // pixel // ROWS) * ROWS
 
 
 def _cut(

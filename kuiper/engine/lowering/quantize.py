@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.engine.kernels.byte_range import ByteRange
+from kuiper.engine.kernels.typed import TYPES, Typed
 from kuiper.engine.lowering.byte_values import BYTES, by_name, constant_of
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.typed_numbers import emit_typed, memory_like
-from kuiper.engine.transfers import dense
-from kuiper.engine.values import AnyValue, Value, as_pixels, is_image
+from kuiper.engine.transfers import dense, end_of
+from kuiper.engine.values import AnyValue, HostValue, Value, as_pixels, is_image
 from kuiper.layers.operators.onnx_quantized import DequantizeLinear, DynamicQuantizeLinear, QuantizeLinear
 
 if TYPE_CHECKING:
@@ -57,12 +58,31 @@ def _rescaled(
         parts.append(part)
     if not 0 < len(shape) <= _MOST_AXES or not parts[0].is_float:
         return None
+    if isinstance(given["x"], HostValue) and not given["x"].constant and operation == "quantize":
+        return [_from_outside(planner, given["x"], parts, dtype)]
     x = planner.tensor(given["x"])
     if x is None:
         return None
     out = memory_like(planner, [x], shape, dtype)
     emit_typed(planner, operation, out, [x, *parts])
     return [out]
+
+
+def _from_outside(planner: Planner, value: HostValue, parts: list[Value], dtype: np.dtype) -> Value:
+    """The bytes of an array from outside, in C order: the floats never lie on the arena."""
+    shape, external = value.shape, planner.external(value)
+    out = planner.typed(shape, dtype)
+
+    def make() -> Step:
+        outside = (external[0], 0, TYPES["float32"], tuple(4 * stride for stride in out.view.strides))
+        ends = [end_of(out, shape), outside, *(end_of(part, shape) for part in parts)]
+        return Typed("quantize", shape, ends, floating=True)
+
+    more = value.example.nbytes
+    planner.emit(
+        "quantize", make, reads=parts, writes=[out], externals=[external], flops=out.view.size, more_bytes=more
+    )
+    return out
 
 
 def _spread_along(planner: Planner, value: AnyValue | None, shape: tuple[int, ...], axis: int) -> Value | None:
