@@ -128,6 +128,19 @@ def test_products_of_numbers_whose_range_is_found_in_the_run(steps_of: Any, shap
         assert steps == ["range", "quantize", "bytes"]
 
 
+def test_a_product_whose_scale_the_graph_computes_makes_no_stop(steps_of: Any) -> None:
+    nodes = [
+        helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]),
+        helper.make_node("ConvInteger", ["q", "w", "z"], ["i"], pads=[1, 1, 1, 1]),
+        helper.make_node("Cast", ["i"], ["f"], to=TensorProto.FLOAT),
+        helper.make_node("Mul", ["s", "t"], ["u"]),
+        helper.make_node("Mul", ["f", "u"], ["y"]),
+    ]
+    x, constants = rng.standard_normal((1, 3, 9, 8)).astype(np.float32), {"w": random(np.int8, 5, 3, 3, 3)}
+    steps = steps_of(*nodes, inputs=[x], constants={**constants, "t": np.float32(0.3)})
+    assert "layer" not in steps
+
+
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 @pytest.mark.parametrize("shape", [(7,), (3, 520), (2, 5, 4, 6)])
 def test_floats_to_bytes_and_back(steps_of: Any, shape: Any, dtype: Any) -> None:

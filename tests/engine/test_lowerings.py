@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parents[1] / "fixtures" / "operators"
 
 
+OF_BYTES = ("integer_matmul", "integer_convolution", "byte_pooling", "quantize")
+"""Modules whose operators PyTorch does not export: tests/engine/test_lowering_quantized_onnx.py has them."""
+
+
 def plans() -> Iterator[Plan | None]:
     """Of all exported operators, of one that only ONNX has, and of decoders in floats and in 8 bits."""
     model = file_graph("pnnx.Input in 0 1 x0", line("ResetFirstGRU", 3, 4), OUTPUT)
@@ -44,4 +48,7 @@ def plan_of(model: kuiper.RuntimeGraph, inputs: list[np.ndarray], max_length: in
 
 def test_every_lowering_makes_steps() -> None:
     made = {type(card.op.layer) for plan in plans() if plan for part in plan.compiled() for card in part.steps}
-    assert set(registry._lowerings) <= made
+    exported = {
+        layer for layer, lower in registry._lowerings.items() if lower.__module__.rpartition(".")[2] not in OF_BYTES
+    }
+    assert exported <= made

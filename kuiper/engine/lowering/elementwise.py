@@ -38,8 +38,12 @@ def lower_elementwise(layer: Any, inputs: list[AnyValue], planner: Planner) -> S
         shape = np.broadcast_shapes(*(value.shape for value in found), *(weight.shape for weight in code.weights))
     except ValueError:
         return None  # the layer says why
-    if len(found) < len(operands) or len(shape) > 6 or not shape:
+    if len(found) < len(operands) or len(shape) > 6:
         return None
+    if not shape:
+        number = planner.rows((1,), output=None, exact=True)
+        emit_elementwise(planner, code, found, number)
+        return [Value(number.storage, number.view.reshape(()))]
     if len(shape) == 4 and not _lie_by_rows(found, shape):
         out = planner.image(shape, exact=True)
     else:

@@ -11,7 +11,7 @@ from kuiper.engine.kernels.typed import TYPES, Typed
 from kuiper.engine.lowering.byte_values import BYTES, by_name, constant_of
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.typed_numbers import emit_typed, memory_like
-from kuiper.engine.transfers import dense, end_of
+from kuiper.engine.transfers import dense, end_of, import_into
 from kuiper.engine.values import AnyValue, HostValue, Value, as_pixels, is_image
 from kuiper.layers.operators.onnx_quantized import DequantizeLinear, DynamicQuantizeLinear, QuantizeLinear
 
@@ -108,7 +108,7 @@ def _spread_along(planner: Planner, value: AnyValue | None, shape: tuple[int, ..
 @lowers(DynamicQuantizeLinear)
 def lower_dynamic_quantize(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
     """The range of the numbers first, then the bytes."""
-    x = planner.on_arena(inputs[0])
+    x = _in_order(planner, inputs[0])
     if x is None or not 0 < len(x.shape) <= _MOST_AXES:
         return None
     pixels = x.view.transpose(0, 2, 3, 1) if is_image(x) else x.view
@@ -127,3 +127,16 @@ def lower_dynamic_quantize(layer: Any, inputs: list[AnyValue], planner: Planner)
     out = memory_like(planner, [x], x.shape, np.dtype(np.uint8))
     emit_typed(planner, "quantize", out, [x, scale, zero])
     return [out, scale, zero]
+
+
+def _in_order(planner: Planner, value: AnyValue) -> Value | None:
+    """A float32 tensor on the arena; one from outside lies in C order without gaps, however few channels it has."""
+    if not isinstance(value, HostValue) or value.constant or not planner.is_float_tensor(value):
+        return planner.on_arena(value)
+
+    def make() -> Value:
+        target = planner.rows(value.shape, output=None, padded=False)
+        import_into(planner, value, target)
+        return target
+
+    return planner.imported_as(value, "C order", make)
