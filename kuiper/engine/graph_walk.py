@@ -115,8 +115,8 @@ class GraphWalk:
             return
         inputs = [self.values[operand.index] for operand in op.inputs]
         if isinstance(op.layer, If) and values.is_known(inputs[0]):
-            outputs: Sequence[AnyValue] | None = self._plan_branch(op.layer, inputs)
-            self.values.update({operand.index: value for operand, value in zip(op.outputs, outputs, strict=True)})
+            planned = self._plan_branch(op.layer, inputs)
+            self.values.update({operand.index: value for operand, value in zip(op.outputs, planned, strict=True)})
             return
         lowerable = not all(map(values.is_known, inputs)) and not any(map(values.is_unknown_number, inputs))
         lowering = find_lowering(op.layer) if lowerable else None
@@ -181,9 +181,9 @@ class GraphWalk:
         There a view costs nothing, and outside it costs a call in Python. Of a large tensor a view is better taken
         before it is imported: perhaps nobody reads the rest.
         """
-        if len(inputs) != 1 or not isinstance(inputs[0], HostValue) or inputs[0].constant:
+        value = inputs[0] if len(inputs) == 1 else None
+        if not isinstance(value, HostValue) or value.constant:
             return None
-        (value,) = inputs
         if not self.planner.is_float_tensor(value) or value.example.nbytes > _SMALL:
             return None
         if not all(isinstance(one, np.ndarray) and np.may_share_memory(one, value.example) for one in results):
