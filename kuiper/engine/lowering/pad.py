@@ -86,7 +86,7 @@ def _padded(
     ends = {axis: (max(before, 0), max(after, 0)) for axis, (before, after) in amounts.items()}
     if not any(before or after for before, after in ends.values()):
         return [x]
-    if mode != "constant" and any(max(ends[axis]) > x.shape[axis] for axis in ends):
+    if mode == "circular" and any(max(ends[axis]) > x.shape[axis] for axis in ends):
         return None  # the border repeats itself
     if mode == "reflect" and any(max(ends[axis]) >= x.shape[axis] for axis in ends):
         return None  # the border repeats what is cut off
