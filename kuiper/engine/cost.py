@@ -37,6 +37,7 @@ PRODUCTS, OPERATIONS, LOADS = 2.0, 4.0, 2.0
 LATENCY = 4.0  # cycles until a sum is ready for its next term
 POINTERS = 9  # rows whose pointers stay in registers; the others are loaded in each step
 UNHIDDEN_LOADS = 1 / 8  # the part of the loads' time that multiply-adds do not hide
+FEW_SUMS = 1.35  # a tile with hardly more sums than wait for each other takes so many times as long (3 x 3 on AVX2)
 SUM_CYCLES = 3.5  # to start and to store one vector of sums
 TILE_CYCLES = 30.0  # to find the pixels of a tile, and to call it
 
@@ -185,6 +186,9 @@ def panel_widths(machine: Machine, vectors: int, pixels: int, steps: int) -> lis
 @functools.lru_cache(4096)  # each walk over a graph asks again, and so does packing
 def _panel_widths(machine: Machine, vectors: int, pixels: int, steps: int) -> tuple[int, ...]:
     costs = {width: pixel_cycles(machine, pixels, width, steps) for width in range(1, MAX_VECTORS + 1)}
+    for width in costs:
+        if LATENCY < most_rows(machine, width) * width / products_per_cycle(machine) < LATENCY * 5 / 4:
+            costs[width] *= FEW_SUMS
     best: list[tuple[float, list[int]]] = [(0.0, [])]
     for total in range(1, vectors + 1):
         best.append(min((best[total - w][0] + costs[w], [*best[total - w][1], w]) for w in costs if w <= total))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kuiper.engine.lowering.convolution import lower_convolution
+from numpy.lib.stride_tricks import as_strided
+
+from kuiper.engine.lowering.convolution import POINTWISE, lower_convolution
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.transfers import copy_into
 from kuiper.engine.values import AnyValue, Value, is_image
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
     from kuiper.layers.convolution import ConvolutionParameters, Stencil
     from kuiper.layers.fused.activation import Activation
     from kuiper.layers.layer import Array
+
+
+_LONG = 16
+"""Taps from which on a product with frames is worth it: fewer leave vectors and loops half empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +45,39 @@ def lower_conv1d(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequen
     """nn.Conv1d with its residual and activation."""
     if layer.border or any(len(value.shape) != 3 for value in inputs):
         return None
-    images = [_as_image(planner, value) for value in inputs]
+    frames = _frames(planner, layer, inputs[0])
+    images = [frames or _as_image(planner, inputs[0]), *(_as_image(planner, value) for value in inputs[1:])]
     found: list[AnyValue] = [image for image in images if image is not None]
     if len(found) < len(images):
         return None
+    taps = layer.stencil.kernel[1]
     on_images = _OnImages(
-        layer.weight[:, :, None], layer.bias, layer.stencil, layer.parameters, layer.in_channels, layer.border,
-        getattr(layer, "activation", None),
+        layer.weight[:, :, None] if frames is None else layer.weight.reshape(-1, taps, 1, 1), layer.bias,
+        layer.stencil if frames is None else POINTWISE, layer.parameters,
+        layer.in_channels if frames is None else taps, layer.border, getattr(layer, "activation", None),
     )  # fmt: skip
     outputs = lower_convolution(on_images, found, planner)
     return outputs and [Value(out.storage, out.view[:, :, 0]) for out in outputs if isinstance(out, Value)]
+
+
+def _frames(planner: Planner, layer: Any, value: AnyValue) -> Value | None:
+    """The pieces of a signal (n, 1, l) that a long kernel looks at, as pixels (n, taps, 1, pieces) that overlap.
+
+    So the convolution is a product of frames with the weights, as a Fourier transform in short pieces is. None if the
+    kernel is short, its taps are apart, or it looks beyond the ends.
+    """
+    stencil = layer.stencil
+    (_, taps), (_, stride) = stencil.kernel, stencil.stride
+    is_plain = stencil.dilation == (1, 1) and stencil.before == stencil.after == (0, 0)
+    if layer.in_channels != 1 or not is_plain or taps < _LONG or value.shape[1:2] != (1,) or value.shape[2] < taps:
+        return None
+    x = planner.on_arena(value)
+    if x is None or x.strides[2] != 1:
+        return None
+    pieces = (x.shape[2] - taps) // stride + 1
+    batch, _, step = x.view.strides
+    view = as_strided(x.view, (x.shape[0], taps, 1, pieces), (batch, step, batch, stride * step), writeable=False)
+    return Value(x.storage, view)
 
 
 def _as_image(planner: Planner, value: AnyValue) -> Value | None:
