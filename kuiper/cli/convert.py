@@ -14,14 +14,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import kuiper
+import numpy as np
+
+from kuiper.cli.conversion_routes import Task, by_some_route, note
 from kuiper.cli.model_arguments import add_constant_argument, constants_of
 from kuiper.cli.terminal import confirmed, say
-from kuiper.errors import ExportError, KuiperError, ParameterError
+from kuiper.errors import ExportError, ParameterError
 from kuiper.graph import pnnx
 from kuiper.graph.summary import format_shape
-from kuiper.models.conversion import Comparison, verify
-from kuiper.models.conversion.caches import DecoderInputs, add_state, verify_session
+from kuiper.models.conversion.caches import DecoderInputs
 from kuiper.models.conversion.input_spec import InputSpec, draw_inputs
 from kuiper.models.conversion.onnx_models import OnnxModel
 from kuiper.models.conversion.torch_export import keep
@@ -37,11 +38,10 @@ if TYPE_CHECKING:
 EXTRAS = {
     "torch": ("PyTorch", "pip install torch pnnx"),
     "pnnx": ("pnnx", "pip install pnnx"),
+    "onnx": ("onnx", "pip install onnx"),
+    "onnxscript": ("onnxscript", "pip install onnx onnxscript"),
     "safetensors": ("safetensors", "pip install safetensors"),
 }
-
-SESSION = 30
-"""Tokens of the text on which a session is compared with the model that keeps its caches itself."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -79,6 +79,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     trust = "load a pickled or exported module, which runs any code that is in it, without asking"
     parser.add_argument("-y", "--yes", action="store_true", help=trust)
+    by = "how a PyTorch model becomes a graph (default: pnnx, and PyTorch's ONNX exporter if that fails)"
+    parser.add_argument("--by", choices=("pnnx", "onnx"), help=by)
     add_constant_argument(parser)
     parser.add_argument("--no-check", action="store_true", help="write the files without a comparison")
     parser.add_argument("--keep", action="store_true", help="write the files even if they do not agree")
@@ -136,9 +138,8 @@ def convert(arguments: argparse.Namespace) -> None:
     """Convert, compare, and write the files if they agree."""
     model = open_source(arguments)
     path = target(arguments)
-    if arguments.no_check:
-        write_unchecked(model, path, arguments)
-        return
+    if arguments.no_check and arguments.state:
+        raise ParameterError("--no-check", "no --state, which needs the comparison", "both")
     specs, others = input_specs(model, arguments)
     inputs = draw_inputs(specs, arguments.seed)
     decoder = decoder_inputs(model, inputs) if arguments.state else None
@@ -152,33 +153,10 @@ def convert(arguments: argparse.Namespace) -> None:
     if decoder:
         inputs, other_inputs = decoder.consistent(inputs), decoder.consistent(other_inputs)
         examples = {label: decoder.consistent(arrays) for label, arrays in examples.items()}
-    say(f"converting {printable(model.name)} for {labelled(specs)}")
+    say(f"converting {printable(model.name)}" + (f" for {labelled(specs)}" if specs else ""))
+    task = Task(specs, inputs, other_inputs, examples, decoder)
     with tempfile.TemporaryDirectory() as scratch:
-        written = model.export(
-            inputs,
-            Path(scratch, path.name),
-            arguments.moduleop,
-            other_inputs,
-            optlevel=arguments.optlevel,
-            note=note,
-        )
-        try:
-            check_moduleop(written[0], arguments.moduleop)
-            comparison = verify(written[0], model, examples, arguments.tolerance)
-            say(comparison.report())
-            refuse_difference(comparison, model.name)
-            if decoder:
-                state = add_state(written, decoder, inputs, other_inputs)
-                text = replace(specs[decoder.tokens], shape=(len(inputs[decoder.tokens]), SESSION))
-                (tokens,) = draw_inputs([text], arguments.seed)
-                comparison = verify_session(written[0], model, decoder, state, inputs, tokens, arguments.tolerance)
-                say(comparison.report())
-                refuse_difference(comparison, model.name)
-        except KuiperError as error:
-            if not arguments.keep:
-                raise error.with_hint("nothing was written (--keep writes it all the same)") from error.__cause__
-            keep(written, path)
-            raise error.with_hint(f"written all the same: {path}.pnnx.param") from error.__cause__
+        written = by_some_route(model, task, Path(scratch), path, arguments)
         announce(keep(written, path), model)
 
 
@@ -195,7 +173,7 @@ def further_examples(specs: list[InputSpec], inputs: Arrays, seed: int) -> dict[
     signed = [spec.kind in ("", "f16", "f32", "f64") and spec.limits is None for spec in specs]
     if any(signed):  # a condition on a sum goes the other way
         pairs = zip(signed, inputs, strict=True)
-        examples["opposite signs"] = tuple(-array if free else array for free, array in pairs)
+        examples["opposite signs"] = tuple(np.asarray(-array) if free else array for free, array in pairs)
     return examples
 
 
@@ -253,6 +231,8 @@ def input_specs(
 ) -> tuple[list[InputSpec], list[InputSpec]]:
     """The inputs to convert for, and those of other sizes."""
     specs, others = arguments.inputs or [], arguments.other_inputs or []
+    if isinstance(model, OnnxModel) and arguments.no_check:
+        return [], []
     if isinstance(model, OnnxModel):
         specs = model.specs(specs, note)
         others = model.specs(others) if others else model.other_specs(specs)
@@ -264,46 +244,9 @@ def input_specs(
     return specs, [other.of_kind(spec.kind) for spec, other in zip(specs, others)]  # noqa: B905
 
 
-def write_unchecked(model: TorchModel | OnnxModel, path: Path, arguments: argparse.Namespace) -> None:
-    """Convert, and compare nothing."""
-    if arguments.state:
-        raise ParameterError("--no-check", "no --state, which needs the comparison", "both")
-    specs, others = arguments.inputs or [], arguments.other_inputs or []
-    if isinstance(model, TorchModel):
-        specs, others = input_specs(model, arguments)
-    inputs, other_inputs = draw_inputs(specs, arguments.seed), draw_inputs(others, arguments.seed)
-    with tempfile.TemporaryDirectory() as scratch:
-        place, level = Path(scratch, path.name), arguments.optlevel
-        written = model.export(inputs, place, arguments.moduleop, other_inputs, optlevel=level, note=note)
-        for optimize in (False, True):
-            kuiper.load(written[0], optimize=optimize)
-        say(f"not compared with {printable(model.name)} (--no-check)")
-        announce(keep(written, path), model)
-
-
-def note(text: str) -> None:
-    """What the user should know of the conversion."""
-    say(f"note: {printable(text)}")
-
-
 def labelled(specs: list[InputSpec]) -> str:
     """The inputs as a row of the table calls them."""
     return " ".join(map(str, specs))
-
-
-def check_moduleop(param: Path, moduleop: str) -> None:
-    """Say so where pnnx has kept nothing."""
-    types = {op.type for op in pnnx.load(param, weights=False).operators}
-    for name in filter(None, moduleop.split(",")):
-        if name not in types:
-            say(f"note: the graph holds no operator {name}; --moduleop takes the full name, package.module.Class")
-
-
-def refuse_difference(comparison: Comparison, name: str) -> None:
-    """Raise if the graph computes something else."""
-    if not comparison.agrees:
-        expected = f"what {comparison.framework} computes, within {comparison.tolerance:.0e}"
-        raise ExportError(name, expected, f"a difference of {comparison.worst:.1e}", comparison.reason)
 
 
 def in_bytes(size: int) -> str:

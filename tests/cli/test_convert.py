@@ -196,7 +196,7 @@ class TestConversion:
         earlier = tmp_path / "LargeNumber.pnnx.param"
         earlier.write_text("of an earlier conversion")
         words = ["--keep"] if keep else []
-        assert run(f"{NETWORKS}:LargeNumber", "--input", "2,3:i64", *words) == 1
+        assert run(f"{NETWORKS}:LargeNumber", "--input", "2,3:i64", "--by", "pnnx", *words) == 1
         captured = capsys.readouterr()
         assert "differs" in captured.out
         assert "the first operator that computes something else is pnnx.Expression" in captured.err
@@ -247,7 +247,7 @@ class TestConversion:
         script.write_text("#!/bin/sh\necho 'terminate called' >&2\nkill -SEGV $$\n")
         script.chmod(0o755)
         monkeypatch.setattr(pnnx, "EXEC_PATH", str(script))
-        assert run(f"{NETWORKS}:Cnn", "--input", IMAGE, "-o", "out") == 1
+        assert run(f"{NETWORKS}:Cnn", "--input", IMAGE, "-o", "out", "--by", "pnnx") == 1
         line = error_line(capsys)
         assert "got none (the converter crashed: SIGSEGV); it said: terminate called" in line
         assert list(tmp_path.iterdir()) == [script]
@@ -258,6 +258,43 @@ class TestConversion:
         monkeypatch.setitem(sys.modules, "pnnx", None)
         assert run(f"{NETWORKS}:Cnn", "--input", IMAGE) == 1
         assert "Cnn: expected pnnx, got no module pnnx; pip install pnnx" in error_line(capsys)
+
+    def test_by_onnx_is_another_way_and_the_report_says_so(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        pytest.importorskip("onnxscript")
+        assert run(f"{NETWORKS}:Cnn", "--input", IMAGE, "--input2", "2,3,9,10", "--by", "onnx", "-o", "net") == 0
+        out = capsys.readouterr().out
+        assert "route: torch.onnx.export, read as ONNX (--by onnx)" in out
+        assert "open sizes: x (?, 3, ?, ?); --input2 with other sizes opens further axes" in out
+        assert kuiper.load(tmp_path / "net.pnnx.param")(np.zeros((3, 3, 6, 6))).shape == (3, 5)
+
+    def test_what_pnnx_cannot_do_goes_by_onnx(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        pytest.importorskip("onnxscript")
+        assert run(f"{NETWORKS}:BatchStatistics", "--input", IMAGE, "-o", "net") == 0
+        out = capsys.readouterr().out
+        assert "note: nn.BatchNorm2d 'norm'" in out or "note: pnnx: " in out  # refused, or crashed at
+        assert "trying PyTorch's ONNX exporter instead (--by onnx)" in out
+        assert (tmp_path / "net.pnnx.param").exists()
+        assert run(f"{NETWORKS}:BatchStatistics", "--input", IMAGE, "-o", "other", "--by", "pnnx") == 1
+        assert not (tmp_path / "other.pnnx.param").exists()
+
+    def test_a_number_as_input_is_refused_before_pnnx_aborts(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert run(f"{NETWORKS}:Outputs", "--input", "2,3", "--input", "()", "--by", "pnnx") == 1
+        assert "pnnx: expected inputs that have axes, got a number, (); --by onnx takes numbers" in error_line(capsys)
+
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            (["--moduleop", "a.B"], "--by onnx: expected neither --moduleop nor --state, which go by pnnx, got one"),
+            (["--state"], "expected"),
+        ],
+    )
+    def test_by_onnx_takes_no_option_of_pnnx(
+        self, words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert run(f"{NETWORKS}:Cnn", "--input", IMAGE, "--by", "onnx", *words) == 1
+        assert message in error_line(capsys)
 
     def test_a_decoder_with_caches_becomes_one_that_keeps_them(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]

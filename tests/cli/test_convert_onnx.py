@@ -72,6 +72,7 @@ def test_convert_says_that_a_file_opens_no_size(capsys: pytest.CaptureFixture[st
             "expected inputs like image (N, 3, height, width) f32; scale",
         ),
         (["net.onnx", "--moduleop", "a.B"], "--moduleop and --optlevel: expected a model in PyTorch, got net.onnx"),
+        (["net.onnx", "--by", "onnx"], "--by: expected a model in PyTorch, got net.onnx"),
         (["net.onnx", "--state"], "--state: expected a model in PyTorch, got net.onnx"),
         (["net.onnx", "--no-check", "--state"], "--no-check: expected no --state"),
         (["net.onnx", "--constant", "rate=2"], "constants among the inputs image, scale, got rate"),

@@ -106,6 +106,7 @@ class OnnxModel:
         *,
         optlevel: int = 2,
         note: Note = ignore,
+        by: str = "",
     ) -> tuple[Path, Path]:
         """Write ``<path>.pnnx.param`` and ``<path>.pnnx.bin`` and return their paths.
 

@@ -122,6 +122,8 @@ def shape_option(tensors: Iterable[Typed]) -> str:
         name = str(tensor.dtype).removeprefix("torch.")
         if name not in KIND_NAMES:
             raise ExportError("pnnx", f"inputs of the types {', '.join(KIND_NAMES)}", name)
+        if not tuple(tensor.shape):
+            raise ExportError("pnnx", "inputs that have axes", "a number, ()", "--by onnx takes numbers")
         words.append(f"[{','.join(map(str, tensor.shape))}]{KIND_NAMES[name]}")
     return ",".join(words)
 

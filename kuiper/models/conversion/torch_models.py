@@ -20,6 +20,7 @@ from kuiper.bounded_file import obstacle
 from kuiper.errors import ExportError
 from kuiper.models.conversion.diagnosis import first_difference
 from kuiper.models.conversion.exact import answers_in_float64
+from kuiper.models.conversion.onnx_route import export_by_onnx
 from kuiper.models.conversion.ties import first_of_equals
 from kuiper.models.conversion.torch_export import as_float32, export, in_one_line, run
 from kuiper.models.conversion.traps import ignore, intercepted, prepared
@@ -41,6 +42,13 @@ class TorchModel:
         self.module, self.name = module, name
         self.framework = f"PyTorch {torch.__version__}"
 
+    @property
+    def is_script(self) -> bool:
+        """Whether it is TorchScript, which torch.export does not take."""
+        import torch
+
+        return isinstance(self.module, torch.jit.ScriptModule)
+
     def export(
         self,
         inputs: Arrays,
@@ -50,11 +58,14 @@ class TorchModel:
         *,
         optlevel: int = 2,
         note: Note = ignore,
+        by: str = "pnnx",
     ) -> tuple[Path, Path]:
-        """As ``export``, for arrays."""
+        """As ``export``, for arrays, or, ``by="onnx"``, as ``export_by_onnx``."""
         import torch
 
         examples, others = (tuple(map(torch.from_numpy, arrays)) for arrays in (inputs, other_inputs))
+        if by == "onnx":
+            return export_by_onnx(self.module, examples, path, others, note=note)
         return export(self.module, examples, path, moduleop, others, optlevel=optlevel, note=note)
 
     def answers(self, inputs: Arrays) -> list[np.ndarray]:

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 import kuiper
-from kuiper.errors import ExportError
+from kuiper.errors import ExportError, KuiperError
 from kuiper.graph.report import Column, Report
 from kuiper.models.nested import flat
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from kuiper.graph import RuntimeGraph
 
 Arrays = tuple[np.ndarray, ...]
 
@@ -80,6 +82,7 @@ class Comparison:
     same for the second example as for the first: as long as weights are untrained, a comparison may say little.
     ``rounding`` says of each output that differs by more than ``tolerance`` why it agrees all the same, ``ties`` names
     the examples in which the model chooses among equal numbers, and that agree if the first of them is chosen.
+    ``route`` says by which way the graph was made.
     """
 
     framework: str
@@ -89,6 +92,7 @@ class Comparison:
     indifferent: tuple[int, ...] = ()
     rounding: tuple[str, ...] = ()
     ties: tuple[str, ...] = ()
+    route: str = ""
 
     @property
     def agrees(self) -> bool:
@@ -143,6 +147,7 @@ class Comparison:
         footer = f"accepted: relative differences up to {self.tolerance:.0e}"
         footer += "".join(f"\nrounding: {line}" for line in self.rounding)
         footer += "".join(f"\nties: {line}" for line in self.ties)
+        footer += f"\nroute: {self.route}" if self.route else ""
         if self.indifferent:
             numbers = ", ".join(map(str, self.indifferent))
             footer += f"\nnote: output {numbers} hardly changes with the inputs (untrained?): this says little of it"
@@ -173,7 +178,7 @@ def verify(param: str | Path, model: Model, examples: Mapping[str, Arrays], tole
             raise ExportError(model.name, "a tensor returned", "nothing")
         if not rows:
             _refuse_randomness(model, inputs, expected, tolerance)
-        plain, optimized = ([np.asarray(output) for output in flat(graph(*inputs))] for graph in graphs)
+        plain, optimized = (_outputs(graph, inputs, model, label) for graph in graphs)
         if not len(expected) == len(plain) == len(optimized):
             raise ExportError(model.name, f"{len(expected)} outputs", f"{len(plain)} from the graph")
         triples = list(zip(expected, plain, optimized, strict=True))
@@ -188,6 +193,15 @@ def verify(param: str | Path, model: Model, examples: Mapping[str, Arrays], tole
         return comparison
     inputs = next(examples[row.inputs] for row in rows if row.verdict != "agrees")
     return replace(comparison, suspect=model.suspect(param, inputs, tolerance) or "")
+
+
+def _outputs(graph: RuntimeGraph, inputs: Arrays, model: Model, label: str) -> list[np.ndarray]:
+    """What a graph answers, where the model does."""
+    try:
+        return [np.asarray(output) for output in flat(graph(*inputs))]
+    except KuiperError as error:
+        got = f"an error: {error}"
+        raise ExportError(model.name, f"a graph that runs on {label}, as the model does", got) from error
 
 
 def difference(expected: np.ndarray, got: np.ndarray) -> float:
