@@ -33,6 +33,7 @@ class Section:
     types: list[str]
     text: str = ""
     rows: dict[str, Row] = field(default_factory=dict)
+    family: str = ""
 
     def names(self, word: str) -> bool:
         """Whether the word stands in backticks somewhere, in the table or around it."""
@@ -45,7 +46,7 @@ def read_page() -> tuple[list[str], list[Section]]:
     for block in re.split(r"^(?=##)", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE):
         heading, _, text = block.partition("\n")
         if heading.startswith("### "):
-            sections.append(Section(_QUOTED.findall(heading), text, _rows(text)))
+            sections.append(Section(_QUOTED.findall(heading), text, _rows(text), families[-1]))
         elif heading.startswith("## "):
             families.append(heading.removeprefix("## "))
     return families, sections

@@ -17,7 +17,7 @@ from onnx.backend.base import Backend, BackendRep
 
 import kuiper
 from kuiper.errors import ParameterError
-from kuiper.onnx.element_types import ELEMENT_TYPES
+from kuiper.onnx.element_types import ELEMENT_TYPES, element_type
 from kuiper.onnx.reader import read_onnx
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _inside(value: Any) -> np.ndarray:
     array = np.asarray(value)
     if array.dtype.kind in "fiubc":
         return array
-    return array.astype(ELEMENT_TYPES[onnx.helper.np_dtype_to_tensor_dtype(array.dtype)].inside)
+    return array.astype(element_type(onnx.helper.np_dtype_to_tensor_dtype(array.dtype), "an argument").inside)
 
 
 def _outside(value: Any, inside: np.dtype, outside: np.dtype) -> Any:
