@@ -154,3 +154,22 @@ def test_error_in_a_body_names_its_operator() -> None:
     model = loaded(loop_model())
     with pytest.raises(KuiperError, match=r"Loop .*'Mul_scaled'"):
         model.forward(np.array(2), np.ones(3, np.float32), np.ones(4, np.float32))
+
+
+def test_a_loop_that_never_runs_gives_rows_of_its_own_type() -> None:
+    info = helper.make_tensor_value_info
+    body = helper.make_graph(
+        [helper.make_node("Identity", ["c"], ["go"]), helper.make_node("Identity", ["i"], ["row"])],
+        "body",
+        [info("i", TensorProto.INT64, []), info("c", TensorProto.BOOL, [])],
+        [info("go", TensorProto.BOOL, []), info("row", TensorProto.INT64, [])],
+    )
+    node = helper.make_node("Loop", ["n", ""], ["rows"], body=body)
+    graph = helper.make_graph([node], "g", [info("n", TensorProto.INT64, [])], [info("rows", TensorProto.INT64, ["t"])])
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    for optimize in (True, False):
+        model = kuiper.load(lambda: read_onnx(made), optimize=optimize)
+        for count in (0, 3, 0):
+            rows = model.forward(np.array(count))
+            assert rows.dtype == np.int64
+            np.testing.assert_array_equal(rows, np.arange(count))

@@ -82,6 +82,8 @@ class Loop(LayerWithBodies):
         self.states = op.int_param("states")
         texts = op.params["empty_shapes"].value if op.has_param("empty_shapes") else []
         self.empty_shapes = [tuple(int(size) for size in text.split(",") if size) for text in texts]
+        types = op.params["empty_types"].value if op.has_param("empty_types") else []
+        self.empty_types = [np.dtype(name) for name in types] or [np.dtype(np.float32)] * len(self.empty_shapes)
 
     def forward(self, *inputs: Any) -> Any:
         values = list(inputs)
@@ -98,12 +100,13 @@ class Loop(LayerWithBodies):
                 collected.append(row)
             condition = bool(np.reshape(going_on, ()))
             run += 1
-        collected_rows = [self._together(row, shape) for row, shape in zip(rows, self.empty_shapes, strict=True)]
+        empty = zip(self.empty_shapes, self.empty_types, strict=True)
+        collected_rows = [self._together(row, *one) for row, one in zip(rows, empty, strict=True)]
         outputs = (*states, *collected_rows)
         return outputs[0] if len(outputs) == 1 else outputs
 
-    def _together(self, rows: Sequence[Array], shape: tuple[int, ...]) -> Array:
-        return _stacked(rows, 0, self.op.where) if rows else np.zeros((0, *shape), np.float32)
+    def _together(self, rows: Sequence[Array], shape: tuple[int, ...], dtype: np.dtype) -> Array:
+        return _stacked(rows, 0, self.op.where) if rows else np.zeros((0, *shape), dtype)
 
 
 @register("Scan")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kuiper.onnx.builder import GraphBuilder
-from kuiper.onnx.element_types import BOOL, INT64
+from kuiper.onnx.element_types import BOOL, ELEMENT_TYPES, FLOAT, INT64
 from kuiper.onnx.table import operator
 from kuiper.onnx.translation import translate_nodes, type_and_shape
 
@@ -62,6 +62,7 @@ def loop(node: Node, build: GraphBuilder) -> tuple[Value, ...]:
             "has_condition": condition is not None,
             "states": len(carried),
             "empty_shapes": _shapes_of_rows(graph, 1 + len(carried)),
+            "empty_types": _types_of_rows(node, graph, len(carried)),
         },
         graphs={"body": body.finish()},
         type=node.output_types.get(node.outputs[0], 0),
@@ -149,6 +150,16 @@ def _body(node: Node, build: GraphBuilder, name: str, typed: Sequence[Typed]) ->
     for info in graph.output:
         body.output(info.name, body.find(info.name))
     return body
+
+
+def _types_of_rows(node: Node, graph: onnx.GraphProto, states: int) -> list[str]:
+    """The types of what a loop collects, for a loop that never runs: as the node's outputs have them, or the body's."""
+    found = []
+    for place, info in enumerate(list(graph.output)[1 + states :], states):
+        name = node.outputs[place] if place < len(node.outputs) else ""
+        kind = node.output_types.get(name, 0) or type_and_shape(info)[0]
+        found.append(ELEMENT_TYPES[kind or FLOAT].inside.name)
+    return found
 
 
 def _shapes_of_rows(graph: onnx.GraphProto, first: int) -> list[str]:
