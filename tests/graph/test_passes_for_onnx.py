@@ -119,6 +119,11 @@ def test_recognise_gelu_leaves_others_alone(text: str) -> None:
     assert types(build(file_graph(INPUT, expression(text, "x y"), OUTPUT), recognise_gelu)) == ["pnnx.Expression"]
 
 
+def test_recognise_gelu_leaves_float64_alone() -> None:
+    lines = [line.replace("f32", "f64") for line in (INPUT, expression(ERF_FORMS[0], "x y"), OUTPUT)]
+    assert types(build(file_graph(*lines), recognise_gelu)) == ["pnnx.Expression"]
+
+
 def layer_norm_lines(square: str = "pow(@0,2)", dim: int = -1, affine: bool = True) -> tuple[str, ...]:
     row = "(2,4,6,1)f32"
     mean = "torch.mean {} 1 1 {} {} dim=({}) keepdim=True #{}=" + row

@@ -6,7 +6,7 @@
 That is how exporters to ONNX write GELU before opset 20, once fuse_expressions has put its five operators together. A
 linear layer that makes x can then take the GELU in.
 
-Left alone: any other expression, be it equal to GELU.
+Left alone: any other expression, be it equal to GELU, and one of float64, which F.gelu does not take.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import math
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from kuiper.graph.pnnx.ir import DataType
 
 if TYPE_CHECKING:
     from kuiper.graph.protocols import RegistryProtocol
@@ -42,7 +44,7 @@ def _is_gelu(op: RuntimeOperator, registry: RegistryProtocol) -> bool:
     """Whether the expression is x / 2 (1 + erf(x / sqrt(2))), in any order of its factors."""
     if op.type != "pnnx.Expression" or len(op.inputs) != 1 or op.str_param("expr").count("erf(") != 1:
         return False
-    if not all(map(registry.is_built_in, (op.type, "F.gelu"))):
+    if not all(map(registry.is_built_in, (op.type, "F.gelu"))) or op.inputs[0].type is DataType.F64:
         return False
     constant, factors = _factors(_tree(op.str_param("expr").replace(" ", "")))
     sums = [factor for factor in factors if isinstance(factor, tuple)]
