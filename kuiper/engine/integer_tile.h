@@ -208,13 +208,11 @@ KUIPER_INLINE void kuiper_requantise_width(const int *sums, const float *scale, 
     __m256i whole[INTEGER_VECTORS];
     KUIPER_EACH (v, INTEGER_VECTORS) {
         const __m256 scaled = _mm256_cvtepi32_ps((__m256i)kuiper_load_words(sums + v * LANES)) * kuiper_load(scale + v * LANES);
-        whole[v] =
-            _mm256_cvtps_epi32(_mm256_min_ps(_mm256_max_ps(scaled, _mm256_set1_ps(low)), _mm256_set1_ps(high)));
+        whole[v] = _mm256_cvtps_epi32(_mm256_min_ps(_mm256_max_ps(scaled, _mm256_set1_ps(low)), _mm256_set1_ps(high)));
     }
     __m256i shorts = _mm256_permute4x64_epi64(_mm256_packs_epi32(whole[0], whole[1]), 0xd8);
     shorts = _mm256_and_si256(_mm256_add_epi16(shorts, _mm256_set1_epi16((short)zero)), _mm256_set1_epi16(255));
-    _mm_storeu_si128((__m128i *)out,
-                     _mm_packus_epi16(_mm256_castsi256_si128(shorts), _mm256_extracti128_si256(shorts, 1)));
+    _mm_storeu_si128((__m128i *)out, _mm_packus_epi16(_mm256_castsi256_si128(shorts), _mm256_extracti128_si256(shorts, 1)));
 }
 #else
 KUIPER_INLINE void kuiper_requantise_width(const int *sums, const float *scale, float low, float high, int zero,
