@@ -331,7 +331,7 @@ def _literal(constant: np.ndarray | None, keeps_axes: bool) -> str:
         return ""
     number = constant.reshape(())[()]
     if constant.dtype.kind in "iu":
-        return str(int(number))
+        return str(int(number)) if int(number) < 2**63 else ""  # a word holds 64 bits with a sign
     return repr(float(str(number))) if np.isfinite(number) else ""
 
 

@@ -43,7 +43,6 @@ REASONS = {
 """Why tests fail, by how their names begin."""
 
 REMARKS = {
-    "Attention": "fused where it can be",
     "Bernoulli": "random numbers are kuiper's own, whatever the seed",
     "Constant": "numbers only",
     "DequantizeLinear": "of whole numbers of 2 to 32 bits and float8; per tensor, axis, block",

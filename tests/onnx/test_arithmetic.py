@@ -107,3 +107,8 @@ def test_shapes_that_do_not_broadcast_are_one_error() -> None:
     proto = model([node("Add", ["x", "y"], ["z"])], given, ["z"], shapes={"x": None, "y": None})
     with pytest.raises(KuiperError):
         backend.run_model(proto, list(given.values()))
+
+
+def test_a_constant_beyond_63_bits_is_no_word_of_an_expression() -> None:
+    given = {"x": np.array([2**63 + 5, 7], np.uint64)}
+    check(model([node("Add", ["x", "c"], ["y"])], given, ["y"], {"c": np.uint64(2**63 + 1)}), given)
