@@ -78,7 +78,10 @@ THOROUGH = [
     "tests/test_structure.py",
     "tests/test_sweeps.py",
 ]
-collect_ignore = ["tests/fuzz/search.py"]  # a program: importing it instruments kuiper, and needs atheris
+collect_ignore = [
+    "tests/fuzz/search.py",  # a program: importing it instruments kuiper, and needs atheris
+    "tests/real",  # programs of make real, which has an environment of its own
+]
 NEED_POSIX = ["tests/soak.py", "tests/test_soak.py"]
 collect_ignore_glob = [] if importlib.util.find_spec("torch") else NEED_TORCH
 collect_ignore_glob += NEED_POSIX if sys.platform == "win32" else []
