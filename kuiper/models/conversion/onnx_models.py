@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -124,6 +125,7 @@ class OnnxModel:
         for operand in graph.operands:
             if operand.shape is not None:
                 operand.shape = tuple(size if isinstance(size, int) else None for size in operand.shape)
+        _spell_as_pnnx_does(graph)
         path.parent.mkdir(parents=True, exist_ok=True)
         param = path.with_name(f"{path.name}.pnnx.param")
         pnnx.save(graph, param)
@@ -195,6 +197,19 @@ class OnnxModel:
             raise ExportError(self.name, f"{len(self.inputs)} inputs, as the file has", f"{len(inputs)}")
         given = {one.name: array for one, array in zip(self.inputs, inputs, strict=True)}
         return given | self._constants
+
+
+def _spell_as_pnnx_does(graph: pnnx.Graph) -> None:
+    """Give settings that the format has no numbers for the words that layers take for them, in place.
+
+    A number that is not finite is a word there, and an empty list is none.
+    """
+    for op in graph.operators:
+        for key, param in op.params.items():
+            if isinstance(param.value, float) and not math.isfinite(param.value):
+                op.params[key] = pnnx.Parameter(pnnx.ParameterType.STRING, str(param.value))
+            elif param.value == [] and key in ("shape", "axes"):
+                op.params[key] = pnnx.Parameter(pnnx.ParameterType.NULL, None, "()")
 
 
 def _input(info: Any, where: str) -> OnnxInput:

@@ -178,6 +178,33 @@ def test_a_detector_that_finds_nothing_agrees(bias: float, tmp_path: Path, judge
         assert "up to 4 times as far is accepted" in str(comparison.report())
 
 
+def test_where_inputs_are_whole_numbers_weights_are_moved(tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    table = np.random.default_rng(0).standard_normal((5, 3)).astype(np.float32)
+    nodes = [helper.make_node("Gather", ["table", "x"], ["y"])]
+    net = model(nodes, [tensor("x", 2, kind=TensorProto.INT64)], [tensor("y", 2, 3)], {"table": table})
+    onnx.save(net, tmp_path / "net.onnx")
+    answers = OnnxModel(tmp_path / "net.onnx").shaken_answers((np.array([1, 3]),))
+    up, down = (np.nextafter(table, np.float32(way)) for way in (np.inf, -np.inf))
+    for (answer,), expected in zip(answers, (table, up, down), strict=True):
+        np.testing.assert_array_equal(answer, expected[[1, 3]])
+
+
+def test_export_spells_what_is_not_finite_and_what_is_empty(tmp_path: Path, judge: str) -> None:
+    nodes = [
+        helper.make_node("Clip", ["x", "low"], ["clipped"]),
+        helper.make_node("MaxPool", ["clipped"], ["pooled"], kernel_shape=[3], strides=[2], auto_pad="SAME_UPPER"),
+        helper.make_node("ReduceMax", ["pooled"], ["most"], keepdims=0),
+        helper.make_node("Reshape", ["most", "none"], ["y"]),
+    ]
+    weights = {"low": np.float32(0.5), "none": np.zeros(0, np.int64)}
+    onnx.save(model(nodes, [tensor("x", 1, 2, 8)], [tensor("y")], weights), tmp_path / "net.onnx")
+    found = OnnxModel(tmp_path / "net.onnx")
+    inputs = draw_inputs(found.specs([]), 0)
+    param, _ = found.export(inputs, tmp_path / "net")
+    assert verify(param, found, {"first": inputs}).agrees
+
+
 def test_batch_norms_of_old_operator_sets_are_judged_rightly(tmp_path: Path, judge: str) -> None:
     generator = np.random.default_rng(0)
     weights = {name: generator.uniform(0.5, 2, 3).astype(np.float32) for name in ("scale", "shift", "mean", "var")}
