@@ -91,6 +91,7 @@ CHAPTERS = {
         "docs/convert",
         "docs/operators",
         "docs/operator-coverage",
+        "docs/reference/onnx",
         "docs/pnnx-format",
         "docs/expression",
         "docs/passes",

@@ -54,9 +54,9 @@ static void kuiper_load_chunk(const char *from, int type, Py_ssize_t step, Py_ss
     if (step == 0 && count > 1) { /* one number for all */
         kuiper_load_chunk(from, type, 1, 1, floating, chunk);
         if (floating)
-            for (Py_ssize_t i = 1; i < count; i++) chunk->floats[i] = chunk->floats[0];
+            for (Py_ssize_t i = 1; i < count; i++) memcpy(to + 4 * i, to, 4); /* a chunk may lie anywhere */
         else
-            for (Py_ssize_t i = 1; i < count; i++) chunk->wholes[i] = chunk->wholes[0];
+            for (Py_ssize_t i = 1; i < count; i++) memcpy(to + 8 * i, to, 8);
         return;
     }
     if (floating) switch (type) {

@@ -106,7 +106,7 @@ cdef class IntegerConvolution(Step):
         work.seen_w = (g.block_w - 1) * g.stride_w + (g.kernel_w - 1) * g.dilation_w + 1
         work.pixel = g.channels * (1 if g.fours else 2)
         work.row = work.seen_w * work.pixel
-        places = np.ascontiguousarray(np.asarray(offset) @ np.array([work.row, work.pixel], np.intp))
+        places = np.ascontiguousarray(np.matmul(offset, np.array([work.row, work.pixel], np.intp)))
         work.offset, work.panel, work.weights = &places[0], <const Panel*> &panels[0, 0], &weights[0]
         work.bias, work.weight_sums, work.scale = &bias[0], &weight_sums[0], &scales[0]
         self.keeps = (places, weights, bias, weight_sums, scales, panels)
