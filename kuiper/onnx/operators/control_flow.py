@@ -71,40 +71,12 @@ def loop(node: Node, build: GraphBuilder) -> tuple[Value, ...]:
 
 @operator("Scan")
 def scan(node: Node, build: GraphBuilder) -> tuple[Value, ...]:
-    """A body that runs once for each row of its inputs."""
-    if node.opset < 9:
-        return _scan_of_batches(node, build)
-    rows = node.int("num_scan_inputs")
-    inputs = node.values()
-    states = len(inputs) - rows
-    graph = node.graph("body")
-    outputs = len(graph.output) - states
-    body = _body(node, build, "body", [(value.type, None) for value in inputs])
-    return build.ops(
-        "Scan",
-        *inputs,
-        *body.captured,
-        outputs=len(node.outputs),
-        params={
-            "states": states,
-            "rows": rows,
-            "input_axes": node.ints("scan_input_axes", [0] * rows),
-            "input_directions": node.ints("scan_input_directions", [0] * rows),
-            "output_axes": node.ints("scan_output_axes", [0] * outputs),
-            "output_directions": node.ints("scan_output_directions", [0] * outputs),
-            "batched": False,
-        },
-        graphs={"body": body.finish()},
-        type=node.output_types.get(node.outputs[0], 0),
-    )
-
-
-def _scan_of_batches(node: Node, build: GraphBuilder) -> tuple[Value, ...]:
-    """Scan of opset 8: a batch of sequences, whose lengths are its first input."""
-    if node.optional(0) is not None:
+    """A body that runs once for each row of its inputs; in opset 8 for each of a batch, whose lengths come first."""
+    batched = node.opset < 9
+    if batched and node.optional(0) is not None:
         raise node.unsupported("sequences of one length", "lengths")
     rows = node.int("num_scan_inputs")
-    inputs = [value for value in node.inputs[1:] if value is not None]
+    inputs = [value for value in node.inputs[batched:] if value is not None]
     states = len(inputs) - rows
     outputs = len(node.graph("body").output) - states
     body = _body(node, build, "body", [(value.type, None) for value in inputs])
@@ -116,11 +88,11 @@ def _scan_of_batches(node: Node, build: GraphBuilder) -> tuple[Value, ...]:
         params={
             "states": states,
             "rows": rows,
-            "input_axes": [0] * rows,
-            "input_directions": node.ints("directions", [0] * rows),
-            "output_axes": [0] * outputs,
-            "output_directions": [0] * outputs,
-            "batched": True,
+            "input_axes": node.ints("scan_input_axes", [0] * rows),
+            "input_directions": node.ints("directions" if batched else "scan_input_directions", [0] * rows),
+            "output_axes": node.ints("scan_output_axes", [0] * outputs),
+            "output_directions": node.ints("scan_output_directions", [0] * outputs),
+            "batched": batched,
         },
         graphs={"body": body.finish()},
         type=node.output_types.get(node.outputs[0], 0),
