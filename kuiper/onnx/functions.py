@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from kuiper.onnx.checks import all_graphs
 from kuiper.onnx.table import find_translation
 
 if TYPE_CHECKING:
@@ -20,12 +21,13 @@ DEEPEST = 8
 """How often a body may call a function whose body calls another one."""
 
 
-def inlined(model: onnx.ModelProto) -> onnx.ModelProto:
+def inlined(model: onnx.ModelProto, where: str) -> onnx.ModelProto:
     """The model without calls of functions.
 
     Parameters
     ----------
     model : a model, which may be changed
+    where : what messages call it
 
     Returns
     -------
@@ -36,17 +38,18 @@ def inlined(model: onnx.ModelProto) -> onnx.ModelProto:
     if model.functions:
         model = inliner.inline_local_functions(model)
     for _ in range(DEEPEST):
-        if not _make_local(model):
+        if not _make_local(model, where):
             break
         model = inliner.inline_local_functions(model)
     return model
 
 
-def _make_local(model: onnx.ModelProto) -> bool:
+def _make_local(model: onnx.ModelProto, where: str) -> bool:
     """Turn calls of the standard's functions into calls of the model's own; whether there are any."""
     versions = {("" if one.domain == "ai.onnx" else one.domain): one.version for one in model.opset_import}
-    calls = [(node, schema) for node in all_nodes(model.graph) if (schema := _function_schema(node, versions))]
-    types = _types(model) if any(schema.has_context_dependent_function for _, schema in calls) else {}
+    nodes = [node for graph in all_graphs(model.graph, where) for node in graph.node]
+    calls = [(node, schema) for node in nodes if (schema := _function_schema(node, versions))]
+    types = _types(model, where) if any(schema.has_context_dependent_function for _, schema in calls) else {}
     for number, (node, schema) in enumerate(calls):
         function = _body(node, schema, versions.get(schema.domain, 1), types)
         function.name, function.domain = f"{node.op_type}_{number}", DOMAIN
@@ -99,29 +102,16 @@ def _set_defaults(node: onnx.NodeProto, schema: OpSchema) -> None:
             node.attribute.append(attribute.default_value)
 
 
-def _types(model: onnx.ModelProto) -> dict[str, onnx.TypeProto]:
+def _types(model: onnx.ModelProto, where: str) -> dict[str, onnx.TypeProto]:
     """What is known of the types of values, by name."""
     import onnx
 
     with suppress(Exception):  # of many types; a body may do without
         model = onnx.shape_inference.infer_shapes(model, data_prop=True)
     types: dict[str, onnx.TypeProto] = {}
-    for graph in _all_graphs(model.graph):
+    for graph in all_graphs(model.graph, where):
         for value in [*graph.input, *graph.value_info, *graph.output]:
             types.setdefault(value.name, value.type)
         for tensor in graph.initializer:
             types.setdefault(tensor.name, onnx.helper.make_tensor_type_proto(tensor.data_type, tensor.dims))
     return types
-
-
-def all_nodes(graph: onnx.GraphProto) -> list[onnx.NodeProto]:
-    """The nodes of a graph and of all bodies."""
-    return [node for one in _all_graphs(graph) for node in one.node]
-
-
-def _all_graphs(graph: onnx.GraphProto) -> list[onnx.GraphProto]:
-    """A graph and all bodies in it."""
-    found = [graph]
-    for one in found:
-        found += [attribute.g for node in one.node for attribute in node.attribute if attribute.HasField("g")]
-    return found

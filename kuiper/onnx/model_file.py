@@ -81,10 +81,10 @@ class OnnxFile:
         self._take_weights(model.graph)
         self._complete_tensors(model)
         for body in (model.graph, *model.functions):
-            _refuse_traps(body)
-        model = inlined(self._upgraded(model))
+            _refuse_traps(body, self.name)
+        model = inlined(self._upgraded(model), self.name)
         _open_unknown_sizes(model.graph)
-        _refuse_traps(model.graph)
+        _refuse_traps(model.graph, self.name)
         return _with_shapes(model)
 
     def _upgraded(self, model: onnx.ModelProto) -> onnx.ModelProto:
@@ -214,7 +214,7 @@ def _open_unknown_sizes(graph: onnx.GraphProto) -> None:
                 dim.ClearField("dim_value")
 
 
-def _refuse_traps(graph: onnx.GraphProto | onnx.FunctionProto) -> None:
+def _refuse_traps(graph: onnx.GraphProto | onnx.FunctionProto, where: str) -> None:
     """Refuse what ends the process when onnx infers shapes: an axis that no tensor has, too many pieces of a Split.
 
     Raises
@@ -222,7 +222,7 @@ def _refuse_traps(graph: onnx.GraphProto | onnx.FunctionProto) -> None:
     ModelFormatError
         If there is one.
     """
-    for node in (node for one in all_graphs(graph, "") for node in one.node):
+    for node in (node for one in all_graphs(graph, where) for node in one.node):
         for one in node.attribute:
             if one.ref_attr_name:  # known when the function is inlined
                 continue
