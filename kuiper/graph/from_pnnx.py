@@ -30,7 +30,9 @@ def runtime_operators(graph: pnnx.Graph, name: str) -> tuple[list[RuntimeOperato
     shared: dict[int, RuntimeAttribute] = {}
     for op in graph.operators:
         data = [
-            (operand, key) for operand, key in zip(op.inputs, op.input_names, strict=True) if not _is_own(op, operand)
+            (operand, key)
+            for position, (operand, key) in enumerate(zip(op.inputs, op.input_names, strict=True))
+            if not _is_own(op, position)
         ]
         runtime = RuntimeOperator(
             op.type,
@@ -50,14 +52,15 @@ def runtime_operators(graph: pnnx.Graph, name: str) -> tuple[list[RuntimeOperato
     return operators, list(operands.values())
 
 
-def _is_own(op: pnnx.Operator, operand: pnnx.Operand) -> bool:
+def _is_own(op: pnnx.Operator, position: int) -> bool:
     """Whether this input is one of the operator's own weights.
 
     Of modules that share weights PNNX writes each weight twice: as attributes of each module, and once more as a
-    pnnx.Attribute that is an input of each of them, in front of the data.
+    pnnx.Attribute that is an input of each of them, without a name, in front of the data.
     """
-    producer = operand.producer
-    if producer is None or producer.type != "pnnx.Attribute" or "data" not in producer.attrs:
+    is_data = op.input_names[position] or position == len(op.inputs) - 1
+    producer = op.inputs[position].producer
+    if is_data or producer is None or producer.type != "pnnx.Attribute" or "data" not in producer.attrs:
         return False
     weight = producer.attrs["data"].data
     return weight is not None and any(

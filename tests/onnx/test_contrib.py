@@ -162,3 +162,31 @@ def test_malformed_contrib_operator_is_one_error(kind: str, inputs: list[np.ndar
     )
     with pytest.raises(KuiperError):
         backend.run_model(model(case, constant=True), list(arguments(case).values()))
+
+
+@pytest.mark.parametrize("optimize", [True, False])
+def test_operator_keeps_an_input_that_equals_one_of_its_weights(optimize: bool) -> None:
+    """PNNX writes shared weights twice, and the second ones are left out: of PNNX's files alone."""
+    zero, scale, zero_of_y = np.uint8(128), np.float32(0.01), np.uint8(3)
+    a, b = (np.random.default_rng(seed).integers(0, 256, (4, 4)).astype(np.uint8) for seed in (0, 1))
+    stored = {"s": scale, "za": zero, "b": b, "zb": zero, "zy": zero_of_y, "sy": np.float32(0.05)}
+    node = onnx.helper.make_node(
+        "QGemm", ["a", "s", "za", "b", "s", "zb", "", "sy", "zy"], ["y"], domain="com.microsoft"
+    )
+    kind = onnx.TensorProto.UINT8
+    graph = onnx.helper.make_graph(
+        [node],
+        "gemm",
+        [onnx.helper.make_tensor_value_info("a", kind, [4, 4])],
+        [onnx.helper.make_tensor_value_info("y", kind, [4, 4])],
+        [onnx.numpy_helper.from_array(np.asarray(value), name) for name, value in stored.items()],
+    )
+    opsets = [onnx.helper.make_opsetid("", 17), onnx.helper.make_opsetid("com.microsoft", 1)]
+    file = onnx.helper.make_model(graph, opset_imports=opsets, ir_version=8)
+    (y,) = backend.prepare(file, optimize=optimize).run([a])
+    same = onnx.helper.make_node("QLinearMatMul", ["a", "s", "za", "b", "s", "zb", "sy", "zy"], ["y"])
+    graph.node[0].CopyFrom(same)
+    (expected,) = onnx.reference.ReferenceEvaluator(onnx.helper.make_model(graph, opset_imports=opsets[:1])).run(
+        None, {"a": a}
+    )
+    np.testing.assert_array_equal(y, expected)
