@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kuiper.engine.cannot_plan import CannotPlanError
+from kuiper.engine.cannot_plan import CannotPlanError, PlanLeftError, PlanMismatchError
 from kuiper.engine.kernels.digit_product import RUNS
-from kuiper.engine.plan import LayerFailedError, Plan, PlanLeftError, PlanMismatchError
+from kuiper.engine.plan import Plan
 from kuiper.engine.plan_report import plan_report
+from kuiper.engine.rest import Rests
 from kuiper.errors import GraphStateError, ParameterError
 from kuiper.graph.fallback import Refusal, text_of
+from kuiper.graph.runtime_operator import RuntimeOperator
 from kuiper.locks import open_in_children
 from kuiper.machine import REPRODUCIBLE, this_machine
 from kuiper.tensor_limit import Limited
@@ -38,9 +40,10 @@ Key = tuple[tuple[tuple[tuple[int, ...], str], ...], int, bool]
 class Engine:
     """Runs a built graph by plans. Threads may share it.
 
-    A graph that cannot be planned for some shapes, whatever the reason, or whose shapes turn out to depend on what is
-    in the inputs, is left to the readable layers, so that both ways of running a model fail with the same error. The
-    answer is then a ``Refusal``, which says why, and whether that is a mistake if the layers do not fail.
+    A graph that cannot be planned for some shapes, whatever the reason, is left to the readable layers, so that both
+    ways of running a model fail with the same error. The answer is then a ``Refusal``, which says why, and whether that
+    is a mistake if the layers do not fail. Where sizes turn out to depend on numbers, plans end in front of the
+    operator that makes them (``rest.py``).
 
     Parameters
     ----------
@@ -48,6 +51,7 @@ class Engine:
     machine : what its plans are for; None: this machine
     reproducible : whether algorithms are chosen for ``kuiper.machine.REPRODUCIBLE`` instead; steps are cut for
         ``machine`` all the same, which changes no bit
+    is_rest : whether it runs what follows such an operator: then only shapes that come again are worth a plan
 
     Raises
     ------
@@ -65,7 +69,9 @@ class Engine:
     1
     """
 
-    def __init__(self, graph: WiredGraph, machine: Machine | None = None, reproducible: bool = False) -> None:
+    def __init__(
+        self, graph: WiredGraph, machine: Machine | None = None, reproducible: bool = False, is_rest: bool = False
+    ) -> None:
         if machine is not None and machine.vnni and not RUNS:
             raise ParameterError("machine", "features that this CPU and this build of kuiper have", "vnni")
         self._graph = graph
@@ -73,6 +79,8 @@ class Engine:
         self._choices = REPRODUCIBLE if reproducible else self._machine
         self._plans: OrderedDict[Key, Plan | Refusal] = OrderedDict()
         self._packed: dict[Any, Any] = {}
+        self._rests = Rests(graph.name, lambda rest: Engine(rest, machine, reproducible, is_rest=True))
+        self._seen: OrderedDict[Key, None] | None = OrderedDict() if is_rest else None
         self._lock = Lock()
         open_in_children(self)
 
@@ -106,21 +114,38 @@ class Engine:
         >>> [y.shape for y in engine.run([np.zeros((2, 3, 32, 32), np.float32)])]
         [(2, 10)]
         """
-        try:
-            plan = self.plan_for(inputs, state.max_length if state else 0, outputs)
-            return plan if isinstance(plan, Refusal) else plan.run(inputs, get_num_threads(), observer, state)
-        except LayerFailedError as error:
-            return _refusal(error)
-        except MemoryError as error:
-            with self._lock:  # the layers need less at a time, above all without the plans, or can say where it ends
-                self._plans.clear()
-            return Refusal(text_of(error))
-        except PlanMismatchError as error:
-            refusal = _refusal(error)
-            if refusal.error is None:  # it keeps arrays alive
-                with self._lock:
-                    self._plans[_key(inputs, state.max_length if state else 0, outputs)] = refusal
-            return refusal
+        while True:
+            try:
+                plan = self.plan_for(inputs, state.max_length if state else 0, outputs)
+                return plan if isinstance(plan, Refusal) else plan.run(inputs, get_num_threads(), observer, state)
+            except MemoryError as error:
+                with (
+                    self._lock
+                ):  # the layers need less at a time, above all without the plans, or can say where it ends
+                    self._plans.clear()
+                return Refusal(text_of(error))
+            except PlanMismatchError as error:
+                if not self._ends_in_front_of(error, state):
+                    return self._refusal_of(error, _key(inputs, state.max_length if state else 0, outputs))
+            except PlanLeftError as error:
+                return _refusal(error)
+
+    def _ends_in_front_of(self, error: PlanMismatchError, state: State | None) -> bool:
+        """Whether plans can end in front of the operator whose sizes depend on numbers, as they do from now on."""
+        if error.is_mistake or state is not None:
+            return False
+        with self._lock:
+            self._rests.starts.add(error.op)
+            self._plans.clear()
+        return True
+
+    def _refusal_of(self, error: PlanMismatchError, key: Key) -> Refusal:
+        """Why plans for these inputs do not hold, which is kept."""
+        refusal = _refusal(error)
+        if refusal.error is None:  # it keeps arrays alive
+            with self._lock:
+                self._plans[key] = refusal
+        return refusal
 
     def report(self, inputs: Sequence[Array], runs: int, state: State | None = None) -> Report:
         """The plan for these inputs as a table, with the median time of each step.
@@ -178,18 +203,36 @@ class Engine:
         >>> engine.plan_for([x]) is engine.plan_for([x])
         True
         """
+        while True:
+            plan = self._planned(inputs, max_length, outputs)
+            if not isinstance(plan, RuntimeOperator):
+                return plan
+
+    def _planned(self, inputs: Sequence[Array], max_length: int, outputs: bool) -> Plan | Refusal | RuntimeOperator:
+        """The same; or the operator in front of which the plan has to end, as it will the next time."""
         key = _key(inputs, max_length, outputs)
         with self._lock:
             if key in self._plans:
                 self._plans.move_to_end(key)
                 return self._plans[key]
+            if self._seen is not None and key not in self._seen:
+                self._seen[key] = None
+                if len(self._seen) > _PLANS_KEPT:
+                    self._seen.popitem(last=False)
+                return Refusal("shapes that depend on numbers, and come for the first time")
             plan: Plan | Refusal
+            rests = None if max_length else self._rests
             try:
                 with np.errstate(all="ignore"), Limited():
-                    plan = Plan(self._graph, inputs, self._packed, max_length, outputs, self._machine, self._choices)
+                    plan = Plan(
+                        self._graph, inputs, self._packed, max_length, outputs, self._machine, self._choices, rests
+                    )
             except MemoryError:  # there may be enough another time
                 raise
             except CannotPlanError as error:
+                if error.op is not None and rests is not None and error.op not in rests.starts:
+                    rests.starts.add(error.op)
+                    return error.op
                 plan = Refusal(str(error))
             except Exception as error:  # the layers will raise it, too, or a mistake has been found
                 plan = Refusal.of(error)

@@ -9,6 +9,9 @@ Every operator takes one of three ways, in this order:
 so a plan exists for every graph, and the more operators have a lowering the fewer stops it makes. What depends on
 shapes only (``size``, ``[size(@0,0),-1]``) is computed here, once: a plan belongs to one set of input shapes.
 
+A plan ends in front of an operator whose output sizes depend on numbers: all that needs what it gives is one step, the
+``Rest``.
+
 The graph is walked twice. The first walk finds all shapes; the second knows them, so that an operator whose output is
 to be a slice of a concatenation can write it there.
 """
@@ -36,11 +39,12 @@ from kuiper.graph.schedule import depth_first_order
 from kuiper.graph.step import uses_state
 from kuiper.layers.operand_parameters import computes_as_kuiper
 from kuiper.layers.operators.attribute import Attribute
-from kuiper.layers.operators.onnx_control_flow import If
+from kuiper.layers.operators.onnx_control_flow import If, Loop
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from kuiper.engine.rest import Rests
     from kuiper.graph.protocols import WiredGraph
     from kuiper.graph.runtime_operator import RuntimeOperator
     from kuiper.layers.layer import Array
@@ -59,7 +63,8 @@ class GraphWalk:
 
     ``planner`` has the steps and the memory when it is done, ``exported`` what the graph returns. ``shapes`` are those
     that an earlier walk has found. A graph with state is planned for sessions of ``max_length``; without ``outputs``,
-    what only they need is left out. ``choices`` and ``machine`` are the planner's.
+    what only they need is left out. ``choices`` and ``machine`` are the planner's. ``rests`` knows the operators whose
+    output sizes depend on numbers.
     """
 
     def __init__(
@@ -71,8 +76,10 @@ class GraphWalk:
         shapes: dict[int, tuple[int, ...]] | None = None,
         max_length: int = 0,
         outputs: bool = True,
+        rests: Rests | None = None,
     ) -> None:
         self.graph = graph
+        self.rests = rests
         slices = slices_of_concatenations(graph.order, shapes) if shapes else {}
         self.planner = Planner(choices, machine, packed, shapes or {}, slices, max_length=max_length)
         self.outputs = outputs
@@ -94,14 +101,43 @@ class GraphWalk:
             (operand,) = op.outputs
             self.values[operand.index] = self.planner.host_value(example)
         needed = None if self.outputs else _needed_for(op for op in self.graph.operators if uses_state(op))
+        rest: list[RuntimeOperator] = []
         for op in depth_first_order(self.graph.operators):
             if op.layer is not None and (needed is None or op in needed):
                 with noting(op.where):
-                    self._plan_operator(op)
+                    if any(operand.producer in rest for operand in op.inputs) or self._is_open(op):
+                        rest.append(op)
+                    else:
+                        self._plan_operator(op)
+        if rest:
+            self._plan_rest(rest)
         for op in self.graph.output_operators if self.outputs else ():
             self.planner.op = op
             with noting(op.where):
                 self.exported += [self._export(self.values[operand.index]) for operand in op.inputs]
+
+    def _is_open(self, op: RuntimeOperator) -> bool:
+        """Whether the sizes of what it gives are known to depend on numbers."""
+        if self.rests is None:
+            return False
+        if isinstance(op.layer, Loop) and not (
+            op.layer.is_counted and all(values.is_known(self.values[one.index]) for one in op.inputs[: op.layer.ends])
+        ):
+            return True
+        return op in self.rests.starts
+
+    def _plan_rest(self, operators: list[RuntimeOperator]) -> None:
+        """All that needs what the first of these operators gives, as one step."""
+        assert self.rests is not None
+        returned = dict.fromkeys(operand for op in self.graph.output_operators for operand in op.inputs)
+        outputs = [operand for operand in returned if operand.producer in operators]
+        rest = self.rests.of(operators, outputs)
+        inputs = tuple(self.values[operand.index] for operand in rest.inputs)
+        if not all(isinstance(value, Value) or isinstance(value.example, np.ndarray) for value in inputs):
+            raise CannotPlanError(f"{operators[0].where}: expected arrays in front of it, got another value")
+        made = tuple(self.planner.host_value(None) for _ in outputs)
+        self.values.update({operand.index: value for operand, value in zip(outputs, made, strict=True)})
+        self.planner.steps.append(LayerStep(operators[0], inputs, made, rest))
 
     def found_shapes(self) -> dict[int, tuple[int, ...]]:
         """The shape of every operand, by its index."""
@@ -114,7 +150,7 @@ class GraphWalk:
             self.values[op.outputs[0].index] = self.planner.host_value(op.layer, constant=True)
             return
         inputs = [self.values[operand.index] for operand in op.inputs]
-        if isinstance(op.layer, If) and values.is_known(inputs[0]):
+        if isinstance(op.layer, If) and values.is_known(inputs[0]) and not self._has_open(op.layer, inputs):
             planned = self._plan_branch(op.layer, inputs)
             self.values.update({operand.index: value for operand, value in zip(op.outputs, planned, strict=True)})
             return
@@ -125,8 +161,16 @@ class GraphWalk:
             outputs = self._run_on_examples(op, inputs)
         for operand, value in zip(op.outputs, outputs, strict=True):
             if isinstance(value, Value) and value.view.size == 0:
-                raise CannotPlanError(f"{op.where}: expected numbers, got an empty array {value.shape}")
+                unknown = op if self._has_guessed(inputs) else None
+                raise CannotPlanError(f"{op.where}: expected numbers, got an empty array {value.shape}", unknown)
             self.values[operand.index] = value
+
+    def _has_open(self, layer: If, inputs: list[AnyValue]) -> bool:
+        """Whether sizes that depend on numbers are inside the body that is chosen."""
+        assert isinstance(inputs[0], HostValue)
+        body, _ = layer.chosen(inputs[0].example, inputs[1:])
+        starts = self.rests.starts if self.rests else ()
+        return any(isinstance(op.layer, Loop) or op in starts for op in body.operators)
 
     def _plan_branch(self, layer: If, inputs: list[AnyValue]) -> list[AnyValue]:
         """The outputs of a condition that depends on sizes only: the operators of one body, in the same plan."""
@@ -159,7 +203,8 @@ class GraphWalk:
         except Exception as error:  # the readable path may raise it with the user's own data
             if self._is_mistake(error, op, inputs):
                 raise
-            raise CannotPlanError(str(operator_failure(op, error))) from error
+            unknown = op if self._has_guessed(inputs) else None
+            raise CannotPlanError(str(operator_failure(op, error)), unknown) from error
         results = (results,) if len(op.outputs) == 1 else tuple(results)
         if len(results) != len(op.outputs):
             raise CannotPlanError(f"{op.where}: expected {len(op.outputs)} outputs, got {len(results)}")
@@ -198,8 +243,11 @@ class GraphWalk:
         """
         if isinstance(error, KuiperError) or not computes_as_kuiper(op.layer):
             return False
-        guessed = any(not (value.is_float if isinstance(value, Value) else self._is_given(value)) for value in inputs)
-        return not (guessed and isinstance(error, (ValueError, IndexError, ArithmeticError)))
+        return not (self._has_guessed(inputs) and isinstance(error, (ValueError, IndexError, ArithmeticError)))
+
+    def _has_guessed(self, inputs: list[AnyValue]) -> bool:
+        """Whether there are counts, indices or sizes among what stands in for the inputs."""
+        return any(not (value.is_float if isinstance(value, Value) else self._is_given(value)) for value in inputs)
 
     def _is_given(self, value: HostValue) -> bool:
         """Whether it is what it looks like: an input, or the same in every run."""

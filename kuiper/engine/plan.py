@@ -18,6 +18,7 @@ import numpy as np
 
 from kuiper.engine.arena import place
 from kuiper.engine.arena_map import arena_map
+from kuiper.engine.cannot_plan import LayerFailedError, PlanLeftError, PlanMismatchError
 from kuiper.engine.chains import join_chains
 from kuiper.engine.clock import seconds as seconds_now
 from kuiper.engine.cost import for_kernels
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kuiper.engine.planned_step import PlannedStep
+    from kuiper.engine.rest import Rests
     from kuiper.engine.step import Step
     from kuiper.graph.protocols import WiredGraph
     from kuiper.graph.runtime_operator import RuntimeOperator
@@ -55,22 +57,6 @@ class Span(NamedTuple):
 
 
 _SLACK = 64  # floats that kernels may read beyond the last storage
-
-
-class PlanLeftError(Exception):
-    """A plan cannot give the answer; ``is_mistake``: it is one of kuiper's if the layers give it."""
-
-    def __init__(self, text: str, is_mistake: bool) -> None:
-        super().__init__(text)
-        self.is_mistake = is_mistake
-
-
-class PlanMismatchError(PlanLeftError):
-    """A layer returned something else than when the plan was made: shapes depend on data, the plan does not hold."""
-
-
-class LayerFailedError(PlanLeftError):
-    """A layer raised an error, or a compiled step met what the layer in its place raises an error for."""
 
 
 @dataclass(eq=False)
@@ -111,6 +97,7 @@ class Plan:
     outputs : False leaves out whatever no state needs
     machine : what it is cut for; None: this machine
     choices : the machine for which algorithms are chosen, on which alone the bits of a result depend; None: ``machine``
+    rests : makes what follows an operator whose output sizes depend on numbers; None: there is none
 
     Raises
     ------
@@ -136,13 +123,14 @@ class Plan:
         outputs: bool = True,
         machine: Machine | None = None,
         choices: Machine | None = None,
+        rests: Rests | None = None,
     ) -> None:
         self.machine = machine or this_machine()
         self.choices = choices or self.machine
         kernels = for_kernels(self.machine)
-        first_walk = GraphWalk(graph, self.choices, kernels, packed, None, max_length, outputs)
+        first_walk = GraphWalk(graph, self.choices, kernels, packed, None, max_length, outputs, rests)
         first_walk.walk(examples)
-        walk = GraphWalk(graph, self.choices, kernels, packed, first_walk.found_shapes(), max_length, outputs)
+        walk = GraphWalk(graph, self.choices, kernels, packed, first_walk.found_shapes(), max_length, outputs, rests)
         walk.walk(examples)
         planner = walk.planner
         steps = join_chains(without_idle_imports(planner.steps), kernels)
@@ -296,19 +284,20 @@ class Plan:
             workspace.views[value] if isinstance(value, Value) else workspace.host[value.slot] for value in step.inputs
         ]
         assert step.op.layer is not None
+        run = step.rest.run if step.rest else step.op.layer.forward
         try:
             with np.errstate(all="ignore"):  # as in torch, 1/0 is inf without a word
-                results = step.op.layer.forward(*inputs)
-        except MemoryError:
+                results = run(*inputs)
+        except (MemoryError, PlanLeftError):
             raise
         except Exception as error:  # the readable path will raise it again, with all it can say of it
             note(error, step.op.where)
             raise LayerFailedError(f"{step.op.where}: {text_of(error)}", computes_as_kuiper(step.op.layer)) from error
-        results = (results,) if len(step.outputs) == 1 else results
+        results = (results,) if len(step.outputs) == 1 and not step.rest else results
         if not isinstance(results, (list, tuple)) or len(results) != len(step.outputs):
             raise LayerFailedError(f"{step.op.where}: {len(step.outputs)} outputs", computes_as_kuiper(step.op.layer))
         for value, result in zip(step.outputs, results, strict=True):
-            if not _is_like(result, value.example):
+            if not step.rest and not _is_like(result, value.example):
                 raise _mismatch(step.op, value.example, result)
             workspace.host[value.slot] = _off(workspace.arena, result)
         if spans is not None:
@@ -357,7 +346,7 @@ def _mismatch(op: RuntimeOperator, example: Any, result: Any) -> PlanMismatchErr
     types = [getattr(value, "dtype", type(value).__name__) for value in (example, result)]
     expected, got = (f"{shapes_of([value])} of {kind}" for value, kind in zip((example, result), types, strict=True))
     text = f"{op.where}: expected {expected} as when it was planned, got {got}"
-    return PlanMismatchError(text, types[0] != types[1] and computes_as_kuiper(op.layer))
+    return PlanMismatchError(text, op, types[0] != types[1] and computes_as_kuiper(op.layer))
 
 
 def _off(arena: Array, result: Any) -> Any:

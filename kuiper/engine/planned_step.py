@@ -10,6 +10,7 @@ from kuiper.engine.values import AnyValue, HostValue, Value
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from kuiper.engine.rest import Rest
     from kuiper.engine.step import Step
     from kuiper.graph.runtime_operator import RuntimeOperator
 
@@ -49,11 +50,15 @@ class NativeStep:
 
 @dataclass(eq=False)
 class LayerStep:
-    """A layer that runs in Python, on views of the arena and host values."""
+    """A layer that runs in Python, on views of the arena and host values.
+
+    With a ``rest``, all that follows the operator runs, too, and nothing of it is planned here.
+    """
 
     op: RuntimeOperator
     inputs: tuple[AnyValue, ...]
     outputs: tuple[HostValue, ...]
+    rest: Rest | None = None
 
     @property
     def reads(self) -> tuple[Value, ...]:

@@ -1,8 +1,8 @@
 """What runs on a slower way than it should, why, and how that is told.
 
 A graph that its engine does not take is run by its layers, and a graph whose passes fail as it stands in the file: the
-answer is the same, but comes many times later. Where that must be so, because an input is empty or shapes depend on
-data, the engine's refusal says it to whoever asks for the plan. Where it is a mistake of kuiper's, everybody is told:
+answer is the same, but comes many times later. Where that must be so, because an input is empty, say, the
+engine's refusal says it to whoever asks for the plan. Where it is a mistake of kuiper's, everybody is told:
 
     a FallbackWarning, once for a model   what failed, in which operator, and what runs instead
     KUIPER_STRICT=1                       the error itself, with its traceback

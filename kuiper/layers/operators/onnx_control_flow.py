@@ -85,6 +85,22 @@ class Loop(LayerWithBodies):
         types = op.params["empty_types"].value if op.has_param("empty_types") else []
         self.empty_types = [np.dtype(name) for name in types] or [np.dtype(np.float32)] * len(self.empty_shapes)
 
+    @property
+    def ends(self) -> int:
+        """How many of the first inputs say when it ends."""
+        return self.has_limit + self.has_condition
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the limit alone ends it: the body passes the condition on as it is given, or says that it is true."""
+        (end,) = self.bodies["body"].output_operators[:1]
+        goes_on = end.inputs[0].producer
+        if not self.has_limit or goes_on is None:
+            return False
+        if goes_on.type == "pnnx.Input":
+            return end.inputs[0] is self.bodies["body"].input_operators[1].outputs[0]
+        return goes_on.type == "pnnx.Attribute" and bool(np.all(goes_on.attribute("data").data))
+
     def forward(self, *inputs: Any) -> Any:
         values = list(inputs)
         limit = int(np.reshape(values.pop(0), ())) if self.has_limit else None
