@@ -66,22 +66,33 @@ class Execution:
         return self._run(self.checked(inputs), observer, state, outputs)
 
     def run_as_body(self, inputs: Sequence[Any]) -> tuple[Any, ...]:
-        """The outputs of a graph that is the body of an operator, which knows what types it gives."""
-        return self._run([np.asarray(value) for value in inputs], None)
+        """The outputs of a graph that is the body of an operator, which knows what types it gives.
+
+        They may be inputs as they are, or views of them: nobody writes to what one turn of a loop gives to the next,
+        and the graph around the operator sees to it that what it returns is the caller's alone.
+        """
+        return self._results([np.asarray(value) for value in inputs], None)
 
     def _run(
         self, arrays: list[np.ndarray], observer: Observer | None, state: State | None = None, outputs: bool = True
     ) -> tuple[Any, ...]:
-        """What the graph returns for these arrays."""
+        """What the graph returns for these arrays, in memory of the caller's own."""
+        results = self._results(arrays, observer, state, outputs)
+        if not outputs:
+            return ()
+        layers = [operand.producer.layer if operand.producer else None for operand in self._returned]
+        return owned_outputs(results, layers, arrays)
+
+    def _results(
+        self, arrays: list[np.ndarray], observer: Observer | None, state: State | None = None, outputs: bool = True
+    ) -> tuple[Any, ...]:
+        """What the engine, or the layers, make of these arrays."""
         state = state or self.fresh_state(arrays)
         answer = self._run_engine(arrays, state, outputs) if observer is None else None
         results = answer if isinstance(answer, tuple) else self._run_layers(arrays, observer, state)
         if isinstance(answer, Refusal):
             self.fallbacks.tell(answer)
-        if not outputs:
-            return ()
-        layers = [operand.producer.layer if operand.producer else None for operand in self._returned]
-        return owned_outputs(results, layers, arrays)
+        return results
 
     def _run_engine(
         self,

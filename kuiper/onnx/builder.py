@@ -81,7 +81,10 @@ class GraphBuilder:
             return self.scope[name]
         if self.parent is None:
             raise ModelFormatError(self.where, f"a node, an input or an initializer '{name}'", "none")
-        outer = self.parent.find(name)
+        return self.capture(name, self.parent.find(name))
+
+    def capture(self, name: str, outer: Value) -> Value:
+        """What a body calls a value of the parent's by this name: an input of the body, unless it is a constant."""
         if outer.constant is not None:
             inner = Value(name, outer.type, outer.shape, outer.constant)
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import pickle
 
 import numpy as np
@@ -17,6 +18,7 @@ from kuiper.onnx.reader import read_onnx
 from tests.onnx.models import assert_agrees, loaded, model_of
 
 X = np.random.default_rng(0).standard_normal((3, 4)).astype(np.float32)
+W = np.random.default_rng(1).standard_normal((4, 4)).astype(np.float32)
 BOOL, INT64 = TensorProto.BOOL, TensorProto.INT64
 
 
@@ -108,6 +110,105 @@ def test_loop_that_never_runs_gives_no_rows() -> None:
     last, rows = loaded(loop_model()).forward(np.array(0), np.ones(4, np.float32), np.zeros(4, np.float32))
     assert last.tolist() == [1, 1, 1, 1]
     assert rows.shape == (0, 4)
+
+
+def passing_on_model(identities: int, weight_is_constant: bool, has_row: bool = True) -> helper.ModelProto:
+    """v = v @ w + b, ``m`` times, with w and b as states that the body gives on as it gets them, as TensorFlow's do."""
+    names = ["w", *(f"w{i}" for i in range(identities))]
+    rows = [helper.make_tensor_value_info("row", TensorProto.FLOAT, [1, 4])] if has_row else []
+    info = helper.make_tensor_value_info
+    body = helper.make_graph(
+        [
+            *(helper.make_node("Identity", [old], [new]) for old, new in itertools.pairwise(names)),
+            helper.make_node("MatMul", ["v", "w"], ["product"]),
+            helper.make_node("Add", ["product", "b"], ["next"]),
+            helper.make_node("Identity", ["next"], ["row"]),
+            helper.make_node("Identity", ["c"], ["again"]),
+        ],
+        "body",
+        [
+            info("i", INT64, []),
+            info("c", BOOL, []),
+            *(info(name, TensorProto.FLOAT, shape) for name, shape in (("w", [4, 4]), ("v", [1, 4]), ("b", [4]))),
+        ],
+        [
+            info("again", BOOL, []),
+            *(info(n, TensorProto.FLOAT, shape) for n, shape in ((names[-1], [4, 4]), ("next", [1, 4]), ("b", [4]))),
+            *rows,
+        ],
+    )
+    outputs = [("w_last", [4, 4]), ("v_last", [1, 4]), ("b_last", [4]), ("rows", ["m", 1, 4])][: 3 + has_row]
+    node = helper.make_node("Loop", ["m", "c0", "w0_", "v0", "b0"], [name for name, _ in outputs], body=body)
+    given = [] if weight_is_constant else [("w0_", [4, 4])]
+    inputs = [("m", [], INT64), ("v0", [1, 4]), ("b0", [4]), *given]
+    weights = {"c0": np.array(True), **({"w0_": W} if weight_is_constant else {})}
+    return model_of([node], inputs, outputs, weights)
+
+
+@pytest.mark.parametrize("weight_is_constant", [True, False])
+@pytest.mark.parametrize("identities", [0, 1, 2])
+def test_loop_passes_on_what_no_turn_changes(identities: int, weight_is_constant: bool) -> None:
+    b, more = np.float32([1, 0, -1, 2]), () if weight_is_constant else (W,)
+    model = passing_on_model(identities, weight_is_constant, has_row=False)
+    assert_agrees(model, *((np.array(m), X[:1], b, *more) for m in (3, 1, 2)), tolerance=1e-5)
+
+
+@pytest.mark.parametrize("optimize", [True, False])
+def test_loop_gives_rows_beside_what_no_turn_changes(optimize: bool) -> None:
+    graph, b = loaded(passing_on_model(1, True), optimize), np.float32([1, 0, -1, 2])
+    for m in (3, 1):
+        v, expected = X[:1], []  # onnx's own evaluator joins rows along their first axis
+        for _ in range(m):
+            v = v @ W + b
+            expected.append(v)
+        w, last, b_last, rows = graph.forward(np.array(m), X[:1], b)
+        np.testing.assert_array_equal(w, W)
+        np.testing.assert_array_equal(b_last, b)
+        np.testing.assert_allclose(last, v, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(rows, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_loop_multiplies_by_a_constant_that_no_turn_changes_as_a_linear_layer() -> None:
+    (loop,) = (op for op in read_onnx(passing_on_model(1, True)).operators if op.type == "Loop")
+    assert loop.params["states"].value == 1
+    assert "nn.Linear" in [op.type for op in loop.graphs["body"].operators]
+
+
+def test_loop_of_which_nothing_changes_is_left_out() -> None:
+    info = helper.make_tensor_value_info
+    typed = [info("c", BOOL, []), info("v", TensorProto.FLOAT, [4])]
+    body = helper.make_graph([], "body", [info("i", INT64, []), *typed], typed)
+    node = helper.make_node("Loop", ["m", "c0", "v0"], ["y"], body=body)
+    model = model_of([node], [("m", [], INT64), ("v0", [4])], [("y", [4])], {"c0": np.array(True)})
+    assert "Loop" not in [op.type for op in read_onnx(model).operators]
+    assert_agrees(model, (np.array(2), X[0]))
+
+
+def test_loop_outputs_are_the_callers_alone() -> None:
+    graph, b = loaded(passing_on_model(0, False)), np.zeros(4, np.float32)
+    w, v, b_last, rows = graph.forward(np.array(1), X[:1], b, W)
+    for array in (w, v, b_last, rows):
+        assert array.flags.writeable
+        assert not any(np.shares_memory(array, other) for other in (X, W, b))
+    assert not np.shares_memory(v, rows)
+
+
+@pytest.mark.parametrize("optimize", [True, False])
+def test_scan_passes_on_what_no_row_changes(optimize: bool) -> None:
+    info = helper.make_tensor_value_info
+    body = helper.make_graph(
+        [helper.make_node("MatMul", ["r", "w"], ["row"]), helper.make_node("Identity", ["w"], ["w_next"])],
+        "body",
+        [info("w", TensorProto.FLOAT, [4, 4]), info("r", TensorProto.FLOAT, [4])],
+        [info("w_next", TensorProto.FLOAT, [4, 4]), info("row", TensorProto.FLOAT, [4])],
+    )
+    node = helper.make_node("Scan", ["w0", "x"], ["w_last", "y"], body=body, num_scan_inputs=1)
+    model = model_of([node], [("x", ["n", 4])], [("w_last", [4, 4]), ("y", ["n", 4])], {"w0": W})
+    (scan,) = (op for op in read_onnx(model).operators if op.type == "Scan")
+    assert scan.params["states"].value == 0
+    w, y = loaded(model, optimize).forward(X)
+    np.testing.assert_array_equal(w, W)
+    np.testing.assert_allclose(y, X @ W, rtol=1e-5, atol=1e-6)
 
 
 def test_scan_runs_once_for_each_row_in_both_directions() -> None:

@@ -10,10 +10,11 @@ from kuiper.onnx.table import operator
 from kuiper.onnx.translation import translate_nodes, type_and_shape
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import onnx
 
+    from kuiper.graph.pnnx import ParameterValue
     from kuiper.graph.pnnx.ir import Dimension
     from kuiper.onnx.node import Node, Value
 
@@ -28,6 +29,9 @@ def if_(node: Node, build: GraphBuilder) -> tuple[Value, ...]:
         taken = bool(condition.constant.reshape(-1)[0])
         return _inlined(node.graph("then_branch" if taken else "else_branch"), build)
     bodies = {name: _body(node, build, name, ()) for name in ("then_branch", "else_branch")}
+    for name, body in bodies.items():
+        for info in node.graph(name).output:
+            body.output(info.name, body.find(info.name))
     captured = [value for body in bodies.values() for value in body.captured]
     return build.ops(
         "If",
@@ -49,24 +53,18 @@ def loop(node: Node, build: GraphBuilder) -> tuple[Value, ...]:
         raise node.unsupported("a first value for each variable of the loop", "one that is left out")
     graph = node.graph("body")
     typed = [(INT64, ()), (BOOL, ()), *((value.type, None) for value in carried)]
-    body = _body(node, build, "body", typed)
+    same = _passed_on(graph, 2, 1, carried)
+    body = _body(node, build, "body", typed, {graph.input[2 + place].name: value for place, value in same.items()})
+    params: dict[str, ParameterValue] = {
+        "has_limit": limit is not None,
+        "has_condition": condition is not None,
+        "states": len(carried) - len(same),
+        "empty_shapes": _shapes_of_rows(graph, 1 + len(carried)),
+        "empty_types": _types_of_rows(node, graph, len(carried)),
+    }
     given = [value for value in (limit, condition) if value is not None]
-    return build.ops(
-        "Loop",
-        *given,
-        *carried,
-        *body.captured,
-        outputs=len(node.outputs),
-        params={
-            "has_limit": limit is not None,
-            "has_condition": condition is not None,
-            "states": len(carried),
-            "empty_shapes": _shapes_of_rows(graph, 1 + len(carried)),
-            "empty_types": _types_of_rows(node, graph, len(carried)),
-        },
-        graphs={"body": body.finish()},
-        type=node.output_types.get(node.outputs[0], 0),
-    )
+    changed = [value for place, value in enumerate(carried) if place not in same]
+    return _repeated(node, build, body, same, [*given, *changed], params, first=1)
 
 
 @operator("Scan")
@@ -78,25 +76,56 @@ def scan(node: Node, build: GraphBuilder) -> tuple[Value, ...]:
     rows = node.int("num_scan_inputs")
     inputs = [value for value in node.inputs[batched:] if value is not None]
     states = len(inputs) - rows
-    outputs = len(node.graph("body").output) - states
-    body = _body(node, build, "body", [(value.type, None) for value in inputs])
-    return build.ops(
-        "Scan",
-        *inputs,
-        *body.captured,
-        outputs=len(node.outputs),
-        params={
-            "states": states,
-            "rows": rows,
-            "input_axes": node.ints("scan_input_axes", [0] * rows),
-            "input_directions": node.ints("directions" if batched else "scan_input_directions", [0] * rows),
-            "output_axes": node.ints("scan_output_axes", [0] * outputs),
-            "output_directions": node.ints("scan_output_directions", [0] * outputs),
-            "batched": batched,
-        },
-        graphs={"body": body.finish()},
-        type=node.output_types.get(node.outputs[0], 0),
+    graph = node.graph("body")
+    outputs = len(graph.output) - states
+    same = {} if batched else _passed_on(graph, 0, 0, inputs[: max(states, 0)])
+    typed = [(value.type, None) for value in inputs]
+    body = _body(node, build, "body", typed, {graph.input[place].name: value for place, value in same.items()})
+    params: dict[str, ParameterValue] = {
+        "states": states - len(same),
+        "rows": rows,
+        "input_axes": node.ints("scan_input_axes", [0] * rows),
+        "input_directions": node.ints("directions" if batched else "scan_input_directions", [0] * rows),
+        "output_axes": node.ints("scan_output_axes", [0] * outputs),
+        "output_directions": node.ints("scan_output_directions", [0] * outputs),
+        "batched": batched,
+    }
+    changed = [value for place, value in enumerate(inputs) if place not in same]
+    return _repeated(node, build, body, same, changed, params, first=0)
+
+
+def _repeated(
+    node: Node,
+    build: GraphBuilder,
+    body: GraphBuilder,
+    same: Mapping[int, Value],
+    given: Sequence[Value],
+    params: Mapping[str, ParameterValue],
+    first: int,
+) -> tuple[Value, ...]:
+    """The outputs of Loop or Scan: states that no turn changes are what they were, the operator makes the others.
+
+    ``first`` is the place of the first state among the outputs of the body.
+    """
+    outputs = list(node.graph("body").output)
+    for place, info in enumerate(outputs, -first):
+        if place not in same:
+            body.output(info.name, body.find(info.name))
+    count = len(outputs) - first - len(same)
+    if not count:
+        return tuple(same.values())
+    made = iter(
+        build.ops(
+            node.type,
+            *given,
+            *body.captured,
+            outputs=count,
+            params=params,
+            graphs={"body": body.finish()},
+            type=node.output_types.get(node.outputs[0], 0),
+        )
     )
+    return tuple(same[place] if place in same else next(made) for place in range(len(outputs) - first))
 
 
 def _inlined(graph: onnx.GraphProto, build: GraphBuilder) -> tuple[Value, ...]:
@@ -108,19 +137,45 @@ def _inlined(graph: onnx.GraphProto, build: GraphBuilder) -> tuple[Value, ...]:
     return results
 
 
-def _body(node: Node, build: GraphBuilder, name: str, typed: Sequence[Typed]) -> GraphBuilder:
-    """The builder of a body, all of whose nodes it has; ``typed`` are the inputs that the node gives it."""
-    graph = node.graph(name)
+def _passed_on(graph: onnx.GraphProto, given: int, made: int, states: Sequence[Value]) -> dict[int, Value]:
+    """The states that a body gives on as it gets them, by their places: what no turn changes.
+
+    ``given`` and ``made`` say where the states begin among the body's inputs and outputs.
+    """
+    names: dict[str, str] = {}
+    for node in graph.node:
+        if node.op_type == "Identity" and node.domain in ("", "ai.onnx") and len(node.input) == 1:
+            names[node.output[0]] = names.get(node.input[0], node.input[0])
+    outputs = [names.get(info.name, info.name) for info in graph.output[made:]]
+    pairs = zip(graph.input[given:], outputs, states, strict=False)
+    return {place: value for place, (info, name, value) in enumerate(pairs) if info.name == name}
+
+
+def _body(
+    node: Node,
+    build: GraphBuilder,
+    name: str,
+    typed: Sequence[Typed],
+    same: Mapping[str, Value] | None = None,
+) -> GraphBuilder:
+    """The builder of a body, all of whose nodes it has; ``typed`` are the inputs that the node gives it.
+
+    ``same`` are the values of inputs that no turn changes, by their names: the body reads them as it reads any value
+    of the graph around it, and neither takes nor gives them.
+    """
+    graph, same = node.graph(name), same or {}
     if len(graph.input) != len(typed):
         raise node.unsupported(f"a body with {len(typed)} inputs", len(graph.input))
     body = GraphBuilder(f"{build.where}: {node.where}", build.opsets, build)
     for info, (kind, shape) in zip(graph.input, typed, strict=True):
+        if info.name in same:
+            continue
         declared, declared_shape = type_and_shape(info)
         body.scope[info.name] = body.input(info.name, declared or kind, shape if shape is not None else declared_shape)
         body.describe(info.name, body.scope[info.name])
+    for inner, outer in same.items():
+        body.capture(inner, outer)
     translate_nodes(body, graph)
-    for info in graph.output:
-        body.output(info.name, body.find(info.name))
     return body
 
 
