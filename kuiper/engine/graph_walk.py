@@ -229,11 +229,14 @@ class GraphWalk:
         value = inputs[0] if len(inputs) == 1 else None
         if not isinstance(value, HostValue) or value.constant:
             return None
-        if not self.planner.is_float_tensor(value) or value.example.nbytes > _SMALL:
+        example = value.example
+        if not isinstance(example, np.ndarray) or not 0 < example.nbytes <= _SMALL:
             return None
-        if not all(isinstance(one, np.ndarray) and np.may_share_memory(one, value.example) for one in results):
+        if not all(isinstance(one, np.ndarray) and np.may_share_memory(one, example) for one in results):
             return None
-        x = self.planner.on_arena(value)
+        if example.dtype != np.float32 and not all(one.ndim for one in (example, *results)):
+            return None  # no step computes with a whole number that has no axes
+        x = self.planner.tensor(value)
         return None if x is None else [x]
 
     def _is_mistake(self, error: Exception, op: RuntimeOperator, inputs: list[AnyValue]) -> bool:

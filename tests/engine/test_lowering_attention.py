@@ -8,8 +8,10 @@ import pytest
 from kuiper.engine.lowering import attention
 from kuiper.engine.lowering.attention import constant_mask
 from kuiper.engine.values import HostValue
+from kuiper.errors import ShapeError
 from tests.engine.lowered import computing, steps_of
-from tests.engine.models import numbers
+from tests.engine.models import algorithms, both, numbers, plan_of
+from tests.graph.pass_graphs import OUTPUT
 
 ONE_BLOCK = ["product", "softmax", "product"]
 
@@ -45,10 +47,79 @@ def test_attention_adds_a_stored_mask(shape: str) -> None:
     assert computing(steps) == ["product", "add", "softmax", "product"]
 
 
-def test_attention_with_a_computed_mask_is_left_to_the_layer() -> None:
-    inputs = [*qkv((2, 3), 5, 7, 4, 9), numbers(5, 7)]
-    inputs[3][2] = -np.inf  # a query that sees nothing gets zeros
-    assert steps_of(sdpa(mask="x3"), inputs=inputs) == ["layer"]
+MASKS = [(5, 7), (1, 7), (7,), (3, 5, 7), (2, 1, 1, 7), (2, 3, 5, 7)]
+
+
+@pytest.mark.parametrize("shape", MASKS)
+def test_attention_adds_a_computed_mask(shape: tuple[int, ...]) -> None:
+    inputs = [*qkv((2, 3), 5, 7, 4, 9), numbers(*shape)]
+    np.atleast_2d(inputs[3])[..., :1, :] = -np.inf  # a query that sees nothing gets zeros
+    assert computing(steps_of(sdpa(mask="x3"), inputs=inputs)) == ["product", "add", "softmax", "product"]
+
+
+@pytest.mark.parametrize("shape", MASKS)
+def test_attention_takes_a_computed_mask_of_bools(shape: tuple[int, ...]) -> None:
+    inputs = [*qkv((2, 3), 5, 7, 4, 9), numbers(*shape) > 0.3]
+    steps = computing(steps_of(sdpa(mask="x3"), inputs=inputs))
+    assert steps == ["where", "product", "add", "softmax", "product"]
+
+
+@pytest.mark.parametrize("columns", [1, 7, 8, 9, 33])
+def test_attention_of_a_query_that_sees_nothing_is_zero_unless_there_is_nan(columns: int) -> None:
+    inputs = [*qkv((2,), 3, columns, 4, 9), np.full((3, columns), -np.inf, np.float32)]
+    inputs[3][1, -1] = np.nan
+    inputs[3][2, 0] = 0
+    declared = [f"pnnx.Input in{i} 0 1 x{i} #x{i}=({','.join(map(str, x.shape))})f32" for i, x in enumerate(inputs)]
+    fast, plain = both(*declared, sdpa(mask="x3"), OUTPUT)
+    got, expected = np.asarray(fast(*inputs)), np.asarray(plain(*inputs))
+    np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
+    assert not got[:, 0].any()
+    assert np.isnan(got[:, 1]).all()
+    assert "layer" not in algorithms(plan_of(fast, inputs))
+
+
+def test_attention_with_a_mask_that_does_not_fit_is_left_to_the_layer() -> None:
+    assert computing(steps_of(sdpa(mask="x3"), inputs=[*qkv((2, 3), 5, 7, 4, 9), numbers(1, 1)])) == [
+        "product", "add", "softmax", "product",
+    ]  # fmt: skip
+    wholes = [*qkv((2,), 5, 7, 4, 9), numbers(2, 2, 5, 7)]
+    fast, _ = both(
+        *(f"pnnx.Input in{i} 0 1 x{i} #x{i}=({','.join(map(str, x.shape))})f32" for i, x in enumerate(wholes)),
+        sdpa(mask="x3"),
+        OUTPUT,
+    )
+    with pytest.raises(ShapeError, match="broadcasts"):
+        fast(*wholes)
+
+
+def fused(more: str = "scale=0.3", added: bool = True) -> str:
+    return f"kuiper.FusedAttention it {3 + added} 1 x0 x1 x2 {'x3' if added else ''} y {more}"
+
+
+@pytest.mark.parametrize("shape", MASKS)
+@pytest.mark.parametrize("zeros", [True, False])
+def test_fused_attention_is_products_around_a_softmax(shape: tuple[int, ...], zeros: bool) -> None:
+    inputs = [*qkv((2, 3), 5, 7, 4, 9), numbers(*shape)]
+    inputs[3][..., 0] = -np.inf
+    steps = computing(steps_of(fused(f"scale=0.3 zeros={zeros}"), inputs=inputs))
+    assert steps == ["product", "add", "softmax", "product"]
+    assert computing(steps_of(fused(added=False), inputs=inputs[:3])) == ONE_BLOCK
+
+
+@pytest.mark.parametrize(("zeros", "expected"), [(True, 0), (False, np.nan)])
+def test_fused_attention_of_a_query_that_sees_nothing(zeros: bool, expected: float) -> None:
+    inputs = [*qkv((2,), 5, 7, 4, 9), numbers(5, 7)]
+    inputs[3][2] = -np.inf
+    declared = [f"pnnx.Input in{i} 0 1 x{i} #x{i}=({','.join(map(str, x.shape))})f32" for i, x in enumerate(inputs)]
+    for model in both(*declared, fused(f"scale=0.3 zeros={zeros}"), OUTPUT):
+        y = np.asarray(model(*inputs))
+        np.testing.assert_array_equal(y[:, 2], expected)
+        assert np.isfinite(np.delete(y, 2, axis=1)).all()
+
+
+def test_fused_attention_that_makes_scores_larger_is_left_to_the_layer() -> None:
+    inputs = [*qkv((1,), 5, 7, 4, 9), numbers(3, 5, 7)]
+    assert steps_of(fused(), inputs=inputs) == ["layer"]
 
 
 def test_constant_mask_refuses_rows_that_see_nothing() -> None:

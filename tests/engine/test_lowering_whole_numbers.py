@@ -79,6 +79,43 @@ def test_choices_of_numbers_and_tensors(count: int) -> None:
     assert same("Tensor.masked_fill it 2 1 x0 x1 y0 value=-inf $input=x0 $mask=x1", inputs=[x, mask]) == ["where"]
 
 
+@pytest.mark.parametrize("count", SIZES)
+def test_logic_of_bools(count: int) -> None:
+    a, b = rounded(2, count) > 0, rounded(count, seed=1) > 0
+    for word in ("and", "or", "xor"):
+        assert same(f"torch.logical_{word} it 2 1 x0 x1 y0", inputs=[a, b]) == [word]
+    for word in ("logical", "bitwise"):
+        assert same(f"torch.{word}_not it 1 1 x0 y0", inputs=[a]) == ["eq"]
+
+
+def test_logic_of_other_numbers_is_left_to_the_layer() -> None:
+    assert same("torch.logical_not it 1 1 x0 y0", inputs=[wholes(5)]) == ["layer"]
+    assert same("torch.bitwise_not it 1 1 x0 y0", inputs=[wholes(5)]) == ["layer"]
+    assert same("torch.logical_and it 2 1 x0 x1 y0", inputs=[wholes(5), wholes(5) > 0]) == ["layer"]
+
+
+def test_views_of_small_whole_numbers_and_bools_are_none_in_python() -> None:
+    views = ["torch.unsqueeze a 1 1 x0 a dim=0", "torch.permute b 1 1 a b dims=(1,0,2)"]
+    for x in (wholes(3, 5), wholes(3, 5) > 0, wholes(3, 5, dtype=np.int32)):
+        assert same(*views, "torch.eq it 1 1 b y0 other=1", inputs=[x]) == ["eq"]
+
+
+def test_views_of_types_without_steps_are_made_in_python() -> None:
+    assert same("torch.unsqueeze a 1 1 x0 y0 dim=0", inputs=[wholes(3, 5, dtype=np.int16)]) == ["layer"]
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.bool_, np.float32])
+def test_expand_of_onnx_to_a_known_shape_is_a_view(kind: type) -> None:
+    x = np.round(numbers(3, 1, 5)).astype(kind)
+    size = "pnnx.Input in1 0 1 x1 #x1=(2,3,4,5)f32"
+    declared = f"pnnx.Input in0 0 1 x0 #x0=(3,1,5){NAMES[x.dtype.name]}"
+    lines = ["Shape s 1 1 x1 s", "Expand e 2 1 x0 s e", "torch.eq it 1 1 e y0 other=1", "pnnx.Output out 1 0 y0"]
+    fast, plain = both(declared, size, *lines)
+    inputs = [x, numbers(2, 3, 4, 5)]
+    np.testing.assert_array_equal(np.asarray(fast(*inputs)), np.asarray(plain(*inputs)))
+    assert "layer" not in algorithms(plan_of(fast, inputs))
+
+
 @pytest.mark.parametrize("target", ["float", "long", "int", "bool"])
 def test_casts(target: str) -> None:
     for x in (np.round(numbers(3, 513) * 3), wholes(3, 513), wholes(3, 513, dtype=np.int32), numbers(3, 513) > 0):

@@ -27,9 +27,10 @@ OF_BYTES = ("integer_matmul", "integer_convolution", "byte_pooling", "quantize")
 
 
 def plans() -> Iterator[Plan | None]:
-    """Of all exported operators, of two that only ONNX has, and of decoders in floats and in 8 bits."""
-    for operator in (line("ResetFirstGRU", 3, 4), "Pad it 1 1 x0 y pads=(0,0,1,0,0,2)"):
-        model = kuiper.load(file_graph("pnnx.Input in 0 1 x0", operator, OUTPUT))
+    """Of all exported operators, of three that only ONNX has, and of decoders in floats and in 8 bits."""
+    expand = ("Shape s 1 1 x0 s", "Expand it 2 1 x0 s y")
+    for operators in ([line("ResetFirstGRU", 3, 4)], ["Pad it 1 1 x0 y pads=(0,0,1,0,0,2)"], expand):
+        model = kuiper.load(file_graph("pnnx.Input in 0 1 x0", *operators, OUTPUT))
         yield plan_of(model, [np.zeros((2, 1, 3), np.float32)])
     for file in sorted(FOLDER.glob("*.pnnx.param")):
         stored = np.load(FOLDER / f"{file.name.removesuffix('.pnnx.param')}.npz")

@@ -10,7 +10,9 @@ from kuiper.layers.operators.softmax import log_softmax, softmax
 from tests.engine.one_step import UNTOUCHED, run_step
 
 
-def run(x: np.ndarray, dim: int, order: tuple[int, ...], gap: int, logarithm: bool, in_place: bool) -> np.ndarray:
+def run(
+    x: np.ndarray, dim: int, order: tuple[int, ...], gap: int, logarithm: bool, in_place: bool, zeros: bool = False
+) -> np.ndarray:
     """The softmax of ``x`` laid out with axes in this order and ``gap`` floats behind each stretch along the last."""
     moved = x.transpose(order)
     room = np.full((*moved.shape[:-1], moved.shape[-1] + gap), np.nan, np.float32)
@@ -20,6 +22,7 @@ def run(x: np.ndarray, dim: int, order: tuple[int, ...], gap: int, logarithm: bo
     stride = strides.pop(dim)
     shape = [size for axis, size in enumerate(x.shape) if axis != dim % x.ndim]
     numbers = {"source": 0, "target": 0 if in_place else room.size, "size": x.shape[dim], "logarithm": logarithm}
+    numbers |= {"zeros": zeros}
     step = Softmax(numbers | {"source_stride": stride, "target_stride": stride}, shape, strides, strides)
     arena = run_step(step, np.concatenate([room.ravel(), target.ravel(), np.full(64, np.nan, np.float32)]))
     result = arena[: room.size] if in_place else arena[room.size : 2 * room.size]
@@ -69,7 +72,8 @@ def test_softmax_of_special_rows_is_as_in_torch(dim: int, size: int, logarithm: 
 
 
 def test_softmax_cuts_big_work_into_tasks() -> None:
-    numbers = {"source": 0, "target": 0, "size": 197, "source_stride": 1, "target_stride": 1, "logarithm": 0}
+    numbers = {"source": 0, "target": 0, "size": 197, "source_stride": 1, "target_stride": 1}
+    numbers |= {"logarithm": 0, "zeros": 0}
     assert Softmax(numbers, (12, 197), (197 * 208, 208), (197 * 208, 208)).tasks >= 16
     assert Softmax(numbers, (12,), (208,), (208,)).tasks == 1
     strided = numbers | {"source_stride": 64, "target_stride": 64}
@@ -86,3 +90,15 @@ def test_softmax_agrees_with_torch(name: str) -> None:
         wanted = getattr(torch, name)(torch.from_numpy(x), dim).numpy()
         result = run(x, dim, order, 4, name == "log_softmax", False)
         assert np.abs(result - wanted).max() <= 1e-6 * np.abs(wanted).max()
+
+
+@pytest.mark.parametrize("size", [1, 5, 8, 16, 35])
+def test_softmax_makes_zeros_of_rows_without_numbers_if_asked(size: int) -> None:
+    x = np.random.default_rng(0).standard_normal((1, 20, size)).astype(np.float32)
+    x[0, ::3] = -np.inf
+    x[0, 6, -1] = np.nan
+    wanted = softmax(x, -1)
+    wanted[0, [row for row in range(0, 20, 3) if row != 6]] = 0
+    for in_place in (False, True):
+        result = run(x, -1, (0, 1, 2), 0, False, in_place, zeros=True)
+        np.testing.assert_allclose(result, wanted, rtol=1e-5, atol=1e-7)

@@ -10,7 +10,8 @@ The largest term is e**0 = 1: nothing overflows. Where the axis lies in memory d
                                                          [x x x x]x x x x
 
 The last vector of a row is filled up with -inf, whose exponential is 0. A row with NaN or +inf in it, or with nothing but
--inf, becomes NaN throughout, as in torch.
+-inf, becomes NaN throughout, as in torch. With ``zeros``, a contiguous row with nothing but -inf becomes zeros, as in
+torch's attention.
 
 Source: M. Milakov, N. Gimelshein, "Online normalizer calculation for softmax", 2018, section 2 (the safe softmax).
 """
@@ -34,7 +35,7 @@ cdef enum:
 cdef struct Geometry:
     Py_ssize_t source, target  # offsets into the arena, in floats
     Py_ssize_t size, source_stride, target_stride  # of the axis
-    bint logarithm
+    bint logarithm, zeros
 
 cdef struct Work:
     Geometry geometry
@@ -97,6 +98,9 @@ cdef void rows(const void* numbers, Py_ssize_t task, const Memory* memory) noexc
         for i in range(group):
             if g.logarithm:
                 log_row(x[i], y[i], g.size, top[i], memory.scratch)
+            elif g.zeros and is_empty(x[i], g.size, top[i]):
+                fill_zeros(y[i], g.size)
+                top[i] = 1
             else:
                 top[i] = exp_row(x[i], y[i], g.size, top[i], memory.scratch)
         if not g.logarithm:
@@ -118,6 +122,23 @@ cdef inline float largest_of(const float* x, Py_ssize_t size) noexcept nogil:
     both = sums_of(-INFINITY)
     both.part[0] = at_least(a, b)
     return largest(both)
+
+
+cdef inline bint is_empty(const float* x, Py_ssize_t size, float top) noexcept nogil:
+    """Whether a row has nothing but -inf; its maximum tells unless there is NaN in it."""
+    cdef Py_ssize_t i
+    if top != -INFINITY:
+        return False
+    for i in range(size):
+        if x[i] != -INFINITY:
+            return False
+    return True
+
+
+cdef inline void fill_zeros(float* y, Py_ssize_t size) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(size):
+        y[i] = 0
 
 
 cdef inline vec last_vector(const float* x, Py_ssize_t size) noexcept nogil:

@@ -30,7 +30,9 @@ from kuiper.engine.lowering.elementwise import emit_elementwise
 from kuiper.engine.lowering.matmul import emit_product, memory_of_product, product_shape
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.softmax import emit_softmax
+from kuiper.engine.lowering.whole_numbers import emit_choice
 from kuiper.engine.values import AnyValue, HostValue, Value, whole_vectors
+from kuiper.layers.fused.attention import FusedAttention
 from kuiper.layers.operators.scaled_dot_product_attention import ScaledDotProductAttention
 
 if TYPE_CHECKING:
@@ -52,24 +54,83 @@ _ADD = Code((("load", 0, 0), ("load", 1, 0), ("add", 0, 0)), (0, 1))
 
 @lowers(ScaledDotProductAttention)
 def lower_attention(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
-    """F.scaled_dot_product_attention with a constant mask, a causal one, or none."""
-    q, k, v = (planner.on_arena(value) for value in inputs[:3])
+    """F.scaled_dot_product_attention with a mask, a causal one, or none."""
+    given = [value for value in inputs[3:] if not _is_none(value)]
+    if layer.is_causal and given:
+        return None
+    return lower_masked(inputs[:3], given, planner, layer.scale, layer.is_causal)
+
+
+@lowers(FusedAttention)
+def lower_fused(layer: FusedAttention, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """kuiper.FusedAttention, whose ``fill`` is as good as added: see the pass that makes it."""
+    key = planner.on_arena(inputs[1])
+    if key is None or key.view.ndim < 2:
+        return None
+    plain = Value(key.storage, key.view.swapaxes(-1, -2)) if layer.keys_turned else key
+    given = inputs[3:]
+    if layer.fills:
+        added = [_filled(planner, value, layer.fill, layer.fill_where) for value in given]
+        given = [value for value in added if value is not None]
+        if len(given) < len(added):
+            return None
+    return lower_masked([inputs[0], plain, inputs[2]], given, planner, layer.scale, zeros=layer.zeros)
+
+
+def _filled(planner: Planner, condition: AnyValue, fill: np.float32, where: bool) -> Value | None:
+    """``fill`` where bools are as ``where`` says, 0 elsewhere; made once for all who ask."""
+    mask = planner.tensor(condition)
+    if mask is None or mask.view.dtype != np.bool_ or not mask.view.ndim:
+        return None
+    numbers = (fill, np.float32(0)) if where else (np.float32(0), fill)
+
+    def made() -> Value:
+        added = emit_choice(planner, mask, *numbers)
+        assert added is not None
+        return added
+
+    return planner.in_form(mask, ("filled", float(fill), where), made)
+
+
+def lower_masked(
+    qkv: list[AnyValue],
+    given: list[AnyValue],
+    planner: Planner,
+    scale: float | None,
+    causal: bool = False,
+    zeros: bool = True,
+) -> Sequence[AnyValue] | None:
+    """Attention with a mask that is given, the causal one, or none; ``zeros`` for a query that sees nothing, or NaN."""
+    q, k, v = (planner.on_arena(value) for value in qkv)
     if q is None or k is None or v is None:
         return None
     shape = scores_shape(q.shape, k.shape, v.shape)
     if shape is None:
         return None
-    mask = None
-    given = [value for value in inputs[3:] if not _is_none(value)]
-    if layer.is_causal and not given:
+    mask: Array | Value | None = None
+    if causal:
         mask = _added(np.tri(*shape[-2:], dtype=np.bool_))
     elif given:
-        mask = None if layer.is_causal else constant_mask(given[0], shape)
+        mask = constant_mask(given[0], shape)
+        if mask is None:
+            mask = _computed_mask(planner, given[0], shape)
         if mask is None:
             return None
+    if isinstance(mask, np.ndarray) and not mask.any():
+        mask = None  # of zeros
     out = memory_of_product(planner, (*shape[:-1], v.shape[-1]))
-    emit_attention(planner, (q, k, v), out, mask, layer.scale)
+    emit_attention(planner, (q, k, v), out, mask, scale, zeros=zeros and isinstance(mask, Value))
     return [out]
+
+
+def _computed_mask(planner: Planner, value: AnyValue, shape: tuple[int, ...]) -> Value | None:
+    """A mask that the graph computes as what is added to scores of this shape; None if it cannot be."""
+    example = value.view if isinstance(value, Value) else value.example
+    if not isinstance(example, np.ndarray) or example.ndim == 0 or not _broadcasts(example.shape, shape):
+        return None
+    if example.dtype == np.bool_:
+        return emit_choice(planner, value, np.float32(0), np.float32(-np.inf))
+    return planner.on_arena(value)
 
 
 def scores_shape(q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...]) -> tuple[int, ...] | None:
@@ -115,20 +176,21 @@ def emit_attention(
     planner: Planner,
     qkv: tuple[Value, Value, Value],
     out: Value,
-    mask: Array | None = None,
+    mask: Array | Value | None = None,
     scale: float | None = None,
     in_one: bool = False,
+    zeros: bool = False,
 ) -> Value:
     """Add ``out = softmax(scale * q @ k^T + mask) @ v``; the result is the memory of the last block's softmax.
 
-    ``in_one`` makes all scores one block.
+    ``in_one`` makes all scores one block. With ``zeros``, a query that sees nothing gets zeros instead of NaN.
     """
     q, k, v = qkv
     stack, columns = out.shape[:-2], k.shape[-2]
     shape = (*stack, q.shape[-2], columns)
     q, k, v = (Value(x.storage, np.broadcast_to(x.view, (*stack, *x.shape[-2:]))) for x in (q, k, v))
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
-    added = None if mask is None else planner.constant(mask)
+    added = planner.constant(mask) if isinstance(mask, np.ndarray) else mask
     parts = [(slice(None),)] if in_one else list(blocks(shape, _CACHES * second_level_floats(planner.machine)))
     width = _row_width(columns)
     memory = planner.scratch(max(q.view[part][..., 0].size for part in parts) * width)
@@ -142,7 +204,7 @@ def emit_attention(
         if added is not None:
             own = Value(added.storage, np.broadcast_to(added.view, shape)[part])
             emit_elementwise(planner, _ADD, [scores, own], scores)
-        emit_softmax(planner, scores, scores, len(shape) - 1)
+        emit_softmax(planner, scores, scores, len(shape) - 1, zeros=zeros)
         emit_product(planner, scores, Value(v.storage, values), Value(out.storage, out.view[part]))
     return scores
 

@@ -41,14 +41,20 @@ def _channels(rank: int) -> int | None:
     return -3 if rank in (3, 4) else None
 
 
-def emit_softmax(planner: Planner, x: Value, out: Value, axis: int, logarithm: bool = False) -> None:
-    """Add the softmax of ``x`` along an axis; ``out`` may be ``x``."""
+def emit_softmax(
+    planner: Planner, x: Value, out: Value, axis: int, logarithm: bool = False, zeros: bool = False
+) -> None:
+    """Add the softmax of ``x`` along an axis; ``out`` may be ``x``.
+
+    ``zeros`` makes zeros of a row with nothing but -inf, which would be NaN; its numbers lie side by side.
+    """
     others = [other for other in range(x.view.ndim) if other != axis]
 
     def make() -> Step:
         numbers = {
             "source": x.offset, "target": out.offset, "size": x.shape[axis],
             "source_stride": x.strides[axis], "target_stride": out.strides[axis], "logarithm": logarithm,
+            "zeros": zeros,
         }  # fmt: skip
         if numbers["size"] == 1:
             numbers["source_stride"] = numbers["target_stride"] = 1

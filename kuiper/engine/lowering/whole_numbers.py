@@ -14,9 +14,12 @@ import numpy as np
 from kuiper.engine.kernels.typed import TYPES
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.typed_numbers import common_shape, emit_typed, memory_like
-from kuiper.engine.values import AnyValue, HostValue, Value
+from kuiper.engine.values import AnyValue, HostValue, Value, is_known
+from kuiper.errors import KuiperError
 from kuiper.layers.element_type import ELEMENT_TYPES
 from kuiper.layers.operators.compare import Compare
+from kuiper.layers.operators.logical import Logical
+from kuiper.layers.operators.onnx_shapes import OnnxExpand
 from kuiper.layers.operators.to import To, TypeAs
 from kuiper.layers.operators.where import MaskedFill, Where
 from kuiper.layers.promotion import promoted
@@ -66,8 +69,40 @@ def _where(planner: Planner, condition: AnyValue, chosen: Any, other: Any) -> li
     if mask is None or mask.view.dtype != np.bool_ or chosen is None or other is None:
         return None
     dtype = promoted([_example(chosen), _example(other)])
+    if dtype == np.float32:  # two numbers: nothing beside them says so
+        chosen, other = (np.asarray(one, dtype) if isinstance(one, (int, float)) else one for one in (chosen, other))
     operands = _operands(planner, [chosen, other])
     return None if operands is None else _emitted(planner, "where", [mask, *operands], dtype)
+
+
+def emit_choice(planner: Planner, condition: AnyValue, chosen: np.float32, other: np.float32) -> Value | None:
+    """One of two numbers by a tensor of bools; None if it is no such tensor."""
+    made = _where(planner, condition, np.asarray(chosen), np.asarray(other))
+    return None if made is None else made[0]
+
+
+@lowers(Logical)
+def lower_logical(layer: Logical, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """torch.logical_and and its like, of bools."""
+    operands = _operands(planner, inputs)
+    if operands is None or any(operand.view.dtype != np.bool_ for operand in operands):
+        return None
+    word = layer.op.type.rpartition("_")[2]
+    if word != "not":
+        return _emitted(planner, word, operands, np.dtype(np.bool_))
+    return _emitted(planner, "eq", [*operands, planner.typed_constant(np.zeros((), np.int64))], np.dtype(np.bool_))
+
+
+@lowers(OnnxExpand)
+def lower_expand(layer: OnnxExpand, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """ONNX's Expand to a shape that the plan knows: a view."""
+    x = planner.tensor(inputs[0])
+    if x is None or not is_known(inputs[1]):
+        return None
+    try:
+        return [Value(x.storage, layer.forward(x.view, _example(inputs[1])))]
+    except KuiperError:
+        return None  # the layer says why
 
 
 @lowers(To)
