@@ -26,6 +26,7 @@ from kuiper.graph.passes.fuse_caches_into_attention import fuse_caches_into_atte
 from kuiper.graph.passes.fuse_expressions import fuse_expressions
 from kuiper.graph.passes.hoist_activation_above_views import hoist_activation_above_views
 from kuiper.graph.passes.multiply_in_bytes import multiply_in_bytes
+from kuiper.graph.passes.recognise_attention import recognise_attention
 from kuiper.graph.passes.recognise_gelu import recognise_gelu
 from kuiper.graph.passes.recognise_layer_norm import recognise_layer_norm
 from kuiper.graph.passes.recognise_silu import recognise_silu
@@ -54,6 +55,7 @@ __all__ = [
     "fuse_expressions",
     "hoist_activation_above_views",
     "multiply_in_bytes",
+    "recognise_attention",
     "recognise_gelu",
     "recognise_layer_norm",
     "recognise_silu",
@@ -70,6 +72,8 @@ DEFAULT_PASSES: tuple[Pass, ...] = (
     eliminate_common_subexpressions,
     recognise_layer_norm,
     multiply_in_bytes,
+    # It reads scales as expressions of one function, and leaves dead code.
+    recognise_attention,
     eliminate_dead_code,
     fuse_caches_into_attention,
     # A batch norm stands between a convolution and whatever else may be fused into it.

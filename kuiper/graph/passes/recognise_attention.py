@@ -1,0 +1,267 @@
+"""Make one operator of those that spell attention out.
+
+    before   q -> mul(@0,c) -> torch.matmul -> add(@0,@1) -> F.softmax -> torch.matmul -> y
+             k -> permute -------^    mask -----^                 v -------^
+    after    q, k, v, mask -> kuiper.FusedAttention -> y
+
+That is how exporters to ONNX write attention. The scores may be scaled, or the queries, or the keys, or two of them.
+What hides keys may be a tensor that is added, or one of bools that chooses between scores and a number that is as good
+as -inf. Zeros that stand in for NaN behind the softmax are those of queries that see nothing.
+
+Left alone: scales that the graph computes, a softmax along another axis than the last, scores or weights that someone
+else reads, and types other than float32.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from kuiper.graph.passes.fusion import is_addition
+from kuiper.graph.passes.rewiring import forget, sole_reader
+from kuiper.graph.pnnx.ir import DataType, ParameterType
+from kuiper.graph.runtime_operator import SPELLED_FLOATS, RuntimeParameter
+
+if TYPE_CHECKING:
+    from kuiper.graph.protocols import RegistryProtocol
+    from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
+
+_NUMBER = r"(-?[0-9.]+(?:e[+-]?[0-9]+)?)"
+_FACTOR = re.compile(rf"mul\(@0,{_NUMBER}\)|mul\({_NUMBER},@0\)")
+_DIVISOR = re.compile(rf"(?:onnx_)?div\(@0,{_NUMBER}\)")
+_SOFTMAXES = ("F.softmax", "torch.softmax", "nn.Softmax")
+_PRODUCTS = ("torch.matmul", "Tensor.matmul", "torch.bmm")
+_PERMUTATIONS = ("Tensor.permute", "torch.permute")
+_RESHAPES = ("Tensor.reshape", "torch.reshape", "Tensor.view")
+_MAXIMA = ("torch.amax", "ReduceMax")
+_FLOATS = (DataType.F32, DataType.NULL)
+_AS_GOOD_AS_INFINITY = -1e30
+"""A score beside which no other matters: what is hidden by it weighs nothing, whether it is added or put in place."""
+
+
+class _Scores(NamedTuple):
+    """Where the scores come from, and what is done to them."""
+
+    query: RuntimeOperand
+    key: RuntimeOperand
+    keys_turned: bool
+    scale: float
+    mask: RuntimeOperand | None
+    params: dict[str, RuntimeParameter]
+
+
+def recognise_attention(operators: list[RuntimeOperator], registry: RegistryProtocol) -> list[RuntimeOperator]:
+    """The operators with kuiper.FusedAttention in the place of each attention that is spelled out."""
+    types = ("pnnx.Expression", "kuiper.FusedAttention", "torch.where", "IsNaN", *_SOFTMAXES, *_PRODUCTS)
+    if not all(map(registry.is_built_in, types)):
+        return operators
+    made = {end: fused for op in operators if (found := _found(op)) is not None for fused, end in [found]}
+    forget(set(made))
+    for end, fused in made.items():
+        for operand in dict.fromkeys(fused.inputs):
+            operand.consumers = [*operand.consumers, fused]
+        end.outputs[0].producer = fused
+    return [made.get(op, op) for op in operators]  # what was read on the way is dead code now
+
+
+def _found(softmax: RuntimeOperator) -> tuple[RuntimeOperator, RuntimeOperator] | None:
+    """The attention that this softmax belongs to, and the last operator that it stands for."""
+    if softmax.type not in _SOFTMAXES or len(softmax.inputs) != 1 or softmax.outputs[0].type is not DataType.F32:
+        return None
+    shape = softmax.inputs[0].shape or softmax.outputs[0].shape
+    last = (-1,) if shape is None else (-1, len(shape) - 1)
+    if not softmax.has_param("dim") or softmax.int_param("dim") not in last:
+        return None
+    scores = _scores(softmax.inputs[0], softmax)
+    if scores is None:
+        return None
+    end, zeros = sole_reader(softmax), False
+    if end is None or end.type == "torch.where":
+        end, zeros = _guarded(softmax, scores.mask), True
+    if end is None or end.type not in _PRODUCTS or end.inputs[1] in (end.inputs[0], *softmax.outputs):
+        return None
+    value = end.inputs[1]
+    if value.shape is None or len(value.shape) < 2 or value.type not in _FLOATS:
+        return None
+    params = {
+        "scale": RuntimeParameter(ParameterType.FLOAT, scores.scale),
+        "keys_turned": RuntimeParameter(ParameterType.BOOL, scores.keys_turned),
+        "zeros": RuntimeParameter(ParameterType.BOOL, zeros),
+    }
+    fused = replace(
+        end,
+        type="kuiper.FusedAttention",
+        name=f"{softmax.name}+attention",
+        inputs=[scores.query, scores.key, value, *([] if scores.mask is None else [scores.mask])],
+        input_names=["query", "key", "value", "mask"][: 3 + (scores.mask is not None)],
+        params=params | scores.params,
+        attrs={},
+        layer=None,
+        grown_from=softmax.where,
+    )
+    return fused, end
+
+
+def _scores(operand: RuntimeOperand, reader: RuntimeOperator) -> _Scores | None:
+    """What the softmax reads, back to queries and keys."""
+    mask: RuntimeOperand | None = None
+    params: dict[str, RuntimeParameter] = {}
+    op = _only_for(operand, reader)
+    if op is not None and (masked := _masked(op)) is not None:
+        operand, mask, params = masked
+        reader, op = op, _only_for(operand, op)
+    scale = 1.0
+    if op is not None and (factor := _factor(op)) is not None:
+        scale *= factor
+        op = _only_for(op.inputs[0], op)
+    if op is None or op.type not in _PRODUCTS or len(op.inputs) != 2 or op.inputs[0] is op.inputs[1]:
+        return None
+    (query, before), (key, beside) = (_unscaled(one) for one in op.inputs)
+    if any(one.shape is None or len(one.shape) < 2 or one.type not in _FLOATS for one in op.inputs):
+        return None
+    plain = _turned_back(key)
+    return _Scores(query, plain or key, plain is None, scale * before * beside, mask, params)
+
+
+def _masked(op: RuntimeOperator) -> tuple[RuntimeOperand, RuntimeOperand, dict[str, RuntimeParameter]] | None:
+    """Scores, and what hides some of them: a tensor that is added, or bools that choose a number in their place."""
+    if is_addition(op) and op.inputs[0] is not op.inputs[1]:
+        one, other = op.inputs
+        scores, added = (one, other) if _comes_from_product(one) else (other, one)
+        return (scores, added, {}) if added.type in _FLOATS and added.shape else None
+    if op.type != "torch.where" or op.has_param("condition"):
+        return None
+    given = {key: op.params[key].value for key in ("input", "other") if op.has_param(key)}
+    given |= {key: operand for key, operand in zip(op.input_names, op.inputs, strict=True) if key in ("input", "other")}
+    numbers = {key: _number(value) for key, value in given.items()}
+    known = [key for key, number in numbers.items() if number is not None and number <= _AS_GOOD_AS_INFINITY]
+    if len(given) != 2 or len(known) != 1 or "condition" not in op.input_names:
+        return None
+    scores, condition = given["other" if known == ["input"] else "input"], op.inputs[op.input_names.index("condition")]
+    if isinstance(scores, (int, float, str)) or condition.shape == () or scores is condition:
+        return None
+    params = {
+        "fill": RuntimeParameter(ParameterType.FLOAT, numbers[known[0]]),
+        "fill_where": RuntimeParameter(ParameterType.BOOL, known == ["input"]),
+    }
+    return scores, condition, params
+
+
+def _comes_from_product(operand: RuntimeOperand) -> bool:
+    """Whether it is a product, or one that is scaled."""
+    op = operand.producer
+    if op is not None and _factor(op) is not None:
+        op = op.inputs[0].producer
+    return op is not None and op.type in _PRODUCTS
+
+
+def _guarded(softmax: RuntimeOperator, mask: RuntimeOperand | None) -> RuntimeOperator | None:
+    """What reads the weights behind a choice that puts zeros for those of queries that see nothing."""
+    weights = softmax.outputs[0]
+    choices = [op for op in weights.consumers if op.type == "torch.where"]
+    if len(choices) != 1 or choices[0].input_names != ["condition", "input", "other"]:
+        return None
+    condition, zero, other = choices[0].inputs
+    if other is not weights or _number(zero) != 0 or condition.producer is None:
+        return None
+    asks = condition.producer
+    if asks.type == "IsNaN" and asks.inputs == [weights]:
+        readers = {asks, choices[0]}
+    elif asks.type == "pnnx.Attribute" and mask is not None and _says_what_sees_nothing(asks, mask):
+        readers = {choices[0]}
+    elif (
+        asks.type == "torch.eq" and len(asks.inputs) == 2 and mask is not None and _is_largest_of(asks.inputs[0], mask)
+    ):
+        readers = {choices[0]} if _number(asks.inputs[1]) == -math.inf else set()
+    else:
+        return None
+    return sole_reader(choices[0]) if set(weights.consumers) == readers else None
+
+
+def _says_what_sees_nothing(constant: RuntimeOperator, mask: RuntimeOperand) -> bool:
+    """Whether a constant says of each row of a constant mask whether it has nothing but -inf."""
+    op = mask.producer
+    if op is None or op.type != "pnnx.Attribute" or op.attrs["data"].type is not DataType.F32:
+        return False
+    return np.array_equal(constant.attrs["data"].data, np.all(np.isneginf(op.attrs["data"].data), -1, keepdims=True))
+
+
+def _is_largest_of(operand: RuntimeOperand, mask: RuntimeOperand) -> bool:
+    """Whether it is the largest number of each row of a mask."""
+    op = operand.producer
+    if op is None or op.type not in _MAXIMA or op.inputs != [mask] or mask.shape is None:
+        return False
+    key, keeps = ("axes", "keepdims") if op.type == "ReduceMax" else ("dim", "keepdim")
+    return op.ints_param(key, ()) in ((-1,), (len(mask.shape) - 1,)) and op.bool_param(keeps, False)
+
+
+def _unscaled(operand: RuntimeOperand) -> tuple[RuntimeOperand, float]:
+    """Queries or keys, and the number by which they are multiplied."""
+    op = operand.producer
+    factor = None if op is None else _factor(op)
+    return (operand, 1.0) if op is None or factor is None else (op.inputs[0], factor)
+
+
+def _factor(op: RuntimeOperator) -> float | None:
+    """The number by which an expression multiplies its one input; None if that is not what it does."""
+    if op.type != "pnnx.Expression" or not op.inputs or op.inputs[0].type not in _FLOATS:
+        return None
+    text = op.str_param("expr").replace(" ", "")
+    if len(op.inputs) == 2 and (number := _number(op.inputs[1])) is not None:
+        text = re.sub("@1", repr(number), text)
+    elif len(op.inputs) != 1:
+        return None
+    if match := _FACTOR.fullmatch(text):
+        return float(match[1] or match[2])
+    match = _DIVISOR.fullmatch(text)
+    return 1 / float(match[1]) if match and float(match[1]) else None
+
+
+def _number(value: Any) -> float | None:
+    """A number that stands in the file, or in a constant of one entry; None if it is none."""
+    if isinstance(value, (int, float)):
+        return float(value)
+    if isinstance(value, str):
+        return SPELLED_FLOATS.get(value)
+    op = value.producer
+    if op is None or op.type != "pnnx.Attribute":
+        return None
+    attr = op.attrs["data"]
+    is_number = math.prod(attr.shape) == 1 and len(attr.shape) <= 1 and attr.type is DataType.F32
+    return float(np.reshape(attr.data, ())) if is_number else None
+
+
+def _only_for(operand: RuntimeOperand, reader: RuntimeOperator) -> RuntimeOperator | None:
+    """The operator that makes an operand, if nobody but this reader wants it."""
+    op = operand.producer
+    return op if op is not None and sole_reader(op) is reader else None
+
+
+def _turned_back(keys: RuntimeOperand) -> RuntimeOperand | None:
+    """The operand of which these are the last two axes in the other order; None if there is none."""
+    op = keys.producer
+    if op is None or keys.shape is None:
+        return None
+    rank = len(keys.shape)
+    if op.type in _PERMUTATIONS:
+        turned = (*range(rank - 2), rank - 1, rank - 2)
+        return op.inputs[0] if tuple(axis % rank for axis in op.ints_param("dims", ())) == turned else None
+    if op.type in _RESHAPES and (inner := op.inputs[0].producer) is not None and inner.type in _PERMUTATIONS:
+        return _joined_meanwhile(keys, inner)
+    return None
+
+
+def _joined_meanwhile(keys: RuntimeOperand, turn: RuntimeOperator) -> RuntimeOperand | None:
+    """The keys in front of a permutation of three axes, if reshapes around it join those in front, and part them."""
+    join = turn.inputs[0].producer
+    if join is None or join.type not in _RESHAPES or turn.ints_param("dims", ()) != (0, 2, 1):
+        return None
+    plain, joined = join.inputs[0].shape, turn.inputs[0].shape
+    if plain is None or joined is None or keys.shape is None or None in plain or None in keys.shape:
+        return None
+    same = plain == (*keys.shape[:-2], keys.shape[-1], keys.shape[-2])
+    return join.inputs[0] if same and len(joined) == 3 and joined[1:] == plain[-2:] else None
