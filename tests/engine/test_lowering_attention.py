@@ -173,3 +173,32 @@ def test_constant_mask_refuses_a_single_number() -> None:
     assert constant_mask(number, (2, 3)) is None
     row = HostValue(0, np.zeros(3, np.float32), True)
     assert constant_mask(row, (2, 3)) is not None
+
+
+@pytest.mark.parametrize("shape", [(2,), (2, 7), (2, 5, 7)])
+@pytest.mark.parametrize("more", ["", "mask_filter_value=-5.5"])
+def test_attention_mask_of_onnxruntime_is_chosen_once(shape: tuple[int, ...], more: str) -> None:
+    q, k, _ = qkv((2, 3), 5, 7, 4, 9)
+    mask = np.random.default_rng(0).integers(0, 7 if len(shape) == 1 else 2, shape)
+    lines = [f"com.microsoft.AttentionMask {name} 3 1 x0 x1 x2 {name} {more}" for name in "ab"]
+    steps = steps_of(*lines, "pnnx.Expression it 2 1 a b y expr=add(@0,@1)", inputs=[q, k, mask])
+    assert computing(steps) == ["gt", "where", "add"]
+
+
+def test_attention_mask_of_onnxruntime_in_other_forms_is_left_to_the_layer() -> None:
+    q, k, _ = qkv((2, 3), 5, 7, 4, 9)
+    ends = np.array([3, 7, 0, 2])
+    assert "layer" in steps_of("com.microsoft.AttentionMask it 3 1 x0 x1 x2 y", inputs=[q, k, ends])
+    ahead = "com.microsoft.AttentionMask it 3 1 x0 x1 x2 y unidirectional=True"
+    assert "layer" in steps_of(ahead, inputs=[q, k, np.ones((2, 7), np.int64)])
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (2, 7), (3, 64), (2, 130)])
+def test_mask_index_of_onnxruntime_counts_ones(shape: tuple[int, int]) -> None:
+    mask = np.random.default_rng(0).integers(-1, 3, shape)
+    fast, plain = both(
+        f"pnnx.Input in0 0 1 x0 #x0=({shape[0]},{shape[1]})i64", "com.microsoft.MaskIndex it 1 1 x0 y", OUTPUT
+    )
+    got, expected = np.asarray(fast(mask)), np.asarray(plain(mask))
+    np.testing.assert_array_equal(got, expected, strict=True)
+    assert "layer" not in algorithms(plan_of(fast, [mask]))

@@ -61,16 +61,21 @@ def _reduced(planner: Planner, x: Value, scale: float) -> Value | None:
     """``scale`` times the sum of ``x`` (..., k) over its last axis; None if that would take many small products."""
     count = x.shape[-1]
     if x.strides[-1] == 1:
-        out = memory_by_rows(planner, x.shape[:-1], output=None)
-        ones = planner.constant(np.ones((count, 1), np.float32))
-        emit_product(planner, x, ones, Value(out.storage, out.view[..., None]), scale)
-        return out
+        return last_axis_sum(planner, x, scale)
     if count <= MOST_OPERANDS:
         out = memory_by_rows(planner, x.shape[:-1], output=None)
         slices = [narrow(x, x.view.ndim - 1, i, 1) for i in range(count)]
         _emit_sum(planner, [Value(part.storage, part.view[..., 0]) for part in slices], out, scale)
         return out
     return _column_sums(planner, x, scale)
+
+
+def last_axis_sum(planner: Planner, x: Value, scale: float = 1.0) -> Value:
+    """``scale`` times the sum of ``x`` (..., k) over its last axis, whose numbers lie side by side."""
+    out = memory_by_rows(planner, x.shape[:-1], output=None)
+    ones = planner.constant(np.ones((x.shape[-1], 1), np.float32))
+    emit_product(planner, x, ones, Value(out.storage, out.view[..., None]), scale)
+    return out
 
 
 def _emit_sum(planner: Planner, terms: Sequence[Value], out: Value, scale: float) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kuiper.errors import ParameterError
-from kuiper.onnx.element_types import ELEMENT_TYPES, INT32
+from kuiper.onnx.element_types import ELEMENT_TYPES, INT32, INT64
 from kuiper.onnx.operators.contrib_nodes import as_standard, one
 from kuiper.onnx.table import CONTRIB, operator
 
@@ -182,22 +183,49 @@ def skip_layer_normalization(node: Node, build: GraphBuilder) -> tuple[Value | N
 @operator("EmbedLayerNormalization", domain=CONTRIB)
 def embed_layer_normalization(node: Node, build: GraphBuilder) -> tuple[Value | None, ...]:
     """The layer norm of the sum of three embeddings, how many words of each text count, and the sum."""
-    words, mask = node.value(2), node.optional(7)
-    names = ["input_ids", "segment_ids", "word_embedding", "position_embedding", "segment_embedding"]
-    given = [(name, value) for name, value in zip(names, node.inputs, strict=False) if value is not None]
-    if node.optional(8) is not None:
-        given.append(("position_ids", node.value(8)))
-    values = [value for _, value in given]
-    total = build.op("com.microsoft.EmbeddingSum", *values, names=[name for name, _ in given], type=words.type)
-    ids = node.value(0).shape
+    mask = node.optional(7)
+    total = _embedded(node, build) or _embedding_sum(node, build)
+    ids, words = node.value(0).shape, node.value(2)
     total.shape = (*(ids or (None, None)), words.shape[-1] if words.shape else None)
     settings = _normalisation(node, 1e-12)
-    normal = as_standard(node, build, "LayerNormalization", total, node.value(5), node.value(6), **settings)
+    alone = replace(node, outputs=node.outputs[:1])  # the others are no mean and no spread
+    normal = as_standard(alone, build, "LayerNormalization", total, node.value(5), node.value(6), **settings)
     count = None
     if node.wants(1):
         value = node.value(0) if mask is None else mask
         count = build.op("com.microsoft.MaskIndex", value, params={"is_mask": mask is not None}, type=INT32)
     return one(normal), count, total
+
+
+def _embedded(node: Node, build: GraphBuilder) -> Value | None:
+    """The sum of three embeddings by operators that others have, too; None where these would not see a mistake."""
+    ids, segments, tables = node.value(0), node.optional(1), [node.optional(place) for place in (2, 3, 4)]
+    words, positions, kinds = tables
+    if node.optional(8) is not None or (segments is None) != (kinds is None) or words is None or positions is None:
+        return None
+    if any(table is not None and (table.constant is None or table.rank != 2) for table in tables):
+        return None
+    if ids.rank != 2 or positions.shape is None or positions.shape[0] == 1 or not words.is_float32:
+        return None  # one position would serve all
+    if segments is not None and (segments.shape != ids.shape or None in (segments.shape or ())):
+        return None
+    length = build.op("Shape", ids, params={"start": 1, "end": 2}, type=INT64)
+    rows = one(as_standard(node, build, "Slice", positions, build.sizes(0), length, build.sizes(0)))
+    total = build.expression("add(@0,@1)", build.op("F.embedding", ids, words, type=words.type), rows)
+    if segments is not None and kinds is not None:
+        total = build.expression("add(@0,@1)", total, build.op("F.embedding", segments, kinds, type=words.type))
+    return total
+
+
+def _embedding_sum(node: Node, build: GraphBuilder) -> Value:
+    """The sum of three embeddings by a layer of its own."""
+    names = ["input_ids", "segment_ids", "word_embedding", "position_embedding", "segment_embedding"]
+    given = [(name, value) for name, value in zip(names, node.inputs, strict=False) if value is not None]
+    if node.optional(8) is not None:
+        given.append(("position_ids", node.value(8)))
+    values = [value for _, value in given]
+    kind = node.value(2).type
+    return build.op("com.microsoft.EmbeddingSum", *values, names=[name for name, _ in given], type=kind)
 
 
 def _normalisation(node: Node, epsilon: float) -> dict[str, Any]:
