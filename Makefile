@@ -25,7 +25,7 @@
 # make fuzz     search for inputs at which a reader falls, SECONDS=600 long (Linux; the network the first time)
 # make export   install PyTorch and pnnx too, and run the tests that need them
 # make real     run networks out of other people's packages on kuiper, beside onnxruntime: text read, speech found, notes
-# make onnx     run all of onnx's node tests (docs/reference/onnx.md); the tests run a sample of them
+# make onnx     run all of onnx's node tests and light networks (docs/reference/onnx.md); the tests run a sample of them
 # make networks make COUNT=5000 random networks from SEED=0 on, and run each on the engine, on the layers and by torch (hours)
 # make mutants  change one thing in kuiper's code, COUNT=300 times, and see whether the tests notice (hours)
 # make bench    install onnxruntime, openvino, ncnn and PyTorch too, and time kuiper beside them (ten minutes)

@@ -1,6 +1,7 @@
-"""The node tests that the onnx package makes, run on kuiper: ``python -m tests.onnx.conformance [WORD ...]``.
+"""The node tests and light networks of the onnx package, on kuiper: ``python -m tests.onnx.conformance [WORD ...]``.
 
-Each word limits the run to operators of this name. ``--verbose`` prints the first line of each failure.
+Each word limits the run to operators of this name, or to one test; ``light`` are the networks. ``--verbose`` prints the
+first line of each failure.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ import os
 import sys
 import warnings
 from collections import defaultdict
+from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -44,6 +47,9 @@ EXCLUDED = {
 }
 """What kuiper does not take up, by reason: operators."""
 
+LIGHT = "light"
+"""What a light network is a test of."""
+
 
 class Outcome(NamedTuple):
     """How a test ended: ``reason`` is "" if it passed."""
@@ -62,6 +68,7 @@ def cases(words: Iterable[str] = ()) -> Iterator[Any]:
             continue
         if excluded(case) is None:
             yield case
+    yield from (case for case in light() if not wanted or wanted & {case.name, LIGHT})
 
 
 @cache
@@ -74,8 +81,36 @@ def collected() -> list[Any]:
         return list(collect_testcases(None))
 
 
+@cache
+def light() -> list[Any]:
+    """The light networks: well-known ones, whose weights are one number each and whose outputs are in the package.
+
+    Their input is what onnx's own runner makes up, a ramp from 0 to 1.
+    """
+    from onnx.backend.test.loader import load_model_tests
+    from onnx.backend.test.runner import Runner
+
+    package, found = Path(onnx.__file__).parents[1], []
+    for case in sorted(load_model_tests(kind="real"), key=lambda case: case.model_name):
+        path = package / (case.url or "")
+        if not (case.url or "").startswith("onnx/backend/test/data/light/") or not path.is_file():
+            continue
+        model = onnx.load(path)
+        weights = {tensor.name for tensor in model.graph.initializer}
+        given = [info for info in model.graph.input if info.name not in weights]
+        inputs = [Runner.generate_dummy_data(info, name=case.model_name) for info in given]
+        outputs = [
+            onnx.load_tensor(path.with_name(f"{path.stem}_output_{place}.pb"))
+            for place in range(len(model.graph.output))
+        ]
+        found.append(replace(case, name=path.stem, model=model, data_sets=[(inputs, outputs)], kind=LIGHT))
+    return found
+
+
 def operator_of(case: Any) -> str:
     """The operator that a test is about; of one that spells it out by others, the name of the test it belongs to."""
+    if case.kind == LIGHT:
+        return LIGHT
     return operators_of(case)[0] if len(case.model.graph.node) == 1 else case.name.split("_expanded")[0]
 
 

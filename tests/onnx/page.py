@@ -22,7 +22,7 @@ from kuiper.models.onnx import backend
 from kuiper.onnx import operators as operators  # fills the table
 from kuiper.onnx.table import CONTRIB, known_operators
 from kuiper.printable import printable
-from tests.onnx.conformance import EXCLUDED, Outcome, collected, excluded, operator_of, run
+from tests.onnx.conformance import EXCLUDED, LIGHT, Outcome, collected, excluded, light, operator_of, run
 from tests.onnx.contrib_case import Case, arguments, model
 from tests.onnx.contrib_cases import all_cases
 from tests.onnx.test_contrib import difference, outputs_of
@@ -64,7 +64,7 @@ REMARKS = {
 HEAD = """\
 # ONNX operators
 
-What kuiper does with each operator of ONNX, and how many of the node tests of the package onnx pass: with the engine
+What kuiper does with each operator of ONNX, and how many of the tests of the package onnx pass: with the engine
 and without, in the tolerance of onnx's own runner, with the element types of the standard. This page is written by
 `python -m tests.onnx.page`; `make onnx` runs all tests again. How files are read: [convert.md](../convert.md#onnx).
 
@@ -87,7 +87,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a test does not pass that did")
     options = parser.parse_args()
     os.environ.setdefault("KUIPER_STRICT", "1")
-    outcomes = [run(case) for case in collected() if excluded(case) is None]
+    outcomes = [run(case) for case in [*collected(), *light()] if excluded(case) is None]
     if options.check:
         lost = regressions(outcomes)
         print(*(f"{one.name}: {printable(one.reason[:300])}" for one in lost), sep="\n")
@@ -114,6 +114,8 @@ def regressions(outcomes: Iterable[Outcome]) -> list[Outcome]:
 
 def page(outcomes: list[Outcome]) -> str:
     """The whole page."""
+    networks = [one for one in outcomes if one.operator == LIGHT]
+    outcomes = [one for one in outcomes if one.operator != LIGHT]
     passed = sum(not one.reason for one in outcomes)
     total = f"{passed:,} of {len(outcomes):,} tests of onnx {onnx.__version__} pass: {passed / len(outcomes):.1%}."
     standard = table("operator", standard_rows(outcomes))
@@ -128,8 +130,9 @@ def page(outcomes: list[Outcome]) -> str:
         "What onnxruntime adds to the standard, as far as exporters and quantisers write it. The tests compare with",
         "stored answers of onnxruntime (`tests/onnx/test_contrib.py`).\n",
         contrib,
+        light_networks(networks),
         left_out(),
-        failures(outcomes),
+        failures([*outcomes, *networks]),
     ])  # fmt: skip
 
 
@@ -196,6 +199,19 @@ def counted(outcomes: list[Outcome]) -> str:
     '1 of 2'
     """
     return f"{sum(not one.reason for one in outcomes)} of {len(outcomes)}" if outcomes else "-"
+
+
+def light_networks(outcomes: list[Outcome]) -> str:
+    """The networks that the package has, and how many of them pass."""
+    names = ", ".join(f"`{one.name}`" for one in outcomes)
+    return "\n".join([
+        "## Light networks\n",
+        f"{counted(outcomes)} networks of the package (`onnx/backend/test/data/light`) pass. They are of opset",
+        f"{opsets(outcomes)}. Their nodes and sizes are those of the real networks, but each weight is filled",
+        "with one number, so most outputs are the same for all classes. The package has no inputs for them: these are",
+        "a ramp from 0 to 1, as in onnx's own runner.\n",
+        f"{names}\n",
+    ])  # fmt: skip
 
 
 def left_out() -> str:

@@ -6,7 +6,7 @@ from onnx import defs
 
 from kuiper.onnx import operators as operators  # fills the table
 from kuiper.onnx.table import known_operators
-from tests.onnx.conformance import Outcome, collected, run
+from tests.onnx.conformance import Outcome, collected, light, run
 from tests.onnx.page import PAGE, passed_before, reason_of, regressions
 from tests.sampling import drawn, seed, words
 
@@ -20,6 +20,13 @@ def test_what_passed_passes() -> None:
     lost = {one.name: one.reason for one in regressions(outcomes)}
     assert lost == {}, f"drawn by {words()}"
     assert outcomes
+
+
+def test_light_networks_are_nine_of_which_the_smallest_passes() -> None:
+    cases = {case.name: case for case in light()}
+    assert len(cases) == 9
+    assert set(cases) <= passed_before()
+    assert run(cases["light_squeezenet"]).reason == ""
 
 
 def test_page_has_every_operator() -> None:
