@@ -71,6 +71,14 @@ KUIPER_INLINE kuiper_ints kuiper_load_words(const void *p) {
     return words;
 }
 
+KUIPER_INLINE kuiper_vec kuiper_of_integers(kuiper_ints x) {
+#if defined(KUIPER_VECTORS)
+    return __builtin_convertvector(x, kuiper_vec);
+#else
+    return (kuiper_vec)x;
+#endif
+}
+
 /* ``out`` has INTEGER_WIDTH sums for each row. */
 KUIPER_INLINE void kuiper_integers_of(const int rows, const int vectors, const int fours, const kuiper_integer_work *work,
                                       const unsigned char *const *x, int *out) {
@@ -190,35 +198,32 @@ static void kuiper_spread(const unsigned char *x, int is_signed, int zero, Py_ss
     }
 }
 
-/* Sums to bytes: times a scale, to the nearest whole number, of two the even one; ``low`` and ``high`` are what the byte can
-   hold, without the zero point. NaN is ``low``. Sums and scales are read, and ``out`` written, INTEGER_WIDTH at a time. */
+/* INTEGER_WIDTH numbers to bytes: to the nearest whole number, of two the even one; ``low`` and ``high`` are what the byte can
+   hold, without the zero point. NaN is ``low``. */
 #if defined(KUIPER_AVX512)
-KUIPER_INLINE void kuiper_requantise_width(const int *sums, const float *scale, float low, float high, int zero,
-                                           unsigned char *out) {
+KUIPER_INLINE void kuiper_to_bytes(const kuiper_vec *numbers, float low, float high, int zero, unsigned char *out) {
     KUIPER_EACH (v, INTEGER_VECTORS) {
-        const __m512 scaled = _mm512_cvtepi32_ps(_mm512_loadu_si512(sums + v * LANES)) * kuiper_load(scale + v * LANES);
-        const __m512 kept = _mm512_min_ps(_mm512_max_ps(scaled, _mm512_set1_ps(low)), _mm512_set1_ps(high));
+        const __m512 kept = _mm512_min_ps(_mm512_max_ps((__m512)numbers[v], _mm512_set1_ps(low)), _mm512_set1_ps(high));
         const __m512i whole = _mm512_add_epi32(_mm512_cvtps_epi32(kept), _mm512_set1_epi32(zero));
         _mm_storeu_si128((__m128i *)(out + v * LANES), _mm512_cvtepi32_epi8(whole));
     }
 }
 #elif defined(KUIPER_AVX2)
-KUIPER_INLINE void kuiper_requantise_width(const int *sums, const float *scale, float low, float high, int zero,
-                                           unsigned char *out) {
+KUIPER_INLINE void kuiper_to_bytes(const kuiper_vec *numbers, float low, float high, int zero, unsigned char *out) {
     __m256i whole[INTEGER_VECTORS];
-    KUIPER_EACH (v, INTEGER_VECTORS) {
-        const __m256 scaled = _mm256_cvtepi32_ps((__m256i)kuiper_load_words(sums + v * LANES)) * kuiper_load(scale + v * LANES);
-        whole[v] = _mm256_cvtps_epi32(_mm256_min_ps(_mm256_max_ps(scaled, _mm256_set1_ps(low)), _mm256_set1_ps(high)));
-    }
+    KUIPER_EACH (v, INTEGER_VECTORS)
+        whole[v] = _mm256_cvtps_epi32(
+            _mm256_min_ps(_mm256_max_ps((__m256)numbers[v], _mm256_set1_ps(low)), _mm256_set1_ps(high)));
     __m256i shorts = _mm256_permute4x64_epi64(_mm256_packs_epi32(whole[0], whole[1]), 0xd8);
     shorts = _mm256_and_si256(_mm256_add_epi16(shorts, _mm256_set1_epi16((short)zero)), _mm256_set1_epi16(255));
     _mm_storeu_si128((__m128i *)out, _mm_packus_epi16(_mm256_castsi256_si128(shorts), _mm256_extracti128_si256(shorts, 1)));
 }
 #else
-KUIPER_INLINE void kuiper_requantise_width(const int *sums, const float *scale, float low, float high, int zero,
-                                           unsigned char *out) {
+KUIPER_INLINE void kuiper_to_bytes(const kuiper_vec *numbers, float low, float high, int zero, unsigned char *out) {
+    float lanes[INTEGER_WIDTH];
+    memcpy(lanes, numbers, sizeof lanes);
     for (int i = 0; i < INTEGER_WIDTH; i++) {
-        float number = (float)sums[i] * scale[i];
+        float number = lanes[i];
         int bits;
         number = number > low ? number : low;
         number = (number < high ? number : high) + 12582912.0f; /* beside 1.5 * 2**23 a float has no fraction */
@@ -227,6 +232,31 @@ KUIPER_INLINE void kuiper_requantise_width(const int *sums, const float *scale, 
     }
 }
 #endif
+
+/* Floats to bytes at a scale. */
+static void kuiper_quantise(const float *x, float scale, Py_ssize_t count, float low, float high, int zero,
+                            unsigned char *out) {
+    for (; count > 0; count -= INTEGER_WIDTH, x += INTEGER_WIDTH, out += INTEGER_WIDTH) {
+        const size_t present = count < INTEGER_WIDTH ? (size_t)count : INTEGER_WIDTH;
+        float last[INTEGER_WIDTH] = {0};
+        unsigned char some[INTEGER_WIDTH];
+        kuiper_vec steps[INTEGER_VECTORS];
+        if (present < INTEGER_WIDTH) memcpy(last, x, 4 * present);
+        KUIPER_EACH (v, INTEGER_VECTORS)
+            steps[v] = kuiper_load((present < INTEGER_WIDTH ? last : x) + v * LANES) / kuiper_splat(scale);
+        kuiper_to_bytes(steps, low, high, zero, some);
+        memcpy(out, some, present);
+    }
+}
+
+/* Sums to bytes, times a scale. Sums and scales are read, and ``out`` written, INTEGER_WIDTH at a time. */
+KUIPER_INLINE void kuiper_requantise_width(const int *sums, const float *scale, float low, float high, int zero,
+                                           unsigned char *out) {
+    kuiper_vec steps[INTEGER_VECTORS];
+    KUIPER_EACH (v, INTEGER_VECTORS)
+        steps[v] = kuiper_of_integers(kuiper_load_words(sums + v * LANES)) * kuiper_load(scale + v * LANES);
+    kuiper_to_bytes(steps, low, high, zero, out);
+}
 static inline void kuiper_requantise(const int *sums, const float *scale, Py_ssize_t count, float low, float high, int zero,
                                      unsigned char *out) {
     for (; count > 0; count -= INTEGER_WIDTH, sums += INTEGER_WIDTH, scale += INTEGER_WIDTH, out += INTEGER_WIDTH) {
@@ -234,6 +264,17 @@ static inline void kuiper_requantise(const int *sums, const float *scale, Py_ssi
         kuiper_requantise_width(sums, scale, low, high, zero, some);
         memcpy(out, some, count < INTEGER_WIDTH ? (size_t)count : INTEGER_WIDTH);
     }
+}
+
+/* The sums of a tile, INTEGER_WIDTH for each row, become floats in their place: times a factor, plus a shift. */
+static void kuiper_dequantise_tile(int rows, int vectors, int *sums, const float *factor, const float *shift) {
+    for (int i = 0; i < rows; i++)
+        KUIPER_EACH (v, INTEGER_VECTORS) {
+            float *place = (float *)(sums + i * INTEGER_WIDTH + v * LANES);
+            if (v < vectors)
+                kuiper_store(place, kuiper_of_integers(kuiper_load_words(place)) * kuiper_load(factor + v * LANES) +
+                                        kuiper_load(shift + v * LANES));
+        }
 }
 
 /* The sums of a tile, INTEGER_WIDTH for each row, of which ``count`` are outputs. */

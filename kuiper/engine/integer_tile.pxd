@@ -50,6 +50,11 @@ cdef extern from "kuiper/engine/integer_tile.h":
         const unsigned char* x, bint is_signed, int zero, Py_ssize_t count, bint fours, unsigned char* out
     ) noexcept nogil
 
+    # floats to bytes: over a scale, rounded to even, kept within low and high, and the zero point added
+    void quantise "kuiper_quantise"(
+        const float* x, float scale, Py_ssize_t count, float low, float high, int zero, unsigned char* out
+    ) noexcept nogil
+
     # sums to bytes: times a scale, rounded to even, kept within low and high, and the zero point added; of sums and scales
     # INTEGER_WIDTH at a time are read
     void requantise "kuiper_requantise"(
@@ -60,4 +65,9 @@ cdef extern from "kuiper/engine/integer_tile.h":
     void requantise_tile "kuiper_requantise_tile"(
         int rows, const int* sums, const float* scale, Py_ssize_t count, float low, float high, int zero,
         unsigned char** out
+    ) noexcept nogil
+
+    # the sums of a tile as floats, in their place: times a factor, plus a shift
+    void dequantise_tile "kuiper_dequantise_tile"(
+        int rows, int vectors, int* sums, const float* factor, const float* shift
     ) noexcept nogil

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from kuiper.engine.integer_packing import pack_depthwise, pack_integers, without_zero_point
-from kuiper.engine.kernels.convolution import LANES
+from kuiper.engine.kernels.convolution import ACTIVATION_CODES, LANES
 from kuiper.engine.kernels.digit_product import RUNS
-from kuiper.engine.kernels.integer_convolution import ROWS, WIDTH, IntegerConvolution
+from kuiper.engine.kernels.integer_convolution import FORMS, ROWS, WIDTH, IntegerConvolution
+from kuiper.engine.lowering.activation import NO_ACTIVATION
 from kuiper.layers.convolution import Stencil
 from tests.engine.one_step import run_step
 
@@ -62,6 +63,10 @@ def convolve(
     panel_groups: int = 1,
     depthwise: bool = False,
     together: int = 1000,
+    factor: np.ndarray | None = None,
+    added: np.ndarray | None = None,
+    shift: np.ndarray | None = None,
+    activation: dict[str, float] = NO_ACTIVATION,
 ) -> np.ndarray:
     """What the step makes of images (n, c, h, w), with ``gap`` bytes between pixels."""
     n, c, h, w = x.shape
@@ -73,11 +78,13 @@ def convolve(
     size = np.dtype(out_type).itemsize
     out = np.full((n, out_h, out_w, out_c * size + 4 * gap), 99, np.uint8)
     parts = [pixels.ravel(), np.array([zero & 255, 0, 0, 0], np.uint8), out.ravel()]
+    parts += [np.zeros(0, np.uint8) if one is None else one.view(np.uint8) for one in (factor, added)]
     starts = np.cumsum([0, *(-(-part.size // 4) * 4 for part in parts)])
     memory = np.zeros(starts[-1] + 256, np.uint8)
     for start, part in zip(starts, parts, strict=False):
         memory[start : start + part.size] = part
-    limits = np.iinfo(out_type)
+    limits = np.iinfo(np.int8 if out_type is np.float32 else out_type)
+    form = {np.int32: "sums", np.float32: "floats"}.get(out_type, "bytes")
     numbers = {
         "images": n, "in_h": h, "in_w": w, "out_h": out_h, "out_w": out_w, "channels": c,
         "kernel_h": stencil.kernel[0], "kernel_w": stencil.kernel[1],
@@ -88,13 +95,16 @@ def convolve(
         "out": int(starts[2]), "out_image": out.strides[0], "out_row": out.strides[1], "out_pixel": out.strides[2],
         "x_signed": x.dtype == np.int8, "fours": fours, "depthwise": depthwise, "zero": 123 if computes_zero else zero,
         "zero_at": int(starts[1]) if computes_zero else -1,
-        "to_bytes": size == 1, "low": limits.min - out_zero, "high": limits.max - out_zero, "out_zero": out_zero,
+        "form": FORMS[form], "factor": -1 if factor is None else int(starts[3]) // 4,
+        "factor_step": int(factor is not None and factor.size > 1), "added": -1 if added is None else int(starts[4]),
+        **activation, "low": limits.min - out_zero, "high": limits.max - out_zero, "out_zero": out_zero,
         "words": packed.words, "block_h": block[0], "block_w": block[1], "panel_groups": panel_groups,
         "together": together,
     }  # fmt: skip
     bias = np.zeros(out_c, np.int32) if bias is None else bias
     scale = np.ones(out_c, np.float32) if scale is None else scale
-    step = IntegerConvolution(numbers, packed.places, packed.weights, bias, packed.sums, scale, packed.panels)
+    shift = np.full(out_c, -0.0, np.float32) if shift is None else shift
+    step = IntegerConvolution(numbers, packed.places, packed.weights, bias, packed.sums, scale, shift, packed.panels)
     memory = run_step(step, memory.view(np.float32)).view(np.uint8)
     result = memory[starts[2] : starts[2] + out.size].reshape(out.shape)
     np.testing.assert_array_equal(result[..., out_c * size :], 99)
@@ -194,6 +204,41 @@ def test_bytes_are_rounded_to_even_and_saturate(out_type: Any) -> None:
         sums = naive(x, 128, weight, 1, Stencil((1, 1))).astype(np.float32) * scale[:, None, None]
         expected = np.clip(np.rint(sums) + out_zero, limits.min, limits.max)
         np.testing.assert_array_equal(got, expected.astype(out_type))
+
+
+@WAYS
+@pytest.mark.parametrize(("channels", "outputs", "groups"), [(5, 1, 1), (6, WIDTH + 3, 1), (9, 3 * (LANES + 1), 3)])
+def test_floats(channels: int, outputs: int, groups: int, fours: bool) -> None:
+    """Each of what may be there or not: one factor or many, whole numbers in front, a shift behind, an activation."""
+    stencil = Stencil((3, 3), before=(1, 1), after=(1, 1))
+    x = numbers_of(np.uint8, 2, channels, 6, 7)
+    weight = numbers_of(np.int8, outputs, channels // groups, 3, 3).astype(np.int16)
+    sums = naive(x, 77, weight, groups, stencil)
+    scale, shift = rng.random((2, outputs)).astype(np.float32)
+    relu = {"activation": ACTIVATION_CODES["clip"], "alpha": 0.0, "beta": np.inf}
+    for factor in (None, np.float32([0.3]), rng.random(outputs).astype(np.float32)):
+        for added in (None, rng.integers(-999, 999, outputs, np.int32)):
+            whole = sums if added is None else sums + added[:, None, None]
+            both = scale if factor is None else scale * factor
+            expected = whole.astype(np.float32) * both[:, None, None]
+            settings: dict[str, Any] = {"zero": 77, "groups": groups, "fours": fours, "factor": factor, "added": added}
+            settings |= {"scale": scale, "out_type": np.float32, "gap": 1}
+            np.testing.assert_array_equal(convolve(x, weight, stencil, **settings), expected)
+            got = convolve(x, weight, stencil, **settings, shift=shift, activation=relu)
+            np.testing.assert_array_equal(got, np.maximum(expected + shift[:, None, None], 0))
+
+
+def test_floats_of_channels_of_their_own() -> None:
+    for channels in (2, LANES + 1, WIDTH + 3):
+        x, weight = numbers_of(np.int8, 1, channels, 5, 6), numbers_of(np.int8, channels, 1, 3, 3).astype(np.int16)
+        stencil, shift = Stencil((3, 3)), rng.random(channels).astype(np.float32)
+        silu = {"activation": ACTIVATION_CODES["silu"], "alpha": 0.0, "beta": 0.0}
+        got = convolve(
+            x, weight, stencil, groups=channels, depthwise=True, out_type=np.float32, shift=shift,
+            factor=np.float32([0.001]), activation=silu,
+        )  # fmt: skip
+        linear = naive(x, 0, weight, channels, stencil) * np.float64(np.float32(0.001)) + shift[:, None, None]
+        np.testing.assert_allclose(got, linear / (1 + np.exp(-linear)), rtol=1e-5, atol=1e-6)
 
 
 def test_weights_lose_their_zero_points() -> None:

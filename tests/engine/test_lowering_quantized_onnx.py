@@ -219,3 +219,26 @@ def test_linear_layers_of_onnxruntime(steps_of: Any, turned: int) -> None:
     names = ["x", "as", "az", "b", "bs", "bz", "c", "ys", "yz"]
     node = helper.make_node("QGemm", names, ["y"], transB=turned, domain="com.microsoft")
     assert steps_of(node, inputs=[random(np.uint8, 3, 40)], constants=constants) == ["bytes"]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("shape", [(3, 40), (2, 5, 21)])
+def test_products_of_onnxruntime_that_give_floats(steps_of: Any, shape: Any, dtype: Any) -> None:
+    x, numbers = rng.standard_normal(shape).astype(np.float32), random(np.uint8, *shape)
+    constants = {"w": random(dtype, shape[-1], 19), "s": rng.random(19).astype(np.float32), "z": random(dtype, 19)}
+    constants |= {"b": rng.random(19).astype(np.float32), "t": np.float32(0.3), "one": np.uint8(131)}
+    node = helper.make_node("DynamicQuantizeMatMul", ["x", "w", "s", "z", "b"], ["y"], domain="com.microsoft")
+    assert steps_of(node, inputs=[x], constants=constants) == ["range", "quantize", "bytes"]
+    for bias in ("", "b"):
+        inputs = ["x", "w", "t", "s", "one", "z", bias]
+        node = helper.make_node("MatMulIntegerToFloat", inputs, ["y"], domain="com.microsoft")
+        assert steps_of(node, inputs=[numbers], constants=constants) == ["bytes"]
+
+
+def test_a_range_without_an_end_makes_a_product_nan(steps_of: Any) -> None:
+    constants = {"w": random(np.int8, 40, 19), "s": np.float32(0.3)}
+    node = helper.make_node("DynamicQuantizeMatMul", ["x", "w", "s"], ["y"], domain="com.microsoft")
+    for number in (np.nan, np.inf):
+        x = rng.standard_normal((3, 40)).astype(np.float32)
+        x[1, 39] = number
+        assert steps_of(node, inputs=[x], constants=constants) == ["range", "quantize", "bytes"]

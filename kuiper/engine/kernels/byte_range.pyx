@@ -1,18 +1,31 @@
-"""Scale and zero point of bytes for the numbers that there are: DynamicQuantizeLinear.
+"""Floats as bytes whose scale and zero point suit the numbers that there are: DynamicQuantizeLinear.
 
     low, high = the least and the greatest number, and 0        scale = (high - low) / 255        zero = round(-low / scale)
 
-One task: it reads each number once.
+    ByteRange    scale and zero point, in one task that reads each number once
+    ToBytes      x / scale, rounded, plus the zero point
 """
 
-from libc.math cimport rintf
-
+from kuiper.engine.integer_tile cimport quantise
+from kuiper.engine.number_range cimport Range, range_of_rows, scale_of, zero_of
 from kuiper.engine.step cimport Memory, Step
-from kuiper.simd.vector cimport LANES, larger, load, smaller, splat, store, vec
+
+cdef enum:
+    TASK = 16384  # numbers
 
 cdef struct Numbers:
     Py_ssize_t x, row, rows, columns  # offset and stride, in floats
     Py_ssize_t scale, zero  # where they go, in floats and in bytes
+    bint spreads_nan  # whether a range without an end makes the scale NaN
+
+cdef struct Rows:
+    Py_ssize_t x, row, rows, columns  # offset and stride, in floats
+    Py_ssize_t out, out_row  # in bytes
+    Py_ssize_t scale, zero  # where they lie, in floats and in bytes
+
+cdef struct Cut:
+    Rows rows
+    Py_ssize_t tasks
 
 
 cdef class ByteRange(Step):
@@ -29,24 +42,37 @@ cdef class ByteRange(Step):
 cdef void find_range(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
     """Of all rows."""
     cdef const Numbers* w = <const Numbers*> numbers
-    cdef float low = 0, high = 0, scale = 1, zero
-    cdef float[LANES] lows, highs
-    cdef vec least = splat(0), greatest = splat(0), number
-    cdef const float* x
-    cdef Py_ssize_t row, k, vectors = w.columns // LANES
-    for row in range(w.rows):
-        x = memory.arena + w.x + row * w.row
-        for k in range(vectors):
-            number = load(x + k * LANES)
-            least, greatest = smaller(number, least), larger(number, greatest)
-        for k in range(vectors * LANES, w.columns):
-            low, high = min(low, x[k]), max(high, x[k])
-    store(lows, least)
-    store(highs, greatest)
-    for k in range(LANES):
-        low, high = min(low, lows[k]), max(high, highs[k])
-    if low != high:
-        scale = (high - low) / <float> 255
-    zero = -low / scale
+    cdef Range found = range_of_rows(memory.arena + w.x, w.row, w.rows, w.columns)
+    cdef float scale = scale_of(found, w.spreads_nan)
     memory.arena[w.scale] = scale
-    (<unsigned char*> memory.arena)[w.zero] = <unsigned char> rintf(max(<float> 0, min(zero, <float> 255)))
+    (<unsigned char*> memory.arena)[w.zero] = <unsigned char> zero_of(found, scale)
+
+
+cdef class ToBytes(Step):
+    """See the head of this file. ``numbers`` names the fields of Rows."""
+
+    cdef Cut work
+
+    def __init__(self, dict numbers):
+        cdef Rows* w = &self.work.rows
+        w[0] = numbers
+        if w.row == w.columns == w.out_row:  # without gaps, tasks may begin within a row
+            w.rows, w.columns, w.row, w.out_row = w.rows * w.columns, 1, 1, 1
+        self.tasks = self.work.tasks = max(1, min(w.rows, w.rows * w.columns // TASK))
+        self.numbers, self.run = &self.work, quantise_rows
+
+
+cdef void quantise_rows(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
+    """Some rows."""
+    cdef const Cut* cut = <const Cut*> numbers
+    cdef const Rows* w = &cut.rows
+    cdef Py_ssize_t first = task * w.rows // cut.tasks, end = (task + 1) * w.rows // cut.tasks, row
+    cdef const float* x = memory.arena + w.x + first * w.row
+    cdef unsigned char* out = <unsigned char*> memory.arena + w.out + first * w.out_row
+    cdef float scale = memory.arena[w.scale]
+    cdef int zero = (<const unsigned char*> memory.arena)[w.zero]
+    if w.row == w.columns == w.out_row:
+        quantise(x, scale, (end - first) * w.columns, -zero, 255 - zero, zero, out)
+        return
+    for row in range(end - first):
+        quantise(x + row * w.row, scale, w.columns, -zero, 255 - zero, zero, out + row * w.out_row)

@@ -4,6 +4,7 @@ from kuiper.layers.layer import Array
 WIDTH: int
 ROWS: int
 LANES_WOVEN: int
+FORMS: dict[str, int]
 
 class IntegerConvolution(Step):
     def __init__(
@@ -14,5 +15,6 @@ class IntegerConvolution(Step):
         bias: Array,
         weight_sums: Array,
         scale: Array,
+        shift: Array,
         panels: Array,
     ) -> None: ...

@@ -1,10 +1,12 @@
-"""Convolutions and matrix products of bytes: exact sums of 32 bits, which stay as they are or become bytes again.
+"""Convolutions and matrix products of bytes: exact sums of 32 bits, which stay as they are, become bytes again, or floats.
 
     x (bytes)  ---- spread ---->  [a block of the padded image, as the tile reads it]
                                         |  rows: pixels of the output                    panel of weights
                                         '-------------- tile (integer_tile.pxd) ---------------'
                                                               |
-    out (bytes or int32)  <---- scale, round, saturate ----  sums
+    out (bytes)   <---- scale, round, saturate -------------  sums
+    out (floats)  <---- scale, bias, activation ------------  sums
+    out (int32)   <-----------------------------------------  sums
 
 A task is a block of output pixels times a group of panels. It first spreads the bytes under its block, with the border around
 them, into memory that the second-level cache holds: a border is the zero point there, so the tile knows nothing of it, and
@@ -13,6 +15,9 @@ run of its own. Panels are the outer loop and pixels are the inner one, so that 
 fit the first-level cache, only some pixels at a time go through them: their outputs stay there, too.
 
 Where each channel has an output of its own, a panel is some channels, and pairs are made of two taps of one channel.
+
+Files that choose the scale of an input when they run compute what sums are multiplied with, too: the kernel then reads it from
+the arena, and so a bias in whole numbers of that scale.
 
 A matrix product is a convolution of 1 x 1, each row of the matrix a pixel.
 
@@ -24,15 +29,22 @@ import numpy as np
 
 from libc.string cimport memcpy, memset
 
+from kuiper.engine.activation cimport NONE, activate
 from kuiper.engine.integer_tile cimport (
-    INTEGER_ROWS, INTEGER_WIDTH, WOVEN, IntegerWork, integer_depthwise, integer_tile, requantise_tile,
+    INTEGER_ROWS, INTEGER_WIDTH, WOVEN, IntegerWork, dequantise_tile, integer_depthwise, integer_tile, requantise_tile,
     spread,
 )
 from kuiper.engine.step cimport Memory, Step
+from kuiper.simd.vector cimport LANES
 
 WIDTH = INTEGER_WIDTH  # outputs of a panel
 ROWS = INTEGER_ROWS  # pixels of a tile
 LANES_WOVEN = WOVEN
+
+cdef enum Form:
+    SUMS, BYTES, FLOATS
+
+FORMS = {"sums": SUMS, "bytes": BYTES, "floats": FLOATS}  # what sums become
 
 cdef enum:
     SLACK = 64  # bytes behind a block that may be read
@@ -49,9 +61,13 @@ cdef struct Geometry:
     bint x_signed, fours, depthwise
     int zero  # the input's zero point
     Py_ssize_t zero_at  # where it lies if the graph computes it, in bytes; -1: it does not
-    bint to_bytes  # whether sums become bytes
-    float low, high
+    int form
+    float low, high  # of bytes
     int out_zero
+    Py_ssize_t factor, factor_step  # of floats: where what their scales are multiplied with lies, in floats; -1: nowhere
+    Py_ssize_t added  # where an int32 for each output lies that begins its sums, in bytes; -1: nowhere
+    int activation
+    float alpha, beta
     Py_ssize_t words  # of four bytes under a tap
     Py_ssize_t block_h, block_w, panel_groups
     Py_ssize_t together  # pixels that meet all panels before the next ones do
@@ -67,6 +83,7 @@ cdef struct Work:
     const int* bias
     const int* weight_sums
     const float* scale
+    const float* shift
 
 # A block of output pixels of one image, and the bytes under it.
 cdef struct Block:
@@ -84,7 +101,8 @@ cdef class IntegerConvolution(Step):
     offset : of each tap, in numbers, as rows and columns of the padded image: (taps, 2)
     weights : packed, one panel behind the other
     bias, weight_sums : int32, what sums begin with, and the sum of the weights of each output
-    scale : float32, what the sums of each output are multiplied with to become bytes
+    scale : float32, what the sums of each output are multiplied with to become bytes or floats
+    shift : float32, what is added to the floats of each output; -0 adds nothing
     panels : (panels, 5): vectors, first output, number of outputs, first input channel, offset of the weights
     """
 
@@ -92,12 +110,13 @@ cdef class IntegerConvolution(Step):
 
     def __init__(
         self, dict numbers, const Py_ssize_t[:, ::1] offset, const unsigned char[::1] weights, const int[::1] bias,
-        const int[::1] weight_sums, const float[::1] scale, const Py_ssize_t[:, ::1] panels,
+        const int[::1] weight_sums, const float[::1] scale, const float[::1] shift, const Py_ssize_t[:, ::1] panels,
     ):
         cdef Work* work = &self.work
         cdef Geometry* g = &work.geometry
         cdef Py_ssize_t[::1] places
         cdef const float[::1] scales = np.append(scale, np.zeros(INTEGER_WIDTH, np.float32))
+        cdef const float[::1] shifts = np.append(shift, np.zeros(INTEGER_WIDTH, np.float32))
         g[0] = numbers
         work.taps, work.panels = offset.shape[0], panels.shape[0]
         work.blocks_h = (g.out_h + g.block_h - 1) // g.block_h
@@ -109,10 +128,11 @@ cdef class IntegerConvolution(Step):
         places = np.ascontiguousarray(np.matmul(offset, np.array([work.row, work.pixel], np.intp)))
         work.offset, work.panel, work.weights = &places[0], <const Panel*> &panels[0, 0], &weights[0]
         work.bias, work.weight_sums, work.scale = &bias[0], &weight_sums[0], &scales[0]
-        self.keeps = (places, weights, bias, weight_sums, scales, panels)
+        work.shift = &shifts[0]
+        self.keeps = (places, weights, bias, weight_sums, scales, shifts, panels)
         self.numbers, self.run = work, convolve
         self.tasks = g.images * work.blocks_h * work.blocks_w * g.panel_groups
-        self.scratch_floats = (1 + INTEGER_ROWS) * INTEGER_WIDTH + (work.seen_h * work.row + 2 * SLACK) // 4
+        self.scratch_floats = (2 + INTEGER_ROWS) * INTEGER_WIDTH + (work.seen_h * work.row + 2 * SLACK) // 4
 
 
 cdef void convolve(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
@@ -128,7 +148,7 @@ cdef void convolve(const void* numbers, Py_ssize_t task, const Memory* memory) n
     block.image = task // (work.blocks_w * work.blocks_h)
     block.h, block.w = min(g.block_h, g.out_h - block.y), min(g.block_w, g.out_w - block.x)
     block.zero = zero_point(g, memory)
-    block.seen = <unsigned char*> (memory.scratch + (1 + INTEGER_ROWS) * INTEGER_WIDTH)
+    block.seen = <unsigned char*> (memory.scratch + (2 + INTEGER_ROWS) * INTEGER_WIDTH)
     spread_block(work, &block, memory)
     while pixel < block.h * block.w:
         pixels = min(g.together, block.h * block.w - pixel)
@@ -204,15 +224,18 @@ cdef void multiply_panel(
     cdef Py_ssize_t next_out = g.out_row - block.w * g.out_pixel
     cdef int rows, i
     cdef int* start = <int*> memory.scratch
-    cdef int* sums = start + INTEGER_WIDTH
+    cdef float* factor = memory.scratch + INTEGER_WIDTH
+    cdef int* sums = start + 2 * INTEGER_WIDTH
     cdef const unsigned char* seen = block.seen + panel.in_channel * (1 if g.fours else 2)
     cdef const unsigned char* source[INTEGER_ROWS]
     cdef unsigned char* out[INTEGER_ROWS]
     cdef unsigned char* target = <unsigned char*> memory.arena + g.out + block.image * g.out_image
     cdef IntegerWork tile
     seen += pixel // block.w * g.stride_h * work.row + x * step_in
-    target += (block.y + pixel // block.w) * g.out_row + (block.x + x) * g.out_pixel + first * (1 if g.to_bytes else 4)
-    begin(work, panel, block.zero, start)
+    target += (block.y + pixel // block.w) * g.out_row + (block.x + x) * g.out_pixel + first * (1 if g.form == BYTES else 4)
+    begin(work, panel, block.zero, memory, start)
+    if g.form == FLOATS:
+        find_factors(work, panel, memory, factor)
     tile.taps, tile.words, tile.offset, tile.start = work.taps, g.words, work.offset, start
     tile.weights = work.weights + panel.weights
     for index in range(tiles):
@@ -230,19 +253,52 @@ cdef void multiply_panel(
             integer_depthwise(rows, &tile, source, sums)
         else:
             integer_tile(rows, <int> panel.vectors, g.fours, &tile, source, sums)
-        if g.to_bytes:
+        if g.form == BYTES:
             requantise_tile(rows, sums, work.scale + first, panel.columns, g.low, g.high, g.out_zero, out)
             continue
+        if g.form == FLOATS:
+            to_floats(work, panel, rows, sums, factor)
         for i in range(rows):
             memcpy(out[i], sums + i * INTEGER_WIDTH, 4 * panel.columns)
 
 
-cdef inline void begin(const Work* work, const Panel* panel, int zero, int* start) noexcept nogil:
+cdef inline void begin(
+    const Work* work, const Panel* panel, int zero, const Memory* memory, int* start
+) noexcept nogil:
     """What the sums of a panel begin with: without a sign, so that what is too large goes round."""
     cdef const Geometry* g = &work.geometry
     cdef Py_ssize_t column, first = panel.out_channel
     cdef unsigned less = zero + (128 if g.x_signed else 0) if g.fours else 0
+    cdef const int* added = <const int*> (<const char*> memory.arena + g.added) + first
     for column in range(panel.columns):
         start[column] = <int> (<unsigned> work.bias[first + column] - less * <unsigned> work.weight_sums[first + column])
     for column in range(panel.columns, INTEGER_WIDTH):
         start[column] = 0
+    if g.added >= 0:
+        for column in range(panel.columns):
+            start[column] = <int> (<unsigned> start[column] + <unsigned> added[column])
+
+
+cdef inline void find_factors(
+    const Work* work, const Panel* panel, const Memory* memory, float* factor
+) noexcept nogil:
+    """What the sums of a panel are multiplied with."""
+    cdef const Geometry* g = &work.geometry
+    cdef Py_ssize_t column, first = panel.out_channel
+    cdef const float* computed = memory.arena + g.factor + first * g.factor_step
+    memcpy(factor, work.scale + first, 4 * INTEGER_WIDTH)
+    if g.factor >= 0:
+        for column in range(panel.columns):
+            factor[column] *= computed[column * g.factor_step]
+
+
+cdef inline void to_floats(
+    const Work* work, const Panel* panel, int rows, int* sums, const float* factor
+) noexcept nogil:
+    """The sums of a tile as floats, in their place."""
+    cdef const Geometry* g = &work.geometry
+    cdef int vectors = INTEGER_WIDTH // LANES if g.depthwise else <int> panel.vectors, i
+    dequantise_tile(rows, vectors, sums, factor, work.shift + panel.out_channel)
+    if g.activation != NONE:
+        for i in range(rows):
+            activate(<float*> sums + i * INTEGER_WIDTH, vectors * LANES, g.activation, g.alpha, g.beta)

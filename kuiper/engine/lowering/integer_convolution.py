@@ -9,6 +9,7 @@ import numpy as np
 
 from kuiper.engine.integer_packing import IntegerWeights, pack_depthwise, pack_integers, without_zero_point
 from kuiper.engine.kernels.integer_convolution import ROWS, IntegerConvolution
+from kuiper.engine.lowering.byte_sums import Dequantisation, Ending, Requantisation, WholeNumbers, requantised
 from kuiper.engine.lowering.byte_values import (
     as_byte_image,
     by_name,
@@ -38,23 +39,6 @@ _TASKS = 16
 _FEW_CHANNELS = 4
 """So few are brought side by side by the kernel: an image from outside needs no copy."""
 _PRODUCTS_OF_A_TASK = 1 << 18
-
-
-@dataclass(frozen=True, slots=True)
-class Requantisation:
-    """How sums become bytes: what each output's are multiplied with, and the zero point and type of the bytes."""
-
-    scale: Array
-    zero: int
-    dtype: np.dtype
-
-    @property
-    def numbers(self) -> dict[str, float]:
-        """For a kernel: what bytes can hold, less the zero point."""
-        limits = np.iinfo(self.dtype)
-        return {
-            "to_bytes": True, "low": limits.min - self.zero, "high": limits.max - self.zero, "out_zero": self.zero,
-        }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +72,12 @@ def lower_integer_convolution(layer: Any, inputs: list[AnyValue], planner: Plann
     given = by_name(layer, inputs, names if is_bytes else "x w x_zero_point w_zero_point")
     read = _read(layer, given)
     zero = zero_point(given.get("x_zero_point"))
-    back = (
-        requantised(given, ("x_scale", "w_scale", "y_scale"), "y_zero_point", len(read.weight))
-        if is_bytes and read is not None
-        else None
-    )
-    if read is None or zero is None or (is_bytes and back is None):
+    if read is None or zero is None:
         return None
-    return _convolved(planner, given["x"], read, zero, back)
+    ending: Ending | None = WholeNumbers()
+    if is_bytes:
+        ending = requantised(given, ("x_scale", "w_scale", "y_scale"), "y_zero_point", len(read.weight))
+    return None if ending is None else _convolved(planner, given["x"], read, zero, ending)
 
 
 @lowers(QuantizedConv)
@@ -110,7 +92,7 @@ def lower_quantized_conv(layer: QuantizedConv, inputs: list[AnyValue], planner: 
 
 
 def _convolved(
-    planner: Planner, value: AnyValue, read: IntegerLayer, zero: ZeroPoint, back: Requantisation | None
+    planner: Planner, value: AnyValue, read: IntegerLayer, zero: ZeroPoint, ending: Ending
 ) -> Sequence[AnyValue] | None:
     """The output of a convolution of bytes; None if the input has other channels, or is not of bytes."""
     x = bytes_on_arena(planner, value)
@@ -121,9 +103,12 @@ def _convolved(
         image = as_byte_image(planner, image)
     h, w = image.shape[2:]
     size = read.stencil.output_size(h, w)
-    dtype = np.dtype(np.int32) if back is None else back.dtype
-    out = byte_image(planner, (image.shape[0], len(read.weight), *size), dtype)
-    emit_integer_convolution(planner, image, out, read, zero, back)
+    shape = (image.shape[0], len(read.weight), *size)
+    if isinstance(ending, Dequantisation):
+        out = planner.image(shape, exact=True) if len(x.shape) == 4 else planner.image(shape, output=None)
+    else:
+        out = byte_image(planner, shape, ending.dtype)
+    emit_integer_convolution(planner, image, out, read, zero, ending)
     return [out if len(x.shape) == 4 else Value(out.storage, out.view[:, :, 0])]
 
 
@@ -176,35 +161,15 @@ def zero_point(value: AnyValue | None) -> ZeroPoint | None:
     return ZeroPoint(0, value) if isinstance(value, Value) and value.view.size == 1 else None
 
 
-def requantised(
-    given: dict[str, AnyValue], scales: tuple[str, str, str], zero: str, outputs: int
-) -> Requantisation | None:
-    """How sums become bytes; None if a scale or the zero point is no constant, or there is another number of them.
-
-    The scale of a sum is that of the input times that of the weights over that of the output, as onnxruntime has it.
-    """
-    found = [constant_of(given.get(name)) for name in scales]
-    number = constant_of(given.get(zero))
-    if number is None or number.size != 1 or number.dtype.itemsize != 1:
-        return None
-    if any(scale is None or scale.dtype != np.float32 for scale in found):
-        return None
-    x, weight, y = (np.asarray(scale, np.float32).reshape(-1) for scale in found)
-    if x.size != 1 or y.size != 1 or weight.size not in (1, outputs):
-        return None
-    scale = np.ascontiguousarray(np.broadcast_to(x * weight / y, (outputs,)))
-    return Requantisation(scale, int(number.reshape(-1)[0]), number.dtype)
-
-
 def emit_integer_convolution(
     planner: Planner,
     x: Value,
     out: Value,
     layer: IntegerLayer,
     zero: ZeroPoint,
-    requantisation: Requantisation | None,
+    ending: Ending,
 ) -> None:
-    """Add the step from one image of bytes, channels side by side, to another image, of bytes or int32."""
+    """Add the step from one image of bytes, channels side by side, to another image, of the type of the ending."""
     stencil, weight = layer.stencil, layer.weight
     if stencil.is_pointwise and x.view.strides[1] == 1 and has_even_pixels(x.view) and has_even_pixels(out.view):
         x, out = _one_row(x), _one_row(out)
@@ -220,8 +185,8 @@ def emit_integer_convolution(
     block, panel_groups = _cut(planner.machine, x, out, packed, stencil, products)
     outputs = len(weight)
     bias = np.zeros(outputs, np.int32) if layer.bias is None else np.ascontiguousarray(layer.bias.reshape(-1))
-    scale = np.zeros(outputs, np.float32) if requantisation is None else requantisation.scale
-    ends = {"to_bytes": False, "low": 0, "high": 0, "out_zero": 0} if requantisation is None else requantisation.numbers
+    scale = np.ones(outputs, np.float32) if ending.scale is None else ending.scale
+    shift = np.full(outputs, -0.0, np.float32) if ending.shift is None else ending.shift
 
     def make() -> Step:
         numbers = {
@@ -230,18 +195,19 @@ def emit_integer_convolution(
             "stride_h": stencil.stride[0], "stride_w": stencil.stride[1],
             "pad_top": stencil.before[0], "pad_left": stencil.before[1],
             "dilation_h": stencil.dilation[0], "dilation_w": stencil.dilation[1],
-            **image_places("x", x), "x_channel": x.view.strides[1], **image_places("out", out), **zero.numbers, **ends,
-            "x_signed": x.view.dtype == np.int8, "fours": fours, "depthwise": depthwise, "words": packed.words,
-            "block_h": block[0], "block_w": block[1], "panel_groups": panel_groups,
+            **image_places("x", x), "x_channel": x.view.strides[1], **image_places("out", out), **zero.numbers,
+            **ending.numbers, "x_signed": x.view.dtype == np.int8, "fours": fours, "depthwise": depthwise,
+            "words": packed.words, "block_h": block[0], "block_w": block[1], "panel_groups": panel_groups,
             "together": _together(planner.machine, packed, out),
         }  # fmt: skip
-        return IntegerConvolution(numbers, packed.places, packed.weights, bias, packed.sums, scale, packed.panels)
+        of_outputs = bias, packed.sums, scale, shift
+        return IntegerConvolution(numbers, packed.places, packed.weights, *of_outputs, packed.panels)
 
     kernel_h, kernel_w = stencil.kernel
     planner.emit(
         f"bytes {'depthwise ' if depthwise else ''}{kernel_h}x{kernel_w}, {'fours' if fours else 'pairs'}",
         make,
-        reads=[x] if zero.value is None else [x, zero.value],
+        reads=[x, *([] if zero.value is None else [zero.value]), *ending.reads],
         writes=[out],
         flops=2 * products,
         more_bytes=packed.weights.nbytes,

@@ -1,4 +1,4 @@
-"""Products of bytes with a constant matrix, MatMulInteger and QLinearMatMul: convolutions of 1 x 1, rows as pixels."""
+"""Products of bytes with a constant matrix, MatMulInteger and others: convolutions of 1 x 1, rows as pixels."""
 
 from __future__ import annotations
 
@@ -7,20 +7,33 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.engine.integer_packing import without_zero_point
+from kuiper.engine.lowering.byte_sums import (
+    Dequantisation,
+    Ending,
+    Requantisation,
+    WholeNumbers,
+    dequantised,
+    requantised,
+)
 from kuiper.engine.lowering.byte_values import as_byte_rows, by_name, bytes_on_arena, constant_of
 from kuiper.engine.lowering.convolution import POINTWISE
 from kuiper.engine.lowering.integer_convolution import (
     IntegerLayer,
-    Requantisation,
     ZeroPoint,
     emit_integer_convolution,
-    requantised,
     zero_point,
 )
+from kuiper.engine.lowering.projection import projected_rows
+from kuiper.engine.lowering.quantize import dynamic_bytes
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.values import AnyValue, Value
 from kuiper.layers.fused.quantized import QuantizedLinear
-from kuiper.layers.operators.onnx_contrib_products import QGemm
+from kuiper.layers.operators.onnx_contrib_products import (
+    ByteProduct,
+    DynamicQuantizeMatMul,
+    MatMulIntegerToFloat,
+    QGemm,
+)
 from kuiper.layers.operators.onnx_quantized import MatMulInteger, QLinearMatMul
 
 if TYPE_CHECKING:
@@ -34,7 +47,8 @@ if TYPE_CHECKING:
 def lower_matmul_integer(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
     """Sums of 32 bits."""
     given = by_name(layer, inputs, "A B a_zero_point b_zero_point")
-    return _product(planner, given["A"], _matrix(given, "B", "b_zero_point"), zero_point(given.get("a_zero_point")))
+    zero = zero_point(given.get("a_zero_point"))
+    return _product(planner, given["A"], _matrix(given, "B", "b_zero_point"), zero, WholeNumbers())
 
 
 @lowers(QLinearMatMul)
@@ -46,8 +60,8 @@ def lower_qlinear_matmul(layer: Any, inputs: list[AnyValue], planner: Planner) -
     if matrix is None:
         return None
     back = requantised(given, ("a_scale", "b_scale", "y_scale"), "y_zero_point", len(matrix.weight))
-    zero = None if back is None else zero_point(given.get("a_zero_point"))
-    return _product(planner, given["a"], matrix, zero, back)
+    zero = zero_point(given.get("a_zero_point"))
+    return None if back is None else _product(planner, given["a"], matrix, zero, back)
 
 
 @lowers(QuantizedLinear)
@@ -75,8 +89,33 @@ def lower_qgemm(layer: QGemm, inputs: list[AnyValue], planner: Planner) -> Seque
     weight = without_zero_point(numbers[:, :, None, None], weights.get("b_zero_point", np.zeros(1, np.int16)))
     back = requantised(given, ("a_scale", "b_scale", "y_scale"), "y_zero_point", len(numbers))
     matrix = IntegerLayer(weight, bias, 1, POINTWISE)
-    zero = None if back is None else zero_point(given.get("a_zero_point"))
-    return _product(planner, given["A"], matrix, zero, back)
+    zero = zero_point(given.get("a_zero_point"))
+    return None if back is None else _product(planner, given["A"], matrix, zero, back)
+
+
+@lowers(MatMulIntegerToFloat, DynamicQuantizeMatMul)
+def lower_product_to_floats(layer: ByteProduct, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """Bytes times a matrix, or floats that become bytes first, as floats."""
+    given, weights = by_name(layer, inputs, ""), layer.weights
+    scale, bias = (constant_of(given.get(name)) for name in ("b_scale", "bias"))
+    if "B" not in weights or weights["B"].ndim != 2 or scale is None or "b_zero_point" in given:
+        return None
+    outputs, zeros = weights["B"].shape[1], weights.get("b_zero_point", np.zeros(1, np.int16))
+    if scale.size not in (1, outputs) or zeros.size not in (1, outputs) or not weights["B"].size:
+        return None
+    if "bias" in given and (bias is None or bias.shape != (outputs,) or bias.dtype != np.float32):
+        return None
+    x, zero, factor = given["A"], zero_point(given.get("a_zero_point")), given.get("a_scale")
+    if factor is None:
+        found = dynamic_bytes(planner, x, spreads_nan=True)
+        if found is None or found[0].shape[-1] != len(weights["B"]):
+            return None
+        x, factor, zero = found[0], found[1], ZeroPoint(0, found[2])
+    scales = np.full(outputs, scale.reshape(-1), np.float32)
+    ending = dequantised(planner, factor, scales, bias)
+    weight = without_zero_point(weights["B"].T[:, :, None, None], zeros)
+    matrix = IntegerLayer(weight, None, 1, POINTWISE)
+    return None if ending is None or zero is None else _product(planner, x, matrix, zero, ending)
 
 
 def _has_more(layer: QGemm, given: dict[str, AnyValue]) -> bool:
@@ -90,14 +129,16 @@ def _product(
     value: AnyValue,
     matrix: IntegerLayer | None,
     zero: ZeroPoint | None,
-    back: Requantisation | None = None,
+    ending: Ending,
 ) -> Sequence[AnyValue] | None:
     """Rows of bytes times a matrix; None if they do not fit each other, or something is missing."""
     x = None if matrix is None or zero is None else bytes_on_arena(planner, value)
     if x is None or matrix is None or zero is None or x.shape[-1] != matrix.weight.shape[1]:
         return None
-    out = planner.typed((*x.shape[:-1], len(matrix.weight)), np.dtype(np.int32) if back is None else back.dtype)
-    emit_integer_convolution(planner, _pixels(as_byte_rows(planner, x)), _pixels(_rows(out)), matrix, zero, back)
+    shape = (*x.shape[:-1], len(matrix.weight))
+    is_float = isinstance(ending, Dequantisation)
+    out = projected_rows(planner, shape) if is_float else planner.typed(shape, ending.dtype)
+    emit_integer_convolution(planner, _pixels(as_byte_rows(planner, x)), _pixels(_rows(out)), matrix, zero, ending)
     return [out]
 
 

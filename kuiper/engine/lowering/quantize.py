@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kuiper.engine.kernels.byte_range import ByteRange
+from kuiper.engine.kernels.byte_range import ByteRange, ToBytes
 from kuiper.engine.kernels.typed import TYPES, Typed
 from kuiper.engine.lowering.byte_values import BYTES, by_name, constant_of
 from kuiper.engine.lowering.registry import lowers
@@ -108,25 +108,41 @@ def _spread_along(planner: Planner, value: AnyValue | None, shape: tuple[int, ..
 @lowers(DynamicQuantizeLinear)
 def lower_dynamic_quantize(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
     """The range of the numbers first, then the bytes."""
-    x = _in_order(planner, inputs[0])
+    found = dynamic_bytes(planner, inputs[0])
+    return None if found is None else list(found)
+
+
+def dynamic_bytes(planner: Planner, value: AnyValue, spreads_nan: bool = False) -> tuple[Value, Value, Value] | None:
+    """Floats as uint8, and the scale and the zero point that their range asks for; None if they are no such tensor.
+
+    Of a range without an end the scale is NaN if that is to be spread, as operators have it that go on to compute.
+    """
+    x = _in_order(planner, value)
     if x is None or not 0 < len(x.shape) <= _MOST_AXES:
         return None
-    pixels = x.view.transpose(0, 2, 3, 1) if is_image(x) else x.view
-    rows = as_pixels(Value(x.storage, pixels)) or as_pixels(dense(planner, x))
+    as_rows = x.view.transpose(0, 2, 3, 1) if is_image(x) else x.view
+    rows = as_pixels(Value(x.storage, as_rows))
+    if rows is None:
+        x = dense(planner, x)
+        as_rows, rows = x.view, as_pixels(x)
     assert rows is not None
-    scale = planner.rows((), output=None)
-    zero = planner.typed((), np.dtype(np.uint8))
+    scale, zero = planner.rows((), output=None), planner.typed((), np.dtype(np.uint8))
+    lying = planner.typed(as_rows.shape, np.dtype(np.uint8))
 
-    def make() -> Step:
-        return ByteRange({
-            "x": rows.offset, "row": rows.strides[3], "rows": rows.shape[3], "columns": rows.shape[1],
-            "scale": scale.offset, "zero": zero.byte_offset,
-        })  # fmt: skip
+    def places() -> dict[str, int]:
+        x_rows = {"x": rows.offset, "row": rows.strides[3], "rows": rows.shape[3], "columns": rows.shape[1]}
+        return {**x_rows, "scale": scale.offset, "zero": zero.byte_offset}
 
-    planner.emit("range of numbers", make, reads=[rows], writes=[scale, zero], flops=2 * x.view.size)
-    out = memory_like(planner, [x], x.shape, np.dtype(np.uint8))
-    emit_typed(planner, "quantize", out, [x, scale, zero])
-    return [out, scale, zero]
+    def make_range() -> Step:
+        return ByteRange({**places(), "spreads_nan": spreads_nan})
+
+    def make_bytes() -> Step:
+        return ToBytes({**places(), "out": lying.byte_offset, "out_row": rows.shape[1]})
+
+    planner.emit("range of numbers", make_range, reads=[rows], writes=[scale, zero], flops=2 * x.view.size)
+    planner.emit("quantize", make_bytes, reads=[rows, scale, zero], writes=[lying], flops=x.view.size)
+    out = Value(lying.storage, lying.view.transpose(0, 3, 1, 2)) if is_image(x) else lying
+    return out, scale, zero
 
 
 def _in_order(planner: Planner, value: AnyValue) -> Value | None:
