@@ -44,7 +44,8 @@ class Arena:
     def __init__(self) -> None:
         self.array = np.empty(0, np.float32)
 
-    def _append(self, numbers: np.ndarray) -> int:
+    def append(self, numbers: np.ndarray) -> int:
+        """The offset of these numbers."""
         start = len(self.array)
         slack = np.full(64, np.nan, np.float32)
         self.array = np.concatenate([self.array[: start - 64 if start else 0], numbers.ravel(), slack])
@@ -52,23 +53,23 @@ class Arena:
 
     def zeros(self, count: int) -> int:
         """The offset of a run of zeros."""
-        return self._append(np.zeros(round_up(count) + LANES, np.float32))
+        return self.append(np.zeros(round_up(count) + LANES, np.float32))
 
     def empty(self, count: int) -> int:
         """The offset of ``count`` floats, all UNTOUCHED."""
-        return self._append(np.full(count, UNTOUCHED, np.float32))
+        return self.append(np.full(count, UNTOUCHED, np.float32))
 
     def image(self, x: np.ndarray, spare_lanes: int = 0) -> dict[str, int]:
         """``x`` (n, c, h, w) channels-last, each pixel in whole vectors (and some more), NaN in the spare lanes."""
         n, c, h, w = x.shape
         pixels = np.full((n, h, w, round_up(c) + spare_lanes), np.nan, np.float32)
         pixels[..., :c] = x.transpose(0, 2, 3, 1)
-        return {"start": self._append(pixels), **strides_of(pixels)}
+        return {"start": self.append(pixels), **strides_of(pixels)}
 
     def target(self, n: int, c: int, h: int, w: int, spare_lanes: int = 0) -> dict[str, int]:
         """Room for an image, all UNTOUCHED."""
         pixels = np.full((n, h, w, round_up(c) + spare_lanes), UNTOUCHED, np.float32)
-        return {"start": self._append(pixels), **strides_of(pixels)}
+        return {"start": self.append(pixels), **strides_of(pixels)}
 
 
 def strides_of(pixels: np.ndarray) -> dict[str, int]:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parents[1] / "fixtures" / "operators"
 
 
-OF_BYTES = ("integer_matmul", "integer_convolution", "byte_pooling", "quantize")
-"""Modules whose operators PyTorch does not export: tests/engine/test_lowering_quantized_onnx.py has them."""
+OF_BYTES = ("integer_matmul", "integer_convolution", "byte_pooling", "quantize", "quantized_lstm")
+"""Modules whose operators PyTorch does not export: test_lowering_quantized_onnx.py and test_quantized_lstm.py."""
 
 
 def plans() -> Iterator[Plan | None]:

@@ -138,8 +138,13 @@ def _product(
     shape = (*x.shape[:-1], len(matrix.weight))
     is_float = isinstance(ending, Dequantisation)
     out = projected_rows(planner, shape) if is_float else planner.typed(shape, ending.dtype)
-    emit_integer_convolution(planner, _pixels(as_byte_rows(planner, x)), _pixels(_rows(out)), matrix, zero, ending)
+    emit_rows(planner, x, out, matrix, zero, ending)
     return [out]
+
+
+def emit_rows(planner: Planner, x: Value, out: Value, matrix: IntegerLayer, zero: ZeroPoint, ending: Ending) -> None:
+    """Add the step from rows of bytes (..., k) to their products (..., n), which lie evenly."""
+    emit_integer_convolution(planner, _pixels(as_byte_rows(planner, x)), _pixels(_rows(out)), matrix, zero, ending)
 
 
 def _matrix(given: dict[str, AnyValue], name: str, zero_name: str) -> IntegerLayer | None:

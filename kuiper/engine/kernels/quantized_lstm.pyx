@@ -1,0 +1,213 @@
+"""The steps of an LSTM on bytes, DynamicQuantizeLSTM: what has to wait for the step before.
+
+What the inputs give to the gates is there already, as floats: one product of bytes for the whole sequence. Each step finds the
+range of the last outputs h, of all sequences together, makes bytes of them, multiplies these with the weights R, and renews the
+cells, vector by vector:
+
+    h (sequences, cells) --- range, bytes ---> rows  --- tile (gate_tile.pxd) --->  sums of i, o, f, g of LANES cells
+                                                             |
+    c and h of these cells  <--- cell functions ---  sum * (scale of h * scale of R) + what x gave + bias
+
+All arithmetic is that of kuiper/layers/operators/onnx_contrib_lstm.py, in the same order, so that bits are the same: a last bit
+could become one of a whole byte in the step after. One scale belongs to all sequences: a task has a direction.
+"""
+
+from kuiper.engine.blocks cimport copy_exactly, fill
+from kuiper.engine.gate_tile cimport GATES, GATE_ROWS, gate_numbers, gate_tile, quotient_logistic, quotient_tanh
+from kuiper.engine.integer_tile cimport quantise, spread
+from kuiper.engine.number_range cimport Range, range_of_rows, scale_of, zero_of
+from kuiper.engine.step cimport Memory, Step
+from kuiper.simd.functions cimport clamped
+from kuiper.simd.vector cimport LANES, load, splat, store, vec
+
+MOST_SEQUENCES = GATE_ROWS  # of a tile
+
+cdef enum:
+    SLACK = 64  # bytes behind a row that may be read
+
+# Where a state (directions, sequences, cells) lies; cells are neighbours. An offset of -1: it is not wanted.
+cdef struct State:
+    Py_ssize_t offset, direction, row
+
+cdef struct Geometry:
+    Py_ssize_t directions, backwards  # the first direction that reads from the end
+    Py_ssize_t steps, sequences, cells, panels
+    Py_ssize_t words  # of four bytes of a row
+    bint fours
+    bint couples  # f is 1 - i
+    bint has_zeros  # whether weights have zero points
+    float bound  # of what goes into the functions of the gates
+    Py_ssize_t gates, gates_step, gates_row  # what the inputs give: direction after direction, panel after panel
+    Py_ssize_t out, out_step, out_row, out_direction
+
+cdef struct Work:
+    Geometry geometry
+    State h, c, last_h, last_c  # rows of last_c have room for whole vectors
+    const signed char* weights
+    const int* sums
+    const int* zeros
+    const float* scale
+    const float* bias
+    Py_ssize_t row_bytes  # of a row of the tile
+
+# The last outputs of all sequences as bytes, in the scratch.
+cdef struct Bytes:
+    unsigned char* rows
+    unsigned char* raw  # of one sequence, before zero points are taken off
+    int* totals  # of each sequence, the sum of its numbers less the zero point
+    float scale
+    int zero
+
+
+cdef class QuantizedLstm(Step):
+    """See the head of this file. ``numbers`` names the fields of Geometry.
+
+    Parameters
+    ----------
+    numbers : dict of numbers
+    states : for each of h, c, last_h, last_c a dict of the fields of State
+    weights : int8 [directions][panels][words][GATES * LANES][numbers of a word]
+    sums, zeros : int32 [directions][panels][GATES * LANES], of the weights of each output their sum and zero point
+    scale, bias : float32, likewise
+    """
+
+    cdef Work work
+
+    def __init__(
+        self, dict numbers, states, const signed char[::1] weights, const int[::1] sums, const int[::1] zeros,
+        const float[::1] scale, const float[::1] bias,
+    ):
+        cdef Work* w = &self.work
+        w.geometry = numbers
+        w.h, w.c, w.last_h, w.last_c = states
+        w.weights, w.sums, w.zeros, w.scale, w.bias = &weights[0], &sums[0], &zeros[0], &scale[0], &bias[0]
+        w.row_bytes = 4 * w.geometry.words + SLACK
+        self.keeps = (weights, sums, zeros, scale, bias)
+        self.numbers, self.run = w, run_direction
+        self.tasks = w.geometry.directions
+        # the sums of a tile, h of a vector, a total for each sequence, a row of bytes, and all rows as the tile has them
+        self.scratch_floats = (GATE_ROWS * GATES + 1) * LANES + w.geometry.sequences
+        self.scratch_floats += (w.geometry.cells + SLACK) // 4 + w.geometry.sequences * w.row_bytes // 4
+
+
+cdef void run_direction(const void* numbers, Py_ssize_t direction, const Memory* memory) noexcept nogil:
+    """All steps of all sequences in one direction."""
+    cdef const Work* w = <const Work*> numbers
+    cdef const Geometry* g = &w.geometry
+    cdef Py_ssize_t step, t, row, past_row = w.h.row
+    cdef float* out = memory.arena + g.out + direction * g.out_direction
+    cdef const float* past = memory.arena + w.h.offset + direction * w.h.direction
+    cdef Bytes bytes_of_h
+    bytes_of_h.totals = <int*> memory.scratch + (GATE_ROWS * GATES + 1) * LANES
+    bytes_of_h.raw = <unsigned char*> (bytes_of_h.totals + g.sequences)
+    bytes_of_h.rows = bytes_of_h.raw + (g.cells + SLACK) // 4 * 4
+    begin_cells(w, direction, memory.arena)
+    for step in range(g.steps):
+        t = step if direction < g.backwards else g.steps - 1 - step
+        to_bytes(w, past, past_row, &bytes_of_h)
+        run_step(w, direction, t, &bytes_of_h, memory)
+        past, past_row = out + t * g.out_step, g.out_row
+    if w.last_h.offset >= 0:
+        for row in range(g.sequences):
+            copy_exactly(
+                past + row * past_row,
+                memory.arena + w.last_h.offset + direction * w.last_h.direction + row * w.last_h.row, g.cells,
+            )
+
+
+cdef void begin_cells(const Work* w, Py_ssize_t direction, float* arena) noexcept nogil:
+    """What the cells remember before the first step, with zeros up to a whole vector."""
+    cdef Py_ssize_t row, cells = w.geometry.cells
+    cdef float* c
+    for row in range(w.geometry.sequences):
+        c = arena + w.last_c.offset + direction * w.last_c.direction + row * w.last_c.row
+        fill(c + cells // LANES * LANES, 0, (cells + LANES - 1) // LANES - cells // LANES)
+        copy_exactly(arena + w.c.offset + direction * w.c.direction + row * w.c.row, c, cells)
+
+
+cdef void to_bytes(const Work* w, const float* past, Py_ssize_t past_row, Bytes* found) noexcept nogil:
+    """The last outputs of all sequences as bytes with one scale."""
+    cdef const Geometry* g = &w.geometry
+    cdef Range limits = range_of_rows(past, past_row, g.sequences, g.cells)
+    cdef Py_ssize_t row, k
+    cdef unsigned char* raw
+    cdef int total
+    found.scale = scale_of(limits, True)
+    found.zero = zero_of(limits, found.scale)
+    for row in range(g.sequences):
+        raw = found.rows + row * w.row_bytes if g.fours else found.raw
+        quantise(past + row * past_row, found.scale, g.cells, -found.zero, 255 - found.zero, found.zero, raw)
+        if not g.fours:
+            spread(raw, False, found.zero, g.cells, False, found.rows + row * w.row_bytes)
+        if g.has_zeros:
+            total = 0
+            for k in range(g.cells):
+                total += raw[k]
+            found.totals[row] = total - found.zero * <int> g.cells
+
+
+cdef void run_step(
+    const Work* w, Py_ssize_t direction, Py_ssize_t t, const Bytes* found, const Memory* memory
+) noexcept nogil:
+    """Step ``t`` of all sequences."""
+    cdef const Geometry* g = &w.geometry
+    cdef Py_ssize_t width = GATES * LANES, panel, place, row, index, stop, i
+    cdef Py_ssize_t tiles = (g.sequences + GATE_ROWS - 1) // GATE_ROWS
+    cdef Py_ssize_t panel_bytes = g.words * width * (4 if g.fours else 2)
+    cdef const float* given = memory.arena + g.gates + t * g.gates_step
+    cdef const unsigned char* x[GATE_ROWS]
+    cdef int* sums = <int*> memory.scratch
+    for panel in range(g.panels):
+        place = direction * g.panels + panel
+        row = 0
+        for index in range(tiles):
+            stop = (index + 1) * g.sequences // tiles
+            for i in range(stop - row):
+                x[i] = found.rows + (row + i) * w.row_bytes
+            gate_tile(<int> (stop - row), g.fours, g.words, w.weights + place * panel_bytes, x, sums)
+            for i in range(stop - row):
+                renew(
+                    w, direction, t, row + i, panel, sums + i * width,
+                    given + (row + i) * g.gates_row + place * width, found, memory,
+                )
+            row = stop
+
+
+cdef inline vec gate(
+    const Work* w, const int* sums, const float* given, Py_ssize_t at, int kind, int zero, int total, float scale
+) noexcept nogil:
+    """What goes into the function of one gate of LANES cells; ``at`` is where the numbers of the panel begin."""
+    cdef Py_ssize_t k = kind * LANES
+    cdef vec product = gate_numbers(
+        sums + k, zero, w.sums + at + k, total, w.zeros + at + k, w.scale + at + k, scale
+    )
+    return clamped((load(given + k) + product) + load(w.bias + at + k), -w.geometry.bound, w.geometry.bound)
+
+
+cdef inline void renew(
+    const Work* w, Py_ssize_t direction, Py_ssize_t t, Py_ssize_t row, Py_ssize_t panel, const int* sums,
+    const float* given, const Bytes* found, const Memory* memory,
+) noexcept nogil:
+    """The cells of one panel of one sequence: c = f c + i g and h = o tanh(c)."""
+    cdef const Geometry* g = &w.geometry
+    cdef Py_ssize_t first = panel * LANES, count = min(<Py_ssize_t> LANES, g.cells - first)
+    cdef Py_ssize_t at = (direction * g.panels + panel) * GATES * LANES
+    cdef float* target = memory.arena + g.out + t * g.out_step + row * g.out_row + direction * g.out_direction + first
+    cdef float* c = memory.arena + w.last_c.offset + direction * w.last_c.direction + row * w.last_c.row + first
+    cdef float* spare = memory.scratch + GATE_ROWS * GATES * LANES
+    cdef int zero = found.zero if g.fours else 0, total = found.totals[row] if g.has_zeros else 0
+    cdef vec one = splat(1), taken, kept, new
+    taken = quotient_logistic(gate(w, sums, given, at, 0, zero, total, found.scale))
+    if g.couples:
+        kept = one - taken
+    else:
+        kept = quotient_logistic(gate(w, sums, given, at, 2, zero, total, found.scale))
+    taken = taken * quotient_tanh(gate(w, sums, given, at, 3, zero, total, found.scale))
+    kept = kept * load(c) + taken
+    store(c, kept)
+    new = quotient_logistic(gate(w, sums, given, at, 1, zero, total, found.scale)) * quotient_tanh(kept)
+    if count == LANES:
+        store(target, new)
+    else:
+        store(spare, new)
+        copy_exactly(spare, target, count)
