@@ -60,6 +60,7 @@ Tests in tests/layers make them by hand.
 FAMILIES, SECTIONS = read_page()
 SECTION_OF = {type_name: section for section in SECTIONS for type_name in section.types}
 OF_ONNX = {"kuiper.GRU", "kuiper.QuantizedConv", "kuiper.QuantizedLinear", "kuiper.QuantizedAdd"}
+OF_ONNX |= {"kuiper.FusedConvInteger", "kuiper.FusedMatMulInteger"}
 OF_ONNX |= {
     type_name
     for section in SECTIONS

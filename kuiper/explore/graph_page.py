@@ -28,6 +28,7 @@ TITLES = {
     "recognise_layer_norm": "Makes nn.LayerNorm of the operators that spell it out.",
     "multiply_in_bytes": "Computes in bytes what a quantised file spells with floats in between.",
     "recognise_attention": "Makes one operator of those that spell attention out.",
+    "fuse_scales_into_integer_products": "Lets a product of bytes give floats, with the scale and the bias behind it.",
     "fold_affine_into_weights": "Folds constant factors and addends into the weights in front of them.",
     "fuse_expressions": "Makes one expression of two, one behind the other.",
     "recognise_gelu": "Makes F.gelu of an expression that spells it out.",

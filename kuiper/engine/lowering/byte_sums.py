@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from kuiper.engine.kernels.integer_convolution import FORMS
-from kuiper.engine.lowering.activation import NO_ACTIVATION
+from kuiper.engine.lowering.activation import NO_ACTIVATION, activation_numbers
 from kuiper.engine.lowering.byte_values import constant_of
 from kuiper.engine.lowering.typed_numbers import emit_typed
 from kuiper.engine.values import AnyValue, Value
@@ -136,6 +137,26 @@ def dequantised(
                 return None
         parts.append(None if part is None else _side_by_side(planner, part))
     return Dequantisation(scale, parts[0], parts[1], shift, activation)
+
+
+def to_floats(
+    planner: Planner, layer: Any, given: dict[str, AnyValue], outputs: int, behind: int
+) -> Dequantisation | None:
+    """The ending of a fused product, whose outputs have ``behind`` axes behind them; None if its parts do not fit."""
+    scale, added, bias = given["scale"], given.get("added"), layer.ending.bias
+    if not _is_of_outputs(scale, outputs, behind) or not _is_of_outputs(added, outputs, behind):
+        return None
+    if (added is not None and math.prod(added.shape) != outputs) or (bias is not None and bias.shape != (outputs,)):
+        return None
+    return dequantised(planner, scale, None, bias, added, activation_numbers(layer))
+
+
+def _is_of_outputs(value: AnyValue | None, outputs: int, behind: int = 0) -> bool:
+    """Whether it is missing, or has one number, or one for each output, which has ``behind`` axes behind it."""
+    if value is None:
+        return True
+    size = math.prod(value.shape)
+    return size == 1 or (size == outputs and len(value.shape) > behind and value.shape[-1 - behind] == outputs)
 
 
 def _side_by_side(planner: Planner, value: Value) -> Value:

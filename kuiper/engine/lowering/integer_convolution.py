@@ -9,7 +9,14 @@ import numpy as np
 
 from kuiper.engine.integer_packing import IntegerWeights, pack_depthwise, pack_integers, without_zero_point
 from kuiper.engine.kernels.integer_convolution import ROWS, IntegerConvolution
-from kuiper.engine.lowering.byte_sums import Dequantisation, Ending, Requantisation, WholeNumbers, requantised
+from kuiper.engine.lowering.byte_sums import (
+    Dequantisation,
+    Ending,
+    Requantisation,
+    WholeNumbers,
+    requantised,
+    to_floats,
+)
 from kuiper.engine.lowering.byte_values import (
     as_byte_image,
     by_name,
@@ -23,7 +30,7 @@ from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.values import AnyValue, Value
 from kuiper.errors import KuiperError
 from kuiper.layers.convolution import Stencil
-from kuiper.layers.fused.quantized import QuantizedConv
+from kuiper.layers.fused.quantized import FusedConvInteger, QuantizedConv
 from kuiper.layers.onnx_window import read_onnx_window
 from kuiper.layers.operators.onnx_quantized import ConvInteger, QLinearConv
 
@@ -77,6 +84,19 @@ def lower_integer_convolution(layer: Any, inputs: list[AnyValue], planner: Plann
     ending: Ending | None = WholeNumbers()
     if is_bytes:
         ending = requantised(given, ("x_scale", "w_scale", "y_scale"), "y_zero_point", len(read.weight))
+    return None if ending is None else _convolved(planner, given["x"], read, zero, ending)
+
+
+@lowers(FusedConvInteger)
+def lower_convolution_to_floats(
+    layer: FusedConvInteger, inputs: list[AnyValue], planner: Planner
+) -> Sequence[AnyValue] | None:
+    """A convolution with the scale behind it."""
+    given = dict(zip(["x", "w", "x_zero_point", "w_zero_point", "scale", "added"], inputs, strict=False))
+    read, zero, behind = _read(layer, given), zero_point(given["x_zero_point"]), len(inputs[0].shape) - 2
+    if read is None or zero is None:
+        return None
+    ending = to_floats(planner, layer, given, len(read.weight), behind)
     return None if ending is None else _convolved(planner, given["x"], read, zero, ending)
 
 

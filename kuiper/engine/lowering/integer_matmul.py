@@ -14,6 +14,7 @@ from kuiper.engine.lowering.byte_sums import (
     WholeNumbers,
     dequantised,
     requantised,
+    to_floats,
 )
 from kuiper.engine.lowering.byte_values import as_byte_rows, by_name, bytes_on_arena, constant_of
 from kuiper.engine.lowering.convolution import POINTWISE
@@ -27,7 +28,7 @@ from kuiper.engine.lowering.projection import projected_rows
 from kuiper.engine.lowering.quantize import dynamic_bytes
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.values import AnyValue, Value
-from kuiper.layers.fused.quantized import QuantizedLinear
+from kuiper.layers.fused.quantized import FusedMatMulInteger, QuantizedLinear
 from kuiper.layers.operators.onnx_contrib_products import (
     ByteProduct,
     DynamicQuantizeMatMul,
@@ -116,6 +117,17 @@ def lower_product_to_floats(layer: ByteProduct, inputs: list[AnyValue], planner:
     weight = without_zero_point(weights["B"].T[:, :, None, None], zeros)
     matrix = IntegerLayer(weight, None, 1, POINTWISE)
     return None if ending is None or zero is None else _product(planner, x, matrix, zero, ending)
+
+
+@lowers(FusedMatMulInteger)
+def lower_matmul_to_floats(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """MatMulInteger with the scale behind it."""
+    given = dict(zip(["A", "B", "a_zero_point", "b_zero_point", "scale", "added"], inputs, strict=False))
+    matrix, zero = _matrix(given, "B", "b_zero_point"), zero_point(given["a_zero_point"])
+    if matrix is None or zero is None:
+        return None
+    ending = to_floats(planner, layer, given, len(matrix.weight), 0)
+    return None if ending is None else _product(planner, given["A"], matrix, zero, ending)
 
 
 def _has_more(layer: QGemm, given: dict[str, AnyValue]) -> bool:

@@ -24,6 +24,7 @@ from kuiper.graph.passes.fuse_add_into_conv import fuse_add_into_conv
 from kuiper.graph.passes.fuse_add_into_linear import fuse_add_into_linear
 from kuiper.graph.passes.fuse_caches_into_attention import fuse_caches_into_attention
 from kuiper.graph.passes.fuse_expressions import fuse_expressions
+from kuiper.graph.passes.fuse_scales_into_integer_products import fuse_scales_into_integer_products
 from kuiper.graph.passes.hoist_activation_above_views import hoist_activation_above_views
 from kuiper.graph.passes.multiply_in_bytes import multiply_in_bytes
 from kuiper.graph.passes.recognise_attention import recognise_attention
@@ -53,6 +54,7 @@ __all__ = [
     "fuse_add_into_linear",
     "fuse_caches_into_attention",
     "fuse_expressions",
+    "fuse_scales_into_integer_products",
     "hoist_activation_above_views",
     "multiply_in_bytes",
     "recognise_attention",
@@ -74,6 +76,7 @@ DEFAULT_PASSES: tuple[Pass, ...] = (
     multiply_in_bytes,
     # It reads scales as expressions of one function, and leaves dead code.
     recognise_attention,
+    fuse_scales_into_integer_products,
     eliminate_dead_code,
     fuse_caches_into_attention,
     # A batch norm stands between a convolution and whatever else may be fused into it.

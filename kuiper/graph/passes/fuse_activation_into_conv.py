@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kuiper.graph.passes.fusion import CONVOLUTIONS, merge_activation
+from kuiper.graph.passes.fusion import CONVOLUTIONS, INTEGER_CONVOLUTIONS, merge_activation
 from kuiper.graph.passes.rewiring import merge_readers
 
 if TYPE_CHECKING:
@@ -23,5 +23,5 @@ if TYPE_CHECKING:
 
 
 def fuse_activation_into_conv(operators: list[RuntimeOperator], registry: RegistryProtocol) -> list[RuntimeOperator]:
-    """The operators with activations taken into the convolutions, transposed ones too, in front of them."""
-    return merge_readers(operators, lambda op: merge_activation(op, CONVOLUTIONS, registry))
+    """The operators with activations taken into the convolutions, also transposed ones and those of bytes, in front."""
+    return merge_readers(operators, lambda op: merge_activation(op, CONVOLUTIONS | INTEGER_CONVOLUTIONS, registry))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kuiper.graph.passes.fusion import LINEAR_LAYERS, merge_activation
+from kuiper.graph.passes.fusion import INTEGER_PRODUCTS, LINEAR_LAYERS, merge_activation
 from kuiper.graph.passes.rewiring import merge_readers
 
 if TYPE_CHECKING:
@@ -19,5 +19,5 @@ if TYPE_CHECKING:
 
 
 def fuse_activation_into_linear(operators: list[RuntimeOperator], registry: RegistryProtocol) -> list[RuntimeOperator]:
-    """The operators with activations taken into the linear layers in front of them."""
-    return merge_readers(operators, lambda op: merge_activation(op, LINEAR_LAYERS, registry))
+    """The operators with activations taken into the linear layers, those of bytes too, in front of them."""
+    return merge_readers(operators, lambda op: merge_activation(op, LINEAR_LAYERS | INTEGER_PRODUCTS, registry))

@@ -23,6 +23,8 @@ CONVOLUTIONS = {
     "nn.ConvTranspose2d": "kuiper.FusedConvTranspose2d",
 }
 LINEAR_LAYERS = {"nn.Linear": "kuiper.FusedLinear"}
+INTEGER_CONVOLUTIONS = {"ConvInteger": "kuiper.FusedConvInteger"}
+INTEGER_PRODUCTS = {"MatMulInteger": "kuiper.FusedMatMulInteger"}
 EXPRESSIONS = {"pnnx.Expression": "kuiper.FusedExpression"}
 
 _ADDITIONS = ("add(@0,@1)", "add(@1,@0)")

@@ -1,4 +1,4 @@
-"""What a pass makes of an operator between DequantizeLinear and QuantizeLinear: the same on bytes, as one operator."""
+"""What passes make of operators that compute with bytes, and of those around them: one operator."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.errors import ParameterError
+from kuiper.layers.fused.activation import Activation
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.operators.onnx_contrib_quantized import sum_of_bytes
 from kuiper.layers.operators.onnx_convolution import OnnxConv
-from kuiper.layers.operators.onnx_quantized import requantized, whole_convolution, whole_product
+from kuiper.layers.operators.onnx_quantized import of_rows, requantized, whole_convolution, whole_product
 from kuiper.layers.quantized_numbers import Quantized
 from kuiper.layers.registry import register
 
@@ -78,6 +79,69 @@ class QuantizedLinear(Layer):
     def forward(self, x: Array) -> Array:
         total = whole_product(self, x, self.product.x_zero, self.product.weight.T, None)
         return self.product.finished(total, total.ndim - 1)
+
+
+class _ToFloats:
+    """What sums of bytes go through to become floats: a bias of floats, if there is one, and an activation."""
+
+    def __init__(self, op: RuntimeOperator) -> None:
+        self.activation, self.where = Activation.read(op), op.where
+        self.bias = op.attr("bias") if "bias" in op.attrs else None
+
+    def finished(self, total: Array, scale: Array, added: Array | None, axis: int) -> Array:
+        """Sums, whose outputs are along an axis, plus ``added``, as floats."""
+        if added is not None:
+            total = total + added
+        floats = total.astype(np.float32) * scale
+        if self.bias is not None:
+            floats = floats + self.bias.reshape(-1, *[1] * (total.ndim - 1 - axis))
+        return self.activation.apply(np.asarray(floats), self.where)
+
+
+@register("kuiper.FusedConvInteger")
+class FusedConvInteger(OnnxConv):
+    """A convolution of bytes as floats: ``ConvInteger``, its scale and its bias.
+
+    Inputs: those of ConvInteger, the scale of the sums, one or one for each channel, and perhaps whole numbers that are
+    added to them.
+
+    Source: made by the pass fuse_scales_into_integer_products.
+    """
+
+    def __init__(self, op: RuntimeOperator) -> None:
+        super().__init__(op)
+        self.ending = _ToFloats(op)
+        self.activation = self.ending.activation
+
+    def forward(  # type: ignore[override]
+        self, x: Array, weight: Array, x_zero: Array, w_zero: Array, scale: Array, added: Array | None = None
+    ) -> Array:
+        total = whole_convolution(self, x, x_zero, weight, w_zero)
+        return self.ending.finished(total, scale, added, 1)
+
+
+@register("kuiper.FusedMatMulInteger")
+class FusedMatMulInteger(Layer):
+    """A product of bytes as floats: ``MatMulInteger``, its scale and its bias.
+
+    Inputs: those of MatMulInteger, the scale of the sums, one or one for each column, and perhaps whole numbers that
+    are added to them.
+
+    Source: made by the pass fuse_scales_into_integer_products.
+    """
+
+    data_inputs = None
+
+    def __init__(self, op: RuntimeOperator) -> None:
+        super().__init__(op)
+        self.ending = _ToFloats(op)
+        self.activation = self.ending.activation
+
+    def forward(
+        self, a: Array, b: Array, a_zero: Array, b_zero: Array, scale: Array, added: Array | None = None
+    ) -> Array:
+        total = whole_product(self, a, of_rows(a_zero), b, b_zero)
+        return self.ending.finished(total, scale, added, total.ndim - 1)
 
 
 @register("kuiper.QuantizedAdd")

@@ -1,0 +1,153 @@
+"""Let a product of bytes give floats: the scale behind it, and the bias behind that.
+
+    before   q -> ConvInteger 'conv' -> Tensor.to -> mul(@0,@1) -> add(@0,@1) -> y
+                                          scale --------'     bias ----'
+    after    q, scale -> kuiper.FusedConvInteger 'conv+mul+add' -> y
+
+Tools for dynamic quantisation write this: DynamicQuantizeLinear finds the scale of q in the run, and sums of whole
+numbers become floats behind the product. Each of these steps alone waits for memory longer than it computes. A bias in
+whole numbers, added before they become floats, goes along, too. MatMulInteger becomes kuiper.FusedMatMulInteger. The
+passes that let a convolution or a linear layer apply the activation behind it do so for these.
+
+Left alone: weights that the graph computes, sums that someone reads as whole numbers, too, and scales and biases of
+whose shape the file does not say that they have one number, or one for each output.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kuiper.graph.passes.fusion import INTEGER_CONVOLUTIONS, INTEGER_PRODUCTS, is_addition
+from kuiper.graph.passes.rewiring import sole_reader, substitute
+from kuiper.graph.pnnx.ir import DataType
+from kuiper.graph.runtime_attribute import RuntimeAttribute
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kuiper.graph.pnnx.ir import Dimension
+    from kuiper.graph.protocols import RegistryProtocol
+    from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
+
+_FUSED = INTEGER_CONVOLUTIONS | INTEGER_PRODUCTS
+_PRODUCTS = ("mul(@0,@1)", "mul(@1,@0)")
+_INPUTS = 4
+"""Of ConvInteger and MatMulInteger, as the reader of ONNX gives them: two tensors and their zero points."""
+
+
+def fuse_scales_into_integer_products(
+    operators: list[RuntimeOperator], registry: RegistryProtocol
+) -> list[RuntimeOperator]:
+    """The operators with products that give floats in the place of those with a scale behind them."""
+    made: dict[RuntimeOperator, RuntimeOperator | None] = {}
+    for op in operators:
+        taken = _with_scale(op, registry)
+        if taken is not None:
+            fused, old = taken
+            substitute(old, fused)
+            made |= dict.fromkeys(old, None) | {op: fused}
+    return [new for op in operators if (new := made.get(op, op)) is not None]
+
+
+def _with_scale(
+    op: RuntimeOperator, registry: RegistryProtocol
+) -> tuple[RuntimeOperator, tuple[RuntimeOperator, ...]] | None:
+    """The fused operator that a product makes, and those in whose place it stands; None if it is to stay."""
+    outputs = _outputs(op)
+    if outputs is None or not (registry.is_built_in(op.type) and registry.is_built_in(_FUSED[op.type])):
+        return None
+    old: list[RuntimeOperator] = [op]
+    more: list[RuntimeOperand] = []
+    added = _other(op, is_addition, registry)
+    if added is not None and added.type is DataType.I32 and _is_of_outputs(op, outputs, added.shape):
+        old.append(_reader(op))
+        more.append(added)
+    cast = sole_reader(old[-1])
+    if cast is None or not registry.is_built_in(cast.type) or not _makes_floats(cast):
+        return None
+    scale = _other(cast, _is_product, registry)
+    if scale is None or scale.type is not DataType.F32 or not _is_of_outputs(op, outputs, scale.shape):
+        return None
+    old += [cast, _reader(cast)]
+    name, attrs = f"{op.name}+mul", dict(op.attrs)
+    bias = _other(old[-1], is_addition, registry)
+    numbers = None if bias is None else _constant(bias)
+    if numbers is not None and numbers.dtype == np.float32 and _is_of_outputs(op, outputs, numbers.shape):
+        every = np.broadcast_to(numbers.reshape(-1), (outputs,))
+        attrs["bias"] = RuntimeAttribute(DataType.F32, (outputs,), every)
+        name += "+add"
+        old.append(_reader(old[-1]))
+    fused = replace(
+        op,
+        type=_FUSED[op.type],
+        name=name,
+        inputs=[*op.inputs, scale, *more],
+        input_names=[""] * (_INPUTS + 1 + len(more)),
+        outputs=old[-1].outputs,
+        attrs=attrs,
+        layer=None,
+        grown_from=op.where,
+    )
+    return fused, tuple(old)
+
+
+def _outputs(op: RuntimeOperator) -> int | None:
+    """How many outputs, channels or columns, a product with constant weights has; None of any other operator."""
+    if op.type not in _FUSED or len(op.inputs) != _INPUTS:
+        return None
+    weight, zero = _constant(op.inputs[1]), _constant(op.inputs[3])
+    if weight is None or zero is None:
+        return None
+    if op.type in INTEGER_CONVOLUTIONS:
+        return len(weight) if weight.ndim in (3, 4) else None
+    return weight.shape[1] if weight.ndim == 2 else None
+
+
+def _constant(operand: RuntimeOperand) -> np.ndarray | None:
+    op = operand.producer
+    return op.attribute("data").data if op is not None and op.type == "pnnx.Attribute" and "data" in op.attrs else None
+
+
+def _is_of_outputs(op: RuntimeOperator, outputs: int, shape: tuple[Dimension, ...] | None) -> bool:
+    """Whether a tensor of this shape has one number, or one for each output, and adds no axis to the product."""
+    if shape is None or not all(isinstance(size, int) for size in shape):
+        return False
+    sizes = [size for size in shape if isinstance(size, int)]
+    weight = _constant(op.inputs[1])
+    behind = weight.ndim - 2 if weight is not None and op.type in INTEGER_CONVOLUTIONS else 0
+    known = op.outputs[0].shape
+    axes = len(known) if known is not None else behind + 1
+    if len(sizes) > axes:
+        return False
+    return math.prod(sizes) == 1 or (
+        math.prod(sizes) == outputs and len(sizes) > behind and sizes[len(sizes) - 1 - behind] == outputs
+    )
+
+
+def _makes_floats(op: RuntimeOperator) -> bool:
+    return op.type == "Tensor.to" and len(op.inputs) == 1 and op.outputs[0].type is DataType.F32
+
+
+def _is_product(op: RuntimeOperator) -> bool:
+    if op.type != "pnnx.Expression" or len(op.inputs) != 2:
+        return False
+    return op.str_param("expr").replace(" ", "") in _PRODUCTS
+
+
+def _reader(op: RuntimeOperator) -> RuntimeOperator:
+    """The one that alone reads ``op``."""
+    return op.outputs[0].consumers[0]
+
+
+def _other(
+    op: RuntimeOperator, is_wanted: Callable[[RuntimeOperator], bool], registry: RegistryProtocol
+) -> RuntimeOperand | None:
+    """The other operand of the expression that alone reads ``op``; None if that is another operator."""
+    reader = sole_reader(op)
+    if reader is None or not registry.is_built_in(reader.type) or not is_wanted(reader):
+        return None
+    return next((operand for operand in reader.inputs if operand is not op.outputs[0]), None)
