@@ -2,6 +2,7 @@
 #ifndef KUIPER_ENGINE_INTEGER_TILE_H
 #define KUIPER_ENGINE_INTEGER_TILE_H
 
+#include "kuiper/simd/functions.h"
 #include "kuiper/simd/vector.h"
 
 #include <string.h>
@@ -266,15 +267,27 @@ static inline void kuiper_requantise(const int *sums, const float *scale, Py_ssi
     }
 }
 
-/* The sums of a tile, INTEGER_WIDTH for each row, become floats in their place: times a factor, plus a shift. */
-static void kuiper_dequantise_tile(int rows, int vectors, int *sums, const float *factor, const float *shift) {
+/* The sums of a tile, INTEGER_WIDTH for each row, as floats: times a factor, plus a shift, kept within low and high. A row of
+   ``out`` has room for so many whole vectors; it may be the row of sums. */
+KUIPER_INLINE void kuiper_dequantise_vectors(int rows, const int vectors, const int *sums, const float *factor,
+                                             const float *shift, float low, float high, float *const *out) {
+    kuiper_vec f[INTEGER_VECTORS], s[INTEGER_VECTORS];
+    KUIPER_EACH (v, vectors) {
+        f[v] = kuiper_load(factor + v * LANES);
+        s[v] = kuiper_load(shift + v * LANES);
+    }
     for (int i = 0; i < rows; i++)
-        KUIPER_EACH (v, INTEGER_VECTORS) {
-            float *place = (float *)(sums + i * INTEGER_WIDTH + v * LANES);
-            if (v < vectors)
-                kuiper_store(place, kuiper_of_integers(kuiper_load_words(place)) * kuiper_load(factor + v * LANES) +
-                                        kuiper_load(shift + v * LANES));
+        KUIPER_EACH (v, vectors) {
+            const kuiper_vec x = kuiper_of_integers(kuiper_load_words(sums + i * INTEGER_WIDTH + v * LANES)) * f[v] + s[v];
+            kuiper_store(out[i] + v * LANES, kuiper_clamped(x, low, high));
         }
+}
+static void kuiper_dequantise_tile(int rows, int vectors, const int *sums, const float *factor, const float *shift, float low,
+                                   float high, float *const *out) {
+    if (vectors == 1)
+        kuiper_dequantise_vectors(rows, 1, sums, factor, shift, low, high, out);
+    else
+        kuiper_dequantise_vectors(rows, INTEGER_VECTORS, sums, factor, shift, low, high, out);
 }
 
 /* The sums of a tile, INTEGER_WIDTH for each row, of which ``count`` are outputs. */

@@ -67,7 +67,9 @@ cdef extern from "kuiper/engine/integer_tile.h":
         unsigned char** out
     ) noexcept nogil
 
-    # the sums of a tile as floats, in their place: times a factor, plus a shift
+    # the sums of a tile as floats: times a factor, plus a shift, kept within low and high. A row of ``out`` has room for so
+    # many whole vectors; it may be the row of sums
     void dequantise_tile "kuiper_dequantise_tile"(
-        int rows, int vectors, int* sums, const float* factor, const float* shift
+        int rows, int vectors, const int* sums, const float* factor, const float* shift, float low, float high,
+        float** out
     ) noexcept nogil

@@ -27,9 +27,10 @@ Source: M. Dukhan, "The Indirect Convolution Algorithm", 2019 (which has pointer
 
 import numpy as np
 
+from libc.math cimport INFINITY
 from libc.string cimport memcpy, memset
 
-from kuiper.engine.activation cimport NONE, activate
+from kuiper.engine.activation cimport CLIP, NONE, activate
 from kuiper.engine.integer_tile cimport (
     INTEGER_ROWS, INTEGER_WIDTH, WOVEN, IntegerWork, dequantise_tile, integer_depthwise, integer_tile, requantise_tile,
     spread,
@@ -62,7 +63,7 @@ cdef struct Geometry:
     int zero  # the input's zero point
     Py_ssize_t zero_at  # where it lies if the graph computes it, in bytes; -1: it does not
     int form
-    float low, high  # of bytes
+    float low, high  # of bytes, and of floats before a curved activation
     int out_zero
     Py_ssize_t factor, factor_step  # of floats: where what their scales are multiplied with lies, in floats; -1: nowhere
     Py_ssize_t added  # where an int32 for each output lies that begins its sums, in bytes; -1: nowhere
@@ -75,6 +76,7 @@ cdef struct Geometry:
 cdef struct Work:
     Geometry geometry
     Py_ssize_t taps, blocks_h, blocks_w, panels
+    Py_ssize_t most_panels  # of a task
     Py_ssize_t seen_h, seen_w  # rows and columns of the padded image under a block
     Py_ssize_t pixel, row  # bytes of them as they are spread
     const Py_ssize_t* offset
@@ -90,6 +92,12 @@ cdef struct Block:
     Py_ssize_t image, y, x, h, w
     int zero
     unsigned char* seen
+    int* sums  # of a tile
+
+# What the sums of each panel of a task begin with, and what they are multiplied with; INTEGER_WIDTH for each panel.
+cdef struct Ends:
+    int* start
+    float* factor
 
 
 cdef class IntegerConvolution(Step):
@@ -132,28 +140,46 @@ cdef class IntegerConvolution(Step):
         self.keeps = (places, weights, bias, weight_sums, scales, shifts, panels)
         self.numbers, self.run = work, convolve
         self.tasks = g.images * work.blocks_h * work.blocks_w * g.panel_groups
-        self.scratch_floats = (2 + INTEGER_ROWS) * INTEGER_WIDTH + (work.seen_h * work.row + 2 * SLACK) // 4
+        work.most_panels = (work.panels + g.panel_groups - 1) // g.panel_groups
+        if g.form == FLOATS:  # a clamp is no pass of its own
+            g.low, g.high = -INFINITY, INFINITY
+            if g.activation == CLIP:
+                g.low, g.high, g.activation = g.alpha, g.beta, NONE
+        self.scratch_floats = (INTEGER_ROWS + 2 * work.most_panels) * INTEGER_WIDTH + (work.seen_h * work.row + 2 * SLACK) // 4
 
 
 cdef void convolve(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
     """One block of pixels for one group of panels."""
     cdef const Work* work = <const Work*> numbers
     cdef const Geometry* g = &work.geometry
-    cdef Py_ssize_t blocks = g.images * work.blocks_h * work.blocks_w, group = task // blocks, panel
+    cdef Py_ssize_t blocks = g.images * work.blocks_h * work.blocks_w, group = task // blocks, panel, place
+    cdef Py_ssize_t first = group * work.panels // g.panel_groups, end = (group + 1) * work.panels // g.panel_groups
     cdef Py_ssize_t pixel = 0, pixels
     cdef Block block
+    cdef Ends ends
     task %= blocks
     block.x = task % work.blocks_w * g.block_w
     block.y = task // work.blocks_w % work.blocks_h * g.block_h
     block.image = task // (work.blocks_w * work.blocks_h)
     block.h, block.w = min(g.block_h, g.out_h - block.y), min(g.block_w, g.out_w - block.x)
     block.zero = zero_point(g, memory)
-    block.seen = <unsigned char*> (memory.scratch + (2 + INTEGER_ROWS) * INTEGER_WIDTH)
+    block.sums = <int*> memory.scratch
+    ends.start = block.sums + INTEGER_ROWS * INTEGER_WIDTH
+    ends.factor = <float*> (ends.start + work.most_panels * INTEGER_WIDTH)
+    block.seen = <unsigned char*> (ends.factor + work.most_panels * INTEGER_WIDTH)
     spread_block(work, &block, memory)
+    for panel in range(first, end):
+        place = (panel - first) * INTEGER_WIDTH
+        begin(work, &work.panel[panel], block.zero, memory, ends.start + place)
+        if g.form == FLOATS:
+            find_factors(work, &work.panel[panel], memory, ends.factor + place)
     while pixel < block.h * block.w:
         pixels = min(g.together, block.h * block.w - pixel)
-        for panel in range(group * work.panels // g.panel_groups, (group + 1) * work.panels // g.panel_groups):
-            multiply_panel(work, &work.panel[panel], &block, pixel, pixels, memory)
+        for panel in range(first, end):
+            place = (panel - first) * INTEGER_WIDTH
+            multiply_panel(
+                work, &work.panel[panel], &block, ends.start + place, ends.factor + place, pixel, pixels, memory
+            )
         pixel += pixels
 
 
@@ -214,7 +240,8 @@ cdef void spread_planes(
 
 
 cdef void multiply_panel(
-    const Work* work, const Panel* panel, const Block* block, Py_ssize_t pixel, Py_ssize_t pixels, const Memory* memory
+    const Work* work, const Panel* panel, const Block* block, const int* start, const float* factor, Py_ssize_t pixel,
+    Py_ssize_t pixels, const Memory* memory,
 ) noexcept nogil:
     """Some pixels of a block, from one on, times one panel, in tiles that differ by at most one row."""
     cdef const Geometry* g = &work.geometry
@@ -223,9 +250,6 @@ cdef void multiply_panel(
     cdef Py_ssize_t step_in = g.stride_w * work.pixel, next_in = g.stride_h * work.row - block.w * step_in
     cdef Py_ssize_t next_out = g.out_row - block.w * g.out_pixel
     cdef int rows, i
-    cdef int* start = <int*> memory.scratch
-    cdef float* factor = memory.scratch + INTEGER_WIDTH
-    cdef int* sums = start + 2 * INTEGER_WIDTH
     cdef const unsigned char* seen = block.seen + panel.in_channel * (1 if g.fours else 2)
     cdef const unsigned char* source[INTEGER_ROWS]
     cdef unsigned char* out[INTEGER_ROWS]
@@ -233,9 +257,6 @@ cdef void multiply_panel(
     cdef IntegerWork tile
     seen += pixel // block.w * g.stride_h * work.row + x * step_in
     target += (block.y + pixel // block.w) * g.out_row + (block.x + x) * g.out_pixel + first * (1 if g.form == BYTES else 4)
-    begin(work, panel, block.zero, memory, start)
-    if g.form == FLOATS:
-        find_factors(work, panel, memory, factor)
     tile.taps, tile.words, tile.offset, tile.start = work.taps, g.words, work.offset, start
     tile.weights = work.weights + panel.weights
     for index in range(tiles):
@@ -250,16 +271,17 @@ cdef void multiply_panel(
                 seen += next_in
                 target += next_out
         if g.depthwise:
-            integer_depthwise(rows, &tile, source, sums)
+            integer_depthwise(rows, &tile, source, block.sums)
         else:
-            integer_tile(rows, <int> panel.vectors, g.fours, &tile, source, sums)
+            integer_tile(rows, <int> panel.vectors, g.fours, &tile, source, block.sums)
         if g.form == BYTES:
-            requantise_tile(rows, sums, work.scale + first, panel.columns, g.low, g.high, g.out_zero, out)
+            requantise_tile(rows, block.sums, work.scale + first, panel.columns, g.low, g.high, g.out_zero, out)
             continue
         if g.form == FLOATS:
-            to_floats(work, panel, rows, sums, factor)
+            to_floats(work, panel, rows, block.sums, factor, out)
+            continue
         for i in range(rows):
-            memcpy(out[i], sums + i * INTEGER_WIDTH, 4 * panel.columns)
+            memcpy(out[i], block.sums + i * INTEGER_WIDTH, 4 * panel.columns)
 
 
 cdef inline void begin(
@@ -293,12 +315,17 @@ cdef inline void find_factors(
 
 
 cdef inline void to_floats(
-    const Work* work, const Panel* panel, int rows, int* sums, const float* factor
+    const Work* work, const Panel* panel, int rows, int* sums, const float* factor, unsigned char** out
 ) noexcept nogil:
-    """The sums of a tile as floats, in their place."""
+    """The sums of a tile as floats: where they belong, or first in their place if that has no room for whole vectors."""
     cdef const Geometry* g = &work.geometry
     cdef int vectors = INTEGER_WIDTH // LANES if g.depthwise else <int> panel.vectors, i
-    dequantise_tile(rows, vectors, sums, factor, work.shift + panel.out_channel)
-    if g.activation != NONE:
-        for i in range(rows):
-            activate(<float*> sums + i * INTEGER_WIDTH, vectors * LANES, g.activation, g.alpha, g.beta)
+    cdef bint is_whole = panel.columns == vectors * LANES
+    cdef float* target[INTEGER_ROWS]
+    for i in range(rows):
+        target[i] = <float*> out[i] if is_whole else <float*> sums + i * INTEGER_WIDTH
+    dequantise_tile(rows, vectors, sums, factor, work.shift + panel.out_channel, g.low, g.high, target)
+    for i in range(rows):
+        activate(target[i], vectors * LANES, g.activation, g.alpha, g.beta)
+        if not is_whole:
+            memcpy(out[i], target[i], 4 * panel.columns)
