@@ -262,3 +262,38 @@ def test_sums_of_all_pairs_lie_as_the_product_behind_them_reads_them(steps_of: A
     ]
     inputs = [rng.standard_normal(shape).astype(np.float32) for shape in ((1, 7, 21), (1, 7, 21))]
     assert steps_of(*nodes, inputs=inputs, constants=constants, copies=True) == ["add", "range", "quantize", "bytes"]
+
+
+def pixels(*shape: int, dtype: Any) -> np.ndarray:
+    """An image of bytes with all of them, if it is large enough."""
+    count = int(np.prod(shape))
+    return np.resize(rng.permutation(256).astype(np.uint8), count).view(dtype).reshape(shape)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("shape", [(9,), (3, 300), (2, 5, 13, 11), (1, 3, 120, 99)])
+def test_activations_of_bytes(steps_of: Any, shape: Any, dtype: Any) -> None:
+    constants = {"s": np.float32(0.05), "z": dtype(17), "t": np.float32(0.004), "o": dtype(3)}
+    for kind in ("QLinearSigmoid", "QLinearLeakyRelu"):
+        node = helper.make_node(kind, ["x", "s", "z", "t", "o"], ["y"], domain="com.microsoft")
+        assert steps_of(node, inputs=[pixels(*shape, dtype=dtype)], constants=constants) == ["bytes"]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("axis", [0, 1, 2, -1])
+def test_tensors_of_bytes_side_by_side(steps_of: Any, axis: int, dtype: Any) -> None:
+    """Both as they come from outside, and with channels side by side, as a convolution leaves them."""
+    constants = {"s": np.float32(0.05), "z": dtype(17), "t": np.float32(0.03), "o": dtype(3), "u": np.float32(0.07)}
+    constants |= {"w": random(np.int8, 6, 6, 1, 1), "v": np.float32(0.002), "n": np.int8(0)}
+    inputs = []
+    for k in range(2):
+        shape = [2, 6, 7, 5]
+        shape[axis] += 3 * k if axis != 1 else 0
+        inputs.append(pixels(*shape, dtype=dtype))
+    join = ["x", "s", "z", "x1", "t", "o", "x", "u", "z"] if axis != 1 else ["x", "s", "z", "x1", "t", "o"]
+    node = helper.make_node("QLinearConcat", ["u", "o", *join], ["y"], domain="com.microsoft", axis=axis)
+    assert steps_of(node, inputs=inputs, constants=constants) == ["bytes"] * (len(join) // 3)
+    convolution = helper.make_node("QLinearConv", ["x", "s", "z", "w", "v", "n", "t", "o"], ["c"])
+    join = ["c", "t", "o", "x1", "s", "z"]
+    node = helper.make_node("QLinearConcat", ["u", "o", *join], ["y"], domain="com.microsoft", axis=axis)
+    assert steps_of(convolution, node, inputs=inputs, constants=constants) == ["bytes"] * 3

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parents[1] / "fixtures" / "operators"
 
 
-OF_BYTES = ("integer_matmul", "integer_convolution", "byte_pooling", "quantize", "quantized_lstm")
+OF_BYTES = ("integer_matmul", "integer_convolution", "byte_pooling", "quantize", "quantized_lstm", "byte_table")
 """Modules whose operators PyTorch does not export: test_lowering_quantized_onnx.py and test_quantized_lstm.py."""
 
 

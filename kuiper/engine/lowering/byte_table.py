@@ -1,0 +1,106 @@
+"""Functions of bytes by a table: QLinearSigmoid, QLinearLeakyRelu, and QLinearConcat, whose parts come to one scale."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kuiper.engine.kernels.byte_table import ByteTable
+from kuiper.engine.lowering.byte_values import BYTES, by_name, bytes_on_arena, constant_of
+from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.lowering.typed_numbers import memory_like
+from kuiper.engine.values import AnyValue, Value
+from kuiper.layers.operators.onnx_contrib_quantized import QLinearActivation, QLinearConcat
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.engine.planner import Planner
+    from kuiper.engine.step import Step
+    from kuiper.layers.layer import Array
+
+_MOST_AXES = 6
+
+
+@lowers(QLinearActivation)
+def lower_activation_of_bytes(
+    layer: QLinearActivation, inputs: list[AnyValue], planner: Planner
+) -> Sequence[AnyValue] | None:
+    """The table is what the layer makes of all bytes."""
+    given = by_name(layer, inputs, "X X_scale X_zero_point Y_scale Y_zero_point")
+    x, numbers = bytes_on_arena(planner, given["X"]), _numbers(given, "X")
+    if x is None or numbers is None or len(x.shape) > _MOST_AXES:
+        return None
+    out = memory_like(planner, [x], x.shape, x.view.dtype)
+    _emit_table(planner, x, out, layer.compute({**numbers, "X": _every_byte(x.view.dtype)}))
+    return [out]
+
+
+@lowers(QLinearConcat)
+def lower_concat_of_bytes(layer: QLinearConcat, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """Each part goes to its place by a table of its own, which the layer makes."""
+    parts = [bytes_on_arena(planner, value) for value in inputs[2::3]]
+    found = [part for part in parts if part is not None]
+    numbers = [constant_of(value) for value in (*inputs[:2], *inputs[3::3], *inputs[4::3])]
+    scales = [number for number in numbers if number is not None]
+    if len(found) < len(parts) or len(scales) < len(numbers) or any(number.size != 1 for number in scales):
+        return None
+    shape = _joined_shape(found, layer.op.int_param("axis"))
+    ends = {scales[1].dtype, *(part.view.dtype for part in found)}
+    if shape is None or len(ends) > 1 or scales[1].dtype not in BYTES:
+        return None
+    axis, start, count = layer.op.int_param("axis") % len(shape), 0, len(found)
+    out = _whole(planner, found, shape)
+    for k, part in enumerate(found):
+        end = start + part.shape[axis]
+        place = Value(out.storage, out.view[(slice(None),) * axis + (slice(start, end),)])
+        every = _every_byte(part.view.dtype).reshape(-1, *[1] * (len(shape) - 1))
+        _emit_table(planner, part, place, layer.forward(*scales[:2], every, scales[2 + k], scales[2 + count + k]))
+        start = end
+    return [out]
+
+
+def _numbers(given: dict[str, AnyValue], but: str) -> dict[str, Array] | None:
+    """The constants among the inputs, all but the one of this name; None if another one is none."""
+    found = {name: constant_of(value) for name, value in given.items() if name != but}
+    numbers = {name: number for name, number in found.items() if number is not None}
+    single = all(number.size == 1 for number in numbers.values())
+    return numbers if len(numbers) == len(found) and single else None
+
+
+def _joined_shape(parts: Sequence[Value], axis: int) -> tuple[int, ...] | None:
+    """The shape of tensors side by side along an axis; None if they do not fit each other."""
+    first, axes = parts[0].shape, len(parts[0].shape)
+    if not 0 < axes <= _MOST_AXES or not -axes <= axis < axes:
+        return None
+    at = axis % axes
+    if {(*part.shape[:at], *part.shape[at + 1 :]) for part in parts} != {(*first[:at], *first[at + 1 :])}:
+        return None
+    return (*first[:at], sum(part.shape[at] for part in parts), *first[at + 1 :])
+
+
+def _whole(planner: Planner, parts: Sequence[Value], shape: tuple[int, ...]) -> Value:
+    """Memory for tensors side by side: channels last if those of one of them are."""
+    dtype = parts[0].view.dtype
+    in_pixels = len(shape) == 4 and any(part.view.strides[1] == 1 < part.shape[1] for part in parts)
+    if not in_pixels:
+        return planner.typed(shape, dtype)
+    n, c, h, w = shape
+    out = planner.typed((n, h, w, c), dtype)
+    return Value(out.storage, out.view.transpose(0, 3, 1, 2))
+
+
+def _every_byte(dtype: np.dtype) -> Array:
+    return np.arange(256, dtype=np.uint8).view(dtype)
+
+
+def _emit_table(planner: Planner, x: Value, out: Value, made: Array) -> None:
+    """Add the step; ``made`` has what becomes of every byte."""
+    table = np.ascontiguousarray(made.reshape(-1)).view(np.uint8)
+
+    def make() -> Step:
+        ends = [(value.byte_offset, value.view.strides) for value in (x, out)]
+        return ByteTable(x.shape, ends[0], ends[1], table)
+
+    planner.emit("bytes by a table", make, reads=[x], writes=[out], more_bytes=table.nbytes)
