@@ -69,8 +69,8 @@ static inline void kuiper_gate_tile(int rows, int fours, Py_ssize_t words, const
    zero point of the weights. */
 KUIPER_INLINE kuiper_vec kuiper_gate_numbers(const int *sums, int a, const int *weight_sums, int b, const int *zeros,
                                              const float *factor, float scale) {
-    const kuiper_unsigned less = (kuiper_unsigned)kuiper_load_words(weight_sums) * (unsigned)a +
-                                 (kuiper_unsigned)kuiper_load_words(zeros) * (unsigned)b;
+    const kuiper_unsigned less =
+        (kuiper_unsigned)kuiper_load_words(weight_sums) * (unsigned)a + (kuiper_unsigned)kuiper_load_words(zeros) * (unsigned)b;
     const kuiper_unsigned left = (kuiper_unsigned)kuiper_load_words(sums) - less;
     return kuiper_of_integers((kuiper_ints)left) * (kuiper_load(factor) * kuiper_splat(scale));
 }

@@ -213,8 +213,8 @@ KUIPER_INLINE void kuiper_to_bytes(const kuiper_vec *numbers, float low, float h
 KUIPER_INLINE void kuiper_to_bytes(const kuiper_vec *numbers, float low, float high, int zero, unsigned char *out) {
     __m256i whole[INTEGER_VECTORS];
     KUIPER_EACH (v, INTEGER_VECTORS)
-        whole[v] = _mm256_cvtps_epi32(
-            _mm256_min_ps(_mm256_max_ps((__m256)numbers[v], _mm256_set1_ps(low)), _mm256_set1_ps(high)));
+        whole[v] =
+            _mm256_cvtps_epi32(_mm256_min_ps(_mm256_max_ps((__m256)numbers[v], _mm256_set1_ps(low)), _mm256_set1_ps(high)));
     __m256i shorts = _mm256_permute4x64_epi64(_mm256_packs_epi32(whole[0], whole[1]), 0xd8);
     shorts = _mm256_and_si256(_mm256_add_epi16(shorts, _mm256_set1_epi16((short)zero)), _mm256_set1_epi16(255));
     _mm_storeu_si128((__m128i *)out, _mm_packus_epi16(_mm256_castsi256_si128(shorts), _mm256_extracti128_si256(shorts, 1)));
