@@ -97,6 +97,19 @@ def test_a_death_is_one_failure_and_the_next_call_works(tmp_path: Path, worker: 
     assert impl.fine(1) == 2
 
 
+def called_by_name(module, name, x):
+    return getattr(module, name)(x)
+
+
+def test_a_loop_in_one_function_is_not_one_in_another(tmp_path: Path, worker: Worker) -> None:
+    """Both are called by the same function of a test, which is told their names."""
+    code = "def double(x):\n    while True: pass\n\ndef fine(x):\n    return x + 1\n"
+    impl = implementation(tmp_path, worker, code, timeout=1.0)
+    with pytest.raises(Mismatch, match="no answer within 1 seconds"):
+        calling(called_by_name, impl, "double", 1).gives(2)
+    calling(called_by_name, impl, "fine", 1).gives(2)
+
+
 def test_what_a_student_prints_does_not_disturb(
     tmp_path: Path, worker: Worker, capsys: pytest.CaptureFixture[str]
 ) -> None:
