@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kuiper.course.errors import CourseError
@@ -11,9 +14,10 @@ from kuiper.course.markers import CLASS, FUNCTION, enclosing
 from kuiper.course.places import folder
 from kuiper.course.state_file import keep_text
 from kuiper.course.toml import read_toml, tables
+from kuiper.course.variants import changed_functions, common_text, module_text
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from kuiper.course.manifest import Exercise
 
@@ -52,18 +56,46 @@ def read_bugs(exercise: Exercise) -> list[Bug]:
     return bugs
 
 
-def bug_file(exercise: Exercise, bug: Bug) -> Path:
+def bug_file(exercise: Exercise, bug: Bug, among: Sequence[Bug]) -> Path:
     """The solution with the bug in it, as a file.
+
+    ``among`` are all bugs of the exercise: those of a .pyx that change the same functions are compiled as one module,
+    and the file is Python that takes the functions of this bug out of it.
 
     Raises
     ------
     CourseError
         If the patch does not fit, or there is no solution to patch.
     """
-    text = patched(_solution(exercise), bug, str(exercise.bugs_file))
-    path = folder(exercise.course.parent, "bug-bank", exercise.course.name, bug.name) / exercise.file
-    keep_text(path, text)
+    solution = _solution(exercise)
+    text = patched(solution, bug, str(exercise.bugs_file))
+    root, course = exercise.course.parent, exercise.course.name
+    changed = changed_functions(solution, text) if exercise.is_cython else None
+    if not changed:
+        path = folder(root, "bug-bank", course, bug.name) / exercise.file
+        keep_text(path, text)
+        return path
+    together = _texts(solution, tuple(among), changed)
+    common, names = common_text(solution, tuple(together.values()))
+    stem = Path(exercise.file).stem
+    source = folder(root, "bug-bank", course, f"{stem}-{'-'.join(sorted(changed))}") / exercise.file
+    keep_text(source, common)
+    path = folder(root, "bug-bank", course, bug.name) / f"{stem}.py"
+    own = names[list(together).index(bug.name)]
+    keep_text(path, module_text(own, source, folder(root, "build")))
     return path
+
+
+@cache
+def _texts(solution: str, bugs: tuple[Bug, ...], changed: frozenset[str]) -> dict[str, str]:
+    """The texts of the bugs that change these functions, by name; a bug whose patch does not fit is left out."""
+    found = {}
+    for bug in bugs:
+        with contextlib.suppress(CourseError):
+            text = patched(solution, bug, bug.name)
+            if changed_functions(solution, text) == changed:
+                found[bug.name] = text
+    return found
 
 
 def patched(text: str, bug: Bug, where: str) -> str:

@@ -11,6 +11,7 @@ import importlib.machinery
 import importlib.util
 import io
 import os
+import re
 import sys
 import sysconfig
 import tempfile
@@ -20,8 +21,9 @@ from typing import TYPE_CHECKING, Literal
 
 from kuiper import compiler
 from kuiper.course import local_arrays
-from kuiper.course.compile_errors import translate
+from kuiper.course.compile_errors import shown, translate
 from kuiper.course.errors import BuildError, ExerciseSyntaxError
+from kuiper.course.state_file import keep_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +34,8 @@ Mode = Literal["safe", "fast"]
 SUFFIX: str = sysconfig.get_config_var("EXT_SUFFIX")
 DIRECTIVES = {"language_level": 3, "wraparound": False, "embedsignature": True, "freethreading_compatible": True}
 CHECKS = ("boundscheck", "initializedcheck")
+TROUBLE = re.compile("out of memory|cannot allocate|no space left|killed|internal compiler error", re.IGNORECASE)
+NO_CHECK = re.compile(r"(?:unrecogni|unsupported|unknown)[^\n]*sanitize|ubsan_handle", re.IGNORECASE)
 _PACKAGES = Path(__file__).parents[2]  # where Cython finds kuiper's .pxd files, however kuiper was installed
 _SIMD = _PACKAGES / "kuiper" / "simd"  # what exercises may cimport
 
@@ -53,8 +57,14 @@ def load_pyx(path: Path, cache: Path, mode: Mode = "safe") -> ModuleType:
         _load_binary(_utility_name(), utility(cache))
     binary = cache / f"{name}{SUFFIX}"
     if not binary.exists():
-        _build(path, name, binary, mode)
+        _build_once(path, name, binary, mode)
     return _load_binary(name, binary)
+
+
+def is_compiled(path: Path, cache: Path, mode: Mode = "safe") -> bool:
+    """Whether ``load_pyx`` has seen this text before."""
+    name = module_name(path, mode)
+    return (cache / f"{name}{SUFFIX}").exists() or _refusal_file(cache / name, path).exists()
 
 
 def module_name(path: Path, mode: Mode) -> str:
@@ -106,6 +116,29 @@ def annotate(path: Path, folder: Path) -> Path:
     return folder / f"{path.stem}.html"
 
 
+class _RefusedError(Exception):
+    """The C compiler says no; its words are the argument."""
+
+
+def _build_once(path: Path, name: str, binary: Path, mode: Mode) -> None:
+    """Build, or raise what was raised when this text was refused before: each test asks for the module again."""
+    refusal = _refusal_file(binary.parent / name, path)
+    if refusal.exists():
+        raise ExerciseSyntaxError(refusal.read_text(encoding="utf-8"))
+    try:
+        _build(path, name, binary, mode)
+    except ExerciseSyntaxError as error:
+        if not TROUBLE.search(str(error)):  # that would be the machine's trouble, not the text's
+            keep_text(refusal, str(error))
+        raise
+
+
+def _refusal_file(stem: Path, path: Path) -> Path:
+    """Where the words of a refusal are kept; they name the file as it is seen from the working directory."""
+    place = hashlib.sha256(shown(path).encode()).hexdigest()[:8]
+    return stem.with_name(f"{stem.name}.{place}.refused")
+
+
 def _build(path: Path, name: str, binary: Path, mode: Mode) -> None:
     _require_tools()
     from Cython.Compiler.Main import CompilationOptions, compile_single
@@ -123,13 +156,15 @@ def _build(path: Path, name: str, binary: Path, mode: Mode) -> None:
             result = compile_single(str(path), options, name)
         if result.num_errors:
             raise ExerciseSyntaxError(translate(messages.getvalue(), path))
-        if _checks_arrays(mode):
-            try:
-                _compile_c(c_file, name, binary, mode, path, check_arrays=True)
-            except ExerciseSyntaxError:  # this compiler may have no such check: then without
-                _compile_c(c_file, name, binary, mode, path)
-        else:
-            _compile_c(c_file, name, binary, mode, path)
+        try:
+            _compile_c(c_file, name, binary, mode, check_arrays=_checks_arrays(mode))
+        except _RefusedError as error:
+            if not (_checks_arrays(mode) and NO_CHECK.search(str(error))):
+                raise ExerciseSyntaxError(translate(str(error), path)) from None
+            try:  # this compiler has no such check: then without
+                _compile_c(c_file, name, binary, mode)
+            except _RefusedError as again:
+                raise ExerciseSyntaxError(translate(str(again), path)) from None
 
 
 def _checks_arrays(mode: Mode) -> bool:
@@ -149,11 +184,14 @@ def utility(cache: Path) -> Path:
         with tempfile.TemporaryDirectory(dir=cache) as folder:
             c_file = Path(folder, f"{name}.c")
             generate_shared_module(CompilationOptions(shared_c_file_path=str(c_file)))
-            _compile_c(c_file, name, binary, "safe", c_file)
+            try:
+                _compile_c(c_file, name, binary, "safe")
+            except _RefusedError as error:
+                raise ExerciseSyntaxError(translate(str(error), c_file)) from None
     return binary
 
 
-def _compile_c(c_file: Path, name: str, binary: Path, mode: Mode, source: Path, check_arrays: bool = False) -> None:
+def _compile_c(c_file: Path, name: str, binary: Path, mode: Mode, check_arrays: bool = False) -> None:
     from setuptools import Distribution, Extension
     from setuptools.command.build_ext import build_ext
 
@@ -182,7 +220,7 @@ def _compile_c(c_file: Path, name: str, binary: Path, mode: Mode, source: Path, 
             command.run()
         except Exception as error:  # each platform's compiler class has errors of its own
             text = (folder / "compiler.txt").read_text(encoding="utf-8", errors="replace")
-            raise ExerciseSyntaxError(translate(text or str(error), source)) from None
+            raise _RefusedError(text or str(error)) from None
     os.replace(folder / f"{name}{SUFFIX}", binary)  # atomic: two processes may build the same text at once
 
 

@@ -58,14 +58,16 @@ class Classroom:
     def syllabus(self) -> Syllabus:
         return self.selection.syllabus
 
-    def implementation(self, exercise: Exercise, selection: Selection | None = None) -> Implementation:
-        """What a test gets as ``impl``."""
+    def implementation(
+        self, exercise: Exercise, selection: Selection | None = None, seconds: float | None = None
+    ) -> Implementation:
+        """What a test gets as ``impl``; ``seconds`` as there."""
         chosen = selection or self.selection_for(exercise)
         parts = [exercise, *self.syllabus.needed_by(exercise)]
         foreign = any(chosen.kind_of(part) == "student" or part.id in chosen.paths for part in parts)
         if foreign and self.isolated and self._worker is None:
             self._worker = Worker()
-        return Implementation(exercise, chosen, self._worker if foreign and self.isolated else None)
+        return Implementation(exercise, chosen, self._worker if foreign and self.isolated else None, seconds)
 
     def selection_for(self, exercise: Exercise) -> Selection:
         """Whose files an exercise's tests meet."""
@@ -150,6 +152,12 @@ def failing_function(exercise: Exercise, test: str, error: BaseException) -> str
         if name and exercise.has_ladder(name):
             return exercise.ladder(name).function
     return exercise.function_of_test(test)
+
+
+def does_not_compile(error: BaseException) -> bool:
+    """Whether a test failed because there is no module to test."""
+    raised = _raised(error)
+    return raised is not None and raised.type == "ExerciseSyntaxError"
 
 
 def _raised(error: BaseException) -> Raised | None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import cmath
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from kuiper.course.grids import WIDEST, Shown, inline, type_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +24,13 @@ def difference(got: Any, expected: Any, tolerance: float = 0.0) -> str | None:
     >>> difference([1.0], [1])
     'float where int is expected'
     """
+    try:
+        return _difference(got, expected, tolerance)
+    except Exception as error:  # an answer may be any object, and such an object may raise whatever is asked of it
+        return f"{_kind(got)}, which cannot be compared ({type(error).__name__})"
+
+
+def _difference(got: Any, expected: Any, tolerance: float) -> str | None:
     if isinstance(got, np.ndarray) or isinstance(expected, np.ndarray):
         return _array_difference(got, expected, tolerance)
     if isinstance(expected, (list, tuple)) and isinstance(got, (list, tuple)):
@@ -28,16 +38,16 @@ def difference(got: Any, expected: Any, tolerance: float = 0.0) -> str | None:
     if isinstance(expected, dict) and isinstance(got, dict):
         if got.keys() != expected.keys():
             return "other keys"
-        parts = ((key, difference(got[key], expected[key], tolerance)) for key in expected)
-        return next((f"{words} at key {key!r}" for key, words in parts if words), None)
+        parts = ((key, _difference(got[key], expected[key], tolerance)) for key in expected)
+        return next((f"{words} at key {inline(key)}" for key, words in parts if words), None)
     if _kind(got) != _kind(expected) and (_kind(got), _kind(expected)) != ("int", "float"):
         return f"{_kind(got)} where {_kind(expected)} is expected"
     if _kind(expected) in ("int", "float", "complex"):
-        return None if _close(np.asarray(got), np.asarray(expected), tolerance) else "another value"
+        return None if _is_close(_plain_number(got), _plain_number(expected), tolerance) else "another value"
     return None if got == expected else "another value"
 
 
-class Nothing:
+class Nothing(Shown):
     """Stands for an element that is expected and did not come, or the other way round."""
 
     def __str__(self) -> str:
@@ -53,13 +63,17 @@ def first_difference(got: Any, expected: Any, tolerance: float = 0.0) -> tuple[t
     >>> where, *map(str, parts)
     ((1,), 'nothing', '6')
     """
-    for key, part, wanted in _parts(got, expected):
-        if isinstance(part, Nothing) or isinstance(wanted, Nothing):
-            return (key,), part, wanted
-        if difference(part, wanted, tolerance):
-            where, inner, inner_wanted = first_difference(part, wanted, tolerance)
-            return (key, *where), inner, inner_wanted
-    return (), got, expected
+    where: list[Any] = []
+    while True:
+        for key, part, wanted in _parts(got, expected):
+            if isinstance(part, Nothing) or isinstance(wanted, Nothing):
+                return (*where, key), part, wanted
+            if difference(part, wanted, tolerance):
+                where.append(key)
+                got, expected = part, wanted
+                break
+        else:
+            return tuple(where), got, expected
 
 
 def place_in_words(where: tuple[Any, ...]) -> str:
@@ -70,7 +84,8 @@ def place_in_words(where: tuple[Any, ...]) -> str:
     >>> place_in_words(("boxes",))
     "key 'boxes'"
     """
-    words = ", in it ".join(f"element {key}" if isinstance(key, int) else f"key {key!r}" for key in where)
+    words = ", in it ".join(f"element {key}" if isinstance(key, int) else f"key {inline(key)}" for key in where)
+    words = words if len(words) <= WIDEST else words[: WIDEST - 4] + " ..."
     return words + (" (counted from 0)" if any(isinstance(key, int) for key in where) else "")
 
 
@@ -85,9 +100,26 @@ def _parts(got: Any, expected: Any) -> Iterator[tuple[Any, Any, Any]]:
 
 
 def _kind(value: Any) -> str:
-    if isinstance(value, np.generic):
+    if issubclass(type(value), np.generic):
         value = value.item()
-    return type(value).__name__
+    return type_name(value)
+
+
+def _plain_number(value: Any) -> Any:
+    """Python's own number: whole ones have any size, and a class of another name is no number."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if type(value) not in (int, float, complex):
+        raise TypeError(type_name(value))
+    return value
+
+
+def _is_close(got: complex, expected: complex, tolerance: float) -> bool:
+    if got == expected or (got != got and expected != expected):
+        return True
+    try:
+        return bool(tolerance) and cmath.isfinite(expected) and abs(got - expected) <= tolerance * (abs(expected) or 1)
+    except OverflowError:  # a whole number that no float is as large as
+        return False
 
 
 def _sequence_difference(got: Any, expected: Any, tolerance: float) -> str | None:
@@ -95,7 +127,7 @@ def _sequence_difference(got: Any, expected: Any, tolerance: float) -> str | Non
         return f"{_kind(got)} where {_kind(expected)} is expected"
     if len(got) != len(expected):
         return f"length {len(got)} where {len(expected)} is expected"
-    parts = (difference(a, b, tolerance) for a, b in zip(got, expected, strict=True))
+    parts = (_difference(a, b, tolerance) for a, b in zip(got, expected, strict=True))
     return next((words for words in parts if words), None)
 
 
@@ -120,5 +152,6 @@ def _close(got: np.ndarray, expected: np.ndarray, tolerance: float) -> np.ndarra
         finite = np.isfinite(expected)
         scale = float(np.abs(np.where(finite, expected, 0)).max(initial=0.0)) or 1.0
         with np.errstate(invalid="ignore", over="ignore"):
-            equal = equal | (finite & (np.abs(got.astype(np.float64) - expected) <= tolerance * scale))
+            wide = got.astype(np.complex128 if got.dtype.kind == "c" else np.float64)
+            equal = equal | (finite & (np.abs(wide - expected) <= tolerance * scale))
     return equal

@@ -1,7 +1,8 @@
-"""Who else answers like that? A failing test is run again on each known bug; equal wrong answers name the mistake."""
+"""Who else answers like that? The call that fails is made on each known mistake; equal wrong answers name it."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,34 +14,60 @@ from kuiper.course.observation import Raised
 from kuiper.course.testing import Mismatch
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from kuiper.course.classroom import Classroom
     from kuiper.course.implementation import Implementation
     from kuiper.course.manifest import Exercise
 
-MOST_TESTS = 5  # failing tests of one exercise that are looked into: enough to tell bugs apart, soon done
+MOST_TESTS = 5  # failing tests of one exercise that are looked into, as long as they may tell mistakes apart
+BUG_SECONDS = 1.0  # that a call may take on a mistake: what takes longer is an endless loop
+VARIANT = re.compile(r"__\d+\b")
+TOLERANCE = 1e-6
 
 
-def diagnose(
-    classroom: Classroom, exercise: Exercise, item: pytest.Function, error: BaseException, function: str
-) -> list[str]:
-    """What the bugs that give the very same wrong answer to the very same call are about.
+def candidates(exercise: Exercise, function: str) -> list[Bug]:
+    """The known mistakes that a failure may be about, before anything was run.
 
     ``function`` is the one that the failure belongs to. A bug of another function may answer alike, but its own tests
-    would have failed first.
+    would have failed first. None where the bank cannot be read, which is its author's affair: the gates report it.
     """
-    if not isinstance(error, Mismatch) or isinstance(error.got, Raised):
-        return []
     try:
-        bugs = [bug for bug in read_bugs(exercise) if may_show_in(exercise, bug, function)]
-        return [bug.when for bug in bugs if _answers_alike(error, run_on(classroom, exercise, bug, item))]
-    except CourseError:  # a bank that cannot be read is the author's affair: the gates report it
+        return [bug for bug in read_bugs(exercise) if may_show_in(exercise, bug, function)]
+    except CourseError:
         return []
 
 
-def run_on(classroom: Classroom, exercise: Exercise, bug: Bug, item: pytest.Function) -> BaseException | None:
-    """How a test that has been set up ends on a bug; None if it passes."""
-    selection = classroom.selection_for(exercise).with_path(exercise, bug_file(exercise, bug))
-    return run_with(item, classroom.implementation(exercise, selection))
+def alike(
+    classroom: Classroom, exercise: Exercise, bugs: Iterable[Bug], item: pytest.Function, error: BaseException
+) -> list[Bug]:
+    """Those of the bugs that give the very same wrong answer to the very same call of a test, or raise the same.
+
+    First only the call that failed is made on each; the whole test, whose other calls must pass, on those left then. A
+    property test is not run again: it would make hundreds of calls to find its example.
+    """
+    if not isinstance(error, Mismatch):
+        return []
+    is_property = hasattr(item.obj, "hypothesis")
+    try:
+        among = read_bugs(exercise)
+        found = []
+        for bug in bugs:
+            impl = _implementation(classroom, exercise, bug, among, BUG_SECONDS)
+            if error.made is not None and not _answers_alike(error, error.made.on(impl)):
+                continue
+            if (is_property and error.made is not None) or _answers_alike(error, run_with(item, impl)):
+                found.append(bug)
+    except CourseError:
+        return []
+    return found
+
+
+def run_on(
+    classroom: Classroom, exercise: Exercise, bug: Bug, among: Sequence[Bug], item: pytest.Function
+) -> BaseException | None:
+    """How a test that has been set up ends on a bug, one ``among`` those of its exercise; None if it passes."""
+    return run_with(item, _implementation(classroom, exercise, bug, among))
 
 
 def run_with(item: pytest.Function, impl: Implementation) -> BaseException | None:
@@ -54,7 +81,23 @@ def run_with(item: pytest.Function, impl: Implementation) -> BaseException | Non
     return None
 
 
+def _implementation(
+    classroom: Classroom, exercise: Exercise, bug: Bug, among: Sequence[Bug], seconds: float | None = None
+) -> Implementation:
+    selection = classroom.selection_for(exercise).with_path(exercise, bug_file(exercise, bug, among))
+    return classroom.implementation(exercise, selection, seconds)
+
+
 def _answers_alike(error: Mismatch, other: BaseException | None) -> bool:
-    if not isinstance(other, Mismatch) or isinstance(other.got, Raised) or other.call != error.call:
+    if not isinstance(other, Mismatch) or other.call != error.call:
         return False
-    return difference(other.got, error.got, 1e-6) is None
+    if isinstance(other.got, Raised) or isinstance(error.got, Raised):
+        return _raised(other.got) == _raised(error.got)
+    return difference(other.got, error.got, TOLERANCE) is None
+
+
+def _raised(got: Any) -> tuple[str, str] | None:
+    """Type and message; of a loop only the type, for each may have another limit."""
+    if not isinstance(got, Raised):
+        return None
+    return got.type, "" if got.type == "EndlessLoop" else VARIANT.sub("", got.message)

@@ -2,30 +2,50 @@
 
 from __future__ import annotations
 
-from typing import Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 MOST_ROWS = 6
 MOST_COLUMNS = 9
 WIDEST = 100
+MOST_LISTED = 24  # numbers of an array on a line
+MOST_SIGNS, MOST_BITS, DEEPEST = 200, 256, 20  # more does not fit on a line
 
 
-def side_by_side(expected: Any, got: Any) -> list[str]:
-    """Expected and got, as grids next to each other where both are arrays, else one below the other."""
-    if isinstance(got, np.ndarray) and isinstance(expected, (list, tuple, np.ndarray)):
+class Shown:
+    """What knows how it is to be shown: words in the place of a value."""
+
+    __slots__ = ()
+
+
+def side_by_side(expected: Any, got: Any, most: int = MOST_ROWS + 1) -> list[str]:
+    """Expected and got, in at most so many lines: side by side where both are arrays, else one below the other."""
+    if _is_numbers(got) and isinstance(expected, (list, tuple, np.ndarray)):
         wanted = np.asarray(expected)
-        if got.shape == wanted.shape and wanted.dtype.kind in "biufc" and got.ndim:
-            return _pair(wanted, got)
-        head = f"expected shape {wanted.shape}, got {got.shape}"
-        if wanted.ndim and got.ndim and wanted.dtype.kind in "biufc":
-            return [head, *_columns(("expected", grid(wanted)), ("got", grid(got)))]
-        return [head]
+        if wanted.dtype.kind in "biufc" and wanted.ndim and got.ndim:
+            rows = max(min(most - 1, MOST_ROWS), 1)
+            return _pair(wanted, got, rows) if got.shape == wanted.shape else _unlike(wanted, got, rows)
+        if got.shape != wanted.shape:
+            return [f"expected shape {wanted.shape}, got {got.shape}"]
     return [f"expected {inline(expected)}", f"got      {inline(got)}"]
 
 
-def grid(array: np.ndarray, mark: np.ndarray | None = None, corner: tuple[int, int] = (0, 0)) -> list[str]:
-    """The last two axes as lines, of the first plane; marked numbers stand in brackets.
+def _is_numbers(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind in "biufc"
+
+
+def grid(
+    array: np.ndarray,
+    mark: np.ndarray | None = None,
+    corner: tuple[int, int] = (0, 0),
+    size: tuple[int, int] = (MOST_ROWS, MOST_COLUMNS),
+) -> list[str]:
+    """The last two axes as lines, of the first plane, from a corner on; marked numbers stand in brackets.
 
     >>> print("\\n".join(grid(np.array([[1, 10], [-3, 4]]), np.array([[False, False], [True, False]]))))
       1  10
@@ -36,7 +56,7 @@ def grid(array: np.ndarray, mark: np.ndarray | None = None, corner: tuple[int, i
         return [f"(empty, shape {array.shape})"]
     marks = np.zeros(plane.shape, bool) if mark is None else np.atleast_2d(mark)
     top, left = corner
-    plane, marks = (part[top : top + MOST_ROWS, left : left + MOST_COLUMNS] for part in (plane, marks))
+    plane, marks = (part[top : top + size[0], left : left + size[1]] for part in (plane, marks))
     cells = [
         [f"[{number(v)}]" if m else f" {number(v)} " for v, m in zip(*row, strict=True)]
         for row in zip(plane, marks, strict=True)
@@ -55,21 +75,52 @@ def number(value: Any) -> str:
 
 
 def inline(value: Any, widest: int = WIDEST) -> str:
-    """A value on one line."""
-    if isinstance(value, np.ndarray):
-        text = f"{_listed(value)}" if value.size <= 24 else f"array of shape {value.shape}"
-        text = text if value.dtype == np.float32 else f"{text} {value.dtype}"
-    elif isinstance(value, np.generic):
-        text = number(value)
-    elif isinstance(value, tuple):
-        text = "(" + ", ".join(inline(item) for item in value) + ("," if len(value) == 1 else "") + ")"
-    elif isinstance(value, list):
-        text = "[" + ", ".join(inline(item) for item in value) + "]"
-    elif isinstance(value, dict):
-        text = "{" + ", ".join(f"{key!r}: {inline(item)}" for key, item in value.items()) + "}"
-    else:
-        text = repr(value) if isinstance(value, (str, bytes, int, float)) or value is None else str(value)
+    """A value on one line; of an object that is none of Python's own or an array, only the type.
+
+    >>> inline([1.0, (np.float32(2.5), "a"), {"b": None}])
+    "[1.0, (2.5, 'a'), {'b': None}]"
+    """
+    text = _inline(value, 0)
     return text if len(text) <= widest else text[: widest - 4] + " ..."
+
+
+def type_name(value: Any) -> str:
+    """The name of its type, also where that is a student's own and answers otherwise when it is asked."""
+    name: str = type.__dict__["__name__"].__get__(type(value))
+    return name
+
+
+def _inline(value: Any, depth: int) -> str:
+    kind = type(value)
+    if issubclass(kind, Shown):
+        return str(value)
+    if depth > DEEPEST:
+        return "..."
+    if isinstance(value, np.ndarray):
+        text = _listed(value) if value.size <= MOST_LISTED else f"array of shape {value.shape}"
+        return text if value.dtype == np.float32 else f"{text} {value.dtype}"
+    if isinstance(value, np.generic):
+        return number(value)[:MOST_SIGNS]
+    if kind is tuple:
+        return f"({_several(value, depth)}{',' if len(value) == 1 else ''})"
+    if kind is list:
+        return f"[{_several(value, depth)}]"
+    if kind is dict:
+        pairs = (f"{_inline(key, depth + 1)}: {_inline(item, depth + 1)}" for key, item in value.items())
+        return f"{{{', '.join(islice(pairs, MOST_SIGNS))}}}"
+    if kind in (set, frozenset):
+        return f"{kind.__name__}({_several(value, depth)})"
+    if kind is int and value.bit_length() > MOST_BITS:
+        return f"a whole number of {value.bit_length()} bits"
+    if kind in (str, bytes):
+        return repr(value[:MOST_SIGNS])
+    if kind in (float, int, bool, complex, type(None)):
+        return repr(value)
+    return f"an object of type {type_name(value)}"
+
+
+def _several(values: Iterable[Any], depth: int) -> str:
+    return ", ".join(_inline(item, depth + 1) for item in islice(values, MOST_SIGNS))
 
 
 def _listed(array: np.ndarray) -> str:
@@ -78,23 +129,44 @@ def _listed(array: np.ndarray) -> str:
     return "[" + ", ".join(_listed(item) for item in array) + "]"
 
 
-def _pair(expected: np.ndarray, got: np.ndarray) -> list[str]:
-    """The plane, and the window in it, that holds the first difference."""
+def _pair(expected: np.ndarray, got: np.ndarray, rows: int) -> list[str]:
+    """The plane, and the window in it, that holds the first difference: as wide as both have room for, side by side."""
     wrong = ~((expected == got) | ((expected != expected) & (got != got)))
-    head, place = "", ""
+    place = ""
     if got.ndim > 2 and got.size:
         plane = np.unravel_index(int(wrong.argmax()), wrong.shape)[:-2]
         expected, got, wrong = expected[plane], got[plane], wrong[plane]
         place = f"[{', '.join(str(int(i)) for i in plane)}]"
-    expected, got, wrong = (np.atleast_2d(part) for part in (expected, got, wrong))
     if not got.size:
         return [f"expected and got are empty, shape {got.shape}"]
+    expected, got, wrong = (np.atleast_2d(part) for part in (expected, got, wrong))
     row, column = (int(i) for i in np.unravel_index(int(wrong.argmax()), wrong.shape))
-    corner = (_start(row, MOST_ROWS, got.shape[0]), _start(column, MOST_COLUMNS, got.shape[1]))
-    if got.shape[0] > MOST_ROWS or got.shape[1] > MOST_COLUMNS:
-        head = f"(part of {got.shape[0]} x {got.shape[1]}, from row {corner[0]}, column {corner[1]})"
-    columns = _columns((f"expected{place}", grid(expected, None, corner)), (f"got{place}", grid(got, wrong, corner)))
-    return [head, *columns] if head else columns
+    for columns in range(MOST_COLUMNS, 0, -1):
+        size = (rows, columns)
+        corner = (_start(row, rows, got.shape[0]), _start(column, columns, got.shape[1]))
+        sides = grid(expected, None, corner, size), grid(got, wrong, corner, size)
+        if columns == 1 or _width(sides[0]) + _width(sides[1]) <= WIDEST:
+            break
+    part = "" if got.shape[0] <= rows and got.shape[1] <= columns else _part(got.shape, corner)
+    marked = f"got{place}, wrong: [ ]" if wrong.any() else f"got{place}"
+    return _columns((f"expected{place}{part}", sides[0]), (marked, sides[1]))
+
+
+def _unlike(expected: np.ndarray, got: np.ndarray, rows: int) -> list[str]:
+    """Two arrays of different shapes: these, and as much of both as there is room for."""
+    for columns in range(MOST_COLUMNS, 0, -1):
+        sides = grid(expected, size=(rows, columns)), grid(got, size=(rows, columns))
+        if columns == 1 or _width(sides[0]) + _width(sides[1]) <= WIDEST:
+            break
+    return _columns((f"expected shape {expected.shape}", sides[0]), (f"got shape {got.shape}", sides[1]))
+
+
+def _width(lines: list[str]) -> int:
+    return max(map(len, lines))
+
+
+def _part(shape: tuple[int, ...], corner: tuple[int, int]) -> str:
+    return f" (part of {shape[0]} x {shape[1]}, from row {corner[0]}, column {corner[1]})"
 
 
 def _start(index: int, shown: int, length: int) -> int:
@@ -105,8 +177,6 @@ def _start(index: int, shown: int, length: int) -> int:
 def _columns(left: tuple[str, list[str]], right: tuple[str, list[str]]) -> list[str]:
     lines = [[left[0], *left[1]], [right[0], *right[1]]]
     width = max(len(line) for line in lines[0]) + 4
-    if width + max(len(line) for line in lines[1]) > WIDEST + 12:
-        return lines[0] + lines[1]
     height = max(len(column) for column in lines)
     padded = [column + [""] * (height - len(column)) for column in lines]
     return [f"{a.ljust(width)}{b}".rstrip() for a, b in zip(*padded, strict=True)]

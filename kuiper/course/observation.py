@@ -17,7 +17,7 @@ import numpy as np
 from kuiper.course.compile_errors import shown
 from kuiper.course.errors import BuildError, CourseError, ExerciseSyntaxError
 from kuiper.course.local_arrays import ArrayIndexError
-from kuiper.course.wire import plain
+from kuiper.course.wire import plain, words_of
 
 MOST_PRINTED = 20_000
 MORE = " ... (more was printed)\n"
@@ -55,8 +55,11 @@ class Raised:
     def of(cls, error: BaseException) -> Raised:
         """What a test may know of an exception."""
         kinds = tuple(kind.__name__ for kind in type(error).__mro__)
-        trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-        return cls(type(error).__name__, kinds, str(error), _place(error), trace)
+        try:
+            trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+        except Exception:  # a student's own exception, which cannot be looked at
+            trace = ""
+        return cls(type(error).__name__, kinds, words_of(error), _place(error), trace)
 
 
 @dataclass

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kuiper.course.bugs import read_bugs
-from kuiper.course.classroom import Outcome, UndoneError, failing_function
-from kuiper.course.diagnosis import MOST_TESTS, diagnose, run_on
+from kuiper.course.classroom import Outcome, UndoneError, does_not_compile, failing_function
+from kuiper.course.diagnosis import MOST_TESTS, alike, candidates, run_on
 from kuiper.course.errors import CourseError
 from kuiper.course.pytest_selection import EXERCISE, SelectionPlugin
 
@@ -30,6 +30,7 @@ class RunningPlugin:
         self.config, self.selection = config, selection
         self.errors: dict[str, BaseException] = {}
         self.diagnosed: Counter[str] = Counter()
+        self.candidates: dict[str, list[Bug]] = {}
         self.catches: list[tuple[str, str, str, str]] = []
         path = config.getoption("--catchers")
         self.catchers: dict[str, dict[str, str]] | None = path and json.loads(Path(path).read_text(encoding="utf-8"))
@@ -92,12 +93,13 @@ class RunningPlugin:
         """Property tests, which take long to fail, only meet the bugs that nothing else has caught."""
         sparing = self.config.getoption("--bugs-until-caught") or hasattr(item.obj, "hypothesis")
         caught = {(id_, name) for id_, name, *_ in self.catches} if sparing else set()
-        for bug in read_bugs(exercise):
+        bugs = read_bugs(exercise)
+        for bug in bugs:
             try:
                 if (exercise.id, bug.name) in caught or not self._may_meet(exercise, bug, item):
                     continue
-                error = run_on(self.selection.classroom(exercise), exercise, bug, item)
-                if error:
+                error = run_on(self.selection.classroom(exercise), exercise, bug, bugs, item)
+                if error and not does_not_compile(error):  # with it, others would seem to be caught
                     function = failing_function(exercise, item.name, error)
                     self.catches.append((exercise.id, bug.name, item.name, function))
             except CourseError:  # a patch that does not fit; the bug gate reports it
@@ -112,9 +114,19 @@ class RunningPlugin:
         return self.config.getoption("--impl") == "student" and not self.config.getoption("--submission")
 
     def _diagnose(self, exercise: Exercise, item: pytest.Item, error: BaseException, function: str) -> list[str]:
-        """Ask the bug bank about the first failures of an exercise; property tests only where nothing else failed."""
-        slow = hasattr(getattr(item, "obj", None), "hypothesis")
-        if not isinstance(item, pytest.Function) or self.diagnosed[exercise.id] >= (1 if slow else MOST_TESTS):
+        """What known mistakes the first failure of an exercise, which is shown, is like.
+
+        Further failures are asked which of these it is, as long as there are several.
+        """
+        if not isinstance(item, pytest.Function):
             return []
+        classroom = self.selection.classroom(exercise)
+        left = self.candidates.get(exercise.id)
+        if left is None:
+            found = alike(classroom, exercise, candidates(exercise, function), item, error)
+            self.candidates[exercise.id] = found
+            return [bug.when for bug in found]
         self.diagnosed[exercise.id] += 1
-        return diagnose(self.selection.classroom(exercise), exercise, item, error, function)
+        if len(left) < 2 or self.diagnosed[exercise.id] >= MOST_TESTS:
+            return []
+        return [bug.when for bug in alike(classroom, exercise, left, item, error)]

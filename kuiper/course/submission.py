@@ -70,12 +70,14 @@ class SubmissionRoom(Classroom):
                 paths[needed.id] = self._reference(needed)
         return Selection(self.syllabus, "student", paths=paths, home=self.home)
 
-    def implementation(self, exercise: Exercise, selection: Selection | None = None) -> Implementation:
+    def implementation(
+        self, exercise: Exercise, selection: Selection | None = None, seconds: float | None = None
+    ) -> Implementation:
         if self._current != exercise.id:
             self.close()
             self._worker = self._new_worker(exercise)
             self._current = exercise.id
-        return Implementation(exercise, selection or self.selection_for(exercise), self._worker)
+        return Implementation(exercise, selection or self.selection_for(exercise), self._worker, seconds)
 
     def check_ready(self, exercise: Exercise) -> None:
         if exercise.id not in self.written:

@@ -7,18 +7,21 @@ answers like that.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from kuiper.course.comparison import difference, first_difference, place_in_words
-from kuiper.course.grids import grid, inline, side_by_side
+from kuiper.course.grids import Shown, grid, inline, side_by_side, type_name
 from kuiper.course.implementation import Function, Implementation, StudentError
 from kuiper.course.observation import Observation, Raised, observe
+from kuiper.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+MOST_LINES = 8  # of a failure: the call and both values
+LEAST_SHOWN = 5  # for the values, if the arguments are drawn, too
 MOST_SHOWN = 5
 SHORT = 64  # signs of a value that is shown whole
 
@@ -31,28 +34,42 @@ class Mismatch(AssertionError):
     ) -> None:
         self.call, self.expected, self.got, self.words = call, expected, got, words
         self.function, self.tolerance = function, tolerance
+        self.made: Call | None = None
         super().__init__("\n".join(self.lines()))
 
     def lines(self) -> list[str]:
-        """The call, what was expected, what came."""
-        if isinstance(self.got, Raised):
-            return [*self.call, f"expected {inline(self.expected)}", f"raised   {self.got}"]
-        body = self._difference()
-        return [*self.call, *body, *([f"({self.words})"] if "dtype" in self.words or "where" in self.words else [])]
+        """The call, what was expected, what came: at most MOST_LINES, whatever they are made of."""
+        try:
+            lines = self._lines()
+        except Exception as error:  # an answer may be any object
+            words = f"which cannot be shown ({type_name(error)})"
+            lines = [*self.call[:1], f"got an object of type {type_name(self.got)}, {words}"]
+        return [printable(line) for line in lines]
 
-    def _difference(self) -> list[str]:
+    def _lines(self) -> list[str]:
+        """Of the pictures of arguments only those that leave room for both values."""
+        if isinstance(self.got, Raised):
+            words = str(self.got).splitlines()[: MOST_LINES - 3] or [""]
+            shown = [f"expected {inline(self.expected)}", f"raised   {words[0]}", *words[1:]]
+        else:
+            words = [f"({self.words})"] if "dtype" in self.words or "where" in self.words else []
+            shown = [*self._difference(max(MOST_LINES - len(self.call) - len(words), LEAST_SHOWN)), *words]
+        room = MOST_LINES - 1 - len(shown)
+        return [self.call[0], *(self.call[1:] if len(self.call) - 1 <= room else ()), *shown]
+
+    def _difference(self, most: int) -> list[str]:
         """Both values; of nested ones that are too long for a glance, the first element that differs, and its place."""
         if max(len(inline(value)) for value in (self.expected, self.got)) <= SHORT:
-            return side_by_side(self.expected, self.got)
+            return side_by_side(self.expected, self.got, most)
         where, got, expected = first_difference(self.got, self.expected, self.tolerance)
         if not where:
-            return side_by_side(self.expected, self.got)
-        shown = side_by_side(expected, got)
+            return side_by_side(self.expected, self.got, most)
+        shown = side_by_side(expected, got, most - 1)
         outer = self.expected, self.got
         for key in where[:-1]:  # the smallest part around it that can be read at a glance tells more than one number
             outer = outer[0][key], outer[1][key]
             if max(len(inline(value)) for value in outer) <= SHORT:
-                shown = side_by_side(*outer)
+                shown = side_by_side(*outer, most - 1)
                 break
         return [f"the first difference is at {place_in_words(where)}", *shown]
 
@@ -62,6 +79,21 @@ class Call:
 
     def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.function, self.args, self.kwargs = function, args, kwargs
+        self.judgement: Callable[[Call], None] | None = None
+
+    def on(self, impl: Implementation) -> BaseException | None:
+        """How the same call ends with the same judgement on another implementation; None if well."""
+        function, args = self.function, self.args
+        if isinstance(function, Function):
+            function = Function(impl, function.name)
+        elif args and isinstance(args[0], Implementation):
+            args = (impl, *args[1:])
+        assert self.judgement is not None
+        try:
+            self.judgement(Call(function, args, self.kwargs))
+        except (Mismatch, StudentError) as error:
+            return error
+        return None
 
     def gives(self, expected: Any, tolerance: float = 0.0) -> None:
         """It returns this, and leaves its arguments as they are.
@@ -70,6 +102,7 @@ class Call:
         too. ``tolerance`` is relative to the largest expected number.
         """
         __tracebackhide__ = True
+        self.judgement = lambda call: call.gives(expected, tolerance)
         seen = self._observe(expected)
         words = difference(seen.value, expected, tolerance)
         if words:
@@ -80,6 +113,7 @@ class Call:
     def fills(self, out: np.ndarray, expected: Any, tolerance: float = 0.0) -> None:
         """It writes this into ``out``, one of the arguments, and leaves the others as they are."""
         __tracebackhide__ = True
+        self.judgement = lambda call: call.fills(out, expected, tolerance)
         seen = self._observe(expected)
         key = next(key for key, value in self._arguments().items() if value is out)
         words = difference(np.asarray(seen.changed.get(key, out)), expected, tolerance)
@@ -93,6 +127,7 @@ class Call:
     def raises(self, kind: type[BaseException], words: str = "") -> None:
         """It raises an exception of this kind (or of one derived from it) whose message has these words in it."""
         __tracebackhide__ = True
+        self.judgement = lambda call: call.raises(kind, words)
         seen = self._call()
         expected = Words(f"{kind.__name__}" + (f" that mentions {words!r}" if words else ""))
         if seen.raised is None:
@@ -103,6 +138,7 @@ class Call:
     def answer(self) -> Any:
         """What it returns, for a test that has more to say of it than that it is equal to something."""
         __tracebackhide__ = True
+        self.judgement = lambda call: cast("None", call.answer())
         return self._observe(Words("an answer")).value
 
     def _observe(self, expected: Any) -> Observation:
@@ -125,7 +161,9 @@ class Call:
 
     def _mismatch(self, call: list[str], expected: Any, got: Any, words: str, tolerance: float = 0.0) -> Mismatch:
         function = self.function.name if isinstance(self.function, Function) else ""
-        return Mismatch(call, expected, got, words, function, tolerance)
+        mismatch = Mismatch(call, expected, got, words, function, tolerance)
+        mismatch.made = self
+        return mismatch
 
     def _arguments(self) -> dict[int | str, Any]:
         return dict([*enumerate(self.args), *self.kwargs.items()])
@@ -153,7 +191,7 @@ class Call:
         return [f"{name}({', '.join(parts)})", *drawn[:MOST_SHOWN]]
 
 
-class Words(str):
+class Words(str, Shown):
     """Something expected that is a description rather than a value."""
 
     __slots__ = ()

@@ -39,7 +39,20 @@ def dumps(value: object) -> str:
     CourseError
         If the value is not plain.
     """
-    return json.dumps(_encode(value, 0))
+    try:
+        return json.dumps(_encode(value, 0, [10 * MOST_PARTS]))
+    except CourseError:
+        raise
+    except Exception as error:  # what a student's object does when it is looked at
+        raise CourseError("value", "a plain value", f"{type(value).__name__}: {words_of(error)[:200]}") from None
+
+
+def words_of(error: BaseException) -> str:
+    """What an exception says, even if it is a student's own that cannot say anything."""
+    try:
+        return str(error)
+    except Exception:
+        return f"(its __str__ raises, too: {type(error).__name__})"
 
 
 def loads(line: str) -> Any:
@@ -75,9 +88,13 @@ def plain(value: object) -> Any:
     return loads(dumps(value))
 
 
-def _encode(value: Any, depth: int) -> Any:
+def _encode(value: Any, depth: int, left: list[int]) -> Any:
+    """``left`` has how many more parts a value may have: a list may hold the same one twice, and that one too ..."""
     if depth > DEEPEST:
         raise CourseError("value", f"at most {DEEPEST} levels of nesting", "more")
+    left[0] -= 1
+    if left[0] < 0:
+        raise CourseError("value", f"at most {10 * MOST_PARTS} parts", "more")
     if value is None or type(value) in (bool, int, float, str):
         return value
     if isinstance(value, enum.Enum):
@@ -89,18 +106,20 @@ def _encode(value: Any, depth: int) -> Any:
     if isinstance(value, bytes):
         return {"bytes": base64.b64encode(value).decode()}
     if isinstance(value, list):
-        return [_encode(item, depth + 1) for item in value]
+        return [_encode(item, depth + 1, left) for item in value]
     if isinstance(value, (tuple, set, frozenset)):
         tag = "tuple" if isinstance(value, tuple) else "set"
-        return {tag: [_encode(item, depth + 1) for item in value]}
+        return {tag: [_encode(item, depth + 1, left) for item in value]}
     if isinstance(value, dict):
-        return {"dict": [[_encode(key, depth + 1), _encode(item, depth + 1)] for key, item in value.items()]}
+        return {
+            "dict": [[_encode(key, depth + 1, left), _encode(item, depth + 1, left)] for key, item in value.items()]
+        }
     if isinstance(value, (bool, int, float, str)):  # a subclass: only its value crosses
         return next(kind(value) for kind in (int, float, str) if isinstance(value, kind))
     if hasattr(value, "__array__"):
         return {"array": _array(np.asarray(value))}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return _encode({item.name: getattr(value, item.name) for item in dataclasses.fields(value)}, depth)
+        return _encode({item.name: getattr(value, item.name) for item in dataclasses.fields(value)}, depth, left)
     raise CourseError("value", "a plain value (numbers, strings, arrays, lists, dicts ...)", type(value).__name__)
 
 

@@ -99,6 +99,37 @@ def test_a_compile_error_is_short_and_has_a_caret(tmp_path: Path, cache: Path) -
     assert lines[2].strip() == "^"
 
 
+@pytest.mark.parametrize("text", [GOOD.replace("*= 2", "*= (2"), GOOD + 'cdef extern from "nowhere.h":\n    pass\n'])
+def test_a_refused_text_is_compiled_once(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    """By Cython, or by the C compiler, whose second try without array checks is only for one that has none."""
+    path = write(tmp_path, text)
+    tried = []
+    compile_c = builder._compile_c
+    monkeypatch.setattr(builder, "_compile_c", lambda *words, **more: (tried.append(1), compile_c(*words, **more)))
+    with pytest.raises(ExerciseSyntaxError) as first:
+        load_pyx(path, cache)
+    assert len(tried) <= 1
+    monkeypatch.setattr(builder, "_build", None)
+    with pytest.raises(ExerciseSyntaxError) as second:
+        load_pyx(path, cache)
+    assert str(second.value) == str(first.value)
+
+
+def test_what_the_machine_refuses_is_tried_again(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path, GOOD + "\n")
+
+    def no_room(*words: object, **more: object) -> None:
+        raise builder._RefusedError("twice.c: fatal error: error writing to /tmp/x.s: No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(builder, "_compile_c", no_room)
+        with pytest.raises(ExerciseSyntaxError, match="No space left"):
+            load_pyx(path, cache)
+    assert load_pyx(path, cache).twice
+
+
 def test_an_undeclared_name_is_a_compile_error(tmp_path: Path, cache: Path) -> None:
     with pytest.raises(ExerciseSyntaxError, match="undeclared name not builtin: stepp"):
         load_pyx(write(tmp_path, GOOD.replace("*= 2", "*= stepp")), cache)
