@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", metavar="ID", help="an exercise (3.4), or a course (3)")
     parser.add_argument("--hint", type=int, default=1, metavar="N", help="which hint to show with a failure")
+    parser.add_argument("--call", action="store_true", help="show the call that failed as Python, to be pasted")
     parser.add_argument("--ref", action="append", default=[], metavar="ID", help="use the reference for this exercise")
 
 
 def execute(arguments: argparse.Namespace) -> int:
     syllabus = read_syllabus(root_here())
     words = [f"--hint={arguments.hint}", *(f"--ref={id_}" for id_ in arguments.ref)]
+    words += ["--call"] if arguments.call else []
     return run_tests(syllabus, arguments.id, words)
 
 

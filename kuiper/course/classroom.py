@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 
 from kuiper.course.compile_errors import shown
 from kuiper.course.implementation import Implementation, StudentError
+from kuiper.course.markers import FUNCTION
 from kuiper.course.observation import Raised
 from kuiper.course.progress import Progress, is_started
 from kuiper.course.remote import Worker
 from kuiper.course.testing import Mismatch
+from kuiper.course.wire import type_name, words_of
+from kuiper.printable import printable
 
 if TYPE_CHECKING:
     from kuiper.course.manifest import Exercise, Syllabus
@@ -30,7 +33,7 @@ class UndoneError(Exception):
 class Outcome:
     """How one test ended: "passed", "wrong", "unfinished", "not started", "blocked" or "skipped", and what to show.
 
-    ``function`` is the one whose hints help.
+    ``function`` is the one whose hints help; ``script`` is the call that failed, as Python, if somebody asked for it.
     """
 
     exercise: str
@@ -39,6 +42,7 @@ class Outcome:
     lines: list[str] = field(default_factory=list)
     diagnosis: list[str] = field(default_factory=list)
     function: str = ""
+    script: list[str] = field(default_factory=list)
 
 
 class Classroom:
@@ -98,13 +102,13 @@ class Classroom:
             return Outcome(exercise.id, test, "passed")
         if isinstance(error, UndoneError):
             if error.verdict == "blocked":
-                return Outcome(exercise.id, test, "blocked", [f"{exercise.label} - blocked by {error}"])
+                return Outcome(exercise.id, test, "blocked", [f"{exercise.label} - {blocked_by(str(error))}"])
             return Outcome(exercise.id, test, error.verdict, [str(error)])
         raised = _raised(error)
         if raised and raised.type == "NotImplementedError" and raised.message.startswith("exercise "):
             owner = raised.message.removeprefix("exercise ").split(":")[0]
             if owner != exercise.id:
-                return Outcome(exercise.id, test, "blocked", [f"{exercise.label} - blocked by {owner}"])
+                return Outcome(exercise.id, test, "blocked", [f"{exercise.label} - {blocked_by(owner)}"])
             self.failed.add(exercise.id)
             words = [f"not written yet: {raised.place or raised.message}"]
             return Outcome(exercise.id, test, "unfinished", words, function=failing_function(exercise, test, error))
@@ -126,15 +130,24 @@ def namesake(exercise: Exercise) -> Path | None:
     return next((path for path in found if path.is_file() and path != exercise.student_file), None)
 
 
-def hole(exercise: Exercise) -> str:
-    """Where the student is to write: file and line of the first hole."""
+def blocked_by(*ids: str) -> str:
+    """What is to be solved before an exercise can be tested, and how to go on without."""
+    return f"blocked by {' '.join(ids)}; go on with --ref {' --ref '.join(ids)}"
+
+
+def hole(exercise: Exercise, function: str = "") -> str:
+    """Where the student is to write: file and line of the function's hole, else of the first, else of the function."""
     path = exercise.student_file
     if not path.is_file():
         again = f"kuiper course sync {exercise.id} writes the skeleton anew"
         other = namesake(exercise)
         return f"{shown(path)} is missing: " + (f"move {shown(other)} back, or {again}" if other else again)
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    number = next((i for i, line in enumerate(lines, 1) if f'"exercise {exercise.id}:' in line), 1)
+    names = [function.rpartition(".")[2]] if function else exercise.symbols
+    holes = {i: line for i, line in enumerate(lines, 1) if f'"exercise {exercise.id}:' in line}
+    own = [i for i, line in holes.items() if function and f': {function}"' in line]
+    heads = [i for i, line in enumerate(lines, 1) if (found := FUNCTION.match(line)) and found[2] in names]
+    number = next(iter([*own, *holes, *heads]), 1)
     return f"{shown(path)}:{number}"
 
 
@@ -171,9 +184,11 @@ def _raised(error: BaseException) -> Raised | None:
 def _lines(error: BaseException, raised: Raised | None) -> list[str]:
     """What to show of a failure: a mismatch draws itself, a compile error is shown as it is."""
     if raised and raised.type == "ExerciseSyntaxError":
-        return ["the file does not compile", *raised.message.splitlines()]
-    if raised and raised.type == "BuildError":
-        return [raised.message]
-    if isinstance(error, Mismatch):
-        return error.lines()
-    return (str(error) or type(error).__name__).splitlines()
+        lines = ["the file does not compile", *raised.message.splitlines()]
+    elif raised and raised.type == "BuildError":
+        lines = [raised.message]
+    elif isinstance(error, Mismatch):
+        lines = error.lines()
+    else:
+        lines = (words_of(error) or type_name(error)).splitlines()
+    return [printable(line) for line in lines]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kuiper.course.grids import WIDEST, Shown, inline, type_name
+from kuiper.course.grids import WIDEST, Shown, inline
+from kuiper.course.wire import type_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +67,7 @@ def first_difference(got: Any, expected: Any, tolerance: float = 0.0) -> tuple[t
     where: list[Any] = []
     while True:
         for key, part, wanted in _parts(got, expected):
-            if isinstance(part, Nothing) or isinstance(wanted, Nothing):
+            if Nothing in (type(part), type(wanted)):
                 return (*where, key), part, wanted
             if difference(part, wanted, tolerance):
                 where.append(key)

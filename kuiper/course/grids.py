@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.course.wire import type_name
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -82,12 +84,6 @@ def inline(value: Any, widest: int = WIDEST) -> str:
     """
     text = _inline(value, 0)
     return text if len(text) <= widest else text[: widest - 4] + " ..."
-
-
-def type_name(value: Any) -> str:
-    """The name of its type, also where that is a student's own and answers otherwise when it is asked."""
-    name: str = type.__dict__["__name__"].__get__(type(value))
-    return name
 
 
 def _inline(value: Any, depth: int) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 from kuiper.course.compile_errors import shown
 from kuiper.course.errors import BuildError, CourseError, ExerciseSyntaxError
 from kuiper.course.local_arrays import ArrayIndexError
-from kuiper.course.wire import plain, words_of
+from kuiper.course.wire import class_name, plain, type_name, words_of
 
 MOST_PRINTED = 20_000
 MORE = " ... (more was printed)\n"
@@ -54,12 +54,12 @@ class Raised:
     @classmethod
     def of(cls, error: BaseException) -> Raised:
         """What a test may know of an exception."""
-        kinds = tuple(kind.__name__ for kind in type(error).__mro__)
+        kinds = tuple(class_name(kind) for kind in type(error).__mro__)
         try:
             trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))
         except Exception:  # a student's own exception, which cannot be looked at
             trace = ""
-        return cls(type(error).__name__, kinds, words_of(error), _place(error), trace)
+        return cls(type_name(error), kinds, words_of(error), _place(error), trace)
 
 
 @dataclass

@@ -35,6 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--exercise", action="append", default=[], metavar="ID", help="only this exercise, or all of a course"
     )
     group.addoption("--hint", nargs="?", type=int, const=2, default=1, metavar="N", help="show hint N: write --hint=2")
+    group.addoption("--call", action="store_true", help="show the call that failed as Python, to be pasted")
     group.addoption("--in-process", action="store_true", help="run your code in pytest's own process, for --pdb and -s")
     group.addoption(
         "--bugs", metavar="JSON", help="run every test on every bug of its exercise too; write who catches whom"

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from kuiper.course.bugs import read_bugs
+from kuiper.course.builder import is_compiled
+from kuiper.course.call_script import call_script
+from kuiper.course.causes import typical_cause
 from kuiper.course.classroom import Outcome, UndoneError, does_not_compile, failing_function
+from kuiper.course.compile_errors import shown
 from kuiper.course.diagnosis import MOST_TESTS, alike, candidates, run_on
 from kuiper.course.errors import CourseError
+from kuiper.course.patience import told_if_slow
+from kuiper.course.places import folder
 from kuiper.course.pytest_selection import EXERCISE, SelectionPlugin
+from kuiper.course.testing import Mismatch
+from kuiper.course.wire import words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
     from kuiper.course.bugs import Bug
     from kuiper.course.manifest import Exercise
@@ -45,13 +54,14 @@ class RunningPlugin:
             folder = pyfuncitem.funcargs.get("tmp_path")
             if isinstance(folder, Path):
                 self.selection.classroom(exercise).lend(folder)
-            result = yield
+            with self._told(lambda: self._what_takes_long(exercise, pyfuncitem.name)):
+                result = yield
         except Exception as error:
             if self._shows_traces and not isinstance(error, UndoneError):
                 raise
             # pytest takes longer to draw a trace than most tests run, and nobody wants this one.
             self.errors[pyfuncitem.nodeid] = error
-            raise pytest.fail.Exception(str(error), pytrace=False) from None
+            raise pytest.fail.Exception(words_of(error), pytrace=False) from None
         if self._catches_file and "impl" in pyfuncitem.funcargs:
             self._run_bugs(exercise, pyfuncitem)
         return result
@@ -69,6 +79,10 @@ class RunningPlugin:
         outcome = self.selection.classroom(exercise).judge(exercise, item.name, error)
         if outcome.verdict == "wrong" and error is not None and self._may_diagnose:
             outcome.diagnosis = self._diagnose(exercise, item, error, outcome.function)
+        if outcome.verdict == "wrong" and isinstance(error, Mismatch) and self.config.getoption("--call"):
+            outcome.script = (
+                call_script(error.made, exercise.id) if error.made else [f"# the whole test: {item.nodeid}"]
+            )
         if made.skipped:
             outcome = Outcome(exercise.id, item.name, "skipped", ["skipped: an exercise's tests may not be"])
             made.outcome = "failed"
@@ -114,7 +128,7 @@ class RunningPlugin:
         return self.config.getoption("--impl") == "student" and not self.config.getoption("--submission")
 
     def _diagnose(self, exercise: Exercise, item: pytest.Item, error: BaseException, function: str) -> list[str]:
-        """What known mistakes the first failure of an exercise, which is shown, is like.
+        """What known mistakes the first failure of an exercise, which is shown, is like; else its typical cause.
 
         Further failures are asked which of these it is, as long as there are several.
         """
@@ -123,10 +137,30 @@ class RunningPlugin:
         classroom = self.selection.classroom(exercise)
         left = self.candidates.get(exercise.id)
         if left is None:
-            found = alike(classroom, exercise, candidates(exercise, function), item, error)
+            found = [] if does_not_compile(error) else candidates(exercise, function)
+            with self._told(f"comparing with {len(found)} known mistakes; if they must be compiled, then once"):
+                found = alike(classroom, exercise, found, item, error)
             self.candidates[exercise.id] = found
-            return [bug.when for bug in found]
+            return [bug.when for bug in found] or [*filter(None, [typical_cause(error)])]
         self.diagnosed[exercise.id] += 1
         if len(left) < 2 or self.diagnosed[exercise.id] >= MOST_TESTS:
             return []
         return [bug.when for bug in alike(classroom, exercise, left, item, error)]
+
+    def _told(self, words: str | Callable[[], str]) -> contextlib.AbstractContextManager[None]:
+        """A student who waits is told what for."""
+        reporter: Any = self.config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is None or not self._may_diagnose:
+            return contextlib.nullcontext()
+        return told_if_slow(reporter.write_line, words if callable(words) else lambda: words)
+
+    def _what_takes_long(self, exercise: Exercise, test: str) -> str:
+        """A compiler, or the student's own code."""
+        classroom = self.selection.classroom(exercise)
+        selection = classroom.selection_for(exercise)
+        build = folder(classroom.syllabus.root, "build")
+        for part in (exercise, *classroom.syllabus.needed_by(exercise)):
+            path = selection.path(part)
+            if part.is_cython and path.is_file() and not is_compiled(path, build):
+                return f"compiling {shown(path)}, once for each text of it (the first file of all takes longer)"
+        return f"{test} runs; a call that takes {exercise.timeout:.0f} seconds counts as an endless loop"

@@ -1,4 +1,4 @@
-"""The end of a test run as a student reads it: at most fifteen lines per exercise, one where one says it all."""
+"""The end of a test run as a student reads it: at most twelve lines per exercise, one where one says it all."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kuiper.course.classroom import Classroom, Outcome, hole
+from kuiper.course.classroom import Classroom, Outcome, blocked_by, hole
 from kuiper.course.compile_errors import shown
 from kuiper.course.handout_record import changed_files
 from kuiper.course.manifest import test_files
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from kuiper.course.manifest import Exercise
 
-MOST_LINES = 15
+MOST_LINES = 12
+FIRST_HINT = 1
 WORST_FIRST = ("wrong", "unfinished", "skipped", "blocked", "not started", "passed")
 
 
@@ -55,7 +56,7 @@ def report(classroom: Classroom, found: Sequence[Verdict], hint: int) -> list[st
             continue
         needed = [part.id for part in classroom.syllabus.needed_by(verdict.exercise) if part.id in broken]
         if needed and verdict.exercise.id in broken:
-            lines.append(f"{verdict.exercise.label} - blocked by {' '.join(needed)}")
+            lines.append(f"{verdict.exercise.label} - {blocked_by(*needed)}")
         elif verdict.worst.verdict in ("blocked", "not started"):
             lines.append(verdict.worst.lines[0])
         else:
@@ -64,25 +65,27 @@ def report(classroom: Classroom, found: Sequence[Verdict], hint: int) -> list[st
 
 
 def block(classroom: Classroom, verdict: Verdict, hint: int) -> list[str]:
-    """One failing exercise: the call, what was expected and what came, the diagnosis, a hint, what waits for it."""
+    """One failing exercise: the call, what was expected and what came, the mistake or else a hint, what waits."""
     exercise, worst = verdict.exercise, verdict.worst
     head = f"{exercise.label} - {verdict.passed} of {len(verdict.outcomes)} tests pass: {_place(classroom, exercise)}"
-    tail = []
     diagnosis = likely(verdict)
-    if diagnosis:
-        tail.append(f"    likely: this is what you get when {diagnosis}")
+    tail = [f"likely: this is what you get when {diagnosis}"] if diagnosis else []
+    last = []
+    if exercise.hints and diagnosis and hint == FIRST_HINT:  # a hint is for a mistake that nobody knows
+        last.append(f"hint: kuiper hint {_ladder_words(exercise, worst.function)}")
+    elif exercise.hints:
+        tail.append(_hint(exercise, worst.function, hint))
     kinds = ("wrong", "unfinished")
     others = [outcome.test for outcome in verdict.outcomes if outcome.verdict in kinds and outcome is not worst]
     if others:
-        tail.append(f"    also failing: {_some(others)}")
-    if exercise.hints:
-        tail.append(f"    {_hint(exercise, worst.function, hint)}")
+        last.append(f"also failing: {_some(others)}")
     waiting = [other.id for other in classroom.syllabus.blocked_by(exercise)]
     if waiting:
-        tail.append(f"    blocks: {' '.join(waiting)}")
+        last.append(f"blocks: {' '.join(waiting)}")
+    tail += ["; ".join(last)] if last else []
     room = MOST_LINES - 2 - len(tail)
     body = worst.lines if len(worst.lines) <= room else [*worst.lines[: room - 1], "..."]
-    return [head, f"  {worst.test}", *(f"    {line}" for line in body), *tail]
+    return [head, f"  {worst.test}", *(f"    {line}" for line in (*body, *tail)), *worst.script]
 
 
 def likely(verdict: Verdict) -> str:
@@ -102,11 +105,13 @@ def ending(classroom: Classroom, found: Sequence[Verdict]) -> list[str]:
     if reference:
         yours = [v.exercise.id for v in found if v.exercise.id not in reference and v.worst.verdict == "passed"]
         lines.append(f"yours: {' '.join(yours) or 'none'}; reference: {' '.join(reference)}")
-    step = next_exercise(classroom.syllabus, classroom.progress, courses)
+    failing = next((v for v in found if v.worst.verdict in ("wrong", "unfinished", "not started")), None)
+    step = failing.exercise if failing else next_exercise(classroom.syllabus, classroom.progress, courses)
     if step is None:
         lines.append("all exercises are solved: kuiper race resnet20 runs a network on your layers")
     else:
-        lines.append(f"next: {step.label} ({step.minutes} minutes), {hole(step)}")
+        place = hole(step, failing.worst.function if failing else "")
+        lines.append(f"next: {step.label} ({step.minutes} minutes), {place}")
     return lines
 
 
@@ -167,11 +172,16 @@ def _place(classroom: Classroom, exercise: Exercise) -> str:
     return shown(classroom.selection.path(exercise))
 
 
+def _ladder_words(exercise: Exercise, function: str) -> str:
+    """What ``kuiper hint`` is asked: the exercise, and the function where it has several."""
+    ladder = exercise.ladder(function or exercise.hints[0].function)
+    return f"{exercise.id} {ladder.function}" if len(exercise.hints) > 1 else exercise.id
+
+
 def _hint(exercise: Exercise, function: str, level: int) -> str:
     """A rung of the failing function's ladder; where an exercise has several, with the function's name."""
     ladder = exercise.ladder(function or exercise.hints[0].function)
-    several = len(exercise.hints) > 1
-    words = f"{exercise.id} {ladder.function}" if several else exercise.id
+    several, words = len(exercise.hints) > 1, _ladder_words(exercise, function)
     text = ladder.rungs[level - 1] if level <= len(ladder.rungs) else f"kuiper hint {words} --level {level}"
     return f"hint {level}{f' for {ladder.function}' if several else ''}: {' '.join(text.split())}"
 

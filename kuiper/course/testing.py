@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from kuiper.course.comparison import difference, first_difference, place_in_words
-from kuiper.course.grids import Shown, grid, inline, side_by_side, type_name
+from kuiper.course.grids import Shown, grid, inline, side_by_side
 from kuiper.course.implementation import Function, Implementation, StudentError
 from kuiper.course.observation import Observation, Raised, observe
+from kuiper.course.wire import type_name
 from kuiper.printable import printable
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """All known mistakes of a .pyx exercise as one module: a compiler takes as long for one of them as for twenty.
 
-Most of a mistake's file is the solution. So the functions that a mistake changes, and those that call them, stand in one
+Most of a mistake's file is the solution. So the functions that a mistake changes, and those that call them, stand in a
 common text under names of their own, ``tile__3``, and all else stands there once. The module of a mistake is then a few
 lines of Python that give its functions their usual names.
 """

@@ -44,7 +44,18 @@ def dumps(value: object) -> str:
     except CourseError:
         raise
     except Exception as error:  # what a student's object does when it is looked at
-        raise CourseError("value", "a plain value", f"{type(value).__name__}: {words_of(error)[:200]}") from None
+        raise CourseError("value", "a plain value", f"{type_name(value)}: {words_of(error)[:200]}") from None
+
+
+def type_name(value: object) -> str:
+    """The name of its type, also where that is a student's own and answers otherwise when it is asked."""
+    return class_name(type(value))
+
+
+def class_name(kind: type) -> str:
+    """The name that a class was made with."""
+    name: str = type.__dict__["__name__"].__get__(kind)
+    return name
 
 
 def words_of(error: BaseException) -> str:
@@ -52,7 +63,7 @@ def words_of(error: BaseException) -> str:
     try:
         return str(error)
     except Exception:
-        return f"(its __str__ raises, too: {type(error).__name__})"
+        return f"(its __str__ raises, too: {type_name(error)})"
 
 
 def loads(line: str) -> Any:
@@ -120,7 +131,7 @@ def _encode(value: Any, depth: int, left: list[int]) -> Any:
         return {"array": _array(np.asarray(value))}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return _encode({item.name: getattr(value, item.name) for item in dataclasses.fields(value)}, depth, left)
-    raise CourseError("value", "a plain value (numbers, strings, arrays, lists, dicts ...)", type(value).__name__)
+    raise CourseError("value", "a plain value (numbers, strings, arrays, lists, dicts ...)", type_name(value))
 
 
 def _array(array: np.ndarray) -> list[Any]:

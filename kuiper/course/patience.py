@@ -1,0 +1,35 @@
+"""A line that says what takes so long, for whoever waits for it."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from typing import TYPE_CHECKING
+
+from kuiper.course.errors import BuildError, CourseError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SLOW_SECONDS = 2.0
+
+
+@contextlib.contextmanager
+def told_if_slow(
+    say: Callable[[str], object], words: Callable[[], str], seconds: float = SLOW_SECONDS
+) -> Iterator[None]:
+    """Say the words, which are only then made, if the block has not ended after so many seconds."""
+
+    def tell() -> None:
+        with contextlib.suppress(
+            CourseError, BuildError
+        ):  # without compilers nobody knows what is compiled: the block says so
+            say(words())
+
+    timer = threading.Timer(seconds, tell)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
