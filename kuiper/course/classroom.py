@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from kuiper.course.selection import Selection
 
 
+NO_MODULE = "the file does not compile"
+
+
 class UndoneError(Exception):
     """A test that there is no point in running; ``verdict`` says why."""
 
@@ -184,7 +187,7 @@ def _raised(error: BaseException) -> Raised | None:
 def _lines(error: BaseException, raised: Raised | None) -> list[str]:
     """What to show of a failure: a mismatch draws itself, a compile error is shown as it is."""
     if raised and raised.type == "ExerciseSyntaxError":
-        lines = ["the file does not compile", *raised.message.splitlines()]
+        lines = [NO_MODULE, *raised.message.splitlines()]
     elif raised and raised.type == "BuildError":
         lines = [raised.message]
     elif isinstance(error, Mismatch):

@@ -89,8 +89,9 @@ def worded(exercise: Exercise, yours: Rate, reference: Rate | None, most: float 
 
     >>> from types import SimpleNamespace
     >>> gemm = SimpleNamespace(id="3.8", label="3.8 gemm")
-    >>> worded(gemm, Rate(2.1e9, "FLOP"), Rate(30e9, "FLOP"))
-    '3.8 gemm: yours 2.1 GFLOP/s, reference 30 GFLOP/s; the lines that still run Python: kuiper annotate 3.8'
+    >>> print(worded(gemm, Rate(2.1e9, "FLOP"), Rate(30e9, "FLOP")).replace("; ", ";\\n"))
+    3.8 gemm: yours 2.1 GFLOP/s, reference 30 GFLOP/s;
+    the lines that still run Python: kuiper annotate 3.8 (if no loop has one, each sum waits for the sum before it)
     >>> worded(gemm, Rate(80e9, "FLOP", "of the peak"), Rate(90e9, "FLOP"), most=118e9)
     '3.8 gemm: yours 80 GFLOP/s, reference 90 GFLOP/s; the peak of a core is 118 GFLOP/s, and yours reaches 68% of it'
     """
@@ -103,6 +104,7 @@ def worded(exercise: Exercise, yours: Rate, reference: Rate | None, most: float 
         words += f"; {what} {_per_second(Rate(most, yours.unit))}, and yours reaches {share:.0%} of it"
     if reference is not None and yours.per_second < CLOSE * reference.per_second:
         words += f"; the lines that still run Python: kuiper annotate {exercise.id}"
+        words += " (if no loop has one, each sum waits for the sum before it)"
     return words
 
 

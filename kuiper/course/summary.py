@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kuiper.course.classroom import Classroom, Outcome, blocked_by, hole
+from kuiper.course.classroom import NO_MODULE, Classroom, Outcome, blocked_by, hole
 from kuiper.course.compile_errors import shown
 from kuiper.course.handout_record import changed_files
 from kuiper.course.manifest import test_files
@@ -68,13 +69,23 @@ def block(classroom: Classroom, verdict: Verdict, hint: int) -> list[str]:
     """One failing exercise: the call, what was expected and what came, the mistake or else a hint, what waits."""
     exercise, worst = verdict.exercise, verdict.worst
     head = f"{exercise.label} - {verdict.passed} of {len(verdict.outcomes)} tests pass: {_place(classroom, exercise)}"
-    diagnosis = likely(verdict)
-    tail = [f"likely: this is what you get when {diagnosis}"] if diagnosis else []
+    tail = _tail(classroom, verdict, hint)
+    room = MOST_LINES - 2 - len(tail)
+    body = worst.lines if len(worst.lines) <= room else [*worst.lines[: room - 1], "..."]
+    return [head, f"  {worst.test}", *(f"    {line}" for line in (*body, *tail)), *worst.script]
+
+
+def _tail(classroom: Classroom, verdict: Verdict, hint: int) -> list[str]:
+    """What follows a failure. A hint is for a mistake that nobody knows; without a module nothing can be hinted at."""
+    exercise, worst, diagnosis = verdict.exercise, verdict.worst, likely(verdict)
+    lines = [f"likely: this is what you get when {diagnosis}"] if diagnosis else []
+    if worst.lines[:1] == [NO_MODULE]:
+        return lines
     last = []
-    if exercise.hints and diagnosis and hint == FIRST_HINT:  # a hint is for a mistake that nobody knows
+    if exercise.hints and diagnosis and hint == FIRST_HINT:
         last.append(f"hint: kuiper hint {_ladder_words(exercise, worst.function)}")
     elif exercise.hints:
-        tail.append(_hint(exercise, worst.function, hint))
+        lines.append(_hint(exercise, worst.function, hint))
     kinds = ("wrong", "unfinished")
     others = [outcome.test for outcome in verdict.outcomes if outcome.verdict in kinds and outcome is not worst]
     if others:
@@ -82,10 +93,7 @@ def block(classroom: Classroom, verdict: Verdict, hint: int) -> list[str]:
     waiting = [other.id for other in classroom.syllabus.blocked_by(exercise)]
     if waiting:
         last.append(f"blocks: {' '.join(waiting)}")
-    tail += ["; ".join(last)] if last else []
-    room = MOST_LINES - 2 - len(tail)
-    body = worst.lines if len(worst.lines) <= room else [*worst.lines[: room - 1], "..."]
-    return [head, f"  {worst.test}", *(f"    {line}" for line in (*body, *tail)), *worst.script]
+    return lines + (["; ".join(last)] if last else [])
 
 
 def likely(verdict: Verdict) -> str:
@@ -110,7 +118,7 @@ def ending(classroom: Classroom, found: Sequence[Verdict]) -> list[str]:
     if step is None:
         lines.append("all exercises are solved: kuiper race resnet20 runs a network on your layers")
     else:
-        place = hole(step, failing.worst.function if failing else "")
+        place = _error_place(failing) or hole(step, failing.worst.function if failing else "")
         lines.append(f"next: {step.label} ({step.minutes} minutes), {place}")
     return lines
 
@@ -166,6 +174,14 @@ def miscounted(found: Sequence[Verdict]) -> list[str]:
 def counts(found: Sequence[Verdict]) -> Counter[str]:
     """How many exercises ended in each way."""
     return Counter(verdict.worst.verdict for verdict in found)
+
+
+def _error_place(verdict: Verdict | None) -> str:
+    """File and line of what does not compile; "" if that is not the failure."""
+    if verdict is None or verdict.worst.lines[:1] != [NO_MODULE]:
+        return ""
+    found = re.match(r"(.+?:\d+):", verdict.worst.lines[1])
+    return found[1] if found else ""
 
 
 def _place(classroom: Classroom, exercise: Exercise) -> str:

@@ -199,7 +199,9 @@ def test_a_file_that_does_not_compile_leaves_the_others_alone(syllabus: Syllabus
     assert code == 1
     assert "1/2 solved" in text
     assert "the file does not compile" in text
-    assert "course1_made_up/exercises/fourfold.py:8" in text
+    assert "next: 1.2 fourfold (5 minutes), course1_made_up/exercises/fourfold.py:8\n" in text
+    assert "a bracket is opened and not closed" in text
+    assert "hint" not in text
 
 
 def test_solutions_pass_and_leave_no_progress(syllabus: Syllabus) -> None:
