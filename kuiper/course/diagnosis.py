@@ -10,6 +10,7 @@ import pytest
 from kuiper.course.bugs import Bug, bug_file, may_show_in, read_bugs
 from kuiper.course.comparison import difference
 from kuiper.course.errors import CourseError
+from kuiper.course.implementation import StudentError
 from kuiper.course.observation import Raised
 from kuiper.course.testing import Mismatch
 
@@ -46,17 +47,18 @@ def alike(
     First only the call that failed is made on each; the whole test, whose other calls must pass, on those left then. A
     property test is not run again: it would make hundreds of calls to find its example.
     """
-    if not isinstance(error, Mismatch):
-        return []
+    made = error.made if isinstance(error, Mismatch) else None
     is_property = hasattr(item.obj, "hypothesis")
+    if not isinstance(error, (Mismatch, StudentError)) or (is_property and made is None):
+        return []
     try:
         among = read_bugs(exercise)
         found = []
         for bug in bugs:
             impl = _implementation(classroom, exercise, bug, among, BUG_SECONDS)
-            if error.made is not None and not _answers_alike(error, error.made.on(impl)):
+            if made is not None and not _answers_alike(error, made.on(impl)):
                 continue
-            if (is_property and error.made is not None) or _answers_alike(error, run_with(item, impl)):
+            if is_property or _answers_alike(error, run_with(item, impl)):
                 found.append(bug)
     except CourseError:
         return []
@@ -88,7 +90,11 @@ def _implementation(
     return classroom.implementation(exercise, selection, seconds)
 
 
-def _answers_alike(error: Mismatch, other: BaseException | None) -> bool:
+def _answers_alike(error: Mismatch | StudentError, other: BaseException | None) -> bool:
+    if isinstance(error, StudentError):
+        if not isinstance(other, StudentError) or other.function != error.function:
+            return False
+        return _raised(other.raised) == _raised(error.raised)
     if not isinstance(other, Mismatch) or other.call != error.call:
         return False
     if isinstance(other.got, Raised) or isinstance(error.got, Raised):

@@ -7,12 +7,13 @@ answers like that.
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from kuiper.course.comparison import difference, first_difference, place_in_words
-from kuiper.course.grids import Shown, grid, inline, side_by_side
+from kuiper.course.grids import WIDEST, Shown, grid, inline, side_by_side
 from kuiper.course.implementation import Function, Implementation, StudentError
 from kuiper.course.observation import Observation, Raised, observe
 from kuiper.course.wire import type_name
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 MOST_LINES = 8  # of a failure: the call and both values
 LEAST_SHOWN = 5  # for the values, if the arguments are drawn, too
 MOST_SHOWN = 5
+LONGEST_CALL = 2  # lines
+LONGEST_ARGUMENT = 100
 SHORT = 64  # signs of a value that is shown whole
 
 
@@ -55,8 +58,12 @@ class Mismatch(AssertionError):
         else:
             words = [f"({self.words})"] if "dtype" in self.words or "where" in self.words else []
             shown = [*self._difference(max(MOST_LINES - len(self.call) - len(words), LEAST_SHOWN)), *words]
-        room = MOST_LINES - 1 - len(shown)
-        return [self.call[0], *(self.call[1:] if len(self.call) - 1 <= room else ()), *shown]
+        drawn = self.call[1:]
+        room = MOST_LINES - len(shown)
+        call = textwrap.wrap(self.call[0], WIDEST, subsequent_indent="    ", break_on_hyphens=False)
+        if len(call) > min(room, LONGEST_CALL):
+            call = [*call[: min(room, LONGEST_CALL) - 1], call[min(room, LONGEST_CALL) - 1][: WIDEST - 4] + " ..."]
+        return [*call, *(drawn if len(drawn) <= room - len(call) else ()), *shown]
 
     def _difference(self, most: int) -> list[str]:
         """Both values; of nested ones that are too long for a glance, the first element that differs, and its place."""
@@ -181,7 +188,7 @@ class Call:
         for key, value in self._arguments().items():
             if isinstance(value, Implementation):
                 continue
-            text = inline(value, 44)
+            text = inline(value, LONGEST_ARGUMENT)
             if key == hidden:
                 text = "out"
             elif isinstance(value, np.ndarray) and value.size > 6:
