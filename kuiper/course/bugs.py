@@ -56,11 +56,11 @@ def read_bugs(exercise: Exercise) -> list[Bug]:
     return bugs
 
 
-def bug_file(exercise: Exercise, bug: Bug, among: Sequence[Bug]) -> Path:
+def bug_file(exercise: Exercise, bug: Bug, among: Sequence[Bug] | None = None) -> Path:
     """The solution with the bug in it, as a file.
 
-    ``among`` are all bugs of the exercise: those of a .pyx that change the same functions are compiled as one module,
-    and the file is Python that takes the functions of this bug out of it.
+    ``among`` are all bugs of the exercise, which are read if they are not given. Those of a .pyx that change the same
+    functions are compiled as one module, and the file is Python that takes the functions of this bug out of it.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def bug_file(exercise: Exercise, bug: Bug, among: Sequence[Bug]) -> Path:
         path = folder(root, "bug-bank", course, bug.name) / exercise.file
         keep_text(path, text)
         return path
-    together = _texts(solution, tuple(among), changed)
+    together = _texts(solution, tuple(among or read_bugs(exercise)), changed)
     common, names = common_text(solution, tuple(together.values()))
     stem = Path(exercise.file).stem
     source = folder(root, "bug-bank", course, f"{stem}-{'-'.join(sorted(changed))}") / exercise.file
