@@ -160,6 +160,6 @@ def tell(mine: Table) -> None:
         say(f"failed, replaced by the reference: {printable(str(failure))}")
     first = mine.get("first")
     if first is not None:
-        say(f"first divergence: {printable(str(first))}")
+        say(f"first divergence: {printable(str(first))}. {printable(str(mine.get('others', '')))}".rstrip())
     elif names:
-        say("all outputs agree with the reference")
+        say(f"all {'other ' if mine.get('failures') else ''}outputs agree with the reference")

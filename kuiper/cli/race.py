@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from kuiper.bounded_file import read_json
 from kuiper.cli.apart import note_in, result_apart
 from kuiper.cli.terminal import open_console
-from kuiper.course.engine_race import course_race, engine_contestant, engine_race
+from kuiper.course.engine_race import course_race, engine_race
 from kuiper.course.errors import CourseError
 from kuiper.course.machine import this_machine
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.pictures.race_card import race_card
 from kuiper.course.places import root_here
-from kuiper.course.race import Divergence, Result, contestant, own_time, race, remember
+from kuiper.course.race import Divergence, Result, contestant, model_and_inputs, own_time, race, remember
 from kuiper.course.selection import Selection
 from kuiper.course.text_race import SHAKESPEARE, text_race
 from kuiper.printable import printable
@@ -72,7 +72,7 @@ def run_here(model: str, engine: str, path: Path) -> int:
     elif model == SHAKESPEARE:
         result = text_race(selection, note)
     elif engine == "mine":
-        param, arrays = engine_contestant(model)
+        param, arrays = model_and_inputs(model)
         result = engine_race(selection, model, param, arrays, note)
     else:
         load, inputs = contestant(model)
@@ -108,7 +108,7 @@ def show(result: Result, earlier: list[dict[str, Any]], console: Console) -> Non
         if explored:
             console.print(f"both feature maps beside each other: {explored}")
     elif result.yours:
-        console.print("all outputs agree with the reference")
+        console.print(f"all {'other ' if result.failures else ''}outputs agree with the reference")
     else:
         console.print("nothing of yours is in it yet: kuiper progress shows where to begin")
     slowest = max(result.ladder.values())

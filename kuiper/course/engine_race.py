@@ -8,28 +8,20 @@ is not is the reference's, and both are listed: so the engine runs from the firs
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import kuiper
+from kuiper.course.differences import TOLERANCE, difference
 from kuiper.course.errors import CourseError
 from kuiper.course.importer import load_exercise
 from kuiper.course.own_layers import course_module
 from kuiper.course.progress import Progress
-from kuiper.course.race import (
-    TOLERANCE,
-    YOUR_ENGINE,
-    Divergence,
-    Result,
-    milliseconds,
-    relative_error,
-)
+from kuiper.course.race import YOUR_ENGINE, Divergence, Result, milliseconds
 from kuiper.course.selection import selected
-from kuiper.graph.sample_inputs import sample_inputs
-from kuiper.models import bundled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     import numpy as np
 
@@ -37,12 +29,6 @@ if TYPE_CHECKING:
     from kuiper.course.selection import Kind, Selection
 
     Run = Callable[[], list[np.ndarray]]
-
-
-def engine_contestant(name: str) -> tuple[Path, tuple[np.ndarray, ...]]:
-    """The files of the model, and what to feed it: "resnet20", or the path of a .param file."""
-    path = bundled("cifar_resnet20") if name in ("resnet20", "cifar_resnet20") else Path(name)
-    return path, tuple(sample_inputs(kuiper.load(path)))
 
 
 def engine_race(
@@ -126,11 +112,11 @@ def _race(
         try:
             run = own()
             got, wanted = run(), reference()
-            off = max((relative_error(a, b) for a, b in zip(got, wanted, strict=True)), default=0.0)
+            off = difference(got, wanted).error
             result.ladder[YOUR_ENGINE] = milliseconds(run, ())
         except Exception as error:
             result.failures.append(f"{place}: {type(error).__name__}: {error}")
             return result, None
-    if not off <= TOLERANCE:
+    if off > TOLERANCE:
         return replace(result, divergence=Divergence("the answer", name, place, off)), None
     return result, got

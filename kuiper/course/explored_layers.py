@@ -4,6 +4,8 @@ The layers stand in the graph as ``kuiper race`` puts them there. Each operator 
 
     error    its output in the whole run, where a wrong number goes on into all that follows
     alone    its output for the reference's inputs: the operator's own fault
+
+A run begins and ends a text: so an operator with state gets an empty one, in the run and alone.
 """
 
 from __future__ import annotations
@@ -13,20 +15,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kuiper.course.own_layers import begun, build, providers, without_failures
-from kuiper.course.race import TOLERANCE, relative_error
+from kuiper.course.differences import TOLERANCE, Difference, difference
+from kuiper.course.own_layers import OwnLayerError, begun, build, providers, without_failures
 from kuiper.explore.arrays import as_levels, levels, number
 from kuiper.explore.timing import layers_run
 from kuiper.explore.values import pictured
+from kuiper.graph.pnnx.ir import Parameter
+from kuiper.graph.pnnx.values import spell_value
+from kuiper.graph.state import State
+from kuiper.graph.step import uses_state
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from kuiper.course.manifest import Exercise
     from kuiper.course.selection import Selection
     from kuiper.explore.arrays import Table
     from kuiper.graph import RuntimeGraph
+    from kuiper.graph.runtime_operator import RuntimeOperator, RuntimeParameter
 
+MOST_NAMED = 5
 MOST_BYTES = 1 << 30
 """Bytes of the reference's values that are kept to be compared with; of a network with more, the first ones are."""
 
@@ -48,21 +56,22 @@ def look_into(
 
     Returns
     -------
-    ``operators``, ``first`` with ``yours``, ``reference`` and ``difference`` if there is one; ``exercises`` that ran,
-    ``failures`` that were replaced by the reference; ``run``.
+    ``operators``, ``first`` with ``yours``, ``reference`` and ``difference`` if there is one; ``others``, what
+    there is to say of all others that differ; ``exercises`` that ran, ``failures`` that were replaced by the reference;
+    ``run``.
     """
     reference = load(False)
     fast = replace(selection, mode="fast")
 
-    def attempt(own: dict[str, Exercise]) -> tuple[RuntimeGraph, Table]:
+    def attempt(own: dict[str, Exercise]) -> Table:
         graph = build(fast, load, own, entered)
-        return graph, compare(reference, graph, inputs, own)
+        table = compare(reference, graph, inputs, own)
+        return table | {"run": layers_run(graph, inputs, "your layers", "mine", {}) if own else None}
 
     known = begun(selection, providers(selection, reference.operators))
-    own, (graph, table), failures = without_failures(known, attempt)
+    own, table, failures = without_failures(known, attempt)
     table["exercises"] = sorted({exercise.label for exercise in own.values()})
     table["failures"] = failures
-    table["run"] = layers_run(graph, inputs, "your layers", "mine", {}) if own else None
     return table
 
 
@@ -73,6 +82,8 @@ def compare(
     wanted: dict[int, Any] = {op.outputs[0].index: x for op, x in zip(reference.input_operators, inputs, strict=True)}
     operators: dict[str, Table] = {}
     table: Table = {"operators": operators, "first": None, "tolerance": TOLERANCE}
+    faulty: dict[RuntimeOperator, bool] = {}
+    state = State(max((max(x.shape) for x in inputs if x.ndim), default=1))
     kept = 0
 
     def remember(op: Any, outputs: tuple[Any, ...], seconds: float) -> None:
@@ -84,21 +95,84 @@ def compare(
     def look(op: Any, outputs: tuple[Any, ...], seconds: float) -> None:
         if not all(operand.index in wanted for operand in (*op.outputs, *op.inputs)):
             return
-        error, worst = _largest_error(op, outputs, wanted)
-        agrees = error <= TOLERANCE
+        found = _compared(op, outputs, wanted)
         is_own = op.type in own
+        alone = Difference() if found.agrees else _alone(op, wanted, state) if is_own else None
+        if is_own and alone is not None:
+            faulty[op] = not alone.agrees
         operators[op.name] = {
             "exercise": own[op.type].label if is_own else "",
-            "error": number(error),
-            "alone": number(_alone(op, wanted)) if is_own and not agrees else (0.0 if agrees else None),
-            "agrees": agrees,
+            "error": number(found.error),
+            "alone": None if alone is None else number(alone.error),
+            "agrees": found.agrees,
+            "form": found.form,
         }
-        if not agrees and table["first"] is None:
-            table.update({"first": op.name, **both(outputs[worst], wanted[op.outputs[worst].index])})
+        if not found.agrees and table["first"] is None:
+            table.update({"first": op.name, **both(outputs[found.worst], wanted[op.outputs[found.worst].index])})
 
     reference.forward(*inputs, observer=remember)
     graph.forward(*inputs, observer=look)
+    names = [op.name for op, is_wrong in faulty.items() if is_wrong]
+    differing = sum(not entry["agrees"] for entry in operators.values())
+    table["others"] = of_the_others(table["first"], names, differing, only_in_faulty(faulty))
     return table
+
+
+def of_the_others(first: str | None, faulty: Sequence[str], differing: int, shared: Sequence[str]) -> str:
+    """What is known of the operators that differ beside the first: wrong on their own, or given wrong inputs.
+
+    Parameters
+    ----------
+    first : the first that differs
+    faulty : those that are wrong on their own, perhaps the first among them
+    differing : how many differ in all
+    shared : parameters that the faulty ones alone have
+
+    >>> of_the_others("conv1", ["conv1", "conv3"], 2, ["stride=(2,2)"])
+    'Also wrong on its own: conv3. Of their type, only these have stride=(2,2).'
+    >>> of_the_others("conv1", ["conv1"], 2, [])
+    '1 more gets wrong inputs, and differs for that.'
+    """
+    also = [name for name in faulty if name != first]
+    passed_on = differing - len({*also, first})
+    words = []
+    if also:
+        more = f" and {len(also) - MOST_NAMED} more" if len(also) > MOST_NAMED else ""
+        whose = "its" if len(also) == 1 else "their"
+        words.append(f"Also wrong on {whose} own: {', '.join(also[:MOST_NAMED])}{more}.")
+    if shared:
+        words.append(f"Of their type, only these have {', '.join(shared)}.")
+    if passed_on > 0:
+        get, differ = ("gets", "differs") if passed_on == 1 else ("get", "differ")
+        words.append(f"{passed_on} more {get} wrong inputs, and {differ} for that.")
+    return " ".join(words)
+
+
+def only_in_faulty(faulty: Mapping[RuntimeOperator, bool]) -> list[str]:
+    """The parameters that all faulty operators have and none of the others of their type, as a file writes them.
+
+    One operator shares nothing, and where all of a type are faulty, no parameter tells them apart.
+
+    >>> from kuiper.graph.pnnx.values import parse_value
+    >>> from kuiper.graph.runtime_operator import RuntimeOperator
+    >>> def conv(name, stride):
+    ...     params = {"stride": parse_value(stride, ""), "groups": parse_value("1", "")}
+    ...     return RuntimeOperator("nn.Conv2d", name, params=params)
+    >>> only_in_faulty({conv("a", "1"): False, conv("b", "2"): True, conv("c", "2"): True})
+    ['stride=2']
+    """
+    wrong = [op for op, is_wrong in faulty.items() if is_wrong]
+    types = {op.type for op in wrong}
+    right = [op for op, is_wrong in faulty.items() if not is_wrong and op.type in types]
+    if len(wrong) < 2 or not right:
+        return []
+    texts = {op: {f"{key}={_spelled(parameter, op.where)}" for key, parameter in op.params.items()} for op in faulty}
+    common = set.intersection(*(texts[op] for op in wrong))
+    return sorted(common.difference(*(texts[op] for op in right)))
+
+
+def _spelled(parameter: RuntimeParameter, where: str) -> str:
+    return spell_value(Parameter(parameter.type, parameter.value), where)
 
 
 def both(yours: Any, reference: Any) -> Table:
@@ -129,17 +203,20 @@ def _ends(*arrays: np.ndarray) -> tuple[float, float]:
     return low, max((float(part.max()) for part in finite if part.size), default=0.0)
 
 
-def _largest_error(op: Any, outputs: tuple[Any, ...], wanted: Mapping[int, Any]) -> tuple[float, int]:
-    """The largest error of an operator's outputs, NaN counting as infinite, and which of them has it."""
-    errors = [relative_error(got, wanted[operand.index]) for operand, got in zip(op.outputs, outputs, strict=True)]
-    errors = [error if error == error else float("inf") for error in errors]
-    worst = max(range(len(errors)), key=errors.__getitem__, default=0)
-    return (errors[worst] if errors else 0.0), worst
+def _compared(op: RuntimeOperator, outputs: Sequence[Any], wanted: Mapping[int, Any]) -> Difference:
+    """How an operator's outputs differ from the reference's."""
+    return difference(outputs, [wanted[operand.index] for operand in op.outputs])
 
 
-def _alone(op: Any, wanted: Mapping[int, Any]) -> float:
-    """The error of an operator that gets the reference's inputs; those of stateful operators do not stand alone."""
-    with np.errstate(all="ignore"):
-        result = op.layer.forward(*(wanted[operand.index] for operand in op.inputs))
-    outputs = (result,) if len(op.outputs) == 1 else tuple(result)
-    return _largest_error(op, outputs, wanted)[0]
+def _alone(op: RuntimeOperator, wanted: Mapping[int, Any], state: State) -> Difference:
+    """How its outputs differ where an operator gets the reference's inputs; one that raises has no right number."""
+    assert op.layer is not None, "a graph that has run"
+    inputs = [wanted[operand.index] for operand in op.inputs]
+    if uses_state(op):
+        inputs.append(state.of(op.name))
+    try:
+        with np.errstate(all="ignore"):
+            result = op.layer.forward(*inputs)
+    except OwnLayerError:
+        return Difference(error=float("inf"))
+    return _compared(op, (result,) if len(op.outputs) == 1 else tuple(result), wanted)

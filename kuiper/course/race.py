@@ -8,14 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from PIL import Image
 
 import kuiper
+from kuiper.course.differences import OF_THE_LARGEST, difference
 from kuiper.course.own_layers import begun, build, providers, split, without_failures
 from kuiper.course.places import state_folder
 from kuiper.course.state_file import read_state, write_state
 from kuiper.errors import KuiperError
 from kuiper.graph import RuntimeGraph, pnnx
+from kuiper.graph.sample_inputs import sample_inputs
 from kuiper.layers import registry
+from kuiper.models import bundled, bundled_photo
+from kuiper.models.subject import Subject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,7 +29,6 @@ if TYPE_CHECKING:
     from kuiper.course.selection import Selection
     from kuiper.graph.runtime_operator import RuntimeOperator
 
-TOLERANCE = 1e-4
 YOUR_LAYERS = "your layers"
 YOUR_ENGINE = "your engine"
 SECONDS = 1.0
@@ -52,7 +56,8 @@ class Divergence:
     detail: str = ""
 
     def __str__(self) -> str:
-        return f"{self.operator} -> {self.exercise} ({self.detail or f'{self.type}, off by {self.error:.2g}'})"
+        how = self.detail or f"{self.type}, off by {self.error:.2g} {OF_THE_LARGEST}"
+        return f"{self.operator} -> {self.exercise} ({how})"
 
 
 @dataclass(frozen=True)
@@ -107,7 +112,7 @@ def race(
 def first_divergence(
     reference: RuntimeGraph, graph: RuntimeGraph, inputs: tuple[np.ndarray, ...], own: Mapping[str, Exercise]
 ) -> Divergence | None:
-    """Compare all outputs in the order of execution; an error is relative to the largest value of the reference."""
+    """Compare all outputs in the order of execution."""
     comparison = Comparison(own)
     reference.forward(*inputs, observer=comparison.remember)
     try:
@@ -134,29 +139,10 @@ class Comparison:
         """Look whether these are the first outputs that differ from those that were kept."""
         if self.found:
             return
-        pairs = list(zip(outputs, self.wanted[op.name], strict=True))
-        error = max((relative_error(a, b) for a, b in pairs), default=0.0)
-        other = next(filter(None, (_other_form(a, b) for a, b in pairs)), "")
-        if other or not error <= TOLERANCE:
+        found = difference(outputs, self.wanted[op.name])
+        if not found.agrees:
             exercise = self.own[op.type].label if op.type in self.own else "the reference"
-            self.found = Divergence(op.name, op.type, exercise, error, other and f"{op.type}, {other}")
-
-
-def relative_error(got: Any, wanted: Any) -> float:
-    """The largest difference by the largest value; infinite where shapes differ."""
-    a, b = np.asarray(got), np.asarray(wanted)
-    if a.shape != b.shape:
-        return float("inf")
-    scale = float(np.abs(b).max(initial=0.0)) or 1.0
-    return float(np.abs(a.astype(np.float64) - b).max(initial=0.0)) / scale
-
-
-def _other_form(got: Any, wanted: Any) -> str:
-    """How an output differs from the reference's in shape or dtype, which the next layer may refuse; or ""."""
-    a, b = np.asarray(got), np.asarray(wanted)
-    if a.shape != b.shape:
-        return f"shape {a.shape} where {b.shape} is expected"
-    return f"{a.dtype} where {b.dtype} is expected" if a.dtype != b.dtype else ""
+            self.found = Divergence(op.name, op.type, exercise, found.error, found.form and f"{op.type}, {found.form}")
 
 
 def milliseconds(model: Callable[..., Any], inputs: tuple[np.ndarray, ...]) -> float:
@@ -185,11 +171,22 @@ def contestant(name: str) -> tuple[Callable[[bool], RuntimeGraph], tuple[np.ndar
     if name == "expressions":
         shapes = [(2, 3, 32, 32)] * 2
         return _load_expressions, tuple(generator.standard_normal(shape, dtype=np.float32) for shape in shapes)
-    from kuiper.graph.sample_inputs import sample_inputs
-    from kuiper.models import bundled
+    path, inputs = model_and_inputs(name)
+    return lambda optimize: kuiper.load(path, optimize=optimize), inputs
 
-    path = bundled("cifar_resnet20") if name in ("resnet20", "cifar_resnet20") else Path(name)
-    return lambda optimize: kuiper.load(path, optimize=optimize), tuple(sample_inputs(kuiper.load(path)))
+
+def model_and_inputs(name: str) -> tuple[Path, tuple[np.ndarray, ...]]:
+    """The .param file of "resnet20", or of a path, and what ``kuiper explore`` would give it: a cat, made-up numbers.
+
+    >>> path, (photo,) = model_and_inputs("resnet20")
+    >>> path.name, photo.shape
+    ('cifar_resnet20.pnnx.param', (1, 3, 32, 32))
+    """
+    if name in ("resnet20", "cifar_resnet20"):
+        path = bundled("cifar_resnet20")
+        with Image.open(bundled_photo()) as photo:
+            return path, Subject.of(path, [photo]).inputs
+    return Path(name), tuple(sample_inputs(kuiper.load(name)))
 
 
 def remember(root: Path, result: Result) -> list[dict[str, Any]]:

@@ -7,11 +7,11 @@ import pytest
 
 from kuiper.cli import main
 from kuiper.course import race as race_module
-from kuiper.course.engine_race import course_race, engine_contestant, engine_race
+from kuiper.course.engine_race import course_race, engine_race
 from kuiper.course.errors import CourseError
 from kuiper.course.manifest import Syllabus, read_syllabus
 from kuiper.course.progress import Progress
-from kuiper.course.race import YOUR_ENGINE, remember
+from kuiper.course.race import YOUR_ENGINE, model_and_inputs, remember
 from kuiper.course.selection import Selection
 from kuiper.graph import pnnx
 from tests.course.made_up import made_up, solve
@@ -118,8 +118,8 @@ def test_remember_keeps_races_of_the_own_engine(syllabus: Syllabus, param: Path)
     assert [len(remember(syllabus.root, result)) for _ in range(3)] == [1, 2, 3]
 
 
-def test_engine_contestant_is_a_file_and_its_inputs(param: Path) -> None:
-    path, inputs = engine_contestant(str(param))
+def test_model_and_inputs_is_a_file_and_its_inputs(param: Path) -> None:
+    path, inputs = model_and_inputs(str(param))
     assert path == param
     assert [array.shape for array in inputs] == [(1, 3)]
 

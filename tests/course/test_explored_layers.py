@@ -1,20 +1,27 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
+import kuiper
+from kuiper.course import race as race_module
 from kuiper.course.explored_layers import both, look_into
 from kuiper.course.manifest import Syllabus, read_syllabus
+from kuiper.course.race import model_and_inputs, race
 from kuiper.course.selection import Selection
 from kuiper.explore import timing
+from kuiper.models import bundled
 from tests.course.made_up import made_up, solve
 from tests.course.test_race import ADAPTERS, INPUTS, load
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from kuiper.graph import RuntimeGraph
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -55,6 +62,86 @@ def test_look_into_replaces_a_layer_that_raises(syllabus: Syllabus) -> None:
     table = look_into(Selection(syllabus), load, INPUTS)
     assert (table["exercises"], table["first"]) == ([], None)
     assert table["failures"][0].startswith("first -> 1.1 double: TypeError")
+
+
+def test_look_into_of_a_wrong_layer_says_what_is_known_of_the_others(syllabus: Syllabus) -> None:
+    solve(syllabus, "1.1", ("x * 2", "x * 3"))
+    assert look_into(Selection(syllabus), load, INPUTS)["others"] == "Also wrong on its own: second."
+    solve(syllabus, "1.1", ("x * 2", "(x * 3 if x[0, 0] == 1 else x * 2)"))
+    table = look_into(Selection(syllabus), load, INPUTS)
+    assert table["operators"]["second"]["alone"] == pytest.approx(0.5)  # on its own it is given a 1, in the run a 1.5
+    solve(syllabus, "1.1", ("x * 2", "(x * 3 if x[0, 0] == 1 else x * 2) if x.max() < 4 else x * 2"))
+    adapters = syllabus.root / "course1_made_up" / "adapters.py"
+    adapters.write_text(ADAPTERS.replace("self.double(x) / 2", "self.double(x) / 2 if self.op.name == 'first' else x"))
+    table = look_into(Selection(syllabus), load, INPUTS)
+    assert table["others"] == "1 more gets wrong inputs, and differs for that."
+
+
+def test_look_into_of_a_layer_that_raises_only_alone_says_that_it_has_no_right_number(syllabus: Syllabus) -> None:
+    solve(syllabus, "1.1", ("x * 2", "x * 3"))
+    adapters = syllabus.root / "course1_made_up" / "adapters.py"
+    raises = "self.double(x) / 2 if self.op.name == 'first' or x[0, 0] != 1 else x[9]"
+    adapters.write_text(ADAPTERS.replace("self.double(x) / 2", raises))
+    table = look_into(Selection(syllabus), load, INPUTS)
+    assert (table["first"], table["failures"]) == ("first", [])
+    assert table["operators"]["second"]["alone"] is None  # endless
+    assert table["others"] == "Also wrong on its own: second."
+
+
+def test_look_into_replaces_a_layer_that_raises_when_it_is_timed(syllabus: Syllabus) -> None:
+    solve(syllabus, "1.1", ("x * 2", "(calls.append(1), x * 2 if len(calls) < 3 else x[9])[1]"))
+    text = syllabus.exercise("1.1").student_file
+    text.write_text(text.read_text() + "\n\ncalls = []\n")
+    table = look_into(Selection(syllabus), load, INPUTS)
+    assert (table["exercises"], table["run"]) == ([], None)
+    assert "IndexError" in table["failures"][0]
+
+
+def test_look_into_of_a_wrong_attention_blames_nothing_on_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The operators with state differ because of their inputs, and on their own they are right."""
+    monkeypatch.setattr(timing, "SECONDS", 0.0)
+    syllabus = read_syllabus(ROOT)
+    attention = syllabus.exercise("5.12")
+    text, right = attention.solution_file.read_text(), "np.arange(t) <= last_seen"
+    assert text.count(right) == 1
+    (tmp_path / "attention_cache.py").write_text(text.replace(right, "np.arange(t) <= last_seen + 1"))
+    selection = Selection(syllabus, "skeleton", {"5.12": "solution"}).with_path(
+        attention, tmp_path / "attention_cache.py"
+    )
+    model = bundled("shakespeare")
+    table = look_into(selection, lambda optimize: kuiper.load(model, optimize=optimize), (np.arange(12)[None],))
+    assert table["failures"] == []
+    assert table["exercises"] == [attention.label]
+    types = {op.name: op.type for op in kuiper.load(model, optimize=False).operators}
+    assert types[table["first"]] == "kuiper.CausalAttention"
+    caches = [entry for name, entry in table["operators"].items() if types[name] == "kuiper.Cache"]
+    assert {entry["agrees"] for entry in caches} == {True, False}  # those in front of the first attention agree
+    assert {entry["alone"] for entry in caches} == {0.0}
+    assert "more get wrong inputs" in table["others"]
+
+
+def test_look_into_and_race_measure_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timing, "SECONDS", 0.0)
+    monkeypatch.setattr(race_module, "SECONDS", 0.0)
+    syllabus = read_syllabus(ROOT)
+    convolution = syllabus.exercise("3.5")
+    text, right = convolution.solution_file.read_text(), "if bias is not None:"
+    assert text.count(right) == 1
+    (tmp_path / "conv2d.py").write_text(text.replace(right, "if bias is not None and tuple(stride) == (1, 1):"))
+    selection = Selection(syllabus, "solution").with_path(convolution, tmp_path / "conv2d.py")
+    path, inputs = model_and_inputs("resnet20")
+
+    def load(optimize: bool) -> RuntimeGraph:
+        return kuiper.load(path, optimize=optimize)
+
+    divergence = race(selection, "resnet20", load, inputs).divergence
+    table = look_into(selection, load, inputs)
+    assert divergence is not None
+    assert divergence.operator == table["first"]
+    assert divergence.error == pytest.approx(table["operators"][table["first"]]["error"], rel=1e-6)
+    assert "Of their type, only these have stride=(2,2)." in table["others"]
 
 
 def test_look_into_flags_nan_and_other_shapes(syllabus: Syllabus) -> None:

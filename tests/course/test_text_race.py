@@ -13,9 +13,10 @@ import pytest
 
 from kuiper.cli import main
 from kuiper.course import race as race_module
+from kuiper.course.differences import TOLERANCE
 from kuiper.course.manifest import Syllabus, read_syllabus
 from kuiper.course.places import python_environment
-from kuiper.course.race import TOLERANCE, YOUR_LAYERS, Result
+from kuiper.course.race import YOUR_LAYERS, Result
 from kuiper.course.selection import Selection
 from kuiper.course.text_race import PROMPT, TOKENS, Noted, Written, sampler, text_race
 from kuiper.course.text_race import load as shakespeare

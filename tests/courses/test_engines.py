@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kuiper.course.differences import TOLERANCE, relative_error
 from kuiper.course.manifest import Course, read_syllabus
 from kuiper.course.own_layers import course_module
-from kuiper.course.race import TOLERANCE, relative_error
 from kuiper.course.selection import Kind, Selection, selected
 
 ROOT = Path(__file__).parents[2]

@@ -28,7 +28,7 @@
     if (!first) return html('p', { class: 'verdict good' }, 'Your layers agree with the reference', agreed);
     const own = first.exercise ? `, which runs your exercise ${first.exercise}.` : '.';
     return html('p', { class: 'verdict bad' }, html('strong', {}, 'The first difference is in ',
-      link(mine.first, () => context.choose(mine.first, 0))), `${own} What comes after it differs because of it.`);
+      link(mine.first, () => context.choose(mine.first, 0))), `${own} ${mine.others}`);
   }
 
   function pictures(context, mine) {
@@ -47,10 +47,10 @@
 
   function verdicts(context, entries) {
     const rows = entries.map(([name, entry]) => [
-      link(name, () => context.choose(name, 0)), entry.exercise, errorText(entry.error),
-      entry.agrees || !entry.exercise ? '' : errorText(entry.alone),
-      html('span', { class: entry.agrees ? 'good' : 'bad' }, entry.agrees ? 'agrees' : 'differs')]);
-    return table(['operator', 'exercise', 'error', 'error on its own', ''], rows);
+      link(name, () => context.choose(name, 0)),
+      html('span', { class: entry.agrees ? 'good' : 'bad' }, entry.form || (entry.agrees ? 'agrees' : 'differs')),
+      entry.exercise, errorText(entry.error), entry.agrees || !entry.exercise ? '' : errorText(entry.alone)]);
+    return html('div', { class: 'narrow' }, table(['operator', '', 'exercise', 'error', 'on its own'], rows));
   }
 
   function draw(context) {
