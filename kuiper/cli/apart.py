@@ -5,16 +5,22 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING
 
+from kuiper.cli.terminal import open_console
 from kuiper.course.errors import CourseError
 from kuiper.course.places import python_environment
+from kuiper.course.processes import end_tree
+from kuiper.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
 _LONGEST = 200  # bytes of a note
+LOOKS = 0.2  # seconds between two looks at the note
+TOLD_EVERY = 10.0  # seconds; where lines stay, not each place is worth one
 
 
 def note_in(path: Path) -> Callable[[str], None]:
@@ -30,11 +36,15 @@ def note_in(path: Path) -> Callable[[str], None]:
 
 def place_in(path: Path) -> str:
     """The newest note in this file; empty if there is none."""
-    return path.read_text(encoding="utf-8").strip() if path.is_file() else ""
+    return path.read_text(encoding="utf-8", errors="replace").strip() if path.is_file() else ""
 
 
-def result_apart(name: str, arguments: Sequence[str], path: Path, seconds: float) -> Path:
+def result_apart(
+    name: str, arguments: Sequence[str], path: Path, seconds: float, variables: Mapping[str, str] | None = None
+) -> Path:
     """The file ``path`` that ``kuiper NAME`` has written in a process of its own: a layer may crash, or never return.
+
+    Where it has got to is shown meanwhile. ``variables`` are for its environment.
 
     Raises
     ------
@@ -42,13 +52,40 @@ def result_apart(name: str, arguments: Sequence[str], path: Path, seconds: float
         If there is none; the message names the operator and its exercise.
     """
     command = [sys.executable, "-m", "kuiper", name, *arguments, "--result", str(path)]
-    try:
-        done = subprocess.run(command, env=python_environment(), timeout=seconds, stderr=subprocess.PIPE, text=True)
-        ended = f"the process died (exit code {done.returncode})"
-    except subprocess.TimeoutExpired:
-        done, ended = None, f"nothing within {seconds:.0f} seconds"
+    env = python_environment() | dict(variables or {})
+    with subprocess.Popen(command, env=env, stderr=subprocess.PIPE, start_new_session=True) as process:
+        try:
+            said = _watched(process, name, path.with_suffix(".place"), seconds)
+        finally:
+            if process.poll() is None:
+                end_tree(process)
     if path.is_file():
         return path
-    if done is not None and done.returncode == 1 and done.stderr:
-        raise CourseError(name, "a result", done.stderr.strip().splitlines()[-1])
+    if process.returncode == 1 and said:
+        raise CourseError(name, "a result", said.splitlines()[-1])
+    ended = (
+        f"nothing within {seconds:.0f} seconds"
+        if said is None
+        else f"the process died (exit code {process.returncode})"
+    )
     raise CourseError(place_in(path.with_suffix(".place")) or name, "an answer", ended)
+
+
+def _watched(process: subprocess.Popen[bytes], name: str, note: Path, seconds: float) -> str | None:
+    """What a process has written to stderr until its end; None if it has not ended in time. Its place is shown.
+
+    On a terminal one line is rewritten; elsewhere there is a line now and then.
+    """
+    console, began = open_console(error=True), time.monotonic()
+    told = 0.0
+    with console.status(name) as status:
+        while (waited := time.monotonic() - began) < seconds:
+            try:
+                return process.communicate(timeout=LOOKS)[1].decode("utf-8", "replace").strip()
+            except subprocess.TimeoutExpired:
+                line = f"{name}: {printable(place_in(note)) or 'begins'} ({waited:.0f} s)"
+                status.update(line)
+            if not console.is_terminal and waited - told > TOLD_EVERY:
+                told = waited
+                console.print(line)
+    return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,17 +19,21 @@ from kuiper.course.machine import this_machine
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.pictures.race_card import race_card
 from kuiper.course.places import root_here
-from kuiper.course.race import Divergence, Result, contestant, model_and_inputs, own_time, race, remember
+from kuiper.course.quiet import ONE_THREAD, one_thread, watch_the_cores
+from kuiper.course.race import Divergence, Result, best_before, contestant, model_and_inputs, own_time, race, remember
 from kuiper.course.selection import Selection
 from kuiper.course.text_race import SHAKESPEARE, text_race
 from kuiper.printable import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.console import Console
 
     from kuiper.course.pictures.picture import Picture
 
 BAR = 30
+SMALL = 0.2  # milliseconds: what a call costs before it computes anything is a large part of so little
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -67,18 +71,24 @@ def execute(arguments: argparse.Namespace) -> int:
 def run_here(model: str, engine: str, path: Path) -> int:
     """Run the race in this process and write its result; the place of the moment stands in a file beside it."""
     selection, note = Selection(read_syllabus(root_here())), note_in(path.with_suffix(".place"))
-    if model in selection.syllabus.races():
-        result = course_race(selection, selection.syllabus.races()[model], note)
-    elif model == SHAKESPEARE:
-        result = text_race(selection, note)
-    elif engine == "mine":
-        param, arrays = model_and_inputs(model)
-        result = engine_race(selection, model, param, arrays, note)
-    else:
-        load, inputs = contestant(model)
-        result = race(selection, model, load, inputs, note)
-    path.write_text(json.dumps(asdict(result)), encoding="utf-8")
+    busy = watch_the_cores()
+    with one_thread():
+        result = _result_here(selection, model, engine, note)
+    path.write_text(json.dumps(asdict(replace(result, busy=busy()))), encoding="utf-8")
     return 0
+
+
+def _result_here(selection: Selection, model: str, engine: str, note: Callable[[str], None]) -> Result:
+    """The race that the words ask for."""
+    if model in selection.syllabus.races():
+        return course_race(selection, selection.syllabus.races()[model], note)
+    if model == SHAKESPEARE:
+        return text_race(selection, note)
+    if engine == "mine":
+        param, arrays = model_and_inputs(model)
+        return engine_race(selection, model, param, arrays, note)
+    load, inputs = contestant(model)
+    return race(selection, model, load, inputs, note)
 
 
 def run_apart(model: str, engine: str, seconds: float) -> Result:
@@ -90,7 +100,7 @@ def run_apart(model: str, engine: str, seconds: float) -> Result:
         If it does; the message names the operator and its exercise.
     """
     with tempfile.TemporaryDirectory() as folder:
-        path = result_apart("race", [model, "--engine", engine], Path(folder, "result.json"), seconds)
+        path = result_apart("race", [model, "--engine", engine], Path(folder, "result.json"), seconds, ONE_THREAD)
         return _result(read_json(path, CourseError, "a result in JSON", finite=False))
 
 
@@ -117,11 +127,24 @@ def show(result: Result, earlier: list[dict[str, Any]], console: Console) -> Non
         bar = "█" * max(1, round(BAR * milliseconds / slowest))
         pace = f"{1e3 / milliseconds:9.0f} tokens/s" if result.per == "token" and milliseconds else ""
         console.print(f"  {name.ljust(width)}  {milliseconds:9.2f} ms{pace}  {bar}")
-    console.print(f"  on {machine_of(result)}")
-    before = [own_time(entry["ladder"]) for entry in earlier if entry["model"] == result.model and entry["yours"]]
-    now = own_time(result.ladder)
-    if before and now is not None and result.yours:
-        console.print(f"your best so far: {min(before):.2f} ms, now {now:.2f} ms")
+    console.print(f"  on {machine_of()}")
+    if result.busy:
+        console.print(f"the machine is busy ({result.busy}): the times may be too long; race again when it is quiet")
+    if words := small_case(result):
+        console.print(words)
+    before, now = best_before(earlier, result.model), own_time(result.ladder)
+    if now is not None and result.yours and not result.is_right:
+        console.print("a time counts only when all outputs agree")
+    elif before is not None and now is not None and result.yours:
+        console.print(f"your best so far: {min(before, now):.2f} ms, now {now:.2f} ms")
+
+
+def small_case(result: Result) -> str:
+    """Why the student's is faster than kuiper, where the case is too small for anything but calls; or ""."""
+    now, kuipers = own_time(result.ladder), result.ladder.get("kuiper")
+    if not result.yours or now is None or kuipers is None or not now < kuipers < SMALL:
+        return ""
+    return "yours is faster here because the case is tiny: kuiper checks inputs and looks up a plan in every call"
 
 
 def explore_command(result: Result) -> str:
@@ -133,12 +156,12 @@ def explore_command(result: Result) -> str:
 
 def draw(result: Result) -> Picture:
     """The ladder as a picture, with the machine below it."""
-    return race_card(result.ladder, f"{result.model}: milliseconds for one {result.per}", machine_of(result))
+    return race_card(result.ladder, f"{result.model}: milliseconds for one {result.per}", machine_of())
 
 
-def machine_of(result: Result) -> str:
-    """What the times were measured on; tokens come from one thread."""
-    return this_machine() + (", one thread" if result.per == "token" else "")
+def machine_of() -> str:
+    """What the times were measured on."""
+    return f"{this_machine()}, one thread"
 
 
 def _result(table: dict[str, Any]) -> Result:

@@ -68,7 +68,7 @@ def engine_race(
 
         return run
 
-    result, _ = _race(selection, parts, f"{name} on your engine", capstone.label, own, reference(False))
+    result, _ = _race(selection, parts, f"{name} on your engine", capstone.label, own, reference(False), entered)
     result.ladder["kuiper, operator by operator"] = milliseconds(reference(False), ())
     result.ladder["kuiper"] = milliseconds(reference(True), ())
     return result
@@ -94,13 +94,19 @@ def course_race(selection: Selection, course: Course, entered: Callable[[str], N
     module = course_module(course.folder, "engine")
     parts = [selection.syllabus.exercise(id_) for id_ in words.parts]
     reference: Run = module.reference()
-    result, answer = _race(selection, parts, words.race, course.name, module.own, reference)
+    result, answer = _race(selection, parts, words.race, course.name, module.own, reference, entered)
     result.ladder["kuiper"] = milliseconds(reference, ())
     return result if answer is None else replace(result, answer=module.words(answer))
 
 
 def _race(
-    selection: Selection, parts: list[Exercise], name: str, place: str, own: Callable[[], Run], reference: Run
+    selection: Selection,
+    parts: list[Exercise],
+    name: str,
+    place: str,
+    own: Callable[[], Run],
+    reference: Run,
+    entered: Callable[[str], None],
 ) -> tuple[Result, list[np.ndarray] | None]:
     """Make the student's engine, compare its answer with the reference's, time it; and the answer, if it is right."""
     progress = Progress(selection.syllabus.root)
@@ -110,9 +116,12 @@ def _race(
     result = Result(name, yours, others)
     with selected(replace(selection, kind="solution", kinds=kinds, mode="fast")):
         try:
+            entered(f"{place}: your parts are loaded, and compiled where they are new")
             run = own()
+            entered(f"{place}: your answer beside the reference")
             got, wanted = run(), reference()
             off = difference(got, wanted).error
+            entered(f"{place}: the times")
             result.ladder[YOUR_ENGINE] = milliseconds(run, ())
         except Exception as error:
             result.failures.append(f"{place}: {type(error).__name__}: {error}")

@@ -23,7 +23,7 @@ from kuiper.models import bundled, bundled_photo
 from kuiper.models.subject import Subject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from kuiper.course.manifest import Exercise
     from kuiper.course.selection import Selection
@@ -65,7 +65,7 @@ class Result:
     """A finished race: whose exercises ran, where they first went wrong, and the ladder of times in milliseconds.
 
     ``answer`` says in words what came out, where somebody can say that. The times are those of one ``per``: of a run of
-    the network, or of a token.
+    the network, or of a token. ``busy`` says how others had the cores meanwhile; "" if they left them.
     """
 
     model: str
@@ -76,6 +76,12 @@ class Result:
     ladder: dict[str, float] = field(default_factory=dict)
     answer: str = ""
     per: str = "run"
+    busy: str = ""
+
+    @property
+    def is_right(self) -> bool:
+        """Whether all that is the student's ran, and agrees: only then its time counts."""
+        return self.divergence is None and not self.failures
 
 
 def race(
@@ -99,11 +105,13 @@ def race(
     ladder = {}
     try:
         if own:
+            entered("the times of your layers")
             ladder[f"{YOUR_LAYERS}, every index checked"] = milliseconds(build(selection, load, own, entered), inputs)
             ladder[YOUR_LAYERS] = milliseconds(graph, inputs)
     except KuiperError:
         if divergence is None:
             raise
+    entered("the times of kuiper")
     ladder["kuiper, operator by operator"] = milliseconds(reference, inputs)
     ladder["kuiper"] = milliseconds(load(True), inputs)
     return Result(name, yours, others, failures, divergence, ladder)
@@ -163,6 +171,22 @@ def own_time(ladder: Mapping[str, Any]) -> Any:
     (4.0, None)
     """
     return ladder.get(YOUR_ENGINE, ladder.get(YOUR_LAYERS))
+
+
+def best_before(history: Sequence[Mapping[str, Any]], model: str) -> float | None:
+    """The shortest time of the student's in earlier races of a model whose answers were right; None if there is none.
+
+    >>> right = {"model": "m", "yours": ["1.1"], "ladder": {"your layers": 4.0}, "divergence": None, "failures": []}
+    >>> wrong = {**right, "ladder": {"your layers": 2.0}, "divergence": {"operator": "conv"}}
+    >>> best_before([right, wrong], "m"), best_before([wrong], "m")
+    (4.0, None)
+    """
+    counted = [
+        entry
+        for entry in history
+        if entry["model"] == model and entry["yours"] and not (entry.get("divergence") or entry.get("failures"))
+    ]
+    return min((own_time(entry["ladder"]) for entry in counted), default=None)
 
 
 def contestant(name: str) -> tuple[Callable[[bool], RuntimeGraph], tuple[np.ndarray, ...]]:

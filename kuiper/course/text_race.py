@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import kuiper
 from kuiper.course import race
 from kuiper.course.own_layers import OwnLayerError, begun, build, course_module, providers, split, without_failures
+from kuiper.course.quiet import one_thread
 from kuiper.course.race import YOUR_LAYERS, Comparison, Divergence, Result
 from kuiper.course.selection import Selection, selected
 from kuiper.errors import KuiperError
@@ -75,12 +75,8 @@ def text_race(
     prompt : the beginning of the text
     tokens : how many are written behind it
     """
-    threads = kuiper.get_num_threads()
-    kuiper.set_num_threads(1)
-    try:
+    with one_thread():
         return _text_race(selection, entered, load, prompt, tokens)
-    finally:
-        kuiper.set_num_threads(threads)
 
 
 def _text_race(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def race_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """``kuiper race`` runs in this process: where a test makes the seconds of a measurement short, they are."""
 
-    def result_here(name: str, arguments: list[str], path: Path, seconds: float) -> Path:
+    def result_here(name: str, arguments: list[str], path: Path, seconds: float, variables: object) -> Path:
         assert main([name, *arguments, "--result", str(path)]) == 0
         return path
 
