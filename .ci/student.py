@@ -101,8 +101,9 @@ def begin(student: Student) -> None:
     student.kuiper("progress", shows="next: 1.1")
     student.kuiper("hint", "1.1", shows="hint 1 of")
     student.runs("-m", "pytest", "-q", "course1_tensor", code=1, shows="1.1 ")
-    if list(student.folder.rglob("solutions")):
-        sys.exit("expected a folder without solutions")
+    shown = [path for name in ("solutions", "bugs", "bug-bank") for path in student.folder.rglob(name)]
+    if shown:
+        sys.exit(f"expected a folder without solutions, got {shown}")
 
 
 def solve(student: Student, chains: list[list[list[str]]]) -> None:

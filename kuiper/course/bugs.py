@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kuiper.course.errors import CourseError
 from kuiper.course.markers import CLASS, FUNCTION, enclosing
-from kuiper.course.places import folder
+from kuiper.course.places import folder, folder_of_answers
 from kuiper.course.state_file import keep_text
 from kuiper.course.toml import read_toml, tables
 from kuiper.course.variants import changed_functions, common_text, module_text
@@ -69,20 +69,23 @@ def bug_file(exercise: Exercise, bug: Bug, among: Sequence[Bug] | None = None) -
     """
     solution = _solution(exercise)
     text = patched(solution, bug, str(exercise.bugs_file))
-    root, course = exercise.course.parent, exercise.course.name
+    root = exercise.course.parent
+    bank = folder_of_answers(root) / "bug-bank" / exercise.course.name
     changed = changed_functions(solution, text) if exercise.is_cython else None
     if not changed:
-        path = folder(root, "bug-bank", course, bug.name) / exercise.file
-        keep_text(path, text)
-        return path
+        return _kept(bank / bug.name / exercise.file, text)
     together = _texts(solution, tuple(among or read_bugs(exercise)), changed)
     common, names = common_text(solution, tuple(together.values()))
     stem = Path(exercise.file).stem
-    source = folder(root, "bug-bank", course, f"{stem}-{'-'.join(sorted(changed))}") / exercise.file
-    keep_text(source, common)
-    path = folder(root, "bug-bank", course, bug.name) / f"{stem}.py"
+    source = _kept(bank / f"{stem}-{'-'.join(sorted(changed))}" / exercise.file, common)
     own = names[list(together).index(bug.name)]
-    keep_text(path, module_text(own, source, folder(root, "build")))
+    return _kept(bank / bug.name / f"{stem}.py", module_text(own, source, folder(root, "build")))
+
+
+def _kept(path: Path, text: str) -> Path:
+    """A file with this text."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    keep_text(path, text)
     return path
 
 

@@ -44,6 +44,8 @@ class Change:
 def contents(solutions: bool) -> dict[str, bytes]:
     """What a folder is to hold: every file by its name, the exercises as skeletons.
 
+    Known mistakes are patches of the solutions, and show them line by line: a folder gets both or neither.
+
     Raises
     ------
     CourseError
@@ -52,7 +54,8 @@ def contents(solutions: bool) -> dict[str, bytes]:
     files, root = material_files(), material_root()
     if not files or root is None:
         raise CourseError("kuiper course", "a kuiper that was built with its courses", "one without them")
-    found = {name: handed_out(path) for name, path in files.items() if "solutions" not in name.split("/")}
+    answers = {"solutions"} if solutions else {"solutions", "bugs"}
+    found = {name: handed_out(path) for name, path in files.items() if answers.isdisjoint(name.split("/"))}
     for exercise in read_syllabus(root):
         # A class may have taken the solutions out: its exercises are handed out as they are.
         if exercise.solution_file.is_file():
@@ -137,6 +140,7 @@ def update(folder: Path, solutions: bool = False) -> Iterator[Change]:
                 yield change
     finally:
         record.save(folder)
+        shutil.rmtree(state_folder(folder) / "bug-bank", ignore_errors=True)  # solutions, left by an older kuiper
         _forget_results(folder, tests_changed)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from kuiper.course.errors import CourseError
 from kuiper.course.guidance import Afterwards, Ladder
 from kuiper.course.manifest_values import KINDS, is_afterwards
-from kuiper.course.material import packaged_solution
+from kuiper.course.material import packaged
 from kuiper.course.toml import read_toml, tables
 
 if TYPE_CHECKING:
@@ -57,12 +57,16 @@ class Exercise:
         """
         name = self.source or f"{self.course.name}/solutions/{self.file}"
         own = self.course.parent / name
-        return own if own.is_file() else packaged_solution(name) or own
+        return own if own.is_file() else packaged(name) or own
 
     @property
     def bugs_file(self) -> Path:
-        """The wrong implementations of this exercise."""
-        return self.course / "bugs" / Path(self.file).with_suffix(".toml")
+        """The wrong implementations of this exercise: patches of the solution, so they come from where that comes from.
+
+        A folder that has none, as most students', gets it from the installed package.
+        """
+        own = self.course / "bugs" / Path(self.file).with_suffix(".toml")
+        return own if own.is_file() else packaged(f"{self.course.name}/bugs/{own.name}") or own
 
     @property
     def is_cython(self) -> bool:

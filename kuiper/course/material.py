@@ -87,8 +87,11 @@ def course_folders() -> list[Path]:
     return [path.parent for path in sorted(root.glob("course*/course.toml"))] if root else []
 
 
-def packaged_solution(name: str) -> Path | None:
-    """A solution by its name below the root, from this copy of kuiper: most students' folders have none."""
+def packaged(name: str) -> Path | None:
+    """A solution, or the bugs of one, by its name below the root, from this copy of kuiper.
+
+    Most students' folders have neither.
+    """
     root = material_root()
     places = [root / name] if root else []
     places.append(CHECKOUT / name)  # what is a module of the engine

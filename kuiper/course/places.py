@@ -17,9 +17,24 @@ from kuiper.user_cache import user_cache
 @cache
 def state_folder(root: Path) -> Path:
     """The writable folder for one root; created when asked for. $KUIPER_STATE names another."""
-    own = root / ".kuiper"
-    name = hashlib.sha256(str(root).encode()).hexdigest()[:12]
-    places = (user_cache() / name,) if root == PACKAGED else (own, user_cache() / name)
+    own, cached = root / ".kuiper", _cached(root)
+    return _first_that_can_be_written((cached,) if root == PACKAGED else (own, cached))
+
+
+@cache
+def folder_of_answers(root: Path) -> Path:
+    """The folder for what shows a solution: in the user's cache, as nobody comes upon it there by chance.
+
+    Where that cannot be written, it is the state folder.
+    """
+    return _first_that_can_be_written((_cached(root), root / ".kuiper"))
+
+
+def _cached(root: Path) -> Path:
+    return user_cache() / hashlib.sha256(str(root).encode()).hexdigest()[:12]
+
+
+def _first_that_can_be_written(places: tuple[Path, ...]) -> Path:
     asked = os.environ.get("KUIPER_STATE")
     for folder in (Path(asked),) if asked else places:
         try:
@@ -30,7 +45,7 @@ def state_folder(root: Path) -> Path:
         except OSError:
             continue
         return folder
-    raise CourseError(str(own), "a folder that can be written, or KUIPER_CACHE to name one", "none")
+    raise CourseError(str(places[0]), "a folder that can be written, or KUIPER_CACHE to name one", "none")
 
 
 def folder(root: Path, *names: str) -> Path:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kuiper.course import handout, material
+from kuiper.course.bugs import read_bugs
 from kuiper.course.errors import CourseError
 from kuiper.course.handout import contents, course_folder, start, update
 from kuiper.course.handout_record import RECORD, read_record
@@ -74,9 +75,10 @@ def test_start_writes_all_courses_with_untouched_exercises_and_no_solutions(tmp_
     assert [exercise.id for exercise in syllabus] == [exercise.id for exercise in originals]
     for exercise in syllabus:
         assert exercise.student_file.read_text() == generated_text(originals.exercise(exercise.id))
-        assert exercise.bugs_file.is_file()
+        assert exercise.bugs_file == originals.exercise(exercise.id).bugs_file
+        assert read_bugs(exercise)
         assert all((exercise.course / name.split("::")[0]).is_file() for name in exercise.tests)
-    assert not list(tmp_path.rglob("solutions"))
+    assert not [*tmp_path.rglob("solutions"), *tmp_path.rglob("bugs")]
     lectures = sorted(path.name for path in (tmp_path / "mine" / "notebooks").glob("*.ipynb"))
     assert lectures == sorted(path.name for path in (material.CHECKOUT / "notebooks").glob("*.ipynb"))
     for name in ("AGENTS.md", "README.md", "conftest.py", "pytest.ini", ".gitignore", ".vscode/settings.json"):
@@ -90,6 +92,7 @@ def test_start_with_solutions_writes_every_one(tmp_path: Path) -> None:
         copy = exercise.course / "solutions" / exercise.file
         original = read_syllabus(material.CHECKOUT).exercise(exercise.id)
         assert copy.read_bytes() == original.solution_file.read_bytes()
+        assert exercise.bugs_file == exercise.course / "bugs" / copy.with_suffix(".toml").name
 
 
 def test_no_link_leads_out_of_the_folder(tmp_path: Path) -> None:
@@ -311,6 +314,25 @@ def test_update_keeps_solutions_where_they_were_asked_for(author: Syllabus, mine
     assert solution in {change.name for change in update(mine, solutions=True)}
     (mine / solution).unlink()
     assert changes(mine) == {solution: ("restored", "")}
+
+
+def test_update_takes_away_the_known_mistakes_that_an_older_kuiper_handed_out(author: Syllabus, tmp_path: Path) -> None:
+    """They show solutions line by line; the diagnosis finds them in the installed package."""
+    old = tmp_path / "old"
+    start(old, solutions=True)
+    record = read_record(old)
+    assert record is not None
+    record.solutions = False
+    record.save(old)
+    left = old / ".kuiper" / "bug-bank" / "course1_made_up" / "tripled" / "double.py"
+    left.parent.mkdir(parents=True)
+    left.write_text("a solution\n")
+    fates = changes(old)
+    assert {name: fate for name, (fate, _) in fates.items()} == {
+        name: "removed" for name in record.files if "/bugs/" in name or "/solutions/" in name
+    }
+    assert texts(old) == {name: data for name, data in contents(False).items() if name != RECORD}
+    assert not left.exists()
 
 
 def test_update_forgets_results_of_tests_that_have_changed(author: Syllabus, mine: Path) -> None:
