@@ -192,3 +192,18 @@ def test_attention_whose_keys_are_turned_with_joined_heads() -> None:
     model.graph.value_info.append(helper.make_tensor_value_info("turned", TensorProto.FLOAT, ["b", H, E, S]))
     assert types(model) == ["kuiper.FusedAttention"]
     assert_agrees(model, (Q, K, V), (Q[:1], K[:1], V[:1]), tolerance=1e-5)
+
+
+@pytest.mark.parametrize("empty", [False, True])
+def test_attention_with_a_constant_mask_that_says_what_sees_nothing(empty: bool) -> None:
+    mask = np.where(np.tri(L, S, dtype=np.bool_), np.float32(0), np.float32(-np.inf))
+    mask[1] = -np.inf if empty else mask[1]
+    nodes = nodes_of("scores", "added", "nan", True)
+    nodes = [node for node in nodes if node.op_type != "IsNaN"]
+    weights = {"scale": np.float32(0.3), "zero": np.float32(0), "mask": mask}
+    weights["empty"] = np.all(np.isneginf(mask), axis=-1, keepdims=True)
+    shapes = (["b", H, L, E], ["b", H, S, E], ["b", H, S, E])
+    model = model_of(nodes, list(zip("qkv", shapes, strict=True)), [("y", ["b", H, L, E])], weights)
+    assert types(model) == ["kuiper.FusedAttention"]
+    with np.errstate(invalid="ignore"):
+        assert_agrees(model, (Q, K, V), tolerance=1e-5)

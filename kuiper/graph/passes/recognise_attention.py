@@ -132,7 +132,7 @@ def _masked(op: RuntimeOperator) -> tuple[RuntimeOperand, RuntimeOperand, dict[s
     if is_addition(op) and op.inputs[0] is not op.inputs[1]:
         one, other = op.inputs
         scores, added = (one, other) if _comes_from_product(one) else (other, one)
-        return (scores, added, {}) if added.type in _FLOATS and added.shape else None
+        return (scores, added, {}) if added.type in _FLOATS and _has_axes(added) else None
     if op.type != "torch.where" or op.has_param("condition"):
         return None
     given = {key: op.params[key].value for key in ("input", "other") if op.has_param(key)}
@@ -149,6 +149,12 @@ def _masked(op: RuntimeOperator) -> tuple[RuntimeOperand, RuntimeOperand, dict[s
         "fill_where": RuntimeParameter(ParameterType.BOOL, known == ["input"]),
     }
     return scores, condition, params
+
+
+def _has_axes(operand: RuntimeOperand) -> bool:
+    """Whether it surely is more than a number."""
+    op = operand.producer
+    return bool(op.attrs["data"].shape if op is not None and op.type == "pnnx.Attribute" else operand.shape)
 
 
 def _comes_from_product(operand: RuntimeOperand) -> bool:
