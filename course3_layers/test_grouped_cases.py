@@ -85,8 +85,14 @@ def is_sound(case):
     return fits and (bias is None or bias.shape == weight.shape[:1]) and 0 not in (*x.shape, *weight.shape)
 
 
-def is_right(case):
-    return is_sound(case) and np.array_equal(case[4], convolve(case))
+def is_small(case):
+    """No array of the case is too large for pen and paper."""
+    return all(array.size <= MOST_NUMBERS for array in case if isinstance(array, np.ndarray))
+
+
+def counts(case):
+    """Whether what a case notices counts: it is right, and it is one that you could have been asked for."""
+    return is_sound(case) and is_small(case) and np.array_equal(case[4], convolve(case))
 
 
 def test_one_to_six_cases(impl):
@@ -99,8 +105,7 @@ def test_shapes(impl):
 
 
 def test_small_arrays(impl):
-    sizes = [max(array.size for array in case if isinstance(array, np.ndarray)) for case in cases_of(impl)]
-    large = [i for i, size in enumerate(sizes) if size > MOST_NUMBERS]
+    large = [i for i, case in enumerate(cases_of(impl)) if not is_small(case)]
     same(f"numbers of the cases with an array of more than {MOST_NUMBERS} numbers", large, [])
 
 
@@ -114,6 +119,7 @@ def test_expected_is_right(impl):
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_finds_out_that(impl, name):
-    right = [case for case in cases_of(impl) if is_right(case)]
-    noticed = any(not np.array_equal(case[4], convolve(case, **BROKEN[name])) for case in right)
+    # Every test asks for the cases anew. What is not allowed does not count in this one either.
+    counted = [case for case in cases_of(impl)[:MOST_CASES] if counts(case)]
+    noticed = any(not np.array_equal(case[4], convolve(case, **BROKEN[name])) for case in counted)
     same(f"one of your (right) cases notices that {name}", noticed, True)

@@ -12,10 +12,11 @@ from rich.table import Table
 
 from kuiper.cli.course import chosen
 from kuiper.cli.terminal import open_console
-from kuiper.course.grade import Report, as_dict, grade_all, gradescope, submissions_in
+from kuiper.course.grade import Grade, Report, as_dict, grade_all, gradescope, submissions_in
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.places import root_here
 from kuiper.course.sandbox import chosen_mode, statement
+from kuiper.course.submission import NOT_HANDED_IN
 
 if TYPE_CHECKING:
     import argparse
@@ -57,14 +58,16 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def details(report: Report) -> Table:
-    """One submission, one line for each exercise."""
+    """One submission, one line for each exercise that was handed in, and one for the others."""
     title = f"{report.name}: {report.points} of {report.full} points"
     table = Table(title=title, box=None, title_justify="left")
     for heading in ("", "exercise", "points", "tests", "verdict"):
         table.add_column(heading)
-    for grade in report.grades:
+    for grade in _handed_in(report):
         words = (grade.id, grade.title, f"{grade.points}/{grade.full}", f"{grade.passed}/{grade.tests}", grade.verdict)
         table.add_row(*words, style="green" if grade.points else "red")
+    if missing := len(report.grades) - len(_handed_in(report)):
+        table.add_row("", f"{missing} {NOT_HANDED_IN}", style="dim")
     return table
 
 
@@ -75,9 +78,15 @@ def table_of(reports: list[Report]) -> Table:
         table.add_column(heading)
     for report in reports:
         solved = [grade.id for grade in report.grades if grade.points]
-        others = [f"{grade.id} ({grade.verdict})" for grade in report.grades if not grade.points]
+        others = [f"{grade.id} ({grade.verdict})" for grade in _handed_in(report) if not grade.points]
+        missing = len(report.grades) - len(_handed_in(report))
+        others += [f"{missing} {NOT_HANDED_IN}"] if missing else []
         table.add_row(report.name, f"{report.points}/{report.full}", " ".join(solved), ", ".join(others))
     return table
+
+
+def _handed_in(report: Report) -> list[Grade]:
+    return [grade for grade in report.grades if grade.verdict != NOT_HANDED_IN]
 
 
 def store(reports: list[Report], everything: Path | None, scores: Path | None) -> None:

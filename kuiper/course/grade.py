@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import re
+import signal
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -11,9 +13,10 @@ from kuiper.course.cleanup import temporary_folder
 from kuiper.course.errors import CourseError
 from kuiper.course.intake import Intake, RefusedError, find, take_in
 from kuiper.course.integrity import Snapshot, judging_code
-from kuiper.course.judge import judge
+from kuiper.course.judge import Judges
 from kuiper.course.processes import unreadable
 from kuiper.course.sandbox import are_alike, best_mode
+from kuiper.course.submission import NOT_HANDED_IN
 from kuiper.printable import printable
 
 if TYPE_CHECKING:
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
     from kuiper.course.sandbox import Mode
 
 NOT_TRUSTED = "not trusted"
+ENDED = re.compile(r"the process that ran your code (?:died|ended in the middle of the call) \((exit code )?(.*?)[:)]")
+SHELLS = 128  # and the signal's number: the exit code of who waited for a process that a signal ended
 MOST_SHOWN = 2000  # characters of anything that a submission may have sent
 
 
@@ -39,6 +44,11 @@ class Grade:
     tests: int
     verdict: str
     message: str = ""
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the submission's process ended in the middle of a call: by itself, or by a signal."""
+        return self.verdict.startswith("ended (")
 
 
 @dataclass(frozen=True)
@@ -90,9 +100,10 @@ def grade_all(
     """Grade submissions in parallel; ``done`` hears of each as it is finished. Reports come in the order given.
 
     All are taken in before the code of the first one runs. Each exercise has ``seconds``. In the mode "limits" code may
-    be able to change what judges it: from the moment that something has changed nothing is paid any more.
+    be able to change what judges it: from the moment that something has changed nothing is paid any more. An
+    interrupt ends all that is being judged.
     """
-    chosen = mode or best_mode()
+    chosen, judges = mode or best_mode(), Judges()
     with contextlib.ExitStack() as stack:
         folders = [stack.enter_context(temporary_folder()) for _ in submissions]
         intakes = [take_in(syllabus, path, _home(folder)) for path, folder in zip(submissions, folders, strict=True)]
@@ -107,7 +118,7 @@ def grade_all(
             changed = snapshot.changed() if snapshot else []  # by one before it
             if changed:
                 return _void(_report(exercises, path, intake, {}, {}), changed)
-            outcomes, ends = judge(syllabus, exercises, _home(folder), folder / "state", seconds, chosen)
+            outcomes, ends = judges.judge(syllabus, exercises, _home(folder), folder / "state", seconds, chosen)
             report = _report(exercises, path, intake, outcomes, ends)
             changed = snapshot.changed() if snapshot else []
             return _void(report, changed) if changed else report
@@ -116,9 +127,14 @@ def grade_all(
         with ThreadPoolExecutor(jobs) as pool:
             triples = zip(submissions, folders, intakes, strict=True)
             waiting = {pool.submit(work, *triple): triple[0] for triple in triples}
-            for future in as_completed(waiting):
-                reports[waiting[future]] = future.result()
-                done(future.result())
+            try:
+                for future in as_completed(waiting):
+                    reports[waiting[future]] = future.result()
+                    done(future.result())
+            except BaseException:  # the pool waits for its threads, and these for what they judge
+                pool.shutdown(wait=False, cancel_futures=True)
+                judges.stop()
+                raise
     return [reports[path] for path in submissions]
 
 
@@ -172,7 +188,9 @@ def _report(
     ends: dict[str, str],
 ) -> Report:
     grades = tuple(_grade(exercise, outcomes.get(exercise.id, []), ends.get(exercise.id, "")) for exercise in exercises)
-    odd = [*intake.odd, *(f"{id_}: {words}" for id_, words in ends.items())]
+    asked = {exercise.id for exercise in exercises}
+    found = [*intake.odd, *ends.items(), *((grade.id, grade.verdict) for grade in grades if grade.has_ended)]
+    odd = [f"{id_}: {words}" for id_, words in found if id_ in asked]
     return Report(shown(submission.name) or "?", grades, tuple(map(shown, odd)))
 
 
@@ -188,12 +206,23 @@ def _grade(exercise: Exercise, own: list[dict[str, Any]], end: str) -> Grade:
     passed = sum(outcome["verdict"] == "passed" for outcome in own)
     is_solved = passed == len(own) == exercise.test_count and not end
     failed = next((outcome for outcome in own if outcome["verdict"] != "passed"), None)
-    verdict = "solved" if is_solved else failed["verdict"] if failed else end or "not run"
+    verdict = "solved" if is_solved else _verdict(failed) if failed else end or "not run"
     message = end if failed is None else "\n".join([failed["test"], *failed["lines"]])
     points = exercise.points if is_solved else 0
     return Grade(
         exercise.id, exercise.title, points, exercise.points, passed, exercise.test_count, verdict, shown(message)
     )
+
+
+def _verdict(failed: dict[str, Any]) -> str:
+    """How a test has failed: "wrong", and so on, or how the submission's process ended in it."""
+    if failed["verdict"] == "not started":  # of a submission there is one word for it
+        return NOT_HANDED_IN
+    ended = ENDED.search(" ".join("\n".join(failed["lines"]).split()))
+    if ended is None or failed["verdict"] != "wrong":
+        return str(failed["verdict"])
+    names = {str(SHELLS + number): number.name for number in signal.Signals} | {"segmentation fault": "SIGSEGV"}
+    return f"ended ({names.get(ended[2], (ended[1] or '') + ended[2])})"
 
 
 def shown(text: str) -> str:

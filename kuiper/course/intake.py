@@ -25,10 +25,10 @@ LARGEST_FILE = 1024 * 1024
 
 @dataclass
 class Intake:
-    """What has been copied, exercise by exercise, and what looks odd, in words."""
+    """What has been copied, exercise by exercise, and what looks odd: the exercise's number, and words."""
 
     files: dict[str, Path] = field(default_factory=dict)
-    odd: list[str] = field(default_factory=list)
+    odd: list[tuple[str, str]] = field(default_factory=list)
 
 
 class RefusedError(Exception):
@@ -58,13 +58,13 @@ def take_in(syllabus: Syllabus, submission: Path, home: Path) -> Intake:
                 submitted(home, exercise).write_bytes(_contents(source))
                 taken.files[exercise.id] = submitted(home, exercise)
         except RefusedError as error:
-            taken.odd.append(f"{exercise.id}: {error}; not taken")
+            taken.odd.append((exercise.id, f"{error}; not taken"))
     written = [exercise for exercise in syllabus if exercise.id in taken.files and is_written(taken.files[exercise.id])]
     for path in (home, *home.rglob("*")):  # whoever runs it can read it, whatever new files are otherwise
         path.chmod(0o755 if path.is_dir() else 0o644)
     pairs = [(taken.files[exercise.id], _reference(exercise)) for exercise in written]
     for exercise, words in zip(written, oddities(pairs) if pairs else [], strict=True):
-        taken.odd += [f"{exercise.id}: {word}" for word in words]
+        taken.odd += [(exercise.id, word) for word in words]
     return taken
 
 

@@ -31,26 +31,59 @@ STOPPED = "stopped"  # what was judging ended in the middle, most likely for wan
 Outcomes = dict[str, list[dict[str, Any]]]
 
 
-def judge(
-    syllabus: Syllabus, exercises: Sequence[Exercise], home: Path, state: Path, seconds: float, mode: Mode
-) -> tuple[Outcomes, dict[str, str]]:
-    """How the tests ended, by exercise; and which exercises did not come to their end, with the reason.
+class Judges:
+    """All that is being judged now, so that it can be stopped at once."""
 
-    An exercise that takes more than ``seconds`` is ended, and the next one begins: it costs the others nothing.
-    """
-    needed = {part.id for exercise in exercises for part in (exercise, *syllabus.needed_by(exercise))}
-    to_run = [exercise for exercise in syllabus if exercise.id in needed]
-    outcomes: Outcomes = {}
-    ends: dict[str, str] = {}
-    while to_run:
-        failed = {id_ for id_, found in outcomes.items() if any(outcome["verdict"] != "passed" for outcome in found)}
-        last, reason = _Run(to_run, syllabus.root, home, state, failed | set(ends), mode).watch(seconds, outcomes)
-        if not reason:
-            break
-        ends[last or to_run[0].id] = reason
-        place = next((number for number, exercise in enumerate(to_run) if exercise.id == last), 0)
-        to_run = to_run[place + 1 :]
-    return outcomes, ends
+    def __init__(self) -> None:
+        self._running: set[_Run] = set()
+        self._lock = threading.Lock()
+        self._is_stopped = False
+
+    def judge(
+        self,
+        syllabus: Syllabus,
+        exercises: Sequence[Exercise],
+        home: Path,
+        state: Path,
+        seconds: float,
+        mode: Mode,
+    ) -> tuple[Outcomes, dict[str, str]]:
+        """How the tests ended, by exercise; and which exercises did not come to their end, with the reason.
+
+        An exercise that takes more than ``seconds`` is ended, and the next one begins: it costs the others nothing.
+        """
+        needed = {part.id for exercise in exercises for part in (exercise, *syllabus.needed_by(exercise))}
+        to_run = [exercise for exercise in syllabus if exercise.id in needed]
+        outcomes: Outcomes = {}
+        ends: dict[str, str] = {}
+        while to_run:
+            failed = {id_ for id_, found in outcomes.items() if any(each["verdict"] != "passed" for each in found)}
+            run = self._begin(to_run, syllabus.root, home, state, failed | set(ends), mode)
+            if run is None:
+                break
+            last, reason = run.watch(seconds, outcomes)
+            self._running.discard(run)
+            if not reason:
+                break
+            ends[last or to_run[0].id] = reason
+            place = next((number for number, exercise in enumerate(to_run) if exercise.id == last), 0)
+            to_run = to_run[place + 1 :]
+        return outcomes, ends
+
+    def stop(self) -> None:
+        """End all that is being judged, and begin nothing more."""
+        with self._lock:
+            self._is_stopped = True
+        for run in list(self._running):
+            end_tree(run.process)
+
+    def _begin(self, *words: Any) -> _Run | None:
+        with self._lock:
+            if self._is_stopped:
+                return None
+            run = _Run(*words)
+            self._running.add(run)
+            return run
 
 
 class _Run:

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from kuiper.course.sandbox import Mode
 
 
+NOT_HANDED_IN = "not handed in"
+
+
 def tests_files(home: Path) -> Path:
     """Where the tests of a submission write what its code is to read; the worker sees it, and cannot write there."""
     return home.parent / "files"
@@ -82,7 +85,7 @@ class SubmissionRoom(Classroom):
     def check_ready(self, exercise: Exercise) -> None:
         if exercise.id not in self.written:
             self.failed.add(exercise.id)
-            raise UndoneError("not started", f"{exercise.label} - not handed in")
+            raise UndoneError("not started", f"{exercise.label} - {NOT_HANDED_IN}")
 
     def lend(self, folder: Path) -> None:
         """pytest lets nobody else read a test's folder; a submission may run as somebody else."""

@@ -5,13 +5,19 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
+import threading
 import time
+from io import StringIO
 from typing import TYPE_CHECKING
 
 import pytest
 
+from kuiper.cli.grade import details, table_of
+from kuiper.cli.terminal import PlainConsole
 from kuiper.course.errors import CourseError
-from kuiper.course.grade import MOST_SHOWN, Report, grade_all, grade_one, gradescope, shown, submissions_in
+from kuiper.course.grade import MOST_SHOWN, Report, as_dict, grade_all, grade_one, gradescope, shown, submissions_in
+from kuiper.course.processes import descendants
 from kuiper.course.sandbox import Mode, best_mode, works
 from tests.course.made_up import made_up
 
@@ -58,7 +64,7 @@ def test_untouched_links_and_giants_are_not_taken(syllabus: Syllabus, tmp_path: 
     started = time.perf_counter()
     report = grade_one(syllabus, list(syllabus), folder, 60.0)
     assert report.points == 0
-    assert [grade.verdict for grade in report.grades] == ["not started", "not started"]
+    assert [grade.verdict for grade in report.grades] == ["not handed in", "not handed in"]
     assert any("fourfold.py is a link" in words for words in report.odd)
     assert time.perf_counter() - started < 60
 
@@ -88,6 +94,61 @@ def test_files_that_a_test_writes_are_read_behind_the_walls(tmp_path: Path, mode
     folder = submission(tmp_path, "reader", code)
     report = grade_one(syllabus, [syllabus.exercise("1.1")], folder, 60.0, mode)
     assert report.grades[0].verdict == "solved", report.grades[0].message
+
+
+@pytest.mark.parametrize(
+    ("code", "verdict"),
+    [
+        ("import os\nos._exit(0)\n", "ended (exit code 0)"),
+        ("import os\n\ndef double(x):\n    os._exit(7)\n", "ended (exit code 7)"),
+        ("import os\n\ndef double(x):\n    os.kill(os.getpid(), 9)\n", "ended (SIGKILL)"),
+        ("import os\n\ndef double(x):\n    os.kill(os.getpid(), 11)\n", "ended (SIGSEGV)"),
+        ("def double(x):\n    raise ValueError\n", "wrong"),
+    ],
+)
+def test_a_process_that_ended_is_told(syllabus: Syllabus, tmp_path: Path, code: str, verdict: str) -> None:
+    report = grade_one(syllabus, [syllabus.exercise("1.1")], submission(tmp_path, "ended", code), 60.0)
+    assert [grade.verdict for grade in report.grades] == [verdict]
+    assert (f"1.1: {verdict}" in report.odd) is (verdict != "wrong")
+    assert as_dict(report)["grades"][0]["verdict"] == verdict
+
+
+def test_odd_is_only_what_belongs_to_the_exercises_that_were_asked_for(syllabus: Syllabus, tmp_path: Path) -> None:
+    folder = submission(tmp_path, "half", "import subprocess\n\n" + HONEST)
+    (folder / "fourfold.py").write_text("import socket\n\ndef fourfold(x):\n    return 4 * x\n")
+    report = grade_one(syllabus, [syllabus.exercise("1.2")], folder, 60.0)
+    assert report.odd == ("1.2: imports socket",)
+
+
+def test_tables_have_a_line_for_each_submission_and_fold_what_was_not_handed_in(
+    syllabus: Syllabus, tmp_path: Path
+) -> None:
+    folders = [submission(tmp_path, name, HONEST) for name in ("ada", "ben")]
+    reports = grade_all(syllabus, list(syllabus), folders, 60.0, 1, lambda report: None)
+    console = PlainConsole(file=StringIO(), width=80)
+    console.print(table_of(reports))
+    console.print(details(reports[0]))
+    assert isinstance(console.file, StringIO)
+    _, ada, ben, title, _, solved, rest = (line.split() for line in console.file.getvalue().splitlines())
+    assert (ada, ben) == (["ada", "2/5", "1.1", "1", "not", "handed", "in"], ["ben", *ada[1:]])
+    assert title[:2] == ["ada:", "2"]
+    assert solved[:2] == ["1.1", "double"]
+    assert rest == ["1", "not", "handed", "in"]
+    assert [grade["verdict"] for grade in as_dict(reports[0])["grades"]] == ["solved", "not handed in"]
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="signals as POSIX has them")
+def test_an_interrupt_ends_the_grading(syllabus: Syllabus, tmp_path: Path) -> None:
+    """Two submissions that would take an hour each: their processes are ended, and nobody waits for them."""
+    folders = [submission(tmp_path, name, f"import time\ntime.sleep(3600)\n\n{HONEST}") for name in ("a", "b")]
+    first = threading.Timer(3.0, os.kill, (os.getpid(), signal.SIGINT))
+    first.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            grade_all(syllabus, list(syllabus), folders, 3600.0, 2, lambda report: None)
+    finally:
+        first.cancel()
+    assert descendants(os.getpid()) == set()
 
 
 def test_submissions_in_finds_one_or_many(syllabus: Syllabus, tmp_path: Path) -> None:

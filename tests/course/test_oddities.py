@@ -92,6 +92,6 @@ def test_what_the_reference_does_is_not_odd(tmp_path: Path) -> None:
     assert take_in(syllabus, submission, tmp_path / "home").odd == []
     (submission / "schedule.py").write_text("from kuiper.graph.schedule import queue_order, depth_first_order\n")
     assert take_in(syllabus, submission, tmp_path / "home").odd == [
-        "2.6: imports kuiper.graph.schedule.queue_order",
-        "2.6: imports kuiper.graph.schedule.depth_first_order",
+        ("2.6", "imports kuiper.graph.schedule.queue_order"),
+        ("2.6", "imports kuiper.graph.schedule.depth_first_order"),
     ]
