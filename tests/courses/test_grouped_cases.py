@@ -40,7 +40,7 @@ def case(images: int, groups: int, depth: int, part: int, size: int) -> Case:
     return (x, weight, bias, groups, tests.convolve((x, weight, bias, groups, None)))
 
 
-SMALL, LARGE = case(2, 3, 2, 2, 1), case(2, 3, 2, 2, 5)
+SMALL, LARGE = case(2, 3, 2, 3, 1), case(2, 3, 2, 3, 5)
 BLIND = (np.zeros((1, 2, 1, 1)), np.zeros((2, 1, 1, 1)), None, 2, np.zeros((1, 2, 1, 1)))
 
 
