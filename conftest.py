@@ -26,6 +26,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 # A mistake of kuiper's that would only make a model slower is an error here, and in the programs that tests start.
 os.environ.setdefault("KUIPER_STRICT", "1")
 
+# For pytest-timeout, which students need not install: an option in pyproject.toml would be an error without it.
+os.environ.setdefault("PYTEST_TIMEOUT", "120")
+
 pytest_plugins = ["kuiper.course.pytest_plugin"]
 
 # --doctest-modules imports every module that it finds.

@@ -14,11 +14,12 @@ the one that was built last lies beside the sources. The flags that were really 
 ``kuiper/_build_config.py`` and shown by ``kuiper doctor``.
 
 All cores compile, whoever asks (``pip install``, ``pip install -e`` or ``setup.py build_ext --inplace``), and what is
-there already is not compiled again.
+there already is not compiled again: by its content (``packaging/stamps.py``), whatever the dates of a copy say.
 """
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import importlib.util
 import json
@@ -30,14 +31,19 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from Cython import __version__ as cython_version
 from Cython.Build import cythonize
+from Cython.Build.Dependencies import create_dependency_tree
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 from setuptools.errors import SetupError
 from setuptools.modified import newer_group
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 ROOT = Path(__file__).parent
 DEBUG = os.environ.get("KUIPER_DEBUG", "0") not in ("", "0")
@@ -48,10 +54,18 @@ NO_VECTORS = os.environ.get("KUIPER_NO_VECTORS", "0") not in ("", "0")
 LANES = os.environ.get("KUIPER_LANES", "")
 WHEEL_LEVELS = os.environ.get("KUIPER_LEVELS", "").split()
 
+
 # By its path: before it is compiled, kuiper cannot be imported.
-_spec = importlib.util.spec_from_file_location("compiler", ROOT / "kuiper" / "compiler.py")
-compilers = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(compilers)
+def loaded(path: Path) -> ModuleType:
+    """A module of this checkout."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+compilers = loaded(ROOT / "kuiper" / "compiler.py")
+Stamps = loaded(ROOT / "packaging" / "stamps.py").Stamps
 COMPILER = compilers.find_compiler()
 ZIG = COMPILER is not None and COMPILER.is_zig
 
@@ -67,6 +81,8 @@ KINDS = {
 }
 BUILD_FOLDER = "/".join(["build", *(kind for kind, wanted in KINDS.items() if wanted)])
 COMPILERS = min(os.cpu_count() or 1, 8)  # at the same time; each takes some hundred megabytes
+WITH_PIP = "setuptools.build_meta" in sys.modules
+TOLD = 8  # times, how far a build behind pip is
 SHARED_UTILITY = "kuiper._cyutility"
 BUILD_CONFIG = "kuiper/_build_config.py"
 
@@ -168,7 +184,11 @@ class BuildExt(build_ext):
         compilers.use(self.compiler, COMPILER)
         for extension in self.extensions:
             extension.depends.append("setup.py")  # other flags, another build
+        self.stamps = Stamps(ROOT / BUILD_FOLDER / "stamps.json", ROOT)
+        self.unknown: list[Extension] = []
         waiting = [extension for extension in self.extensions if self.is_stale(extension)]
+        for extension in self.unknown:
+            self.note(extension)
         if waiting or not Path(self.build_lib, BUILD_CONFIG).exists():
             self.choose_flags()
             self.compile_all(waiting)
@@ -202,11 +222,12 @@ class BuildExt(build_ext):
         waiting.sort(key=lambda extension: -os.path.getsize(extension.sources[0]))
         progress = Progress("compiled", len(waiting))
         with ThreadPoolExecutor(COMPILERS) as pool:
-            names = {pool.submit(self.compile_one, extension): extension.name for extension in waiting}
+            names = {pool.submit(self.compile_one, extension): extension for extension in waiting}
             try:
                 for done in as_completed(names):
                     done.result()
-                    progress.step(names[done])
+                    self.note(names[done])
+                    progress.step(names[done].name)
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
@@ -214,13 +235,23 @@ class BuildExt(build_ext):
                 progress.end()
 
     def is_stale(self, extension: Extension) -> bool:
-        """Whether a module is older than what it is made of."""
-        product = self.get_ext_fullpath(extension.name)
-        return self.force or newer_group([*extension.sources, *extension.depends], product, "newer")
+        """Whether a module was made of something else. A build from before there were stamps is believed its dates."""
+        product, sources = self.get_ext_fullpath(extension.name), [*extension.sources, *extension.depends]
+        fits = self.stamps.fits(product, sources)
+        if self.force or fits is False or (fits is None and newer_group(sources, product, "newer")):
+            return True
+        if fits is None:
+            self.unknown.append(extension)
+        return False
+
+    def note(self, extension: Extension) -> None:
+        """A module is there now."""
+        self.stamps.note(self.get_ext_fullpath(extension.name), [*extension.sources, *extension.depends])
 
     def compile_one(self, extension: Extension) -> None:
         """Each level has a folder of its own for objects: they are made from the same C files."""
         command = copy.copy(self)
+        command.force = True  # setuptools goes by dates
         command.build_temp = os.path.join(self.build_temp, higher_level(extension.name))
         command.build_extension(extension)
 
@@ -314,6 +345,17 @@ class BuildExt(build_ext):
         path.write_text(f'"""Written by setup.py: how this copy of kuiper was built."""\n\n{body}', encoding="utf-8")
 
 
+def announce(line: str) -> None:
+    """Tell who waits for pip, which keeps what a build prints to itself: its terminal, if there is one."""
+    if not WITH_PIP or sys.stderr.isatty():
+        return
+    with (
+        contextlib.suppress(OSError),
+        open("CON" if os.name == "nt" else "/dev/tty", "w", encoding="utf-8") as terminal,
+    ):
+        terminal.write(f"\n  kuiper: {line}\n")
+
+
 class Progress:
     """What is being done and how far it is: one line that is rewritten on a terminal, plain lines elsewhere."""
 
@@ -324,6 +366,8 @@ class Progress:
     def step(self, name: str) -> None:
         """One more is done."""
         self.done += 1
+        if self.done * TOLD // self.total > (self.done - 1) * TOLD // self.total:
+            announce(f"{self.work} {self.done} of {self.total} modules")
         line = f"{self.work} {self.done} of {self.total}: {name}"
         width = shutil.get_terminal_size().columns - 1
         print(
@@ -433,24 +477,41 @@ def check_levels() -> None:
 
 
 def to_c(modules: list[Extension]) -> list[Extension]:
-    """The same modules, made from C, which Cython has written by now."""
-    return cythonize(
+    """The same modules, made from C, which Cython has written by now.
+
+    Cython goes by dates, so C files get dates that are right: new where they were made of what is there, else old.
+    """
+    folder = "build/cython-debug" if DEBUG else "build/cython"
+    stamps = Stamps(ROOT / folder / "stamps.json", ROOT, salt=f"{cython_version} {DIRECTIVES}")
+    tree = create_dependency_tree(quiet=True)
+    made_of = {
+        f"{folder}/{source.removesuffix('.pyx')}.c": sorted(tree.all_dependencies(source))
+        for module in modules
+        for source in module.sources
+        if source.endswith(".pyx")
+    }
+    for product, sources in made_of.items():
+        stamps.date(product, sources)
+    announce(f"Cython makes C of what is new among {len(made_of)} modules")
+    found = cythonize(
         modules,
         nthreads=COMPILERS,
         compiler_directives=DIRECTIVES,
         shared_utility_qualified_name=SHARED_UTILITY,
-        build_dir="build/cython-debug" if DEBUG else "build/cython",  # cythonize looks at dates, not at directives
+        build_dir=folder,
         quiet=True,
     )
+    for product, sources in made_of.items():
+        stamps.note(product, sources)
+    return found
 
 
 if __name__ == "__main__":  # Cython's processes import this file too where they cannot be forked
     check_levels()
     modules = to_c(extensions())
     # pip asks here what it must install for the build. Whoever calls setup.py is told what to install instead.
-    with_pip = "setuptools.build_meta" in sys.modules
     setup(
-        setup_requires=["ziglang"] if with_pip and COMPILER is None and not os.environ.get("CC") else [],
+        setup_requires=["ziglang"] if WITH_PIP and COMPILER is None and not os.environ.get("CC") else [],
         ext_modules=[*modules, *at_higher_levels(modules)],
         cmdclass={"build_ext": BuildExt, "build_py": BuildPy},
         options={"build": {"build_base": BUILD_FOLDER}},
