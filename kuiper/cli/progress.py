@@ -7,28 +7,33 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from kuiper.cli.course import chosen
+from kuiper.cli.path_progress import COLOURS, path_lines, route_as_dict, show_route
 from kuiper.cli.terminal import open_console, say_json
 from kuiper.course.classroom import hole
+from kuiper.course.errors import CourseError
 from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
 from kuiper.course.places import root_here
 from kuiper.course.progress import Progress, bars, next_exercise
+from kuiper.course.short_paths import route
 
 if TYPE_CHECKING:
     import argparse
 
 MOST_WAITS = 2
 WIDTH = 80
-COLOURS = {"solved": "green", "failing": "red", "started": "yellow", "not started": "dim"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("ids", nargs="*", metavar="ID", help="an exercise, or a course (default: all)")
+    parser.add_argument("--path", metavar="NAME", help="a short path through the courses, with its hours")
     parser.add_argument("--json", action="store_true", help="print JSON instead")
 
 
 def execute(arguments: argparse.Namespace) -> int:
     syllabus = read_syllabus(root_here())
     progress = Progress(syllabus.root)
+    if arguments.path is not None:
+        return _show_path(syllabus, progress, arguments)
     exercises = chosen(syllabus, arguments.ids)
     if arguments.json:
         say_json([as_dict(exercise, progress) for exercise in exercises], indent=1)
@@ -57,10 +62,24 @@ def execute(arguments: argparse.Namespace) -> int:
         console.print(line, soft_wrap=True)
     for line in engine_lines(syllabus, progress):
         console.print(line, soft_wrap=True)
+    for line in path_lines(syllabus):
+        console.print(line, soft_wrap=True)
     step = next_exercise(syllabus, progress)
     if step:
         head, place = f"next: {step.label} ({step.minutes} minutes),", hole(step)
         console.print(f"{head} {place}" if len(head) + len(place) < WIDTH else f"{head}\n{place}", soft_wrap=True)
+    return 0
+
+
+def _show_path(syllabus: Syllabus, progress: Progress, arguments: argparse.Namespace) -> int:
+    if arguments.ids:
+        raise CourseError("progress", "numbers of exercises, or --path", f"both: {' '.join(arguments.ids)}")
+    way = route(syllabus, arguments.path)
+    if arguments.json:
+        entries = [as_dict(exercise, progress) for exercise in way.exercises]
+        say_json({**route_as_dict(way), "exercises": entries}, indent=1)
+        return 0
+    show_route(way, syllabus, progress, open_console())
     return 0
 
 

@@ -1,8 +1,8 @@
-"""What a manifest says to the student: hints for each function, and some words behind the last exercise of a course."""
+"""What a manifest says to the student: hints for each function, words behind a course's last exercise, short paths."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -48,3 +48,18 @@ class Afterwards:
         run = [f"Run it: kuiper race {self.race}"] if self.race else []
         steps = [f"  {number}. {words}" for number, words in enumerate(self.tries, 1)]
         return [f"You built: {self.built}", *run, f"Real engines: {self.engines}", "Things to try:", *steps]
+
+
+@dataclass(frozen=True)
+class ShortPath:
+    """Some exercises, across the courses, that lead to one thing; a ``[[path]]`` of a manifest.
+
+    ``goal`` says what a student has at the end. ``answers`` has, for some or all of the exercises, the question of an
+    interview that the exercise answers.
+    """
+
+    name: str
+    title: str
+    goal: str
+    exercises: tuple[str, ...]
+    answers: dict[str, str] = field(default_factory=dict, hash=False)

@@ -182,7 +182,8 @@ def terminal(command: str, where: Path | None = None) -> None:
     programs = {"python": [sys.executable], "kuiper": [sys.executable, "-m", "kuiper"]}
     words = [*programs.get(words[0], words[:1]), *words[1:]]
     environment = {**python_environment(), "COLUMNS": "96", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
-    environment.pop("KUIPER_IMPL", None)
+    for name in ("KUIPER_IMPL", "FORCE_COLOR"):  # Jupyter asks for colours, which a stored text shows as codes
+        environment.pop(name, None)
     ran = subprocess.run(
         words,
         cwd=where or lecture_root(),

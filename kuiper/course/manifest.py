@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kuiper.course.errors import CourseError
-from kuiper.course.guidance import Afterwards, Ladder
-from kuiper.course.manifest_values import KINDS, is_afterwards
+from kuiper.course.guidance import Afterwards, Ladder, ShortPath
+from kuiper.course.manifest_values import KINDS, is_afterwards, is_path
 from kuiper.course.material import packaged
 from kuiper.course.toml import read_toml, tables
 
@@ -125,6 +125,7 @@ class Course:
     title: str
     exercises: tuple[Exercise, ...]
     afterwards: Afterwards | None = None
+    paths: tuple[ShortPath, ...] = ()
 
     @property
     def name(self) -> str:
@@ -233,7 +234,11 @@ def read_course(path: Path) -> Course:
     """One manifest."""
     table = read_toml(path)
     exercises = tuple(_exercise(path, entry) for entry in tables(table, "exercise", str(path)))
-    return Course(path.parent, str(table.get("title", path.parent.name)), exercises, _afterwards(path, table))
+    title, paths = (
+        str(table.get("title", path.parent.name)),
+        tuple(_path(path, e) for e in tables(table, "path", str(path))),
+    )
+    return Course(path.parent, title, exercises, _afterwards(path, table), paths)
 
 
 def _afterwards(path: Path, table: dict[str, Any]) -> Afterwards | None:
@@ -245,6 +250,15 @@ def _afterwards(path: Path, table: dict[str, Any]) -> Afterwards | None:
         raise CourseError(f"{path} afterwards", words, reprlib.repr(entry))
     race, parts = entry.get("race", ""), tuple(entry.get("parts", []))
     return Afterwards(entry["built"], entry["engines"], tuple(entry["try"]), race, parts)
+
+
+def _path(path: Path, entry: dict[str, Any]) -> ShortPath:
+    if not is_path(entry):
+        words = (
+            "the texts 'name', 'title', 'goal', different 'exercises', and perhaps a table of 'answers' to some of them"
+        )
+        raise CourseError(f"{path} path {entry.get('name', '(without name)')}", words, reprlib.repr(entry))
+    return ShortPath(**{**entry, "exercises": tuple(entry["exercises"])})
 
 
 def _exercise(path: Path, entry: dict[str, Any]) -> Exercise:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +18,20 @@ def is_afterwards(value: object) -> bool:
     lists = [value[key] for key in ("try", "parts") if key in value]
     texts = [value[key] for key in ("built", "engines", "race") if key in value]
     return all(isinstance(each, list) for each in lists) and all(map(_is_text, sum(lists, texts)))
+
+
+def is_path(value: dict[str, Any]) -> bool:
+    """Whether a table is a short path: texts, different exercises, and perhaps questions that some of these answer."""
+    always = {"name", "title", "goal", "exercises"}
+    if not always <= value.keys() <= always | {"answers"}:
+        return False
+    numbers, answers = value["exercises"], value.get("answers", {})
+    texts = [value[key] for key in ("name", "title", "goal")]
+    if not isinstance(numbers, list) or not numbers or not isinstance(answers, dict):
+        return False
+    if not all(map(_is_text, [*texts, *numbers, *answers.values()])) or not _is_name(value["name"]):
+        return False
+    return len(set(numbers)) == len(numbers) and answers.keys() <= set(numbers)
 
 
 def _is_text(value: object) -> bool:
