@@ -3,7 +3,7 @@
     axpy           a times x, plus y        the name is from the BLAS: "a x plus y"
     exp_negative   e to the power of -x     the heart of sigmoid, 1 / (1 + exp(-x))
 
-The three memoryviews have the same length; whoever calls has seen to that. ``out`` is there already and is to be filled:
+The three memoryviews have the same length; the caller has checked that. ``out`` is there already and is to be filled:
 a kernel allocates nothing. ``const`` means that the compiler stops you from writing to an input.
 
 A worked example:   a = 2,  x = 1 2 3,  y = 10 20 30    ->    out = 12 24 36

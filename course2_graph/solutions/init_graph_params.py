@@ -21,8 +21,8 @@ from kuiper.graph.runtime_operator import RuntimeParameter
 def init_graph_params(params: Mapping[str, Parameter]) -> dict[str, RuntimeParameter]:
     """A new RuntimeParameter for each parameter of an operator, under the same key and in the same order.
 
-    It has the same type and the same value. A list is a new list: whoever changes the one in the running graph must not
-    change the file's. A parameter of type NULL stays, with the value None.
+    It has the same type and the same value. A list is a new list: a program that changes the one in the running graph must
+    not change the file's. A parameter of type NULL stays, with the value None.
 
     >>> init_graph_params({"stride": Parameter(ParameterType.INT_LIST, [2, 1], "(2,1)")})
     {'stride': RuntimeParameter(type=<ParameterType.INT_LIST: 5>, value=[2, 1])}

@@ -30,7 +30,7 @@ harm, as long as what they make is not stored. Again with 4 rows and 8 columns:
                                                                                        9  0  0  0  0  0  0  0
                                                                                       19  0  0  0  0  0  0  0
 
-Whoever calls has made room for everything, and the shapes fit. All room holds old numbers: write every place.
+The caller has made all arrays, and their shapes fit. The arrays that you fill hold old numbers: write every place.
 ``::1`` promises that neighbours along the last axis touch.
 
 A ``vec`` is a vector register as a type (lecture 3c, "A vector register as a type"). ``x * y`` and ``x + y`` of two of

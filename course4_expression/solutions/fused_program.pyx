@@ -20,7 +20,7 @@ reverse Polish, (code, number). ``number`` says which input or which constant, a
              10 20 30
 
 All is float32, every sum and product in between as well: 16777216 + 1 is 16777216. The lengths fit, the program is a good
-one, and never do more than 16 values wait on the stack: whoever calls has seen to that. ``out`` is there already. It may
+one, and never do more than 16 values wait on the stack: the caller has checked that. ``out`` is there already. It may
 be the memory of an input: read all you need of element i before you write it, and write nothing else.
 """
 

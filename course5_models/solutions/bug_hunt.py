@@ -21,7 +21,7 @@ of conv2d:
 
     and whatever lies outside of the image counts as 0
 
-Do not take your conv2d of 3.5 for the second opinion: whoever is asked about himself has no complaints.
+Do not take your conv2d of 3.5 for the second opinion: it would agree with its own mistakes.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def cases() -> list[Case]:
 
         Case([[[[1, 2, 3]]]], [[[[10, 1]]]], None, (1, 1), (0, 0), (1, 1), 1, [[[[12, 23]]]])
 
-    A case counts only if a right conv2d gives what it expects (to six digits: whoever adds up in another order gets
-    another last digit). Read the docstring of 3.5 once more; what it refuses is part of what it promises.
+    A case counts only if a right conv2d gives what it expects (to six digits: sums in another order have another
+    last digit). Read the docstring of 3.5 once more; what it refuses is part of what it promises.
     """
     # BEGIN SOLUTION
     x = np.arange(-60, 2 * 4 * 7 * 9 - 60).reshape(2, 4, 7, 9)

@@ -89,8 +89,8 @@ def quantize(weight):
 def product(const signed char[:, ::1] weight, const float[::1] scales, const float[::1] x, float[::1] out):
     """Fill ``out`` (out,) with the product of a quantised matrix and ``x`` (in,).
 
-    ``weight`` (out, in) are the whole numbers and ``scales`` (out,) the scales of ``quantize``. Whoever calls has made
-    room for ``out``, and the shapes fit; ``out`` holds old numbers. ``in`` need not be a multiple of STEP, and may even
+    ``weight`` (out, in) are the whole numbers and ``scales`` (out,) the scales of ``quantize``. The caller has made
+    ``out``, and the shapes fit; ``out`` holds old numbers. ``in`` need not be a multiple of STEP, and may even
     be 0. Sums are float32.
 
     Write it with two plain loops first: they pass all tests, and the report says how slow they are. Then let ``turn``

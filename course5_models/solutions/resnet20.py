@@ -104,7 +104,7 @@ def build(param: str | PathLike[str]) -> kuiper.RuntimeGraph:
 
     Load it inside of ``with override(type_name, layer):``, one inside the other for all of MY_LAYERS
     (contextlib.ExitStack takes any number). Use ``kuiper.load(param, optimize=False)``, which keeps every operator of
-    the file. When build is done, also by an error, whoever loads a model next gets the engine's layers again.
+    the file. When build is done, also by an error, the next model that is loaded gets the engine's layers.
     """
     # BEGIN SOLUTION
     from contextlib import ExitStack

@@ -105,7 +105,7 @@ def top_p(scores: np.ndarray, p: float) -> np.ndarray:
 
 
 def draw(probabilities: np.ndarray, chance: float) -> int:
-    """The token that ``chance``, a random number from 0 up to but without 1, stands for.
+    """The token that ``chance``, a random number with 0 <= chance < 1, stands for.
 
     Think of the probabilities as pieces of a ruler of length 1, side by side in the order of the tokens. The token is
     the one whose piece holds the place ``chance``: the first one for which the sum of all probabilities up to and

@@ -154,7 +154,7 @@ class Engine:
     def __init__(self, param: str | PathLike[str], bin_path: str | PathLike[str]) -> None:
         """Read the files, find the order, reserve the memory, make a layer for each operator that computes.
 
-        Whoever looks into the engine finds ``self.order`` (the operators in their order), ``self.memory`` and
+        The engine has the attributes ``self.order`` (the operators in their order), ``self.memory`` and
         ``self.layers``, the layer of each operator by the operator's name. pnnx.Input and pnnx.Output have none.
 
         Raises

@@ -65,8 +65,8 @@ def depth_first_order(operators: Sequence[RuntimeOperator]) -> list[RuntimeOpera
     visiting, done = 1, 2
     state: dict[RuntimeOperator, int] = {}
     sources = [op for op in operators if not op.predecessors]
-    # Backwards, as are the successors below: the reversal at the end restores the order of the file. What no source
-    # leads to is part of a circle, which the last roots find.
+    # Backwards, as are the successors below: the reversal at the end restores the order of the file. A circle may have
+    # no source that leads to it. So start once more from every operator that was never reached.
     # BEGIN SOLUTION
     for root in (*reversed(sources), *operators):
         stack = [(root, iter(reversed(root.successors)))] if root not in state else []
