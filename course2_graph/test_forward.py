@@ -190,15 +190,15 @@ def test_reserve_shares_memory(impl):
     calling(memory_of, impl, chain).gives(({str(i): (2, 3) for i in range(1, 7)}, {"float32"}, 2))
 
 
+EARLY_ANSWER = [
+    "pnnx.Input in 0 1 0 #0=(2)f32",
+    *(f"my.Double d{i} 1 1 {i} {i + 1} #{i + 1}=(2)f32" for i in range(5)),
+    "pnnx.Output out 2 0 1 5",
+]
+
+
 def test_reserve_keeps_what_is_returned(impl):
-    lines = [
-        "pnnx.Input in 0 1 0 #0=(2)f32",
-        *(f"my.Double d{i} 1 1 {i} {i + 1} #{i + 1}=(2)f32" for i in range(5)),
-        "pnnx.Output out 2 0 1 5",
-    ]
-    calling(memory_of, impl, lines).gives(({str(i): (2,) for i in range(1, 6)}, {"float32"}, 3))
-    ones, twos = np.full(2, 1, np.float32), np.full(2, 2, np.float32)
-    calling(runs, impl, lines, [[ones]]).gives([[twos, np.full(2, 32, np.float32)]])
+    calling(memory_of, impl, EARLY_ANSWER).gives(({str(i): (2,) for i in range(1, 6)}, {"float32"}, 3))
 
 
 @pytest.mark.parametrize("shape", ["", "#hidden=(2,?)f32"])
@@ -210,6 +210,11 @@ def test_reserve_names_an_operand_without_a_shape(impl, shape):
 def test_forward_a_chain(impl):
     chain = ["pnnx.Input in 0 1 x #x=(2,3)f32", "my.Double d 1 1 x y #y=(2,3)f32", "pnnx.Output out 1 0 y"]
     calling(runs, impl, chain, [[X]]).gives([[2 * X]])
+
+
+def test_forward_keeps_an_early_answer(impl):
+    ones, twos = np.full(2, 1, np.float32), np.full(2, 2, np.float32)
+    calling(runs, impl, EARLY_ANSWER, [[ones]]).gives([[twos, np.full(2, 32, np.float32)]])
 
 
 def test_forward_branches(impl):

@@ -194,7 +194,9 @@ def growth(impl, function, shape, count):
 
 def in_proportion(few, many):
     """What is said of the steps for a graph, and for one four times as large."""
-    return "in proportion" if 0 < few <= many < 6 * few else f"{few} steps for one, {many} for four times as much"
+    if 0 < few <= many < 6 * few:
+        return "in proportion"
+    return "faster than in proportion" if 0 < few <= many < 10 * few else "as its square, or worse"
 
 
 @pytest.mark.parametrize("shape", ["chain", "ladder", "star"])

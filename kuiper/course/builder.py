@@ -73,7 +73,7 @@ def module_name(path: Path, mode: Mode) -> str:
     headers = [file for folder in (path.parent, _SIMD) for suffix in ("*.pxd", "*.h") for file in folder.glob(suffix)]
     for neighbour in sorted(headers):
         digest.update(neighbour.name.encode() + neighbour.read_bytes())
-    tools = (_cython_version(), compiler.find_compiler(), SUFFIX, local_arrays.C_CODE)
+    tools = (_cython_version(), compiler.find_compiler(), SUFFIX, local_arrays.C_CODE, local_arrays.OLD_NUMBERS)
     digest.update(repr((path.name, compile_flags(mode), DIRECTIVES, *tools)).encode())
     return f"{path.stem}_{mode}_{digest.hexdigest()[:16]}"
 
@@ -209,6 +209,8 @@ def _compile_c(c_file: Path, name: str, binary: Path, mode: Mode, check_arrays: 
     class BuildExt(build_ext):  # type: ignore[misc]
         def build_extensions(self) -> None:
             compiler.use(self.compiler, tool)
+            if check_arrays and local_arrays.fills_variables(tuple(self.compiler.compiler_so)):
+                extension.extra_compile_args.append(local_arrays.OLD_NUMBERS)
             super().build_extensions()
 
     command = BuildExt(Distribution({"name": name, "ext_modules": [extension]}))

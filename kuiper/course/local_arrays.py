@@ -4,13 +4,20 @@ gcc and clang can check them where the length is known (``-fsanitize=bounds``), 
 library with the place. That library is not needed: the function stands here, in C, and is compiled into the exercise.
 It costs no memory and no address space (the address sanitizer reserves terabytes, which the limits of a worker forbid),
 and nothing has to be loaded before Python.
+
+A variable that is not set holds whatever lay in memory before: a sum that is never set to 0 may be right by chance, and
+is another number each time. Where the compiler can, it fills local variables with one pattern (a float becomes -1.7e38
+with gcc and NaN with clang), so that such a mistake always shows, with the same answer on each run.
 """
 
 from __future__ import annotations
 
 import linecache
+import os
 import re
+import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -21,6 +28,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 FLAG = "-fsanitize=bounds"  # zig lets the processor stop the process instead: a crash, without the line
+OLD_NUMBERS = "-ftrivial-auto-var-init=pattern"  # gcc 12 or later, clang 8 or later
+
+
+@cache
+def fills_variables(compiler: tuple[str, ...]) -> bool:
+    """Whether a compiler, given by the words of its command, can fill local variables with a pattern."""
+    words = [*compiler, OLD_NUMBERS, "-x", "c", "-c", os.devnull, "-o", os.devnull]
+    return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode == 0
+
 
 C_CODE = r"""
 #include <Python.h>

@@ -10,6 +10,7 @@ from kuiper.compiler import find_compiler
 from kuiper.course import builder
 from kuiper.course.builder import annotate, load_pyx, module_name
 from kuiper.course.errors import BuildError, ExerciseSyntaxError
+from kuiper.course.local_arrays import fills_variables
 from kuiper.course.observation import observe
 
 if TYPE_CHECKING:
@@ -77,6 +78,26 @@ def test_safe_mode_checks_indices_of_local_arrays(tmp_path: Path, cache: Path) -
     assert (raised.type, raised.message) == ("ArrayIndexError", "index 4 is outside of a local C array of 4 elements")
     assert raised.place.endswith("total.pyx:9: sums[1][i] = x[i]")
     assert "IndexError" in raised.bases
+
+
+UNSET = """
+def numbers():
+    cdef float[4] unset
+    return [unset[0], unset[1], unset[2], unset[3]]
+"""
+
+
+@pytest.mark.skipif(not (found and fills_variables(found.command)), reason="this compiler cannot fill local variables")
+def test_safe_mode_fills_what_is_not_set(tmp_path: Path, cache: Path) -> None:
+    path = tmp_path / "unset.pyx"
+    path.write_text(UNSET)
+    numbers = load_pyx(path, cache).numbers()
+    assert len({repr(number) for number in numbers}) == 1  # whatever lay there before
+    assert np.isnan(numbers[0]) or abs(numbers[0]) > 1e30
+
+
+def test_fills_variables_knows_a_compiler_that_cannot() -> None:
+    assert not fills_variables((sys.executable, "-c", "raise SystemExit(1)"))
 
 
 def test_module_name_knows_mode_text_and_neighbours(tmp_path: Path) -> None:
