@@ -140,6 +140,47 @@ class BatchNorm2d(Layer):
         return 2 * math.prod(outputs[0])
 
 
+class LayerNorm(Layer):
+    """nn.LayerNorm with your function from exercise 3.11."""
+
+    def __init__(self, op: RuntimeOperator) -> None:
+        super().__init__(op)
+        self.layer_norm = load_exercise("3.11", "fast").layer_norm
+        self.normalized_shape = op.ints_param("normalized_shape")
+        self.weight, self.bias = (op.attr(name) if name in op.attrs else None for name in ("weight", "bias"))
+        self.eps = op.float_param("eps", 1e-5)
+
+    def forward(self, x: Array) -> Array:
+        last = ", ".join(map(str, self.normalized_shape))
+        self.expect(x.shape[-len(self.normalized_shape) :] == self.normalized_shape, f"input (..., {last})", x.shape)
+        check_float32(x, self.op.where)
+        result: Array = self.layer_norm(x, len(self.normalized_shape), self.weight, self.bias, self.eps)
+        return result
+
+    def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
+        return 8 * math.prod(outputs[0])
+
+
+class GroupNorm(Layer):
+    """nn.GroupNorm with your function from exercise 3.11."""
+
+    def __init__(self, op: RuntimeOperator) -> None:
+        super().__init__(op)
+        self.group_norm = load_exercise("3.11", "fast").group_norm
+        self.groups = op.int_param("num_groups")
+        self.weight, self.bias = (op.attr(name) if name in op.attrs else None for name in ("weight", "bias"))
+        self.eps = op.float_param("eps", 1e-5)
+
+    def forward(self, x: Array) -> Array:
+        self.expect(x.ndim >= 2, "input (n, c, ...)", x.shape)
+        check_float32(x, self.op.where)
+        result: Array = self.group_norm(x, self.groups, self.weight, self.bias, self.eps)
+        return result
+
+    def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
+        return 8 * math.prod(outputs[0])
+
+
 class AdaptiveAvgPool2d(Layer):
     """nn.AdaptiveAvgPool2d with your function from exercise 3.7."""
 
