@@ -18,6 +18,7 @@ import numpy as np
 from kuiper.course import load_exercise
 from kuiper.errors import DataTypeError
 from kuiper.layers import Layer
+from kuiper.layers.operators import upsample
 from kuiper.layers.operators.adaptive_avg_pool2d import read_output_size
 
 if TYPE_CHECKING:
@@ -138,6 +139,32 @@ class BatchNorm2d(Layer):
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
         return 2 * math.prod(outputs[0])
+
+
+class Bilinear(upsample.Upsample):
+    """nn.Upsample and F.interpolate in mode bilinear with your loops from exercise 3.12."""
+
+    def __init__(self, op: RuntimeOperator) -> None:
+        super().__init__(op)
+        if self.mode != "bilinear":
+            raise self.unsupported("mode bilinear in exercise 3.12", self.mode)
+        self.resample = load_exercise("3.12", "fast").resample
+
+    @staticmethod
+    def covers(op: RuntimeOperator) -> bool:
+        """Whether the exercise is about this operator: only about pictures that are mixed from four neighbours."""
+        return op.str_param("mode", "nearest") == "bilinear"
+
+    def forward(self, x: Array) -> Array:
+        self.expect_rank(x, (4,), "(n, c, h, w)")
+        check_float32(x, self.op.where)
+        axes = self.axes(x.shape[2:])
+        for axis in axes:
+            if not self.align_corners and axis.scale is not None and axis.size_in * axis.scale != axis.size_out:
+                raise self.unsupported("a scale_factor that gives whole pixels in exercise 3.12", self.scales)
+        out = np.empty((*x.shape[:2], *(axis.size_out for axis in axes)), np.float32)
+        self.resample(x, out, self.align_corners)
+        return out
 
 
 class LayerNorm(Layer):

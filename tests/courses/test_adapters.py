@@ -69,6 +69,16 @@ REFUSED = [
 ]
 
 
+BILINEAR = [
+    "function_upsample",
+    "interpolate_bilinear_corners",
+    "interpolate_bilinear_recompute",
+    "interpolate_bilinear_size",
+    "upsample_bilinear",
+    "upsample_bilinear_corners",
+    "upsample_bilinear_size",
+    "upsample_bilinear_to_one",
+]
 DETECT = ["yolo_detect_centred", "yolo_detect_corner", "yolo_detect_shared_anchors", "yolo_detect_with_maps"]
 TEXT = ["nn_rms_norm", "nn_rms_norm_no_affine"]
 DECODERS = Path(__file__).parents[1] / "fixtures" / "decoders"
@@ -113,6 +123,30 @@ def test_adapter_equals_torch(course: str, name: str) -> None:
     expected = np.load(FIXTURES / f"{name}.npz")["output_0"]
     scale = np.abs(expected[np.isfinite(expected)]).max()
     np.testing.assert_allclose(run(course, name), expected, rtol=0, atol=1e-5 * scale)
+
+
+def resampled(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """What exercise 3.12 makes of an exported operator, which covers some operators of its types only; and torch."""
+    path, stored = FIXTURES / f"{name}.pnnx.param", np.load(FIXTURES / f"{name}.npz")
+    own = adapters_of(LAYERS).Bilinear
+    with selected(Selection(read_syllabus(ROOT), "solution")), ExitStack() as stack:
+        for type_name in ("nn.Upsample", "F.interpolate", "F.upsample"):
+            stack.enter_context(override(type_name, own))
+        model = kuiper.load(path, optimize=False)
+    assert any(isinstance(op.layer, own) and own.covers(op) for op in model.operators)
+    return np.asarray(model(stored["input_0"])), stored["output_0"]
+
+
+@pytest.mark.parametrize("name", BILINEAR)
+def test_bilinear_equals_torch(name: str) -> None:
+    got, expected = resampled(name)
+    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("name", ["upsample_bilinear_scale", "upsample_bicubic"])
+def test_bilinear_refuses_what_no_exercise_covers(name: str) -> None:
+    with pytest.raises(kuiper.UnsupportedOperatorError, match=r"exercise 3\.12"):
+        resampled(name)
 
 
 @pytest.mark.parametrize("name", REFUSED)
