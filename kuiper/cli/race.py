@@ -44,6 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", nargs="?", default="resnet20", metavar="MODEL", help=words)
     words = "whose engine runs your layers: kuiper's, or that of the last exercise (default: kuiper)"
     parser.add_argument("--engine", choices=("kuiper", "mine"), default="kuiper", help=words)
+    words = "whose matrix product your convolutions use: NumPy's, or that of exercise 3.13 (default: numpy)"
+    parser.add_argument("--product", choices=("numpy", "mine"), default="numpy", help=words)
     parser.add_argument("--seconds", type=float, default=300.0, help="give up after this long (default: 300)")
     words = "write the times as a picture, to keep or to share"
     parser.add_argument("--picture", type=Path, metavar="FILE.svg", help=words)
@@ -52,13 +54,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     if arguments.result is not None:
-        return run_here(arguments.model, arguments.engine, arguments.result)
+        return run_here(arguments.model, arguments.engine, arguments.product, arguments.result)
     if arguments.picture is not None and arguments.picture.suffix != ".svg":
         raise CourseError(str(arguments.picture), "a name that ends in .svg", arguments.picture.suffix or "no ending")
     if (arguments.model, arguments.engine) == (SHAKESPEARE, "mine"):
         raise CourseError("--engine mine", "a network of pictures, which your engine has the layers for", SHAKESPEARE)
     root = root_here()
-    result = run_apart(arguments.model, arguments.engine, arguments.seconds)
+    if arguments.product == "mine":
+        _check_takes_product(arguments.model, arguments.engine, root)
+    result = run_apart(arguments.model, arguments.engine, arguments.product, arguments.seconds)
     history = remember(root, result)
     console = open_console(soft_wrap=True)
     show(result, history[:-1], console)
@@ -68,17 +72,24 @@ def execute(arguments: argparse.Namespace) -> int:
     return 1 if result.divergence or result.failures else 0
 
 
-def run_here(model: str, engine: str, path: Path) -> int:
+def _check_takes_product(model: str, engine: str, root: Path) -> None:
+    """Raise CourseError unless a race replaces kuiper's layers one by one: only there it can choose a convolution."""
+    if engine == "mine" or model == SHAKESPEARE or model in read_syllabus(root).races():
+        got = f"{model} --engine {engine}"
+        raise CourseError("--product mine", "a network of pictures on kuiper's engine, such as resnet20", got)
+
+
+def run_here(model: str, engine: str, product: str, path: Path) -> int:
     """Run the race in this process and write its result; the place of the moment stands in a file beside it."""
     selection, note = Selection(read_syllabus(root_here())), note_in(path.with_suffix(".place"))
     busy = watch_the_cores()
     with one_thread():
-        result = _result_here(selection, model, engine, note)
+        result = _result_here(selection, model, engine, product, note)
     path.write_text(json.dumps(asdict(replace(result, busy=busy()))), encoding="utf-8")
     return 0
 
 
-def _result_here(selection: Selection, model: str, engine: str, note: Callable[[str], None]) -> Result:
+def _result_here(selection: Selection, model: str, engine: str, product: str, note: Callable[[str], None]) -> Result:
     """The race that the words ask for."""
     if model in selection.syllabus.races():
         return course_race(selection, selection.syllabus.races()[model], note)
@@ -88,10 +99,11 @@ def _result_here(selection: Selection, model: str, engine: str, note: Callable[[
         param, arrays = model_and_inputs(model)
         return engine_race(selection, model, param, arrays, note)
     load, inputs = contestant(model)
-    return race(selection, model, load, inputs, note)
+    own_product = product == "mine"
+    return race(selection, f"{model} on your product" if own_product else model, load, inputs, note, own_product)
 
 
-def run_apart(model: str, engine: str, seconds: float) -> Result:
+def run_apart(model: str, engine: str, product: str, seconds: float) -> Result:
     """Run the race in a process of its own: a layer may crash, or never return.
 
     Raises
@@ -100,7 +112,8 @@ def run_apart(model: str, engine: str, seconds: float) -> Result:
         If it does; the message names the operator and its exercise.
     """
     with tempfile.TemporaryDirectory() as folder:
-        path = result_apart("race", [model, "--engine", engine], Path(folder, "result.json"), seconds, ONE_THREAD)
+        words = [model, "--engine", engine, "--product", product]
+        path = result_apart("race", words, Path(folder, "result.json"), seconds, ONE_THREAD)
         return _result(read_json(path, CourseError, "a result in JSON", finite=False))
 
 

@@ -37,6 +37,7 @@ class Exercise:
     source: str | None = None
     timeout: float = 10.0
     provides: dict[str, str] = field(default_factory=dict, hash=False)
+    provides_with_product: dict[str, str] = field(default_factory=dict, hash=False)  # kuiper race --product mine
     builds: str | None = None  # the class in its file that makes an engine of all exercises it stands on
 
     @property
@@ -267,7 +268,7 @@ def _exercise(path: Path, entry: dict[str, Any]) -> Exercise:
     unknown = [key for key in entry if key not in known]
     if unknown:
         raise CourseError(where, f"keys among {', '.join(known)}", ", ".join(unknown))
-    optional = {"depends_on", "source", "timeout", "provides", "builds"}
+    optional = {"depends_on", "source", "timeout", "provides", "provides_with_product", "builds"}
     missing = [key for key in known if key not in entry and key not in optional]
     if missing:
         raise CourseError(where, f"the keys {', '.join(missing)}", "none of them")

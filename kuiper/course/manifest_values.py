@@ -61,6 +61,10 @@ def _is_ladders(value: object) -> bool:
     )
 
 
+def _is_names(value: object) -> bool:
+    return isinstance(value, dict) and all(map(_is_text, value.values()))
+
+
 KINDS: dict[str, tuple[str, Callable[[object], bool]]] = {
     "id": ("a number like 1.1, in quotes,", _is_name),
     "file": ("the name of a file in exercises/", _is_name),
@@ -69,6 +73,6 @@ KINDS: dict[str, tuple[str, Callable[[object], bool]]] = {
     **dict.fromkeys(("test_count", "points", "minutes"), ("a count", _is_count)),
     "hints": ("tables with 'for', 'ladder' and perhaps 'tests'", _is_ladders),
     "timeout": ("seconds", lambda value: _is_count(value) or (isinstance(value, float) and 0 < value < inf)),
-    "provides": ("a table of names", lambda value: isinstance(value, dict) and all(map(_is_text, value.values()))),
+    **dict.fromkeys(("provides", "provides_with_product"), ("a table of names", _is_names)),
 }
 """What each key must be: in words, and whether a value is it."""

@@ -60,15 +60,19 @@ class Attributed(Layer):
         return self.layer.flops(inputs, outputs)
 
 
-def providers(selection: Selection, operators: Sequence[RuntimeOperator]) -> dict[str, Exercise]:
+def providers(
+    selection: Selection, operators: Sequence[RuntimeOperator], own_product: bool = False
+) -> dict[str, Exercise]:
     """Which exercise is about each operator type of a model, solved or not.
+
+    With ``own_product``, one that computes a type with the student's own matrix product comes before others.
 
     An adapter may have a function ``covers``, which says of an operator whether its exercise is about it; it must be
     about all of a type.
     """
     found: dict[str, Exercise] = {}
     for exercise in selection.syllabus:
-        for type_name, name in exercise.provides.items():
+        for type_name, name in {**exercise.provides, **(exercise.provides_with_product if own_product else {})}.items():
             of_type = [op for op in operators if op.type == type_name]
             covers = _covers(exercise.course, name) if of_type else None
             if of_type and (covers is None or all(map(covers, of_type))):
@@ -133,12 +137,17 @@ def _factory(exercise: Exercise, type_name: str, entered: Callable[[str], None])
     def make(op: Any) -> Layer:
         entered(f"{op.name} -> {exercise.label}")
         try:
-            layer = getattr(course_module(exercise.course, "adapters"), exercise.provides[type_name])(op)
+            layer = getattr(course_module(exercise.course, "adapters"), adapter_name(exercise, type_name))(op)
         except (Exception, SystemExit) as error:
             raise OwnLayerError(exercise, type_name, op.name, error) from error
         return Attributed(exercise, layer, entered)
 
     return make
+
+
+def adapter_name(exercise: Exercise, type_name: str) -> str:
+    """The class in the course's adapters for an operator type that an exercise is about."""
+    return {**exercise.provides, **exercise.provides_with_product}[type_name]
 
 
 def _covers(course: Path, name: str) -> Callable[[RuntimeOperator], bool] | None:

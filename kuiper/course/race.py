@@ -90,10 +90,14 @@ def race(
     load: Callable[[bool], RuntimeGraph],
     inputs: tuple[np.ndarray, ...],
     entered: Callable[[str], None] = lambda place: None,
+    own_product: bool = False,
 ) -> Result:
-    """Run a model on the student's layers; a layer that raises is replaced by the reference's, and named."""
+    """Run a model on the student's layers; a layer that raises is replaced by the reference's, and named.
+
+    With ``own_product`` the layers that multiply matrices do it with the student's own product.
+    """
     reference = load(False)
-    known = providers(selection, reference.operators)
+    known = providers(selection, reference.operators, own_product)
     fast = replace(selection, mode="fast")
 
     def attempt(own: dict[str, Exercise]) -> tuple[RuntimeGraph, Divergence | None]:

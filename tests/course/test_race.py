@@ -88,6 +88,25 @@ def test_a_solved_layer_runs_and_agrees(syllabus: Syllabus) -> None:
     ] * 3
 
 
+def test_own_product_takes_the_layer_that_multiplies_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """1.1 and 1.2 are about the same type; 1.2 comes in only where the student's own product is asked for."""
+    monkeypatch.setattr(race_module, "SECONDS", 0.01)
+    made_up(tmp_path)
+    manifest = tmp_path / "course1_made_up" / "course.toml"
+    text = manifest.read_text().replace("points = 2", 'points = 2\nprovides = { "nn.ReLU" = "Relu" }')
+    text = text.replace("points = 3", 'points = 3\nprovides_with_product = { "nn.ReLU" = "OwnProductRelu" }')
+    manifest.write_text(text)
+    own = ADAPTERS + "\n\nclass OwnProductRelu(Relu):\n    def forward(self, x):\n        return self.double(x) - x\n"
+    (manifest.parent / "adapters.py").write_text(own)
+    syllabus = read_syllabus(tmp_path)
+    solve(syllabus, "1.1")
+    solve(syllabus, "1.2")
+    plain = race(Selection(syllabus), "graph", load, INPUTS)
+    result = race(Selection(syllabus), "graph", load, INPUTS, own_product=True)
+    assert (plain.yours, plain.divergence) == (["1.1"], None)
+    assert (result.yours, result.divergence, result.failures) == (["1.2"], None, [])
+
+
 def test_a_wrong_layer_is_named_with_its_exercise(syllabus: Syllabus) -> None:
     solve(syllabus, "1.1", ("x * 2", "x * 3"))
     divergence = race(Selection(syllabus), "graph", load, INPUTS).divergence

@@ -279,6 +279,12 @@ def test_race_command_refuses_the_own_engine(syllabus: Syllabus, capsys: pytest.
     assert not (syllabus.root / ".kuiper" / "race.json").exists()
 
 
+def test_race_command_refuses_the_own_product(syllabus: Syllabus, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["race", "shakespeare", "--product", "mine"]) == 1
+    assert "--product mine: expected a network of pictures" in capsys.readouterr().err
+    assert not (syllabus.root / ".kuiper" / "race.json").exists()
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
 def test_race_command_ends_at_ctrl_c(syllabus: Syllabus) -> None:
     """The process that runs the student's code ends, too."""

@@ -125,6 +125,21 @@ def test_adapter_equals_torch(course: str, name: str) -> None:
     np.testing.assert_allclose(run(course, name), expected, rtol=0, atol=1e-5 * scale)
 
 
+CONVOLUTIONS = [name for name in COVERED if name.startswith("conv2d")]
+
+
+@pytest.mark.parametrize("name", [*CONVOLUTIONS, "conv2d_depthwise_one_channel"])
+def test_convolution_on_the_own_product_equals_torch(name: str) -> None:
+    stored = np.load(FIXTURES / f"{name}.npz")
+    with (
+        selected(Selection(read_syllabus(ROOT), "solution")),
+        override("nn.Conv2d", adapters_of(LAYERS).OwnProductConv2d),
+    ):
+        model = kuiper.load(FIXTURES / f"{name}.pnnx.param", optimize=False)
+    got, expected = np.asarray(model(stored["input_0"])), stored["output_0"]
+    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
+
+
 def resampled(name: str) -> tuple[np.ndarray, np.ndarray]:
     """What exercise 3.12 makes of an exported operator, which covers some operators of its types only; and torch."""
     path, stored = FIXTURES / f"{name}.pnnx.param", np.load(FIXTURES / f"{name}.npz")
