@@ -40,10 +40,10 @@ def one_thread() -> Iterator[None]:
 def watch_the_cores() -> Callable[[], str]:
     """Begin to watch; what is returned says in words how busy the machine has been since, or ""."""
     pid, began = os.getpid(), time.perf_counter()
-    before = seconds_without_core(pid)
+    before = seconds_without_core(pid, ())
 
     def words() -> str:
-        waited, seconds = seconds_without_core(pid) - before, time.perf_counter() - began
+        waited, seconds = seconds_without_core(pid, ()) - before, time.perf_counter() - began
         load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
         return busy_words(waited, seconds, load, machine.this_machine().cores)
 
