@@ -9,6 +9,7 @@ import pytest
 from kuiper.course.bugs import Bug, bug_file
 from kuiper.course.builder import load_pyx
 from kuiper.course.importer import load
+from kuiper.course.places import folder_of_answers
 from kuiper.course.selection import Selection, selected
 from kuiper.course.variants import changed_functions, common_text
 from tests.course.made_up import made_up
@@ -78,9 +79,10 @@ def test_bug_file_gives_each_mistake_a_module_that_behaves_as_its_own_text(exerc
 def test_bug_file_compiles_mistakes_of_the_same_function_together(exercise: Exercise, tmp_path: Path) -> None:
     for bug in (BUGS[0], BUGS[1], BUGS[3]):
         bug_file(exercise, bug, BUGS)
-    texts = sorted(path.parent.name for path in tmp_path.rglob("bug-bank/**/*.pyx"))
-    assert texts == ["double-quadruple", "double-times"]
-    module = load_pyx(next(tmp_path.rglob("double-times/double.pyx")), tmp_path)
+    bank = folder_of_answers(exercise.course.parent) / "bug-bank"
+    texts = {path.parent.name: path for path in bank.rglob("*.pyx")}
+    assert sorted(texts) == ["double-quadruple", "double-times"]
+    module = load_pyx(texts["double-times"], tmp_path)
     assert (module.double__0(5), module.double__1(5), module.double(5)) == (7, 15, 10)
 
 
