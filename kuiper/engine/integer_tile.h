@@ -278,8 +278,9 @@ KUIPER_INLINE void kuiper_dequantise_vectors(int rows, const int vectors, const 
     }
     for (int i = 0; i < rows; i++)
         KUIPER_EACH (v, vectors) {
-            const kuiper_vec x = kuiper_of_integers(kuiper_load_words(sums + i * INTEGER_WIDTH + v * LANES)) * f[v] + s[v];
-            kuiper_store(out[i] + v * LANES, kuiper_clamped(x, low, high));
+            const kuiper_vec x = kuiper_of_integers(kuiper_load_words(sums + i * INTEGER_WIDTH + v * LANES)) * f[v];
+            const kuiper_vec y = x + s[v]; /* two roundings, as the two operators of the file have */
+            kuiper_store(out[i] + v * LANES, kuiper_clamped(y, low, high));
         }
 }
 static void kuiper_dequantise_tile(int rows, int vectors, const int *sums, const float *factor, const float *shift, float low,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING, NamedTuple
 
-from kuiper.engine.planned_step import LayerStep, StepCard
+from kuiper.engine.planned_step import StepCard
 from kuiper.graph.report import Column, Report
 from kuiper.machine import described
 from kuiper.threads import get_num_threads
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kuiper.engine.plan import Plan
+    from kuiper.engine.planned_step import LayerStep
     from kuiper.engine.step import Step
     from kuiper.graph.state import State
     from kuiper.layers.layer import Array
@@ -116,8 +117,7 @@ def _row(step: TimedStep) -> tuple[str, ...]:
     card, seconds = step.card, step.seconds
     microseconds = f"{seconds * 1e6:,.1f}"
     if not isinstance(card, StepCard) or step.made is None:
-        runs = "with all that follows" if isinstance(card, LayerStep) and card.rest else "the layer, in Python"
-        return card.op.name, card.op.type, runs, "-", "-", microseconds, "-"
+        return card.op.name, card.op.type, card.algorithm, "-", "-", microseconds, "-"
     speed = f"{card.flops / seconds * 1e-9:,.0f}" if card.flops and seconds else "-"
     megabytes = f"{card.bytes * 1e-6:.2f}"
     algorithm = f"{card.algorithm}, by the C library" if card.in_library else card.algorithm

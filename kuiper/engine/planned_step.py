@@ -61,6 +61,11 @@ class LayerStep:
     rest: Rest | None = None
 
     @property
+    def algorithm(self) -> str:
+        """What runs, in the words of ``model.plan()``."""
+        return "with all that follows" if self.rest else "the layer, in Python"
+
+    @property
     def reads(self) -> tuple[Value, ...]:
         return tuple(value for value in self.inputs if isinstance(value, Value))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kuiper.engine.engine import Engine
 from kuiper.engine.plan_report import timed_steps
-from kuiper.engine.planned_step import StepCard
+from kuiper.engine.planned_step import LayerStep, StepCard
 from kuiper.explore.arrays import number
 from kuiper.explore.operators import source_of
 from kuiper.graph.fallback import Refusal
@@ -29,6 +29,8 @@ _WHY = {
     "import": "Brings an input from outside onto the arena, in the order in memory that the kernels read.",
     "export": "Copies an output from the arena to memory of the caller's own.",
 }
+_IN_PYTHON = "The engine has no kernel for this operator with these settings: its layer runs on views of the arena."
+_BEHIND = "Sizes behind this operator depend on numbers: all that follows is a graph with a plan of its own."
 
 
 def find_plan(graph: RuntimeGraph, inputs: Sequence[Array], state: State | None) -> tuple[Plan | None, str]:
@@ -66,20 +68,19 @@ def _step(step: TimedStep, operators: Mapping[str, str], gigahertz: float) -> Ta
     card = step.card
     table: Table = {
         "operator": operators.get(card.op.name, card.op.name),
-        "algorithm": "the layer, in Python",
+        "algorithm": card.algorithm,
         "tasks": None,
         "bytes": None,
         "flops": None,
         "expected": None,
         "measured": number(step.seconds * 1e6),
         "rejected": [],
-        "why": "The engine has no kernel for this operator with these settings: its layer runs on views of the arena.",
+        "why": _BEHIND if isinstance(card, LayerStep) and card.rest else _IN_PYTHON,
         "source": source_of(type(card.op.layer)) if card.op.layer is not None else "",
     }
     if not isinstance(card, StepCard) or step.made is None:
         return table
     return table | {
-        "algorithm": card.algorithm,
         "tasks": step.made.tasks,
         "bytes": card.bytes,
         "flops": card.flops,

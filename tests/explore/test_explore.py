@@ -256,18 +256,29 @@ def test_explore_takes_open_sizes_once_they_are_given() -> None:
 
 
 def test_explore_says_why_there_is_no_plan() -> None:
-    lines = (
-        "pnnx.Input in 0 1 x #x=(?)f32",
-        "torch.gt g 1 1 x m other=0",
-        "torch.masked_select a 2 1 x m y",
-        "pnnx.Output out 1 0 y",
-    )
+    lines = ("pnnx.Input in 0 1 x #x=(?)f32", "nn.ReLU r 1 1 x y", "pnnx.Output out 1 0 y")
     for optimize, reason in ((False, "without an engine"), (True, "leaves these inputs to the layers")):
-        data = explore(net(*lines, optimize=optimize), np.float32([0, 1, 0])).data
+        data = explore(net(*lines, optimize=optimize), np.float32([])).data
         assert reason in data["plan"]["refusal"]
         assert (data["plan"]["steps"], data["memory"]) == ([], None)
-        assert data["values"]["y"]["shape"] == [1]
+        assert data["values"]["y"]["shape"] == [0]
         assert [run["kind"] for run in data["runs"]] == ["layers"]
+
+
+def test_explore_shows_a_plan_that_ends_in_front_of_sizes_that_depend_on_numbers() -> None:
+    lines = (
+        "pnnx.Input in 0 1 x #x=(?)f32",
+        "nn.ReLU r 1 1 x p",
+        "torch.gt g 1 1 p m other=0",
+        "torch.masked_select a 2 1 p m s",
+        "torch.amax b 1 1 s y dim=(0) keepdim=True",
+        "pnnx.Output out 1 0 y",
+    )
+    data = explore(net(*lines, optimize=True), np.float32([0, 2, 1])).data
+    assert data["plan"]["refusal"] is None
+    last = data["plan"]["steps"][-1]
+    assert (last["operator"], last["algorithm"]) == ("a", "with all that follows")
+    assert (data["values"]["s"]["shape"], data["values"]["y"]["shape"]) == ([2], [1])
 
 
 def test_explore_shows_mistakes_that_only_make_a_model_slower(monkeypatch: pytest.MonkeyPatch) -> None:

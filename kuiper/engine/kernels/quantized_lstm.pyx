@@ -203,7 +203,8 @@ cdef inline void renew(
     else:
         kept = quotient_logistic(gate(w, sums, given, at, 2, zero, total, found.scale))
     taken = taken * quotient_tanh(gate(w, sums, given, at, 3, zero, total, found.scale))
-    kept = kept * load(c) + taken
+    kept *= load(c)
+    kept += taken  # two roundings, as the layer has
     store(c, kept)
     new = quotient_logistic(gate(w, sums, given, at, 1, zero, total, found.scale)) * quotient_tanh(kept)
     if count == LANES:
