@@ -15,7 +15,6 @@ from kuiper.engine.plan_report import plan_report
 from kuiper.engine.rest import Rests
 from kuiper.errors import GraphStateError, ParameterError
 from kuiper.graph.fallback import Refusal, text_of
-from kuiper.graph.runtime_operator import RuntimeOperator
 from kuiper.locks import open_in_children
 from kuiper.machine import REPRODUCIBLE, this_machine
 from kuiper.tensor_limit import Limited
@@ -205,11 +204,11 @@ class Engine:
         """
         while True:
             plan = self._planned(inputs, max_length, outputs)
-            if not isinstance(plan, RuntimeOperator):
+            if plan is not None:
                 return plan
 
-    def _planned(self, inputs: Sequence[Array], max_length: int, outputs: bool) -> Plan | Refusal | RuntimeOperator:
-        """The same; or the operator in front of which the plan has to end, as it will the next time."""
+    def _planned(self, inputs: Sequence[Array], max_length: int, outputs: bool) -> Plan | Refusal | None:
+        """The same; None if the plan has to end in front of an operator, as it will the next time."""
         key = _key(inputs, max_length, outputs)
         with self._lock:
             if key in self._plans:
@@ -232,7 +231,7 @@ class Engine:
             except CannotPlanError as error:
                 if error.op is not None and rests is not None and error.op not in rests.starts:
                     rests.starts.add(error.op)
-                    return error.op
+                    return None
                 plan = Refusal(str(error))
             except Exception as error:  # the layers will raise it, too, or a mistake has been found
                 plan = Refusal.of(error)
