@@ -7,7 +7,7 @@ through them:
     plan time, in Python
         engine.py        one model's plans, found by the shapes of the inputs, or why the layers are to do it
         graph_walk.py    operator by operator: each becomes a view, steps, or a call of its layer
-        rest.py          what follows an operator whose output sizes depend on numbers: a graph with its own engine
+        rest.py          what follows an operator whose output sizes depend on numbers: a graph of its own
         lowering/        from a layer to steps, one module per family of operators
         planner.py       what a lowering asks: values in the form that its kernel reads, and all that draft.py has
         transfers.py     values that come onto the arena, leave it, or move on it

@@ -50,7 +50,6 @@ class Engine:
     machine : what its plans are for; None: this machine
     reproducible : whether algorithms are chosen for ``kuiper.machine.REPRODUCIBLE`` instead; steps are cut for
         ``machine`` all the same, which changes no bit
-    is_rest : whether it runs what follows such an operator: then only shapes that come again are worth a plan
 
     Raises
     ------
@@ -68,9 +67,7 @@ class Engine:
     1
     """
 
-    def __init__(
-        self, graph: WiredGraph, machine: Machine | None = None, reproducible: bool = False, is_rest: bool = False
-    ) -> None:
+    def __init__(self, graph: WiredGraph, machine: Machine | None = None, reproducible: bool = False) -> None:
         if machine is not None and machine.vnni and not RUNS:
             raise ParameterError("machine", "features that this CPU and this build of kuiper have", "vnni")
         self._graph = graph
@@ -78,8 +75,7 @@ class Engine:
         self._choices = REPRODUCIBLE if reproducible else self._machine
         self._plans: OrderedDict[Key, Plan | Refusal] = OrderedDict()
         self._packed: dict[Any, Any] = {}
-        self._rests = Rests(graph.name, lambda rest: Engine(rest, machine, reproducible, is_rest=True))
-        self._seen: OrderedDict[Key, None] | None = OrderedDict() if is_rest else None
+        self._rests = Rests(graph.name, lambda rest: Engine(rest, machine, reproducible))
         self._lock = Lock()
         open_in_children(self)
 
@@ -214,11 +210,6 @@ class Engine:
             if key in self._plans:
                 self._plans.move_to_end(key)
                 return self._plans[key]
-            if self._seen is not None and key not in self._seen:
-                self._seen[key] = None
-                if len(self._seen) > _PLANS_KEPT:
-                    self._seen.popitem(last=False)
-                return Refusal("shapes that depend on numbers, and come for the first time")
             plan: Plan | Refusal
             rests = None if max_length else self._rests
             try:

@@ -6,7 +6,8 @@ A plan belongs to the sizes that it was made for, so it ends in front of such an
              '------ compiled ------'     '----- the rest, one step -----'
 
 The rest is a graph of its own, whose inputs are what the plan has computed, and what the operator gives, which its
-layer runs first. It has an engine, too, which plans it for sizes that come a second time.
+layer runs first. If it multiplies by weights, as the second stage of a detector does, it has an engine, too, which
+plans it for each size. Otherwise its layers run: they take less time than a plan for another size in each call.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Rest:
     name : the graph's
     operators : those that need what the first of them gives, in order
     outputs : the graph's outputs among their operands
-    engine : makes the engine of all but the first
+    engine : makes the engine of all but the first, if they have weights
     """
 
     def __init__(
@@ -68,7 +69,8 @@ class Rest:
         self.inputs = list(dict.fromkeys([*first.inputs, *(one for one in self._given if one not in first.outputs)]))
         """What is read from the graph in front, in the order of ``run``'s arguments."""
         graph = _wired(name, self._given, others, outputs)
-        self._execution = Execution(graph, engine(graph))
+        has_weights = any(op.attrs and type(op.layer) is not Attribute for op in others)
+        self._execution = Execution(graph, engine(graph) if has_weights else None)
 
     def run(self, *inputs: Any) -> tuple[Any, ...]:
         """The graph's outputs that the rest makes, from what the graph in front has made."""
@@ -84,9 +86,9 @@ class Rest:
 
 
 class Rests:
-    """The rests of one graph: there are as many as there are sets of operators that sizes of numbers' making reach.
+    """The rests of one graph, each of which is made once.
 
-    ``starts`` are the operators whose output sizes turned out to depend on numbers. Threads may share it.
+    ``starts`` are the operators whose output sizes turned out to depend on numbers.
 
     Parameters
     ----------

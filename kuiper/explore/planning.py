@@ -30,7 +30,7 @@ _WHY = {
     "export": "Copies an output from the arena to memory of the caller's own.",
 }
 _IN_PYTHON = "The engine has no kernel for this operator with these settings: its layer runs on views of the arena."
-_BEHIND = "Sizes behind this operator depend on numbers: all that follows is a graph with a plan of its own."
+_BEHIND = "Sizes behind this operator depend on numbers: all that follows is a graph of its own."
 
 
 def find_plan(graph: RuntimeGraph, inputs: Sequence[Array], state: State | None) -> tuple[Plan | None, str]:
