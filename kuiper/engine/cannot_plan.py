@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 class CannotPlanError(Exception):
     """No plan for these shapes; the readable layers will run the graph, and raise what there is to raise.
 
-    ``op`` is an operator that has sizes only once there are numbers: there may be a plan that ends in front of it.
+    There may be one that ends in front of ``op``. ``depends_on_numbers`` says that this holds for other shapes, too.
     """
 
-    def __init__(self, text: str, op: RuntimeOperator | None = None) -> None:
+    def __init__(self, text: str, op: RuntimeOperator | None = None, depends_on_numbers: bool = False) -> None:
         super().__init__(text)
-        self.op = op
+        self.op, self.depends_on_numbers = op, depends_on_numbers
 
 
 class PlanLeftError(Exception):

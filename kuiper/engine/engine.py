@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kuiper.engine.plan import Observer
     from kuiper.graph.protocols import WiredGraph
     from kuiper.graph.report import Report
+    from kuiper.graph.runtime_operator import RuntimeOperator
     from kuiper.graph.state import State
     from kuiper.layers.layer import Array
     from kuiper.machine import Machine
@@ -198,13 +199,16 @@ class Engine:
         >>> engine.plan_for([x]) is engine.plan_for([x])
         True
         """
+        ends: set[RuntimeOperator] = set()
         while True:
-            plan = self._planned(inputs, max_length, outputs)
+            plan = self._planned(inputs, max_length, outputs, ends)
             if plan is not None:
                 return plan
 
-    def _planned(self, inputs: Sequence[Array], max_length: int, outputs: bool) -> Plan | Refusal | None:
-        """The same; None if the plan has to end in front of an operator, as it will the next time."""
+    def _planned(
+        self, inputs: Sequence[Array], max_length: int, outputs: bool, ends: set[RuntimeOperator]
+    ) -> Plan | Refusal | None:
+        """The same, with a plan that ends in front of these operators; None if there has been one more of them."""
         key = _key(inputs, max_length, outputs)
         with self._lock:
             if key in self._plans:
@@ -214,14 +218,23 @@ class Engine:
             rests = None if max_length else self._rests
             try:
                 with np.errstate(all="ignore"), Limited():
+                    ends |= self._rests.starts
                     plan = Plan(
-                        self._graph, inputs, self._packed, max_length, outputs, self._machine, self._choices, rests
+                        self._graph,
+                        inputs,
+                        self._packed,
+                        max_length,
+                        outputs,
+                        self._machine,
+                        self._choices,
+                        rests,
+                        ends,
                     )
             except MemoryError:  # there may be enough another time
                 raise
             except CannotPlanError as error:
-                if error.op is not None and rests is not None and error.op not in rests.starts:
-                    rests.starts.add(error.op)
+                if error.op is not None and rests is not None and error.op not in ends:
+                    (rests.starts if error.depends_on_numbers else ends).add(error.op)
                     return None
                 plan = Refusal(str(error))
             except Exception as error:  # the layers will raise it, too, or a mistake has been found

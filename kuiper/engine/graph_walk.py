@@ -42,7 +42,7 @@ from kuiper.layers.operators.attribute import Attribute
 from kuiper.layers.operators.onnx_control_flow import If, Loop
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Sequence, Set
 
     from kuiper.engine.rest import Rests
     from kuiper.graph.protocols import WiredGraph
@@ -63,8 +63,8 @@ class GraphWalk:
 
     ``planner`` has the steps and the memory when it is done, ``exported`` what the graph returns. ``shapes`` are those
     that an earlier walk has found. A graph with state is planned for sessions of ``max_length``; without ``outputs``,
-    what only they need is left out. ``choices`` and ``machine`` are the planner's. ``rests`` knows the operators whose
-    output sizes depend on numbers.
+    what only they need is left out. ``choices`` and ``machine`` are the planner's. A plan ends in front of operators in
+    ``ends``; ``rests`` makes what follows.
     """
 
     def __init__(
@@ -77,9 +77,11 @@ class GraphWalk:
         max_length: int = 0,
         outputs: bool = True,
         rests: Rests | None = None,
+        ends: Set[RuntimeOperator] = frozenset(),
     ) -> None:
         self.graph = graph
         self.rests = rests
+        self.ends = ends
         slices = slices_of_concatenations(graph.order, shapes) if shapes else {}
         self.planner = Planner(choices, machine, packed, shapes or {}, slices, max_length=max_length)
         self.outputs = outputs
@@ -124,7 +126,7 @@ class GraphWalk:
             op.layer.is_counted and all(values.is_known(self.values[one.index]) for one in op.inputs[: op.layer.ends])
         ):
             return True
-        return op in self.rests.starts
+        return op in self.ends
 
     def _plan_rest(self, operators: list[RuntimeOperator]) -> None:
         """All that needs what the first of these operators gives, as one step."""
@@ -161,16 +163,15 @@ class GraphWalk:
             outputs = self._run_on_examples(op, inputs)
         for operand, value in zip(op.outputs, outputs, strict=True):
             if isinstance(value, Value) and value.view.size == 0:
-                unknown = op if self._has_guessed(inputs) else None
-                raise CannotPlanError(f"{op.where}: expected numbers, got an empty array {value.shape}", unknown)
+                text = f"{op.where}: expected numbers, got an empty array {value.shape}"
+                raise CannotPlanError(text, op, self._has_sizes(inputs))
             self.values[operand.index] = value
 
     def _has_open(self, layer: If, inputs: list[AnyValue]) -> bool:
         """Whether sizes that depend on numbers are inside the body that is chosen."""
         assert isinstance(inputs[0], HostValue)
         body, _ = layer.chosen(inputs[0].example, inputs[1:])
-        starts = self.rests.starts if self.rests else ()
-        return any(isinstance(op.layer, Loop) or op in starts for op in body.operators)
+        return any(isinstance(op.layer, Loop) or op in self.ends for op in body.operators)
 
     def _plan_branch(self, layer: If, inputs: list[AnyValue]) -> list[AnyValue]:
         """The outputs of a condition that depends on sizes only: the operators of one body, in the same plan."""
@@ -203,8 +204,8 @@ class GraphWalk:
         except Exception as error:  # the readable path may raise it with the user's own data
             if self._is_mistake(error, op, inputs):
                 raise
-            unknown = op if self._has_guessed(inputs) else None
-            raise CannotPlanError(str(operator_failure(op, error)), unknown) from error
+            depends = self._has_sizes(inputs)
+            raise CannotPlanError(str(operator_failure(op, error)), op if depends else None, depends) from error
         results = (results,) if len(op.outputs) == 1 else tuple(results)
         if len(results) != len(op.outputs):
             raise CannotPlanError(f"{op.where}: expected {len(op.outputs)} outputs, got {len(results)}")
@@ -251,6 +252,11 @@ class GraphWalk:
     def _has_guessed(self, inputs: list[AnyValue]) -> bool:
         """Whether there are counts, indices or sizes among what stands in for the inputs."""
         return any(not (value.is_float if isinstance(value, Value) else self._is_given(value)) for value in inputs)
+
+    def _has_sizes(self, inputs: list[AnyValue]) -> bool:
+        """The same, or such inputs of the graph, which another call has others of."""
+        numbers = (value for value in inputs if isinstance(value, HostValue) and not value.constant)
+        return self._has_guessed(inputs) or any(getattr(v.example, "dtype", None) != np.float32 for v in numbers)
 
     def _is_given(self, value: HostValue) -> bool:
         """Whether it is what it looks like: an input, or the same in every run."""

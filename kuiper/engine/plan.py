@@ -33,7 +33,7 @@ from kuiper.layers.operand_parameters import computes_as_kuiper
 from kuiper.machine import this_machine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Sequence, Set
 
     from kuiper.engine.planned_step import PlannedStep
     from kuiper.engine.rest import Rests
@@ -98,6 +98,7 @@ class Plan:
     machine : what it is cut for; None: this machine
     choices : the machine for which algorithms are chosen, on which alone the bits of a result depend; None: ``machine``
     rests : makes what follows an operator whose output sizes depend on numbers; None: there is none
+    ends : the operators in front of which the plan ends
 
     Raises
     ------
@@ -124,13 +125,16 @@ class Plan:
         machine: Machine | None = None,
         choices: Machine | None = None,
         rests: Rests | None = None,
+        ends: Set[RuntimeOperator] = frozenset(),
     ) -> None:
         self.machine = machine or this_machine()
         self.choices = choices or self.machine
         kernels = for_kernels(self.machine)
-        first_walk = GraphWalk(graph, self.choices, kernels, packed, None, max_length, outputs, rests)
+        first_walk = GraphWalk(graph, self.choices, kernels, packed, None, max_length, outputs, rests, ends)
         first_walk.walk(examples)
-        walk = GraphWalk(graph, self.choices, kernels, packed, first_walk.found_shapes(), max_length, outputs, rests)
+        walk = GraphWalk(
+            graph, self.choices, kernels, packed, first_walk.found_shapes(), max_length, outputs, rests, ends
+        )
         walk.walk(examples)
         planner = walk.planner
         steps = join_chains(without_idle_imports(planner.steps), kernels)

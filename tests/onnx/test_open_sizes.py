@@ -68,6 +68,26 @@ def test_plan_ends_in_front_of_sizes_that_depend_on_numbers(tmp_path: Path) -> N
     assert any("panels" in algorithm for algorithm in algorithms)
 
 
+def test_plan_ends_in_front_of_an_empty_tensor_for_the_shapes_that_make_it(tmp_path: Path) -> None:
+    weights = {"matrix": rng.standard_normal((8, 8), np.float32), "from": np.array([2]), "to": np.array([99])}
+    nodes = [
+        node("MatMul", ["x", "matrix"], ["sums"]),
+        node("ReduceMean", ["sums"], ["mean"], axes=[0], keepdims=1),
+        node("Slice", ["x", "from", "to"], ["end"]),
+        node("Shape", ["end"], ["size"]),
+        node("Expand", ["mean", "size"], ["means"]),
+        node("Concat", ["means", "sums"], ["y"], axis=0),
+    ]
+    file = model(nodes, [tensor("x", "n", 8)], [tensor("y", "m", 8)], weights)
+    graph, reference = loaded(file, tmp_path), onnx.reference.ReferenceEvaluator(file)
+    ends = []
+    for rows in (2, 5, 1):
+        x = rng.standard_normal((rows, 8), np.float32)
+        np.testing.assert_allclose(graph(x).array, reference.run(None, {"x": x})[0], rtol=1e-5, atol=1e-5)
+        ends.append([row[2] for row in graph.plan(x).rows].count("with all that follows"))
+    assert ends == [1, 0, 1]
+
+
 def test_outputs_behind_sizes_that_depend_on_numbers_are_the_callers_alone(tmp_path: Path) -> None:
     graph = loaded(rows_above_zero(), tmp_path)
     x = rng.standard_normal((40, 8), np.float32)
