@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.graph.passes.fusion import INTEGER_CONVOLUTIONS, INTEGER_PRODUCTS, is_addition
-from kuiper.graph.passes.rewiring import sole_reader, substitute
+from kuiper.graph.passes.rewiring import constant_of, sole_reader, substitute
 from kuiper.graph.pnnx.ir import DataType
 from kuiper.graph.runtime_attribute import RuntimeAttribute
 
@@ -75,7 +75,7 @@ def _with_scale(
     old += [cast, _reader(cast)]
     name, attrs = f"{op.name}+mul", dict(op.attrs)
     bias = _other(old[-1], is_addition, registry)
-    numbers = None if bias is None else _constant(bias)
+    numbers = None if bias is None else constant_of(bias)
     if numbers is not None and numbers.dtype == np.float32 and _is_of_outputs(op, outputs, numbers.shape):
         every = np.broadcast_to(numbers.reshape(-1), (outputs,))
         attrs["bias"] = RuntimeAttribute(DataType.F32, (outputs,), every)
@@ -99,7 +99,7 @@ def _outputs(op: RuntimeOperator) -> int | None:
     """How many outputs, channels or columns, a product with constant weights has; None of any other operator."""
     if op.type not in _FUSED or len(op.inputs) != _INPUTS:
         return None
-    weight, zero = _constant(op.inputs[1]), _constant(op.inputs[3])
+    weight, zero = constant_of(op.inputs[1]), constant_of(op.inputs[3])
     if weight is None or zero is None:
         return None
     if op.type in INTEGER_CONVOLUTIONS:
@@ -107,17 +107,12 @@ def _outputs(op: RuntimeOperator) -> int | None:
     return weight.shape[1] if weight.ndim == 2 else None
 
 
-def _constant(operand: RuntimeOperand) -> np.ndarray | None:
-    op = operand.producer
-    return op.attribute("data").data if op is not None and op.type == "pnnx.Attribute" and "data" in op.attrs else None
-
-
 def _is_of_outputs(op: RuntimeOperator, outputs: int, shape: tuple[Dimension, ...] | None) -> bool:
     """Whether a tensor of this shape has one number, or one for each output, and adds no axis to the product."""
     if shape is None or not all(isinstance(size, int) for size in shape):
         return False
     sizes = [size for size in shape if isinstance(size, int)]
-    weight = _constant(op.inputs[1])
+    weight = constant_of(op.inputs[1])
     behind = weight.ndim - 2 if weight is not None and op.type in INTEGER_CONVOLUTIONS else 0
     known = op.outputs[0].shape
     axes = len(known) if known is not None else behind + 1

@@ -25,7 +25,7 @@ import numpy as np
 
 from kuiper.graph.passes.activations import FusedActivation, activation_of
 from kuiper.graph.passes.fusion import is_addition
-from kuiper.graph.passes.rewiring import sole_reader, substitute
+from kuiper.graph.passes.rewiring import constant_of, sole_reader, substitute
 from kuiper.graph.pnnx.ir import DataType, ParameterType
 from kuiper.graph.runtime_attribute import RuntimeAttribute
 from kuiper.graph.runtime_operator import RuntimeParameter
@@ -113,7 +113,7 @@ def _in_bytes(quantize: RuntimeOperator, registry: RegistryProtocol) -> Taken | 
 
 def _bytes_of(op: RuntimeOperator, operand: RuntimeOperand) -> Bytes | None:
     """How QuantizeLinear or DequantizeLinear takes the bytes of an operand: by one constant scale and zero point."""
-    numbers = [_constant(one) for one in op.inputs[1:]]
+    numbers = [constant_of(one) for one in op.inputs[1:]]
     if (
         not numbers
         or any(one is None or one.size != 1 for one in numbers)
@@ -138,11 +138,6 @@ def _dequantized(operand: RuntimeOperand, registry: RegistryProtocol) -> Bytes |
     if op is None or op.type != "DequantizeLinear" or not registry.is_built_in(op.type):
         return None
     return _bytes_of(op, op.inputs[0])
-
-
-def _constant(operand: RuntimeOperand) -> np.ndarray | None:
-    op = operand.producer
-    return op.attribute("data").data if op is not None and op.type == "pnnx.Attribute" and "data" in op.attrs else None
 
 
 def _saturates(out: Bytes, activation: FusedActivation) -> bool:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy as np
+
     from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
 
     Merged = tuple[RuntimeOperator, RuntimeOperator]
@@ -22,6 +24,12 @@ def sole_reader(op: RuntimeOperator) -> RuntimeOperator | None:
         return None
     reader = op.outputs[0].consumers[0]
     return reader if reader.inputs.count(op.outputs[0]) == 1 else None
+
+
+def constant_of(operand: RuntimeOperand) -> np.ndarray | None:
+    """The array that the file has for an operand; None if an operator computes it."""
+    op = operand.producer
+    return op.attribute("data").data if op is not None and op.type == "pnnx.Attribute" and "data" in op.attrs else None
 
 
 def merge_readers(
