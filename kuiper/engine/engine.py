@@ -115,9 +115,8 @@ class Engine:
                 plan = self.plan_for(inputs, state.max_length if state else 0, outputs)
                 return plan if isinstance(plan, Refusal) else plan.run(inputs, get_num_threads(), observer, state)
             except MemoryError as error:
-                with (
-                    self._lock
-                ):  # the layers need less at a time, above all without the plans, or can say where it ends
+                # The layers need less at a time, above all without the plans, or can say where it ends.
+                with self._lock:
                     self._plans.clear()
                 return Refusal(text_of(error))
             except PlanMismatchError as error:

@@ -42,7 +42,7 @@ from kuiper.layers.operators.attribute import Attribute
 from kuiper.layers.operators.onnx_control_flow import If, Loop
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence, Set
+    from collections.abc import Collection, Iterable, Sequence, Set
 
     from kuiper.engine.rest import Rests
     from kuiper.graph.protocols import WiredGraph
@@ -103,12 +103,12 @@ class GraphWalk:
             (operand,) = op.outputs
             self.values[operand.index] = self.planner.host_value(example)
         needed = None if self.outputs else _needed_for(op for op in self.graph.operators if uses_state(op))
-        rest: list[RuntimeOperator] = []
+        rest: dict[RuntimeOperator, None] = {}
         for op in depth_first_order(self.graph.operators):
             if op.layer is not None and (needed is None or op in needed):
                 with noting(op.where):
                     if any(operand.producer in rest for operand in op.inputs) or self._is_open(op):
-                        rest.append(op)
+                        rest[op] = None
                     else:
                         self._plan_operator(op)
         if rest:
@@ -128,18 +128,19 @@ class GraphWalk:
             return True
         return op in self.ends
 
-    def _plan_rest(self, operators: list[RuntimeOperator]) -> None:
+    def _plan_rest(self, operators: Collection[RuntimeOperator]) -> None:
         """All that needs what the first of these operators gives, as one step."""
         assert self.rests is not None
+        first = next(iter(operators))
         returned = dict.fromkeys(operand for op in self.graph.output_operators for operand in op.inputs)
         outputs = [operand for operand in returned if operand.producer in operators]
         rest = self.rests.of(operators, outputs)
         inputs = tuple(self.values[operand.index] for operand in rest.inputs)
         if not all(isinstance(value, Value) or isinstance(value.example, np.ndarray) for value in inputs):
-            raise CannotPlanError(f"{operators[0].where}: expected arrays in front of it, got another value")
+            raise CannotPlanError(f"{first.where}: expected arrays in front of it, got another value")
         made = tuple(self.planner.host_value(None) for _ in outputs)
         self.values.update({operand.index: value for operand, value in zip(outputs, made, strict=True)})
-        self.planner.steps.append(LayerStep(operators[0], inputs, made, rest))
+        self.planner.steps.append(LayerStep(first, inputs, made, rest))
 
     def found_shapes(self) -> dict[int, tuple[int, ...]]:
         """The shape of every operand, by its index."""

@@ -23,7 +23,7 @@ from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
 from kuiper.layers.operators.attribute import Attribute
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from kuiper.graph.protocols import ExecutorProtocol, WiredGraph
 
@@ -101,11 +101,11 @@ class Rests:
         self._name, self._engine = name, engine
         self._made: dict[tuple[RuntimeOperator, ...], Rest] = {}
 
-    def of(self, operators: Sequence[RuntimeOperator], outputs: Sequence[RuntimeOperand]) -> Rest:
+    def of(self, operators: Iterable[RuntimeOperator], outputs: Sequence[RuntimeOperand]) -> Rest:
         """The rest that these operators are."""
         key = tuple(operators)
         if key not in self._made:
-            self._made[key] = Rest(self._name, operators, outputs, self._engine)
+            self._made[key] = Rest(self._name, key, outputs, self._engine)
         return self._made[key]
 
 
