@@ -42,8 +42,11 @@ class Stamps:
         return Path(self.root, product).is_file() and self._table.get(self._name(product)) == self._hash(sources)
 
     def note(self, product: str, sources: Iterable[str]) -> None:
-        """Write down that a product has just been made."""
-        self._table[self._name(product)] = self._hash(sources)
+        """Write down that a product has just been made, or is as it was."""
+        name, made_of = self._name(product), self._hash(sources)
+        if self._table.get(name) == made_of:
+            return
+        self._table[name] = made_of
         self.path.parent.mkdir(parents=True, exist_ok=True)
         beside = self.path.with_name(f"{self.path.name}.{os.getpid()}")
         beside.write_text(json.dumps(self._table, indent=1, sort_keys=True), encoding="utf-8")
