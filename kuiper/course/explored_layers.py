@@ -22,7 +22,6 @@ from kuiper.explore.timing import layers_run
 from kuiper.explore.values import pictured
 from kuiper.graph.pnnx.ir import Parameter
 from kuiper.graph.pnnx.values import spell_value
-from kuiper.graph.state import State
 from kuiper.graph.step import uses_state
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from kuiper.explore.arrays import Table
     from kuiper.graph import RuntimeGraph
     from kuiper.graph.runtime_operator import RuntimeOperator, RuntimeParameter
+    from kuiper.graph.state import State
 
 MOST_NAMED = 5
 MOST_BYTES = 1 << 30
@@ -83,7 +83,7 @@ def compare(
     operators: dict[str, Table] = {}
     table: Table = {"operators": operators, "first": None, "tolerance": TOLERANCE}
     faulty: dict[RuntimeOperator, bool] = {}
-    state = State(max((max(x.shape) for x in inputs if x.ndim), default=1))
+    state = graph.execution.fresh_state(list(inputs))
     kept = 0
 
     def remember(op: Any, outputs: tuple[Any, ...], seconds: float) -> None:
@@ -208,11 +208,12 @@ def _compared(op: RuntimeOperator, outputs: Sequence[Any], wanted: Mapping[int, 
     return difference(outputs, [wanted[operand.index] for operand in op.outputs])
 
 
-def _alone(op: RuntimeOperator, wanted: Mapping[int, Any], state: State) -> Difference:
+def _alone(op: RuntimeOperator, wanted: Mapping[int, Any], state: State | None) -> Difference:
     """How its outputs differ where an operator gets the reference's inputs; one that raises has no right number."""
     assert op.layer is not None, "a graph that has run"
     inputs = [wanted[operand.index] for operand in op.inputs]
     if uses_state(op):
+        assert state is not None, "a graph with such an operator has one"
         inputs.append(state.of(op.name))
     try:
         with np.errstate(all="ignore"):

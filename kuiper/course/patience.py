@@ -1,4 +1,4 @@
-"""A line that says what takes so long, for whoever waits for it."""
+"""A line that says what takes so long."""
 
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ def told_if_slow(
     """Say the words, which are only then made, if the block has not ended after so many seconds."""
 
     def tell() -> None:
-        with contextlib.suppress(
-            CourseError, BuildError
-        ):  # without compilers nobody knows what is compiled: the block says so
+        # Without compilers nobody knows what is compiled: then the block says so.
+        with contextlib.suppress(CourseError, BuildError):
             say(words())
 
     timer = threading.Timer(seconds, tell)

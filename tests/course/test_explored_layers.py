@@ -19,9 +19,18 @@ from tests.course.made_up import made_up, solve
 from tests.course.test_race import ADAPTERS, INPUTS, load
 
 if TYPE_CHECKING:
+    from kuiper.course.manifest import Exercise
     from kuiper.graph import RuntimeGraph
 
 ROOT = Path(__file__).parents[2]
+
+
+def mistaken(exercise: Exercise, right: str, wrong: str, folder: Path) -> Path:
+    """A file with the solution of an exercise, in which one place is wrong."""
+    text, path = exercise.solution_file.read_text(), folder / exercise.file
+    assert text.count(right) == 1
+    path.write_text(text.replace(right, wrong))
+    return path
 
 
 @pytest.fixture
@@ -104,12 +113,8 @@ def test_look_into_of_a_wrong_attention_blames_nothing_on_the_cache(
     monkeypatch.setattr(timing, "SECONDS", 0.0)
     syllabus = read_syllabus(ROOT)
     attention = syllabus.exercise("5.12")
-    text, right = attention.solution_file.read_text(), "np.arange(t) <= last_seen"
-    assert text.count(right) == 1
-    (tmp_path / "attention_cache.py").write_text(text.replace(right, "np.arange(t) <= last_seen + 1"))
-    selection = Selection(syllabus, "skeleton", {"5.12": "solution"}).with_path(
-        attention, tmp_path / "attention_cache.py"
-    )
+    wrong = mistaken(attention, "np.arange(t) <= last_seen", "np.arange(t) <= last_seen + 1", tmp_path)
+    selection = Selection(syllabus, "skeleton", {"5.12": "solution"}).with_path(attention, wrong)
     model = bundled("shakespeare")
     table = look_into(selection, lambda optimize: kuiper.load(model, optimize=optimize), (np.arange(12)[None],))
     assert table["failures"] == []
@@ -127,10 +132,9 @@ def test_look_into_and_race_measure_one_error(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(race_module, "SECONDS", 0.0)
     syllabus = read_syllabus(ROOT)
     convolution = syllabus.exercise("3.5")
-    text, right = convolution.solution_file.read_text(), "if bias is not None:"
-    assert text.count(right) == 1
-    (tmp_path / "conv2d.py").write_text(text.replace(right, "if bias is not None and tuple(stride) == (1, 1):"))
-    selection = Selection(syllabus, "solution").with_path(convolution, tmp_path / "conv2d.py")
+    mistake = "if bias is not None and tuple(stride) == (1, 1):"
+    wrong = mistaken(convolution, "if bias is not None:", mistake, tmp_path)
+    selection = Selection(syllabus, "solution").with_path(convolution, wrong)
     path, inputs = model_and_inputs("resnet20")
 
     def load(optimize: bool) -> RuntimeGraph:
