@@ -140,10 +140,10 @@ typedef __m512i kuiper_shorts;
 #define KUIPER_WEAVE_HIGH(a, b) _mm512_unpackhi_epi16(a, b)
 #define KUIPER_PAIRS(sum, a, b) _mm512_add_epi32(sum, _mm512_madd_epi16(a, b))
 #define KUIPER_UNWOVEN(low, high, first)                                                                                       \
-    _mm512_permutex2var_epi32(low,                                                                                             \
-                              _mm512_add_epi32(_mm512_set1_epi32(2 * (first)),                                                 \
-                                               _mm512_set_epi32(23, 22, 21, 20, 7, 6, 5, 4, 19, 18, 17, 16, 3, 2, 1, 0)),      \
-                              high)
+    _mm512_permutex2var_epi32(                                                                                                 \
+        low,                                                                                                                   \
+        _mm512_add_epi32(_mm512_set1_epi32(first), _mm512_set_epi32(23, 22, 21, 20, 7, 6, 5, 4, 19, 18, 17, 16, 3, 2, 1, 0)),  \
+        high)
 #elif defined(KUIPER_AVX2)
 enum { KUIPER_WOVEN = 2 };
 typedef __m256i kuiper_shorts;

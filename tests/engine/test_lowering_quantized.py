@@ -189,8 +189,8 @@ def test_a_token_that_lies_outside_of_the_table_is_an_error(bits: int) -> None:
 
 @pytest.mark.usefixtures("way")
 def test_threads_share_a_small_product() -> None:
-    """Keys and values of a small decoder: as one task, one thread would do them alone."""
-    graph = linear(192, 576, bias=False)
+    """Keys and values of a small decoder: as one task, one thread would do them alone. A panel is never divided."""
+    graph = linear(max(192, 3 * WIDTH), 576, bias=False)
     quantize_graph(graph, 4)
     plan = Engine(built(graph, optimize=True)).plan_for([np.zeros((1, 576), np.float32)])
     assert isinstance(plan, Plan)
