@@ -25,11 +25,12 @@ from kuiper.models import bundled
 from kuiper.models.nested import flat
 from kuiper.models.quantization import quantize_graph
 from kuiper.models.text.random_decoder import random_decoder
+from tests.fixtures.operator_files import answers_beside, graph_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-FIXTURES = Path(__file__).with_name("fixtures")
+DECODERS = Path(__file__).parent / "fixtures" / "decoders"
 STORED = Path(__file__).with_name("hashes.json")
 
 IMAGES = {"cifar_resnet20": 32, "digits_yolo": 320, "shapes_unet": 64}
@@ -66,10 +67,9 @@ def load(source: Any) -> kuiper.RuntimeGraph:
 
 def cases() -> Iterator[Case]:
     """All that is a case on some build, and more: ``is_compiled`` says which are on this one."""
-    for folder in ("operators", "decoders"):
-        for file in sorted((FIXTURES / folder).glob("*.pnnx.param")):
-            with np.load(file.parent / f"{file.name.removesuffix('.pnnx.param')}.npz") as stored:
-                inputs = [stored[key] for key in stored if key.startswith("input_")]
+    for folder, files in (("operators", graph_files()), ("decoders", sorted(DECODERS.glob("*.pnnx.param")))):
+        for file in files:
+            inputs = [array for key, array in answers_beside(file).items() if key.startswith("input_")]
             yield Case(f"{folder}/{file.name.removesuffix('.pnnx.param')}", load(file), inputs)
     for name, side in IMAGES.items():
         yield Case(f"bundled/{name}", load(bundled(name)), [fractions(1, 3, side, side)])

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from tests.fixtures.route_archives import ENDINGS, OPERATORS, ROUTES, case_names, no_graph, other_graphs, stored_graphs
+from tests.fixtures.operator_files import PARAM, graph_files
+from tests.fixtures.route_archives import ROUTES, no_graph, other_graphs, stored_graphs
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "operator-coverage.md"
@@ -48,7 +49,7 @@ class Coverage:
     """The types in each graph, by case and route, and the cases where something went wrong, with a letter for it."""
 
     def __init__(self) -> None:
-        own = {case: types_of((OPERATORS / f"{case}{ENDINGS[0]}").read_text(encoding="utf-8")) for case in case_names()}
+        own = {path.name.removesuffix(PARAM): types_of(path.read_text(encoding="utf-8")) for path in graph_files()}
         self.own = own
         self.types = {(case, route): types_of(files[0].decode()) for (case, route), files in stored_graphs()}
         self.without = {(case, route): reason for route, found in no_graph().items() for case, reason in found.items()}

@@ -16,15 +16,21 @@ import pytest
 from kuiper.graph import RuntimeGraph, pnnx
 from kuiper.graph.runtime_operator import REQUIRED, RuntimeOperator
 from kuiper.layers import Layer, registry
-from tests.fixtures.route_archives import ENDINGS, other_graphs, stored_graphs
+from tests.fixtures.operator_files import ENDINGS, answers_beside, graph_file, graph_files
+from tests.fixtures.route_archives import other_graphs, stored_graphs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kuiper.graph.passes import Pass
 
-FOLDER = Path(__file__).parent / "fixtures" / "operators"
-PATHS = sorted([*FOLDER.glob("*.pnnx.param"), *FOLDER.with_name("decoders").glob("*.pnnx.param")])
+DECODERS = Path(__file__).parent / "fixtures" / "decoders"
+
+
+def stored_paths() -> list[Path]:
+    """The .param files of the exported operators, and those of the decoders."""
+    return [*graph_files(), *sorted(DECODERS.glob("*.pnnx.param"))]
+
 
 Sets = defaultdict[str, set[str]]
 sets: Callable[[], Sets] = partial(defaultdict, set)
@@ -98,7 +104,7 @@ def graphs_of_other_routes(folder: Path, known: set[str]) -> list[Path]:
         stem = f"{place.case}.{place.route}"
         for ending, data in zip(ENDINGS, files, strict=True):
             (folder / f"{stem}{ending}").write_bytes(data)
-        shutil.copyfile(FOLDER / f"{place.case}.npz", folder / f"{stem}.npz")
+        shutil.copyfile(graph_file(place.case).with_name(f"{place.case}.npz"), folder / f"{stem}.npz")
         paths.append(folder / f"{stem}{ENDINGS[0]}")
     return paths
 
@@ -112,7 +118,7 @@ def run(
         op.type = respell.get(op.type, op.type)
     model = RuntimeGraph(graph)
     model.build(registry, passes=passes)
-    stored = np.load(path.with_name(path.name.replace(".pnnx.param", ".npz")))
+    stored = answers_beside(path)
     outputs = model.forward(*(stored[key] for key in stored if key.startswith("input_")))
     return graph, _flat(outputs), [stored[key] for key in stored if key.startswith("output_")]
 

@@ -59,6 +59,7 @@ from kuiper.engine.engine import Engine
 from kuiper.engine.plan import Plan
 from kuiper.models import bundled, bundled_photo
 from kuiper.models.pictures.preprocess import read_image
+from tests.fixtures.operator_files import case_names, graph_file, inputs_of
 from tests.reliability import write_record
 
 if TYPE_CHECKING:
@@ -66,8 +67,7 @@ if TYPE_CHECKING:
 
     from kuiper.graph.runtime_graph import RuntimeGraph
 
-FOLDER = Path(__file__).parent / "fixtures" / "operators"
-NAMES = sorted(path.name.removesuffix(".pnnx.param") for path in FOLDER.glob("*.pnnx.param"))
+NAMES = case_names()
 
 SHAPES = {
     "cifar_resnet20": [(b, 3, 32, 32) for b in (1, 2, 3, 5, 8, 16)],
@@ -194,16 +194,15 @@ class Soak:
 
     def act_operators(self) -> None:
         name, optimize = self.random.choice(NAMES), self.random.random() < 0.5
-        with np.load(FOLDER / f"{name}.npz") as stored:
-            inputs = [stored[key] for key in stored if key.startswith("input_")]
-        model = kuiper.load(FOLDER / f"{name}.pnnx.param", optimize=optimize)
-        first, second = arrays(model(*inputs)), arrays(model(*inputs))
+        given = inputs_of(name)
+        model = kuiper.load(graph_file(name), optimize=optimize)
+        first, second = arrays(model(*given)), arrays(model(*given))
         if any(a.tobytes() != b.tobytes() for a, b in zip(first, second, strict=True)):
             raise WrongAnswerError(name)
 
     def act_broken(self) -> None:
         param = self.folder / "broken.pnnx.param"
-        source = FOLDER / f"{self.random.choice(NAMES)}.pnnx.param"
+        source = graph_file(self.random.choice(NAMES))
         param.write_bytes(self.damaged(source.read_bytes()))
         param.with_suffix(".bin").write_bytes(self.damaged(source.with_suffix(".bin").read_bytes()))
         with contextlib.suppress(kuiper.KuiperError):

@@ -16,7 +16,7 @@ from kuiper.graph.runtime_operator import REQUIRED
 from kuiper.layers import layer_types, registry
 from tests.layers.test_operators_against_torch import assert_same
 from tests.operator_page import PAGE, read_page
-from tests.operator_usage import PATHS, Usage, graphs_of_other_routes, recording, run
+from tests.operator_usage import Usage, graphs_of_other_routes, recording, run, stored_paths
 
 DOORS = {"pnnx.Input", "pnnx.Output"}
 """Types that the graph itself takes care of: they have no layer, but a section."""
@@ -77,9 +77,9 @@ def usage(tmp_path_factory: pytest.TempPathFactory) -> Usage:
     Of the graphs of other routes those take part that have an operator which no case's own graph has.
     """
     usage = Usage()
-    own = {op.type for path in PATHS for op in pnnx.load(path, weights=False).operators}
+    own = {op.type for path in stored_paths() for op in pnnx.load(path, weights=False).operators}
     with recording(usage):
-        for path in [*PATHS, *graphs_of_other_routes(tmp_path_factory.mktemp("routes"), own)]:
+        for path in [*stored_paths(), *graphs_of_other_routes(tmp_path_factory.mktemp("routes"), own)]:
             usage.add_file(path, run(path, {})[0])
             run(path, {}, DEFAULT_PASSES)
     return usage

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kuiper.errors import KuiperError
+from tests.fixtures.archive import read_archive
+from tests.fixtures.operator_files import ANSWERS, BIN, ENDINGS, OPERATORS, PARAM, case_names, modules
 from tests.fixtures.route_archives import (
     ARCHIVES,
-    ENDINGS,
     ROUTES,
     Files,
-    case_names,
     other_graphs,
     places,
-    read_archive,
+    read_graphs,
     read_outcomes,
     stored_graphs,
-    write_archive,
+    write_graphs,
 )
 from tests.layers.test_operators_against_torch import assert_equals_torch, stored_runs
 from tests.sweeps import swept
@@ -101,16 +101,26 @@ def test_other_graphs_are_stored_and_say_who_wrote_them() -> None:
 
 
 def test_archives_are_small() -> None:
-    assert max(path.stat().st_size for path in ARCHIVES.iterdir()) < 5_000_000
+    assert max(path.stat().st_size for folder in (ARCHIVES, OPERATORS) for path in folder.iterdir()) < 5_000_000
 
 
-def test_write_archive_gives_the_same_bytes_for_the_same_graphs(tmp_path: Path) -> None:
+def test_index_names_what_the_archives_hold() -> None:
+    stored = {}
+    for path in OPERATORS.glob("*.zip"):
+        names = read_archive(path)
+        cases = {name.split(".")[0] for name in names}
+        assert set(names) == {f"{case}{ending}" for case in cases for ending in (PARAM, BIN, ANSWERS)}
+        stored |= dict.fromkeys(cases, path.stem)
+    assert stored == modules()
+
+
+def test_write_graphs_gives_the_same_bytes_for_the_same_graphs(tmp_path: Path) -> None:
     graphs = {("b", "onnx"): (b"text", b"\0\1"), ("a", "optlevel0"): (b"other", b"")}
     path = tmp_path / "one.zip"
-    write_archive(path, graphs)
-    assert read_archive(path) == graphs
+    write_graphs(path, graphs)
+    assert read_graphs(path) == graphs
     first = path.read_bytes()
-    write_archive(path, dict(reversed(graphs.items())))
+    write_graphs(path, dict(reversed(graphs.items())))
     assert path.read_bytes() == first
-    write_archive(path, {})
+    write_graphs(path, {})
     assert not path.exists()

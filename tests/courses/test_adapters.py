@@ -20,12 +20,12 @@ from kuiper.layers import override, registry
 from kuiper.models.quantization import quantize_graph
 from kuiper.models.text.graph_writer import GraphWriter
 from kuiper.models.text.sampling import Sampler
+from tests.fixtures.operator_files import answers_of, graph_file, inputs_of
 
 if TYPE_CHECKING:
     from types import ModuleType
 
 ROOT = Path(__file__).parents[2]
-FIXTURES = ROOT / "tests" / "fixtures" / "operators"
 LAYERS, MODELS = "course3_layers", "course5_models"
 COVERED = [
     "nn_relu",
@@ -110,9 +110,8 @@ def load(course: str, path: Path) -> kuiper.RuntimeGraph:
 
 def run(course: str, name: str) -> np.ndarray:
     """The (first) output of an exported operator, computed by the course's solutions."""
-    model = load(course, FIXTURES / f"{name}.pnnx.param")
-    stored = np.load(FIXTURES / f"{name}.npz")
-    y = model(*(stored[key] for key in stored if key.startswith("input_")))
+    model = load(course, graph_file(name))
+    y = model(*inputs_of(name))
     return np.asarray(y[0] if isinstance(y, tuple) else y)
 
 
@@ -120,7 +119,7 @@ def run(course: str, name: str) -> np.ndarray:
     ("course", "name"), [*((LAYERS, name) for name in COVERED), *((MODELS, name) for name in (*DETECT, *TEXT))]
 )
 def test_adapter_equals_torch(course: str, name: str) -> None:
-    expected = np.load(FIXTURES / f"{name}.npz")["output_0"]
+    expected = answers_of(name)["output_0"]
     scale = np.abs(expected[np.isfinite(expected)]).max()
     np.testing.assert_allclose(run(course, name), expected, rtol=0, atol=1e-5 * scale)
 
@@ -130,19 +129,19 @@ CONVOLUTIONS = [name for name in COVERED if name.startswith("conv2d")]
 
 @pytest.mark.parametrize("name", [*CONVOLUTIONS, "conv2d_depthwise_one_channel"])
 def test_convolution_on_the_own_product_equals_torch(name: str) -> None:
-    stored = np.load(FIXTURES / f"{name}.npz")
+    stored = answers_of(name)
     with (
         selected(Selection(read_syllabus(ROOT), "solution")),
         override("nn.Conv2d", adapters_of(LAYERS).OwnProductConv2d),
     ):
-        model = kuiper.load(FIXTURES / f"{name}.pnnx.param", optimize=False)
+        model = kuiper.load(graph_file(name), optimize=False)
     got, expected = np.asarray(model(stored["input_0"])), stored["output_0"]
     np.testing.assert_allclose(got, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
 
 
 def resampled(name: str) -> tuple[np.ndarray, np.ndarray]:
     """What exercise 3.12 makes of an exported operator, which covers some operators of its types only; and torch."""
-    path, stored = FIXTURES / f"{name}.pnnx.param", np.load(FIXTURES / f"{name}.npz")
+    path, stored = graph_file(name), answers_of(name)
     own = adapters_of(LAYERS).Bilinear
     with selected(Selection(read_syllabus(ROOT), "solution")), ExitStack() as stack:
         for type_name in ("nn.Upsample", "F.interpolate", "F.upsample"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,13 +13,11 @@ from kuiper.engine.plan import Plan
 from kuiper.models.quantization import quantize_graph
 from kuiper.models.text.random_decoder import random_decoder
 from tests.engine.test_lowering_recurrent import line
+from tests.fixtures.operator_files import case_names, graph_file, inputs_of
 from tests.graph.pass_graphs import OUTPUT, file_graph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-FOLDER = Path(__file__).parents[1] / "fixtures" / "operators"
-
 
 OF_BYTES = ("integer_matmul", "integer_convolution", "byte_pooling", "quantize", "quantized_lstm", "byte_table")
 """Modules whose operators PyTorch does not export: test_lowering_quantized_onnx.py and test_quantized_lstm.py."""
@@ -37,9 +34,8 @@ def plans() -> Iterator[Plan | None]:
     for operators in ([line("ResetFirstGRU", 3, 4)], ["Pad it 1 1 x0 y pads=(0,0,1,0,0,2)"], expand):
         model = kuiper.load(file_graph("pnnx.Input in 0 1 x0", *operators, OUTPUT))
         yield plan_of(model, [np.zeros((2, 1, 3), np.float32)])
-    for file in sorted(FOLDER.glob("*.pnnx.param")):
-        stored = np.load(FOLDER / f"{file.name.removesuffix('.pnnx.param')}.npz")
-        yield plan_of(kuiper.load(file), [stored[key] for key in stored if key.startswith("input_")])
+    for name in case_names():
+        yield plan_of(kuiper.load(graph_file(name)), inputs_of(name))
     for bits in (32, 8):
         graph = random_decoder(seed=1, hidden_size=64, intermediate_size=96, head_dim=16)
         if bits < 32:

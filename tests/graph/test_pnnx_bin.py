@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 import zipfile
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -10,9 +9,11 @@ import pytest
 from kuiper.errors import ModelFormatError
 from kuiper.graph import pnnx
 from kuiper.graph.pnnx import Attribute, DataType, Graph, Operator
+from tests.fixtures.operator_files import graph_files
 from tests.graph.malformed import Archive, Entry
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "operators"
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # The bytes of one attribute of each type, and the array that they mean.
 DATA: list[tuple[str, bytes, Any]] = [
@@ -125,7 +126,7 @@ def test_load_gives_an_attribute_of_type_null_no_data(tmp_path: Path) -> None:
 
 
 def test_save_repeats_what_pnnx_wrote(tmp_path: Path) -> None:
-    paths = sorted(FIXTURES.glob("*.pnnx.param"))
+    paths = graph_files()
     assert len(paths) > 800
     copy = tmp_path / "copy.pnnx.param"
     for path in paths:

@@ -16,8 +16,7 @@ from kuiper.graph.pnnx import (
     format_param,
     parse_param,
 )
-
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "operators"
+from tests.fixtures.operator_files import graph_files
 
 
 def graph_of(*lines: str) -> Graph:
@@ -171,7 +170,7 @@ def test_old_style_files_read_and_round_trip() -> None:
 
 
 def test_format_param_repeats_what_pnnx_wrote() -> None:
-    texts = {path.name: path.read_bytes().decode() for path in FIXTURES.glob("*.pnnx.param")}
+    texts = {path.name: path.read_bytes().decode() for path in graph_files()}
     assert len(texts) > 800
     assert {name: format_param(parse_param(text, name)) for name, text in texts.items()} == texts
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import argparse
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from kuiper.graph import pnnx
+from tests.fixtures.operator_files import case_names, graph_file, inputs_of
 from tests.graph.pass_graphs import file_graph
 from tests.hostile.guarded import complaints, work
 from tests.hostile.models import HOSTILE_MODELS
@@ -20,7 +18,7 @@ from tests.reliability import write_record
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FOLDER = Path(__file__).parents[1] / "fixtures" / "operators"
+    import numpy as np
 
 
 class Case(NamedTuple):
@@ -34,13 +32,11 @@ class Case(NamedTuple):
 
 def mutated_fixtures() -> Iterator[Case]:
     """Every mutant of every exported operator."""
-    for param in sorted(FOLDER.glob("*.pnnx.param")):
-        name = param.name.removesuffix(".pnnx.param")
-        graph = pnnx.load(param)
-        with np.load(FOLDER / f"{name}.npz") as stored:
-            inputs = [stored[key] for key in stored if key.startswith("input_")]
+    for name in case_names():
+        graph = pnnx.load(graph_file(name))
+        given = inputs_of(name)
         for mutant in mutants(graph):
-            yield Case(f"{name}: {mutant.label}", graph, inputs, mutant)
+            yield Case(f"{name}: {mutant.label}", graph, given, mutant)
 
 
 def written_models() -> Iterator[Case]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 import kuiper
 from kuiper.models.nested import flat
+from tests.fixtures.operator_files import answers_of, case_names, graph_file
 
-FOLDER = Path(__file__).parents[1] / "fixtures" / "operators"
-NAMES = sorted(path.name.removesuffix(".pnnx.param") for path in FOLDER.glob("*.pnnx.param"))
+if TYPE_CHECKING:
+    from pathlib import Path
+
 TOLERANCE = 1e-5
 
 
@@ -35,8 +37,7 @@ def assert_same(got: object, expected: list[np.ndarray]) -> None:
 
 def stored_runs(name: str, beginnings: tuple[str, ...]) -> list[tuple[list[np.ndarray], list[np.ndarray]]]:
     """What the case of this name was given, and what torch answered; ``beginnings`` are those of the arrays' names."""
-    with np.load(FOLDER / f"{name}.npz") as file:
-        stored = dict(file)
+    stored = answers_of(name)
     runs = []
     for beginning in beginnings:
         inputs = [array for key, array in stored.items() if key.startswith(f"{beginning}input_")]
@@ -53,12 +54,12 @@ def assert_equals_torch(param: Path, optimize: bool, runs: list[tuple[list[np.nd
         assert_same(model(*inputs), expected)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", case_names())
 def test_exported_operator_equals_torch(name: str) -> None:
     runs = stored_runs(name, ("", "dynamic_", "unseen_"))
     for optimize in (False, True):
-        assert_equals_torch(FOLDER / f"{name}.pnnx.param", optimize, runs)
+        assert_equals_torch(graph_file(name), optimize, runs)
 
 
 def test_fixtures_are_there() -> None:
-    assert len(NAMES) >= 60
+    assert len(case_names()) >= 60

@@ -19,7 +19,7 @@ import kuiper  # noqa: E402
 from tests.fixtures import wild_networks  # noqa: E402
 from tests.fixtures.case import Case  # noqa: E402
 from tests.fixtures.conversion import graph_of  # noqa: E402
-from tests.fixtures.route_archives import ENDINGS  # noqa: E402
+from tests.fixtures.operator_files import ENDINGS  # noqa: E402
 from tests.layers.test_operators_against_torch import assert_same  # noqa: E402
 
 if TYPE_CHECKING:

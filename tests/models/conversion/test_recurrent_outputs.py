@@ -14,6 +14,7 @@ import kuiper
 from kuiper.graph import pnnx
 from kuiper.models.conversion import TorchModel, verify
 from kuiper.models.conversion.repairs.recurrent_outputs import Returned, named_in
+from tests.fixtures.operator_files import graph_file
 from tests.layers.test_operators_against_torch import assert_same
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "recurrent_outputs"
@@ -53,7 +54,7 @@ def test_named_in_leaves_alone_what_the_trace_does_not_tell() -> None:
 
 
 def test_named_in_leaves_alone_what_the_shapes_tell() -> None:
-    graph = pnnx.load(FOLDER.parent / "operators" / "nn_lstm.pnnx.param")
+    graph = pnnx.load(graph_file("nn_lstm"))
     (op,) = [op for op in graph.operators if op.type == "nn.LSTM"]
     weight = np.asarray(op.attrs["weight_ih_l0"].data).tobytes()
     assert named_in(graph, [Returned(weight, ("output", "h_n", "c_n"), True)]) == []
