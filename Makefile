@@ -14,7 +14,8 @@
 # make sanitize run the kernels' tests while the compiler watches every access (gcc), then build as usual again
 # make portable run the kernels' tests on a build without vector types, then build as usual again
 # make foreign  make demo and make test on a build for another CPU with AVX2 (TUNE=znver3), planned for a small machine
-#               (MACHINE="l2=256K cores=1"), then build as usual again
+#               (MACHINE="l2=256K cores=1"), then build as usual again; EMULATE=avx512 for the code of AVX-512 on any of them
+# make avx512   run the kernels' tests with AVX-512 emulated by SIMDe (libsimde-dev), then build as usual again
 # make hashes   write tests/hashes.json anew: the bits of reproducible models, which every build must give
 # make bits     those hashes, and equal bits however work is cut, on builds for other CPUs with AVX2 and vectors of other lengths
 # make own-wheel  build a wheel for this machine into dist/, of what is compiled already
@@ -68,7 +69,7 @@ ALL_CORES := -n logical --maxprocesses 8 --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test thorough fuzz gates notebooks site check-site check-explore check-lab soak repeat lint debug sanitize \
-	portable foreign hashes bits own-wheel wheel student arm zig onnx real export networks mutants bench nightly clean
+	portable avx512 foreign hashes bits own-wheel wheel student arm zig onnx real export networks mutants bench nightly clean
 
 demo: $(VENV)/built $(VENV)/installed
 	$(BIN)/kuiper classify kuiper/models/assets/cat.jpg
@@ -157,12 +158,18 @@ portable: $(VENV)/developer
 	KUIPER_ARCH=x86-64 KUIPER_NO_VECTORS=1 $(BUILD)
 	$(BIN)/python -m pytest -q $(SAMPLE) $(ALL_CORES) $(KERNEL_TESTS); status=$$?; $(BUILD); exit $$status
 
+# The code for AVX-512, whatever the CPU has. What it is not asked for (VNNI) stays portable C.
+avx512: $(VENV)/developer
+	KUIPER_ARCH=x86-64-v3 KUIPER_EMULATE=avx512 $(BUILD)
+	$(BIN)/python -m pytest -q $(SAMPLE) $(ALL_CORES) $(KERNEL_TESTS) && $(SAME_BITS); status=$$?; $(BUILD); exit $$status
+
 # What a compiler makes of a loop depends on the CPU that it tunes for, and numbers must not. Nor must a test hold only with
 # the caches and cores of the machine that runs it.
 foreign: TUNE = znver3
 foreign: MACHINE = l2=256K cores=1
+foreign: EMULATE =
 foreign: $(VENV)/built $(VENV)/developer
-	KUIPER_ARCH=x86-64-v3 KUIPER_TUNE=$(TUNE) $(BUILD)
+	KUIPER_ARCH=x86-64-v3 KUIPER_TUNE=$(TUNE) KUIPER_EMULATE=$(EMULATE) $(BUILD)
 	KUIPER_MACHINE="$(MACHINE)" $(MAKE) demo test; status=$$?; $(BUILD); exit $$status
 
 hashes: $(VENV)/built $(VENV)/developer

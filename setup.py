@@ -8,6 +8,7 @@
     KUIPER_SANITIZE=address,undefined  the compiler's own checks of every access (gcc and clang; see "make sanitize")
     KUIPER_NO_VECTORS=1                no vector types, as with compilers that have none
     KUIPER_LANES=16                    vectors of 16 floats (or 8, or 4) with no instructions of their own, for tests
+    KUIPER_EMULATE=avx512              SIMDe's functions in place of AVX-512's instructions, for tests (libsimde-dev)
 
 Each of these builds has a folder of its own below ``build/``, so that going from one to another compiles nothing twice;
 the one that was built last lies beside the sources. The flags that were really used are written to
@@ -52,6 +53,7 @@ TUNE = os.environ.get("KUIPER_TUNE", "")
 SANITIZE = os.environ.get("KUIPER_SANITIZE", "")
 NO_VECTORS = os.environ.get("KUIPER_NO_VECTORS", "0") not in ("", "0")
 LANES = os.environ.get("KUIPER_LANES", "")
+EMULATE = os.environ.get("KUIPER_EMULATE", "")
 WHEEL_LEVELS = os.environ.get("KUIPER_LEVELS", "").split()
 
 
@@ -78,6 +80,7 @@ KINDS = {
     ARCH: ARCH != "native",
     f"tune-{TUNE}": TUNE,
     f"lanes-{LANES}": LANES,
+    f"emulate-{EMULATE}": EMULATE,
 }
 BUILD_FOLDER = "/".join(["build", *(kind for kind, wanted in KINDS.items() if wanted)])
 COMPILERS = min(os.cpu_count() or 1, 8)  # at the same time; each takes some hundred megabytes
@@ -402,16 +405,24 @@ def unix_flags() -> list[str]:
     optimise = "-O1" if DEBUG or SANITIZE else "-O3"
     sanitize = [f"-fsanitize={SANITIZE}", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"] if SANITIZE else []
     symbols = "-g1" if SANITIZE else "-g0"  # reports give lines
-    macros = ["-DKUIPER_NO_VECTORS"] if NO_VECTORS else [f"-DKUIPER_LANES={LANES}"] if LANES else []
-    own = [optimise, *sanitize, symbols, *macros]
+    own = [optimise, *sanitize, symbols, *macros()]
     return [*own, "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-unused-function"]
+
+
+def macros() -> list[str]:
+    """What tells the sources of vectors that the machine does not have."""
+    if EMULATE not in ("", "avx512"):
+        raise SetupError(f"KUIPER_EMULATE: expected avx512, got {EMULATE}")
+    if EMULATE:
+        return ["-DKUIPER_EMULATES_AVX512", "-Wno-psabi"]
+    return ["-DKUIPER_NO_VECTORS"] if NO_VECTORS else [f"-DKUIPER_LANES={LANES}"] if LANES else []
 
 
 def optimisation(module: str) -> tuple[str, ...]:
     """Flags for gcc and clang that come after ``unix_flags`` for a module."""
     name = f"kuiper.{module.removeprefix(next((p for p in level_prefixes() if module.startswith(p)), 'kuiper.'))}"
-    # gcc misplaces vectors that no register holds (LANES) where it calls a function with them; at -O3 it calls none.
-    if DEBUG or SANITIZE or LANES or name in UNROLLED:
+    # gcc misplaces vectors that no register holds (LANES, EMULATE) where it calls a function with them; at -O3 it calls none.
+    if DEBUG or SANITIZE or LANES or EMULATE or name in UNROLLED:
         return ()
     return ("-O1",) if name in ONCE else ("-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic")
 

@@ -8,7 +8,7 @@
 enum { GATES = 4, GATE_ROWS = REGISTERS == 32 ? 6 : 3 };
 
 /* LANES pairs of bytes as LANES words of two int16. */
-#if defined(KUIPER_AVX512) && defined(__AVX512BW__)
+#if defined(KUIPER_AVX512)
 KUIPER_INLINE kuiper_ints kuiper_widened_pairs(const signed char *p) {
     return (kuiper_ints)_mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i *)p));
 }

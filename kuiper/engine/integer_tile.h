@@ -18,7 +18,7 @@ typedef struct {
 } kuiper_integer_work;
 
 /* sum += the products of a word of a row, two int16, with LANES words of weights. */
-#if defined(KUIPER_AVX512) && defined(__AVX512BW__)
+#if defined(KUIPER_AVX512)
 KUIPER_INLINE kuiper_ints kuiper_pair_dots(kuiper_ints sum, kuiper_ints weights, int word) {
     return (kuiper_ints)_mm512_add_epi32((__m512i)sum, _mm512_madd_epi16((__m512i)weights, _mm512_set1_epi32(word)));
 }
@@ -133,7 +133,7 @@ static inline void kuiper_integer_tile(int rows, int vectors, int fours, const k
 
 /* A channel of its own for each output, whose numbers under two taps at a time are woven into pairs: KUIPER_WOVEN lanes of 128
    bits each weave eight channels, four into the first vector and four into the second. ``x`` has int16; taps are even. */
-#if defined(KUIPER_AVX512) && defined(__AVX512BW__)
+#if defined(KUIPER_AVX512)
 enum { KUIPER_WOVEN = 4 };
 typedef __m512i kuiper_shorts;
 #define KUIPER_WEAVE_LOW(a, b) _mm512_unpacklo_epi16(a, b)

@@ -19,7 +19,9 @@
 #if defined(__GNUC__) && !defined(KUIPER_NO_VECTORS)
 #define KUIPER_VECTORS
 #define KUIPER_INLINE static inline __attribute__((always_inline, unused))
-#if defined(__AVX2__) && !defined(__AVX512F__) && !defined(__clang__) && !defined(_IMMINTRIN_H_INCLUDED)
+#if defined(KUIPER_EMULATES_AVX512)
+#include "tests/simd/emulated_avx512.h"
+#elif defined(__AVX2__) && !defined(__AVX512F__) && !defined(__clang__) && !defined(_IMMINTRIN_H_INCLUDED)
 /* gcc: what immintrin.h has beyond these is for AVX-512, and takes a third of a second of each module's compilation. */
 #define _IMMINTRIN_H_INCLUDED
 #include <xmmintrin.h>
@@ -41,13 +43,14 @@
 #endif
 
 /* The level of the build: which instructions the functions below may use. A build with -DKUIPER_LANES has vectors of that
-   length and none of these instructions: it shows on any machine that the length changes no bit. */
+   length and none of these instructions: it shows on any machine that the length changes no bit. A build with
+   -DKUIPER_EMULATES_AVX512 has functions in place of those of AVX-512: it tests their code on CPUs that lack them. */
 #if defined(KUIPER_LANES) || !defined(KUIPER_VECTORS)
 #if !defined(KUIPER_VECTORS)
 #undef KUIPER_LANES
 #define KUIPER_LANES 1
 #endif
-#elif defined(__AVX512F__)
+#elif defined(__AVX512BW__) || defined(KUIPER_EMULATES_AVX512)
 #define KUIPER_AVX512
 #define KUIPER_LANES 16
 #elif defined(__AVX__)
