@@ -34,6 +34,7 @@ pytest_plugins = ["kuiper.course.pytest_plugin"]
 # --doctest-modules imports every module that it finds.
 NEED_TORCH = [
     "kuiper/models/zoo/*",
+    "zoo/*",
     "tests/fixtures/*",
     "tests/networks/*",
     "benchmarks/architectures/*",

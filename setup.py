@@ -421,7 +421,8 @@ def macros() -> list[str]:
 def optimisation(module: str) -> tuple[str, ...]:
     """Flags for gcc and clang that come after ``unix_flags`` for a module."""
     name = f"kuiper.{module.removeprefix(next((p for p in level_prefixes() if module.startswith(p)), 'kuiper.'))}"
-    # gcc misplaces vectors that no register holds (LANES, EMULATE) where it calls a function with them; at -O3 it calls none.
+    # gcc misplaces vectors that no register holds (LANES, EMULATE) where it calls a function with them; at -O3 it calls
+    # none.
     if DEBUG or SANITIZE or LANES or EMULATE or name in UNROLLED:
         return ()
     return ("-O1",) if name in ONCE else ("-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic")

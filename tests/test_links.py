@@ -14,7 +14,7 @@ import pytest
 from kuiper.course.manifest import Exercise, read_syllabus
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("benchmarks", "course*", "docs", "kuiper", "notebooks", "tests")
+FOLDERS = ("benchmarks", "course*", "docs", "kuiper", "notebooks", "tests", "zoo")
 PAGES = [
     *ROOT.glob("*.md"),
     *(page for folder in FOLDERS for page in ROOT.glob(f"{folder}/**/*.md")),

@@ -15,8 +15,8 @@ from kuiper.errors import ParameterError
 from kuiper.models import bundled, bundled_photo
 from kuiper.models.tasks.drawing import colour_of
 from kuiper.models.tasks.segmentation import Segmenter
-from kuiper.models.zoo.shape_scenes import LABELS, compose
 from tests.models.little_models import relu_model
+from zoo.shape_scenes import LABELS, compose
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from kuiper.models.text import language_model
 from kuiper.models.text.generation import Generation
 from kuiper.models.text.perplexity import perplexity
 from kuiper.models.text.sampling import Sampler
-from kuiper.models.zoo.tang_verse import FORMS, form_of
+from zoo.tang_verse import FORMS, form_of
 
 NAMES = ["shakespeare", "tang"]
 

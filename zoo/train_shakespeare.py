@@ -1,7 +1,7 @@
 """Train ``shakespeare``, a language model of characters that writes plays in Shakespeare's manner.
 
     pip install torch==2.13.0 safetensors && pip install -e .
-    python -m kuiper.models.zoo.train_shakespeare --data tinyshakespeare.txt --out DIR --minutes 22
+    python -m zoo.train_shakespeare --data tinyshakespeare.txt --out DIR --minutes 22
 
 ``--data`` is a text file, such as ``data/tinyshakespeare/input.txt`` of github.com/karpathy/char-rnn (public domain).
 The last tenth of it is held out. ``DIR`` gets ``config.json``, ``model.safetensors`` and a card, ``shakespeare.json``.
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from kuiper.models.zoo import text_training
 from kuiper.models.zoo.architectures.llama import LlamaConfig, LlamaForCausalLM
+from zoo import text_training
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,8 +12,8 @@ torch = pytest.importorskip("torch")
 
 from kuiper.models.text.characters import Characters  # noqa: E402
 from kuiper.models.text.checkpoint import Checkpoint  # noqa: E402
-from kuiper.models.zoo import text_training, train_shakespeare, train_tang  # noqa: E402
 from kuiper.models.zoo.architectures.llama import LlamaConfig, LlamaForCausalLM  # noqa: E402
+from zoo import text_training, train_shakespeare, train_tang  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,7 +100,7 @@ def little(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(train_shakespeare, "SAMPLE_LENGTH", 20)
     monkeypatch.setattr(train_tang, "SAMPLE_POEMS", 8)
     monkeypatch.setattr(train_tang, "LEAST", 1)
-    monkeypatch.setattr("kuiper.models.zoo.tang_verse.LEAST_POEMS", 1)
+    monkeypatch.setattr("zoo.tang_verse.LEAST_POEMS", 1)
 
 
 def run(script: Any, folder: Path, text: str) -> tuple[dict[str, Any], Checkpoint]:

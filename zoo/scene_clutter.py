@@ -13,7 +13,7 @@ from PIL import Image, ImageDraw
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from kuiper.models.zoo.scene_background import Random
+    from zoo.scene_background import Random
 
 # Pens' paths in a square of 2 x 2. No B, D, G, I, J, L, N, O, P, Q, R, S, T, U, Y or Z: those can be read as digits.
 LETTERS = {

@@ -10,9 +10,9 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("pnnx")
 
-from kuiper.models.zoo import train_digits_yolo  # noqa: E402
-from kuiper.models.zoo.digit_scenes import Digits  # noqa: E402
-from kuiper.models.zoo.train_digits_yolo import Scenes, Training, collate  # noqa: E402
+from zoo import train_digits_yolo  # noqa: E402
+from zoo.digit_scenes import Digits  # noqa: E402
+from zoo.train_digits_yolo import Scenes, Training, collate  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from kuiper.models.zoo.architectures.yolov5 import Detect  # noqa: E402
-from kuiper.models.zoo.yolo_loss import assign, complete_iou, loss  # noqa: E402
+from zoo.yolo_loss import assign, complete_iou, loss  # noqa: E402
 
 pytestmark = pytest.mark.torch
 

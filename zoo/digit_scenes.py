@@ -1,8 +1,8 @@
 """Scenes of handwritten digits with their boxes: test pictures for the bundled detector, and what it learns from.
 
     pip install scikit-learn
-    python -m kuiper.models.zoo.digit_scenes --out scenes --count 8 --seed 1
-    python -m kuiper.models.zoo.digit_scenes --out scenes --count 1 --seed 7 --size 448 640
+    python -m zoo.digit_scenes --out scenes --count 8 --seed 1
+    python -m zoo.digit_scenes --out scenes --count 1 --seed 7 --size 448 640
 
 writes ``0000.png`` ... and ``boxes.json``: for each picture its digits, each with its label and the box
 (left, top, right, bottom) in pixels around its ink.
@@ -25,8 +25,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw, ImageFilter
 
-from kuiper.models.zoo.scene_background import Array, Random, Size, background, ink_on
-from kuiper.models.zoo.scene_clutter import CLUTTER
+from zoo.scene_background import Array, Random, Size, background, ink_on
+from zoo.scene_clutter import CLUTTER
 
 LONGER_SIDE = 320
 HEIGHTS = (13, 140)  # of the digits; in scenes of a longer side above LONGER_SIDE all grows with it
@@ -219,7 +219,7 @@ def write(digits: Digits, out: Path, count: int, seed: int, size: Size | None = 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m kuiper.models.zoo.digit_scenes",
+        prog="python -m zoo.digit_scenes",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

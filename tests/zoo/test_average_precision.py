@@ -7,7 +7,7 @@ import pytest
 
 from kuiper.errors import ShapeError
 from kuiper.models.tasks.boxes import Candidates
-from kuiper.models.zoo.average_precision import Truth, average_precisions, evaluate, interpolate, matches
+from zoo.average_precision import Truth, average_precisions, evaluate, interpolate, matches
 
 LEFT, RIGHT, FAR = [0, 0, 10, 10], [20, 0, 30, 10], [50, 50, 60, 60]
 

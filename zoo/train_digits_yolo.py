@@ -1,10 +1,10 @@
 """Train the bundled detector of handwritten digits and export it with pnnx.
 
     pip install torch==2.13.0 scikit-learn && pip install -e '.[export]'
-    python -m kuiper.models.zoo.train_digits_yolo
-    python -m kuiper.models.zoo.train_digits_yolo --resume
-    python -m kuiper.models.zoo.train_digits_yolo --export-only
-    python -m kuiper.models.zoo.train_digits_yolo --evaluate
+    python -m zoo.train_digits_yolo
+    python -m zoo.train_digits_yolo --resume
+    python -m zoo.train_digits_yolo --export-only
+    python -m zoo.train_digits_yolo --evaluate
 
 The first trains and exports, the second goes on after the last whole epoch in the checkpoint, the third exports again
 from it. All end with what ``--evaluate`` does alone: kuiper runs the exported graph on scenes of held-out digits, and
@@ -37,17 +37,18 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from torch.utils.data import DataLoader, Dataset
 
 import kuiper
+from kuiper.models import bundled
 from kuiper.models.conversion import export
 from kuiper.models.pictures.letterbox import Letterbox
 from kuiper.models.pictures.preprocess import normalise
 from kuiper.models.tasks.boxes import Candidates
 from kuiper.models.tasks.detection import Detector
-from kuiper.models.zoo import average_precision
 from kuiper.models.zoo.architectures.digits_yolo import digits_yolo
-from kuiper.models.zoo.average_precision import Scores, Truth
-from kuiper.models.zoo.digit_scenes import Digits, Scene, compose, load_digits
 from kuiper.models.zoo.export import example_input
-from kuiper.models.zoo.yolo_loss import loss
+from zoo import average_precision
+from zoo.average_precision import Scores, Truth
+from zoo.digit_scenes import Digits, Scene, compose, load_digits
+from zoo.yolo_loss import loss
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -255,7 +256,7 @@ def write_card(training: Training, path: Path, scores: Scores) -> None:
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent, help=f"where {NAME}*.* are written")
+    parser.add_argument("--out", type=Path, default=bundled(NAME).parent, help=f"where {NAME}*.* are written")
     parser.add_argument("--checkpoint", type=Path, default=Path(f"{NAME}.pt"), help="where torch's weights are kept")
     parser.add_argument("--seed", type=int, default=5)
     parser.add_argument("--epochs", type=int, default=26)

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from kuiper.models.zoo.digit_scenes import VISIBLE, Box, Digits, compose, draw_digit, load_digits, main, write_group
-from kuiper.models.zoo.scene_background import FIELDS, LEAST_OF_INK, LUMA, background, ink_on
-from kuiper.models.zoo.scene_clutter import CLUTTER
+from zoo.digit_scenes import VISIBLE, Box, Digits, compose, draw_digit, load_digits, main, write_group
+from zoo.scene_background import FIELDS, LEAST_OF_INK, LUMA, background, ink_on
+from zoo.scene_clutter import CLUTTER
 
 if TYPE_CHECKING:
     from pathlib import Path

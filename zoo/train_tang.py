@@ -1,7 +1,7 @@
 """Train ``tang``, a language model of characters that writes Tang verse in four forms, with rhymes.
 
     pip install torch==2.13.0 safetensors && pip install -e .
-    python -m kuiper.models.zoo.train_tang --data tang_regular_verse.txt.xz --out DIR --minutes 22
+    python -m zoo.train_tang --data tang_regular_verse.txt.xz --out DIR --minutes 22
 
 ``--data`` is a text file, plain or xz, with one poem a line, punctuation included; the poems are those of the complete
 Tang poems in github.com/chinese-poetry/chinese-poetry that have four or eight lines of five or seven characters.
@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from kuiper.models.zoo import text_training
 from kuiper.models.zoo.architectures.llama import LlamaConfig, LlamaForCausalLM
-from kuiper.models.zoo.tang_verse import FORMS, Poem, Rhymes, form_of, read, rhyme_groups
+from zoo import text_training
+from zoo.tang_verse import FORMS, Poem, Rhymes, form_of, read, rhyme_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,10 +1,10 @@
 """The bundled ResNet-20 as an ONNX file, for the race of lecture 5d.
 
     pip install torch==2.13.0 onnx
-    python -m kuiper.models.zoo.cifar_resnet20_onnx
+    python -m zoo.cifar_resnet20_onnx
 
-Writes ``cifar_resnet20.onnx`` beside itself: the operators and weights of the .param file, run by PyTorch, so that all
-runtimes compute the same function.
+Writes ``cifar_resnet20.onnx`` beside the .param file: its operators and weights, run by PyTorch, so that all runtimes
+compute the same function.
 
 The weights are not in it a second time. An ONNX file may name another file of its folder, a first byte and a length for
 each of them; the .bin is a zip archive that compresses nothing, so each of its entries is such a stretch. Whoever
@@ -92,7 +92,7 @@ def main() -> None:
         torch.onnx.export(model, (torch.zeros(1, 3, 32, 32),), str(whole), opset_version=13, dynamo=False)
         exported = onnx.load(whole)
     refer_to_archive(exported, param.with_suffix(".bin"))
-    path = Path(__file__).with_name("cifar_resnet20.onnx")
+    path = param.with_name("cifar_resnet20.onnx")
     path.write_bytes(exported.SerializeToString())
     onnx.checker.check_model(str(path))
 

@@ -1,9 +1,9 @@
 """Train the bundled CIFAR-10 classifier and export it with pnnx.
 
     pip install torch==2.13.0 && pip install -e '.[export]'
-    python -m kuiper.models.zoo.train_cifar_resnet20 --data cifar10_jpeg.npz
-    python -m kuiper.models.zoo.train_cifar_resnet20 --data cifar10_jpeg.npz --export-only
-    python -m kuiper.models.zoo.train_cifar_resnet20 --data cifar10_jpeg.npz --evaluate
+    python -m zoo.train_cifar_resnet20 --data cifar10_jpeg.npz
+    python -m zoo.train_cifar_resnet20 --data cifar10_jpeg.npz --export-only
+    python -m zoo.train_cifar_resnet20 --data cifar10_jpeg.npz --evaluate
 
 The first trains and exports, the second exports again from the weights that the first has kept. Both end with what
 ``--evaluate`` does alone: kuiper runs the exported graph on the test images. Without ``--out`` the
@@ -31,6 +31,7 @@ from PIL import Image
 from torch import nn
 from torch.nn import functional
 
+from kuiper.models import bundled
 from kuiper.models.conversion import export
 from kuiper.models.conversion.torch_weights import load_weights
 from kuiper.models.tasks.classification import Classifier
@@ -163,7 +164,7 @@ def write(model: nn.Module, out: Path, test_accuracy: float, epochs: int, seed: 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="an .npz file or a torchvision folder")
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent, help=f"where {NAME}.* is written")
+    parser.add_argument("--out", type=Path, default=bundled(NAME).parent, help=f"where {NAME}.* is written")
     parser.add_argument("--checkpoint", type=Path, default=Path(f"{NAME}.pt"), help="where torch's weights are kept")
     parser.add_argument("--seed", type=int, default=20)
     parser.add_argument("--epochs", type=int, default=64)

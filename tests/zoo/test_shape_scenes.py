@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from kuiper.models.zoo.shape_scenes import LABELS, MOST_SHAPES, compose, main, outline, shape_count
+from zoo.shape_scenes import LABELS, MOST_SHAPES, compose, main, outline, shape_count
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,7 +1,7 @@
 """Scenes of drawn shapes with the class of each pixel: what ``shapes_unet`` learns from.
 
-    python -m kuiper.models.zoo.shape_scenes --out scenes --count 8 --seed 1
-    python -m kuiper.models.zoo.shape_scenes --out scenes --count 1 --seed 7 --size 256 384
+    python -m zoo.shape_scenes --out scenes --count 8 --seed 1
+    python -m zoo.shape_scenes --out scenes --count 1 --seed 7 --size 256 384
 
 writes ``0000.png``, ``0001.png`` and so on, and beside each the classes of its pixels, ``0000_classes.png``: a grey
 picture whose values are 0 for the background, 1 for a circle, 2 for a rectangle, 3 for a triangle, 4 for a star.
@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw
 
-from kuiper.models.zoo.scene_background import Array, Random, Size, background, ink_on
+from zoo.scene_background import Array, Random, Size, background, ink_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -137,7 +137,7 @@ def paint(pixels: Array, ink: Array, cover: Array) -> None:
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m kuiper.models.zoo.shape_scenes",
+        prog="python -m zoo.shape_scenes",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -1,9 +1,9 @@
 """Train ``shapes_unet``, a small U-Net that segments drawn shapes, and export it with pnnx.
 
     pip install torch==2.13.0 && pip install -e '.[export]'
-    python -m kuiper.models.zoo.train_shapes_unet --out DIR        # train, export, evaluate
-    python -m kuiper.models.zoo.train_shapes_unet --out DIR --export-only    # export again from shapes_unet.pt
-    python -m kuiper.models.zoo.train_shapes_unet --out DIR --evaluate       # run kuiper on the scenes of the test
+    python -m zoo.train_shapes_unet --out DIR        # train, export, evaluate
+    python -m zoo.train_shapes_unet --out DIR --export-only    # export again from shapes_unet.pt
+    python -m zoo.train_shapes_unet --out DIR --evaluate       # run kuiper on the scenes of the test
 
 All end with what ``--evaluate`` does alone: kuiper runs the exported graph on scenes that no training has seen, and its
 raw output is compared with torch's if the checkpoint is there.
@@ -33,7 +33,7 @@ from kuiper.models.pictures.preprocess import normalise
 from kuiper.models.tasks.segmentation import Segmenter
 from kuiper.models.zoo.architectures.shapes_unet import shapes_unet
 from kuiper.models.zoo.export import example_input
-from kuiper.models.zoo.shape_scenes import LABELS, compose
+from zoo.shape_scenes import LABELS, compose
 
 NAME = "shapes_unet"
 SIDE = 64  # of the scenes it learns from
