@@ -95,6 +95,7 @@ CHAPTERS = {
         "docs/pnnx-format",
         "docs/expression",
         "docs/passes",
+        "docs/tiny-engine",
         "docs/engine",
         "docs/explore",
         "docs/kernel-style",
