@@ -83,6 +83,7 @@ THOROUGH = [
     "tests/test_reliability.py",
     "tests/test_site.py",
     "tests/test_soak.py",
+    "tests/test_stations.py",
     "tests/test_structure.py",
     "tests/test_sweeps.py",
 ]

@@ -25,6 +25,7 @@ IMPL = "whose files; alone: each solution with no more than what it depends on; 
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of the classroom."""
     group = parser.getgroup("kuiper", "exercises")
     group.addoption("--impl", choices=("student", "solution", "skeleton", "alone"), default="student", help=IMPL)
     group.addoption("--ref", action="append", default=[], metavar="ID", help="use the reference for this exercise")
@@ -49,6 +50,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """Register the hooks that choose tests, run them, and report on them."""
     if config.getoption("--hint") < 1:
         raise pytest.UsageError(f"--hint: expected a number from 1 on, got {config.getoption('--hint')}")
     selection = SelectionPlugin(config)

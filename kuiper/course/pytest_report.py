@@ -38,6 +38,7 @@ class ReportPlugin:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Note in the file of outcomes which exercise has begun."""
         self.table.begin(exercise_id(item))
 
     def pytest_report_teststatus(self, report: pytest.TestReport, config: pytest.Config) -> Any:
@@ -57,6 +58,7 @@ class ReportPlugin:
         self.interrupted = True
 
     def pytest_sessionfinish(self) -> None:
+        """End the workers, and keep what each exercise has shown."""
         self.selection.close()
         if hasattr(self.config, "workerinput"):
             return
@@ -97,6 +99,7 @@ class ReportPlugin:
             remember_failing(classroom.syllabus.root, found)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Print the failures in words, the progress, and the next step."""
         hint = self.config.getoption("--hint")
         if self.interrupted:
             words = "interrupted: exercises whose tests have not all run keep the result they had; run the same again"

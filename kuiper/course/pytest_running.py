@@ -46,6 +46,7 @@ class RunningPlugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+        """Run a test if its exercise is ready, and keep the error that it raises."""
         exercise = pyfuncitem.stash.get(EXERCISE, None)
         if exercise is None:
             return (yield)
@@ -70,6 +71,7 @@ class RunningPlugin:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Judge what a test raised, and look for the mistake behind it."""
         made = yield
         exercise = item.stash.get(EXERCISE, None)
         if exercise is None or (call.when != "call" and made.passed):

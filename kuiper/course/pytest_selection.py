@@ -41,6 +41,7 @@ class SelectionPlugin:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Find the exercise of each test, drop those that --exercise leaves out, and sort the rest."""
         wanted = self._wanted(items)
         places: dict[str, tuple[int, int]] = {}
         folders = {item.path.parent for item in items}  # far fewer than tests: each look at the disk is made once
