@@ -86,6 +86,7 @@ THOROUGH = [
     "tests/test_stations.py",
     "tests/test_structure.py",
     "tests/test_sweeps.py",
+    "tests/test_tour.py",
 ]
 collect_ignore = [
     "tests/fuzz/search.py",  # a program: importing it instruments kuiper, and needs atheris

@@ -96,6 +96,7 @@ CHAPTERS = {
         "docs/expression",
         "docs/passes",
         "docs/tiny-engine",
+        "docs/tour",
         "docs/engine",
         "docs/explore",
         "docs/kernel-style",
