@@ -1,4 +1,4 @@
-"""Write docs/performance.md, and the tables in README.md, anew from the JSON files in benchmarks/results."""
+"""Write docs/evidence/performance.md, and the tables in README.md, anew from the JSON files in benchmarks/results."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ METHOD = f"""\
 
 - Every peer gets a contiguous float32 array (n, c, h, w), or token ids, and returns an array in torch's order; what a
   runtime does to reorder it counts. How each is set up stands on one page:
-  [benchmarks/peers.py](../benchmarks/peers.py).
+  [benchmarks/peers.py](../../benchmarks/peers.py).
 - The transformers are a ViT-Ti/16, a MobileViT-XS and a BERT encoder of MiniLM's size on 128 tokens:
-  [benchmarks/architectures](../benchmarks/architectures).
+  [benchmarks/architectures](../../benchmarks/architectures).
 - Where kuiper is built for AVX2 and the CPU has AVX-512, the peers are kept to AVX2 as well (`--isa native` leaves them
   free). torch has switches for that. The others ask the CPU what it has: they are run from copies whose questions are
-  answered as a CPU with AVX2 alone would ([benchmarks/avx2_packages.py](../benchmarks/avx2_packages.py)).
+  answered as a CPU with AVX2 alone would ([benchmarks/avx2_packages.py](../../benchmarks/avx2_packages.py)).
 - torch runs in two ways: `torch-frozen` is TorchScript after `freeze` and `optimize_for_inference`; `torch-eager` is
   the Python module in the channels-last memory format. ncnn has half precision off, and runs a batch image by image.
 - Each peer has a process of its own, and only one is at work at a time. They take turns, in {count(ROUNDS, "round")}
@@ -58,7 +58,7 @@ METHOD = f"""\
   share of the peak can pass 100%. The peak is measured too: multiply-adds from registers, in a loop compiled for this
   CPU, or for AVX2 where kuiper is.
 - Text is written by processes of their own as well, which take turns:
-  [benchmarks/text_peers.py](../benchmarks/text_peers.py) says how each is set up, and that 8 and 4 bits are each
+  [benchmarks/text_peers.py](../../benchmarks/text_peers.py) says how each is set up, and that 8 and 4 bits are each
   runtime's own format for these, made from the same weights. openvino-genai gives no scores to Python: it is left to
   write greedily, and held to torch by its tokens; `openvino` runs the same file step by step.
 - Load time is from the files to ready to run; the first inference, which in some runtimes still prepares, stands
@@ -114,7 +114,7 @@ def read_text_results() -> dict[str, TextResults]:
 
 
 def page(all_results: dict[str, Results], text: dict[str, TextResults]) -> str:
-    """The text of docs/performance.md."""
+    """The text of docs/evidence/performance.md."""
     sections = [section(name, results) for name, results in all_results.items()]
     sections += [text_section(name, results) for name, results in text.items()]
     return "\n".join([INTRODUCTION, *sections, METHOD])

@@ -1,4 +1,4 @@
-"""Results as tables, the same for the terminal and for docs/performance.md."""
+"""Results as tables, the same for the terminal and for docs/evidence/performance.md."""
 
 from __future__ import annotations
 

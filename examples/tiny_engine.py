@@ -6,7 +6,7 @@ It reads ResNet-20 from two files, runs it on a photo, and prints the five likel
 
     .param, .bin  ->  operators  ->  an order  ->  layers, one after the other  ->  scores  ->  names
 
-Read it from top to bottom. docs/tiny-engine.md explains it, part by part.
+Read it from top to bottom. docs/learn/tiny-engine.md explains it, part by part.
 """
 
 from __future__ import annotations

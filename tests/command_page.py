@@ -1,4 +1,4 @@
-"""docs/commands.md: every command of the program with its arguments, written from the parsers themselves.
+"""docs/use/commands.md: every command of the program with its arguments, written from the parsers themselves.
 
 python -m tests.command_page        writes the page
 """
@@ -16,7 +16,7 @@ from kuiper.cli import COMMANDS, build_parser
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PAGE = Path(__file__).parents[1] / "docs" / "commands.md"
+PAGE = Path(__file__).parents[1] / "docs" / "use" / "commands.md"
 FIRST_OF_THE_COURSE = "progress"
 HEAD = """\
 # Commands

@@ -1,4 +1,6 @@
-"""Writes docs/operator-coverage.md and its summary in docs/operators.md: operator by route, how many graphs agree.
+"""Writes docs/evidence/operator-coverage.md, and its summary in docs/reference/operators.md.
+
+Both say of each operator, route by route, how many graphs agree.
 
     python -m tests.operator_coverage
 
@@ -14,8 +16,8 @@ from tests.fixtures.operator_files import PARAM, graph_files
 from tests.fixtures.route_archives import ROUTES, no_graph, other_graphs, stored_graphs
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGE = DOCS / "operator-coverage.md"
-OPERATORS_PAGE = DOCS / "operators.md"
+PAGE = DOCS / "evidence" / "operator-coverage.md"
+OPERATORS_PAGE = DOCS / "reference" / "operators.md"
 BEGIN = "<!-- python -m tests.operator_coverage writes from here -->"
 END = "<!-- to here -->"
 QUOTE = "'"
@@ -76,7 +78,7 @@ def _writer(reason: str) -> str:
 
 
 def page(coverage: Coverage) -> str:
-    """The whole of docs/operator-coverage.md."""
+    """The whole of docs/evidence/operator-coverage.md."""
     routes = "\n".join(f"- {route}: {meaning}" for route, meaning in ROUTES.items())
     sections = [
         INTRODUCTION.format(routes=routes),
@@ -122,7 +124,7 @@ def listed(reasons: dict[tuple[str, str], str], quoted: bool = False) -> list[st
 
 
 def summary(coverage: Coverage) -> str:
-    """The table in docs/operators.md."""
+    """The table in docs/reference/operators.md."""
     head = ["route", "cases", "graphs", "agree with PyTorch", "compute something else", "no graph"]
     rows = []
     for route in ROUTES:
@@ -134,7 +136,7 @@ def summary(coverage: Coverage) -> str:
 
 
 def with_summary(text: str, coverage: Coverage) -> str:
-    """The text of docs/operators.md with the summary of today."""
+    """The text of docs/reference/operators.md with the summary of today."""
     before, rest = text.split(BEGIN)
     return before + summary(coverage) + rest.split(END)[1]
 

@@ -1,4 +1,4 @@
-"""docs/operators.md as data: one Section for each heading of operators, with the rows of its table."""
+"""docs/reference/operators.md as data: one Section for each heading of operators, with the rows of its table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-PAGE = Path(__file__).parents[1] / "docs" / "operators.md"
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "operators.md"
 
 _QUOTED = re.compile(r"`([^`]+)`")
 

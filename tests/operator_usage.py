@@ -1,4 +1,4 @@
-"""What the stored graphs and the layers do with parameters: the facts that docs/operators.md must agree with."""
+"""What the stored graphs and the layers do with parameters: docs/reference/operators.md must agree."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""``docs/reliability.md``, written from what was run: ``python -m tests.reliability``.
+"""``docs/evidence/reliability.md``, written from what was run: ``python -m tests.reliability``.
 
-Each JSON file in ``docs/reliability/`` is the record of one kind of run and becomes one section, in the order of the
-file names:
+Each JSON file in ``docs/evidence/reliability/`` is the record of one kind of run and becomes one section, in the order
+of the file names:
 
     {"title": "...", "command": "...", "date": "2026-01-31", "machine": "...",
      "figures": {"name": value, ...}, "notes": ["...", ...]}
@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "reliability.md"
-RECORDS = ROOT / "docs" / "reliability"
+PAGE = ROOT / "docs" / "evidence" / "reliability.md"
+RECORDS = ROOT / "docs" / "evidence" / "reliability"
 
 _TOP = """# Reliability
 
 What was run to bring kuiper down, and what came of it. This page is written by `python -m tests.reliability` from the
-records in `docs/reliability/`, one for each kind of run. What is promised about hostile files is in
-[SECURITY.md](../SECURITY.md).
+records in `docs/evidence/reliability/`, one for each kind of run. What is promised about hostile files is in
+[SECURITY.md](../../SECURITY.md).
 """
 
 _KEYS = {"title": str, "command": str, "date": str, "machine": str, "figures": dict, "notes": list}

@@ -19,7 +19,7 @@ Every few seconds it drops the plans of the models that stay, and notes what the
     files, threads, Python threads
 
 After a warm-up, a fifth of the time, all of these must stay flat. ``--record`` writes the figures for
-docs/reliability.md.
+docs/evidence/reliability.md.
 
 More is resident than is in use: glibc keeps freed memory for the next call, in one heap for each of up to eight
 threads per core. Once a program has freed a large array, glibc keeps up to 64 MB at the end of each heap, and
@@ -409,7 +409,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, default=3600)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--megabytes", type=int, default=3072, help="limit on the address space (default: %(default)s)")
-    parser.add_argument("--record", action="store_true", help="write the figures to docs/reliability/soak.json")
+    parser.add_argument("--record", action="store_true", help="write docs/evidence/reliability/soak.json")
     options = parser.parse_args()
     if not hasattr(C_LIBRARY, "mallinfo2"):
         parser.error("the soak asks glibc what is in use: expected version 2.33 or later of it")

@@ -1,6 +1,6 @@
 """Where an image goes in kuiper, and where an exercise goes: tables that are written by tracing a run.
 
-    python -m tests.stations            writes them into docs/engine.md and docs/write-an-exercise.md
+    python -m tests.stations            writes them into docs/inside/engine.md and docs/teach/write-an-exercise.md
     python -m tests.stations --check    says whether they are what a run gives now
 
 A *station* is a public function of kuiper that is called out of another file. It is called at most twice in its part of
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = str(ROOT / "kuiper") + os.sep
-IMAGE_PAGE, EXERCISE_PAGE = ROOT / "docs" / "engine.md", ROOT / "docs" / "write-an-exercise.md"
+IMAGE_PAGE, EXERCISE_PAGE = ROOT / "docs" / "inside" / "engine.md", ROOT / "docs" / "teach" / "write-an-exercise.md"
 MARK = "<!-- stations -->"
 MOST_CALLS = 2
 FEWEST_STATEMENTS = 5

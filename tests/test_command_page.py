@@ -1,4 +1,4 @@
-"""docs/commands.md is what the parsers say today."""
+"""docs/use/commands.md is what the parsers say today."""
 
 from __future__ import annotations
 

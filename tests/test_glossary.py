@@ -11,9 +11,9 @@ import pytest
 from kuiper.course.manifest import read_syllabus
 
 ROOT = Path(__file__).parents[1]
-GLOSSARY = ROOT / "docs" / "glossary.md"
-SEEDS = ROOT / "docs" / "seeds.md"
-LECTURE = re.compile(r"\[(\w+)\]\(\.\./notebooks/(\w+\.ipynb)\)")
+GLOSSARY = ROOT / "docs" / "learn" / "glossary.md"
+SEEDS = ROOT / "docs" / "learn" / "credits.md"
+LECTURE = re.compile(r"\[(\w+)\]\(\.\./\.\./notebooks/(\w+\.ipynb)\)")
 
 
 def rows(page: Path) -> list[list[str]]:

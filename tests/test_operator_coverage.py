@@ -1,4 +1,4 @@
-"""docs/operator-coverage.md and its summary must be what the stored graphs say."""
+"""docs/evidence/operator-coverage.md and its summary must be what the stored graphs say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/operators.md must be true: about which operators there are, their parameters, and the defaults of these."""
+"""docs/reference/operators.md must be true: which operators there are, their parameters, and the defaults of these."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def real_types() -> set[str]:
 
 
 def listed(findings: list[str]) -> str:
-    return f"docs/{PAGE.name}:\n  " + "\n  ".join(findings)
+    return f"docs/reference/{PAGE.name}:\n  " + "\n  ".join(findings)
 
 
 def test_every_operator_has_one_section() -> None:

@@ -15,7 +15,7 @@ ENTRIES = [entry for entry in entries() if entry.name.startswith("kuiper.")]
 # Why the docstrings of these need no sections of their own.
 EXPLAINED_ELSEWHERE = {
     "kuiper.course.": "tools of the lectures, each of which is shown at work in one",
-    "kuiper.graph.passes.": "all passes have one signature, which the module explains; docs/passes.md shows each",
+    "kuiper.graph.passes.": "all passes have one signature, as the module explains; docs/reference/passes.md has each",
 }
 LISTED_BY_HAND = {"kuiper.graph.passes.find_passes"}  # not a pass
 

@@ -1,4 +1,4 @@
-"""docs/reliability.md is what the records say."""
+"""docs/evidence/reliability.md is what the records say."""
 
 from __future__ import annotations
 

@@ -47,6 +47,19 @@ def site(root: Path, body: str) -> Any:
     return check_pages.Site(root, root)
 
 
+def test_moved_pages_lead_to_documents_and_are_not_looked_at(tmp_path: Path) -> None:
+    moved_pages: Any = sys.modules["moved_pages"]
+    (tmp_path / "docs").mkdir()
+    moved_pages.write_pages(tmp_path)
+    for old, new in moved_pages.MOVED.items():
+        assert (FOLDER.parent / f"{new}.md").is_file(), new
+        assert not (FOLDER.parent / f"{old}.md").exists(), old
+        assert f'location.replace("{new}.html" + location.hash)' in (tmp_path / "docs" / f"{old}.html").read_text(
+            "utf-8"
+        )
+    assert check_pages.Site(tmp_path, tmp_path).pages == []
+
+
 def test_site_has_all_pages_or_those_that_are_asked_for(tmp_path: Path) -> None:
     one, other = tmp_path / "one.html", tmp_path / "docs" / "other.html"
     other.parent.mkdir()

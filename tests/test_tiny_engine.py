@@ -21,7 +21,7 @@ from kuiper.models.bundle import bundled_names
 
 ROOT = Path(__file__).parents[1]
 FILE = ROOT / "examples" / "tiny_engine.py"
-PAGE = ROOT / "docs" / "tiny-engine.md"
+PAGE = ROOT / "docs" / "learn" / "tiny-engine.md"
 SPECIFICATION = importlib.util.spec_from_file_location("tiny_engine", FILE)
 assert SPECIFICATION
 assert SPECIFICATION.loader

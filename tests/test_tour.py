@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-PAGE = Path(__file__).parents[1] / "docs" / "tour.md"
+PAGE = Path(__file__).parents[1] / "docs" / "inside" / "tour.md"
 ROW = re.compile(r"^\| \[[^]]+\]\(([^)]+)\) \| ([^|]+) \|", re.MULTILINE)
 STOPS = [((PAGE.parent / file).resolve(), names) for file, names in ROW.findall(PAGE.read_text(encoding="utf-8"))]
 

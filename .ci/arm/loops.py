@@ -1,4 +1,4 @@
-"""Look at the tile's innermost loops as the compiler left them on ARM; see "On ARM" in docs/kernel-style.md.
+"""Look at the tile's innermost loops as the compiler left them on ARM; see "On ARM" in docs/inside/kernel-style.md.
 
 For each tile, of so many rows and vectors, the loop over four steps of depth is found in the disassembly of a module,
 and its instructions are counted. All multiply-adds must take a lane of a register, and nothing may go through the

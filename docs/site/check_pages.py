@@ -24,6 +24,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+sys.path.insert(0, str(Path(__file__).parent))
+from moved_pages import leads_on
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -182,7 +185,8 @@ class Site:
 
     def __init__(self, root: Path, screenshots: Path, pages: Sequence[Path] = ()) -> None:
         self.root, self.screenshots = root, screenshots
-        self.pages = sorted(pages) or sorted(path for path in root.rglob("*.html") if path != root / "index.html")
+        found = pages or [path for path in root.rglob("*.html") if path != root / "index.html"]
+        self.pages = sorted(path for path in found if not leads_on(path))
         self.problems: list[str] = []
         self.links: dict[str, str] = {}  # from an address to a page that has it
         self.places: dict[Path, set[str]] = {}

@@ -25,6 +25,7 @@ from kuiper.course.notebooks import HIDDEN
 sys.path.insert(0, str(Path(__file__).parent))
 from explore_pages import PLACE as PLACE_OF_PAGES
 from explore_pages import links as explore_links
+from moved_pages import write_pages as write_moved_pages
 from source_pages import linkcode_resolve as linkcode_resolve  # Sphinx looks for it here
 
 if TYPE_CHECKING:
@@ -80,41 +81,13 @@ napoleon_google_docstring = False
 napoleon_use_rtype = False
 
 CHAPTERS = {
-    "Lectures": ["notebooks/README", "notebooks/*", "docs/glossary", "docs/seeds"],
+    "Learn": ["notebooks/README", "notebooks/*", "docs/learn/*"],
     "Exercises": ["course*/README"],
-    "The engine": [
-        "docs/install",
-        "docs/platforms",
-        "docs/models",
-        "docs/text",
-        "docs/commands",
-        "docs/convert",
-        "docs/operators",
-        "docs/operator-coverage",
-        "docs/reference/onnx",
-        "docs/pnnx-format",
-        "docs/expression",
-        "docs/passes",
-        "docs/tiny-engine",
-        "docs/tour",
-        "docs/engine",
-        "docs/explore",
-        "docs/kernel-style",
-        "docs/performance",
-        "docs/comparison",
-        "docs/reliability",
-        "SECURITY",
-        "docs/site/reference",
-    ],
-    "For authors and teachers": [
-        "docs/add-a-layer",
-        "docs/write-an-exercise",
-        "docs/run-a-class",
-        "docs/bug-bank",
-        "CONTRIBUTING",
-        "AGENTS",
-        "CHANGELOG",
-    ],
+    "Teach": ["docs/teach/*"],
+    "Use": ["docs/use/*", "SECURITY"],
+    "Reference": ["docs/reference/*", "docs/site/reference"],
+    "Inside": ["docs/inside/*", "CONTRIBUTING", "AGENTS", "CHANGELOG"],
+    "Evidence": ["docs/evidence/*"],
     "Files and where they come from": [
         "kuiper/**/README",
         "notebooks/*/README",
@@ -132,9 +105,15 @@ def add_chapters(app: Sphinx, page: str, source: list[str]) -> None:
             source[0] += f"\n\n```{{toctree}}\n:caption: {title}\n:hidden:\n:glob:\n\n{entries}\n```\n"
 
 
+def lead_on(app: Sphinx, error: Exception | None) -> None:
+    """Pages at the places where documents once stood."""
+    if error is None:
+        write_moved_pages(Path(app.outdir))
+
+
 def add_pages_of_models(app: Sphinx, page: str, source: list[str]) -> None:
     """Links to the bundled models at work, which only the site has."""
-    if page == "docs/explore":
+    if page == "docs/use/explore":
         source[0] = source[0].replace(PLACE_OF_PAGES, explore_links())
 
 
@@ -198,3 +177,4 @@ def setup(app: Sphinx) -> None:
     app.connect("source-read", prepare_notebook)
     app.connect("autodoc-process-docstring", as_numpy_writes, priority=400)  # before napoleon
     app.connect("autodoc-skip-member", is_left_out)
+    app.connect("build-finished", lead_on)

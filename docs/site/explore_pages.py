@@ -2,7 +2,7 @@
 
     python docs/site/explore_pages.py build/site
 
-They lie in ``explore/`` there, and docs/explore.md lists them on the site (see ``conf.py``).
+They lie in ``explore/`` there, and docs/use/explore.md lists them on the site (see ``conf.py``).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kuiper.cli import main
 from kuiper.models import bundled_photo
 
 PLACE = "<!-- pages of the bundled models -->"
-"""Where docs/explore.md is to have the links."""
+"""Where docs/use/explore.md is to have the links."""
 
 PAGES = {
     "cifar_resnet20": (str(bundled_photo("cat")),),
@@ -27,8 +27,8 @@ PAGES = {
 
 
 def links() -> str:
-    """What docs/explore.md has on the site: a link to each page, as seen from the folder of documents."""
-    items = ", ".join(f'<a href="../explore/{name}.html"><code>{name}</code></a>' for name in PAGES)
+    """What docs/use/explore.md has on the site: a link to each page, as seen from the folder of documents."""
+    items = ", ".join(f'<a href="../../explore/{name}.html"><code>{name}</code></a>' for name in PAGES)
     return f"<p>The bundled models at work: {items}.</p>"
 
 

@@ -37,16 +37,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     gates = actions.add_parser("gates", help="check exercises: both ways, bugs, leaks, sync, manifest")
     gates.add_argument("ids", nargs="*", metavar="ID", help="an exercise, or a course (default: all)")
-    words = "try each bug only on the test that docs/bug-bank.md names first, if that catches it"
+    words = "try each bug only on the test that docs/teach/bug-bank.md names first, if that catches it"
     gates.add_argument("--spot-check", action="store_true", help=words)
     tasks = actions.add_parser("tasks", help="write the table of tasks into each course's README")
     tasks.add_argument("--check", action="store_true", help="write nothing; exit code 1 if a table would differ")
     lectures = actions.add_parser("notebooks", help="run the lectures with the solutions and store their outputs")
     lectures.add_argument("names", nargs="*", metavar="NAME", help="the beginning of a file name (default: all)")
     lectures.add_argument("--check", action="store_true", help="store nothing; run with skeletons and with solutions")
-    bugs = actions.add_parser("bugs", help="write docs/bug-bank.md, or only the rows of some exercises anew")
+    bugs = actions.add_parser("bugs", help="write docs/teach/bug-bank.md, or only the rows of some exercises anew")
     bugs.add_argument("ids", nargs="*", metavar="ID", help="an exercise, or a course (default: all)")
-    bugs.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: docs/bug-bank.md")
+    bugs.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: docs/teach/bug-bank.md")
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -64,7 +64,7 @@ def execute(arguments: argparse.Namespace) -> int:
         return _tasks(syllabus, arguments.check, console)
     if arguments.action == "notebooks":
         return _notebooks(syllabus, arguments.names, arguments.check, console)
-    path = arguments.output or syllabus.root / "docs" / "bug-bank.md"
+    path = arguments.output or syllabus.root / "docs" / "teach" / "bug-bank.md"
     return _bugs(syllabus, arguments.ids, path, console)
 
 

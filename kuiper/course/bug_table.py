@@ -1,4 +1,4 @@
-"""docs/bug-bank.md: every bug of every exercise, and the tests that catch it."""
+"""docs/teach/bug-bank.md: every bug of every exercise, and the tests that catch it."""
 
 from __future__ import annotations
 

@@ -15,16 +15,16 @@ STUDENT_FOLDER = "student_folder"  # in a checkout: what only a student's folder
 
 # The documents that lectures, and the READMEs of the courses, send their readers to.
 PAGES = (
-    "add-a-layer",
-    "bug-bank",
-    "engine",
-    "expression",
-    "glossary",
-    "models",
-    "operators",
-    "pnnx-format",
-    "seeds",
-    "text",
+    "inside/add-a-layer",
+    "inside/engine",
+    "learn/credits",
+    "learn/glossary",
+    "reference/expression",
+    "reference/operators",
+    "reference/pnnx-format",
+    "teach/bug-bank",
+    "use/models",
+    "use/text",
 )
 SUFFIXES = (".bin", ".ipynb", ".json", ".md", ".param", ".py", ".pyx", ".toml", ".txt")
 NOT_HANDED_OUT = ("notebooks/ruff.toml",)

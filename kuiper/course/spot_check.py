@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def spot_check(syllabus: Syllabus, exercises: Sequence[Exercise]) -> Runs:
-    """Run every test on the solutions and on the skeletons, and on each bug the test that docs/bug-bank.md names first.
+    """Run every test on solutions and skeletons, and on each bug the test that docs/teach/bug-bank.md names first.
 
     Where that does not show that all is well (the page lacks a bug, or the test catches it only after others), all
     tests of the exercise run on all of its bugs.
     """
-    page = syllabus.root / "docs" / "bug-bank.md"
+    page = syllabus.root / "docs" / "teach" / "bug-bank.md"
     catchers = first_catchers(page.read_text(encoding="utf-8")) if page.is_file() else {}
     known = {exercise.id: catchers.get(exercise.id, {}) for exercise in exercises}
     runs = run_chosen(exercises, known)

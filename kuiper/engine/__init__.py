@@ -31,6 +31,6 @@ through them:
 
     plan_report.py       ``model.plan()``: all of this as a table; clock.pyx measures what a cycle is
 
-docs/engine.md follows one image through it, docs/kernel-style.md has the rules of the kernels. The graph does not know
-this package: ``RuntimeGraph.build`` is handed ``Engine``, and asks of it what ``ExecutorProtocol`` says.
+docs/inside/engine.md follows one image through it, docs/inside/kernel-style.md has the rules of the kernels. The graph
+does not know this package: ``RuntimeGraph.build`` is handed ``Engine``, and asks of it what ``ExecutorProtocol`` says.
 """

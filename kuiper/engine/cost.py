@@ -13,7 +13,7 @@ All that differs from one machine to another is in the ``Machine`` that each fun
 the size and number of its vectors. So a machine that is only stated, with other vectors than those of the kernels, has
 costs, too: an algorithm is chosen by the machine, and then cut for the kernels that there are (``for_kernels``). The
 constants below are ratios: operations per cycle and bytes per cycle, which modern cores have much the same.
-docs/engine.md tells where each comes from.
+docs/inside/engine.md tells where each comes from.
 """
 
 from __future__ import annotations

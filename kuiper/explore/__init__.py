@@ -1,4 +1,4 @@
-"""A page that shows a network at work: ``kuiper explore``, ``model.explore(x)``; docs/explore.md has its data format.
+"""A page that shows a network at work: ``kuiper explore``, ``model.explore(x)``; data format: docs/use/explore.md.
 
 explore     gathers all that the page shows, in this order:
 stages      the graph as it stands in the file, after each pass, and as the steps of the plan

@@ -39,7 +39,7 @@ TITLES = {
     "fuse_activation_into_expression": "Lets an expression apply the activation behind it.",
     "plan": "The steps of the plan: what the engine runs, one after the other.",
 }
-"""One sentence for each stage; those of the passes are the table's in docs/passes.md."""
+"""One sentence for each stage; those of the passes are the table's in docs/reference/passes.md."""
 
 
 def stage_table(stage: Stage, operators: Mapping[int, str], values: Mapping[Any, str | None]) -> Table:

@@ -61,7 +61,7 @@ def operator_table(op: RuntimeOperator, row: SummaryRow | None, values: tuple[li
 
 
 def formula(op: RuntimeOperator) -> str:
-    """What an operator computes, in the words of its layer, which are those of docs/operators.md.
+    """What an operator computes, in the words of its layer, which are those of docs/reference/operators.md.
 
     The first paragraph of the docstring. One that begins "The same" goes on from what stands above it in its module.
     """

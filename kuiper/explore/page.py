@@ -32,7 +32,7 @@ class Page:
 
     Parameters
     ----------
-    data : what docs/explore.md describes; JSON can say all of it
+    data : what docs/use/explore.md describes; JSON can say all of it
     """
 
     def __init__(self, data: Table) -> None:

@@ -81,4 +81,4 @@ def refuse_unsupported(operators: Sequence[RuntimeOperator], registry: RegistryP
         similar = f" (similar: {', '.join(near)})" if near else ""
         lines.append(f"{type_name} '{names[0]}'" + (f" and {len(names) - 1} more" if names[1:] else "") + similar)
     expected = "operator types that kuiper knows"
-    raise UnsupportedOperatorError(where, expected, ", ".join(lines), hint="see docs/add-a-layer.md")
+    raise UnsupportedOperatorError(where, expected, ", ".join(lines), hint="see docs/inside/add-a-layer.md")

@@ -80,7 +80,7 @@ class Described:
 
         Returns
         -------
-        A table; docs/engine.md explains its columns.
+        A table; docs/inside/engine.md explains its columns.
 
         Raises
         ------
@@ -108,7 +108,7 @@ class Described:
         return Drawing.of(self)
 
     def explore(self: _Planned, *inputs: Any) -> PageProtocol:
-        """A page that shows the model at work on these inputs: graph, feature maps, time, memory. docs/explore.md.
+        """A page that shows the model at work on these inputs: graph, feature maps, time, memory. docs/use/explore.md.
 
         Parameters
         ----------

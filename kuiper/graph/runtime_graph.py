@@ -229,7 +229,7 @@ class RuntimeGraph(Described):
 
     @property
     def fallbacks(self) -> tuple[str, ...]:
-        """The mistakes of kuiper's because of which the model takes a slower way than it should; docs/engine.md.
+        """The mistakes of kuiper's because of which the model takes a slower way than it should; docs/inside/engine.md.
 
         The first of them has been told by a FallbackWarning. The graph must have been built.
 

@@ -206,7 +206,7 @@ def _made(op: RuntimeOperator, factory: LayerFactory | None) -> Layer:
         near = near_matches(op.type)
         similar = f"similar: {', '.join(near)}; " if near else ""
         raise UnsupportedOperatorError(
-            op.where, "an operator type that kuiper knows", op.type, hint=f"{similar}see docs/add-a-layer.md"
+            op.where, "an operator type that kuiper knows", op.type, hint=f"{similar}see docs/inside/add-a-layer.md"
         )
     _refuse_numbers_for_weights(op, getattr(factory, "number_inputs", ()))
     names = operand_parameters(op, getattr(factory, "data_inputs", Layer.data_inputs))

@@ -90,7 +90,7 @@ def choose_level(levels: Mapping[str, Level], features: Set[str] | None, wanted:
     if wanted != "native":
         if wanted not in levels:
             built = " or ".join(levels)
-            hint = f"unset KUIPER_ARCH, or build for {wanted} (docs/install.md)"
+            hint = f"unset KUIPER_ARCH, or build for {wanted} (docs/use/install.md)"
             raise ImportError(f"kuiper: expected KUIPER_ARCH={built}, for which it was built, got {wanted}; {hint}")
         levels = {wanted: levels[wanted]}
     if features is None:

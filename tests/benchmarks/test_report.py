@@ -1,4 +1,4 @@
-"""docs/performance.md and the tables it is made of."""
+"""docs/evidence/performance.md and the tables it is made of."""
 
 from __future__ import annotations
 

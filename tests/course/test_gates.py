@@ -114,8 +114,8 @@ def test_spot_check_leaves_it_to_the_gates_to_tell_of_bugs_that_cannot_be_read(s
 
 
 def write_page(syllabus: Syllabus, catches: list[tuple[str, str, str, str]]) -> None:
-    page = syllabus.root / "docs" / "bug-bank.md"
-    page.parent.mkdir()
+    page = syllabus.root / "docs" / "teach" / "bug-bank.md"
+    page.parent.mkdir(parents=True)
     page.write_text(bug_table(list(syllabus), gate_runs.Run((), tuple(catches))))
 
 

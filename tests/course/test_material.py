@@ -62,7 +62,7 @@ def test_gather_takes_every_file_of_the_courses() -> None:
 
 def test_gather_takes_the_documents_that_lectures_and_readmes_name() -> None:
     pages = [*CHECKOUT.glob("course*/README.md"), *CHECKOUT.glob("notebooks/*.ipynb")]
-    named = {name for page in pages for name in re.findall(r"\(\.\./docs/([\w-]+)\.md", page.read_text("utf-8"))}
+    named = {name for page in pages for name in re.findall(r"\(\.\./docs/([\w/-]+)\.md", page.read_text("utf-8"))}
     assert named == set(PAGES)
 
 

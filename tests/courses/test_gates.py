@@ -1,4 +1,4 @@
-"""The gates on every course of this repository: what docs/write-an-exercise.md promises of each exercise."""
+"""The gates on every course of this repository: what docs/teach/write-an-exercise.md promises of each exercise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of docs/engine.md: bits do not depend on what is computed beside them, or on how the work is cut."""
+"""The contract of docs/inside/engine.md: bits do not depend on what runs beside them, or on how the work is cut."""
 
 from __future__ import annotations
 

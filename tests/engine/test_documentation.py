@@ -1,4 +1,4 @@
-"""What docs/engine.md and docs/add-a-layer.md show of the engine is true."""
+"""What docs/inside/engine.md and docs/inside/add-a-layer.md show of the engine is true."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def blocks(page: str, beginning: str) -> list[str]:
 
 
 def test_lowering_of_add_a_layer_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    layer, lowering, *_ = blocks("add-a-layer.md", "import numpy|from kuiper")
+    layer, lowering, *_ = blocks("inside/add-a-layer.md", "import numpy|from kuiper")
     monkeypatch.setattr(registry, "_factories", dict(registry._factories))
     monkeypatch.setattr(lowerings, "_lowerings", dict(lowerings._lowerings))
     exec(compile(layer + lowering, "add-a-layer.md", "exec"), {})
@@ -41,7 +41,7 @@ def test_lowering_of_add_a_layer_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_plan_has_the_columns_that_the_page_explains() -> None:
-    page = (DOCS / "engine.md").read_text("utf-8")
+    page = (DOCS / "inside" / "engine.md").read_text("utf-8")
     explained = re.findall(r"^\| ([a-zA-Z/µ ,]+) \| \w", page.split("## See it")[1].split("## Memory")[0], re.MULTILINE)
     report = kuiper.load(bundled("cifar_resnet20")).plan(runs=1)
     assert ", ".join(explained).split(", ") == [column.heading for column in report.columns]
@@ -49,6 +49,6 @@ def test_plan_has_the_columns_that_the_page_explains() -> None:
 
 
 def test_a_layer_of_ones_own_is_a_step_of_the_plan(capsys: pytest.CaptureFixture[str]) -> None:
-    (example,) = blocks("engine.md", "import numpy")
+    (example,) = blocks("inside/engine.md", "import numpy")
     exec(compile(example, "engine.md", "exec"), {})
     assert "the layer, in Python" in capsys.readouterr().out

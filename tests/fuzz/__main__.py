@@ -35,7 +35,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description="Fuzz every reader in turn.")
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"of {' '.join(target_names())} (default: all)")
     parser.add_argument("--seconds", type=int, default=600, help="for all targets together (default: %(default)s)")
-    parser.add_argument("--record", action="store_true", help="add the figures to docs/reliability/fuzz.json")
+    parser.add_argument("--record", action="store_true", help="add the figures to docs/evidence/reliability/fuzz.json")
     arguments = parser.parse_args()
     if importlib.util.find_spec("atheris") is None:
         print("fuzzing needs atheris, which is not installed: pip has it for CPython on Linux", file=sys.stderr)

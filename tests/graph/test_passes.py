@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from kuiper.graph import RuntimeOperator
 
 CIFAR = bundled("cifar_resnet20")
-PAGE = (Path(__file__).parents[2] / "docs" / "passes.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "passes.md").read_text(encoding="utf-8")
 PHOTO = np.random.default_rng(0).standard_normal((1, 3, 32, 32)).astype(np.float32)
 
 

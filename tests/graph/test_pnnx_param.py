@@ -219,8 +219,8 @@ def test_format_param_refuses_names_that_break_the_line(op: Operator) -> None:
 
 
 def test_the_example_of_the_documentation_is_a_file_that_pnnx_could_have_written() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "pnnx-format.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "pnnx-format.md").read_text(encoding="utf-8")
     example = page.partition("```pnnx\n")[2].partition("```")[0]
-    graph = parse_param(example, "docs/pnnx-format.md")
+    graph = parse_param(example, "docs/reference/pnnx-format.md")
     assert [op.name for op in graph.operators][1:4] == ["stem.conv", "torch.cat_0", "pnnx_expr_0"]
     assert format_param(graph) == example

@@ -245,7 +245,7 @@ pnnx.Output out 1 0 3
     message = str(caught.value)
     assert "nn.Relu 'a' and 1 more (similar: nn.ReLU" in message
     assert "my.Thing 'c'" in message
-    assert message.endswith("see docs/add-a-layer.md")
+    assert message.endswith("see docs/inside/add-a-layer.md")
 
 
 def test_missing_parameter_names_operator_and_parameter() -> None:

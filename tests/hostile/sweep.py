@@ -52,7 +52,7 @@ def check(case: Case) -> str:
 
 
 def record(every: int, count: int, wrong: int) -> None:
-    """Write the section of docs/reliability.md."""
+    """Write the section of docs/evidence/reliability.md."""
     figures = {"cases": count, "answered wrongly": wrong}
     notes = [
         "Each case is the graph of an exported operator with one thing changed: a number among its parameters is 0, "
@@ -72,7 +72,7 @@ def main() -> int:
     parser.add_argument("--written", action="store_true", help="the models that were written by hand")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--from", dest="first", type=int, default=0, help=argparse.SUPPRESS)
-    parser.add_argument("--record", action="store_true", help="write the section of docs/reliability.md")
+    parser.add_argument("--record", action="store_true", help="write the section of docs/evidence/reliability.md")
     chosen = parser.parse_args()
     if chosen.worker:
         cases = written_models() if chosen.written else mutated_fixtures()

@@ -72,7 +72,7 @@ def main() -> int:
     parser.add_argument(
         "--calls", type=Path, help="where to keep what each test calls, which takes minutes to find out"
     )
-    parser.add_argument("--record", action="store_true", help="write docs/reliability.md from the log")
+    parser.add_argument("--record", action="store_true", help="write docs/evidence/reliability.md from the log")
     parser.add_argument("--at-most", type=int, metavar="N", help="stop after so many that are not in the log")
     parser.add_argument("--again", type=Path, metavar="LOG", help="try the survivors of this log once more")
     options = parser.parse_args()
@@ -122,7 +122,7 @@ def main() -> int:
 
 
 def record(log: Path, count: int, seed: int) -> None:
-    """Write the section of docs/reliability.md from a log."""
+    """Write the section of docs/evidence/reliability.md from a log."""
     from tests.reliability import write_record
 
     entries = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]

@@ -47,7 +47,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=100, help="how many networks (default 100)")
     parser.add_argument("--seed", type=int, default=0, help="the first one's seed; its route is the seed modulo eight")
     parser.add_argument("--log", type=Path, help="append a line of JSON for each; seeds that stand there are left out")
-    parser.add_argument("--record", action="store_true", help="write docs/reliability.md from the log")
+    parser.add_argument("--record", action="store_true", help="write docs/evidence/reliability.md from the log")
     parser.add_argument("--one", type=int, metavar="SEED", help="print this network and what becomes of it")
     parser.add_argument("--route", choices=ROUTES, help="instead of all in turn")
     options = parser.parse_args()
@@ -83,7 +83,7 @@ def main() -> int:
 
 
 def record(log: Path, seed: int) -> None:
-    """Write the section of docs/reliability.md from a log."""
+    """Write the section of docs/evidence/reliability.md from a log."""
     from tests.reliability import write_record
 
     verdicts = [Verdict(**json.loads(line)) for line in log.read_text(encoding="utf-8").splitlines()]

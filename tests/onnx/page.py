@@ -66,7 +66,7 @@ HEAD = """\
 
 What kuiper does with each operator of ONNX, and how many of the tests of the package onnx pass: with the engine
 and without, in the tolerance of onnx's own runner, with the element types of the standard. This page is written by
-`python -m tests.onnx.page`; `make onnx` runs all tests again. How files are read: [convert.md](../convert.md#onnx).
+`python -m tests.onnx.page`; `make onnx` runs all tests again. How files are read: [convert.md](../use/convert.md#onnx).
 
 """
 

@@ -70,7 +70,7 @@
   const sigmoid = v => 1 / (1 + Math.exp(-v));
   const hardsigmoid = v => Math.min(1, Math.max(0, v / 6 + 0.5));
 
-  // The activations that passes put into other operators (docs/operators.md), but for those with erf.
+  // The activations that passes put into other operators (docs/reference/operators.md), but for those with erf.
   const ACTIVATIONS = {
     relu: v => Math.max(0, v),
     leaky_relu: (v, alpha) => (v < 0 ? alpha * v : v),

@@ -2,7 +2,7 @@
 
 A pass is a function of the operators and the registry that gives the operators to go on with. It makes new operators
 instead of changing those of the file, wires them in, and leaves alone whatever a layer runs that is not kuiper's own: a
-student's layer is to be called, whatever stands around it. docs/passes.md shows all of them at work.
+student's layer is to be called, whatever stands around it. docs/reference/passes.md shows all of them at work.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     graph = pnnx.load("resnet18.pnnx.param")      # and resnet18.pnnx.bin beside it
     pnnx.save(graph, "copy.pnnx.param")
 
-``docs/pnnx-format.md`` explains the format.
+``docs/reference/pnnx-format.md`` explains the format.
 """
 
 from kuiper.graph.pnnx.files import load, save, sibling_bin

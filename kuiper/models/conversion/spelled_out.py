@@ -1,4 +1,4 @@
-"""Calls of torch functions in other words, where pnnx drops a part of what they say. docs/convert.md has the list."""
+"""Calls of torch functions in other words, where pnnx drops a part of what they say: docs/use/convert.md lists them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pnnx is known to get wrong, turned around before it sees the model. docs/convert.md has the list.
+"""What pnnx is known to get wrong, turned around before it sees the model. docs/use/convert.md has the list.
 
 ``prepared`` makes a module what kuiper can run at all: in eval mode, float32, on the CPU. ``traceable`` changes how the
 same numbers are computed, so that the trace has only what pnnx understands. Both put everything back at the end.

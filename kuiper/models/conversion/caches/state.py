@@ -38,7 +38,7 @@ class Stateful(NamedTuple):
 def add_state(
     files: tuple[Path, Path], roles: DecoderInputs, inputs: Sequence[np.ndarray], other_inputs: Sequence[np.ndarray]
 ) -> Stateful:
-    """Rewrite a pair of PNNX files so that the graph takes tokens and keeps its caches (docs/engine.md#state).
+    """Rewrite a pair of PNNX files so that the graph takes tokens and keeps its caches (docs/inside/engine.md#state).
 
     Parameters
     ----------
