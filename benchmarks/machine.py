@@ -8,12 +8,14 @@ from typing import Any
 
 from kuiper.machine import this_machine
 from kuiper.machine.caches import caches_of
+from kuiper.machine.name import cpu_model
 
 
 def describe() -> dict[str, Any]:
-    """CPU, cores that this process may use, sizes of caches and memory, and the system."""
+    """CPU, numbers of its model, cores that this process may use, sizes of caches and memory, and the system."""
     return {
         "cpu": this_machine().name,
+        "model": cpu_model(),
         "cores": this_machine().cores,
         "caches_kib": {name: size >> 10 for name, size in cache_sizes().items()},
         "memory_mib": memory_bytes() >> 20,

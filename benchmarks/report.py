@@ -1,17 +1,23 @@
-"""Write docs/evidence/performance.md, and the tables in README.md, anew from the JSON files in benchmarks/results."""
+"""Write docs/evidence/performance.md, and what README.md says of speed, anew from the JSON files in benchmarks/results.
+
+Results that are old are refused: those since whose day kuiper/engine has had more than COMMITS commits.
+"""
 
 from __future__ import annotations
 
+import subprocess
 from typing import TYPE_CHECKING, TypeVar
 
+from benchmarks.demo import Demo
 from benchmarks.errors import BenchmarkError
 from benchmarks.machine import vectors_of
-from benchmarks.places import PAGE, README, RESULTS, ROOT, TEXT_RESULTS
+from benchmarks.places import CHART, DEMO_RESULTS, PAGE, README, RESULTS, ROOT, TEXT_RESULTS
+from benchmarks.readme import DEMO, SPEED, demo_lines, speed_chart, speed_lines, widest, written
 from benchmarks.results import Results
 from benchmarks.run import ROUNDS, TURNS
 from benchmarks.session import TOLERANCE
-from benchmarks.tables import all_tables, count, exclusions, headline, limits, title
-from benchmarks.text_results import TextResults, text_exclusions, text_headline, text_limits, text_tables
+from benchmarks.tables import all_tables, count, exclusions, limits, title
+from benchmarks.text_results import TextResults, text_exclusions, text_limits, text_tables
 
 if TYPE_CHECKING:
     import argparse
@@ -21,7 +27,8 @@ if TYPE_CHECKING:
 
 AnyResults = TypeVar("AnyResults", Results, TextResults)
 
-MARK = "<!-- performance -->"
+COMMITS = 50
+"""Of kuiper/engine, since the day of a result: with more, it says nothing of this engine."""
 QUICK = "**From a quick run, which shows that all works: these figures mean nothing.**"
 TEXT_INTRODUCTION = """\
 A decoder of SmolLM2-135M's sizes with seeded random weights, one text at a time. These are rates: *ours / fastest*
@@ -79,16 +86,49 @@ layers, and `python -m benchmarks roofline -o roofline.png` draws those of a mod
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """It has none: the page shows all files there are."""
+    parser.add_argument("--old", action="store_true", help="write it of old results too: each has its date beside it")
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    found = read_all()
-    text = read_text_results()
+    found, text, demo = read_all(), read_text_results(), read_demo()
+    if not arguments.old:
+        refuse_old({**found, **{f"text/{name}": results for name, results in text.items()}})
     PAGE.write_text(page(found, text), encoding="utf-8")
-    README.write_text(with_headline(README.read_text(encoding="utf-8"), found, text), encoding="utf-8")
-    print(f"wrote {PAGE.relative_to(ROOT)} and the tables in {README.relative_to(ROOT)}")
+    README.write_text(with_figures(README.read_text(encoding="utf-8"), found, text, demo), encoding="utf-8")
+    picture = speed_chart(widest(list(found.values())), next(iter(text.values()), None))
+    if picture is not None:
+        picture.save(CHART)
+    print(f"wrote {PAGE.relative_to(ROOT)}, {CHART.relative_to(ROOT)} and the figures in {README.relative_to(ROOT)}")
     return 0
+
+
+def refuse_old(results: dict[str, Results | TextResults]) -> None:
+    """Nothing, if the engine has hardly changed since the results.
+
+    Raises
+    ------
+    BenchmarkError
+        If it has.
+    """
+    for name, found in results.items():
+        commits = commits_since(found.date)
+        if commits > COMMITS:
+            where = f"benchmarks/results/{name}.json"
+            expected = f"a result since which kuiper/engine has had at most {COMMITS} commits"
+            hint = "measure again, remove it, or python -m benchmarks report --old"
+            raise BenchmarkError(where, expected, f"{commits} since {found.date}", hint=hint)
+
+
+def commits_since(date: str) -> int:
+    """The commits of the engine after a day. The day counts, as a commit may be rebased and lose its number."""
+    command = ["git", "rev-list", "--count", f"--since={date}T23:59:59", "HEAD", "--", "kuiper/engine"]
+    return int(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout)
+
+
+def read_demo() -> Demo | None:
+    """The latest record of a demo, if there is one."""
+    found = [Demo.read(path) for path in sorted(DEMO_RESULTS.glob("*.json"))]
+    return max(found, key=lambda demo: demo.date, default=None)
 
 
 def read_all() -> dict[str, Results]:
@@ -130,22 +170,17 @@ def text_section(name: str, results: TextResults) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def with_headline(readme: str, all_results: dict[str, Results], text: dict[str, TextResults]) -> str:
-    """The README with tables for each machine and build: of the latest results with single images, and with text.
+def with_figures(readme: str, all_results: dict[str, Results], text: dict[str, TextResults], demo: Demo | None) -> str:
+    """The README with the latest demo, and with the speed of the latest results with single images and with text.
 
     Raises
     ------
     BenchmarkError
-        If it has no two lines ``<!-- performance -->`` to write between.
+        If it has no two lines ``<!-- demo -->``, or ``<!-- performance -->``, to write between.
     """
-    parts = readme.split(MARK)
-    if len(parts) != 3:
-        raise BenchmarkError(README.name, f"two lines {MARK}", f"{len(parts) - 1}")
     single = [results for results in all_results.values() if any(batch == 1 for batch, _ in results.settings)]
-    tables = [part for results in newest(single) for part in titled_headline(results)]
-    tables += [part for results in newest(text.values()) for part in titled_text_headline(results)]
-    tables = tables or ["Not measured yet."]
-    return "\n\n".join([f"{parts[0]}{MARK}", *tables, f"{MARK}{parts[2]}"])
+    lines = speed_lines(list(newest(single)), widest(single), next(iter(text.values()), None))
+    return written(written(readme, DEMO, demo_lines(demo)), SPEED, lines)
 
 
 def newest(results: Iterable[AnyResults]) -> Iterable[AnyResults]:
@@ -154,22 +189,6 @@ def newest(results: Iterable[AnyResults]) -> Iterable[AnyResults]:
     for found in results:
         by_title.setdefault(title(found), found)
     return by_title.values()
-
-
-def titled_headline(results: Results) -> list[str]:
-    """The machine and the build, their table, and a note if the peers used more than kuiper, or less than they can."""
-    return [f"**{title(results)}**", untitled(headline(results)), *(f"{sentence}." for sentence in limits(results))]
-
-
-def titled_text_headline(results: TextResults) -> list[str]:
-    """The machine and the build, and what a decoder of SmolLM2-135M's sizes writes and reads there."""
-    heading = f"**A language model of 135 million parameters: {title(results)}**"
-    return [heading, untitled(text_headline(results)), *(f"{sentence}." for sentence in text_limits(results))]
-
-
-def untitled(table: Report) -> str:
-    """A report as a Markdown table without its heading."""
-    return "\n".join(markdown(table).splitlines()[2:])
 
 
 def section(name: str, results: Results) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.machine import vectors_of
 from benchmarks.peers import OURS
@@ -56,32 +56,6 @@ def latency(results: Results, batch: int, threads: int) -> Report:
     return Report(f"Median latency in ms, {setting(batch, threads)}", columns, rows, summary(results, batch, threads))
 
 
-def headline(results: Results) -> Report:
-    """Batch 1: ours and the fastest other for each number of threads, in milliseconds, and ours over theirs."""
-    threads = [threads for batch, threads in results.settings if batch == 1]
-    by_model: dict[str, list[str]] = {}
-    for number in threads:
-        for name, group in results.groups(1, number).items():
-            ours, fastest, ratio = group.by_peer.get(OURS), group.fastest, group.ratio
-            theirs = f"{milliseconds(fastest)} ({fastest.peer})" if fastest else "-"
-            by_model.setdefault(name, [name]).extend([milliseconds(ours), theirs, f"{ratio:.2f}" if ratio else "-"])
-    columns = [Column("model")]
-    for number in threads:
-        heading = count(number, "thread")
-        columns += [
-            Column(f"kuiper, {heading}", numeric=True),
-            Column("fastest other", numeric=True),
-            Column("ratio", numeric=True),
-        ]
-    means: dict[str, list[str]] = {}
-    for number in threads:
-        for kind, mean in results.mean_ratios(1, number).items():
-            means.setdefault(kind, []).append(f"{mean:.2f} with {count(number, 'thread')}")
-    of_kinds = "; ".join(f"{kind} {', '.join(each)}" for kind, each in means.items())
-    footer = f"Milliseconds for one image or text, lower is better. Geometric mean of the ratios: {of_kinds}."
-    return Report("Performance", columns, list(by_model.values()), footer)
-
-
 def summary(results: Results, batch: int, threads: int) -> str:
     """The geometric mean of the ratios, the peak, and how much the times scattered."""
     sentences = []
@@ -132,7 +106,12 @@ def by_model_and_peer(
 def title(results: Results | TextResults) -> str:
     """The machine and the build: ``A CPU, 2 cores; kuiper built for AVX2``."""
     machine = results.machine
-    return f"{machine['cpu']}, {count(machine['cores'], 'core')}; kuiper built for {vectors_of(results.build)}"
+    return f"{cpu_of(machine)}, {count(machine['cores'], 'core')}; kuiper built for {vectors_of(results.build)}"
+
+
+def cpu_of(machine: dict[str, Any]) -> str:
+    """The CPU's name, with the numbers of its model where they are known: ``A CPU (family 25, model 17)``."""
+    return f"{machine['cpu']} ({machine['model']})" if machine.get("model") else str(machine["cpu"])
 
 
 def limits(results: Results) -> list[str]:
@@ -147,11 +126,16 @@ def limits(results: Results) -> list[str]:
 
 
 def exclusions(results: Results) -> list[str]:
-    """A line for each peer that was left out somewhere."""
-    return [
-        f"{entry.peer} is left out for {entry.model}, {setting(entry.batch, entry.threads)}: {entry.reason}"
-        for entry in results.excluded
-    ]
+    """A line for each peer that was left out somewhere, and each reason: of which models, in which settings."""
+    found: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for entry in results.excluded:
+        models = found.setdefault((entry.peer, entry.reason), {})
+        models.setdefault(entry.model, []).append(setting(entry.batch, entry.threads))
+    lines = []
+    for (peer, reason), models in found.items():
+        where = "; ".join(f"{model}, {' and '.join(settings)}" for model, settings in models.items())
+        lines.append(f"{peer} is left out for {where}: {reason}")
+    return lines
 
 
 def milliseconds(measurement: Measurement | None) -> str:

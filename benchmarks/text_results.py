@@ -131,27 +131,6 @@ def text_tables(results: TextResults) -> list[Report]:
     ]
 
 
-def text_headline(results: TextResults) -> Report:
-    """Tokens written and read each second: ours, those of the fastest other, and ours over theirs."""
-    rows = []
-    for threads, bits in results.settings:
-        cells = [weights_of(bits), str(threads)]
-        for steps in (True, False):
-            rates = Rates.of(results, bits, threads, steps)
-            theirs = f"{rates.cell(rates.fastest)} ({rates.fastest})" if rates.fastest else "-"
-            cells += [rates.cell(OURS), theirs, rates.ratio]
-        rows.append(cells)
-    columns = [Column("weights"), Column("threads", numeric=True)]
-    for what in ("kuiper writes", "kuiper reads"):
-        columns += [
-            Column(what, numeric=True),
-            Column("fastest other", numeric=True),
-            Column("ratio", numeric=True),
-        ]
-    footer = f"Tokens per second, **higher is better**: written one by one, and read of a prompt of {PROMPT}."
-    return Report("Text", columns, rows, footer)
-
-
 @dataclass(frozen=True)
 class Rates:
     """Tokens per second of every peer in one setting, and the fastest of the others if there are any."""

@@ -107,8 +107,8 @@ def drawn(names: Iterable[str], one_in: int, by: str) -> list[str]:
 def chosen_files(files: Sequence[str], paths: Iterable[str], one_in: int, by: str) -> list[str]:
     """The files that are called like a changed one, whatever their ending, and a sample of the others, in their order.
 
-    >>> chosen_files(["site/docs/engine.html"], ["docs/inside/engine.md"], 1_000_000, "seed")
-    ['site/docs/engine.html']
+    >>> chosen_files(["site/docs/inside/engine.html"], ["docs/inside/engine.md"], 1_000_000, "seed")
+    ['site/docs/inside/engine.html']
     """
     touched, sample = {PurePosixPath(path).stem for path in paths}, set(drawn(files, one_in, by))
     return [file for file in files if PurePosixPath(file).stem in touched or file in sample]

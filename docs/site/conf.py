@@ -81,7 +81,7 @@ napoleon_google_docstring = False
 napoleon_use_rtype = False
 
 CHAPTERS = {
-    "Learn": ["notebooks/README", "notebooks/*", "docs/learn/*"],
+    "Learn": ["docs/README", "notebooks/README", "notebooks/*", "docs/learn/*"],
     "Exercises": ["course*/README"],
     "Teach": ["docs/teach/*"],
     "Use": ["docs/use/*", "SECURITY"],

@@ -4,36 +4,59 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks import report
 from benchmarks.errors import BenchmarkError
-from benchmarks.places import PAGE, README
-from benchmarks.report import MARK, page, read_all, read_text_results, section, with_headline
-from benchmarks.tables import all_tables, headline
-from tests.benchmarks.made_up import results
+from benchmarks.places import CHART, PAGE, README
+from benchmarks.readme import DEMO, SPEED, speed_chart, speed_lines, widest
+from benchmarks.report import page, read_all, read_demo, read_text_results, section, with_figures
+from benchmarks.results import Exclusion
+from benchmarks.tables import all_tables, exclusions
+from tests.benchmarks.made_up import measurement, results
+
+EMPTY = f"{DEMO}\n{DEMO}\n{SPEED}\n{SPEED}"
 
 
 def test_page_is_what_the_results_generate() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(read_all(), read_text_results()), "run: python -m benchmarks report"
 
 
-def test_readme_has_the_tables_of_the_results() -> None:
+def test_readme_has_the_figures_of_the_records() -> None:
     text = README.read_text(encoding="utf-8")
-    assert text == with_headline(text, read_all(), read_text_results()), "run: python -m benchmarks report"
+    found = with_figures(text, read_all(), read_text_results(), read_demo())
+    assert text == found, "run: python -m benchmarks report"
 
 
-def test_headline_has_ours_and_the_fastest_other() -> None:
-    table = headline(results())
-    assert list(table.rows[0]) == ["big", "10.0", "20.0 (openvino)", "0.50"]
-    assert table.footer.endswith("Geometric mean of the ratios: convolutional networks 1.00 with 1 thread.")
+def test_picture_of_speed_is_that_of_the_records() -> None:
+    picture = speed_chart(widest(list(read_all().values())), next(iter(read_text_results().values()), None))
+    assert picture is not None
+    assert CHART.read_text(encoding="utf-8") == picture.svg(), "run: python -m benchmarks report"
 
 
-def test_readme_has_a_table_for_each_machine_and_build() -> None:
+def test_chart_has_a_bar_for_each_network_and_says_who_is_slower() -> None:
+    picture = speed_chart(results(), None)
+    assert picture is not None
+    assert "2.00 x openvino" in picture.body  # big takes half of the time
+    assert "0.50 x openvino" in picture.body  # small twice
+    assert picture.alt.endswith("longer is better. A CPU, AVX2, 2026-01-31.")
+
+
+def test_readme_has_a_row_for_each_machine_and_build() -> None:
     ours, other, older = results(), results(), results()
     other.build["requires"] = ["avx", "avx2", "avx512f"]
+    other.machine["model"] = "family 25, model 17"
     older.date = "2026-01-01"
-    text = with_headline(f"{MARK}\n{MARK}", {"new": ours, "wide": other, "old": older}, {})
-    assert text.count("| big | 10.0 |") == 2
-    assert "**A CPU, 2 cores; kuiper built for AVX2**" in text
-    assert "**A CPU, 2 cores; kuiper built for AVX-512**" in text
+    text = with_figures(EMPTY, {"new": ours, "wide": other, "old": older}, {}, None)
+    assert "| A CPU, AVX2, 2026-01-31; 1 thread | 1.00 | - |" in text
+    assert "| A CPU (family 25, model 17), AVX-512, 2026-01-31; 1 thread | 1.00 | - |" in text
+    assert "2026-01-01" not in text
+
+
+def test_readme_says_how_much_longer_a_first_call_takes() -> None:
+    found = results()
+    found.measurements += [measurement("tiny", "kuiper", 1.0), measurement("tiny", "openvino", 1.0)]
+    found.models["tiny"] = found.models["small"]
+    assert "The first call plans and packs: it takes -5 to 4 ms longer." in speed_lines([found], found, None)
+    assert speed_lines([], None, None) == ["Not measured yet."]
 
 
 def test_limits_of_the_peers_stand_below_the_tables() -> None:
@@ -41,13 +64,30 @@ def test_limits_of_the_peers_stand_below_the_tables() -> None:
     limited.limits = {"openvino": "limited", "ncnn": "not limited", "onnxruntime": "not limited"}
     sentence = "The CPU has more than AVX2. openvino: limited; ncnn, onnxruntime: not limited."
     assert f"Note: {sentence}" in section("name", limited)
-    assert sentence in with_headline(f"{MARK}\n{MARK}", {"name": limited}, {})
+    assert "2026-01-31 (all kept to it); 1 thread |" in with_figures(EMPTY, {"name": limited}, {}, None)
     assert "has more than" not in section("name", results())
 
 
-def test_with_headline_needs_two_marks() -> None:
-    with pytest.raises(BenchmarkError, match=r"README.md: expected two lines <!-- performance -->, got 0"):
-        with_headline("# kuiper\n", {}, {})
+@pytest.mark.parametrize(("text", "mark"), [("# kuiper\n", "demo"), (f"{DEMO}\n{DEMO}\n{SPEED}", "performance")])
+def test_figures_need_two_marks(text: str, mark: str) -> None:
+    with pytest.raises(BenchmarkError, match=f"README.md: expected two lines <!-- {mark} -->, got"):
+        with_figures(text, {}, {}, None)
+
+
+def test_report_refuses_results_of_another_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report, "commits_since", {"2026-01-31": report.COMMITS, "2026-01-01": 51}.__getitem__)
+    report.refuse_old({"new": results()})
+    older = results()
+    older.date = "2026-01-01"
+    with pytest.raises(BenchmarkError, match=r"old.json: expected .* at most 50 commits, got 51 since 2026-01-01"):
+        report.refuse_old({"new": results(), "old": older})
+
+
+def test_peers_that_are_left_out_have_one_line_for_each_reason() -> None:
+    found = results()
+    found.excluded = [Exclusion(model, 1, threads, "ncnn", "no") for model in "ab" for threads in (1, 2)]
+    where = "1 thread, batch 1 and 2 threads, batch 1"
+    assert exclusions(found) == [f"ncnn is left out for a, {where}; b, {where}: no"]
 
 
 def test_latency_table_names_the_fastest_and_leaves_a_gap_for_who_is_left_out() -> None:

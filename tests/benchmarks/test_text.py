@@ -15,7 +15,8 @@ import kuiper
 from benchmarks import limits, text, text_exports, text_worker
 from benchmarks.__main__ import main
 from benchmarks.errors import BenchmarkError
-from benchmarks.report import MARK, page, with_headline
+from benchmarks.readme import speed_chart, text_lines
+from benchmarks.report import page
 from benchmarks.text import LimitSamples, Samples, execute, measure_round, prompt_flops, reason_to_leave_out
 from benchmarks.text_files import GREEDY, SMOLLM2_135M, TextFiles, prepare
 from benchmarks.text_peers import PEERS
@@ -26,7 +27,6 @@ from benchmarks.text_results import (
     TextResults,
     table,
     text_exclusions,
-    text_headline,
     text_limits,
     text_tables,
 )
@@ -239,18 +239,17 @@ def test_page_has_a_section_of_text() -> None:
     assert f"Note: {text_limits(results())[0]}." in written
 
 
-def test_text_headline_has_ours_and_the_fastest_other() -> None:
-    alone, both = sorted(text_headline(results()).rows)
-    assert list(both) == ["float32", "1", "100", "50 (llama.cpp)", "2.00", "1280", "640 (llama.cpp)", "2.00"]
-    assert list(alone) == ["8 bits", "1", "250", "-", "-", "3200", "-", "-"]
+def test_chart_compares_with_the_fastest_other_and_leaves_out_what_has_none() -> None:
+    picture = speed_chart(None, results())
+    assert picture is not None
+    assert picture.body.count("2.00 x llama.cpp") == 2  # float32 written and read; 8 bits have no other
+    assert "8 bits" not in picture.body
 
 
-def test_readme_has_a_table_of_text_for_each_machine_and_build() -> None:
-    older = replace(results(), date="2026-01-01")
-    written = with_headline(f"{MARK}\n{MARK}", {}, {"new": results(), "old": older})
-    assert "**A language model of 135 million parameters: A CPU, 2 cores; kuiper built for AVX2**" in written
-    assert written.count("| float32 | 1 | 100 |") == 1
-    assert f"{text_limits(results())[0]}." in written
+def test_readme_says_how_close_quantised_answers_are() -> None:
+    [_, limit, said] = text_lines(results())
+    assert limit == f"{text_limits(results())[0]}."
+    assert said == f"Of {GREEDY} greedy tokens these are those of float32 weights. With 8 bits: kuiper {GREEDY}."
 
 
 def test_impossible_threads_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,162 @@
+"""The parts of README.md that are measured, each between two lines with its mark: the demo, and the speed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from benchmarks.chart import Bar, chart
+from benchmarks.demo import WORDS
+from benchmarks.errors import BenchmarkError
+from benchmarks.machine import vectors_of
+from benchmarks.peers import OURS
+from benchmarks.places import CHART, README, ROOT
+from benchmarks.tables import count, cpu_of
+from benchmarks.text_files import GREEDY
+from benchmarks.text_results import Rates, text_limits, weights_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from benchmarks.demo import Demo
+    from benchmarks.results import Results
+    from benchmarks.text_results import TextResults
+    from kuiper.course.pictures.picture import Picture
+
+DEMO, SPEED = "<!-- demo -->", "<!-- performance -->"
+KINDS = ("convolutional networks", "transformers")
+
+
+def written(readme: str, mark: str, lines: Iterable[str]) -> str:
+    """The README with other lines between the two that are the mark.
+
+    Raises
+    ------
+    BenchmarkError
+        If it has no two such lines.
+    """
+    parts = readme.split(mark)
+    if len(parts) != 3:
+        raise BenchmarkError(README.name, f"two lines {mark}", f"{len(parts) - 1}")
+    return "\n".join([f"{parts[0]}{mark}", "", *lines, "", f"{mark}{parts[2]}"])
+
+
+def demo_lines(demo: Demo | None) -> list[str]:
+    """What ``make demo`` and ``kuiper generate`` print, and how long the first takes in a fresh clone."""
+    if demo is None:
+        return ["Not measured yet."]
+    words = " ".join(f'"{word}"' if " " in word else word for word in WORDS)
+    machine = f"{cpu_of(demo.machine)}, {count(demo.machine['cores'], 'core')}"
+    return [
+        f"It sets everything up ({demo.seconds / 60:.1f} minutes on {machine}; {demo.date}) and names what is on a",
+        f"photo, in a first call, which also plans. Then `.venv/bin/kuiper {words}` writes:",
+        "",
+        "```",
+        *demo.classified,
+        "",
+        *demo.written,
+        "```",
+    ]
+
+
+def widest(results: Sequence[Results]) -> Results | None:
+    """Those with single images of the build with the longest vectors, and of these the latest."""
+    single = [found for found in results if any(batch == 1 for batch, _ in found.settings)]
+    return max(single, key=lambda found: (found.build["lanes"], found.date), default=None)
+
+
+def speed_chart(results: Results | None, text: TextResults | None) -> Picture | None:
+    """Single images on all the threads that were measured, and a language model; None if nothing is measured."""
+    groups = [*([image_bars(results)] if results else []), *(text_bars(text) if text else [])]
+    groups = [group for group in groups if group]
+    where = results or text
+    if not groups or where is None:
+        return None
+    sentence = "How many times as fast as the fastest other runtime kuiper is; longer is better."
+    return chart(groups, f"{sentence} {measured_on(where)}.")
+
+
+def image_bars(results: Results) -> list[Bar]:
+    """A bar for each network."""
+    groups = results.groups(1, threads_of(results))
+    return [
+        Bar(name, 1 / group.ratio, group.fastest.peer)
+        for name, group in groups.items()
+        if group.ratio is not None and group.fastest is not None
+    ]
+
+
+def text_bars(results: TextResults) -> list[list[Bar]]:
+    """Writing, and reading of a prompt, with each kind of weights."""
+    threads = max(number for number, _ in results.settings)
+    groups = []
+    for steps, verb in ((True, "write"), (False, "read")):
+        kinds = [bits for number, bits in results.settings if number == threads]
+        rates = {bits: Rates.of(results, bits, threads, steps) for bits in kinds}
+        groups.append([
+            Bar(f"{verb} text, {weights_of(bits)}", found.by_peer[OURS] / found.by_peer[found.fastest], found.fastest)
+            for bits, found in rates.items()
+            if found.fastest is not None and OURS in found.by_peer
+        ])  # fmt: skip
+    return groups
+
+
+def threads_of(results: Results) -> int:
+    """The most threads with single images."""
+    return max(threads for batch, threads in results.settings if batch == 1)
+
+
+def measured_on(results: Results | TextResults) -> str:
+    """The machine, its vectors and the date: ``A CPU (family 1, model 2), AVX2, 2026-01-31``."""
+    return f"{cpu_of(results.machine)}, {vectors_of(results.build)}, {results.date}"
+
+
+def speed_lines(newest: Sequence[Results], results: Results | None, text: TextResults | None) -> list[str]:
+    """The chart, the means for each machine and build, and what stands against kuiper."""
+    picture = speed_chart(results, text)
+    if picture is None:
+        return ["Not measured yet."]
+    lines = [f"![{picture.alt}]({CHART.relative_to(ROOT).as_posix()})", ""]
+    if results:
+        lines += [f"Networks in float32, one image or text, {count(threads_of(results), 'thread')}, warm. "
+                  f"{measured_on(results)}.", *first_call(results)]  # fmt: skip
+        lines += ["", *means_table(newest), ""]
+    return [*lines, *(text_lines(text) if text else [])]
+
+
+def first_call(results: Results) -> list[str]:
+    """How much longer the first call takes than the others, from the least to the most."""
+    ours = [entry for entry in results.measurements if (entry.peer, entry.batch) == (OURS, 1)]
+    more = [entry.first_ms - entry.median_ms for entry in ours]
+    return [f"The first call plans and packs: it takes {min(more):.0f} to {max(more):.0f} ms longer."] if more else []
+
+
+def means_table(newest: Sequence[Results]) -> list[str]:
+    """Geometric means of kuiper's time over that of the fastest other, a row for each machine and build."""
+    lines = ["| kuiper's time / the fastest other's, geometric mean | convolutional networks | transformers |"]
+    lines.append("|---|---|---|")
+    for found in newest:
+        threads = [number for batch, number in found.settings if batch == 1]
+        means = [found.mean_ratios(1, number) for number in threads]
+        cells = [", ".join(f"{mean[kind]:.2f}" for mean in means if kind in mean) or "-" for kind in KINDS]
+        kept = " (all kept to it)" if found.limits else ""
+        numbers = " and ".join(map(str, threads))
+        threads_said = f"{numbers} thread{'' if threads == [1] else 's'}"
+        lines.append(f"| {measured_on(found)}{kept}; {threads_said} | {' | '.join(cells)} |")
+    return lines
+
+
+def text_lines(results: TextResults) -> list[str]:
+    """The language model: where it was measured, and how close its answers are."""
+    threads = max(number for number, _ in results.settings)
+    lines = [
+        f"Text: a decoder of 135 million parameters with random weights, {count(threads, 'thread')}, "
+        f"{measured_on(results)}.",
+        *(f"{sentence}." for sentence in text_limits(results)),
+    ]
+    said = []
+    for bits in dict.fromkeys(bits for _, bits in results.settings if bits != 32):
+        agreeing = ", ".join(f"{peer} {entry.agreeing}" for peer, entry in results.of(bits, threads).items())
+        said.append(f"{weights_of(bits)}: {agreeing}")
+    if said:
+        lines.append(f"Of {GREEDY} greedy tokens these are those of float32 weights. With {'; with '.join(said)}.")
+    return lines
