@@ -1,3 +1,4 @@
+# make help     print these lines
 # make demo     set up on first use, then classify the bundled photo
 # make test     set up on first use, then run the tests that show whether this installation works
 # make thorough the other tests that need no PyTorch: kuiper's corners, its documents and its tools
@@ -29,7 +30,7 @@
 # make onnx     run all of onnx's node tests and light networks (docs/reference/onnx.md); the tests run a sample of them
 # make networks make COUNT=5000 random networks from SEED=0 on, and run each on the engine, on the layers and by torch (hours)
 # make mutants  change one thing in kuiper's code, COUNT=300 times, and see whether the tests notice (hours)
-# make bench    install onnxruntime, openvino, ncnn and PyTorch too, and time kuiper beside them (ten minutes)
+# make bench    install onnxruntime, openvino, ncnn and PyTorch too, and time kuiper beside them
 # make nightly  the checks above in full, but those that run as long as you like (soak, fuzz, networks, mutants, bench); what
 #               passed on the same sources is not run again (two hours at most)
 #
@@ -68,8 +69,11 @@ ALL_CORES := -n logical --maxprocesses 8 --dist worksteal
 # Set in many containers. The tests start hundreds of processes, and each would read every module's text anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test thorough fuzz gates notebooks site check-site check-explore check-lab soak repeat lint debug sanitize \
+.PHONY: help demo test thorough fuzz gates notebooks site check-site check-explore check-lab soak repeat lint debug sanitize \
 	portable avx512 foreign hashes bits own-wheel wheel student arm zig onnx real export networks mutants bench nightly clean
+
+help:
+	@sed -n '/^# make/,/^$$/p' Makefile
 
 demo: $(VENV)/built $(VENV)/installed
 	$(BIN)/kuiper classify kuiper/models/assets/cat.jpg
@@ -106,6 +110,8 @@ notebooks: $(VENV)/built $(VENV)/developer
 site: $(VENV)/built $(VENV)/developer
 	$(INSTALL) $(HERE) '.[site]'
 	rm -rf build/site
+	$(BIN)/python -m tests.operator_coverage
+	$(BIN)/kuiper course bugs --show > docs/teach/bug-bank.md
 	$(BIN)/sphinx-build --quiet -W --keep-going -E -c docs/site -d build/site-doctrees -b html . build/site
 	$(BIN)/python docs/site/explore_pages.py build/site
 	@echo build/site/index.html

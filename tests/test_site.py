@@ -49,10 +49,11 @@ def site(root: Path, body: str) -> Any:
 
 def test_moved_pages_lead_to_documents_and_are_not_looked_at(tmp_path: Path) -> None:
     moved_pages: Any = sys.modules["moved_pages"]
+    ignored = (FOLDER.parents[1] / ".gitignore").read_text(encoding="utf-8").split()  # made for the site alone
     (tmp_path / "docs").mkdir()
     moved_pages.write_pages(tmp_path)
     for old, new in moved_pages.MOVED.items():
-        assert (FOLDER.parent / f"{new}.md").is_file(), new
+        assert (FOLDER.parent / f"{new}.md").is_file() or f"docs/{new}.md" in ignored, new
         assert not (FOLDER.parent / f"{old}.md").exists(), old
         assert f'location.replace("{new}.html" + location.hash)' in (tmp_path / "docs" / f"{old}.html").read_text(
             "utf-8"

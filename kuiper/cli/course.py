@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import kuiper
-from kuiper.cli.terminal import open_console
+from kuiper.cli.terminal import open_console, say
 from kuiper.course.errors import CourseError
 from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
 from kuiper.course.places import root_here
@@ -37,16 +37,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     gates = actions.add_parser("gates", help="check exercises: both ways, bugs, leaks, sync, manifest")
     gates.add_argument("ids", nargs="*", metavar="ID", help="an exercise, or a course (default: all)")
-    words = "try each bug only on the test that docs/teach/bug-bank.md names first, if that catches it"
+    words = "try each bug only on the test that is stored for it, if that catches it"
     gates.add_argument("--spot-check", action="store_true", help=words)
     tasks = actions.add_parser("tasks", help="write the table of tasks into each course's README")
     tasks.add_argument("--check", action="store_true", help="write nothing; exit code 1 if a table would differ")
     lectures = actions.add_parser("notebooks", help="run the lectures with the solutions and store their outputs")
     lectures.add_argument("names", nargs="*", metavar="NAME", help="the beginning of a file name (default: all)")
     lectures.add_argument("--check", action="store_true", help="store nothing; run with skeletons and with solutions")
-    bugs = actions.add_parser("bugs", help="write docs/teach/bug-bank.md, or only the rows of some exercises anew")
+    bugs = actions.add_parser("bugs", help="run the known mistakes, and store which test catches which")
     bugs.add_argument("ids", nargs="*", metavar="ID", help="an exercise, or a course (default: all)")
-    bugs.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: docs/teach/bug-bank.md")
+    bugs.add_argument("--show", action="store_true", help="run nothing: print them, and what is stored")
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -64,8 +64,7 @@ def execute(arguments: argparse.Namespace) -> int:
         return _tasks(syllabus, arguments.check, console)
     if arguments.action == "notebooks":
         return _notebooks(syllabus, arguments.names, arguments.check, console)
-    path = arguments.output or syllabus.root / "docs" / "teach" / "bug-bank.md"
-    return _bugs(syllabus, arguments.ids, path, console)
+    return _show_bugs(syllabus, arguments.ids) if arguments.show else _bugs(syllabus, arguments.ids, console)
 
 
 def _start(folder: Path, solutions: bool, with_git: bool, console: Console) -> int:
@@ -183,19 +182,21 @@ def _notebooks(syllabus: Syllabus, names: list[str], check: bool, console: Conso
     return 1 if failed else 0
 
 
-def _bugs(syllabus: Syllabus, ids: list[str], path: Path, console: Console) -> int:
-    from kuiper.course.bug_table import bug_table, sections_of
+def _bugs(syllabus: Syllabus, ids: list[str], console: Console) -> int:
+    from kuiper.course.catches import store_catches
     from kuiper.course.gate_runs import run_tests
 
     renewed = chosen(syllabus, ids)
-    before = sections_of(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    kept = {exercise.id: before[exercise.id] for exercise in syllabus if exercise.id in before}
-    for exercise in renewed:
-        kept.pop(exercise.id, None)
     run = run_tests(renewed, "alone", "--bugs")
     if not run.outcomes:
         raise CourseError("bugs", "tests that run", run.output)
-    shown = [exercise for exercise in syllabus if exercise in renewed or exercise.id in kept]
-    path.write_text(bug_table(shown, run, kept), encoding="utf-8", newline="\n")
-    console.print(f"wrote {path}")
+    for path in store_catches(syllabus, renewed, run):
+        console.print(f"wrote {path}")
+    return 0
+
+
+def _show_bugs(syllabus: Syllabus, ids: list[str]) -> int:
+    from kuiper.course.bug_table import bug_table
+
+    say(bug_table(chosen(syllabus, ids)), end="")
     return 0

@@ -9,6 +9,7 @@ import pytest
 import kuiper
 from kuiper.cli import main
 from kuiper.cli import watch as watch_module
+from kuiper.course.catches import catches_file, stored_catches
 from kuiper.course.manifest import read_syllabus
 from tests.course.made_up import made_up, solve
 
@@ -202,24 +203,24 @@ def test_progress_fits_80_columns(capsys: pytest.CaptureFixture[str], monkeypatc
 
 
 @pytest.mark.thorough
-def test_course_bugs_renews_the_rows_of_chosen_exercises(
+def test_course_bugs_renews_what_is_stored_of_chosen_exercises(
     syllabus: Syllabus, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = syllabus.root / "bugs.md"
-    assert main(["course", "bugs", "1.2", "-o", str(page)]) == 0
-    assert "## 1.1" not in page.read_text()  # nothing is known of it
-    assert main(["course", "bugs", "-o", str(page)]) == 0
-    whole = page.read_text()
-    old = whole.replace("| tripled | three is taken for two | `test_double`", "| of old | twice and once | `test_old`")
-    old = old.replace("| once | once | `test_fourfold` |", "| of old | too | `test_old` |")
-    page.write_text(old + "\n## 1.3 an exercise that is gone\n\nNo table.\n")
-    assert main(["course", "bugs", "1.2", "-o", str(page)]) == 0
-    assert page.read_text() == old.replace("| of old | too | `test_old` |", "| once | once | `test_fourfold` |")
-    assert main(["course", "bugs", "1.1", "-o", str(page)]) == 0
-    assert page.read_text() == whole
-    assert capsys.readouterr().out.splitlines()[-1] == f"wrote {page}"
-    assert main(["course", "bugs", "7.7", "-o", str(page)]) == 1
-    assert page.read_text() == whole
+    stored = catches_file(syllabus.exercise("1.1"))
+    assert main(["course", "bugs", "1.2"]) == 0
+    assert stored_catches(syllabus.exercise("1.1")) == {}  # nothing is known of it
+    assert main(["course", "bugs"]) == 0
+    whole = stored.read_text()
+    old = whole.replace('["test_double"]', '["test_of_old"]').replace('["test_fourfold"]', '["test_of_old"]')
+    stored.write_text(old)
+    assert main(["course", "bugs", "1.2"]) == 0
+    assert stored.read_text() == old[: old.index('"1.2"')] + whole[whole.index('"1.2"') :]
+    assert main(["course", "bugs", "1.1"]) == 0
+    assert stored.read_text() == whole
+    assert capsys.readouterr().out.splitlines()[-1] == f"wrote {stored}"
+    assert main(["course", "bugs", "7.7"]) == 1
+    assert main(["course", "bugs", "1.1", "--show"]) == 0
+    assert "| tripled | three is taken for two | `test_double`" in capsys.readouterr().out
 
 
 @pytest.mark.thorough
@@ -236,12 +237,12 @@ def test_course_gates_counts_the_exercises_that_pass(
 
 
 @pytest.mark.thorough
-def test_course_bugs_leaves_the_page_alone_where_no_test_runs(
+def test_course_bugs_leaves_what_is_stored_where_no_test_runs(
     syllabus: Syllabus, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = syllabus.root / "bugs.md"
-    page.write_text("as it was")
+    stored = catches_file(syllabus.exercise("1.1"))
+    stored.write_text("as it was")
     (syllabus.root / "course1_made_up" / "test_double.py").write_text("this is no Python\n")
-    assert main(["course", "bugs", "-o", str(page)]) == 1
-    assert page.read_text() == "as it was"
+    assert main(["course", "bugs"]) == 1
+    assert stored.read_text() == "as it was"
     assert "bugs: expected tests that run, got" in capsys.readouterr().err

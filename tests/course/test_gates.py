@@ -9,12 +9,13 @@ import pytest
 
 from kuiper.course import gate_runs, gates
 from kuiper.course import spot_check as spot_checks
-from kuiper.course.bug_table import bug_table, sections_of
+from kuiper.course.bug_table import bug_table
 from kuiper.course.bugs import patched, read_bugs
+from kuiper.course.catches import catches_file, store_catches, stored_catches
 from kuiper.course.classroom import Outcome
 from kuiper.course.errors import CourseError
 from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
-from kuiper.course.spot_check import spot_check
+from kuiper.course.spot_check import first_tests, spot_check
 from tests.course.made_up import made_up, solve
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def test_spot_check_tries_each_bug_on_the_test_that_the_page_names(
         ("1.1", bug.name, tests.get(bug.name, "test_double"), "double") for bug in read_bugs(syllabus.exercise("1.1"))
     ]
     catches += [("1.2", bug.name, "test_fourfold", "fourfold") for bug in read_bugs(syllabus.exercise("1.2"))]
-    write_page(syllabus, catches)
+    store(syllabus, catches)
     monkeypatch.setattr(spot_checks, "run_all", not_called)
     runs = spot_check(syllabus, list(syllabus))
     assert sorted(runs.alone.catches) == sorted(catches)
@@ -92,7 +93,7 @@ def test_spot_check_runs_all_where_the_page_does_not_help(
     syllabus: Syllabus, test: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KUIPER_FRESH", "1")
-    write_page(syllabus, [("1.1", "tripled", test, "double")])  # and says nothing of the others
+    store(syllabus, [("1.1", "tripled", test, "double")])  # and says nothing of the others
     runs = spot_check(syllabus, list(syllabus))
     assert sorted(runs.alone.catches) == sorted(gate_runs.run_all(syllabus, list(syllabus)).alone.catches)
     assert gates.problems_of(syllabus, list(syllabus), runs) == {}
@@ -100,7 +101,7 @@ def test_spot_check_runs_all_where_the_page_does_not_help(
 
 def test_spot_check_tells_of_a_bug_that_nothing_catches(syllabus: Syllabus) -> None:
     double = syllabus.exercise("1.1")
-    write_page(syllabus, [("1.1", bug.name, "test_double", "double") for bug in read_bugs(double)])
+    store(syllabus, [("1.1", bug.name, "test_double", "double") for bug in read_bugs(double)])
     edit(double.bugs_file, 'with = "x * 3"', 'with = "2 * x"')
     problems = gates.problems_of(syllabus, [double], spot_check(syllabus, [double]))
     assert problems == {double.label: ["bug tripled passes all tests"]}
@@ -113,10 +114,8 @@ def test_spot_check_leaves_it_to_the_gates_to_tell_of_bugs_that_cannot_be_read(s
     assert "expected a name, and what students did, as 'when'" in problems[double.label][0]
 
 
-def write_page(syllabus: Syllabus, catches: list[tuple[str, str, str, str]]) -> None:
-    page = syllabus.root / "docs" / "teach" / "bug-bank.md"
-    page.parent.mkdir(parents=True)
-    page.write_text(bug_table(list(syllabus), gate_runs.Run((), tuple(catches))))
+def store(syllabus: Syllabus, catches: list[tuple[str, str, str, str]]) -> None:
+    store_catches(syllabus, list(syllabus), gate_runs.Run((), tuple(catches)))
 
 
 def not_called(syllabus: Syllabus, exercises: list[Exercise]) -> gate_runs.Runs:
@@ -307,25 +306,26 @@ def test_patched_replaces_once_only(syllabus: Syllabus) -> None:
 
 
 def test_bug_table_names_who_catches_whom(syllabus: Syllabus) -> None:
-    run = gate_runs.Run((), (("1.1", "tripled", "test_double", "double"),))
-    page = bug_table(list(syllabus), run)
-    assert "| tripled | three is taken for two | `test_double` |" in page
+    store(syllabus, [("1.1", "tripled", f"test_{i}", "double") for i in range(5)])
+    page = bug_table(list(syllabus))
+    assert "| tripled | three is taken for two | `test_0`, `test_1`, `test_2` and 2 more |" in page
     assert "| squared | x is squared | **nothing** |" in page
     assert "10 bugs." in page
 
 
-def test_bug_table_keeps_sections_word_by_word(syllabus: Syllabus) -> None:
-    first = bug_table(list(syllabus), gate_runs.Run((), (("1.1", "tripled", "test_double", "double"),)))
-    changed = first.replace("`test_double`", "`test_of_long_ago`")
+def test_store_catches_keeps_what_is_known_of_the_others(syllabus: Syllabus) -> None:
+    double, fourfold = syllabus
+    store(syllabus, [("1.1", "tripled", "test_of_long_ago", "double")])
     run = gate_runs.Run((), (("1.2", "once", "test_fourfold", "fourfold"),))
-    page = bug_table(list(syllabus), run, {"1.1": sections_of(changed)["1.1"]})
-    assert page == changed.replace("| once | once | **nothing** |", "| once | once | `test_fourfold` |")
+    assert store_catches(syllabus, [fourfold], run) == [catches_file(double)]
+    assert stored_catches(double)["tripled"].tests == ("test_of_long_ago",)
+    assert stored_catches(fourfold)["once"] == (("test_fourfold",), 0)
 
 
-def test_sections_of_finds_each_exercise_and_nothing_else(syllabus: Syllabus) -> None:
-    page = bug_table(list(syllabus), gate_runs.Run(()))
-    sections = sections_of(page)
-    assert list(sections) == ["1.1", "1.2"]
-    assert [section.count("**nothing**") for section in sections.values()] == [5, 5]
-    assert "bugs." not in "".join(sections.values())
-    assert sections_of("# Another page\n\n## 1.1 double\n\nNo table.\n") == {}
+@pytest.mark.parametrize("text", ["no JSON", "[]", '{"1.1": {"tripled": 3}}'])
+def test_stored_catches_says_what_is_wrong_and_a_spot_check_goes_on(syllabus: Syllabus, text: str) -> None:
+    double = syllabus.exercise("1.1")
+    catches_file(double).write_text(text)
+    with pytest.raises(CourseError, match=r"catches.json: expected what kuiper course bugs wrote, got"):
+        stored_catches(double)
+    assert first_tests(double) == {}
