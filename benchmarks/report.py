@@ -73,11 +73,11 @@ METHOD = f"""\
 
 ## Measure it yourself
 
-Needs a C compiler and the network, once, to install the peers:
+Needs a C++ compiler (llama-cpp-python is built from source) and, once, the network:
 
-    make bench                                                              # nine models, batch 1: some 15 minutes
+    make bench                                                              # nine models, batch 1
     .venv/bin/python -m benchmarks --batch 1 8 -o benchmarks/results/NAME.json
-    .venv/bin/python -m benchmarks text -o benchmarks/results/text/NAME.json    # a language model: some 8 minutes
+    .venv/bin/python -m benchmarks text -o benchmarks/results/text/NAME.json    # a language model
     .venv/bin/python -m benchmarks report                                   # this page
 
 `python -m benchmarks --help` shows how to choose models, peers and threads; `python -m benchmarks kernels` times single

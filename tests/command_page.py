@@ -58,7 +58,7 @@ def section(name: str) -> str:
 def described(heading: str, summary: str, words: str, parser: argparse.ArgumentParser) -> str:
     """A heading, a sentence, the usage, and a table of the arguments."""
     actions = list(shown(parser))
-    usage = " ".join([words, *(_usage(action) for action in sorted(actions, key=_is_option))])
+    usage = " ".join([words, *usages(parser, sorted(actions, key=_is_option)), *own_commands(parser)])
     lines = [heading, "", summary, "", "```", wrapped(usage), "```", ""]
     rows = [f"| {_names(action)} | {_meaning(action)} |" for action in actions]
     return "\n".join([*lines, "| argument | meaning |", "|---|---|", *rows, ""] if rows else lines)
@@ -78,6 +78,23 @@ def shown(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
             continue
         if not isinstance(action, argparse._HelpAction):
             yield action
+
+
+def usages(parser: argparse.ArgumentParser, actions: list[argparse.Action]) -> list[str]:
+    """How each argument is written; those of which only one may be given are one: ``[--a | --b]``."""
+    groups = [[each for each in actions if each in group._group_actions] for group in parser._mutually_exclusive_groups]
+    found = []
+    for action in actions:
+        group = next((group for group in groups if action in group), [action])
+        if action is group[0]:
+            found.append(" | ".join(map(_usage, group)).replace("] | [", " | "))
+    return found
+
+
+def own_commands(parser: argparse.ArgumentParser) -> list[str]:
+    """``ACTION ...`` for a command that has commands of its own."""
+    inner = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    return [f"{action.metavar or action.dest.upper()} ..." for action in inner]
 
 
 def wrapped(usage: str) -> str:

@@ -16,6 +16,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from kuiper.machine.name import cpu_model, cpu_name
+
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "evidence" / "reliability.md"
 RECORDS = ROOT / "docs" / "evidence" / "reliability"
@@ -48,7 +50,10 @@ def write_record(name: str, title: str, command: str, figures: dict[str, Any], n
 
 def machine() -> str:
     """This machine in a few words."""
-    return f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()}"
+    cpu = f"{cpu_name()} ({cpu_model()})" if cpu_model() else cpu_name()
+    return (
+        f"{cpu}, {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()}"
+    )
 
 
 def page() -> str:

@@ -14,11 +14,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 GENERATED = (
-    "docs/evidence/operator-coverage.md",
     "docs/evidence/performance.md",
     "docs/evidence/reliability.md",
     "docs/reference/onnx.md",
-    "docs/teach/bug-bank.md",
     "docs/use/commands.md",
 )
 """Pages that programs write, from the first line to the last."""

@@ -11,7 +11,7 @@ from kuiper.course.pictures.grid import hue
 from kuiper.course.pictures.picture import Picture, arrow, box, label
 
 FLOORS = [
-    ("5 models", "photos in, names and boxes out; the zoo; convert, fetch", "course5_models"),
+    ("5 models", "photos in, names out; text in, text out; convert, fetch", "course5_models"),
     ("4 expression", "the little language inside the file, compiled", "course4_expression"),
     ("3 layers", "what each operator computes, in readable loops", "course3_layers"),
     ("2 graph", "the .param and .bin files, order, passes", "course2_graph"),

@@ -41,7 +41,7 @@ COMMANDS = {
     "bench": "time a model as a whole",
     "convert": "convert a PyTorch or ONNX model, and compare what it computes",
     "quantize": "write a model with its weights in 8 or 4 bits",
-    "fetch": "download official weights, convert and verify them",
+    "fetch": "download official weights and verify them; networks for pictures are converted, too",
     "doctor": "check compiler, CPU, threads and build, and run a self-test",
     "progress": "show which exercises are solved, and which comes next",
     "check": "test one exercise",
@@ -63,7 +63,7 @@ def build_parser(command: str | None) -> argparse.ArgumentParser:
     """The parser for all commands; only ``command`` gets its arguments, so only its module is imported."""
     parser = Parser(
         prog="kuiper",
-        description="Run models from PyTorch (converted, .param) and ONNX (.onnx) on the CPU.",
+        description="Run models from PyTorch and ONNX, and language models, on the CPU; and work through the course.",
         epilog="kuiper COMMAND --help describes one command.",
     )
     parser.add_argument("--version", action="version", version=f"kuiper {kuiper.__version__}")

@@ -36,9 +36,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "model", metavar="MODEL", help="a .param or .onnx file, the name of a model, or a folder with config.json"
     )
-    bits = "8: a scale for each output, half of a percent of error; 4: for linear layers, a scale for 32 numbers"
+    bits = "8: a scale for each output; 4: for linear layers, a scale for 32 numbers"
     parser.add_argument("--bits", type=int, choices=(8, 4), default=8, help=f"{bits} (default: %(default)s)")
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="the folder to write (default: NAME-8bit)")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="DIR", help="the folder to write (default: NAME-8bit, or NAME-4bit)"
+    )
     text = f"a text; the perplexity of its first {MOST_TOKENS} tokens is printed, before and after"
     parser.add_argument("--text", type=Path, metavar="FILE", help=text)
 

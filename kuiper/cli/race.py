@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "engine can do behind courses 1 to 5: tensor, linear, convolution, formulas, photo"
     )
     parser.add_argument("model", nargs="?", default="resnet20", metavar="MODEL", help=words)
-    words = "whose engine runs your layers: kuiper's, or that of the last exercise (default: kuiper)"
+    words = "whose engine runs your layers: kuiper's, or that of exercise 5.9 (default: kuiper)"
     parser.add_argument("--engine", choices=("kuiper", "mine"), default="kuiper", help=words)
     words = "whose matrix product your convolutions use: NumPy's, or that of exercise 3.13 (default: numpy)"
     parser.add_argument("--product", choices=("numpy", "mine"), default="numpy", help=words)

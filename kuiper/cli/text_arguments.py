@@ -55,10 +55,14 @@ def add_text_arguments(parser: argparse.ArgumentParser, *, max_tokens: int, mode
         help="above 1, tokens that the text has already become less likely (default: %(default)s)",
     )
     parser.add_argument("--seed", type=int, metavar="N", help="the same seed gives the same text (default: a new one)")
-    parser.add_argument(
-        "--stop", action="append", default=[], metavar="TEXT", help="end in front of this text; may be given again"
-    )
+    words = "end in front of this text, in which \\n is an end of line; may be given again"
+    parser.add_argument("--stop", action="append", default=[], type=_with_line_ends, metavar="TEXT", help=words)
     parser.add_argument("--threads", type=int, help="threads to use (default: all cores)")
+
+
+def _with_line_ends(text: str) -> str:
+    """A shell passes the two signs of a backslash and an n on as they are."""
+    return text.replace("\\n", "\n")
 
 
 def load_model(arguments: argparse.Namespace) -> LanguageModel:

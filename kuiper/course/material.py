@@ -21,8 +21,8 @@ PAGES = (
     "learn/glossary",
     "reference/expression",
     "reference/operators",
+    "reference/passes",
     "reference/pnnx-format",
-    "teach/bug-bank",
     "use/models",
     "use/text",
 )

@@ -53,6 +53,12 @@ def test_generate_takes_a_model_a_length_and_stop_strings(use: Any, capsys: pyte
     assert names == ["tang", "shakespeare"]
 
 
+def test_generate_takes_backslash_n_for_an_end_of_line(use: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    use(reciting("to be\n\nor not"))
+    assert main(["generate", "t", "--temperature", "0", "--stop", "\\n\\n"]) == 0
+    assert capsys.readouterr().out == "tto be\n"
+
+
 def test_generate_tells_a_seed_that_gives_the_same_text_again(use: Any, capsys: pytest.CaptureFixture[str]) -> None:
     model = counting(64)
     model.rule = lambda read: 10  # one token that stands for all: each is as likely

@@ -5,7 +5,7 @@
     both      verification: do they compute the same?
     caches: a decoder that takes and returns its caches -> a graph that keeps them
 
-Needs PyTorch and pnnx (``pip install torch pnnx``); to run what it wrote, neither is
+Needs PyTorch and pnnx (``pip install -e '.[export]'``); to run what it wrote, neither is
 needed. Nothing here imports them before it is called.
 """
 
