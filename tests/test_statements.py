@@ -61,11 +61,9 @@ def test_orphan_rows_are_found() -> None:
     assert orphan_rows("| a |\n|---|\n| b |\n\n| c |\n\n```\n| d |\n```\n") == ["| c |"]
 
 
-@pytest.mark.parametrize("page", sorted(ALL_TEXTS))
+@pytest.mark.parametrize("page", sorted(ALL_TEXTS.keys() - {"CHANGELOG.md"}))  # which tells of the past
 def test_numbers_of_passes_and_lectures_are_true(page: str) -> None:
     """A number in front of one of these nouns, as in ``all 19 passes``, is the number of all."""
-    if page == "CHANGELOG.md":
-        pytest.skip("it tells of the past")
     known = {"passes": len(DEFAULT_PASSES), "lectures": len(LECTURES), "exercises": len(list(read_syllabus(ROOT)))}
     numbered = re.compile(r"\b(?:all|the|these|kuiper's) (\w+) (passes|lectures|exercises)\b", re.IGNORECASE)
     for word, noun in numbered.findall(ALL_TEXTS[page]):
