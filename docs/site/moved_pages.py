@@ -24,7 +24,7 @@ MOVED = {
     "operators": "reference/operators",
     "passes": "reference/passes",
     "performance": "evidence/performance",
-    "platforms": "use/platforms",
+    "platforms": "use/install",
     "pnnx-format": "reference/pnnx-format",
     "reliability": "evidence/reliability",
     "run-a-class": "teach/run-a-class",
