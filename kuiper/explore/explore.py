@@ -41,7 +41,7 @@ SLOW = 1.5
 """Seconds of a run by layers from which on there is only one."""
 
 FORMAT = 1
-"""The version of the page's data; docs/use/explore.md describes it."""
+"""The version of the page's data; page.py describes it."""
 
 
 def explore(
