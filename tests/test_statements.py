@@ -84,19 +84,19 @@ def test_number_of_operator_types_is_that_of_the_registry() -> None:
 
 
 def targets() -> set[str]:
-    return set(re.findall(r"^([a-z-]+):", text_of("Makefile"), re.MULTILINE))
+    return set(re.findall(r"^([a-z0-9-]+):", text_of("Makefile"), re.MULTILINE))
 
 
 @pytest.mark.parametrize("page", pages())
 def test_targets_of_make_exist(page: str) -> None:
     quoted = re.findall(r"`(make [^`]*)`", ALL_TEXTS[page])
-    lines = re.findall(r"^(make [a-z-]+)", ALL_TEXTS[page], re.MULTILINE)
-    named = {word for code in (*quoted, *lines) for word in code.split()[1:] if re.fullmatch(r"[a-z-]+", word)}
+    lines = re.findall(r"^(make [a-z0-9-]+)", ALL_TEXTS[page], re.MULTILINE)
+    named = {word for code in (*quoted, *lines) for word in code.split()[1:] if re.fullmatch(r"[a-z0-9-]+", word)}
     assert named <= targets()
 
 
 def test_head_of_the_makefile_explains_every_target() -> None:
-    explained = set(re.findall(r"^# make ([a-z-]+)", text_of("Makefile"), re.MULTILINE))
+    explained = set(re.findall(r"^# make ([a-z0-9-]+)", text_of("Makefile"), re.MULTILINE))
     assert explained == targets() - {"clean"}
 
 
