@@ -30,6 +30,8 @@ MOVED = {
     "run-a-class": "teach/run-a-class",
     "seeds": "learn/credits",
     "text": "use/text",
+    "tiny-engine": "learn/tiny-engine",
+    "tour": "inside/tour",
     "write-an-exercise": "teach/write-an-exercise",
 }
 """Pages below docs by the names that they had once: links of others to these lead on."""
