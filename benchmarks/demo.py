@@ -34,10 +34,14 @@ OF_THIS_ENVIRONMENT = ("PYTHONPATH", "VIRTUAL_ENV")
 
 @dataclass(frozen=True)
 class Demo:
-    """``seconds`` is the time of ``make demo`` in a fresh clone; the others are what was printed, line by line."""
+    """``seconds`` is the time of ``make demo`` in a fresh clone; ``load``, how many processes wanted a core before it.
+
+    The others are what was printed, line by line.
+    """
 
     date: str
     machine: dict[str, Any]
+    load: float
     seconds: float
     classified: list[str]
     written: list[str]
@@ -72,12 +76,13 @@ def measure() -> Demo:
     with tempfile.TemporaryDirectory() as folder:
         clone = Path(folder) / "kuiper"
         run(["git", "clone", "--quiet", str(ROOT), str(clone)], Path(folder))
+        load, _, _ = os.getloadavg()
         started = time.perf_counter()
         printed = run(["make", "demo"], clone)
         seconds = time.perf_counter() - started
         kuiper = next(clone.glob(".venv/*/kuiper*"))
         written = run([str(kuiper), *WORDS], clone)
-    return Demo(time.strftime("%Y-%m-%d"), describe(), round(seconds, 1), answer(printed), written)
+    return Demo(time.strftime("%Y-%m-%d"), describe(), round(load, 1), round(seconds, 1), answer(printed), written)
 
 
 def run(command: Sequence[str], folder: Path) -> list[str]:

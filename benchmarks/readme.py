@@ -46,6 +46,8 @@ def demo_lines(demo: Demo | None) -> list[str]:
         return ["Not measured yet."]
     words = " ".join(f'"{word}"' if " " in word else word for word in WORDS)
     machine = f"{cpu_of(demo.machine)}, {count(demo.machine['cores'], 'core')}"
+    if demo.load > demo.machine["cores"] / 2:
+        machine += " that had other work to do"
     return [
         f"It sets everything up ({demo.seconds / 60:.1f} minutes on {machine}; {demo.date}) and names what is on a",
         f"photo, in a first call, which also plans. Then `.venv/bin/kuiper {words}` writes:",

@@ -25,7 +25,8 @@ The program `kuiper` with all its commands, made from their parsers by `python -
 `kuiper COMMAND --help` prints the same in a terminal, and `kuiper` alone lists the commands. `kuiper --version` prints
 the version.
 
-Exit codes are 0 for done, 1 for failed, 2 for wrong usage and 130 for interrupted. A failure is one line on stderr.
+Exit codes are 0 for done, 1 for failed, 2 for wrong usage and 130 for interrupted. A failure is one line on stderr
+(but Python's ImportError where `KUIPER_ARCH` asks for a level that this copy or CPU does not have).
 Where several values are allowed, the usage shows `...`.
 """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -38,10 +39,11 @@ def test_photo_of_the_record_is_what_classify_prints(
 
 
 def test_demo_lines_show_what_was_printed_and_the_minutes() -> None:
-    made_up = demo.Demo("2026-01-31", {"cpu": "A CPU", "model": "", "cores": 2}, 90.0, ["a photo"], ["The moon"])
+    made_up = demo.Demo("2026-01-31", {"cpu": "A CPU", "model": "", "cores": 2}, 0.5, 90.0, ["a photo"], ["The moon"])
     lines = demo_lines(made_up)
     assert "(1.5 minutes on A CPU, 2 cores; 2026-01-31)" in lines[0]
     assert lines[-5:] == ["```", "a photo", "", "The moon", "```"]
+    assert "2 cores that had other work to do;" in demo_lines(replace(made_up, load=1.5))[0]
     assert demo_lines(None) == ["Not measured yet."]
 
 
