@@ -24,13 +24,17 @@ OF_BYTES = ("integer_matmul", "integer_convolution", "byte_pooling", "quantize",
 
 
 def plans() -> Iterator[Plan | None]:
-    """Of all exported operators, of five that only ONNX has, and of decoders in floats and in 8 bits."""
+    """Of all exported operators, of seven that only ONNX has, and of decoders in floats and in 8 bits."""
     expand = ("Shape s 1 1 x0 s", "Expand it 2 1 x0 s y")
     mask = ("pnnx.Input m 0 1 m #m=(1,2)i64", "torch.unsqueeze q 1 1 x0 q dim=1")
     model = kuiper.load(file_graph("pnnx.Input in 0 1 x0", *mask, "com.microsoft.AttentionMask it 3 1 q q m y", OUTPUT))
     yield plan_of(model, [np.zeros((1, 2, 3), np.float32), np.array([[1, 0]])])
     count = kuiper.load(file_graph("pnnx.Input m 0 1 m #m=(1,2)i64", "com.microsoft.MaskIndex it 1 1 m y", OUTPUT))
     yield plan_of(count, [np.array([[1, 0]])])
+    index = ("Shape s 1 1 x0 s end=2", "pnnx.Expression n 1 1 s n expr=sub(@0,1)", "torch.unsqueeze u 1 1 n i dim=0")
+    for picked in (("Gather it 2 1 x0 i y axis=1",), ("GatherND it 2 1 x0 i y",)):
+        model = kuiper.load(file_graph("pnnx.Input in 0 1 x0", *index, *picked, OUTPUT))
+        yield plan_of(model, [np.zeros((3, 3, 2), np.float32)])
     for operators in ([line("ResetFirstGRU", 3, 4)], ["Pad it 1 1 x0 y pads=(0,0,1,0,0,2)"], expand):
         model = kuiper.load(file_graph("pnnx.Input in 0 1 x0", *operators, OUTPUT))
         yield plan_of(model, [np.zeros((2, 1, 3), np.float32)])

@@ -27,37 +27,37 @@ if TYPE_CHECKING:
     from kuiper.layers.layer import Array
     from kuiper.layers.operators.attribute import Attribute
 
-_MOST_AXES = 6
+MOST_AXES = 6
 
 
 @lowers(Gather)
 def lower_gather(layer: Gather, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
     """torch.gather."""
     x, index = (planner.tensor(value) for value in inputs)
-    if x is None or index is None or not 0 < x.view.ndim == index.view.ndim <= _MOST_AXES:
+    if x is None or index is None or not 0 < x.view.ndim == index.view.ndim <= MOST_AXES:
         return None
-    if not _is_index(index) or not -x.view.ndim <= layer.dim < x.view.ndim:
+    if not is_index(index) or not -x.view.ndim <= layer.dim < x.view.ndim:
         return None
     dim = layer.dim % x.view.ndim
     if any(i > n for axis, (i, n) in enumerate(zip(index.shape, x.shape, strict=True)) if axis != dim):
         return None  # the layer says why
     corner = x.view[tuple(slice(1 if axis == dim else n) for axis, n in enumerate(index.shape))]
-    return [_picked(planner, x, dim, corner, index, index.shape, from_end=layer.from_end)]
+    return [picked(planner, x, dim, corner, index, index.shape, from_end=layer.from_end)]
 
 
 @lowers(IndexSelect)
 def lower_index_select(layer: IndexSelect, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
     """torch.index_select."""
     x, index = (planner.tensor(value) for value in inputs)
-    if x is None or index is None or not _is_index(index) or index.view.ndim != 1:
+    if x is None or index is None or not is_index(index) or index.view.ndim != 1:
         return None
-    if not 0 < x.view.ndim <= _MOST_AXES or not -x.view.ndim <= layer.dim < x.view.ndim:
+    if not 0 < x.view.ndim <= MOST_AXES or not -x.view.ndim <= layer.dim < x.view.ndim:
         return None
     dim = layer.dim % x.view.ndim
     shape = (*x.shape[:dim], index.shape[0], *x.shape[dim + 1 :])
     along = index.view.reshape(-1, *(1 for _ in x.shape[dim + 1 :]))
     first = x.view[(slice(None),) * dim + (slice(1),)]
-    return [_picked(planner, x, dim, first, Value(index.storage, along), shape, from_end=layer.from_end)]
+    return [picked(planner, x, dim, first, Value(index.storage, along), shape, from_end=layer.from_end)]
 
 
 @lowers(Embedding)
@@ -89,7 +89,7 @@ def _looked_up_in_panels(planner: Planner, value: AnyValue, table: Attribute, fr
     index = planner.tensor(value)
     if index is None or index.view.dtype != np.int64 or not index.view.flags.c_contiguous:
         return None
-    if len(table.shape) != 2 or 0 in table.shape or index.view.ndim >= _MOST_AXES:
+    if len(table.shape) != 2 or 0 in table.shape or index.view.ndim >= MOST_AXES:
         return None
     size, depth = table.shape
     packed = packed_table(planner, 1, table, index.view.size)
@@ -118,9 +118,9 @@ def _looked_up_in_panels(planner: Planner, value: AnyValue, table: Attribute, fr
 def _looked_up(planner: Planner, value: AnyValue, table: Array, from_end: bool = False) -> list[AnyValue] | None:
     """Rows of a table, which stays where it is: an arena has no copy of it."""
     index = planner.tensor(value)
-    if index is None or not _is_index(index) or table.ndim != 2 or table.dtype != np.float32 or table.size == 0:
+    if index is None or not is_index(index) or table.ndim != 2 or table.dtype != np.float32 or table.size == 0:
         return None
-    if index.view.ndim >= _MOST_AXES:
+    if index.view.ndim >= MOST_AXES:
         return None
     count, width = table.shape
     rows = np.ascontiguousarray(table)
@@ -137,7 +137,7 @@ def _looked_up(planner: Planner, value: AnyValue, table: Array, from_end: bool =
     return [_emit_pick(planner, source, Value(index.storage, index.view[..., None]), shape, [external])]
 
 
-def _is_index(value: Value) -> bool:
+def is_index(value: Value) -> bool:
     return value.view.dtype in (np.int64, np.int32)
 
 
@@ -157,10 +157,10 @@ def pick_along(planner: Planner, x: Value, dim: int, table: Array, out: Value) -
     """``x`` with the entries along ``dim`` that the table names, which lie within it; ``out`` is where they go."""
     index = planner.typed_constant(table.astype(np.int64).reshape(-1, *(1 for _ in x.shape[dim + 1 :])))
     first = x.view[(slice(None),) * dim + (slice(1),)]
-    return _picked(planner, x, dim, first, index, out.shape, out)
+    return picked(planner, x, dim, first, index, out.shape, out)
 
 
-def _picked(
+def picked(
     planner: Planner,
     x: Value,
     dim: int,

@@ -20,7 +20,7 @@ from kuiper.engine.kernels.layout import Copy
 from kuiper.engine.lowering.placement import can_copy, memory_by_rows, view_of
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.transfers import ARENA, copy_into
-from kuiper.engine.values import AnyValue, HostValue, Value
+from kuiper.engine.values import AnyValue, HostValue, Value, is_known
 from kuiper.errors import KuiperError
 from kuiper.layers.operators.flatten import Flatten
 from kuiper.layers.operators.reshape import Reshape, ReshapeAs
@@ -36,8 +36,10 @@ def lower_reshape(layer: Any, inputs: list[AnyValue], planner: Planner) -> Seque
     """The same numbers in the same order: a view, or one copy."""
     x = inputs[0]
     examples = [value.view if isinstance(value, Value) else value.example for value in inputs]
-    if not isinstance(examples[0], np.ndarray) or examples[0].dtype != np.float32 or examples[0].size == 0:
+    if not isinstance(examples[0], np.ndarray) or examples[0].size == 0:
         return None
+    if examples[0].dtype != np.float32:
+        return _viewed(layer, inputs)
     try:
         result = layer.forward(*examples)
     except KuiperError:
@@ -46,6 +48,19 @@ def lower_reshape(layer: Any, inputs: list[AnyValue], planner: Planner) -> Seque
         return None if x.constant or not result.ndim else [_imported(planner, x, result.shape)]
     out = view_of(x, result) or reshaped(planner, x, result.shape)
     return None if out is None else [out]
+
+
+def _viewed(layer: Any, inputs: list[AnyValue]) -> list[AnyValue] | None:
+    """Whole numbers or bools in a shape that the plan knows, where that is a view."""
+    x = inputs[0]
+    if not isinstance(x, Value) or not all(is_known(value) for value in inputs[1:]):
+        return None
+    try:
+        result = layer.forward(x.view, *(value.example for value in inputs[1:] if isinstance(value, HostValue)))
+    except KuiperError:
+        return None  # the layer says why
+    view = view_of(x, result)
+    return None if view is None else [view]
 
 
 def _imported(planner: Planner, x: HostValue, shape: tuple[int, ...]) -> Value:

@@ -1,0 +1,70 @@
+"""ONNX's Gather and GatherND: entries picked by indices of any shape.
+
+    Gather along axis 1     x (a, n, b), indices (i, j)  ->  out (a, i, j, b)    out[a, i, j, b] = x[a, index[i, j], b]
+    GatherND, known sizes   x (m, n, b), indices (i, 2)  ->  out (i, b)          one index into x as (m * n, b)
+
+The second is how exporters pick a mask's entries: from indices that they compute from sizes, which a plan knows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kuiper.engine.lowering.pick import MOST_AXES, is_index, picked
+from kuiper.engine.lowering.placement import view_of
+from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.values import AnyValue, HostValue, Value, is_known
+from kuiper.errors import KuiperError
+from kuiper.layers.operators.onnx_indexing import GatherND, OnnxGather, places
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.engine.planner import Planner
+
+
+@lowers(OnnxGather)
+def lower_onnx_gather(layer: OnnxGather, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """Gather whose indices are an operand, or are known."""
+    x, index = _picked_from(planner, inputs), planner.tensor(inputs[1]) if len(inputs) == 2 else None
+    if x is None or index is None or not is_index(index) or not -x.view.ndim <= layer.axis < x.view.ndim:
+        return None
+    if index.view.ndim == 0 or x.view.ndim - 1 + index.view.ndim > MOST_AXES:
+        return None
+    return [_along(planner, x, layer.axis % x.view.ndim, index)]
+
+
+@lowers(GatherND)
+def lower_gather_nd(layer: GatherND, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """GatherND whose indices are known, of axes that one index can count through."""
+    x, given = _picked_from(planner, inputs), inputs[1]
+    if x is None or layer.batch or not isinstance(given, HostValue) or not is_known(given):
+        return None
+    indices = given.example
+    if not isinstance(indices, np.ndarray) or indices.ndim < 2 or not 0 < indices.shape[-1] <= x.view.ndim:
+        return None
+    axes = indices.shape[-1]
+    joined = view_of(x, x.view.reshape(-1, *x.shape[axes:]))
+    if joined is None or indices.ndim - 1 + x.view.ndim - axes > MOST_AXES:
+        return None
+    try:
+        found = places(x.shape, indices)
+    except KuiperError:
+        return None  # the layer says why
+    flat = np.ravel_multi_index(tuple(found), x.shape[:axes], mode="wrap")
+    return [_along(planner, joined, 0, planner.typed_constant(np.ascontiguousarray(flat, np.int64)))]
+
+
+def _picked_from(planner: Planner, inputs: list[AnyValue]) -> Value | None:
+    """What is picked from: no weight, which would get a place in every arena."""
+    return None if is_known(inputs[0]) or not inputs[0].shape else planner.tensor(inputs[0])
+
+
+def _along(planner: Planner, x: Value, dim: int, index: Value) -> Value:
+    """``x`` with an axis in the place of which stand those of the index."""
+    shape = (*x.shape[:dim], *index.shape, *x.shape[dim + 1 :])
+    first = x.view[(slice(None),) * dim + (0, *(None for _ in index.shape))]
+    along = index.view.reshape(*index.shape, *(1 for _ in x.shape[dim + 1 :]))
+    return picked(planner, x, dim, first, Value(index.storage, along), shape, from_end=True)
