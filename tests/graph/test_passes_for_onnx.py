@@ -124,6 +124,46 @@ def test_recognise_gelu_leaves_float64_alone() -> None:
     assert types(build(file_graph(*lines), recognise_gelu)) == ["pnnx.Expression"]
 
 
+CUBES = ("mul(pow(@0,3.0),0.044715)", "mul(0.044715,pow(@0,3))", "mul(mul(mul(@0,@0),@0),0.044715)")
+
+
+def tanh_gelu_lines(cube: str, behind: str = "mul(mul(@0,0.5),add(@1,1.0))", wires: str = "x t y") -> tuple[str, ...]:
+    curve = "F.tanh tanh 1 1 a t $input=a #t=(2,4,6,5)f32"
+    argument = expression(f"mul(add(@0,{cube}),0.7978845834732056)", "x a")
+    return INPUT, argument, curve, expression(behind, wires, "end")
+
+
+@pytest.mark.parametrize("cube", CUBES)
+@pytest.mark.parametrize("behind", ["mul(mul(@0,0.5),add(@1,1.0))", "mul(0.5,mul(@0,add(1,@1)))"])
+def test_recognise_gelu_with_a_tanh(cube: str, behind: str) -> None:
+    model = rewritten(recognise_gelu, *tanh_gelu_lines(cube, behind), OUTPUT)
+    assert [(op.type, op.str_param("approximate")) for op in model.order[1:-1]] == [("F.gelu", "tanh")]
+
+
+def test_recognise_gelu_with_a_tanh_leaves_the_product_with_a_gate() -> None:
+    gate = expression("add(@0,2.0)", "x g", "gate")
+    lines = tanh_gelu_lines(CUBES[0], "mul(mul(mul(@0,0.5),add(@2,1.0)),@1)", "x g t y")
+    model = rewritten(recognise_gelu, lines[0], gate, *lines[1:], OUTPUT)
+    assert types(model) == ["pnnx.Expression", "F.gelu", "pnnx.Expression"]
+    assert len(model.order[-2].inputs) == 2
+
+
+@pytest.mark.parametrize(
+    ("cube", "behind"),
+    [
+        ("mul(pow(@0,3.0),0.05)", "mul(mul(@0,0.5),add(@1,1.0))"),
+        ("mul(pow(@0,2.0),0.044715)", "mul(mul(@0,0.5),add(@1,1.0))"),
+        (CUBES[0], "mul(mul(@0,0.5),add(@1,2.0))"),
+        (CUBES[0], "mul(@0,add(@1,1.0))"),
+        (CUBES[0], "mul(mul(mul(@0,0.5),add(@1,1.0)),@0)"),
+        (CUBES[0], "mul(0.5,add(@1,@0))"),
+    ],
+)
+def test_recognise_gelu_leaves_other_curves_alone(cube: str, behind: str) -> None:
+    model = build(file_graph(*tanh_gelu_lines(cube, behind), OUTPUT), recognise_gelu)
+    assert "F.gelu" not in types(model)
+
+
 def layer_norm_lines(square: str = "pow(@0,2)", dim: int = -1, affine: bool = True) -> tuple[str, ...]:
     row = "(2,4,6,1)f32"
     mean = "torch.mean {} 1 1 {} {} dim=({}) keepdim=True #{}=" + row

@@ -1,10 +1,15 @@
-"""Make one operator of an expression that spells GELU out.
+"""Make one operator of what spells GELU out.
 
     before   x -> mul(mul(@0,add(erf(div(@0,1.4142135)),1)),0.5) -> y
     after    x -> F.gelu -> y
 
-That is how exporters to ONNX write GELU before opset 20, once fuse_expressions has put its five operators together. A
-linear layer that makes x can then take the GELU in.
+    before   x -+-> mul(add(@0,mul(pow(@0,3),0.044715)),0.7978846) -> F.tanh -> mul(mul(@0,0.5),add(@1,1)) -> y
+                '----------------------------------------------------------------------^
+    after    x -> F.gelu approximate=tanh -> y
+
+That is how exporters to ONNX write GELU before opset 20, and how models spell the second one out themselves, once
+fuse_expressions has put expressions together. A linear layer that makes x can then take the GELU in. Where the last
+expression multiplies by more, as gated layers do, a product stays.
 
 Left alone: any other expression, be it equal to GELU, and one of float64, which F.gelu does not take.
 """
@@ -16,21 +21,117 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kuiper.graph.pnnx.ir import DataType
+from kuiper.graph.passes.rewiring import sole_reader, substitute
+from kuiper.graph.pnnx.ir import DataType, ParameterType
+from kuiper.graph.runtime_operator import RuntimeParameter
 
 if TYPE_CHECKING:
     from kuiper.graph.protocols import RegistryProtocol
-    from kuiper.graph.runtime_operator import RuntimeOperator
+    from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
 
     Tree = str | tuple["Tree", ...]
 
 _WORD = re.compile(r"[^(),]+|[(),]")
+_PLACE = re.compile(r"@[0-9]+")
 _CLOSE = 1e-6
+_CURVES = ("F.tanh", "nn.Tanh", "torch.tanh")
 
 
 def recognise_gelu(operators: list[RuntimeOperator], registry: RegistryProtocol) -> list[RuntimeOperator]:
-    """The operators with F.gelu in the place of each expression that is one."""
+    """The operators with F.gelu in the place of whatever is one."""
+    instead = {}
+    for op in operators:
+        if op.type in _CURVES and (found := _around(op, registry)) is not None:
+            instead.update(_as_tanh_gelu(*found))
+    operators = [new for op in operators for new in instead.get(op, [op])]
     return [_as_gelu(op) if _is_gelu(op, registry) else op for op in operators]
+
+
+def _around(
+    curve: RuntimeOperator, registry: RegistryProtocol
+) -> tuple[RuntimeOperator, RuntimeOperator, RuntimeOperator, list[Tree]] | None:
+    """The expression in front of a tanh, the tanh, the one behind it, if they are GELU, and what that multiplies by."""
+    before = curve.inputs[0].producer if len(curve.inputs) == 1 else None
+    behind = sole_reader(curve)
+    if before is None or behind is None or sole_reader(before) is not curve or len(before.inputs) != 1:
+        return None
+    if not before.type == behind.type == "pnnx.Expression" or before.inputs[0] not in behind.inputs:
+        return None
+    if not all(map(registry.is_built_in, (curve.type, before.type, "F.gelu"))):
+        return None
+    if before.inputs[0].type is not DataType.F32 or not _is_tanh_argument(_tree_of(before)):
+        return None
+    x, t = (f"@{behind.inputs.index(operand)}" for operand in (before.inputs[0], curve.outputs[0]))
+    constant, factors = _factors(_tree_of(behind))
+    one = [tree for tree in factors if tree[0] == "add" and _split(tuple(tree[1:])) == ([1.0], [t])]
+    if abs(constant - 0.5) > _CLOSE or len(one) != 1 or x not in factors:
+        return None
+    factors.remove(one[0])
+    factors.remove(x)
+    read = _PLACE.findall(_text(("mul", *factors)))
+    return None if x in read or t in read else (before, curve, behind, factors)
+
+
+def _is_tanh_argument(tree: Tree) -> bool:
+    """Whether it is sqrt(2 / pi) (x + 0.044715 x^3)."""
+    constant, factors = _factors(tree)
+    if abs(constant - math.sqrt(2 / math.pi)) > _CLOSE or len(factors) != 1 or factors[0][0] != "add":
+        return False
+    terms = [_factors(term) for term in factors[0][1:]]
+    cubes = [(number, cube) for number, cube in terms if cube != ["@0"] or number != 1]
+    if len(terms) != 2 or len(cubes) != 1:
+        return False
+    ((number, cube),) = cubes
+    is_power = len(cube) == 1 and cube[0][:2] == ("pow", "@0") and _number(cube[0][2]) == 3
+    return abs(number - 0.044715) < _CLOSE and (is_power or cube == ["@0"] * 3)
+
+
+def _as_tanh_gelu(
+    before: RuntimeOperator, curve: RuntimeOperator, behind: RuntimeOperator, factors: list[Tree]
+) -> dict[RuntimeOperator, list[RuntimeOperator]]:
+    """What comes in the place of each of the three: GELU, and a product if there is more to multiply by."""
+    approximate = {"approximate": RuntimeParameter(ParameterType.STRING, "tanh")}
+    gelu = replace(
+        curve, type="F.gelu", inputs=before.inputs, input_names=["input"], params=approximate, attrs={}, layer=None,
+        grown_from=before.where,
+    )  # fmt: skip
+    if not factors:
+        gelu.outputs = behind.outputs
+        substitute((before, curve, behind), gelu)
+        return {before: [], curve: [gelu], behind: []}
+    substitute((before, curve), gelu)
+    return {before: [], curve: [gelu], behind: [_product(behind, curve.outputs[0], factors)]}
+
+
+def _product(behind: RuntimeOperator, gelu: RuntimeOperand, factors: list[Tree]) -> RuntimeOperator:
+    """GELU times the other factors of the expression ``behind``, in its place."""
+    text = _text(("mul", f"@{behind.inputs.index(gelu)}", _joined(factors)))
+    kept = [operand for i, operand in enumerate(behind.inputs) if f"@{i}" in _PLACE.findall(text)]
+    text = _PLACE.sub(lambda match: f"@{kept.index(behind.inputs[int(match[0][1:])])}", text)
+    product = replace(
+        behind,
+        inputs=kept,
+        input_names=[""] * len(kept),
+        params={**behind.params, "expr": RuntimeParameter(ParameterType.STRING, text)},
+        layer=None,
+    )
+    substitute((behind,), product)
+    return product
+
+
+def _joined(factors: list[Tree]) -> Tree:
+    """The product of some factors."""
+    first, *others = factors
+    return ("mul", first, _joined(others)) if others else first
+
+
+def _text(tree: Tree) -> str:
+    """("mul", "@0", "2") as ``mul(@0,2)``."""
+    return tree if isinstance(tree, str) else f"{tree[0]}({','.join(map(_text, tree[1:]))})"
+
+
+def _tree_of(op: RuntimeOperator) -> Tree:
+    return _tree(op.str_param("expr").replace(" ", ""))
 
 
 def _as_gelu(op: RuntimeOperator) -> RuntimeOperator:
@@ -46,7 +147,7 @@ def _is_gelu(op: RuntimeOperator, registry: RegistryProtocol) -> bool:
         return False
     if not all(map(registry.is_built_in, (op.type, "F.gelu"))) or op.inputs[0].type is DataType.F64:
         return False
-    constant, factors = _factors(_tree(op.str_param("expr").replace(" ", "")))
+    constant, factors = _factors(_tree_of(op))
     sums = [factor for factor in factors if isinstance(factor, tuple)]
     if abs(constant - 0.5) > _CLOSE or len(factors) != 2 or len(sums) != 1 or sums[0][0] != "add":
         return False
