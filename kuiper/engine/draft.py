@@ -97,14 +97,14 @@ class Draft:
 
         ``exact`` says that the kernel writes no further than to the last channel.
         """
-        value = self._place(shape, output, exact)
+        value = self._place(shape, output, exact, by_rows=False)
         if value is not None and values.is_image(value):
             return value
         return self._own(values.new_image(*shape))
 
     def rows(self, shape: tuple[int, ...], output: int | None = 0, padded: bool = True, exact: bool = False) -> Value:
         """Memory for a tensor in C order, its last axis in whole vectors if ``padded``."""
-        value = self._place(shape, output, exact)
+        value = self._place(shape, output, exact, by_rows=True)
         if value is not None and (value.strides[-1:] == (1,) or exact):
             return value
         return self._own(values.new_rows(shape, padded))
@@ -188,13 +188,14 @@ class Draft:
         """
         return None if self.max_length else rows
 
-    def concatenated(self, op: RuntimeOperator) -> Value:
-        """The output of a concatenation, made when its first part is."""
+    def concatenated(self, op: RuntimeOperator, by_rows: bool) -> Value:
+        """The output of a concatenation, made when its first part is: of four axes by rows, or as an image."""
         (operand,) = op.outputs
         if operand.index not in self._wholes:
             current, self.op = self.op, op
             shape = self.shapes[operand.index]
-            self._wholes[operand.index] = self.image(shape) if len(shape) == 4 else self.rows(shape)
+            as_image = len(shape) == 4 and not by_rows
+            self._wholes[operand.index] = self.image(shape) if as_image else self.rows(shape)
             self.op = current
         return self._wholes[operand.index]
 
@@ -203,23 +204,23 @@ class Draft:
         self.storages.append(value.storage)
         return value
 
-    def _place(self, shape: tuple[int, ...], output: int | None, exact: bool) -> Value | None:
+    def _place(self, shape: tuple[int, ...], output: int | None, exact: bool, by_rows: bool) -> Value | None:
         """The slice of a concatenation that the current operator's output is to be, if it is to be one."""
         if output is None or self.op is None:
             return None
-        return self._slice(self.op.outputs[output], shape, exact)
+        return self._slice(self.op.outputs[output], shape, exact, by_rows)
 
-    def _slice(self, operand: RuntimeOperand, shape: tuple[int, ...], exact: bool) -> Value | None:
+    def _slice(self, operand: RuntimeOperand, shape: tuple[int, ...], exact: bool, by_rows: bool) -> Value | None:
         """Where an operand of this shape belongs; if it is only reshaped, where the reshaped one belongs."""
         if self.shapes.get(operand.index) != shape:
             return None
         place = self.slices.get(operand.index)
         if place is not None and self.shapes.get(place.op.outputs[0].index):
-            return place.part(self.concatenated(place.op), exact)
+            return place.part(self.concatenated(place.op, by_rows), exact)
         if len(operand.consumers) != 1 or type(operand.consumers[0].layer) not in (Reshape, Flatten):
             return None
         (reshaped,) = operand.consumers[0].outputs
-        part = self._slice(reshaped, self.shapes.get(reshaped.index, ()), exact)
+        part = self._slice(reshaped, self.shapes.get(reshaped.index, ()), exact, by_rows)
         if part is None:
             return None
         value = Value(part.storage, part.view.reshape(shape))

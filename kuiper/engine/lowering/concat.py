@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kuiper.engine.lowering.placement import lies_by_rows
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.transfers import copy_into
 from kuiper.engine.values import AnyValue, narrow, same_memory
@@ -31,10 +32,11 @@ def lower_cat(layer: Cat, inputs: list[AnyValue], planner: Planner) -> Sequence[
     total = sum(part.shape[axis] for part in found)
     shape = (*found[0].shape[:axis], total, *found[0].shape[axis + 1 :])
     assert planner.op is not None
+    by_rows = len(shape) != 4 or all(lies_by_rows(part) for part in found)
     if planner.shapes.get(planner.op.outputs[0].index) == shape:
-        whole = planner.concatenated(planner.op)
+        whole = planner.concatenated(planner.op, by_rows)
     else:
-        whole = planner.image(shape) if len(shape) == 4 else planner.rows(shape)
+        whole = planner.rows(shape) if by_rows else planner.image(shape)
     start = 0
     for part in found:
         place = narrow(whole, axis, start, part.shape[axis])

@@ -80,12 +80,14 @@ def _broadcast_strides(view: Array, shape: tuple[int, ...]) -> tuple[int, ...]:
 def _lie_by_rows(operands: Sequence[Value], shape: tuple[int, ...]) -> bool:
     """Whether all operands of this shape have the numbers of their last axis side by side, as scores do.
 
-    If no operand has this shape, each has to have that axis: sums of all pairs of two lists of vectors.
+    If no operand has this shape, each has to have that axis: sums of all pairs of two lists of vectors. One whose last
+    axis repeats a number lies in no way.
     """
-    whole = [operand for operand in operands if operand.shape == shape]
+    whole = [operand for operand in operands if operand.shape == shape and (operand.strides[3] or shape[3] == 1)]
     if not whole and all(len(operand.shape) == 4 and operand.shape[3] == shape[3] > 1 for operand in operands):
         whole = list(operands)
-    return bool(whole) and all(operand.strides[3] == 1 and operand.strides[1] != 1 for operand in whole)
+    along = 3 if shape[3] > 1 else 2
+    return bool(whole) and all(operand.strides[along] == 1 and operand.strides[1] != 1 for operand in whole)
 
 
 def _rows_are_padded(operands: Sequence[Value], shape: tuple[int, ...]) -> bool:

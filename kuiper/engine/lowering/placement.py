@@ -33,6 +33,11 @@ def memory_like(planner: Planner, x: Value, shape: tuple[int, ...]) -> Value:
     return memory_by_rows(planner, shape)
 
 
+def lies_by_rows(x: Value) -> bool:
+    """Whether a value of four axes has the numbers of its last axis side by side, as scores do, and is no image."""
+    return x.strides[3] == 1 and x.shape[3] > 1 and (x.strides[1] != 1 or x.shape[1] == 1)
+
+
 def memory_by_rows(planner: Planner, shape: tuple[int, ...], output: int | None = 0) -> Value:
     """The same in C order; a last axis that is shorter than a vector is not rounded up to one."""
     return planner.rows(shape, output, padded=bool(shape) and shape[-1] >= LANES, exact=True)

@@ -1,4 +1,4 @@
-"""Sums and means over axes: products with a vector of ones, or sums of a few slices.
+"""Sums, means and lengths over axes: products with a vector of ones, or sums of a few slices.
 
     over the axis whose numbers are side by side    x (rows, k) @ ones (k, 1)
     over another                                    ones (1, k) @ x (k, columns)
@@ -21,6 +21,7 @@ from kuiper.engine.lowering.matmul import emit_product
 from kuiper.engine.lowering.placement import memory_by_rows, view_of
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.values import AnyValue, Value, narrow
+from kuiper.layers.operators.norm import Norm
 from kuiper.layers.operators.sum import Sum
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from kuiper.engine.planner import Planner
 
 _MOST_AXES = 6
+_SQUARE, _ROOT = (Code((("load", 0, 0), (name, 0, 0)), (0,)) for name in ("square", "sqrt"))
 
 
 @lowers(Sum)
@@ -37,8 +39,21 @@ def lower_sum(layer: Sum, inputs: list[AnyValue], planner: Planner) -> Sequence[
     return lower_reduction(layer, inputs, planner, mean=False)
 
 
-def lower_reduction(layer: Any, inputs: list[AnyValue], planner: Planner, mean: bool) -> Sequence[AnyValue] | None:
-    """The sum or mean over the layer's axes, if they can be seen as one."""
+@lowers(Norm)
+def lower_norm(layer: Norm, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """torch.norm with p = 2: the root of a sum of squares."""
+    if layer.p != 2:
+        return None
+    lengths = lower_reduction(layer, inputs, planner, mean=False, squares=True)
+    if lengths is not None:
+        emit_elementwise(planner, _ROOT, lengths, lengths[0])
+    return lengths
+
+
+def lower_reduction(
+    layer: Any, inputs: list[AnyValue], planner: Planner, mean: bool, squares: bool = False
+) -> list[Value] | None:
+    """The sum or mean over the layer's axes, of ``squares`` or of the numbers, if they can be seen as one axis."""
     x = planner.on_arena(inputs[0])
     if x is None or layer.dtype is not None or not 2 <= x.view.ndim <= _MOST_AXES:
         return None
@@ -51,6 +66,10 @@ def lower_reduction(layer: Any, inputs: list[AnyValue], planner: Planner, mean: 
     joined = view_of(x, x.view.transpose([*kept, *dims]).reshape([*(x.shape[axis] for axis in kept), count]))
     if joined is None:
         return None
+    if squares:
+        squared = memory_by_rows(planner, joined.shape, output=None)
+        emit_elementwise(planner, _SQUARE, [joined], squared)
+        joined = squared
     out = _reduced(planner, joined, 1 / count if mean else 1.0)
     if out is None:
         return None
