@@ -34,8 +34,32 @@ def test_gather_by_an_index_outside_raises_what_the_layer_raises() -> None:
             fast(x, np.array(bad))
 
 
-def test_gather_by_a_number_without_axes_is_left_to_the_layer() -> None:
-    assert steps_of("Gather it 2 1 x0 x1 y axis=0", inputs=[numbers(4, 3), np.array(2)]) == ["layer"]
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("index", [0, 2, -3])
+def test_gather_by_a_number_without_axes_takes_one_entry(axis: int, index: int) -> None:
+    line = f"Gather it 2 1 x0 x1 y0 axis={axis}"
+    for x in (numbers(4, 3, 5), wholes(4, 3, 5) > 0):
+        for dtype in (np.int64, np.int32):
+            assert same(line, inputs=[x, np.array(index, dtype)]) == ["pick"]
+
+
+def test_gather_by_a_number_outside_raises_what_the_layer_raises() -> None:
+    fast, _ = both(
+        "pnnx.Input a 0 1 x #x=(4,3)f32", "pnnx.Input b 0 1 i #i=()i64", "Gather it 2 1 x i y axis=0",
+        "pnnx.Output out 1 0 y",
+    )  # fmt: skip
+    assert "pick" in algorithms(plan_of(fast, [numbers(4, 3), np.array(1)]))
+    with pytest.raises(TensorIndexError, match=r"indices within -4\.\.3, got 4"):
+        fast(numbers(4, 3), np.array(4))
+
+
+def test_gather_of_one_number_is_left_to_the_layer() -> None:
+    assert steps_of("Gather it 2 1 x0 x1 y axis=0", inputs=[numbers(4), np.array(2)]) == ["layer"]
+
+
+def test_gather_by_a_number_from_the_arena_is_left_to_the_layer() -> None:
+    lines = ("pnnx.Expression e 1 1 x0 e expr=mul(@0,2.0)", "Gather it 2 1 e x1 y axis=0")
+    assert steps_of(*lines, inputs=[numbers(4, 3), np.array(2)]) == ["mul", "layer"]
 
 
 def test_gather_of_more_axes_than_a_pick_has_is_left_to_the_layer() -> None:

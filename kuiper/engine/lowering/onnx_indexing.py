@@ -8,13 +8,16 @@ The second is how exporters pick a mask's entries: from indices that they comput
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kuiper.engine.lowering.pick import MOST_AXES, is_index, picked
+from kuiper.engine.kernels.typed import TYPES, Typed
+from kuiper.engine.lowering.pick import MOST_AXES, Source, emit_pick, is_index, picked
 from kuiper.engine.lowering.placement import view_of
 from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.transfers import end_of
 from kuiper.engine.values import AnyValue, HostValue, Value, is_known
 from kuiper.errors import KuiperError
 from kuiper.layers.operators.onnx_indexing import GatherND, OnnxGather, places
@@ -28,10 +31,12 @@ if TYPE_CHECKING:
 @lowers(OnnxGather)
 def lower_onnx_gather(layer: OnnxGather, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
     """Gather whose indices are an operand, or are known."""
+    if len(inputs) == 2 and not inputs[1].shape:
+        return _entry(planner, layer.axis, inputs[0], inputs[1])
     x, index = _picked_from(planner, inputs), planner.tensor(inputs[1]) if len(inputs) == 2 else None
     if x is None or index is None or not is_index(index) or not -x.view.ndim <= layer.axis < x.view.ndim:
         return None
-    if index.view.ndim == 0 or x.view.ndim - 1 + index.view.ndim > MOST_AXES:
+    if x.view.ndim - 1 + index.view.ndim > MOST_AXES:
         return None
     return [_along(planner, x, layer.axis % x.view.ndim, index)]
 
@@ -55,6 +60,51 @@ def lower_gather_nd(layer: GatherND, inputs: list[AnyValue], planner: Planner) -
         return None  # the layer says why
     flat = np.ravel_multi_index(tuple(found), x.shape[:axes], mode="wrap")
     return [_along(planner, joined, 0, planner.typed_constant(np.ascontiguousarray(flat, np.int64)))]
+
+
+def _entry(planner: Planner, axis: int, x: AnyValue, given: AnyValue) -> list[AnyValue] | None:
+    """One entry of an axis of an array from outside, by a number from outside: what the turn of a loop takes.
+
+    The array stays where it is, since only that entry is read.
+    """
+    index = _number(planner, given)
+    if index is None or not isinstance(x, HostValue) or x.constant or not isinstance(x.example, np.ndarray):
+        return None
+    rank, dtype = x.example.ndim, x.example.dtype
+    if not -rank <= axis < rank or not 1 < rank <= MOST_AXES or dtype.name not in TYPES or x.example.size == 0:
+        return None
+    dim = axis % rank
+    strides = [dtype.itemsize * math.prod(x.shape[i + 1 :]) for i in range(rank)]  # what is outside lies in C order
+    external = planner.external(x)
+    left = strides[:dim] + strides[dim + 1 :]
+    first = (external[0], 0, TYPES[dtype.name], tuple(left))
+    source = Source(strides[dim], x.shape[dim], dtype, lambda: first, (), from_end=True)
+    shape = x.shape[:dim] + x.shape[dim + 1 :]
+    everywhere = Value(index.storage, index.view.reshape([1] * len(shape)))
+    return [emit_pick(planner, source, everywhere, shape, [external])]
+
+
+def _number(planner: Planner, value: AnyValue) -> Value | None:
+    """A whole number from outside without axes, on the arena as a vector of one."""
+    if not isinstance(value, HostValue) or value.constant or not isinstance(value.example, np.ndarray):
+        return None
+    dtype = value.example.dtype
+    if dtype not in (np.int64, np.int32):
+        return None
+
+    def made() -> Value:
+        target, external = planner.typed((1,), dtype), planner.external(value)
+        outside = (external[0], 0, TYPES[dtype.name], (dtype.itemsize,))
+        planner.emit(
+            "import",
+            lambda: Typed("copy", (1,), [end_of(target, (1,)), outside], floating=False),
+            writes=[target],
+            externals=[external],
+            more_bytes=dtype.itemsize,
+        )
+        return target
+
+    return planner.imported_as(value, "a vector of one", made)
 
 
 def _picked_from(planner: Planner, inputs: list[AnyValue]) -> Value | None:

@@ -126,7 +126,7 @@ def _looked_up(planner: Planner, value: AnyValue, table: Array, from_end: bool =
     rows = np.ascontiguousarray(table)
     external = planner.external(planner.host_value(rows, constant=True))
     shape = (*index.shape, width)
-    source = _Source(
+    source = Source(
         4 * width,
         count,
         rows.dtype,
@@ -134,7 +134,7 @@ def _looked_up(planner: Planner, value: AnyValue, table: Array, from_end: bool =
         (),
         from_end,
     )
-    return [_emit_pick(planner, source, Value(index.storage, index.view[..., None]), shape, [external])]
+    return [emit_pick(planner, source, Value(index.storage, index.view[..., None]), shape, [external])]
 
 
 def is_index(value: Value) -> bool:
@@ -142,7 +142,7 @@ def is_index(value: Value) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
+class Source:
     """What is picked from: bytes from index to index, how many there are, and where an index of 0 everywhere points."""
 
     step: int
@@ -172,13 +172,13 @@ def picked(
 ) -> Value:
     """Numbers of ``x``; ``first`` is the view of it that indices of 0 pick, and broadcasts to ``shape``."""
     where = Value(x.storage, first)
-    source = _Source(x.view.strides[dim], x.shape[dim], x.view.dtype, lambda: end_of(where, shape), (x,), from_end)
-    return _emit_pick(planner, source, index, shape, [], out)
+    source = Source(x.view.strides[dim], x.shape[dim], x.view.dtype, lambda: end_of(where, shape), (x,), from_end)
+    return emit_pick(planner, source, index, shape, [], out)
 
 
-def _emit_pick(
+def emit_pick(
     planner: Planner,
-    source: _Source,
+    source: Source,
     index: Value,
     shape: tuple[int, ...],
     externals: Sequence[tuple[int, HostValue]],
