@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kuiper.onnx.builder import GraphBuilder
 from kuiper.onnx.element_types import BOOL, ELEMENT_TYPES, FLOAT, INT64
+from kuiper.onnx.hoisting import hoist_products, is_counter
 from kuiper.onnx.table import operator
 from kuiper.onnx.translation import translate_nodes, type_and_shape
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     import onnx
 
     from kuiper.graph.pnnx import ParameterValue
-    from kuiper.graph.pnnx.ir import Dimension
+    from kuiper.graph.pnnx.ir import Dimension, Operand
     from kuiper.onnx.node import Node, Value
 
     Typed = tuple[int, tuple[Dimension, ...] | None]
@@ -55,6 +56,7 @@ def loop(node: Node, build: GraphBuilder) -> tuple[Value, ...]:
     typed = [(INT64, ()), (BOOL, ()), *((value.type, None) for value in carried)]
     same = _passed_on(graph, 2, 1, carried)
     body = _body(node, build, "body", typed, {graph.input[2 + place].name: value for place, value in same.items()})
+    hoist_products(build, body, _counters(graph, body, [place for place in range(len(carried)) if place not in same]))
     params: dict[str, ParameterValue] = {
         "has_limit": limit is not None,
         "has_condition": condition is not None,
@@ -177,6 +179,13 @@ def _body(
         body.capture(inner, outer)
     translate_nodes(body, graph)
     return body
+
+
+def _counters(graph: onnx.GraphProto, body: GraphBuilder, states: Sequence[int]) -> list[Operand]:
+    """What counts the turns of a loop: the number of the turn, and those of its states to which each turn adds one."""
+    values = [(body.find(graph.input[2 + place].name), body.find(graph.output[1 + place].name)) for place in states]
+    found = [state.operand for state, following in values if is_counter(state.operand, following.operand)]
+    return [operand for operand in (body.find(graph.input[0].name).operand, *found) if operand is not None]
 
 
 def _types_of_rows(node: Node, graph: onnx.GraphProto, states: int) -> list[str]:
