@@ -24,6 +24,7 @@ through them:
     run time, compiled
         plan.py          programs and layers in turn, on an arena of its own for each call; the frame, in Python
         program.pyx      runs steps on all threads: the only place where threads are; team.pxd is their barrier
+        address.pyx      where an array from outside lies, of which a program is told in every call
         step.pxd         what a step is: a function, its numbers, how many tasks
         kernels/         one algorithm per .pyx, each a Step
         tile.pxd         the innermost loops, with C headers such as tile.h; blocks.pxd, activation.pxd, functions.pxd:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kuiper.engine.address import address
 from kuiper.locks import open_in_children
 from kuiper.pages import LARGE, LINE, Stretches, pages
 
@@ -51,11 +52,6 @@ def for_weights(floats: int) -> Array:
 
 _weights = Stretches(lambda: aligned(_STRETCH // 4).view(np.uint8))
 """Where the weights of several layers lie."""
-
-
-def address(array: Array) -> int:
-    """Where an array's first element lies."""
-    return int(array.__array_interface__["data"][0])
 
 
 def _large(floats: int) -> Array:

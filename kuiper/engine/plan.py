@@ -16,6 +16,7 @@ from weakref import ref
 
 import numpy as np
 
+from kuiper.engine.address import address
 from kuiper.engine.arena import place
 from kuiper.engine.arena_map import arena_map
 from kuiper.engine.cannot_plan import LayerFailedError, PlanLeftError, PlanMismatchError
@@ -23,7 +24,7 @@ from kuiper.engine.chains import join_chains
 from kuiper.engine.clock import seconds as seconds_now
 from kuiper.engine.cost import for_kernels
 from kuiper.engine.graph_walk import GraphWalk
-from kuiper.engine.memory import address, aligned
+from kuiper.engine.memory import aligned
 from kuiper.engine.planned_step import LayerStep, NativeStep, StepCard, set_lifetimes, without_idle_imports
 from kuiper.engine.program import Program
 from kuiper.engine.values import HostValue, Value

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.engine.address import address
 from kuiper.engine.cannot_plan import CannotPlanError
 from kuiper.engine.kernels.convolution import LANES
-from kuiper.engine.memory import address
 from kuiper.errors import ShapeError
 from kuiper.layers.operators.attribute import Attribute
 from kuiper.pages import pages

@@ -10,7 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from kuiper.engine.memory import address, aligned, for_weights
+from kuiper.engine.address import address
+from kuiper.engine.memory import aligned, for_weights
 from kuiper.pages import LARGE
 
 PAGE_FLOATS = LARGE // 4

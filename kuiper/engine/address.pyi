@@ -1,0 +1,3 @@
+import numpy as np
+
+def address(array: np.ndarray) -> int: ...
