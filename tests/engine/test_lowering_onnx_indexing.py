@@ -101,3 +101,14 @@ def test_a_mask_reshaped_to_sizes_that_a_plan_knows_is_a_view() -> None:
         "torch.logical_not n 1 1 m y0",
     )
     assert same(*lines, inputs=[wholes(4, 3, high=0, low=-2), wholes(4, 3, high=0, low=-2, seed=1)]) == ["eq", "eq"]
+
+
+@pytest.mark.parametrize(("length", "expected"), [(16, ["add"]), (5000, ["layer", "add"])])
+def test_a_few_whole_numbers_from_outside_reshaped_to_sizes_are_a_view(length: int, expected: list[str]) -> None:
+    lines = (
+        "Shape s 1 1 x0 s",
+        "torch.flip f 1 1 s t dims=(0)",
+        "Tensor.reshape r 2 1 x0 t m $input=x0 $shape=t",
+        "pnnx.Expression e 1 1 m y0 expr=add(@0,2)",
+    )
+    assert same(*lines, inputs=[wholes(1, length)]) == expected

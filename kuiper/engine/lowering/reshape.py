@@ -20,7 +20,7 @@ from kuiper.engine.kernels.layout import Copy
 from kuiper.engine.lowering.placement import can_copy, memory_by_rows, view_of
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.transfers import ARENA, copy_into
-from kuiper.engine.values import AnyValue, HostValue, Value, is_known
+from kuiper.engine.values import AnyValue, HostValue, Value
 from kuiper.errors import KuiperError
 from kuiper.layers.operators.flatten import Flatten
 from kuiper.layers.operators.reshape import Reshape, ReshapeAs
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kuiper.engine.planner import Planner
+
+_FEW_BYTES = 4096  # whose import takes less than a call in Python
 
 
 @lowers(Reshape, ReshapeAs, Flatten)
@@ -39,7 +41,7 @@ def lower_reshape(layer: Any, inputs: list[AnyValue], planner: Planner) -> Seque
     if not isinstance(examples[0], np.ndarray) or examples[0].size == 0:
         return None
     if examples[0].dtype != np.float32:
-        return _viewed(layer, inputs)
+        return _viewed(layer, inputs, planner)
     try:
         result = layer.forward(*examples)
     except KuiperError:
@@ -50,13 +52,15 @@ def lower_reshape(layer: Any, inputs: list[AnyValue], planner: Planner) -> Seque
     return None if out is None else [out]
 
 
-def _viewed(layer: Any, inputs: list[AnyValue]) -> list[AnyValue] | None:
-    """Whole numbers or bools in a shape that the plan knows, where that is a view."""
-    x = inputs[0]
-    if not isinstance(x, Value) or not all(is_known(value) for value in inputs[1:]):
+def _viewed(layer: Any, inputs: list[AnyValue], planner: Planner) -> list[AnyValue] | None:
+    """Whole numbers or bools in a shape that the plan knows, where that is a view; a few from outside are imported."""
+    x, shapes = inputs[0], [value.example for value in inputs[1:] if isinstance(value, HostValue) and value.constant]
+    if isinstance(x, HostValue) and not x.constant and x.shape and x.example.nbytes <= _FEW_BYTES:
+        x = planner.tensor(x) or x
+    if not isinstance(x, Value) or len(shapes) < len(inputs) - 1:
         return None
     try:
-        result = layer.forward(x.view, *(value.example for value in inputs[1:] if isinstance(value, HostValue)))
+        result = layer.forward(x.view, *shapes)
     except KuiperError:
         return None  # the layer says why
     view = view_of(x, result)
