@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 
 from kuiper.graph import RuntimeGraph, pnnx
 from kuiper.graph.passes import DEFAULT_PASSES
 from kuiper.layers import registry
+from tests.fixtures.operator_files import case_names, graph_file
 from tests.graph.pass_graphs import assert_wired
-from tests.layers.test_operators_against_torch import FOLDER, NAMES, assert_same
+from tests.layers.test_operators_against_torch import assert_same, stored_runs
+
+if TYPE_CHECKING:
+    import numpy as np
 
 CHANGES = {
     "eliminate_common_subexpressions": {"fuse_shared_conv"},
@@ -49,12 +53,7 @@ CHANGES = {
 @cache
 def stored(name: str) -> tuple[pnnx.Graph, list[tuple[list[np.ndarray], list[np.ndarray]]]]:
     """A stored graph, and the inputs and torch's outputs of each of its runs."""
-    arrays = np.load(FOLDER / f"{name}.npz")
-    runs = [
-        tuple([arrays[key] for key in arrays if key.startswith(f"{prefix}{end}_")] for end in ("input", "output"))
-        for prefix in ("", "dynamic_", "unseen_")
-    ]
-    return pnnx.load(FOLDER / f"{name}.pnnx.param"), [run for run in runs if run[1]]  # type: ignore[misc]
+    return pnnx.load(graph_file(name)), stored_runs(name, ("", "dynamic_", "unseen_"))
 
 
 def assert_equals_torch(name: str, graph: RuntimeGraph) -> None:
@@ -76,7 +75,7 @@ def test_pass_keeps_the_numbers_of_every_fixture(number: int) -> None:
     """Alone, and behind the default passes in front of it. What a pass leaves as it is need not run again."""
     rewrite = DEFAULT_PASSES[number]
     changed = set()
-    for name in NAMES:
+    for name in case_names():
         for before in {(), DEFAULT_PASSES[:number]}:
             graph = RuntimeGraph(stored(name)[0])
             graph.init()
@@ -92,7 +91,7 @@ def test_pass_keeps_the_numbers_of_every_fixture(number: int) -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("reverse", [False, True], ids=["in order", "in reverse"])
 def test_all_passes_keep_the_numbers_of_every_fixture(reverse: bool) -> None:
-    for name in NAMES:
+    for name in case_names():
         assert_equals_torch(name, built(name, DEFAULT_PASSES[:: -1 if reverse else 1]))
 
 
