@@ -35,7 +35,7 @@ def memory_like(planner: Planner, x: Value, shape: tuple[int, ...]) -> Value:
 
 def lies_by_rows(x: Value) -> bool:
     """Whether a value of four axes has the numbers of its last axis side by side, as scores do, and is no image."""
-    return x.strides[3] == 1 and x.shape[3] > 1 and (x.strides[1] != 1 or x.shape[1] == 1)
+    return x.shape[3] > 1 and x.strides[3] == 1 and x.strides[1] != 1
 
 
 def memory_by_rows(planner: Planner, shape: tuple[int, ...], output: int | None = 0) -> Value:
