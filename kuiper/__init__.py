@@ -14,13 +14,12 @@ from kuiper.machine.levels import use_best_level
 
 use_best_level()  # before any compiled module is imported: this CPU might not be able to run it
 
+import importlib
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from kuiper import expression as expression  # registers pnnx.Expression
-from kuiper import layers as layers
+from kuiper import layer_packages
 from kuiper.build_info import build_info
-from kuiper.engine.engine import Engine
 from kuiper.errors import (
     CsvFormatError,
     DataTypeError,
@@ -39,11 +38,7 @@ from kuiper.errors import (
     TensorIndexError,
     UnsupportedOperatorError,
 )
-from kuiper.graph import RuntimeGraph
-from kuiper.layers import registry
 from kuiper.machine import build, stated, this_machine
-from kuiper.onnx.source import graph_source
-from kuiper.tensor import Tensor
 from kuiper.tensor_limit import set_tensor_limit
 from kuiper.threads import get_num_threads, set_num_threads
 
@@ -51,10 +46,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from os import PathLike
 
-    from kuiper.graph import pnnx
+    from kuiper import engine as engine
+    from kuiper import expression as expression
+    from kuiper import graph as graph
+    from kuiper import layers as layers
+    from kuiper import onnx as onnx
+    from kuiper.graph import RuntimeGraph, pnnx
     from kuiper.graph.passes import Pass
     from kuiper.graph.protocols import PageProtocol
     from kuiper.machine import Machine
+    from kuiper.tensor import Tensor
 
 __version__ = "0.1.0"
 
@@ -83,6 +84,31 @@ __all__ = [
     "set_num_threads",
     "set_tensor_limit",
 ]
+
+_NAMES = {"RuntimeGraph": "kuiper.graph", "Tensor": "kuiper.tensor"}
+_PARTS = ("engine", "expression", "graph", "layers", "onnx", "tensor")
+_MODULES = ("kuiper.expression", "kuiper.engine.engine", "kuiper.onnx.source")
+
+layer_packages.above.append("kuiper.expression")  # which registers pnnx.Expression
+
+
+if not TYPE_CHECKING:  # a type checker would take any name for one of kuiper's
+
+    def __getattr__(name: str) -> Any:
+        """Import what ``import kuiper`` has not: its floors take several times as long as NumPy, and many need none."""
+        if name in _NAMES:
+            value = getattr(importlib.import_module(_NAMES[name]), name)
+        elif name in _PARTS:
+            for module in _MODULES:  # all that they import can be reached from here, whichever part was asked for first
+                importlib.import_module(module)
+            value = importlib.import_module(f"kuiper.{name}")
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *_NAMES, *_PARTS})
 
 
 def load(
@@ -148,6 +174,11 @@ def load(
         raise ParameterError("load", expected, build_info()["level"])
     if isinstance(machine, str):
         machine = stated(this_machine(), machine)
+    from kuiper.engine.engine import Engine
+    from kuiper.graph import RuntimeGraph
+    from kuiper.layers import registry
+    from kuiper.onnx.source import graph_source
+
     graph = RuntimeGraph(*graph_source(param, bin, constants))
     engine = partial(Engine, machine=machine, reproducible=reproducible)
     graph.build(registry, optimize, passes, engine if optimize else None, _explorer)

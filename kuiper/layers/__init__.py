@@ -6,6 +6,7 @@ One operator per file stands in ``operators``; those that only graph passes make
 import importlib
 import pkgutil
 
+from kuiper import layer_packages
 from kuiper.layers import fused, operators
 from kuiper.layers.layer import Layer, ParamLayer
 from kuiper.layers.registry import create, is_supported, layer_types, near_matches, override, register
@@ -13,6 +14,8 @@ from kuiper.layers.registry import create, is_supported, layer_types, near_match
 for _package in (operators, fused):
     for _module in pkgutil.iter_modules(_package.__path__):
         importlib.import_module(f"{_package.__name__}.{_module.name}")
+for _name in layer_packages.above:
+    importlib.import_module(_name)
 
 __all__ = [
     "Layer",
