@@ -128,14 +128,30 @@ def _has_visual_studio() -> bool:
     return where.is_file() and bool(subprocess.run(command, capture_output=True).stdout.strip())
 
 
-def _use_zig(tool: Any, command: list[str]) -> None:
+def linux_commands(compiler: Compiler) -> tuple[list[str], list[str]]:
+    """The words that compile C for this Python on Linux, and those that link a module, as setuptools would say them."""
+    if compiler.is_zig:
+        _find_room_for_zig()
+        return _zig_commands(list(compiler.command))
+    built_with, links = (shlex.split(sysconfig.get_config_var(name) or "") for name in ("CC", "LDSHARED"))
+    link = links[len(built_with) :] if links[: len(built_with)] == built_with else links[1:]
+    flags = [word for name in ("CFLAGS", "CCSHARED") for word in shlex.split(sysconfig.get_config_var(name) or "")]
+    asked = {name: shlex.split(os.environ.get(name, "")) for name in ("CPPFLAGS", "CFLAGS", "LDFLAGS")}
+    own = [*asked["CFLAGS"], *asked["CPPFLAGS"]]
+    return [*compiler.command, *flags, *own], [*compiler.command, *(link or ["-shared"]), *asked["LDFLAGS"], *own]
+
+
+def _zig_commands(command: list[str]) -> tuple[list[str], list[str]]:
     # Of Python's own flags these matter; the rest is for the compiler it was built with. Without optimisation zig would
     # add checks that stop the program at what Cython's C code may do.
     compile_c = [*command, "-fno-sanitize=undefined", "-fwrapv", "-fPIC", "-DNDEBUG"]
     if sys.platform == "darwin":
-        link = [*command, "-shared", "-undefined", "dynamic_lookup"]
-    else:
-        link = [*command, "-shared"]
+        return compile_c, [*command, "-shared", "-undefined", "dynamic_lookup"]
+    return compile_c, [*command, "-shared"]
+
+
+def _use_zig(tool: Any, command: list[str]) -> None:
+    compile_c, link = _zig_commands(command)
     tool.set_executables(compiler=compile_c, compiler_so=compile_c, linker_so=link, linker_exe=command)
     for method in ("compile", "link_shared_object", "link_executable"):
         setattr(tool, method, functools.partial(_with_zig_flags, getattr(tool, method), method != "compile"))

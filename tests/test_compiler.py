@@ -13,7 +13,7 @@ import pytest
 
 from kuiper import compiler
 from kuiper.cli import main
-from kuiper.compiler import Compiler, find_compiler, missing, use
+from kuiper.compiler import Compiler, find_compiler, linux_commands, missing, use
 
 ROOT = Path(__file__).parents[1]
 UNIX = pytest.mark.skipif(sys.platform == "win32", reason="Windows looks for Visual Studio, not on the PATH")
@@ -73,6 +73,17 @@ def test_without_any_compiler_one_line_says_what_helps(
     assert missing() == ("a C compiler", "none", "this brings one: pip install ziglang")
     assert main(["doctor"]) == 1
     assert "compiler: expected a C compiler, got none; this brings one: pip install ziglang" in capsys.readouterr().out
+
+
+def test_linux_commands_have_pythons_flags_and_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = {"CC": "ccache gcc", "CFLAGS": "-O3 -Wall", "CCSHARED": "-fPIC", "LDSHARED": "ccache gcc -shared -Lpython"}
+    monkeypatch.setattr(sysconfig, "get_config_var", known.get)
+    for name, value in (("CFLAGS", "-g"), ("CPPFLAGS", "-DX"), ("LDFLAGS", "-Lown")):
+        monkeypatch.setenv(name, value)
+    compile_words, link_words = linux_commands(Compiler(("clang", "-m64"), "clang", False))
+    assert compile_words == ["clang", "-m64", "-O3", "-Wall", "-fPIC", "-g", "-DX"]
+    assert link_words == ["clang", "-m64", "-shared", "-Lpython", "-Lown", "-g", "-DX"]
+    assert "-fno-sanitize=undefined" in linux_commands(ZIG)[0]
 
 
 @UNIX

@@ -10,10 +10,8 @@ import hashlib
 import importlib.machinery
 import importlib.util
 import io
-import os
 import re
 import sys
-import sysconfig
 import tempfile
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -21,9 +19,11 @@ from typing import TYPE_CHECKING, Literal
 
 from kuiper import compiler
 from kuiper.course import local_arrays
+from kuiper.course.c_modules import SUFFIX, RefusedError, compile_c
 from kuiper.course.compile_errors import shown, translate
 from kuiper.course.errors import BuildError, ExerciseSyntaxError
 from kuiper.course.state_file import keep_text
+from kuiper.machine.levels import build_config
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 Mode = Literal["safe", "fast"]
 
-SUFFIX: str = sysconfig.get_config_var("EXT_SUFFIX")
+KUIPERS_UTILITY = "kuiper._cyutility"
 DIRECTIVES = {"language_level": 3, "wraparound": False, "embedsignature": True, "freethreading_compatible": True}
 CHECKS = ("boundscheck", "initializedcheck")
 TROUBLE = re.compile("out of memory|cannot allocate|no space left|killed|internal compiler error", re.IGNORECASE)
@@ -54,7 +54,7 @@ def load_pyx(path: Path, cache: Path, mode: Mode = "safe") -> ModuleType:
     if name in sys.modules:
         return sys.modules[name]
     if _utility_name() not in sys.modules:
-        _load_binary(_utility_name(), utility(cache))
+        _load_utility(cache)
     binary = cache / f"{name}{SUFFIX}"
     if not binary.exists():
         _build_once(path, name, binary, mode)
@@ -73,8 +73,9 @@ def module_name(path: Path, mode: Mode) -> str:
     headers = [file for folder in (path.parent, _SIMD) for suffix in ("*.pxd", "*.h") for file in folder.glob(suffix)]
     for neighbour in sorted(headers):
         digest.update(neighbour.name.encode() + neighbour.read_bytes())
-    tools = (_cython_version(), compiler.find_compiler(), SUFFIX, local_arrays.C_CODE, local_arrays.OLD_NUMBERS)
-    digest.update(repr((path.name, compile_flags(mode), DIRECTIVES, *tools)).encode())
+    tools = (_cython_version(), _utility_name(), compiler.find_compiler(), SUFFIX)
+    checks = (local_arrays.C_CODE, local_arrays.OLD_NUMBERS)
+    digest.update(repr((path.name, compile_flags(mode), DIRECTIVES, *tools, *checks)).encode())
     return f"{path.stem}_{mode}_{digest.hexdigest()[:16]}"
 
 
@@ -116,10 +117,6 @@ def annotate(path: Path, folder: Path) -> Path:
     return folder / f"{path.stem}.html"
 
 
-class _RefusedError(Exception):
-    """The C compiler says no; its words are the argument."""
-
-
 def _build_once(path: Path, name: str, binary: Path, mode: Mode) -> None:
     """Build, or raise what was raised when this text was refused before: each test asks for the module again."""
     refusal = _refusal_file(binary.parent / name, path)
@@ -140,9 +137,10 @@ def _refusal_file(stem: Path, path: Path) -> Path:
 
 
 def _build(path: Path, name: str, binary: Path, mode: Mode) -> None:
-    _require_tools()
+    tool = _require_tools()
     from Cython.Compiler.Main import CompilationOptions, compile_single
 
+    flags = compile_flags(mode)
     with tempfile.TemporaryDirectory(dir=binary.parent) as folder:
         c_file = Path(folder, f"{name}.c")
         options = CompilationOptions(
@@ -157,13 +155,13 @@ def _build(path: Path, name: str, binary: Path, mode: Mode) -> None:
         if result.num_errors:
             raise ExerciseSyntaxError(translate(messages.getvalue(), path))
         try:
-            _compile_c(c_file, name, binary, mode, check_arrays=_checks_arrays(mode))
-        except _RefusedError as error:
+            compile_c(c_file, name, binary, tool, flags, check_arrays=_checks_arrays(mode))
+        except RefusedError as error:
             if not (_checks_arrays(mode) and NO_CHECK.search(str(error))):
                 raise ExerciseSyntaxError(translate(str(error), path)) from None
             try:  # this compiler has no such check: then without
-                _compile_c(c_file, name, binary, mode)
-            except _RefusedError as again:
+                compile_c(c_file, name, binary, tool, flags)
+            except RefusedError as again:
                 raise ExerciseSyntaxError(translate(str(again), path)) from None
 
 
@@ -172,12 +170,17 @@ def _checks_arrays(mode: Mode) -> bool:
     return mode == "safe" and sys.platform != "win32"
 
 
-def utility(cache: Path) -> Path:
-    """The module that all of Cython's modules here share: without it each would compile its own memoryviews."""
+def utility(cache: Path) -> Path | None:
+    """The module that all of Cython's modules here share: without it each would compile its own memoryviews.
+
+    None where the one of kuiper's own modules serves: it takes longer to compile than ten exercises.
+    """
     name = _utility_name()
+    if name == KUIPERS_UTILITY:
+        return None
     binary = cache / f"{name}{SUFFIX}"
     if not binary.exists():
-        _require_tools()
+        tool = _require_tools()
         from Cython.Build.SharedModule import generate_shared_module
         from Cython.Compiler.Main import CompilationOptions
 
@@ -185,45 +188,18 @@ def utility(cache: Path) -> Path:
             c_file = Path(folder, f"{name}.c")
             generate_shared_module(CompilationOptions(shared_c_file_path=str(c_file)))
             try:
-                _compile_c(c_file, name, binary, "safe")
-            except _RefusedError as error:
+                compile_c(c_file, name, binary, tool, compile_flags("safe"))
+            except RefusedError as error:
                 raise ExerciseSyntaxError(translate(str(error), c_file)) from None
     return binary
 
 
-def _compile_c(c_file: Path, name: str, binary: Path, mode: Mode, check_arrays: bool = False) -> None:
-    from setuptools import Distribution, Extension
-    from setuptools.command.build_ext import build_ext
-
-    folder = c_file.parent
-    flags = compile_flags(mode)
-    sources = [str(c_file)]
-    if check_arrays:
-        flags = [*flags, local_arrays.FLAG]
-        sources.append(str(folder / "local_arrays.c"))
-        Path(sources[1]).write_text(local_arrays.C_CODE, encoding="utf-8")
-    link = [flag for flag in flags if "openmp" in flag and flag.startswith("-f")]
-    extension = Extension(name, sources, include_dirs=[str(_PACKAGES)], extra_compile_args=flags, extra_link_args=link)
-    tool = _require_tools()
-
-    class BuildExt(build_ext):  # type: ignore[misc]
-        def build_extensions(self) -> None:
-            compiler.use(self.compiler, tool)
-            if check_arrays and local_arrays.fills_variables(tuple(self.compiler.compiler_so)):
-                extension.extra_compile_args.append(local_arrays.OLD_NUMBERS)
-            super().build_extensions()
-
-    command = BuildExt(Distribution({"name": name, "ext_modules": [extension]}))
-    compiler.prepare(command, tool)
-    command.build_lib, command.build_temp = str(folder), str(folder)
-    with _output_to_file(folder / "compiler.txt"):
-        try:
-            command.ensure_finalized()
-            command.run()
-        except Exception as error:  # each platform's compiler class has errors of its own
-            text = (folder / "compiler.txt").read_text(encoding="utf-8", errors="replace")
-            raise _RefusedError(text or str(error)) from None
-    os.replace(folder / f"{name}{SUFFIX}", binary)  # atomic: two processes may build the same text at once
+def _load_utility(cache: Path) -> None:
+    binary = utility(cache)
+    if binary is None:
+        importlib.import_module(KUIPERS_UTILITY)
+    else:
+        _load_binary(_utility_name(), binary)
 
 
 def _load_binary(name: str, binary: Path) -> ModuleType:
@@ -245,7 +221,9 @@ def _directives(mode: Mode) -> dict[str, object]:
 
 
 def _utility_name() -> str:
-    """Named by version: utility and users must come from the same Cython."""
+    """Named by version: utility and users must come from the same Cython. Kuiper's own serves where it does."""
+    if _cython_version() == build_config().CYTHON:
+        return KUIPERS_UTILITY
     return f"kuiper_exercise_utility_{_cython_version().replace('.', '_')}"
 
 
@@ -274,18 +252,3 @@ def _messages() -> Iterator[io.StringIO]:
     text = io.StringIO()
     with redirect_stderr(text), redirect_stdout(text):
         yield text
-
-
-@contextmanager
-def _output_to_file(path: Path) -> Iterator[None]:
-    """The C compiler writes to the file descriptors, which sys.stdout and sys.stderr know nothing of."""
-    saved = [os.dup(1), os.dup(2)]
-    with path.open("wb") as file:
-        try:
-            os.dup2(file.fileno(), 1)
-            os.dup2(file.fileno(), 2)
-            yield
-        finally:
-            for number, descriptor in enumerate(saved, start=1):
-                os.dup2(descriptor, number)
-                os.close(descriptor)

@@ -124,9 +124,10 @@ class SubmissionRoom(Classroom):
         """Half a minute for each .pyx exercise is saved by what they all share, which nothing of theirs goes into."""
         with contextlib.suppress(BuildError):  # then the worker says the same
             binary = utility(folder(self.syllabus.root, "build"))
-            target = scratch / "state" / "build"
-            target.mkdir(parents=True)
-            shutil.copyfile(binary, target / binary.name)
+            if binary is not None:
+                target = scratch / "state" / "build"
+                target.mkdir(parents=True)
+                shutil.copyfile(binary, target / binary.name)
 
     def _covers(self, exercise: Exercise) -> dict[Path, Path]:
         """Where a module of kuiper is an answer that is still asked for, the worker's kuiper has the skeleton of it."""

@@ -9,6 +9,7 @@ import pytest
 from kuiper.compiler import find_compiler
 from kuiper.course import builder
 from kuiper.course.builder import annotate, load_pyx, module_name
+from kuiper.course.c_modules import RefusedError
 from kuiper.course.errors import BuildError, ExerciseSyntaxError
 from kuiper.course.local_arrays import fills_variables
 from kuiper.course.observation import observe
@@ -127,8 +128,8 @@ def test_a_refused_text_is_compiled_once(
     """By Cython, or by the C compiler, whose second try without array checks is only for one that has none."""
     path = write(tmp_path, text)
     tried = []
-    compile_c = builder._compile_c
-    monkeypatch.setattr(builder, "_compile_c", lambda *words, **more: (tried.append(1), compile_c(*words, **more)))
+    compile_c = builder.compile_c
+    monkeypatch.setattr(builder, "compile_c", lambda *words, **more: (tried.append(1), compile_c(*words, **more)))
     with pytest.raises(ExerciseSyntaxError) as first:
         load_pyx(path, cache)
     assert len(tried) <= 1
@@ -142,10 +143,10 @@ def test_what_the_machine_refuses_is_tried_again(tmp_path: Path, cache: Path, mo
     path = write(tmp_path, GOOD + "\n")
 
     def no_room(*words: object, **more: object) -> None:
-        raise builder._RefusedError("twice.c: fatal error: error writing to /tmp/x.s: No space left on device")
+        raise RefusedError("twice.c: fatal error: error writing to /tmp/x.s: No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(builder, "_compile_c", no_room)
+        patched.setattr(builder, "compile_c", no_room)
         with pytest.raises(ExerciseSyntaxError, match="No space left"):
             load_pyx(path, cache)
     assert load_pyx(path, cache).twice

@@ -1,0 +1,122 @@
+"""From a C file to a module that Python can load, by the compiler that ``kuiper.compiler`` has found.
+
+On Linux the compiler is called as it is. Elsewhere setuptools calls it, since it knows where Visual Studio and the SDKs
+of macOS are. To import setuptools takes as long as to compile a short exercise.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kuiper import compiler
+from kuiper.course import local_arrays
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+SUFFIX: str = sysconfig.get_config_var("EXT_SUFFIX")
+_PACKAGES = Path(__file__).parents[2]  # where kuiper's headers are, however it was installed
+
+
+class RefusedError(Exception):
+    """The C compiler says no; its words are the argument."""
+
+
+def compile_c(
+    c_file: Path, name: str, binary: Path, tool: compiler.Compiler, flags: Sequence[str], check_arrays: bool = False
+) -> None:
+    """Compile a C file, as ``name``, into ``binary``, which appears whole or not at all.
+
+    With ``check_arrays`` the compiler checks indices of local C arrays, too, and fills variables that are not set where
+    it can. For that, some code of ``local_arrays`` is put behind that of the file.
+
+    Raises
+    ------
+    RefusedError
+        If the compiler does not take it.
+    """
+    flags = list(flags)
+    if check_arrays:
+        flags.append(local_arrays.FLAG)
+        text = c_file.read_text(encoding="utf-8")
+        if local_arrays.C_CODE not in text:  # a second file would read all of Python's headers again
+            c_file.write_text(text + local_arrays.C_CODE, encoding="utf-8")
+    made = c_file.parent / f"{name}{SUFFIX}"
+    if sys.platform == "linux":
+        _call(tool, c_file, made, flags, check_arrays)
+    else:
+        _call_by_setuptools(tool, c_file, name, flags, check_arrays)
+    os.replace(made, binary)  # atomic: two processes may build the same text at once
+
+
+def _call(tool: compiler.Compiler, c_file: Path, made: Path, flags: list[str], check_arrays: bool) -> None:
+    compile_words, link_words = compiler.linux_commands(tool)
+    if check_arrays and local_arrays.fills_variables(tuple(compile_words)):
+        flags = [*flags, local_arrays.OLD_NUMBERS]
+    includes = dict.fromkeys([str(_PACKAGES), *(sysconfig.get_path(name) for name in ("include", "platinclude"))])
+    own, link = flags, _for_linker(flags)
+    if tool.is_zig:
+        own, link = compiler.zig_flags(flags), compiler.zig_flags(link, to_link=True)
+    object_file = made.with_suffix(".o")
+    for words in (
+        [*compile_words, *(f"-I{path}" for path in includes), "-c", str(c_file), "-o", str(object_file), *own],
+        [*link_words, str(object_file), "-o", str(made), *link],
+    ):
+        done = subprocess.run(
+            words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        )
+        if done.returncode:
+            raise RefusedError(done.stdout.decode("utf-8", "replace") or f"{words[0]}: exit code {done.returncode}")
+
+
+def _call_by_setuptools(tool: compiler.Compiler, c_file: Path, name: str, flags: list[str], check_arrays: bool) -> None:
+    from setuptools import Distribution, Extension
+    from setuptools.command.build_ext import build_ext
+
+    folder, link = c_file.parent, _for_linker(flags)
+    extension = Extension(
+        name, [str(c_file)], include_dirs=[str(_PACKAGES)], extra_compile_args=flags, extra_link_args=link
+    )
+
+    class BuildExt(build_ext):  # type: ignore[misc]
+        def build_extensions(self) -> None:
+            compiler.use(self.compiler, tool)
+            if check_arrays and local_arrays.fills_variables(tuple(self.compiler.compiler_so)):
+                extension.extra_compile_args.append(local_arrays.OLD_NUMBERS)
+            super().build_extensions()
+
+    command = BuildExt(Distribution({"name": name, "ext_modules": [extension]}))
+    compiler.prepare(command, tool)
+    command.build_lib, command.build_temp = str(folder), str(folder)
+    with _output_to_file(folder / "compiler.txt"):
+        try:
+            command.ensure_finalized()
+            command.run()
+        except Exception as error:  # each platform's compiler class has errors of its own
+            text = (folder / "compiler.txt").read_text(encoding="utf-8", errors="replace")
+            raise RefusedError(text or str(error)) from None
+
+
+def _for_linker(flags: Sequence[str]) -> list[str]:
+    return [flag for flag in flags if "openmp" in flag and flag.startswith("-f")]
+
+
+@contextmanager
+def _output_to_file(path: Path) -> Iterator[None]:
+    """The C compiler writes to the file descriptors, which sys.stdout and sys.stderr know nothing of."""
+    saved = [os.dup(1), os.dup(2)]
+    with path.open("wb") as file:
+        try:
+            os.dup2(file.fileno(), 1)
+            os.dup2(file.fileno(), 2)
+            yield
+        finally:
+            for number, descriptor in enumerate(saved, start=1):
+                os.dup2(descriptor, number)
+                os.close(descriptor)
