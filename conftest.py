@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import importlib.util
 import os
 import signal
@@ -11,10 +10,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    import pytest
 
 # One worker runs on each core, and threads that wait for work without sleeping take the core from the other workers: of
 # OpenMP, which kuiper's layers use, and of NumPy's OpenBLAS. Both read this when they are loaded, which is after this
@@ -111,17 +108,6 @@ def pytest_configure() -> None:
     """Let Ctrl-C reach the programs that the tests start, also where a shell started pytest in the background."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
-    """More than 15,000 tests are kept to the end: the search for garbage is not to go through them each time."""
-    gc.disable()
-    try:
-        return (yield)
-    finally:
-        gc.enable()
-        gc.freeze()
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

@@ -85,7 +85,7 @@ class Implementation:
         assert self._worker is not None
         request = {
             "root": str(self._selection.worker_root),
-            "paths": self._selection.all_paths(),
+            "paths": self._selection.all_paths,
             "exercise": self._exercise.id,
             "mode": self._selection.mode,
             "function": function,

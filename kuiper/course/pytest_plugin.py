@@ -6,6 +6,7 @@ stand its options and its fixture; the rest is in pytest_selection, pytest_runni
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ from kuiper.course.pytest_running import RunningPlugin
 from kuiper.course.pytest_selection import EXERCISE, SelectionPlugin
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from kuiper.course.implementation import Implementation
 
 GENERATED = ("exercises", "solutions", "bugs", "data")
@@ -57,6 +60,17 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(selection, SELECTION)
     config.pluginmanager.register(RunningPlugin(config, selection))
     config.pluginmanager.register(ReportPlugin(config, selection))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is collected is kept to the end: the search for garbage is not to go through it each time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

@@ -98,13 +98,17 @@ class ReportPlugin:
             found = {verdict.exercise.id: verdict.worst.function for verdict in verdicts(classroom, outcomes)}
             remember_failing(classroom.syllabus.root, found)
 
+    def _left_some_out(self, terminalreporter: Any) -> bool:
+        """Whether tests were left out, or with --exercise whole files."""
+        return bool(terminalreporter.stats.get("deselected") or self.config.getoption("--exercise"))
+
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the failures in words, the progress, and the next step."""
         hint = self.config.getoption("--hint")
         if self.interrupted:
             words = "interrupted: exercises whose tests have not all run keep the result they had; run the same again"
             terminalreporter.write_line(words, yellow=True)
-        elif self.selection.classrooms and not self.outcomes and terminalreporter.stats.get("deselected"):
+        elif self.selection.classrooms and not self.outcomes and self._left_some_out(terminalreporter):
             words = self.config.getoption("keyword") or self.config.getoption("markexpr")
             words = nothing_selected(self.selection.classrooms.values(), self.config.getoption("--exercise"), words)
             terminalreporter.write_line(words, yellow=True)

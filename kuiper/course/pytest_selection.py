@@ -16,6 +16,7 @@ from kuiper.course.selection import Kind, Selection
 from kuiper.course.submission import SubmissionRoom
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 EXERCISE = pytest.StashKey[Exercise]()
@@ -38,6 +39,20 @@ class SelectionPlugin:
         """End all workers."""
         for classroom in self.classrooms.values():
             classroom.close()
+
+    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+        """With --exercise, test files of other exercises are not even imported; pytest asks for none that is named."""
+        folder, name = collection_path.parent, collection_path.name
+        parts = self.config.getoption("--exercise")
+        if not parts or not name.startswith("test_") or not (folder / "course.toml").is_file():
+            return None
+        root = find_root(folder)
+        try:
+            wanted = self._matching({root} if root else set(), parts)
+        except pytest.UsageError:  # one here would be an error of this file; it is raised again behind the collection
+            return None
+        files = {(exercise.course, file.partition("::")[0]) for exercise in wanted for file in exercise.tests}
+        return None if (folder, name) in files else True
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -98,8 +113,11 @@ class SelectionPlugin:
         if not parts:
             return None
         roots = {root for folder in {item.path.parent for item in items} if (root := find_root(folder))}
+        return {found.id for found in self._matching(roots, parts)}
+
+    def _matching(self, roots: Iterable[Path], parts: list[str]) -> list[Exercise]:
         try:
-            return {found.id for root in roots for part in parts for found in self.open(root).syllabus.matching(part)}
+            return [found for root in roots for part in parts for found in self.open(root).syllabus.matching(part)]
         except CourseError as error:
             raise pytest.UsageError(f"--exercise: {error}") from None
 

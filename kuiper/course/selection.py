@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from kuiper.course.errors import CourseError
@@ -66,6 +67,7 @@ class Selection:
         """The skeleton of one exercise; everything else is the solution."""
         return Selection(self.syllabus, "solution", {exercise.id: "skeleton"})
 
+    @cached_property  # it goes with every call of a student's function
     def all_paths(self) -> dict[str, str]:
         """Every exercise's file, for a process that has no selection of its own."""
         return {exercise.id: str(self.path(exercise)) for exercise in self.syllabus}
