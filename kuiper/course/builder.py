@@ -34,14 +34,18 @@ Mode = Literal["safe", "fast"]
 KUIPERS_UTILITY = "kuiper._cyutility"
 DIRECTIVES = {"language_level": 3, "wraparound": False, "embedsignature": True, "freethreading_compatible": True}
 CHECKS = ("boundscheck", "initializedcheck")
+BARE = {"binding": False, "embedsignature": False}
 TROUBLE = re.compile("out of memory|cannot allocate|no space left|killed|internal compiler error", re.IGNORECASE)
 NO_CHECK = re.compile(r"(?:unrecogni|unsupported|unknown)[^\n]*sanitize|ubsan_handle", re.IGNORECASE)
 _PACKAGES = Path(__file__).parents[2]  # where Cython finds kuiper's .pxd files, however kuiper was installed
 _SIMD = _PACKAGES / "kuiper" / "simd"  # what exercises may cimport
 
 
-def load_pyx(path: Path, cache: Path, mode: Mode = "safe") -> ModuleType:
+def load_pyx(path: Path, cache: Path, mode: Mode = "safe", bare: bool = False) -> ModuleType:
     """The module that a .pyx makes, compiled if this text has not been compiled before.
+
+    A ``bare`` one, which nobody looks into, answers alike and is compiled sooner: its functions have no signatures, and
+    an index outside of a local C array is told without the line.
 
     Raises
     ------
@@ -50,14 +54,14 @@ def load_pyx(path: Path, cache: Path, mode: Mode = "safe") -> ModuleType:
     BuildError
         If Cython or a C compiler is missing.
     """
-    name = module_name(path, mode)
+    name = module_name(path, mode, bare)
     if name in sys.modules:
         return sys.modules[name]
     if _utility_name() not in sys.modules:
         _load_utility(cache)
     binary = cache / f"{name}{SUFFIX}"
     if not binary.exists():
-        _build_once(path, name, binary, mode)
+        _build_once(path, name, binary, mode, bare)
     return _load_binary(name, binary)
 
 
@@ -67,7 +71,7 @@ def is_compiled(path: Path, cache: Path, mode: Mode = "safe") -> bool:
     return (cache / f"{name}{SUFFIX}").exists() or _refusal_file(cache / name, path).exists()
 
 
-def module_name(path: Path, mode: Mode) -> str:
+def module_name(path: Path, mode: Mode, bare: bool = False) -> str:
     """``im2col_safe_`` and the hash of the text, the files beside it, the tools and the flags."""
     digest = hashlib.sha256(path.read_bytes())
     headers = [file for folder in (path.parent, _SIMD) for suffix in ("*.pxd", "*.h") for file in folder.glob(suffix)]
@@ -75,7 +79,7 @@ def module_name(path: Path, mode: Mode) -> str:
         digest.update(neighbour.name.encode() + neighbour.read_bytes())
     tools = (_cython_version(), _utility_name(), compiler.find_compiler(), SUFFIX)
     checks = (local_arrays.C_CODE, local_arrays.OLD_NUMBERS)
-    digest.update(repr((path.name, compile_flags(mode), DIRECTIVES, *tools, *checks)).encode())
+    digest.update(repr((path.name, compile_flags(mode), _directives(mode, bare), *tools, *checks)).encode())
     return f"{path.stem}_{mode}_{digest.hexdigest()[:16]}"
 
 
@@ -117,13 +121,13 @@ def annotate(path: Path, folder: Path) -> Path:
     return folder / f"{path.stem}.html"
 
 
-def _build_once(path: Path, name: str, binary: Path, mode: Mode) -> None:
+def _build_once(path: Path, name: str, binary: Path, mode: Mode, bare: bool) -> None:
     """Build, or raise what was raised when this text was refused before: each test asks for the module again."""
     refusal = _refusal_file(binary.parent / name, path)
     if refusal.exists():
         raise ExerciseSyntaxError(refusal.read_text(encoding="utf-8"))
     try:
-        _build(path, name, binary, mode)
+        _build(path, name, binary, mode, bare)
     except ExerciseSyntaxError as error:
         if not TROUBLE.search(str(error)):  # that would be the machine's trouble, not the text's
             keep_text(refusal, str(error))
@@ -136,7 +140,7 @@ def _refusal_file(stem: Path, path: Path) -> Path:
     return stem.with_name(f"{stem.name}.{place}.refused")
 
 
-def _build(path: Path, name: str, binary: Path, mode: Mode) -> None:
+def _build(path: Path, name: str, binary: Path, mode: Mode, bare: bool = False) -> None:
     tool = _require_tools()
     from Cython.Compiler.Main import CompilationOptions, compile_single
 
@@ -145,10 +149,10 @@ def _build(path: Path, name: str, binary: Path, mode: Mode) -> None:
         c_file = Path(folder, f"{name}.c")
         options = CompilationOptions(
             output_file=str(c_file),
-            compiler_directives=_directives(mode),
+            compiler_directives=_directives(mode, bare),
             shared_utility_qualified_name=_utility_name(),
             include_path=[str(path.parent), str(_PACKAGES)],
-            emit_linenums=_checks_arrays(mode),
+            emit_linenums=_checks_arrays(mode) and not bare,
         )
         with _messages() as messages:
             result = compile_single(str(path), options, name)
@@ -216,8 +220,8 @@ def _load_binary(name: str, binary: Path) -> ModuleType:
     return module
 
 
-def _directives(mode: Mode) -> dict[str, object]:
-    return {**DIRECTIVES, **dict.fromkeys(CHECKS, mode == "safe")}
+def _directives(mode: Mode, bare: bool = False) -> dict[str, object]:
+    return {**DIRECTIVES, **dict.fromkeys(CHECKS, mode == "safe"), **(BARE if bare else {})}
 
 
 def _utility_name() -> str:

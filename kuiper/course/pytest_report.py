@@ -98,9 +98,10 @@ class ReportPlugin:
             found = {verdict.exercise.id: verdict.worst.function for verdict in verdicts(classroom, outcomes)}
             remember_failing(classroom.syllabus.root, found)
 
-    def _left_some_out(self, terminalreporter: Any) -> bool:
-        """Whether tests were left out, or with --exercise whole files."""
-        return bool(terminalreporter.stats.get("deselected") or self.config.getoption("--exercise"))
+    def _has_left_out_all(self, terminalreporter: Any) -> bool:
+        """Whether there are exercises, but none of their tests, or with --exercise of their files, was to run."""
+        left_out = terminalreporter.stats.get("deselected") or self.selection.left_out
+        return bool(self.selection.classrooms and not self.outcomes and left_out)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the failures in words, the progress, and the next step."""
@@ -108,7 +109,7 @@ class ReportPlugin:
         if self.interrupted:
             words = "interrupted: exercises whose tests have not all run keep the result they had; run the same again"
             terminalreporter.write_line(words, yellow=True)
-        elif self.selection.classrooms and not self.outcomes and self._left_some_out(terminalreporter):
+        elif self._has_left_out_all(terminalreporter):
             words = self.config.getoption("keyword") or self.config.getoption("markexpr")
             words = nothing_selected(self.selection.classrooms.values(), self.config.getoption("--exercise"), words)
             terminalreporter.write_line(words, yellow=True)

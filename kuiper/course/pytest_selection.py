@@ -30,6 +30,7 @@ class SelectionPlugin:
         self.config = config
         self.classrooms: dict[Path, Classroom] = {}
         self.probes: dict[str, Any] = {}
+        self.left_out = False  # whether files were
 
     def classroom(self, exercise: Exercise) -> Classroom:
         """Where the tests of an exercise run."""
@@ -52,7 +53,10 @@ class SelectionPlugin:
         except pytest.UsageError:  # one here would be an error of this file; it is raised again behind the collection
             return None
         files = {(exercise.course, file.partition("::")[0]) for exercise in wanted for file in exercise.tests}
-        return None if (folder, name) in files else True
+        if (folder, name) in files:
+            return None
+        self.left_out = True
+        return True
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:

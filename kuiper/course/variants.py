@@ -87,7 +87,7 @@ from pathlib import Path
 
 from kuiper.course.builder import load_pyx
 
-_all = load_pyx(Path({common!r}), Path({build!r}))
+_all = load_pyx(Path({common!r}), Path({build!r}), bare=True)
 _own = {names!r}
 globals().update({{name: value for name, value in vars(_all).items() if "__" not in name}})
 globals().update({{name: getattr(_all, own) for name, own in _own.items() if hasattr(_all, own)}})

@@ -81,6 +81,25 @@ def test_safe_mode_checks_indices_of_local_arrays(tmp_path: Path, cache: Path) -
     assert "IndexError" in raised.bases
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Visual Studio has no such check")
+@pytest.mark.skipif(IS_ZIG, reason="zig has the processor stop the process at such an index")
+def test_a_bare_module_answers_alike_without_the_line(tmp_path: Path, cache: Path) -> None:
+    path = tmp_path / "total.pyx"
+    path.write_text(SUMS)
+    seen = [
+        observe(load_pyx(path, cache, bare=bare).total, (np.ones(length, np.float32),), {})
+        for length in (0, 4, 5)
+        for bare in (False, True)
+    ]
+    for full, bare in zip(seen[::2], seen[1::2], strict=True):
+        assert bare.value == full.value
+        assert (bare.raised and (bare.raised.type, bare.raised.message)) == (
+            full.raised and (full.raised.type, full.raised.message)
+        )
+    assert seen[-1].raised is not None
+    assert "total.pyx" not in seen[-1].raised.place
+
+
 UNSET = """
 def numbers():
     cdef float[4] unset
