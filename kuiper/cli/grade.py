@@ -28,6 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all reports")
     parser.add_argument("--gradescope", type=Path, metavar="PATH", help="results.json, or a folder for several of them")
     parser.add_argument("--seconds", type=float, default=60.0, help="for each exercise of a submission (default: 60)")
+    words = "time what is solved, and give points for speed where the manifest has them; one submission at a time"
+    parser.add_argument("--speed", action="store_true", help=words)
     parser.add_argument(
         "--walls", metavar="MODE", help="bubblewrap, namespaces or limits (default: the best that works)"
     )
@@ -47,7 +49,14 @@ def execute(arguments: argparse.Namespace) -> int:
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("grading", total=len(submissions))
         reports = grade_all(
-            syllabus, exercises, submissions, arguments.seconds, arguments.jobs, lambda report: bar.advance(task), mode
+            syllabus,
+            exercises,
+            submissions,
+            arguments.seconds,
+            arguments.jobs,
+            lambda report: bar.advance(task),
+            mode,
+            arguments.speed,
         )
     console.print(table_of(reports) if len(reports) > 1 else details(reports[0]))
     for report in reports:
@@ -60,11 +69,13 @@ def execute(arguments: argparse.Namespace) -> int:
 def details(report: Report) -> Table:
     """One submission, one line for each exercise that was handed in, and one for the others."""
     title = f"{report.name}: {report.points} of {report.full} points"
+    title += f", {report.speed} of {report.most_speed} for speed" if report.most_speed else ""
     table = Table(title=title, box=None, title_justify="left")
-    for heading in ("", "exercise", "points", "tests", "verdict"):
+    for heading in ("", "exercise", "points", "tests", "verdict", *(("speed",) if report.most_speed else ())):
         table.add_column(heading)
     for grade in _handed_in(report):
-        words = (grade.id, grade.title, f"{grade.points}/{grade.full}", f"{grade.passed}/{grade.tests}", grade.verdict)
+        words = [grade.id, grade.title, f"{grade.points}/{grade.full}", f"{grade.passed}/{grade.tests}", grade.verdict]
+        words += [f"{grade.speed}/{grade.most_speed}"] if grade.most_speed else []
         table.add_row(*words, style="green" if grade.points else "red")
     if missing := len(report.grades) - len(_handed_in(report)):
         table.add_row("", f"{missing} {NOT_HANDED_IN}", style="dim")
@@ -73,15 +84,16 @@ def details(report: Report) -> Table:
 
 def table_of(reports: list[Report]) -> Table:
     """Many submissions, one line for each."""
-    table = Table(box=None)
-    for heading in ("submission", "points", "solved", "not solved"):
+    table, is_timed = Table(box=None), any(report.most_speed for report in reports)
+    for heading in ("submission", "points", *(("speed",) if is_timed else ()), "solved", "not solved"):
         table.add_column(heading)
     for report in reports:
         solved = [grade.id for grade in report.grades if grade.points]
         others = [f"{grade.id} ({grade.verdict})" for grade in _handed_in(report) if not grade.points]
         missing = len(report.grades) - len(_handed_in(report))
         others += [f"{missing} {NOT_HANDED_IN}"] if missing else []
-        table.add_row(report.name, f"{report.points}/{report.full}", " ".join(solved), ", ".join(others))
+        speed = [f"{report.speed}/{report.most_speed}"] if is_timed else []
+        table.add_row(report.name, f"{report.points}/{report.full}", *speed, " ".join(solved), ", ".join(others))
     return table
 
 

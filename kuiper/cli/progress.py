@@ -15,6 +15,8 @@ from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
 from kuiper.course.places import root_here
 from kuiper.course.progress import Progress, bars, next_exercise
 from kuiper.course.short_paths import route
+from kuiper.course.speed import all_points
+from kuiper.course.speed import points as speed_points
 
 if TYPE_CHECKING:
     import argparse
@@ -59,6 +61,8 @@ def execute(arguments: argparse.Namespace) -> int:
         table.add_row(*words, style=COLOURS[status])
     console.print(table)
     for line in ["", *bars(syllabus.courses, progress)]:
+        console.print(line, soft_wrap=True)
+    if line := all_points(exercises, progress):
         console.print(line, soft_wrap=True)
     for line in engine_lines(syllabus, progress):
         console.print(line, soft_wrap=True)
@@ -111,4 +115,6 @@ def as_dict(exercise: Exercise, progress: Progress) -> dict[str, object]:
         "status": progress.status(exercise),
         "passed": result.passed if result else 0,
         "tests": exercise.test_count,
+        "speed_points": speed_points(exercise, progress),
+        "most_speed_points": len(exercise.speed),
     }

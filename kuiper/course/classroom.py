@@ -11,6 +11,7 @@ from kuiper.course.implementation import Implementation, StudentError
 from kuiper.course.markers import FUNCTION
 from kuiper.course.observation import Raised
 from kuiper.course.progress import Progress, is_started
+from kuiper.course.quiet import own_wait
 from kuiper.course.remote import Worker
 from kuiper.course.testing import Mismatch
 from kuiper.course.wire import type_name, words_of
@@ -118,6 +119,14 @@ class Classroom:
         self.failed.add(exercise.id)
         function = failing_function(exercise, test, error)
         return Outcome(exercise.id, test, "wrong", _lines(error, raised), function=function)
+
+    def seconds_without_core(self) -> float:
+        """How long the process that runs the code, a worker or this one, has waited for a core."""
+        return self._worker.seconds_without_core() if self._worker else own_wait()
+
+    def reference_file(self, exercise: Exercise) -> Path | None:
+        """The solution, as a file that a worker may read; None where there is none."""
+        return exercise.solution_file if exercise.solution_file.is_file() else None
 
     def close(self) -> None:
         """End the worker."""

@@ -13,9 +13,10 @@ from kuiper.course.cleanup import temporary_folder
 from kuiper.course.errors import CourseError
 from kuiper.course.intake import Intake, RefusedError, find, take_in
 from kuiper.course.integrity import Snapshot, judging_code
-from kuiper.course.judge import Judges
+from kuiper.course.judge import Judgement, Judges
 from kuiper.course.processes import unreadable
 from kuiper.course.sandbox import are_alike, best_mode
+from kuiper.course.speed import reached
 from kuiper.course.submission import NOT_HANDED_IN
 from kuiper.printable import printable
 
@@ -29,12 +30,13 @@ if TYPE_CHECKING:
 NOT_TRUSTED = "not trusted"
 ENDED = re.compile(r"the process that ran your code (?:died|ended in the middle of the call) \((exit code )?(.*?)[:)]")
 SHELLS = 128  # and the signal's number: the exit code of who waited for a process that a signal ended
+UNBELIEVABLE = 4.0  # times what is worth all points: the clock is one in the submission's own process
 MOST_SHOWN = 2000  # characters of anything that a submission may have sent
 
 
 @dataclass(frozen=True)
 class Grade:
-    """One exercise of one submission. Points are given when every test has passed."""
+    """One exercise of one submission. Points are given when every test has passed, those for speed if it was timed."""
 
     id: str
     title: str
@@ -44,6 +46,8 @@ class Grade:
     tests: int
     verdict: str
     message: str = ""
+    speed: int = 0
+    most_speed: int = 0
 
     @property
     def has_ended(self) -> bool:
@@ -66,6 +70,15 @@ class Report:
     @property
     def full(self) -> int:
         return sum(grade.full for grade in self.grades)
+
+    @property
+    def speed(self) -> int:
+        """Points for speed, which are not among the others."""
+        return sum(grade.speed for grade in self.grades)
+
+    @property
+    def most_speed(self) -> int:
+        return sum(grade.most_speed for grade in self.grades)
 
 
 def submissions_in(syllabus: Syllabus, folder: Path) -> list[Path]:
@@ -96,12 +109,13 @@ def grade_all(
     jobs: int,
     done: Callable[[Report], None],
     mode: Mode | None = None,
+    speed: bool = False,
 ) -> list[Report]:
     """Grade submissions in parallel; ``done`` hears of each as it is finished. Reports come in the order given.
 
     All are taken in before the code of the first one runs. Each exercise has ``seconds``. In the mode "limits" code may
     be able to change what judges it: from the moment that something has changed nothing is paid any more. An
-    interrupt ends all that is being judged.
+    interrupt ends all that is being judged. With ``speed`` what is solved is timed, too, one submission at a time.
     """
     chosen, judges = mode or best_mode(), Judges()
     with contextlib.ExitStack() as stack:
@@ -111,20 +125,21 @@ def grade_all(
         if chosen == "limits":
             stack.enter_context(unreadable())
             snapshot = Snapshot([*judging_code(syllabus.root), *map(_home, folders)])
-        if are_alike(chosen):
-            jobs = 1  # so that the next one begins when nothing of this one is left
 
         def work(path: Path, folder: Path, intake: Intake) -> Report:
             changed = snapshot.changed() if snapshot else []  # by one before it
             if changed:
-                return _void(_report(exercises, path, intake, {}, {}), changed)
-            outcomes, ends = judges.judge(syllabus, exercises, _home(folder), folder / "state", seconds, chosen)
-            report = _report(exercises, path, intake, outcomes, ends)
+                return _void(_report(exercises, path, intake, Judgement()), changed)
+            found = judges.judge(syllabus, exercises, _home(folder), folder / "state", seconds, chosen, speed)
+            report = _report(exercises, path, intake, found)
+            if speed:
+                report = _with_speeds(report, exercises, found)
             changed = snapshot.changed() if snapshot else []
             return _void(report, changed) if changed else report
 
         reports: dict[Path, Report] = {}
-        with ThreadPoolExecutor(jobs) as pool:
+        # One alone: the next one begins when nothing of this one is left, and takes no core from it.
+        with ThreadPoolExecutor(1 if speed or are_alike(chosen) else jobs) as pool:
             triples = zip(submissions, folders, intakes, strict=True)
             waiting = {pool.submit(work, *triple): triple[0] for triple in triples}
             try:
@@ -157,12 +172,18 @@ def gradescope(report: Report) -> dict[str, Any]:
         }
         for grade in report.grades
     ]
-    return {"score": report.points, "tests": tests, "output": "\n".join(report.odd)}
+    tests += [
+        {"name": f"{grade.id} {grade.title}: speed", "score": grade.speed, "max_score": grade.most_speed}
+        for grade in report.grades
+        if grade.most_speed
+    ]
+    return {"score": report.points + report.speed, "tests": tests, "output": "\n".join(report.odd)}
 
 
 def as_dict(report: Report) -> dict[str, Any]:
     """The report for other programs."""
-    return {"name": report.name, "points": report.points, "full": report.full, **asdict(report)}
+    sums = {"points": report.points, "full": report.full, "speed": report.speed, "most_speed": report.most_speed}
+    return {"name": report.name, **sums, **asdict(report)}
 
 
 def _home(folder: Path) -> Path:
@@ -180,13 +201,8 @@ def _is_handed_in(folder: Path, exercise: Exercise) -> bool:
         return True
 
 
-def _report(
-    exercises: Sequence[Exercise],
-    submission: Path,
-    intake: Intake,
-    outcomes: dict[str, list[Any]],
-    ends: dict[str, str],
-) -> Report:
+def _report(exercises: Sequence[Exercise], submission: Path, intake: Intake, judged: Judgement) -> Report:
+    outcomes, ends = judged.outcomes, judged.ends
     grades = tuple(_grade(exercise, outcomes.get(exercise.id, []), ends.get(exercise.id, "")) for exercise in exercises)
     asked = {exercise.id for exercise in exercises}
     found = [*intake.odd, *ends.items(), *((grade.id, grade.verdict) for grade in grades if grade.has_ended)]
@@ -194,9 +210,28 @@ def _report(
     return Report(shown(submission.name) or "?", grades, tuple(map(shown, odd)))
 
 
+def _with_speeds(report: Report, exercises: Sequence[Exercise], judged: Judgement) -> Report:
+    """The same with points for speed, and what somebody should look at: what nobody could judge, or hardly believe."""
+    grades, odd = [], []
+    for grade, exercise in zip(report.grades, exercises, strict=True):
+        entry = judged.speeds.get(exercise.id)
+        is_timed = entry is not None and bool(grade.points)
+        count = reached(exercise, entry["ratio"]) if entry is not None and is_timed else 0
+        grades.append(replace(grade, speed=count, most_speed=len(exercise.speed)))
+        if entry is not None and is_timed and entry["ratio"] > UNBELIEVABLE * exercise.speed[-1]:
+            odd.append(
+                f"{exercise.id}: {entry['ratio']:.1f} times as fast as the reference: read it, a clock can be forged"
+            )
+        elif entry is not None and is_timed and entry["busy"] and count < len(exercise.speed):
+            odd.append(f"{exercise.id}: the machine was too busy to judge its speed ({entry['busy']}): grade it again")
+        elif grade.points and exercise.speed and entry is None:
+            odd.append(f"{exercise.id}: its speed could not be measured")
+    return replace(report, grades=tuple(grades), odd=(*report.odd, *odd))
+
+
 def _void(report: Report, changed: list[str]) -> Report:
     """The same without points."""
-    grades = tuple(replace(grade, points=0, verdict=NOT_TRUSTED) for grade in report.grades)
+    grades = tuple(replace(grade, points=0, speed=0, verdict=NOT_TRUSTED) for grade in report.grades)
     words = f"while this or one before it ran, the grader's own files changed ({', '.join(changed[:3])}): no points"
     return replace(report, grades=grades, odd=(*report.odd, shown(words)))
 

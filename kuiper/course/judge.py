@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
 from kuiper.course.limits import Limits
@@ -31,6 +32,15 @@ STOPPED = "stopped"  # what was judging ended in the middle, most likely for wan
 Outcomes = dict[str, list[dict[str, Any]]]
 
 
+@dataclass
+class Judgement:
+    """What came out: how the tests ended and which speed was measured, by exercise; and why some did not end."""
+
+    outcomes: Outcomes = field(default_factory=dict)
+    ends: dict[str, str] = field(default_factory=dict)
+    speeds: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
 class Judges:
     """All that is being judged now, so that it can be stopped at once."""
 
@@ -47,28 +57,28 @@ class Judges:
         state: Path,
         seconds: float,
         mode: Mode,
-    ) -> tuple[Outcomes, dict[str, str]]:
-        """How the tests ended, by exercise; and which exercises did not come to their end, with the reason.
+        speed: bool = False,
+    ) -> Judgement:
+        """Run the tests, and with ``speed`` measure what is solved.
 
         An exercise that takes more than ``seconds`` is ended, and the next one begins: it costs the others nothing.
         """
         needed = {part.id for exercise in exercises for part in (exercise, *syllabus.needed_by(exercise))}
         to_run = [exercise for exercise in syllabus if exercise.id in needed]
-        outcomes: Outcomes = {}
-        ends: dict[str, str] = {}
+        found = Judgement()
         while to_run:
-            failed = {id_ for id_, found in outcomes.items() if any(each["verdict"] != "passed" for each in found)}
-            run = self._begin(to_run, syllabus.root, home, state, failed | set(ends), mode)
+            failed = {id_ for id_, own in found.outcomes.items() if any(each["verdict"] != "passed" for each in own)}
+            run = self._begin(to_run, syllabus.root, home, state, failed | set(found.ends), mode, speed)
             if run is None:
                 break
-            last, reason = run.watch(seconds, outcomes)
+            last, reason = run.watch(seconds, found)
             self._running.discard(run)
             if not reason:
                 break
-            ends[last or to_run[0].id] = reason
+            found.ends[last or to_run[0].id] = reason
             place = next((number for number, exercise in enumerate(to_run) if exercise.id == last), 0)
             to_run = to_run[place + 1 :]
-        return outcomes, ends
+        return found
 
     def stop(self) -> None:
         """End all that is being judged, and begin nothing more."""
@@ -90,12 +100,20 @@ class _Run:
     """One process that judges."""
 
     def __init__(
-        self, exercises: Sequence[Exercise], root: Path, home: Path, state: Path, failed: set[str], mode: Mode
+        self,
+        exercises: Sequence[Exercise],
+        root: Path,
+        home: Path,
+        state: Path,
+        failed: set[str],
+        mode: Mode,
+        speed: bool,
     ) -> None:
         words = ["-s", f"--rootdir={root}", "--import-mode=importlib"]
         files = tests_files(home)
         files.mkdir(exist_ok=True)
         words += [f"--basetemp={files / 'tests'}", f"--submission={home}", f"--walls={mode}", "--outcomes=-"]
+        words += ["--speed"] if speed else []
         words += [f"--failed={id_}" for id_ in sorted(failed)]
         words += [f"--exercise={exercise.id}" for exercise in exercises]
         env = pytest_environment()
@@ -116,19 +134,26 @@ class _Run:
         assert self.process.stdout is not None
         threading.Thread(target=_listen, args=(self.process.stdout, self.lines), daemon=True).start()
 
-    def watch(self, seconds: float, outcomes: Outcomes) -> tuple[str, str]:
-        """Collect outcomes until the end: the exercise that was tested last, and why it is not finished, or ""."""
-        last, deadline = "", time.monotonic() + START_SECONDS
+    def watch(self, seconds: float, found: Judgement) -> tuple[str, str]:
+        """Collect outcomes until the end: the exercise that was tested last, and why it is not finished, or "".
+
+        All tests have run before speeds are measured: what ends then costs no points but those for speed.
+        """
+        last, deadline, measures = "", time.monotonic() + START_SECONDS, False
         try:
             while (line := self.lines.get(timeout=max(deadline - time.monotonic(), 0.0))) is not None:
                 entry = json.loads(line)
                 if "begun" in entry:
                     last, deadline = entry["begun"], time.monotonic() + seconds
+                elif "measured next" in entry:
+                    measures, deadline = True, time.monotonic() + seconds
+                elif "speed" in entry:
+                    found.speeds[entry["speed"]] = entry
                 else:
-                    outcomes.setdefault(entry["exercise"], []).append(entry)
-            return last, "" if self.process.wait(START_SECONDS) in (0, 1) else STOPPED
+                    found.outcomes.setdefault(entry["exercise"], []).append(entry)
+            return last, "" if measures or self.process.wait(START_SECONDS) in (0, 1) else STOPPED
         except (queue.Empty, subprocess.TimeoutExpired):
-            return last, f"{OUT_OF_TIME} ({seconds:.0f} seconds)"
+            return last, "" if measures else f"{OUT_OF_TIME} ({seconds:.0f} seconds)"
         finally:
             end_tree(self.process)
 

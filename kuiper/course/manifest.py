@@ -39,6 +39,7 @@ class Exercise:
     provides: dict[str, str] = field(default_factory=dict, hash=False)
     provides_with_product: dict[str, str] = field(default_factory=dict, hash=False)  # kuiper race --product mine
     builds: str | None = None  # the class in its file that makes an engine of all exercises it stands on
+    speed: tuple[float, ...] = ()  # rising ratios to the reference's speed; each that is reached is a point for speed
 
     @property
     def label(self) -> str:
@@ -268,7 +269,7 @@ def _exercise(path: Path, entry: dict[str, Any]) -> Exercise:
     unknown = [key for key in entry if key not in known]
     if unknown:
         raise CourseError(where, f"keys among {', '.join(known)}", ", ".join(unknown))
-    optional = {"depends_on", "source", "timeout", "provides", "provides_with_product", "builds"}
+    optional = {"depends_on", "source", "timeout", "provides", "provides_with_product", "builds", "speed"}
     missing = [key for key in known if key not in entry and key not in optional]
     if missing:
         raise CourseError(where, f"the keys {', '.join(missing)}", "none of them")

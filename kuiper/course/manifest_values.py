@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +62,15 @@ def _is_ladders(value: object) -> bool:
     )
 
 
+def _is_ratios(value: object) -> bool:
+    """Whether a value is a list of numbers above 0, each larger than the one before."""
+    if not isinstance(value, tuple) or not value:
+        return False
+    if not all(isinstance(each, (int, float)) and not isinstance(each, bool) and 0 < each < inf for each in value):
+        return False
+    return all(before < behind for before, behind in pairwise(value))
+
+
 def _is_names(value: object) -> bool:
     return isinstance(value, dict) and all(map(_is_text, value.values()))
 
@@ -73,6 +83,7 @@ KINDS: dict[str, tuple[str, Callable[[object], bool]]] = {
     **dict.fromkeys(("test_count", "points", "minutes"), ("a count", _is_count)),
     "hints": ("tables with 'for', 'ladder' and perhaps 'tests'", _is_ladders),
     "timeout": ("seconds", lambda value: _is_count(value) or (isinstance(value, float) and 0 < value < inf)),
+    "speed": ("rising ratios to the reference's speed", _is_ratios),
     **dict.fromkeys(("provides", "provides_with_product"), ("a table of names", _is_names)),
 }
 """What each key must be: in words, and whether a value is it."""

@@ -29,6 +29,10 @@ class OutcomeTable:
             self._begun = id_
             self.write({"begun": id_})
 
+    def measure(self, id_: str) -> None:
+        """All tests have run, and the speed of this exercise is measured next."""
+        self.write({"measured next": id_})
+
     def write(self, entry: dict[str, Any]) -> None:
         """One line."""
         if self._file:

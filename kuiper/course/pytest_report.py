@@ -11,7 +11,7 @@ from kuiper.course.classroom import Classroom, Outcome
 from kuiper.course.hints import remember_failing
 from kuiper.course.outcomes import OutcomeTable
 from kuiper.course.pytest_selection import SelectionPlugin, exercise_id
-from kuiper.course.speed import speed_line
+from kuiper.course.speed import measure, speed_line
 from kuiper.course.summary import (
     afterwards,
     changed_tests,
@@ -66,6 +66,8 @@ class ReportPlugin:
             self._record(self.selection.open(root), outcomes)
             if not self.interrupted:
                 self.speeds[root] = self._speeds(self.selection.open(root), outcomes)
+                if self.config.getoption("--submission") and self.config.getoption("--speed"):
+                    self._measure(self.selection.open(root), outcomes)
         self.table.close()
 
     def _speeds(self, classroom: Classroom, outcomes: list[Outcome]) -> list[str]:
@@ -74,10 +76,21 @@ class ReportPlugin:
         for verdict in verdicts(classroom, outcomes):
             exercise, probe = verdict.exercise, self.selection.probes.get(verdict.exercise.id)
             own = classroom.selection.kind_of(exercise) == "student" and not classroom.selection.home
-            if own and probe and exercise.is_cython and verdict.passed >= exercise.test_count:
+            if own and probe and verdict.passed >= exercise.test_count:
                 lines.append(speed_line(classroom, exercise, probe))
         classroom.close()
         return [line for line in lines if line]
+
+    def _measure(self, classroom: Classroom, outcomes: list[Outcome]) -> None:
+        """Write how fast the exercises of a submission are that have points for speed, and are solved."""
+        for verdict in verdicts(classroom, outcomes):
+            exercise, probe = verdict.exercise, self.selection.probes.get(verdict.exercise.id)
+            if exercise.speed and probe and verdict.passed == len(verdict.outcomes) == exercise.test_count:
+                self.table.measure(exercise.id)
+                measured = measure(classroom, exercise, probe)
+                if measured and measured.reference:
+                    self.table.write({"speed": exercise.id, "ratio": measured.ratio, "busy": measured.busy})
+        classroom.close()
 
     def _record(self, classroom: Classroom, outcomes: list[Outcome]) -> None:
         """Keep what a full run of an exercise on the student's own file has shown."""

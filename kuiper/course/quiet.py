@@ -37,13 +37,20 @@ def one_thread() -> Iterator[None]:
         kuiper.set_num_threads(threads)
 
 
-def watch_the_cores() -> Callable[[], str]:
-    """Begin to watch; what is returned says in words how busy the machine has been since, or ""."""
-    pid, began = os.getpid(), time.perf_counter()
-    before = seconds_without_core(pid, ())
+def own_wait() -> float:
+    """How long this process was ready to run while others had the cores, in seconds since it began."""
+    return seconds_without_core(os.getpid(), ())
+
+
+def watch_the_cores(waits: Callable[[], float] = own_wait) -> Callable[[], str]:
+    """Begin to watch; what is returned says in words how busy the machine has been since, or "".
+
+    ``waits`` tells how long the process that is timed has waited for a core.
+    """
+    began, before = time.perf_counter(), waits()
 
     def words() -> str:
-        waited, seconds = seconds_without_core(pid, ()) - before, time.perf_counter() - began
+        waited, seconds = waits() - before, time.perf_counter() - began
         load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
         return busy_words(waited, seconds, load, machine.this_machine().cores)
 

@@ -118,6 +118,10 @@ class Worker:
             limit = min(timeout + lost, MOST_TIMES * timeout)
         raise queue.Empty
 
+    def seconds_without_core(self) -> float:
+        """How long the process was ready to run while others had the cores; 0 while there is none."""
+        return seconds_without_core(self._process.pid, self._below) if self._process is not None else 0.0
+
     def stop(self) -> None:
         """End the process, and whatever it has started."""
         if self._process is not None and self._channel is not None:

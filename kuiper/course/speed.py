@@ -4,6 +4,9 @@ The test file of such an exercise has a probe ``speed(impl)``: it makes arrays o
 call to ``best_seconds``, and returns the seconds together with how much was done and what is counted. Where it is known
 what limits the loop, the probe returns a fourth value, and the line compares with that limit, too: ``"of the peak"``
 stands for the multiply-adds of a core, ``"of the bandwidth"`` for the bytes that a core reads from memory.
+
+Where the manifest has ratios as ``speed``, each of them that your speed reaches, as a part of the reference's on the
+same machine, is a point for speed. Both are timed in turns, several times, and the best of each counts.
 """
 
 from __future__ import annotations
@@ -15,17 +18,20 @@ from kuiper.course.errors import CourseError
 from kuiper.course.peak import multiply_adds, reads
 from kuiper.course.places import state_folder
 from kuiper.course.progress import digest
+from kuiper.course.quiet import watch_the_cores
 from kuiper.course.state_file import as_table, read_state, write_state
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from kuiper.course.classroom import Classroom
     from kuiper.course.manifest import Exercise
+    from kuiper.course.progress import Progress
 
 OF_THE_PEAK, OF_THE_BANDWIDTH = LIMITS = "of the peak", "of the bandwidth"
 SECONDS = 0.2
+ROUNDS, MOST_ROUNDS = 3, 6  # for points: on a machine that is quiet, and on a busy one
 CLOSE = 0.7  # of the reference's speed: then there is no yellow line to look for
 
 
@@ -35,6 +41,29 @@ class Rate(NamedTuple):
     per_second: float
     unit: str
     limit: str = ""
+
+
+class Measured(NamedTuple):
+    """Both speeds, the best of several; ``busy`` says how others had the cores meanwhile, or ""."""
+
+    yours: Rate
+    reference: Rate | None
+    busy: str = ""
+
+    @property
+    def ratio(self) -> float:
+        """Your speed as a part of the reference's; 0 where there is none."""
+        return self.yours.per_second / self.reference.per_second if self.reference else 0.0
+
+
+def reached(exercise: Exercise, ratio: float) -> int:
+    """How many points for speed a ratio is worth.
+
+    >>> from types import SimpleNamespace
+    >>> [reached(SimpleNamespace(speed=(0.1, 0.5, 0.9)), ratio) for ratio in (0.05, 0.5, 2.0)]
+    [0, 2, 3]
+    """
+    return sum(ratio >= least for least in exercise.speed)
 
 
 def best_seconds(call: Callable[[], Any]) -> float:
@@ -64,20 +93,98 @@ def bytes_per_second(root: Path) -> float:
 def speed_line(classroom: Classroom, exercise: Exercise, probe: Callable[..., Any]) -> str:
     """Your speed and the reference's, in one line; "" where they cannot be measured.
 
-    What was measured for this text of the student's file is kept, and not measured again.
+    What was measured for this text of the student's file is kept, and not measured again, unless the machine was too
+    busy to judge; the best ratio stays.
     """
-    path = state_folder(exercise.course.parent) / "speed.json"
-    kept = as_table(read_state(path))
-    text = digest(exercise)
-    entry = kept.get(exercise.id)
-    if isinstance(entry, list) and len(entry) == 2 and entry[0] == text and isinstance(entry[1], str):
-        return entry[1]
-    yours, line = _rate(classroom, exercise, probe, reference=False), ""
-    if yours:
-        reference = _rate(classroom, exercise, probe, reference=True)
-        line = worded(exercise, yours, reference, _most(exercise.course.parent, yours.limit))
-    write_state(path, {**kept, exercise.id: [text, line]})
+    root = exercise.course.parent
+    kept = _kept(root)
+    before = kept.get(exercise.id)
+    if before is not None and before["text"] == digest(exercise) and not before["busy"]:
+        return str(before["line"])
+    best = before["ratio"] if before is not None and before["text"] == digest(exercise) else 0.0
+    measured, line, ratio, busy = measure(classroom, exercise, probe), "", best, ""
+    if measured:
+        ratio = max(best, measured.ratio)
+        busy = measured.busy if reached(exercise, ratio) < len(exercise.speed) else ""
+        line = worded(exercise, measured.yours, measured.reference, _most(root, measured.yours.limit))
+        line += points_words(exercise, ratio, busy) if measured.reference else ""
+    entry = {"text": digest(exercise), "line": line, "ratio": ratio, "busy": busy}
+    write_state(_file(root), {**kept, exercise.id: entry})
     return line
+
+
+def measure(classroom: Classroom, exercise: Exercise, probe: Callable[..., Any]) -> Measured | None:
+    """Time both in turns until all points are reached, or no more are to be expected; None if yours fails.
+
+    Without ratios in the manifest, each is timed once.
+    """
+    busy = watch_the_cores(classroom.seconds_without_core)
+    yours: list[Rate] = []
+    reference: list[Rate] = []
+    while True:
+        for rates, is_reference in ((yours, False), (reference, True)):
+            rate = _rate(classroom, exercise, probe, is_reference)
+            rates += [rate] if rate else []
+        if not yours:
+            return None
+        measured = Measured(max(yours), max(reference, default=None), busy())
+        enough = len(yours) >= (MOST_ROUNDS if measured.busy else ROUNDS)
+        if not reference or enough or reached(exercise, measured.ratio) == len(exercise.speed):
+            return measured
+
+
+def kept_ratio(exercise: Exercise) -> float:
+    """The best ratio that was measured for the student's file as it is now; 0 if there is none."""
+    entry = _kept(exercise.course.parent).get(exercise.id)
+    return float(entry["ratio"]) if entry is not None and entry["text"] == digest(exercise) else 0.0
+
+
+def points(exercise: Exercise, progress: Progress) -> int:
+    """The points for speed of the student's file as it is now: none unless it is solved."""
+    return reached(exercise, kept_ratio(exercise)) if progress.status(exercise) == "solved" else 0
+
+
+def all_points(exercises: Iterable[Exercise], progress: Progress) -> str:
+    """One line for ``kuiper progress``; "" while there are no points for speed."""
+    timed = [exercise for exercise in exercises if exercise.speed]
+    have = {exercise: points(exercise, progress) for exercise in timed}
+    if not any(have.values()):
+        return ""
+    each = ", ".join(f"{exercise.id}: {count} of {len(exercise.speed)}" for exercise, count in have.items() if count)
+    return f"points for speed: {sum(have.values())} of {sum(len(exercise.speed) for exercise in timed)} ({each})"
+
+
+def points_words(exercise: Exercise, ratio: float, busy: str = "") -> str:
+    """What follows the speeds where there are points for them.
+
+    >>> from types import SimpleNamespace
+    >>> points_words(SimpleNamespace(speed=(0.1, 0.5, 0.9)), 0.6)
+    '; points for speed: 2 of 3 (the next at 0.9 of the reference, yours reaches 0.6)'
+    """
+    if not exercise.speed:
+        return ""
+    count, full = reached(exercise, ratio), len(exercise.speed)
+    if count == full:
+        return f"; points for speed: {count} of {full}"
+    words = f"the next at {exercise.speed[count]:.2g} of the reference, yours reaches {ratio:.2g}"
+    doubt = f"; the machine was too busy to judge: {busy}; run it again" if busy else ""
+    return f"; points for speed: {count} of {full} ({words}{doubt})"
+
+
+def _file(root: Path) -> Path:
+    return state_folder(root) / "speed.json"
+
+
+def _kept(root: Path) -> dict[str, dict[str, Any]]:
+    """What has been measured, by exercise, as far as the file holds what is written to it."""
+    kinds = {"text": str, "line": str, "ratio": float, "busy": str}
+    return {
+        id_: entry
+        for id_, entry in as_table(read_state(_file(root))).items()
+        if isinstance(entry, dict)
+        and entry.keys() == kinds.keys()
+        and all(isinstance(entry[key], kind) for key, kind in kinds.items())
+    }
 
 
 def worded(exercise: Exercise, yours: Rate, reference: Rate | None, most: float | None = None) -> str:
@@ -128,9 +235,10 @@ def _rate(classroom: Classroom, exercise: Exercise, probe: Callable[..., Any], r
 
     selection = replace(classroom.selection_for(exercise), mode="fast")
     if reference:
-        if not exercise.solution_file.is_file():
+        path = classroom.reference_file(exercise)
+        if path is None:
             return None
-        selection = selection.with_path(exercise, exercise.solution_file)
+        selection = selection.with_path(exercise, path)
     try:
         seen = classroom.implementation(exercise, selection).observe_probe(probe, (), {})
     except CourseError:

@@ -87,6 +87,10 @@ class SubmissionRoom(Classroom):
             self.failed.add(exercise.id)
             raise UndoneError("not started", f"{exercise.label} - {NOT_HANDED_IN}")
 
+    def reference_file(self, exercise: Exercise) -> Path | None:
+        """Lent like that of an exercise which has failed: this one is asked for when it is solved, and helps nobody."""
+        return self._reference(exercise) if exercise.solution_file.is_file() else None
+
     def lend(self, folder: Path) -> None:
         """pytest lets nobody else read a test's folder; a submission may run as somebody else."""
         files = tests_files(self.home)
@@ -98,7 +102,7 @@ class SubmissionRoom(Classroom):
     def close(self) -> None:
         """End the worker and whatever it has left behind, then remove what it wrote."""
         super().close()
-        self._worker = None
+        self._worker = self._current = None
         if self._scratch is not None:
             end_below(os.getpid())
             remove(self._scratch)

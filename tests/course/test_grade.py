@@ -17,6 +17,7 @@ from kuiper.cli.grade import details, table_of
 from kuiper.cli.terminal import PlainConsole
 from kuiper.course.errors import CourseError
 from kuiper.course.grade import MOST_SHOWN, Report, as_dict, grade_all, grade_one, gradescope, shown, submissions_in
+from kuiper.course.manifest import read_syllabus
 from kuiper.course.processes import descendants
 from kuiper.course.sandbox import Mode, best_mode, works
 from tests.course.made_up import made_up
@@ -53,6 +54,56 @@ def test_a_failed_dependency_is_replaced(syllabus: Syllabus, tmp_path: Path) -> 
     assert [test["score"] for test in scores["tests"]] == [0, 3]
     assert "got      7" in scores["tests"][0]["output"]
     json.dumps(scores)
+
+
+TIMED = """
+
+def speed(impl):
+    return float(impl.double(getattr(impl, "SECONDS", 1))), 1, "calls"
+"""
+
+
+@pytest.fixture
+def timed(tmp_path: Path) -> Syllabus:
+    """The made-up course with points for speed; a submission says itself how many seconds it takes."""
+    course = made_up(tmp_path / "timed").root / "course1_made_up"
+    manifest, test = course / "course.toml", course / "test_double.py"
+    manifest.write_text(manifest.read_text().replace("minutes = 5\n", "minutes = 5\nspeed = [0.1, 0.5, 0.9]\n", 1))
+    test.write_text(test.read_text() + TIMED)
+    return read_syllabus(tmp_path / "timed")
+
+
+@pytest.mark.parametrize(
+    ("code", "points", "odd"),
+    [
+        (HONEST, (2, 3), ""),
+        (HONEST + "SECONDS = 2\n", (2, 2), ""),
+        (HONEST + "SECONDS = 100\n", (2, 0), ""),
+        (HONEST + "SECONDS = 0.01\n", (2, 3), "1.1: 100.0 times as fast as the reference"),
+        (HONEST + "SECONDS = None\n", (2, 0), "1.1: its speed could not be measured"),
+        ("def double(x):\n    return 7\n", (0, 0), ""),
+    ],
+)
+def test_speed_gives_points_of_its_own(
+    timed: Syllabus, tmp_path: Path, code: str, points: tuple[int, int], odd: str
+) -> None:
+    folder = submission(tmp_path, "fast", code)
+    report = grade_all(timed, [timed.exercise("1.1")], [folder], 60.0, 1, lambda report: None, speed=True)[0]
+    assert (report.points, report.speed, report.most_speed) == (*points, 3)
+    told = [words for words in report.odd if "busy" not in words]
+    assert [words.partition(":")[0] for words in told] == (["1.1"] if odd else [])
+    assert not odd or told[0].startswith(odd)
+    scores = gradescope(report)
+    assert scores["score"] == sum(points)
+    assert [(test["name"], test["score"], test["max_score"]) for test in scores["tests"]][1:] == [
+        ("1.1 double: speed", points[1], 3)
+    ]
+
+
+def test_speed_counts_only_where_it_is_asked_for(timed: Syllabus, tmp_path: Path) -> None:
+    report = grade_one(timed, [timed.exercise("1.1")], submission(tmp_path, "fast", HONEST), 60.0)
+    assert (report.points, report.speed, report.most_speed) == (2, 0, 0)
+    assert len(gradescope(report)["tests"]) == 1
 
 
 def test_untouched_links_and_giants_are_not_taken(syllabus: Syllabus, tmp_path: Path) -> None:
