@@ -11,6 +11,7 @@ import importlib.machinery
 import importlib.util
 import io
 import re
+import subprocess
 import sys
 import tempfile
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -18,10 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from kuiper import compiler
-from kuiper.course import local_arrays
+from kuiper.course import ascii_names, local_arrays
 from kuiper.course.c_modules import SUFFIX, RefusedError, compile_c
 from kuiper.course.compile_errors import shown, translate
 from kuiper.course.errors import BuildError, ExerciseSyntaxError
+from kuiper.course.places import python_environment
 from kuiper.course.state_file import keep_text
 from kuiper.machine.levels import build_config
 
@@ -129,9 +131,22 @@ def _build_once(path: Path, name: str, binary: Path, mode: Mode, bare: bool) -> 
     try:
         _build(path, name, binary, mode, bare)
     except ExerciseSyntaxError as error:
+        if ascii_names.are_used() and not path.read_bytes().isascii():
+            _build_apart(path, binary.parent, mode, bare)
+            if binary.exists():
+                return
+            error = ExerciseSyntaxError(refusal.read_text(encoding="utf-8")) if refusal.exists() else error
         if not TROUBLE.search(str(error)):  # that would be the machine's trouble, not the text's
             keep_text(refusal, str(error))
-        raise
+        raise error from None
+
+
+def _build_apart(path: Path, cache: Path, mode: Mode, bare: bool) -> None:
+    """Try again in a process whose Cython knows all letters; it leaves the module in the cache, or its refusal."""
+    code = f"from pathlib import Path; from kuiper.course.builder import load_pyx; load_pyx(Path({str(path)!r}), "
+    code += f"Path({str(cache)!r}), {mode!r}, {bare!r})"
+    words = [sys.executable, "-c", code]
+    subprocess.run(words, env=python_environment(), stdin=subprocess.DEVNULL, capture_output=True, check=False)
 
 
 def _refusal_file(stem: Path, path: Path) -> Path:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import numpy as np
 
 import kuiper
-from kuiper.course import local_arrays
+from kuiper.course import ascii_names, local_arrays
 from kuiper.course.importer import load
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.observation import Observation, Raised, observe_all
@@ -35,6 +35,8 @@ def main() -> int:
     os.dup2(2, 1)
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
+    with contextlib.suppress(ImportError):  # without Cython there is nothing to compile; whoever tries is told
+        ascii_names.use()
     serve(requests, answers)
     return 0
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import subprocess
 import sys
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from kuiper.course.c_modules import RefusedError
 from kuiper.course.errors import BuildError, ExerciseSyntaxError
 from kuiper.course.local_arrays import fills_variables
 from kuiper.course.observation import observe
+from kuiper.course.places import python_environment
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -189,3 +191,39 @@ def test_annotate_writes_html(tmp_path: Path) -> None:
     page = annotate(write(tmp_path, GOOD), tmp_path)
     assert page.suffix == ".html"
     assert "Cython" in page.read_text()
+
+
+SMALL_SCANNER = """
+import sys
+from pathlib import Path
+from kuiper.course import ascii_names, builder
+ascii_names.use()
+apart = builder._build_apart
+builder._build_apart = lambda *words: (print("apart"), apart(*words))
+try:
+    print(builder.load_pyx(Path(sys.argv[1]), Path(sys.argv[2])).twice.__doc__.splitlines()[-1])
+except builder.ExerciseSyntaxError as error:
+    print(error)
+print(ascii_names.are_used())
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("def twice(x):\n    'größer'\n    return x * 2  # 两倍\n", ["größer"]),
+        ("def twice(größe):\n    'names'\n    return größe * 2\n", ["apart", "names"]),
+        ("def twice(größe):\n    return größ * 2\n", ["apart", "twice.pyx:2:12: undeclared name not builtin: größ"]),
+        ("def twice(x):\n    return x ± 2\n", ["apart", "twice.pyx:2:14: Unrecognized character"]),
+    ],
+)
+def test_the_small_scanner_of_a_worker_refuses_no_name(tmp_path: Path, cache: Path, text: str, seen: list[str]) -> None:
+    path = tmp_path / "twice.pyx"
+    path.write_text(text, encoding="utf-8")
+    words = [sys.executable, "-c", SMALL_SCANNER, str(path), str(cache)]
+    environment = {**python_environment(), "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[: len(seen)] == seen
+    assert lines[-1] == "True"
