@@ -118,9 +118,55 @@ def test_products(steps_of: Any, shape: Any, x_type: Any, per_output: bool) -> N
     assert steps_of(node, inputs=[x], constants=constants) == ["bytes"]
 
 
-def test_a_matrix_that_the_graph_computes_is_left_to_the_layer(steps_of: Any) -> None:
+@pytest.mark.parametrize("kinds", [(np.uint8, np.uint8), (np.uint8, np.int8), (np.int8, np.uint8), (np.int8, np.int8)])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ((3, 4), (4, 5)),
+        ((2, 3, 70, 41), (2, 3, 41, 67)),
+        ((3, 1, 5, 64), (2, 64, 33)),
+        ((1, 600), (600, 1)),
+        ((4, 2, 3), (3, 8)),
+    ],
+)
+def test_products_of_matrices_that_the_graph_computes(steps_of: Any, first: Any, second: Any, kinds: Any) -> None:
+    inputs = [random(kind, *shape) for kind, shape in zip(kinds, (first, second), strict=True)]
+    inputs[0].reshape(-1)[:] = np.iinfo(kinds[0]).max  # the largest sums
+    inputs[0].reshape(-1)[::3] = random(kinds[0], inputs[0].size)[::3]
+    constants = {
+        "xs": np.float32(0.02), "xz": random(kinds[0], 1)[0], "ws": np.float32(0.01), "wz": random(kinds[1], 1)[0],
+        "ys": np.float32(0.3), "yz": random(kinds[0], 1)[0],
+    }  # fmt: skip
+    node = helper.make_node("QLinearMatMul", ["x", "xs", "xz", "x1", "ws", "wz", "ys", "yz"], ["y"])
+    assert steps_of(node, inputs=inputs, constants=constants) == ["bytes"]
+    for zeros in ([], ["xz", "wz"]):
+        node = helper.make_node("MatMulInteger", ["x", "x1", *zeros], ["y"])
+        assert steps_of(node, inputs=inputs, constants=constants) == ["bytes"]
+
+
+@pytest.mark.parametrize("turned", ["left", "right", "both"])
+def test_products_of_matrices_that_lie_by_columns(steps_of: Any, turned: str) -> None:
+    """Queries by keys: heads lie side by side, and keys are turned."""
+    constants = {"s": np.float32(0.02), "z": np.uint8(131), "t": np.float32(2.5), "u": np.uint8(90)}
+    nodes = [
+        helper.make_node("Transpose", ["x"], ["a"], perm=[0, 2, 3, 1] if turned != "right" else [0, 2, 1, 3]),
+        helper.make_node("Transpose", ["x1"], ["b"], perm=[0, 2, 3, 1] if turned != "left" else [0, 2, 1, 3]),
+        helper.make_node("QLinearMatMul", ["a", "s", "z", "b", "s", "z", "t", "u"], ["y"]),
+    ]
+    shapes = {"left": ((2, 19, 3, 35), (2, 19, 3, 18)), "right": ((2, 35, 3, 19), (2, 37, 3, 19))}
+    shapes["both"] = ((2, 19, 3, 35), (2, 37, 3, 19))
+    inputs = [random(np.uint8, *shape) for shape in shapes[turned]]
+    assert steps_of(*nodes, inputs=inputs, constants=constants) == ["bytes"]
+
+
+def test_matrices_that_do_not_fit_are_left_to_the_layer(tmp_path: Path) -> None:
     node = helper.make_node("MatMulInteger", ["x", "x1"], ["y"])
-    assert steps_of(node, inputs=[random(np.uint8, 3, 4), random(np.int8, 4, 5)], constants={}) == ["layer"]
+    shapes = {"x": ("n", "k"), "x1": ("l", "m")}
+    infos = [helper.make_tensor_value_info(name, TensorProto.UINT8, shape) for name, shape in shapes.items()]
+    graph = helper.make_graph([node], "graph", infos, [helper.make_tensor_value_info("y", 0, None)])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]), tmp_path / "model.onnx")
+    with pytest.raises(kuiper.ShapeError, match="factors that fit"):
+        kuiper.load(tmp_path / "model.onnx")(random(np.uint8, 3, 4), random(np.uint8, 5, 6))
 
 
 @pytest.mark.parametrize("shape", [(3, 17, 40), (2, 3, 5, 7), (600,)])
@@ -213,6 +259,78 @@ def test_means_of_bytes(steps_of: Any, dtype: Any) -> None:
     constants = {"s": np.float32(0.1), "z": random(dtype, 1)[0], "t": np.float32(0.09), "u": random(dtype, 1)[0]}
     node = helper.make_node("QLinearGlobalAveragePool", ["x", "s", "z", "t", "u"], ["y"], domain="com.microsoft")
     assert steps_of(node, inputs=[random(dtype, 2, 19, 5, 7)], constants=constants) == ["mean"]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("word", ["QLinearAdd", "QLinearMul"])
+@pytest.mark.parametrize(
+    "shapes", [[(2, 7, 40), (7, 40)], [(40,), (3, 1, 1)], [(1,), (3, 50)], [(5, 1), (1, 300)], [(), (9,)]]
+)
+def test_arithmetic_of_bytes_that_broadcast(steps_of: Any, shapes: Any, word: str, dtype: Any) -> None:
+    constants = {
+        "as": np.float32(0.031), "az": random(dtype, 1)[0], "bs": np.float32(0.0173), "bz": random(dtype, 1)[0],
+        "cs": np.float32(0.041 if word == "QLinearAdd" else 0.7), "cz": random(dtype, 1)[0],
+        "a": random(dtype, *shapes[0]), "b": random(dtype, *shapes[1]),
+    }  # fmt: skip
+    name = "sum" if word == "QLinearAdd" else "product"
+    for a, b in (("x", "x1"), ("a", "x"), ("x", "b")):
+        given = {"x": shapes[1] if a == "a" else shapes[0], "x1": shapes[1]}
+        inputs = [random(dtype, *given[operand]) for operand in (a, b) if operand in given]
+        node = helper.make_node(word, [a, "as", "az", b, "bs", "bz", "cs", "cz"], ["y"], domain="com.microsoft")
+        if all(x.shape for x in inputs):
+            assert steps_of(node, inputs=inputs, constants=constants) == [name]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("word", ["QLinearAdd", "QLinearMul"])
+def test_arithmetic_of_bytes_of_an_image_by_channels(steps_of: Any, word: str, dtype: Any) -> None:
+    """Squeeze and excitation: behind a convolution, channels are neighbours."""
+    constants = {
+        "s": np.float32(0.02), "z": dtype(3), "w": random(np.int8, 21, 9, 1, 1), "t": np.float32(0.001),
+        "zero": np.int8(0), "ys": np.float32(0.3), "g": random(dtype, 21, 1, 1),
+    }  # fmt: skip
+    nodes = [
+        helper.make_node("QLinearConv", ["x", "s", "z", "w", "t", "zero", "ys", "z"], ["c"]),
+        helper.make_node(word, ["g", "s", "z", "c", "ys", "z", "ys", "z"], ["y"], domain="com.microsoft"),
+    ]
+    steps = steps_of(*nodes, inputs=[random(dtype, 2, 9, 6, 7)], constants=constants)
+    assert steps == ["bytes", "sum" if word == "QLinearAdd" else "product"]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("axis", [-1, 0, 1])
+@pytest.mark.parametrize("opset", [12, 13])
+@pytest.mark.parametrize("shape", [(3, 5, 17), (20, 2, 300), (2, 9, 2)])
+def test_softmax_of_bytes(steps_of: Any, shape: Any, opset: int, axis: int, dtype: Any) -> None:
+    names = ["x", "s", "z", "t", "u"]
+    node = helper.make_node("QLinearSoftmax", names, ["y"], domain="com.microsoft", axis=axis, opset=opset)
+    for step, scale in ((1 / 256, 0.11), (1 / 100, 0.004), (1 / 200, 1.5)):
+        constants = {"s": np.float32(scale), "z": dtype(7), "t": np.float32(step), "u": random(dtype, 1)[0]}
+        assert steps_of(node, inputs=[random(dtype, *shape)], constants=constants) == ["softmax"]
+
+
+def test_softmax_of_bytes_whose_exponentials_overflow_is_left_to_the_layer(steps_of: Any) -> None:
+    node = helper.make_node("QLinearSoftmax", ["x", "s", "z", "t", "u"], ["y"], domain="com.microsoft", opset=13)
+    constants = {"s": np.float32(0.1), "z": np.uint8(0), "t": np.float32(1 / 3000), "u": np.uint8(0)}
+    with np.errstate(all="ignore"):
+        assert steps_of(node, inputs=[random(np.uint8, 5, 1)], constants=constants) == ["layer"]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("last", [0, 1])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"kernel_shape": [3, 2], "strides": [2, 1], "pads": [1, 0, 1, 1]},
+        {"kernel_shape": [3, 3], "strides": [2, 2], "auto_pad": "SAME_UPPER", "count_include_pad": 1},
+        {"kernel_shape": [2, 4], "strides": [3, 3], "ceil_mode": 1, "pads": [1, 1, 0, 1], "count_include_pad": 1},
+    ],
+)
+def test_mean_pools_of_bytes(steps_of: Any, settings: Any, last: int, dtype: Any) -> None:
+    constants = {"s": np.float32(0.05), "z": dtype(7), "t": np.float32(0.013), "u": dtype(12)}
+    names = ["x", "s", "z", "t", "u"]
+    node = helper.make_node("QLinearAveragePool", names, ["y"], domain="com.microsoft", channels_last=last, **settings)
+    assert steps_of(node, inputs=[random(dtype, 2, 8, 9, 19)], constants=constants) == ["mean"]
 
 
 @pytest.mark.parametrize("turned", [0, 1])

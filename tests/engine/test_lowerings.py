@@ -19,7 +19,16 @@ from tests.graph.pass_graphs import OUTPUT, file_graph
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-OF_BYTES = ("integer_matmul", "integer_convolution", "byte_pooling", "quantize", "quantized_lstm", "byte_table")
+OF_BYTES = (
+    "integer_matmul",
+    "integer_convolution",
+    "byte_pooling",
+    "byte_arithmetic",
+    "byte_softmax",
+    "quantize",
+    "quantized_lstm",
+    "byte_table",
+)
 """Modules whose operators PyTorch does not export: test_lowering_quantized_onnx.py and test_quantized_lstm.py."""
 
 

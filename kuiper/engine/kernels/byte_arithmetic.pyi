@@ -1,4 +1,11 @@
+from collections.abc import Sequence
+
 from kuiper.engine.step import Step
 
-class ByteSum(Step):
-    def __init__(self, numbers: dict[str, float]) -> None: ...
+class ByteArithmetic(Step):
+    def __init__(
+        self, numbers: dict[str, float], shape: Sequence[int], places: Sequence[tuple[int, Sequence[int]]]
+    ) -> None: ...
+
+class ByteSum(ByteArithmetic): ...
+class ByteProduct(ByteArithmetic): ...

@@ -1,9 +1,12 @@
-"""Pools of bytes: the largest of each window, and the mean of an image. Channels are neighbours, so that loops are vectors.
+"""Pools of bytes: the largest and the mean of each window, and the mean of an image. Channels are neighbours, so that loops are
+vectors.
 
     BytePooling    out[y, x, c] = max over taps of image[y * stride - pad + ..., x * stride - pad + ..., c]
+    ByteWindowMean out[y, x, c] = round((sum over the same taps of (image[...] - zero) * scale) / count[y, x] / out_scale + out_zero)
     ByteMean       out[c] = round((sum over pixels of image[.., c] - pixels * zero) * scale[c]) + out_zero
 
-A border is smaller than everything: taps outside are left out, and a window that has none but these gets the least number.
+The border of the largest is smaller than everything: taps outside are left out, and a window that has none but these gets the
+least number. A mean is taken in float32 and in this order, as onnxruntime takes it.
 """
 
 import numpy as np
@@ -22,7 +25,14 @@ cdef struct Pooled:
     Py_ssize_t x, x_image, x_row, x_pixel  # bytes; the output has no gaps
     Py_ssize_t out
     int flip  # 128 for int8
+    int zero
+    float scale, out_scale, out_zero, low, high  # of a mean
+
+cdef struct Windows:
+    Pooled pooled
     Py_ssize_t rows, tasks  # of the output in a task
+    const float* count_y  # how many taps of a window count along each axis, for a mean
+    const float* count_x
 
 cdef struct Averaged:
     Py_ssize_t pixels, channels, zero
@@ -34,53 +44,116 @@ cdef struct Averaged:
 
 
 cdef class BytePooling(Step):
-    """See the head of this file. ``numbers`` names the fields of Pooled, but for the last two."""
+    """See the head of this file. ``numbers`` names the fields of Pooled up to ``flip``."""
 
-    cdef Pooled work
+    cdef Windows work
 
     def __init__(self, dict numbers):
+        cdef Windows* w = &self.work
         cdef Py_ssize_t lines = numbers["images"] * numbers["out_h"]
         cdef Py_ssize_t line = numbers["out_w"] * numbers["channels"] * numbers["kernel_h"] * numbers["kernel_w"]
-        self.tasks = max(1, min(lines, lines * line // TASK))
-        self.work = {**numbers, "rows": lines, "tasks": self.tasks}
-        self.numbers, self.run = &self.work, pool
+        for_means = dict.fromkeys(("zero", "scale", "out_scale", "out_zero", "low", "high"), 0)
+        w.pooled = {**for_means, **numbers}
+        w.rows, w.tasks = lines, max(1, min(lines, lines * line // TASK))
+        self.tasks = w.tasks
+        self.numbers, self.run = w, pool_largest
 
 
-cdef void pool(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
+cdef class ByteWindowMean(BytePooling):
+    """See the head of this file. ``numbers`` names the fields of Pooled up to ``high``.
+
+    ``count_y`` and ``count_x``, float32 (out_h) and (out_w), are how many taps of a window count along each axis.
+    """
+
+    def __init__(self, dict numbers, const float[::1] count_y, const float[::1] count_x):
+        super().__init__(numbers)
+        self.work.count_y, self.work.count_x = &count_y[0], &count_x[0]
+        self.keeps = (count_y, count_x)
+        self.run = pool_means
+        self.scratch_floats = self.work.pooled.channels
+
+
+cdef void pool_largest(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
     """Some rows of the output."""
-    cdef const Pooled* w = <const Pooled*> numbers
+    cdef const Windows* w = <const Windows*> numbers
+    cdef const Pooled* p = &w.pooled
     cdef Py_ssize_t line, x
     cdef unsigned char* out
     for line in range(task * w.rows // w.tasks, (task + 1) * w.rows // w.tasks):
-        out = <unsigned char*> memory.arena + w.out + line * w.out_w * w.channels
-        for x in range(w.out_w):
-            pool_window(w, line // w.out_h, line % w.out_h, x, out + x * w.channels, memory)
+        out = <unsigned char*> memory.arena + p.out + line * p.out_w * p.channels
+        for x in range(p.out_w):
+            largest_of_window(p, line // p.out_h, line % p.out_h, x, out + x * p.channels, memory)
 
 
-cdef inline void pool_window(
+cdef void pool_means(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
+    """Some rows of the output."""
+    cdef const Windows* w = <const Windows*> numbers
+    cdef const Pooled* p = &w.pooled
+    cdef Py_ssize_t line, x
+    cdef unsigned char* out
+    for line in range(task * w.rows // w.tasks, (task + 1) * w.rows // w.tasks):
+        out = <unsigned char*> memory.arena + p.out + line * p.out_w * p.channels
+        for x in range(p.out_w):
+            mean_of_window(p, w.count_y[line % p.out_h] * w.count_x[x], line // p.out_h, line % p.out_h, x, out + x * p.channels, memory)
+
+
+cdef inline const unsigned char* tap(
+    const Pooled* w, Py_ssize_t image, Py_ssize_t y, Py_ssize_t x, Py_ssize_t ky, Py_ssize_t kx, const Memory* memory
+) noexcept nogil:
+    """The channels under a tap of a window; NULL outside of the image."""
+    cdef Py_ssize_t in_y = y * w.stride_h - w.pad_top + ky * w.dilation_h
+    cdef Py_ssize_t in_x = x * w.stride_w - w.pad_left + kx * w.dilation_w
+    if in_y < 0 or in_y >= w.in_h or in_x < 0 or in_x >= w.in_w:
+        return NULL
+    return <const unsigned char*> memory.arena + w.x + image * w.x_image + in_y * w.x_row + in_x * w.x_pixel
+
+
+cdef inline void largest_of_window(
     const Pooled* w, Py_ssize_t image, Py_ssize_t y, Py_ssize_t x, unsigned char* out, const Memory* memory
 ) noexcept nogil:
     """The largest bytes of one window."""
-    cdef Py_ssize_t ky, kx, in_y, in_x, c, channels = w.channels
+    cdef Py_ssize_t ky, kx, c, channels = w.channels
     cdef unsigned char flip = w.flip, number
-    cdef const unsigned char* row
     cdef const unsigned char* source
     memset(out, 0, channels)
     for ky in range(w.kernel_h):
-        in_y = y * w.stride_h - w.pad_top + ky * w.dilation_h
-        if in_y < 0 or in_y >= w.in_h:
-            continue
-        row = <const unsigned char*> memory.arena + w.x + image * w.x_image + in_y * w.x_row
         for kx in range(w.kernel_w):
-            in_x = x * w.stride_w - w.pad_left + kx * w.dilation_w
-            if in_x < 0 or in_x >= w.in_w:
+            source = tap(w, image, y, x, ky, kx, memory)
+            if source == NULL:
                 continue
-            source = row + in_x * w.x_pixel
             for c in range(channels):
                 number = source[c] ^ flip
                 out[c] = number if number > out[c] else out[c]
     for c in range(channels):
         out[c] ^= flip
+
+
+cdef inline void mean_of_window(
+    const Pooled* w, float count, Py_ssize_t image, Py_ssize_t y, Py_ssize_t x, unsigned char* out, const Memory* memory
+) noexcept nogil:
+    """The means of one window."""
+    cdef Py_ssize_t ky, kx, c, channels = w.channels
+    cdef int flip = w.flip, less = w.flip + w.zero
+    cdef float scale = w.scale, number
+    cdef float out_scale = w.out_scale, out_zero = w.out_zero, low = w.low, high = w.high
+    cdef float unit = 12582912  # 1.5 * 2**23: beside it a float has no room for a fraction
+    cdef float* sums = memory.scratch
+    cdef const unsigned char* source
+    memset(sums, 0, channels * sizeof(float))
+    for ky in range(w.kernel_h):
+        for kx in range(w.kernel_w):
+            source = tap(w, image, y, x, ky, kx, memory)
+            if source == NULL:
+                continue
+            for c in range(channels):
+                number = <float> ((source[c] ^ flip) - less) * scale
+                sums[c] += number
+    for c in range(channels):
+        number = sums[c] / count
+        number = number / out_scale + out_zero
+        number = number if number > low else low
+        number = number if number < high else high
+        out[c] = <unsigned char> <int> (number + unit - unit)
 
 
 cdef class ByteMean(Step):

@@ -32,6 +32,14 @@ def constant_of(value: AnyValue | None) -> Array | None:
     return numbers if numbers.dtype.kind in "fiu" else None
 
 
+def number_of(given: dict[str, AnyValue], name: str) -> Any:
+    """The one number of a constant scale or zero point, 0 if there is none; None if it is no such constant."""
+    if name not in given:
+        return 0
+    numbers = constant_of(given[name])
+    return None if numbers is None or numbers.size != 1 else numbers.reshape(-1)[0]
+
+
 def bytes_on_arena(planner: Planner, value: AnyValue | None) -> Value | None:
     """A tensor of int8 or uint8 on the arena; None if it is none, or a constant."""
     if value is None or constant_of(value) is not None:

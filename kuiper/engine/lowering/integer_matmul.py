@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.engine.integer_packing import without_zero_point
+from kuiper.engine.lowering.byte_products import product_of_stacks
 from kuiper.engine.lowering.byte_sums import (
     Dequantisation,
     Ending,
@@ -16,7 +17,7 @@ from kuiper.engine.lowering.byte_sums import (
     requantised,
     to_floats,
 )
-from kuiper.engine.lowering.byte_values import as_byte_rows, by_name, bytes_on_arena, constant_of
+from kuiper.engine.lowering.byte_values import as_byte_rows, by_name, bytes_on_arena, constant_of, number_of
 from kuiper.engine.lowering.convolution import POINTWISE
 from kuiper.engine.lowering.integer_convolution import (
     IntegerLayer,
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
 def lower_matmul_integer(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
     """Sums of 32 bits."""
     given = by_name(layer, inputs, "A B a_zero_point b_zero_point")
+    if constant_of(given["B"]) is None:
+        return _stacks(planner, given, ("A", "B"), WholeNumbers())
     zero = zero_point(given.get("a_zero_point"))
     return _product(planner, given["A"], _matrix(given, "B", "b_zero_point"), zero, WholeNumbers())
 
@@ -57,12 +60,25 @@ def lower_qlinear_matmul(layer: Any, inputs: list[AnyValue], planner: Planner) -
     """Bytes again."""
     names = "a a_scale a_zero_point b b_scale b_zero_point y_scale y_zero_point"
     given = by_name(layer, inputs, names)
+    if constant_of(given["b"]) is None:
+        one = requantised(given, ("a_scale", "b_scale", "y_scale"), "y_zero_point", 1)
+        return None if one is None else _stacks(planner, given, ("a", "b"), one)
     matrix = _matrix(given, "b", "b_zero_point")
     if matrix is None:
         return None
     back = requantised(given, ("a_scale", "b_scale", "y_scale"), "y_zero_point", len(matrix.weight))
     zero = zero_point(given.get("a_zero_point"))
     return None if back is None else _product(planner, given["a"], matrix, zero, back)
+
+
+def _stacks(
+    planner: Planner, given: dict[str, AnyValue], names: tuple[str, str], ending: WholeNumbers | Requantisation
+) -> Sequence[AnyValue] | None:
+    """The product of two tensors that the graph computes, whose zero points are constants."""
+    first, second = (number_of(given, f"{name.lower()}_zero_point") for name in names)
+    if first is None or second is None:
+        return None
+    return product_of_stacks(planner, (given[names[0]], given[names[1]]), (int(first), int(second)), ending)
 
 
 @lowers(QuantizedLinear)

@@ -142,12 +142,16 @@ class QLinearSoftmax(QLinear):
     Source: as the module.
     """
 
+    def __init__(self, op: RuntimeOperator) -> None:
+        super().__init__(op)
+        self.flattens = op.int_param("opset", 13) < 13
+        self.axis = op.int_param("axis", 1 if self.flattens else -1)
+
     def compute(self, given: dict[str, Array]) -> Array:
         x, (scale, zero_point) = self.quantized(given, "X"), self.scale_and_zero(given, "Y")
         self.expect(bool(x.scale > 0), "a scale above 0", x.scale)
-        is_old = self.op.int_param("opset", 13) < 13
-        along = counted_axis(self.op.int_param("axis", 1 if is_old else -1), x.numbers.ndim, self.op.where)
-        if is_old:
+        along = counted_axis(self.axis, x.numbers.ndim, self.op.where)
+        if self.flattens:
             rows = x.numbers.reshape(math.prod(x.numbers.shape[:along]), math.prod(x.numbers.shape[along:]))
             flat = softmax_of_bytes(x._replace(numbers=rows), scale, zero_point)
             return np.asarray(flat.reshape(x.numbers.shape))
@@ -160,13 +164,19 @@ def softmax_of_bytes(x: Quantized, scale: np.float32, zero_point: int) -> Array:
     numbers, limits = x.numbers.astype(np.int32), np.iinfo(x.numbers.dtype)
     if numbers.size == 0:
         return np.asarray(x.numbers)
-    count = numbers.shape[-1]
-    room = max(0.0, math.log(float(np.finfo(np.float32).max) / count) - 5) / float(x.scale)
-    table = np.exp((np.arange(256, dtype=np.float64) - 255 + room) * float(x.scale)).astype(np.float32)
-    powers = table[255 - numbers.max(-1, keepdims=True) + numbers]
+    powers = exponentials(x.scale, numbers.shape[-1])[255 - numbers.max(-1, keepdims=True) + numbers]
     total = np.cumsum(powers, axis=-1, dtype=np.float32)[..., -1:]  # one after the other, as the kernel adds
     steps = np.rint(powers * np.floor(np.float32(1) / scale) / total).astype(np.int64) + zero_point
     return np.asarray(np.clip(steps, limits.min, limits.max), x.numbers.dtype)
+
+
+def exponentials(scale: np.float32, count: int) -> Array:
+    """Powers of e, float32 (256), for rows of ``count`` bytes, whose largest one stands at the end of the table.
+
+    They are as large as float32 allows for their sum, so that small ones do not vanish.
+    """
+    room = max(0.0, math.log(float(np.finfo(np.float32).max) / count) - 5) / float(scale)
+    return np.exp((np.arange(256, dtype=np.float64) - 255 + room) * float(scale)).astype(np.float32)
 
 
 @register("QLinearGlobalAveragePool")
