@@ -59,7 +59,13 @@ Tests in tests/layers make them by hand.
 
 FAMILIES, SECTIONS = read_page()
 SECTION_OF = {type_name: section for section in SECTIONS for type_name in section.types}
-OF_ONNX = {"kuiper.GRU", "kuiper.QuantizedConv", "kuiper.QuantizedLinear", "kuiper.QuantizedAdd"}
+OF_ONNX = {
+    "kuiper.GRU",
+    "kuiper.QuantizedConv",
+    "kuiper.QuantizedLinear",
+    "kuiper.QuantizedAdd",
+    "kuiper.ByteTable",
+}
 OF_ONNX |= {"kuiper.FusedConvInteger", "kuiper.FusedMatMulInteger"}
 OF_ONNX |= {
     type_name

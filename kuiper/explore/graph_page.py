@@ -26,6 +26,7 @@ TITLES = {
     "fuse_add_into_conv": "Lets a convolution add the other branch of a residual block.",
     "fuse_add_into_linear": "Lets a linear layer add the other branch of a residual block.",
     "recognise_layer_norm": "Makes nn.LayerNorm of the operators that spell it out.",
+    "tabulate_functions_of_bytes": "Looks up what a quantised file computes of one byte, with floats in between.",
     "multiply_in_bytes": "Computes in bytes what a quantised file spells with floats in between.",
     "recognise_attention": "Makes one operator of those that spell attention out.",
     "fuse_scales_into_integer_products": "Lets a product of bytes give floats, with the scale and the bias behind it.",

@@ -1,4 +1,4 @@
-"""A function of bytes by a table of what it makes of all 256: QLinearSigmoid, QLinearLeakyRelu, the parts of QLinearConcat.
+"""A function of bytes by a table of what it makes of all 256: QLinearSigmoid, QLinearLeakyRelu, the parts of QLinearConcat, ...
 
     out[i] = table[x[i]]          x and out lie in memory in any way; an int8 counts as the uint8 of the same bits
 """
@@ -7,6 +7,7 @@ import math
 
 from kuiper.engine.arrangement import arranged
 
+from kuiper.engine.byte_lookup cimport look_up_run
 from kuiper.engine.step cimport Memory, Step
 
 cdef enum:
@@ -68,8 +69,7 @@ cdef void look_up(const void* numbers, Py_ssize_t task, const Memory* memory) no
             x += place * w.x_stride[axis]
             out += place * w.out_stride[axis]
         if from_step == 1 and to_step == 1:
-            for k in range(count):
-                out[k] = w.table[x[k]]
+            look_up_run(w.table, x, count, out)
         else:
             for k in range(count):
                 out[k * to_step] = w.table[x[k * from_step]]

@@ -1,4 +1,4 @@
-"""Functions of bytes by a table: QLinearSigmoid, QLinearLeakyRelu, and QLinearConcat, whose parts come to one scale."""
+"""Functions of bytes by a table: QLinearSigmoid, QLinearLeakyRelu, the parts of QLinearConcat, and those of passes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from kuiper.engine.lowering.byte_values import BYTES, by_name, bytes_on_arena, c
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.typed_numbers import memory_like
 from kuiper.engine.values import AnyValue, Value
+from kuiper.layers.fused.quantized import ByteTable as ByteTableLayer
 from kuiper.layers.operators.onnx_contrib_quantized import QLinearActivation, QLinearConcat
 
 if TYPE_CHECKING:
@@ -34,6 +35,17 @@ def lower_activation_of_bytes(
         return None
     out = memory_like(planner, [x], x.shape, x.view.dtype)
     _emit_table(planner, x, out, layer.compute({**numbers, "X": _every_byte(x.view.dtype)}))
+    return [out]
+
+
+@lowers(ByteTableLayer)
+def lower_byte_table(layer: ByteTableLayer, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+    """What a pass has made of functions of floats."""
+    x = bytes_on_arena(planner, inputs[0])
+    if x is None or x.view.dtype != layer.of or len(x.shape) > _MOST_AXES:
+        return None
+    out = memory_like(planner, [x], x.shape, layer.table.dtype)
+    _emit_table(planner, x, out, layer.table)
     return [out]
 
 

@@ -32,6 +32,7 @@ from kuiper.graph.passes.recognise_gelu import recognise_gelu
 from kuiper.graph.passes.recognise_layer_norm import recognise_layer_norm
 from kuiper.graph.passes.recognise_silu import recognise_silu
 from kuiper.graph.passes.remove_no_ops import remove_no_ops
+from kuiper.graph.passes.tabulate_functions_of_bytes import tabulate_functions_of_bytes
 
 if TYPE_CHECKING:
     from kuiper.graph.protocols import RegistryProtocol
@@ -62,6 +63,7 @@ __all__ = [
     "recognise_layer_norm",
     "recognise_silu",
     "remove_no_ops",
+    "tabulate_functions_of_bytes",
 ]
 
 Pass = Callable[["list[RuntimeOperator]", "RegistryProtocol"], "list[RuntimeOperator]"]
@@ -73,6 +75,8 @@ DEFAULT_PASSES: tuple[Pass, ...] = (
     fold_constants,
     eliminate_common_subexpressions,
     recognise_layer_norm,
+    # A clamp between two quantisations is a table; the product in front of it ends in bytes then.
+    tabulate_functions_of_bytes,
     multiply_in_bytes,
     # It reads scales as expressions of one function, and leaves dead code.
     recognise_attention,

@@ -85,7 +85,7 @@ Taken = tuple["RuntimeOperator", tuple["RuntimeOperator", ...]]
 
 def _in_bytes(quantize: RuntimeOperator, registry: RegistryProtocol) -> Taken | None:
     """What the operators up to a QuantizeLinear are in bytes; None if they are to stay."""
-    out = _bytes_of(quantize, quantize.outputs[0])
+    out = bytes_of(quantize, quantize.outputs[0])
     op = quantize.inputs[0].producer
     old = [quantize]
     if out is None or op is None:
@@ -111,7 +111,7 @@ def _in_bytes(quantize: RuntimeOperator, registry: RegistryProtocol) -> Taken | 
     return replace(new, name=f"{op.name}+bytes", outputs=quantize.outputs, layer=None, grown_from=op.where), (op, *old)
 
 
-def _bytes_of(op: RuntimeOperator, operand: RuntimeOperand) -> Bytes | None:
+def bytes_of(op: RuntimeOperator, operand: RuntimeOperand) -> Bytes | None:
     """How QuantizeLinear or DequantizeLinear takes the bytes of an operand: by one constant scale and zero point."""
     numbers = [constant_of(one) for one in op.inputs[1:]]
     if (
@@ -137,7 +137,7 @@ def _dequantized(operand: RuntimeOperand, registry: RegistryProtocol) -> Bytes |
     op = operand.producer
     if op is None or op.type != "DequantizeLinear" or not registry.is_built_in(op.type):
         return None
-    return _bytes_of(op, op.inputs[0])
+    return bytes_of(op, op.inputs[0])
 
 
 def _saturates(out: Bytes, activation: FusedActivation) -> bool:
@@ -249,7 +249,7 @@ def _pair(quantize: RuntimeOperator, registry: RegistryProtocol) -> Taken | None
     if not all(map(registry.is_built_in, ("QuantizeLinear", "DequantizeLinear", "pnnx.Expression"))):
         return None
     operand = quantize.outputs[0]
-    there, back = _bytes_of(quantize, operand), _bytes_of(dequantize, operand)
+    there, back = bytes_of(quantize, operand), bytes_of(dequantize, operand)
     if there is None or there != back or quantize.inputs[0].type is not DataType.F32:
         return None
     low, high = (float(limit - there.zero) for limit in (np.iinfo(there.dtype).min, np.iinfo(there.dtype).max))

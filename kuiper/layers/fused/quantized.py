@@ -162,3 +162,22 @@ class QuantizedAdd(Layer):
     def forward(self, a: Array, b: Array) -> Array:
         first, second = (Quantized(x, self.scales[k], self.zeros[k]) for k, x in enumerate((a, b)))
         return sum_of_bytes(first, second, self.scales[2], int(self.zero))
+
+
+@register("kuiper.ByteTable")
+class ByteTable(Layer):
+    """What ``table`` has for each byte, of 256 entries; ``of`` is the type of the input, int8 counts by its bits.
+
+    Source: made by the pass tabulate_functions_of_bytes.
+    """
+
+    def __init__(self, op: RuntimeOperator) -> None:
+        super().__init__(op)
+        self.of, self.table = op.str_param("of"), op.attribute("table").data
+        if self.of not in ("int8", "uint8"):
+            raise ParameterError(op.where, "of=int8 or uint8", self.of)
+        self.expect(self.table.shape == (256,) and self.table.itemsize == 1, "a table of 256 bytes", self.table.shape)
+
+    def forward(self, x: Array) -> Array:
+        self.expect(x.dtype == self.of, f"input of {self.of}", x.dtype)
+        return np.asarray(self.table[np.ascontiguousarray(x).view(np.uint8)]).reshape(x.shape)
