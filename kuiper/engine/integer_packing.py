@@ -23,12 +23,15 @@ if TYPE_CHECKING:
     from kuiper.layers.layer import Array
 
 
+_LEAST, _MOST = -128, 127  # of int8
+
+
 @dataclass(frozen=True, slots=True)
 class IntegerWeights:
     """``panels`` (count, 5): vectors, first output, outputs, first input channel, offset of the panel in ``weights``.
 
     ``sums`` are those of the weights of each output, ``words`` the words under a tap, ``places`` (taps, 2) the row and
-    the column of each in the image.
+    the column of each in the image. ``lacking`` is what was taken off the weights of each output, so that they fit.
     """
 
     weights: Array
@@ -36,6 +39,7 @@ class IntegerWeights:
     panels: Array
     places: Array
     words: int
+    lacking: Array
     fours: bool
     depthwise: bool = False
 
@@ -46,9 +50,29 @@ def without_zero_point(weight: Array, zero: Array) -> Array:
     return np.asarray(weight.astype(np.int16) - per_output)
 
 
+def fits_fours(weight: Array, groups: int) -> bool:
+    """Whether four weights (out_c, ...) of int16 fit a word, of one group less a number for each output.
+
+    >>> fits_fours(np.int16([[-200, 55], [0, 255]]), 1), fits_fours(np.int16([[-200, 55]]), 2)
+    (True, False)
+    """
+    rows = weight.reshape(len(weight), -1)
+    if groups > 1:
+        return bool(rows.min() >= _LEAST and rows.max() <= _MOST)
+    return int((rows.max(1) - rows.min(1)).max()) <= _MOST - _LEAST
+
+
+def _lacking(weight: Array) -> Array:
+    """The least numbers that must be taken off the weights of each output so that they fit int8: int32 (out_c)."""
+    rows = weight.reshape(len(weight), -1).astype(np.int32)
+    return np.asarray(np.clip(0, rows.max(1) - _MOST, rows.min(1) - _LEAST), np.int32)
+
+
 def pack_integers(weight: Array, groups: int, stencil: Stencil, fours: bool) -> IntegerWeights:
-    """Pack weights (out_c, in_c / groups, kernel_h, kernel_w) of int16; ``fours`` if they fit int8."""
+    """Pack weights (out_c, in_c / groups, kernel_h, kernel_w) of int16; ``fours`` if they fit (``fits_fours``)."""
     out_c, depth, kernel_h, kernel_w = weight.shape
+    lacking = _lacking(weight) if fours else np.zeros(out_c, np.int32)
+    whole, weight = weight, weight - lacking[:, None, None, None]
     own, step_h, step_w = out_c // groups, *stencil.dilation
     in_rows = groups == 1 and step_w == 1
     taps, run = (kernel_h, kernel_w * depth) if in_rows else (kernel_h * kernel_w, depth)
@@ -67,7 +91,7 @@ def pack_integers(weight: Array, groups: int, stencil: Stencil, fours: bool) -> 
             panel = padded.reshape(taps, words, of_word, -1).transpose(0, 1, 3, 2)
             parts.append(np.ascontiguousarray(panel).reshape(-1).view(np.uint8))
             offset += len(parts[-1])
-    return _joined(weight, parts, panels, places, words, fours)
+    return _joined(whole, parts, panels, places, words, lacking, fours)
 
 
 def pack_depthwise(weight: Array, stencil: Stencil) -> IntegerWeights:
@@ -88,7 +112,8 @@ def pack_depthwise(weight: Array, stencil: Stencil) -> IntegerWeights:
         panels.append((WIDTH // LANES, first, min(WIDTH, channels - first), first, offset))
         parts.append(np.ascontiguousarray(panel).reshape(-1).view(np.uint8))
         offset += len(parts[-1])
-    return _joined(weight, parts, panels, places + places[:1] * (taps % 2), 0, False, True)
+    nothing = np.zeros(channels, np.int32)
+    return _joined(weight, parts, panels, places + places[:1] * (taps % 2), 0, nothing, False, True)
 
 
 def _joined(
@@ -97,6 +122,7 @@ def _joined(
     panels: Sequence[tuple[int, ...]],
     places: Sequence[tuple[int, int]],
     words: int,
+    lacking: Array,
     fours: bool,
     depthwise: bool = False,
 ) -> IntegerWeights:
@@ -105,4 +131,5 @@ def _joined(
     packed = for_weights(-(-size // 4)).view(np.uint8)[:size]
     np.concatenate(parts, out=packed)
     sums = weight.reshape(len(weight), -1).sum(axis=1, dtype=np.int32)
-    return IntegerWeights(packed, sums, np.array(panels, np.intp), np.array(places, np.intp), words, fours, depthwise)
+    ends = np.array(panels, np.intp), np.array(places, np.intp)
+    return IntegerWeights(packed, sums, *ends, words, lacking, fours, depthwise)

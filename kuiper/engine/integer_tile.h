@@ -131,6 +131,17 @@ static inline void kuiper_integer_tile(int rows, int vectors, int fours, const k
         (vectors == 1 ? kuiper_pairs_1 : kuiper_pairs_2)(rows, work, x, out);
 }
 
+/* What the weights lack, times what a row adds up to, onto the sums of a tile. */
+static void kuiper_add_lacking(int rows, int vectors, const int *lacking, const int *row_sums, int *sums) {
+    for (int i = 0; i < rows; i++, sums += INTEGER_WIDTH)
+        for (int v = 0; v < vectors; v++) {
+            const kuiper_unsigned less = (kuiper_unsigned)kuiper_load_words(lacking + v * LANES);
+            const kuiper_ints sum = kuiper_load_words(sums + v * LANES);
+            const kuiper_ints total = (kuiper_ints)((kuiper_unsigned)sum + less * (unsigned)row_sums[i]);
+            memcpy(sums + v * LANES, &total, sizeof total);
+        }
+}
+
 /* A channel of its own for each output, whose numbers under two taps at a time are woven into pairs: KUIPER_WOVEN lanes of 128
    bits each weave eight channels, four into the first vector and four into the second. ``x`` has int16; taps are even. */
 #if defined(KUIPER_AVX512)

@@ -8,7 +8,8 @@ Rows and weights are read in words of four bytes, in one of two ways:
              row with two weights of each output and adds both products up, exactly: twice the multiply-adds of floats
     fours    four bytes: uint8 of a row, int8 of the weights; one instruction (VNNI) does four multiply-adds in each lane. A row
              keeps its zero point, so the sums begin with -zero * (sum of the weights). An int8 becomes a uint8 by adding 128,
-             and so does its zero point
+             and so does its zero point. Weights of another range than int8 has, but no wider, are packed less a number for
+             each output, which is multiplied with what a row adds up to
 
     panel: [taps][words][vectors * LANES] words; the numbers under a tap are filled up to whole words by weights of zero, so
     that it does not matter what a row has behind its end
@@ -33,6 +34,11 @@ cdef extern from "kuiper/engine/integer_tile.h":
     # out[row] (INTEGER_WIDTH ints) = x[row] times the panel
     void integer_tile "kuiper_integer_tile"(
         int rows, int vectors, bint fours, const IntegerWork* work, const unsigned char** x, int* out
+    ) noexcept nogil
+
+    # sums[row][o] += lacking[o] * row_sums[row], for the rows of a tile
+    void add_lacking "kuiper_add_lacking"(
+        int rows, int vectors, const int* lacking, const int* row_sums, int* sums
     ) noexcept nogil
 
     # how many lanes weave the numbers of two taps, eight channels each; 1: none

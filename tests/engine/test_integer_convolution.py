@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kuiper.engine.integer_packing import pack_depthwise, pack_integers, without_zero_point
+from kuiper.engine.integer_packing import fits_fours, pack_depthwise, pack_integers, without_zero_point
 from kuiper.engine.kernels.convolution import ACTIVATION_CODES, LANES
 from kuiper.engine.kernels.digit_product import RUNS
 from kuiper.engine.kernels.integer_convolution import FORMS, ROWS, WIDTH, IntegerConvolution
@@ -104,7 +104,8 @@ def convolve(
     bias = np.zeros(out_c, np.int32) if bias is None else bias
     scale = np.ones(out_c, np.float32) if scale is None else scale
     shift = np.full(out_c, -0.0, np.float32) if shift is None else shift
-    step = IntegerConvolution(numbers, packed.places, packed.weights, bias, packed.sums, scale, shift, packed.panels)
+    of_outputs = bias, packed.sums, scale, shift
+    step = IntegerConvolution(numbers, packed.places, packed.weights, *of_outputs, packed.panels, packed.lacking)
     memory = run_step(step, memory.view(np.float32)).view(np.uint8)
     result = memory[starts[2] : starts[2] + out.size].reshape(out.shape)
     np.testing.assert_array_equal(result[..., out_c * size :], 99)
@@ -121,6 +122,38 @@ def test_products(outputs: int, depth: int, fours: bool) -> None:
             zero = int(numbers_of(dtype, 1)[0])
             got = convolve(x, weight.astype(np.int16), Stencil((1, 1)), zero=zero, fours=fours, block=(1, 2 * ROWS))
             np.testing.assert_array_equal(got, naive(x, zero, weight, 1, Stencil((1, 1))))
+
+
+@WAYS
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("outputs", [LANES, WIDTH + 3])
+@pytest.mark.parametrize(
+    "stencil",
+    [
+        Stencil((1, 1)),
+        Stencil((3, 3), before=(1, 1), after=(1, 1)),
+        Stencil((2, 3), stride=(2, 1), before=(0, 2), after=(1, 0), dilation=(1, 2)),
+    ],
+)
+def test_weights_of_another_range_than_int8(stencil: Stencil, outputs: int, dtype: Any, fours: bool) -> None:
+    """Bytes without a sign, whose zero point is not 128, as dynamic quantisation writes them."""
+    x, zero = numbers_of(dtype, 2, 9, 7, 8), int(numbers_of(dtype, 1)[0])
+    numbers, zeros = numbers_of(np.uint8, outputs, 9, *stencil.kernel), numbers_of(np.uint8, outputs)
+    numbers[0].reshape(-1)[:2] = 0, 255
+    weight = without_zero_point(numbers, zeros)
+    assert fits_fours(weight, 1)
+    for panel_groups in (1, 2):
+        got = convolve(x, weight, stencil, zero=zero, fours=fours, panel_groups=panel_groups, together=ROWS)
+        np.testing.assert_array_equal(got, naive(x, zero, weight, 1, stencil))
+
+
+def test_fits_fours_asks_for_256_values_of_each_output() -> None:
+    weight = np.zeros((3, 2, 1, 1), np.int16)
+    weight[1, :, 0, 0], weight[2, :, 0, 0] = (-255, 0), (-100, 155)
+    assert fits_fours(weight, 1)
+    assert not fits_fours(weight, 3)
+    weight[2, 0] = -101
+    assert not fits_fours(weight, 1)
 
 
 @WAYS

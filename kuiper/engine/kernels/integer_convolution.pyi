@@ -17,4 +17,5 @@ class IntegerConvolution(Step):
         scale: Array,
         shift: Array,
         panels: Array,
+        lacking: Array,
     ) -> None: ...

@@ -32,7 +32,7 @@ from libc.string cimport memcpy, memset
 
 from kuiper.engine.activation cimport CLIP, NONE, activate
 from kuiper.engine.integer_tile cimport (
-    INTEGER_ROWS, INTEGER_WIDTH, WOVEN, IntegerWork, dequantise_tile, integer_depthwise, integer_tile, requantise_tile,
+    INTEGER_ROWS, INTEGER_WIDTH, WOVEN, IntegerWork, add_lacking, dequantise_tile, integer_depthwise, integer_tile, requantise_tile,
     spread,
 )
 from kuiper.engine.step cimport Memory, Step
@@ -86,6 +86,7 @@ cdef struct Work:
     const int* weight_sums
     const float* scale
     const float* shift
+    const int* lacking  # NULL: the packed weights are whole
 
 # A block of output pixels of one image, and the bytes under it.
 cdef struct Block:
@@ -93,6 +94,7 @@ cdef struct Block:
     int zero
     unsigned char* seen
     int* sums  # of a tile
+    int* windows  # what the bytes under each output pixel add up to, if weights lack something
 
 # What the sums of each panel of a task begin with, and what they are multiplied with; INTEGER_WIDTH for each panel.
 cdef struct Ends:
@@ -112,6 +114,7 @@ cdef class IntegerConvolution(Step):
     scale : float32, what the sums of each output are multiplied with to become bytes or floats
     shift : float32, what is added to the floats of each output; -0 adds nothing
     panels : (panels, 5): vectors, first output, number of outputs, first input channel, offset of the weights
+    lacking : int32, what the packed weights of each output lack; of several groups they lack nothing
     """
 
     cdef Work work
@@ -119,10 +122,12 @@ cdef class IntegerConvolution(Step):
     def __init__(
         self, dict numbers, const Py_ssize_t[:, ::1] offset, const unsigned char[::1] weights, const int[::1] bias,
         const int[::1] weight_sums, const float[::1] scale, const float[::1] shift, const Py_ssize_t[:, ::1] panels,
+        const int[::1] lacking,
     ):
         cdef Work* work = &self.work
         cdef Geometry* g = &work.geometry
         cdef Py_ssize_t[::1] places
+        cdef const int[::1] missing = np.append(lacking, np.zeros(INTEGER_WIDTH, np.int32))
         cdef const float[::1] scales = np.append(scale, np.zeros(INTEGER_WIDTH, np.float32))
         cdef const float[::1] shifts = np.append(shift, np.zeros(INTEGER_WIDTH, np.float32))
         g[0] = numbers
@@ -137,7 +142,8 @@ cdef class IntegerConvolution(Step):
         work.offset, work.panel, work.weights = &places[0], <const Panel*> &panels[0, 0], &weights[0]
         work.bias, work.weight_sums, work.scale = &bias[0], &weight_sums[0], &scales[0]
         work.shift = &shifts[0]
-        self.keeps = (places, weights, bias, weight_sums, scales, shifts, panels)
+        work.lacking = &missing[0] if np.any(missing) else NULL
+        self.keeps = (places, weights, bias, weight_sums, scales, shifts, panels, missing)
         self.numbers, self.run = work, convolve
         self.tasks = g.images * work.blocks_h * work.blocks_w * g.panel_groups
         work.most_panels = (work.panels + g.panel_groups - 1) // g.panel_groups
@@ -146,6 +152,8 @@ cdef class IntegerConvolution(Step):
             if g.activation == CLIP:
                 g.low, g.high, g.activation = g.alpha, g.beta, NONE
         self.scratch_floats = (INTEGER_ROWS + 2 * work.most_panels) * INTEGER_WIDTH + (work.seen_h * work.row + 2 * SLACK) // 4
+        if work.lacking != NULL:
+            self.scratch_floats += g.block_h * g.block_w + work.seen_h * work.seen_w
 
 
 cdef void convolve(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
@@ -166,8 +174,13 @@ cdef void convolve(const void* numbers, Py_ssize_t task, const Memory* memory) n
     block.sums = <int*> memory.scratch
     ends.start = block.sums + INTEGER_ROWS * INTEGER_WIDTH
     ends.factor = <float*> (ends.start + work.most_panels * INTEGER_WIDTH)
-    block.seen = <unsigned char*> (ends.factor + work.most_panels * INTEGER_WIDTH)
+    block.windows = <int*> (ends.factor + work.most_panels * INTEGER_WIDTH)
+    block.seen = <unsigned char*> block.windows
+    if work.lacking != NULL:
+        block.seen += 4 * (g.block_h * g.block_w + work.seen_h * work.seen_w)
     spread_block(work, &block, memory)
+    if work.lacking != NULL:
+        add_windows(work, &block, block.windows + g.block_h * g.block_w)
     for panel in range(first, end):
         place = (panel - first) * INTEGER_WIDTH
         begin(work, &work.panel[panel], block.zero, memory, ends.start + place)
@@ -221,6 +234,32 @@ cdef void spread_block(const Work* work, const Block* block, const Memory* memor
     memset(seen, 0, SLACK)
 
 
+cdef void add_windows(const Work* work, const Block* block, int* pixels) noexcept nogil:
+    """What is under each output pixel of a block, added up: first all channels of a pixel, then the pixels of a window."""
+    cdef const Geometry* g = &work.geometry
+    cdef Py_ssize_t height = (block.h - 1) * g.stride_h + (g.kernel_h - 1) * g.dilation_h + 1
+    cdef Py_ssize_t width = (block.w - 1) * g.stride_w + (g.kernel_w - 1) * g.dilation_w + 1
+    cdef Py_ssize_t y, x, c, ky, kx
+    cdef const unsigned char* seen
+    cdef const int* window
+    cdef int total
+    for y in range(height):
+        for x in range(width):
+            seen = block.seen + y * work.row + x * work.pixel
+            total = 0
+            for c in range(g.channels):
+                total += seen[c]
+            pixels[y * width + x] = total
+    for y in range(block.h):
+        for x in range(block.w):
+            window = pixels + y * g.stride_h * width + x * g.stride_w
+            total = 0
+            for ky in range(g.kernel_h):
+                for kx in range(g.kernel_w):
+                    total += window[ky * g.dilation_h * width + kx * g.dilation_w]
+            block.windows[y * block.w + x] = total
+
+
 cdef void spread_planes(
     const Geometry* g, const unsigned char* x, int zero, Py_ssize_t pixels, unsigned char* out
 ) noexcept nogil:
@@ -246,7 +285,7 @@ cdef void multiply_panel(
     """Some pixels of a block, from one on, times one panel, in tiles that differ by at most one row."""
     cdef const Geometry* g = &work.geometry
     cdef Py_ssize_t tiles = (pixels + INTEGER_ROWS - 1) // INTEGER_ROWS, index, longer = pixels % tiles
-    cdef Py_ssize_t x = pixel % block.w, first = panel.out_channel
+    cdef Py_ssize_t x = pixel % block.w, first = panel.out_channel, at = pixel
     cdef Py_ssize_t step_in = g.stride_w * work.pixel, next_in = g.stride_h * work.row - block.w * step_in
     cdef Py_ssize_t next_out = g.out_row - block.w * g.out_pixel
     cdef int rows, i
@@ -274,6 +313,9 @@ cdef void multiply_panel(
             integer_depthwise(rows, &tile, source, block.sums)
         else:
             integer_tile(rows, <int> panel.vectors, g.fours, &tile, source, block.sums)
+            if work.lacking != NULL:
+                add_lacking(rows, <int> panel.vectors, work.lacking + first, block.windows + at, block.sums)
+        at += rows
         if g.form == BYTES:
             requantise_tile(rows, block.sums, work.scale + first, panel.columns, g.low, g.high, g.out_zero, out)
             continue

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kuiper.engine.integer_packing import IntegerWeights, pack_depthwise, pack_integers, without_zero_point
+from kuiper.engine.integer_packing import IntegerWeights, fits_fours, pack_depthwise, pack_integers, without_zero_point
 from kuiper.engine.kernels.integer_convolution import ROWS, IntegerConvolution
 from kuiper.engine.lowering.byte_sums import (
     Dequantisation,
@@ -195,7 +195,7 @@ def emit_integer_convolution(
         x, out = _one_row(x), _one_row(out)
     n, _, out_h, out_w = out.shape
     depthwise = 1 < layer.groups == len(weight) == x.shape[1]
-    fours = not depthwise and planner.machine.vnni and weight.min() >= -128 and weight.max() <= 127
+    fours = not depthwise and planner.machine.vnni and fits_fours(weight, layer.groups)
 
     def make_weights() -> IntegerWeights:
         return pack_depthwise(weight, stencil) if depthwise else pack_integers(weight, layer.groups, stencil, fours)
@@ -221,7 +221,7 @@ def emit_integer_convolution(
             "together": _together(planner.machine, packed, out),
         }  # fmt: skip
         of_outputs = bias, packed.sums, scale, shift
-        return IntegerConvolution(numbers, packed.places, packed.weights, *of_outputs, packed.panels)
+        return IntegerConvolution(numbers, packed.places, packed.weights, *of_outputs, packed.panels, packed.lacking)
 
     kernel_h, kernel_w = stencil.kernel
     planner.emit(
