@@ -18,6 +18,7 @@ TITLES = {
     "file": "The graph as it stands in the file.",
     "remove_no_ops": "Takes out dropout and identity, which do nothing at inference.",
     "fold_constants": "Computes once what does not depend on the inputs.",
+    "take_in_stored_weights": "Gives functions whose weights are stored with the model these weights.",
     "eliminate_common_subexpressions": "Computes once what stands in the graph twice.",
     "eliminate_dead_code": "Takes out operators and constants that no output needs.",
     "fuse_caches_into_attention": "Makes one operator of attention and the caches of its keys and values.",

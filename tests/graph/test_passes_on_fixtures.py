@@ -46,6 +46,7 @@ CHANGES = {
     "recognise_layer_norm": set(),
     "recognise_silu": {"fuse_old_silu"},
     "tabulate_functions_of_bytes": set(),  # test_passes_tabulate_functions_of_bytes.py
+    "take_in_stored_weights": set(),  # test_passes_take_in_stored_weights.py
     "remove_no_ops": {"fuse_conv1d", "nn_dropout2d_optlevel0"},
 }
 """Graphs that a pass has to change if all the default passes in front of it have run."""

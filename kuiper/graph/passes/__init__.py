@@ -33,6 +33,7 @@ from kuiper.graph.passes.recognise_layer_norm import recognise_layer_norm
 from kuiper.graph.passes.recognise_silu import recognise_silu
 from kuiper.graph.passes.remove_no_ops import remove_no_ops
 from kuiper.graph.passes.tabulate_functions_of_bytes import tabulate_functions_of_bytes
+from kuiper.graph.passes.take_in_stored_weights import take_in_stored_weights
 
 if TYPE_CHECKING:
     from kuiper.graph.protocols import RegistryProtocol
@@ -64,6 +65,7 @@ __all__ = [
     "recognise_silu",
     "remove_no_ops",
     "tabulate_functions_of_bytes",
+    "take_in_stored_weights",
 ]
 
 Pass = Callable[["list[RuntimeOperator]", "RegistryProtocol"], "list[RuntimeOperator]"]
@@ -73,6 +75,7 @@ DEFAULT_PASSES: tuple[Pass, ...] = (
     # that computes what the first one does or that nobody needs. Any of them would forbid a fusion.
     remove_no_ops,
     fold_constants,
+    take_in_stored_weights,
     eliminate_common_subexpressions,
     recognise_layer_norm,
     # A clamp between two quantisations is a table; the product in front of it ends in bytes then.

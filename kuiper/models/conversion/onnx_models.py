@@ -12,6 +12,7 @@ from kuiper.errors import ExportError
 from kuiper.graph import pnnx
 from kuiper.models.conversion.input_spec import KIND_NAMES, InputSpec, draw_inputs
 from kuiper.models.conversion.open_axes import ATTEMPTS, made_up
+from kuiper.models.conversion.shared_weights import share_weights
 from kuiper.models.conversion.traps import ignore
 from kuiper.models.onnx.judge import Judge
 from kuiper.models.onnx.one_node import differing_node
@@ -126,6 +127,7 @@ class OnnxModel:
             if operand.shape is not None:
                 operand.shape = tuple(size if isinstance(size, int) else None for size in operand.shape)
         _spell_as_pnnx_does(graph)
+        share_weights(graph)
         path.parent.mkdir(parents=True, exist_ok=True)
         param = path.with_name(f"{path.name}.pnnx.param")
         pnnx.save(graph, param)

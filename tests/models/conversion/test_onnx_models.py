@@ -233,3 +233,43 @@ def test_the_suspect_is_the_node_that_kuiper_computes_otherwise(
     comparison = verify(param, found, {"first": inputs})
     assert not comparison.agrees
     assert comparison.reason == "the first operator that computes something else is Mul 'scaled'"
+
+
+def unrolled(count: int, transposed: bool) -> onnx.ModelProto:
+    """An unrolled network: one matrix and one bias in every step, and convolutions that share theirs."""
+    r = np.random.default_rng(0)
+    constants = {"w": r.standard_normal((48, 48)) / 7, "b": r.standard_normal(48), "k": r.standard_normal((3, 3, 3, 3))}
+    shape = helper.make_node("Reshape", ["h0", "image"], ["i0"])
+    nodes, inputs = [shape], [tensor("h0", 4, 48)]
+    for i in range(count):
+        nodes.append(helper.make_node("Gemm", [f"h{i}", "w", "b"], [f"g{i}"], transB=int(transposed)))
+        nodes.append(helper.make_node("Tanh", [f"g{i}"], [f"h{i + 1}"]))
+        nodes.append(helper.make_node("Conv", [f"i{i}", "k"], [f"i{i + 1}"], pads=[1, 1, 1, 1]))
+    arrays = {name: array.astype(np.float32) for name, array in constants.items()} | {"image": np.int64([1, 3, 8, 8])}
+    outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in (f"h{count}", f"i{count}")]
+    return model(nodes, inputs, outputs, arrays)
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_export_writes_a_shared_weight_once(tmp_path: Path, transposed: bool) -> None:
+    sizes, x = [], np.random.default_rng(1).standard_normal((4, 48)).astype(np.float32)
+    for count in (2, 12):
+        path = tmp_path / f"net{count}.onnx"
+        onnx.save(unrolled(count, transposed), path)
+        param, weights = OnnxModel(path).export([x], tmp_path / f"net{count}")
+        sizes.append(weights.stat().st_size)
+        written = kuiper.load(param)
+        for got, expected in zip(written(x), kuiper.load(path)(x), strict=True):
+            np.testing.assert_array_equal(np.asarray(got), np.asarray(expected))
+        layers = [op for op in written.operators if "weight" in op.attrs]
+        assert len(layers) == 2 * count
+        assert len({id(op.attrs["weight"]) for op in layers}) == 2
+        for got, expected in zip(kuiper.load(param, optimize=False)(x), written(x), strict=True):
+            np.testing.assert_allclose(np.asarray(got), np.asarray(expected), atol=1e-4 * np.abs(expected).max())
+    assert sizes[0] == sizes[1]
+
+
+def test_a_file_with_shared_weights_lies_in_memory_once(tmp_path: Path) -> None:
+    onnx.save(unrolled(12, True), tmp_path / "net.onnx")
+    operators = kuiper.load(tmp_path / "net.onnx").operators
+    assert len({id(op.attrs["weight"].data) for op in operators if "weight" in op.attrs}) == 2
