@@ -138,6 +138,47 @@ def test_weights_with_a_zero_point(tmp_path: Path) -> None:
     assert steps <= 1
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize(
+    ("kind", "shape", "scale", "left"),
+    [
+        ("MatMul", (2, 3, 17, 17), 0.4, "QLinearMatMul"),
+        ("Mul", (2, 3, 17, 5), 0.05, "QLinearMul"),
+        ("Concat", (2, 3, 8, 5), 0.03, "QLinearConcat"),
+    ],
+)
+def test_two_tensors_that_the_graph_computes(
+    tmp_path: Path, kind: str, shape: tuple[int, ...], scale: float, left: str, dtype: Any
+) -> None:
+    net, low = Net(), int(np.iinfo(dtype).min)
+    inputs = [net.dequantize(net.quantize("x", f"q{k}", 0.02 + k / 100, low + 110 + k, dtype), f"d{k}") for k in (0, 1)]
+    net.quantize(net.node(kind, inputs, "f", **({"axis": 1} if kind == "Concat" else {})), "y", scale, low + 128, dtype)
+    types_left, steps, share = moved(net.save(tmp_path, shape), rng.standard_normal(shape).astype(np.float32))
+    assert types_left == ["QuantizeLinear", "QuantizeLinear", left]
+    assert steps <= (0 if kind == "Concat" else 1)
+    assert share < 0.01
+
+
+def test_a_mean_of_an_image(tmp_path: Path) -> None:
+    net = Net()
+    net.dequantize(net.quantize("x", "q", 0.02, 120), "a")
+    net.quantize(net.node("GlobalAveragePool", ["a"], "c"), "y", 0.004, 99)
+    x = rng.standard_normal((2, 21, 9, 8)).astype(np.float32)
+    types_left, steps, share = moved(net.save(tmp_path, x.shape), x)
+    assert types_left == ["QuantizeLinear", "QLinearGlobalAveragePool"]
+    assert steps <= 1
+    assert share < 0.05
+
+
+def test_a_product_of_bytes_of_other_types_stays(tmp_path: Path) -> None:
+    net = Net()
+    first = net.dequantize(net.quantize("x", "p", 0.02, 120), "a")
+    second = net.dequantize(net.quantize("x", "q", 0.02, 3, np.int8), "b")
+    net.quantize(net.node("Mul", [first, second], "c"), "y", 0.05, 99)
+    x = rng.standard_normal((2, 21)).astype(np.float32)
+    assert "QLinearMul" not in types(kuiper.load(net.save(tmp_path, x.shape)))
+
+
 @pytest.mark.parametrize("same", [False, True])
 def test_pools_of_one_scale(tmp_path: Path, same: bool) -> None:
     net = Net()

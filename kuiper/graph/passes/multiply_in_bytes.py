@@ -5,7 +5,8 @@
 
 Such a file has weights that a tool has rounded to whole multiples of a step; here they become whole numbers again, the
 bias whole multiples of the step of a product, and sums of 32 bits are exact. nn.Linear becomes kuiper.QuantizedLinear,
-the sum of two tensors kuiper.QuantizedAdd, a pool of the largest MaxPool. An activation that only clamps goes where
+the sum of two tensors kuiper.QuantizedAdd, a pool of the largest MaxPool, and others what onnxruntime has for bytes
+(byte_operators.py). An activation that only clamps goes where
 bytes saturate at its bounds anyway. Results may differ by one step from those of the file, which rounds in float32
 what is exact here.
 
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kuiper.graph.passes.activations import FusedActivation, activation_of
+from kuiper.graph.passes.byte_operators import operator_of_bytes
 from kuiper.graph.passes.fusion import is_addition
 from kuiper.graph.passes.rewiring import constant_of, sole_reader, substitute
 from kuiper.graph.pnnx.ir import DataType, ParameterType
@@ -104,8 +106,10 @@ def _in_bytes(quantize: RuntimeOperator, registry: RegistryProtocol) -> Taken | 
     sources = [one for one in inputs if one is not None]
     if len(sources) < len(inputs):
         return None
-    make = _sum if is_addition(op) else _pool if op.type in _POOLS else _product
-    new = make(op, sources, out)
+    new = operator_of_bytes(op, quantize, [one.dtype for one in (*sources, out)])
+    if new is None:
+        make = _sum if is_addition(op) else _pool if op.type in _POOLS else _product
+        new = make(op, sources, out)
     if new is None or not registry.is_supported(new.type) or not registry.is_built_in(new.type):
         return None
     return replace(new, name=f"{op.name}+bytes", outputs=quantize.outputs, layer=None, grown_from=op.where), (op, *old)
