@@ -248,16 +248,18 @@ KUIPER_INLINE void kuiper_to_bytes(const kuiper_vec *numbers, float low, float h
 /* Floats to bytes at a scale. */
 static void kuiper_quantise(const float *x, float scale, Py_ssize_t count, float low, float high, int zero,
                             unsigned char *out) {
-    for (; count > 0; count -= INTEGER_WIDTH, x += INTEGER_WIDTH, out += INTEGER_WIDTH) {
-        const size_t present = count < INTEGER_WIDTH ? (size_t)count : INTEGER_WIDTH;
+    kuiper_vec steps[INTEGER_VECTORS];
+    for (; count >= INTEGER_WIDTH; count -= INTEGER_WIDTH, x += INTEGER_WIDTH, out += INTEGER_WIDTH) {
+        KUIPER_EACH (v, INTEGER_VECTORS) steps[v] = kuiper_load(x + v * LANES) / kuiper_splat(scale);
+        kuiper_to_bytes(steps, low, high, zero, out);
+    }
+    if (count > 0) {
         float last[INTEGER_WIDTH] = {0};
         unsigned char some[INTEGER_WIDTH];
-        kuiper_vec steps[INTEGER_VECTORS];
-        if (present < INTEGER_WIDTH) memcpy(last, x, 4 * present);
-        KUIPER_EACH (v, INTEGER_VECTORS)
-            steps[v] = kuiper_load((present < INTEGER_WIDTH ? last : x) + v * LANES) / kuiper_splat(scale);
+        memcpy(last, x, 4 * (size_t)count);
+        KUIPER_EACH (v, INTEGER_VECTORS) steps[v] = kuiper_load(last + v * LANES) / kuiper_splat(scale);
         kuiper_to_bytes(steps, low, high, zero, some);
-        memcpy(out, some, present);
+        memcpy(out, some, (size_t)count);
     }
 }
 

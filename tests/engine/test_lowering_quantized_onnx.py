@@ -262,6 +262,22 @@ def test_means_of_bytes(steps_of: Any, dtype: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("shape", [(1,), (3, 43), (2, 19, 5, 7), (70, 1000)])
+def test_floats_to_bytes_and_back_at_a_known_scale(steps_of: Any, shape: Any, dtype: Any) -> None:
+    x = (rng.standard_normal(shape) * 30).astype(np.float32)
+    x.reshape(-1)[:7] = [np.nan, np.inf, -np.inf, 0.25, 0.75, -0.25, 1e38][: x.size]
+    constants = {"s": np.float32(0.5), "z": dtype(-3 if dtype is np.int8 else 99), "t": np.float32(0.07)}
+    nodes = [
+        helper.make_node("Neg", ["x"], ["n"]),
+        helper.make_node("QuantizeLinear", ["n", "s", "z"], ["q"]),
+        helper.make_node("DequantizeLinear", ["q", "t", "z"], ["y"]),
+    ]
+    with np.errstate(all="ignore"):
+        steps = steps_of(*nodes, inputs=[x], constants=constants, outputs="y q")
+    assert steps[-2:] == ["quantize", "dequantize"]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 @pytest.mark.parametrize("word", ["QLinearAdd", "QLinearMul"])
 @pytest.mark.parametrize(
     "shapes", [[(2, 7, 40), (7, 40)], [(40,), (3, 1, 1)], [(1,), (3, 50)], [(5, 1), (1, 300)], [(), (9,)]]

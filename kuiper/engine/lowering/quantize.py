@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.engine.kernels.byte_range import ByteRange, ToBytes
+from kuiper.engine.kernels.byte_scale import Dequantisation, Quantisation
 from kuiper.engine.kernels.typed import TYPES, Typed
-from kuiper.engine.lowering.byte_values import BYTES, by_name, constant_of
+from kuiper.engine.lowering.byte_values import BYTES, by_name, constant_of, number_of
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.typed_numbers import emit_typed, memory_like
 from kuiper.engine.transfers import dense, end_of, import_into
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _MOST_AXES = 6
 _NAMES = ("uint8", "int8")
+_OF_A_SCALE = ("scale", "zero_point")
 
 
 @lowers(QuantizeLinear)
@@ -64,8 +66,47 @@ def _rescaled(
     if x is None:
         return None
     out = memory_like(planner, [x], shape, dtype)
-    emit_typed(planner, operation, out, [x, *parts])
+    if not _at_one_scale(planner, operation, x, out, [number_of(given, f"{prefix}_{end}") for end in _OF_A_SCALE]):
+        emit_typed(planner, operation, out, [x, *parts])
     return [out]
+
+
+def _at_one_scale(planner: Planner, operation: str, x: Value, out: Value, numbers: list[Any]) -> bool:
+    """Add the step between floats and bytes that lie in one order, by known numbers; False if they are not so."""
+    scale, zero = numbers
+    numbers_of, bytes_of = (x, out) if operation == "quantize" else (out, x)
+    dtype = bytes_of.view.dtype
+    if scale is None or zero is None or dtype not in BYTES or not numbers_of.is_float or not _lie_alike(x, out):
+        return False
+    limits = np.iinfo(dtype)
+
+    def make() -> Step:
+        ends = {
+            "x": x.offset if x.is_float else x.byte_offset,
+            "out": out.offset if out.is_float else out.byte_offset,
+        }
+        bounds = {"low": limits.min - int(zero), "high": limits.max - int(zero), "zero": int(zero)}
+        of_numbers = {"count": x.view.size, "scale": float(scale), "flip": 128 if dtype == np.int8 else 0}
+        step = Quantisation if operation == "quantize" else Dequantisation
+        return step({**ends, **bounds, **of_numbers})
+
+    planner.emit(operation, make, reads=[x], writes=[out], flops=out.view.size)
+    return True
+
+
+def _lie_alike(x: Value, out: Value) -> bool:
+    """Whether both have their numbers in the same order, without gaps."""
+    axes = [
+        (size, *(value.view.strides[axis] // value.view.itemsize for value in (x, out)))
+        for axis, size in enumerate(x.shape)
+        if size > 1
+    ]
+    step = 1
+    for size, first, second in sorted(axes, key=lambda axis: axis[1]):
+        if not first == second == step:
+            return False
+        step *= size
+    return bool(x.view.size)
 
 
 def _from_outside(planner: Planner, value: HostValue, parts: list[Value], dtype: np.dtype) -> Value:
