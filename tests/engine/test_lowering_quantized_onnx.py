@@ -159,6 +159,19 @@ def test_products_of_matrices_that_lie_by_columns(steps_of: Any, turned: str) ->
     assert steps_of(*nodes, inputs=inputs, constants=constants) == ["bytes"]
 
 
+def test_heads_that_are_joined_again_are_one_copy(steps_of: Any) -> None:
+    """Behind attention: heads lie in front of positions, and are joined behind them."""
+    constants = {"s": np.float32(0.02), "z": np.uint8(131), "t": np.float32(2.5), "u": np.uint8(90)}
+    constants["shape"] = np.int64([2, 19, -1])
+    nodes = [
+        helper.make_node("QLinearMatMul", ["x", "s", "z", "x1", "s", "z", "t", "u"], ["p"]),
+        helper.make_node("Transpose", ["p"], ["q"], perm=[0, 2, 1, 3]),
+        helper.make_node("Reshape", ["q", "shape"], ["y"]),
+    ]
+    inputs = [random(np.uint8, 2, 3, 19, 24), random(np.uint8, 2, 3, 24, 5)]
+    assert steps_of(*nodes, inputs=inputs, constants=constants, copies=True) == ["bytes", "copy"]
+
+
 def test_matrices_that_do_not_fit_are_left_to_the_layer(tmp_path: Path) -> None:
     node = helper.make_node("MatMulInteger", ["x", "x1"], ["y"])
     shapes = {"x": ("n", "k"), "x1": ("l", "m")}

@@ -19,6 +19,7 @@ import numpy as np
 from kuiper.engine.kernels.layout import Copy
 from kuiper.engine.lowering.placement import can_copy, memory_by_rows, view_of
 from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.lowering.typed_numbers import emit_typed
 from kuiper.engine.transfers import ARENA, copy_into
 from kuiper.engine.values import AnyValue, HostValue, Value
 from kuiper.errors import KuiperError
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from kuiper.engine.planner import Planner
 
+_MOST_AXES = 6  # of a copy of whole numbers
 _FEW_BYTES = 4096  # whose import takes less than a call in Python
 
 
@@ -53,18 +55,24 @@ def lower_reshape(layer: Any, inputs: list[AnyValue], planner: Planner) -> Seque
 
 
 def _viewed(layer: Any, inputs: list[AnyValue], planner: Planner) -> list[AnyValue] | None:
-    """Whole numbers or bools in a shape that the plan knows, where that is a view; a few from outside are imported."""
+    """Whole numbers or bools in a shape that the plan knows: a view or a copy; a few from outside are imported."""
     x, shapes = inputs[0], [value.example for value in inputs[1:] if isinstance(value, HostValue) and value.constant]
     if isinstance(x, HostValue) and not x.constant and x.shape and x.example.nbytes <= _FEW_BYTES:
         x = planner.tensor(x) or x
-    if not isinstance(x, Value) or len(shapes) < len(inputs) - 1:
+    if not isinstance(x, Value) or len(shapes) < len(inputs) - 1 or len(x.shape) > _MOST_AXES:
         return None
     try:
         result = layer.forward(x.view, *shapes)
     except KuiperError:
         return None  # the layer says why
-    view = view_of(x, result)
-    return None if view is None else [view]
+    return [view_of(x, result) or _in_c_order(planner, x, result.shape)]
+
+
+def _in_c_order(planner: Planner, x: Value, shape: tuple[int, ...]) -> Value:
+    """A copy of whole numbers or bools in this shape."""
+    dense = planner.typed(x.shape, x.view.dtype)
+    emit_typed(planner, "copy", dense, [x])
+    return Value(dense.storage, dense.view.reshape(shape))
 
 
 def _imported(planner: Planner, x: HostValue, shape: tuple[int, ...]) -> Value:
