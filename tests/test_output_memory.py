@@ -12,8 +12,9 @@ import pytest
 import kuiper
 from kuiper.layers import Layer, override
 from tests.engine.models import both, numbers
+from tests.fixtures.operator_files import case_names, graph_file, inputs_of
 from tests.graph.pass_graphs import INPUT, OUTPUT, relu
-from tests.layers.test_operators_against_torch import FOLDER, NAMES, arrays_of
+from tests.layers.test_operators_against_torch import arrays_of
 from tests.sweeps import swept
 
 if TYPE_CHECKING:
@@ -35,12 +36,11 @@ def scribble(arrays: list[np.ndarray]) -> None:
         array[...] = ~array if array.dtype.kind == "b" else array + array.dtype.type(7)
 
 
-@pytest.mark.parametrize("name", swept(NAMES))
+@pytest.mark.parametrize("name", swept(case_names()))
 def test_outputs_of_every_operator_are_the_callers_alone(name: str) -> None:
-    with np.load(FOLDER / f"{name}.npz") as stored:
-        given = [stored[key] for key in stored if key.startswith("input_")]
+    given = inputs_of(name)
     for optimize in (False, True):
-        assert_outputs_are_the_callers_alone(FOLDER / f"{name}.pnnx.param", optimize, copy.deepcopy(given))
+        assert_outputs_are_the_callers_alone(graph_file(name), optimize, copy.deepcopy(given))
 
 
 def assert_outputs_are_the_callers_alone(param: Path, optimize: bool, given: list[np.ndarray]) -> None:
