@@ -38,6 +38,7 @@ class Outcome:
     """How one test ended: "passed", "wrong", "unfinished", "not started", "blocked" or "skipped", and what to show.
 
     ``function`` is the one whose hints help; ``script`` is the call that failed, as Python, if somebody asked for it.
+    ``is_known`` says that the diagnosis is of the bank, and not what most often is behind such an error.
     """
 
     exercise: str
@@ -45,6 +46,7 @@ class Outcome:
     verdict: str
     lines: list[str] = field(default_factory=list)
     diagnosis: list[str] = field(default_factory=list)
+    is_known: bool = False
     function: str = ""
     script: list[str] = field(default_factory=list)
 

@@ -6,6 +6,7 @@ import contextlib
 import copy
 import io
 import linecache
+import re
 import sys
 import traceback
 from dataclasses import dataclass, field
@@ -50,6 +51,11 @@ class Raised:
     def __str__(self) -> str:
         place = f"   at {self.place}" if self.place else ""
         return f"{self.type}: {self.message}{place}"
+
+    @property
+    def is_on_purpose(self) -> bool:
+        """Whether the student's line that raised it is a ``raise``, so that the words are the student's own."""
+        return re.search(r":\d+: raise\b", self.place) is not None
 
     @classmethod
     def of(cls, error: BaseException) -> Raised:

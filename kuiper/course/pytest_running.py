@@ -17,7 +17,7 @@ from kuiper.course.call_script import call_script
 from kuiper.course.causes import typical_cause
 from kuiper.course.classroom import Outcome, UndoneError, does_not_compile, failing_function
 from kuiper.course.compile_errors import shown
-from kuiper.course.diagnosis import MOST_TESTS, alike, candidates, run_on
+from kuiper.course.diagnosis import MOST_PASSED, MOST_TESTS, Passed, alike, candidates, passing, run_on
 from kuiper.course.errors import CourseError
 from kuiper.course.patience import told_if_slow
 from kuiper.course.places import folder
@@ -40,6 +40,8 @@ class RunningPlugin:
         self.errors: dict[str, BaseException] = {}
         self.diagnosed: Counter[str] = Counter()
         self.candidates: dict[str, list[Bug]] = {}
+        self.functions: dict[str, str] = {}
+        self.passed: dict[str, list[Passed]] = {}
         self.catches: list[tuple[str, str, str, str]] = []
         path = config.getoption("--catchers")
         self.catchers: dict[str, dict[str, str]] | None = path and json.loads(Path(path).read_text(encoding="utf-8"))
@@ -81,6 +83,9 @@ class RunningPlugin:
         outcome = self.selection.classroom(exercise).judge(exercise, item.name, error)
         if outcome.verdict == "wrong" and error is not None and self._may_diagnose:
             outcome.diagnosis = self._diagnose(exercise, item, error, outcome.function)
+            outcome.is_known = bool(self.candidates.get(exercise.id))
+        elif outcome.verdict == "passed" and self._may_diagnose:
+            outcome.diagnosis = self._agreeing(exercise, item)
         if outcome.verdict == "wrong" and isinstance(error, Mismatch) and self.config.getoption("--call"):
             outcome.script = (
                 call_script(error.made, exercise.id) if error.made else [f"# the whole test: {item.nodeid}"]
@@ -132,7 +137,7 @@ class RunningPlugin:
     def _diagnose(self, exercise: Exercise, item: pytest.Item, error: BaseException, function: str) -> list[str]:
         """What known mistakes the first failure of an exercise, which is shown, is like; else its typical cause.
 
-        Further failures are asked which of these it is, as long as there are several.
+        Further tests of the same function are asked which of these it is, and whether it is one of these at all.
         """
         if not isinstance(item, pytest.Function):
             return []
@@ -141,13 +146,27 @@ class RunningPlugin:
         if left is None:
             found = [] if does_not_compile(error) else candidates(exercise, function)
             with self._told(f"comparing with {len(found)} known mistakes; if they must be compiled, then once"):
-                found = alike(classroom, exercise, found, item, error)
-            self.candidates[exercise.id] = found
+                passed = self.passed.pop(exercise.id, [])
+                found = alike(classroom, exercise, found, item, error, passed[-MOST_PASSED:])
+            self.candidates[exercise.id], self.functions[exercise.id] = found, function
             return [bug.when for bug in found] or [*filter(None, [typical_cause(error)])]
+        if function != self.functions[exercise.id]:
+            return []
         self.diagnosed[exercise.id] += 1
-        if len(left) < 2 or self.diagnosed[exercise.id] >= MOST_TESTS:
+        if self.diagnosed[exercise.id] >= MOST_TESTS:
             return []
         return [bug.when for bug in alike(classroom, exercise, left, item, error)]
+
+    def _agreeing(self, exercise: Exercise, item: pytest.Item) -> list[str]:
+        """The known mistakes that pass a test as the student does: kept for the first failure, or asked behind it."""
+        if not isinstance(item, pytest.Function) or hasattr(item.obj, "hypothesis"):
+            return []
+        kept = self.passed.setdefault(exercise.id, [])
+        kept.append(Passed.of(item))
+        left = self.candidates.get(exercise.id, [])
+        if len(left) < 2 or len(kept) > MOST_PASSED:
+            return []
+        return [bug.when for bug in passing(self.selection.classroom(exercise), exercise, left, kept[-1:])]
 
     def _told(self, words: str | Callable[[], str]) -> contextlib.AbstractContextManager[None]:
         """A student who waits is told what for."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kuiper.course.classroom import NO_MODULE, Classroom, Outcome, blocked_by, hole
 from kuiper.course.compile_errors import shown
+from kuiper.course.diagnosis import MOST_TESTS
 from kuiper.course.handout_record import changed_files
 from kuiper.course.manifest import test_files
 from kuiper.course.progress import bars, next_exercise
@@ -97,9 +98,20 @@ def _tail(classroom: Classroom, verdict: Verdict, hint: int) -> list[str]:
 
 
 def likely(verdict: Verdict) -> str:
-    """The mistakes that explain the failure shown, and of these the ones that explain most of the others too."""
+    """The mistakes that explain the failure shown, and of these the ones that explain most of the others too.
+
+    A known mistake that explains none of several other failures of its function has only met the student by chance.
+    """
     votes = Counter(when for outcome in verdict.outcomes for when in outcome.diagnosis)
-    candidates = verdict.worst.diagnosis
+    worst = verdict.worst
+    candidates = worst.diagnosis
+    others = [
+        outcome
+        for outcome in verdict.outcomes
+        if outcome.verdict == "wrong" and outcome is not worst and outcome.function == worst.function
+    ][: MOST_TESTS - 1]
+    if worst.is_known and len(others) > 1 and not any(outcome.diagnosis for outcome in others):
+        return ""
     most = max((votes[when] for when in candidates), default=0)
     return ", or when ".join([when for when in candidates if votes[when] == most][:2])
 

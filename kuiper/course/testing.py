@@ -28,6 +28,8 @@ MOST_SHOWN = 5
 LONGEST_CALL = 2  # lines
 LONGEST_ARGUMENT = 100
 SHORT = 64  # signs of a value that is shown whole
+NOT_FILLED, OVERWRITTEN = "nothing was written", "an argument was changed"
+UNREFUSED = NO_ERROR, ANOTHER_ERROR = "no error", "another error"  # in words, where a call is to raise
 
 
 class Mismatch(AssertionError):
@@ -116,7 +118,7 @@ class Call:
         if words:
             raise self._mismatch(self._text(), expected, seen.value, words, tolerance)
         for key in seen.changed:
-            raise self._mismatch(self._text(), f"{self._name(key)} untouched", f"{self._name(key)} overwritten", "")
+            raise self._overwritten(key)
 
     def fills(self, out: np.ndarray, expected: Any, tolerance: float = 0.0) -> None:
         """It writes this into ``out``, one of the arguments, and leaves the others as they are."""
@@ -126,11 +128,11 @@ class Call:
         key = next(key for key, value in self._arguments().items() if value is out)
         words = difference(np.asarray(seen.changed.get(key, out)), expected, tolerance)
         if words:
+            words = words if key in seen.changed else NOT_FILLED
             raise self._mismatch(self._text(hidden=key), expected, np.asarray(seen.changed.get(key, out)), words)
         for other in seen.changed:
             if other != key:
-                name = self._name(other)
-                raise self._mismatch(self._text(), f"{name} untouched", f"{name} overwritten", "")
+                raise self._overwritten(other)
 
     def raises(self, kind: type[BaseException], words: str = "") -> None:
         """It raises an exception of this kind (or of one derived from it) whose message has these words in it."""
@@ -139,9 +141,9 @@ class Call:
         seen = self._call()
         expected = Words(f"{kind.__name__}" + (f" that mentions {words!r}" if words else ""))
         if seen.raised is None:
-            raise self._mismatch(self._text(), expected, seen.value, "no error")
+            raise self._mismatch(self._text(), expected, seen.value, NO_ERROR)
         if kind.__name__ not in seen.raised.bases or words.lower() not in seen.raised.message.lower():
-            raise self._mismatch(self._text(), expected, seen.raised, "another error")
+            raise self._mismatch(self._text(), expected, seen.raised, ANOTHER_ERROR)
 
     def answer(self) -> Any:
         """What it returns, for a test that has more to say of it than that it is equal to something."""
@@ -172,6 +174,10 @@ class Call:
         mismatch = Mismatch(call, expected, got, words, function, tolerance)
         mismatch.made = self
         return mismatch
+
+    def _overwritten(self, key: int | str) -> Mismatch:
+        name = self._name(key)
+        return self._mismatch(self._text(), f"{name} untouched", f"{name} overwritten", OVERWRITTEN)
 
     def _arguments(self) -> dict[int | str, Any]:
         return dict([*enumerate(self.args), *self.kwargs.items()])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,8 +45,20 @@ def said(code: str, folder: Path, cache: Path) -> str:
         ("def f(x):\n    for i in range(3):\n        cdef int y = i\n", "`cdef` stands inside of a loop"),
         ("def f(x):\n    if x = 2:\n        return 1\n", "`=` is written where `==` is meant"),
         ("def f(x):\n    if x:\n        return 1\n    else if x:\n        return 2\n", "Python says `elif`"),
+        ("def f(x):\n    x++\n    return x\n", "`++` is C"),
+        ("def f(x):\n    for (i = 0; i < 3; i++):\n        x = 2\n", "Python says `for i in range(n):`"),
+        ("def f(x):\n    if (x) {\n        return 1\n    }\n", "`{` is C"),
+        ("def f(x):\n    // a comment\n    return x\n", "`#` does"),
+        ("def f(x):\n    return !x\n", "Python says `not`"),
+        ("def f(x):\n    return x ? 1 : 2\n", "`b if a else c`"),
+        ("def f(x):\n    int i = 3\n    return i\n", "`cdef` is missing in front of `int`"),
+        ("def f(x):\n    return true\n", "a capital letter"),
+        ("def f(const float[:, :] x):\n    cdef float y = x[0]\n    return y\n", "an index is missing"),
+        ("def f(float x):\n    cdef int y = x\n    return y\n", "variable of type int"),
+        ("def f(x):\n    cdef float[4] y\n    y = [1]\n", "a list of another length"),
         ("def f(x):\n    if x && x:\n        return 1\n", "`&&` is C: Python says `and`"),
         ("def f(x):\n    return (x + 1\n", "a bracket is opened and not closed"),
+        ("def f(float[:] x, float a):\n    x[:] = x * a\n", "`*` is used on a whole memoryview"),
         ("def f(x):\n    for i in range(3):\n    x = 2\n", "is not indented"),
         ("def f(x):\n    for i in range(3):\n        x = 2\n      x = 3\n", "not indented alike"),
         ("def f(const float[:] x):\n    x[0] = 1\n", "which may only be read"),
@@ -73,15 +86,39 @@ def test_cause_of_a_vec_that_is_set_to_a_number(message: str) -> None:
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (lambda: {}["a"].x, ""),
+        (lambda: "".join([1]), ""),  # type: ignore[list-item]
         (lambda: len(None), "something is None"),  # type: ignore[arg-type]
         (lambda: 1 / 0, "divided by 0"),
-        (lambda: [][3], "not smaller than the length"),
+        (lambda: [][3], "not smaller than the length of the list"),
+        (lambda: "abc"[3], "not smaller than the length of the string"),
         (lambda: "abc".__getitem__(2 / 1), "`/` makes a float"),  # type: ignore[call-overload]
         (lambda: {[1]}, "a list is put into a set"),  # type: ignore[type-var]
         (lambda: max(3, 4)[0], "an index is used on a int"),  # type: ignore[index]
         (lambda: bool(np.ones(2)), "any()"),
         (lambda: np.ones(2) + np.ones(3), "shapes (2,) and (3,)"),
+        (lambda: {}["bias"], "asked for 'bias', which it does not have"),
+        (lambda: (3).dtype, "a int is asked for its `dtype`"),  # type: ignore[attr-defined]
+        (lambda: (1, 2) - 0.5, "`-` is used on a tuple and a float"),  # type: ignore[operator]
+        (lambda: (lambda x: x)(), "called without its 'x'"),  # type: ignore[call-arg]
+        (lambda: (lambda x: x)(1, 2), "called with 2 arguments"),  # type: ignore[call-arg]
+        (lambda: len("abc")(4), "a int is called"),  # type: ignore[operator]
+        (lambda: [1].remove(2), "does not hold it"),
+        (lambda: int("-2.5"), "'-2.5' is read by int"),
+        (lambda: float("neg"), "'neg' is read as a number"),
+        (lambda: math.sin(np.ones(2)), "takes one number"),
+        (lambda: np.array([[1, 2], [3]]), "np.concatenate"),
+        (lambda: np.concatenate([np.ones((1, 2)), np.ones((1, 3))]), "the right `axis`"),
+        (lambda: np.concatenate([np.ones(2), np.ones((1, 3))]), "the right `axis`"),
+        (lambda: np.ones((2, 3)) @ np.ones((2, 3)), "to be transposed"),
+        (lambda: np.ones((2, 3)).dot(np.ones((2, 3))), "to be transposed"),
+        (lambda: np.ones(6).reshape(4, 2), "6 numbers is to get the shape (4,2)"),
+        (lambda: np.divide(np.ones(2), 2, out=np.ones(2, np.uint8)), "`x /= y` does not"),
+        (lambda: np.ones((4, 4))[np.arange(3), np.arange(2)], "in pairs"),
+        (lambda: np.ones((2, 3))[0, 3], "axis 1 of an array has the length 3"),
+        (lambda: np.ones(2)[0, 0], "an array of 1 axes"),
+        (lambda: np.frombuffer(b"abcd", np.uint8).__setitem__(0, 1), "may only be read"),
+        (lambda: (x for x in [1]), "a generator is returned"),
+        (lambda: [object()], "an object of type object"),
         (lambda: nowhere, "`nowhere` has no value yet"),  # type: ignore[name-defined] # noqa: F821
     ],
 )
@@ -101,6 +138,11 @@ def test_cause_of_what_python_raises(function: Callable[[], object], words: str)
         (2.0, 2, "`//` does not"),
         (np.ones(2), np.ones(2, np.float32), "float64"),
         ([1.0], np.ones(1, np.float32), "np.array"),
+        (np.ones(2, np.int32), np.ones(2, np.int64), "int32, and int64 is asked for"),
+        (np.ones((1, 2, 3)), np.ones((2, 3)), "an axis too many"),
+        (np.ones(3), np.ones((1, 3)), "lacks an axis"),
+        (np.ones((3, 2)), np.ones((2, 3)), "in another order"),
+        (np.ones((3, 4)), np.ones((2, 3)), ""),
         (4, 5, ""),
     ],
 )
@@ -109,6 +151,39 @@ def test_typical_cause_of_an_answer_of_another_type(got: object, expected: objec
         calling(lambda: got).gives(expected)
     assert words in typical_cause(caught.value)
     assert bool(words) == bool(typical_cause(caught.value))
+
+
+def test_typical_cause_of_arrays_that_are_not_filled_or_changed() -> None:
+    def doubled(x: np.ndarray) -> np.ndarray:
+        x *= 2
+        return x
+
+    with pytest.raises(Mismatch) as caught:
+        calling(doubled, np.ones(2)).gives([2, 2])
+    assert "a copy is to be changed" in typical_cause(caught.value)
+    out = np.zeros(2)
+    with pytest.raises(Mismatch) as caught:
+        calling(lambda out: None, out).fills(out, [1, 2])
+    assert "nothing is written" in typical_cause(caught.value)
+
+
+@pytest.mark.parametrize(("kind", "is_said"), [(ValueError, True), (Exception, True), (OSError, False)])
+def test_typical_cause_of_a_message_without_its_word(kind: type[Exception], is_said: bool) -> None:
+    with pytest.raises(Mismatch) as caught:
+        calling(int, "x").raises(kind, "seven")
+    assert ("its message does not have 'seven'" in typical_cause(caught.value)) == is_said
+
+
+def test_typical_cause_of_an_error_of_another_kind(tmp_path: Path) -> None:
+    """Raised on purpose, in a line of an exercise."""
+    file = tmp_path / "exercises" / "wrong.py"
+    file.parent.mkdir()
+    file.write_text("def wrong(x):\n    raise KeyError(x)\n")
+    module: dict[str, Callable[..., object]] = {}
+    exec(compile(file.read_text(), str(file), "exec"), module)
+    with pytest.raises(Mismatch) as caught:
+        calling(module["wrong"], 3).raises(ValueError, "3")
+    assert typical_cause(caught.value) == "the error that is raised is a KeyError, where a ValueError is asked for"
 
 
 def test_cause_of_an_endless_loop_is_a_sentence() -> None:

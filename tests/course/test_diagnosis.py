@@ -1,0 +1,102 @@
+"""Which known mistake a red report names, and when none: pytest in a process of its own, over the made-up course."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.course.made_up import made_up, solve
+from tests.course.test_pytest_plugin import student_runs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+REFUSES = """
+
+def test_double_of_nothing(impl):
+    calling(impl.double, None).raises(TypeError)
+"""
+
+
+def likely(root: Path, code: str, bugs: dict[str, str], tests: str = "") -> str:
+    """What the report names for a student's ``x * 2``, where the bank has these mistakes only; "" for none."""
+    syllabus = made_up(root)
+    course = root / "course1_made_up"
+    entries = (
+        f"[[bug]]\nname = '{when}'\nwhen = '{when}'\nreplace = 'x * 2'\nwith = '''{wrong}'''\n"
+        for when, wrong in bugs.items()
+    )
+    (course / "bugs" / "double.toml").write_text("\n".join(entries))
+    (course / "test_double.py").write_text((course / "test_double.py").read_text() + tests)
+    solve(syllabus, "1.1", ("x * 2", code))
+    text = student_runs(syllabus, "course1_made_up", "--exercise", "1.1")[1]
+    assert "1.1 double - " in text
+    return text.partition("likely: this is what you get when ")[2].partition("\n")[0]
+
+
+def refusing(words: str, kind: str = "ValueError") -> str:
+    """Code that raises for what is below 0."""
+    return f"x * 2\n    if x < 0:\n        raise {kind}({words!r})\n    result = result"
+
+
+@pytest.mark.thorough
+def test_alike_names_an_error_in_words_of_ones_own(tmp_path: Path) -> None:
+    assert likely(tmp_path, refusing("mine"), {"signs are refused": refusing("of the bank")}) == "signs are refused"
+
+
+@pytest.mark.thorough
+def test_alike_prefers_the_same_words(tmp_path: Path) -> None:
+    bugs = {"other words": refusing("other"), "the same words": refusing("same")}
+    assert likely(tmp_path, refusing("same"), bugs) == "the same words"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("code", [refusing("mine", "KeyError"), "x * 2 if x > 0 else int('mine')"])
+def test_alike_is_silent_about_an_error_of_another_kind(tmp_path: Path, code: str) -> None:
+    assert "signs" not in likely(tmp_path, code, {"signs are refused": refusing("of the bank")})
+
+
+@pytest.mark.thorough
+def test_alike_leaves_out_what_fails_a_test_that_has_passed(tmp_path: Path) -> None:
+    """Squares are right nowhere, this answer is right for 3."""
+    code = "x * 2 if x > 0 else x * x"
+    assert not likely(tmp_path, code, {"x is squared": "x * x"})
+    bugs = {"x is squared": "x * x", "a sign is lost": "abs(x) ** (1 + (x < 0)) * (1 + (x > 0))"}
+    assert likely(tmp_path, code, bugs) == "a sign is lost"
+
+
+@pytest.mark.thorough
+def test_tests_that_pass_tell_mistakes_apart(tmp_path: Path) -> None:
+    """Both give 9 for 3; one of them is right for -4, as the student is."""
+    bugs = {"three is taken for two": "x * 3", "the sign decides": "x * (2 + (x > 0))"}
+    assert likely(tmp_path, "x * 3 if x > 0 else x + x", bugs) == "the sign decides"
+
+
+@pytest.mark.thorough
+def test_alike_names_a_missing_check_whatever_comes_of_it(tmp_path: Path) -> None:
+    bugs = {"nothing is taken for 0": "(x or 0) * 2"}
+    assert likely(tmp_path, "(x or 7) * 2", bugs, tests=REFUSES) == "nothing is taken for 0"
+    assert likely(tmp_path, "(x or 7) * 2 if x or x == 0 else [][1]", bugs, tests=REFUSES) == "nothing is taken for 0"
+
+
+@pytest.mark.thorough
+def test_alike_looks_at_the_texts_that_a_message_is_about(tmp_path: Path) -> None:
+    """A message may be in any words, but here the student's is about + and the mistake's is about a."""
+    tests = "\n\ndef test_double_of_a_text(impl):\n    calling(impl.double, 'a+').gives('a+a+')\n"
+    refused = "x * 2\n    if x == 'a+':\n        raise ValueError(f'{}{{x[{}]}}')\n    result = result"
+    first, second = refused.format("expected no ", 0), refused.format("no ", 1)
+    assert not likely(tmp_path, second, {"a is refused": first}, tests)
+    assert (
+        likely(tmp_path, second, {"a is refused": first, "+ is refused": refused.format("expected no ", 1)}, tests)
+        == "+ is refused"
+    )
+
+
+@pytest.mark.thorough
+def test_likely_leaves_out_what_explains_one_failure_only(tmp_path: Path) -> None:
+    """The answer for 3 is that of the squares, by chance; those for -4, 10 and 20 are not."""
+    tests = "\n\ndef test_double_of_{0}(impl):\n    calling(impl.double, {0}).gives(2 * {0})\n"
+    more = tests.format(10) + tests.format(20)
+    assert not likely(tmp_path, "x + 6", {"x is squared": "x * x"}, more)
+    assert likely(tmp_path, "x + 6", {"6 is added": "6 + x", "x is squared": "x * x"}, more) == "6 is added"
