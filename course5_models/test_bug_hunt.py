@@ -91,11 +91,21 @@ def work(case):
     return n * max(kernels, np.shape(case[0])[1]) * rows * columns
 
 
+def what_came(found):
+    """What a student has returned, in words."""
+    if found is None:
+        return "nothing: is there a return?"
+    if not isinstance(found, (list, tuple)):
+        return f"a {type(found).__name__}, which is no list of cases"
+    if len(found) == 8 and not isinstance(found[2], tuple) and isinstance(found[3], tuple):
+        return "one case alone: a list of cases is wanted, [Case(...)]"
+    return "1 to 50 cases" if 1 <= len(found) <= 50 else f"{len(found)} cases"
+
+
 def ready(impl):
     """The student's cases with arrays in them; a test that gets a list without form fails here."""
     found = impl.cases()
-    is_list = isinstance(found, (list, tuple)) and 1 <= len(found) <= 50
-    same("cases()", "1 to 50 cases" if is_list else "something else", "1 to 50 cases")
+    same("cases()", what_came(found), "1 to 50 cases")
     for number, case in enumerate(found):
         same(f"cases()[{number}]", complaint(case) or "is a Case", "is a Case")
     return [
@@ -128,15 +138,14 @@ def is_exposed(conv2d, cases):
 
 
 def agree(cases):
-    """Fail unless the right conv2d gives what every case expects."""
+    """Fail unless the right conv2d gives what every case expects; say whether a known wrong one gives it."""
     for number, case in enumerate(cases):
-        expected = "ValueError" if case[-1] is None else case[-1]
-        same(
-            f"cases()[{number}]: 'got' is what you expect, 'expected' is what is right",
-            expected,
-            answer(right(), case),
-            1e-6,
-        )
+        expected, wanted = "ValueError" if case[-1] is None else case[-1], answer(right(), case)
+        words = "'got' is what you expect, 'expected' is what is right"
+        if difference(expected, wanted, 1e-6) is not None:
+            alike = [when for when, conv2d in bank() if not is_exposed(conv2d, cases)]
+            words = f"you expect what comes when {alike[0]}" if alike else words
+        same(f"cases()[{number}]: {words}", expected, wanted, 1e-6)
 
 
 def test_cases_are_right(impl):

@@ -14,6 +14,7 @@ SIZES = st.integers(1, 40)
 
 def test_fit_a_wide_picture(impl):
     calling(impl.fit, 10, 20, 8, 8).gives((0.4, 4, 8, 2, 0))
+    calling(impl.fit, 8, 16, 2, 2).gives((0.125, 1, 2, 0, 0))
 
 
 def test_fit_a_high_picture(impl):

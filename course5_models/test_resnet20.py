@@ -393,8 +393,8 @@ def test_recognise_averages_the_photo_first(impl):
 
 
 def test_recognise_never_averages_too_much(impl):
-    photo = np.zeros((5, 5, 3), np.uint8)
-    photo[0:2, 0:2] = 255
+    photo = np.zeros((7, 7, 3), np.uint8)  # 7 / 2 is rounded to 4, and 4 leaves one pixel
+    photo[0:3, 0:3] = 255
     given = np.zeros((1, 3, 2, 2), np.float32)
     given[0, :, 0, 0] = 1
     calling(guess, impl, photo, 1).gives(([("red", 1 / 3)], [given]), tolerance=1e-5)
