@@ -2,106 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING
 
+from kuiper.course.compile_causes import COMPILING
 from kuiper.course.implementation import StudentError
 from kuiper.course.observation import Raised
-from kuiper.course.testing import ANOTHER_ERROR, NOT_FILLED, OVERWRITTEN, Mismatch
+from kuiper.course.plain_resemblance import plain_resemblance
+from kuiper.course.resemblance import resemblance
+from kuiper.course.testing import NOT_FILLED, OVERWRITTEN, UNREFUSED, Mismatch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-NO_STATEMENT = r"(?:Expected an identifier or literal|simple statement list|invalid syntax)"
-
-# Each completes "this is what you get when ..."; the first that fits is taken. {0} and {1} are what the brackets found.
-COMPILING: Sequence[tuple[str, str]] = (
-    (r"Found the C operator '(\S+)', did you mean the Python operator '(\w+)'", "`{0}` is C: Python says `{1}`"),
-    (r"Expected ':', found '='|Maybe you meant '==' or ':='", "`=` is written where `==` is meant"),
-    (r"Expected ':', found 'if'", "`else if` is C: Python says `elif`"),
-    (r"Expected ':', found '\{'", "`{{` is C: in Python a colon stands there, and the block is indented"),
-    (r"\bfor \([^\n]*;", "`for (i = 0; i < n; i++)` is C: Python says `for i in range(n):`"),
-    (rf"{NO_STATEMENT}\s[^\n]*(\+\+|--)\s", "`{0}` is C: Python says `+= 1` or `-= 1`"),
-    (rf"{NO_STATEMENT}\s+//", "`//` begins no comment in Python: `#` does"),
-    (rf"{NO_STATEMENT}\s[^\n]*!\w", "`!` is C: Python says `not`"),
-    (rf"{NO_STATEMENT}\s[^\n]*\?[^\n]*:", "`a ? b : c` is C: Python says `b if a else c`"),
-    (
-        rf"{NO_STATEMENT}\s+(int|float|double|Py_ssize_t|unsigned \w+) \w",
-        "`cdef` is missing in front of `{0}`: all `cdef` lines stand at the beginning of the function",
-    ),
-    (r"undeclared name not builtin: (true|false)\b", "`{0}` is C: Python begins it with a capital letter"),
-    (
-        r"Cannot assign type '(?:const )?(\w+)\[[^']*\]' to '(?:const )?\w+'",
-        "a whole array of {0} is put into one number: an index is missing",
-    ),
-    (
-        r"Cannot assign type '(?:const )?(float|double)' to '(int|long|Py_ssize_t|(?:un)?signed char)'",
-        "a number with a point is put into a variable of type {1}: `cdef {0}` holds it",
-    ),
-    (r"Assignment to slice of wrong length", "a C array is set to a list of another length: a loop sets its numbers"),
-    (
-        r"Expected ':', found|expected ':'|Expected ':' after",
-        "the colon is missing at the end of an `if`, `for`, `while` or `def`",
-    ),
-    (r"undeclared name not builtin: (np|numpy)\b", "`import numpy as np` is missing at the top of the file"),
-    (
-        r"undeclared name not builtin: (INFINITY|\w+f)\b",
-        "`{0}` is not imported (`from libc.math cimport {0}` at the top), or its name is spelled in another way",
-    ),
-    (r"undeclared name not builtin: (\w+)", "`{0}` has no value yet, or its name is spelled in another way"),
-    (
-        r"cdef statement not allowed here",
-        "`cdef` stands inside of a loop or an `if`: all `cdef` lines stand at the beginning of the function",
-    ),
-    (
-        r"Cannot assign type '(?:const )?float' to '(?:const )?float ?\*'",
-        "the `&` is missing: `load` and `store` take an address, as in load(&row[i])",
-    ),
-    (
-        r"incompatible types when assigning to type .{0,3}kuiper_vec|assigning to 'kuiper_vec'",
-        "a vec is set to one number: splat(number) makes a vec of it",
-    ),
-    (
-        r"incompatible types when assigning to type .{0,3}float.{0,3} from type .{0,3}kuiper_vec",
-        "a vec is stored in one number: store(&row[i], x) writes all of its numbers",
-    ),
-    (
-        r"PyFloat_(?:From|As)Double",
-        "the `cdef` of a vec is missing: a variable that holds one needs its type, as in `cdef vec x`",
-    ),
-    (
-        r"Cannot convert '?(.*?\*)'? to Python object|Cannot take address of Python",
-        "the `cdef` of a variable is missing: one without holds a Python object, which has no address",
-    ),
-    (
-        r"Cannot assign type '\w+' to '(\w+) \[",
-        "a whole C array is set at once: a loop sets one number after the other",
-    ),
-    (
-        r"Invalid operand types for '(\S+)' \([^)]*\[:",
-        "`{0}` is used on a whole memoryview, which is no NumPy array: a loop takes one number after the other",
-    ),
-    (r"without gil|nogil has Python", "a `cdef` is missing: a variable without one is a Python object"),
-    (r"Assignment to const", "an array that is `const`, which may only be read, is written to"),
-    (r"'(\w+)' redeclared", "`{0}` is declared twice: one `cdef` is enough"),
-    (r"'(\w+)' is not a type identifier", "`{0}` is no type of C: float, double, int and Py_ssize_t are"),
-    (r"Expected '[)\]}]', found|was never closed", "a bracket is opened and not closed, or closed by another one"),
-    (r"unmatched '(.)'", "a `{0}` closes a bracket that was not opened"),
-    (
-        r"Expected an increase in indentation|xpected an indented block",
-        "what belongs to an `if`, `for`, `while` or `def` is not indented",
-    ),
-    (
-        r"[Ii]nconsistent indentation|unindent does not match|unexpected indent",
-        "lines of one block are not indented alike",
-    ),
-    (r"tabs and spaces", "some lines are indented by tabs and others by spaces: use spaces only"),
-    (r"Unclosed string|unterminated", "a string is opened and not closed"),
-    (
-        r"Syntax error in simple statement list",
-        "a line is no statement: a bracket too many, or a type without `cdef` in front of it",
-    ),
-)
+# As COMPILING: each completes "this is what you get when ...", and the first that fits is taken.
 RAISING: Sequence[tuple[str, str]] = (
     (
         r"EndlessLoop: ",
@@ -111,7 +26,10 @@ RAISING: Sequence[tuple[str, str]] = (
     (r"NameError: name '(np|numpy)' is not defined", "`import numpy as np` is missing at the top of the file"),
     (r"NameError: name '(\w+)' is not defined", "`{0}` has no value yet, or its name is spelled in another way"),
     (r"UnboundLocalError: .*variable '(\w+)'", "`{0}` is read before it has a value, in this call at least"),
-    (r"(?:TypeError|AttributeError): .*'?NoneType'?", "something is None: often a function without `return`"),
+    (
+        r"(?:TypeError|AttributeError): .*'?NoneType'?",
+        "something is None: a function without `return`, or an argument that may be left out",
+    ),
     (
         r"ValueError: Buffer dtype mismatch, expected '([\w ]+)' but got '([\w ]+)'",
         "an array of {1} is handed to a function that takes {0}: NumPy makes float64 where no dtype is given",
@@ -144,7 +62,8 @@ RAISING: Sequence[tuple[str, str]] = (
     (r"ValueError: .*truth value of an array", "an array is asked whether it is true: `any()` or `all()` is missing"),
     (
         r"ValueError: operands could not be broadcast together with shapes (\([\d, ]*\)) (\([\d, ]*\))",
-        "arrays of the shapes {0} and {1} are to be combined, number by number",
+        "arrays of the shapes {0} and {1} are combined number by number: the sizes must agree from the last axis "
+        "on, so one of them needs another shape",
     ),
     (
         r"shape mismatch: indexing arrays could not be broadcast",
@@ -163,6 +82,14 @@ RAISING: Sequence[tuple[str, str]] = (
         "the rows of the left side of a product do not fit the columns of the right one: is one to be transposed?",
     ),
     (
+        r"could not broadcast input array from shape (\(.*?\)) into shape (\(.*?\))",
+        "an array of the shape {0} is stored where there is room for the shape {1}",
+    ),
+    (
+        r"matmul: .*size (\d+) is different from (\d+)",
+        "a matrix product of arrays that do not fit: {1} numbers in a row on the left, {0} rows on the right",
+    ),
+    (
         r"cannot reshape array of size (\d+) into shape (\([\d, -]*\))",
         "an array of {0} numbers is to get the shape {1}, which has not so many",
     ),
@@ -175,9 +102,15 @@ RAISING: Sequence[tuple[str, str]] = (
         "an array is handed to a function that takes one number, as those of `math` do",
     ),
     (r"invalid literal for int\(\) with base 10: (.+)", "{0} is read by int, which takes digits and a sign"),
-    (r"could not convert string to float: (.+)", "{0} is read as a number"),
-    (r"too many values to unpack", "more values come than there are names in front of the `=`"),
-    (r"not enough values to unpack", "fewer values come than there are names in front of the `=`"),
+    (r"could not convert string to float: (.+)", "float() gets {0}, which is no number"),
+    (
+        r"too many values to unpack \(expected (\d+)",
+        "something has more parts than the {0} names that stand on the left of the `=`",
+    ),
+    (
+        r"not enough values to unpack \(expected (\d+), got (\d+)\)",
+        "something has {1} parts where {0} names stand on the left of the `=`",
+    ),
     (r"list\.remove\(x\): x not in list", "something is removed from a list that does not hold it"),
     (r"(?:assignment destination|source array) is read-only", "an array that may only be read is written to"),
     (
@@ -186,10 +119,22 @@ RAISING: Sequence[tuple[str, str]] = (
     ),
     (r"IndexError: too many indices for array: array is (\d+)-dimensional", "an array of {0} axes gets more indices"),
     (
+        r"TypeError: (?:unsupported operand type\(s\) for .*: '(?:int|float)' and 'str'|.*'str' and '(?:int|float)')",
+        "a text is taken for a number: int(...) or float(...) makes one of it",
+    ),
+    (
+        r"TypeError: .*(?:can only concatenate str|must be str, not)",
+        "a text and something else are joined by `+`: str(...) or an f-string makes a text of it",
+    ),
+    (
         r"TypeError: unsupported operand type\(s\) for (\S+): '([\w.]+)' and '([\w.]+)'",
         "`{0}` is used on a {1} and a {2}, which do not go together",
     ),
     (r"TypeError: .* missing \d+ required .* arguments?: (.+)", "a function is called without its {0}"),
+    (
+        r"TypeError: .*takes (?:exactly|at most|at least) (\d+) positional arguments? \((\d+) given\)",
+        "a function that takes {0} arguments is called with {1}",
+    ),
     (
         r"TypeError: .* takes .* but (\d+) (?:was|were) given",
         "a function is called with {0} arguments, which it does not take",
@@ -215,6 +160,8 @@ RAISING: Sequence[tuple[str, str]] = (
     (r"Crash: .*segmentation fault", "memory is touched that is not yours: an index is too large, or a pointer wrong"),
 )
 ANSWERING: Sequence[tuple[str, str]] = (
+    (r"^ndarray where tuple", "one array is returned where several are asked for: return a, b"),
+    (r"^(?:generator|map|filter|range) where", "something is returned that makes elements only when asked"),
     (r"^NoneType where", "nothing is returned: the `return` is missing"),
     (r"^list where tuple", "a list is returned where a tuple is asked for: tuple(...) makes one of it"),
     (r"^tuple where list", "a tuple is returned where a list is asked for: list(...) makes one of it"),
@@ -234,11 +181,14 @@ ANSWERING: Sequence[tuple[str, str]] = (
     ),
     (rf"^{OVERWRITTEN}$", "what was handed in is changed: it belongs to the caller, so a copy is to be changed"),
 )
-SHAPES = re.compile(r"shape (\(.*\)) where (\(.*\)) is expected")
+NEVER_CHECKED = ("EndlessLoop", "Crash", "ExerciseSyntaxError", "BuildError", "NameError", "UnboundLocalError")
+MENTIONS = re.compile(r"^(?P<type>\w+)(?: that mentions (?P<word>.*))?$", re.DOTALL)
+"""What ``raises`` of a test asks for, in its words."""
+SHAPES = re.compile(r"^shape \(([\d, ]*)\) where \(([\d, ]*)\) is expected")
 
 
 def cause_of(raised: Raised) -> str:
-    """The words for an error; "" if it has no typical cause, or was raised on purpose.
+    """The words for an error; "" if it has no typical cause.
 
     >>> cause_of(Raised("NameError", (), "name 'np' is not defined"))
     '`import numpy as np` is missing at the top of the file'
@@ -246,48 +196,71 @@ def cause_of(raised: Raised) -> str:
     if raised.type == "ExerciseSyntaxError":
         return _first(COMPILING, raised.message)
     if raised.is_on_purpose:
-        return ""
+        return "your own check, in the line shown, refuses what is allowed"
     return _first(RAISING, f"{raised.type}: {raised.message}")
 
 
 def typical_cause(error: BaseException) -> str:
-    """The words for what a test has raised: for the student's error, or for an answer of a wrong type.
+    """The words for what a test has raised: for the student's error, or for an answer that is wrong in a typical way.
 
     >>> from kuiper.course.testing import Mismatch
     >>> typical_cause(Mismatch(["f()"], (1, 2), [1, 2], "list where tuple is expected"))
     'a list is returned where a tuple is asked for: tuple(...) makes one of it'
     """
+    try:
+        return _typical_cause(error)
+    except Exception:  # an answer may be any object, and such an object may raise whatever is asked of it
+        return ""
+
+
+def _typical_cause(error: BaseException) -> str:
     if isinstance(error, StudentError):
         return cause_of(error.raised)
     if not isinstance(error, Mismatch):
         return ""
-    if error.words == ANOTHER_ERROR:
-        return _of_another_error(str(error.expected), error.got)
+    if error.words in UNREFUSED:
+        return _of_no_refusal(error) or (cause_of(error.got) if isinstance(error.got, Raised) else "")
     if isinstance(error.got, Raised):
         return cause_of(error.got)
-    return _first(ANSWERING, error.words) or _of_shapes(error.words)
+    return (
+        _of_shapes(error.words)
+        or _first(ANSWERING, error.words)
+        or resemblance(error.got, error.expected)
+        or plain_resemblance(error.got, error.expected)
+    )
 
 
-def _of_another_error(expected: str, got: Raised) -> str:
-    kind, _, words = expected.partition(" that mentions ")
-    if kind in got.bases:
-        return f"the error is the right one, but its message does not have {words}"
+def _of_no_refusal(error: Mismatch) -> str:
+    """Why the error that a test asks for does not come: it has other words or another type, or nothing looks for it."""
+    asked, got = MENTIONS.match(str(error.expected)), error.got
+    if asked is None or (isinstance(got, Raised) and got.type in NEVER_CHECKED):
+        return ""
+    if not isinstance(got, Raised):
+        return f"nothing checks for this case: an `if` with `raise {asked['type']}(...)` is missing, or asks too little"
+    if asked["type"] in got.bases:
+        return f"the error is the right one, but its message does not have {asked['word']}"
     if got.is_on_purpose:
-        return f"the error that is raised is a {got.type}, where a {kind} is asked for"
-    return cause_of(got)
+        return f"the error that is raised is a {got.type}, where a {asked['type']} is asked for"
+    return f"nothing checks for this case, so that Python's own {got.type} comes: `raise` one of yours before it"
 
 
 def _of_shapes(words: str) -> str:
-    shapes = SHAPES.match(words)
-    if not shapes:
+    """What happened to the axes."""
+    found = SHAPES.match(words)
+    if found is None:
         return ""
-    got, wanted = (re.findall(r"\d+", shape) for shape in shapes.groups())
+    got, wanted = ([int(size) for size in text.split(",") if size.strip()] for text in found.groups())
+    if len(got) != len(wanted) and [n for n in got if n != 1] == [n for n in wanted if n != 1]:
+        what = "left over (keepdims, or None as an index)" if len(got) > len(wanted) else "missing"
+        return f"an axis of length 1 is {what}"
     if len(got) == len(wanted) + 1:
         return "the answer has an axis too many"
     if len(got) == len(wanted) - 1:
         return "the answer lacks an axis: an index or a sum takes one away, `[None]` and `keepdims=True` keep it"
     if sorted(got) == sorted(wanted):
         return "the axes of the answer are in another order: a transpose is missing, or one is too many"
+    if math.prod(got) == math.prod(wanted):
+        return "the numbers are as many as they should be, but their shape is another: a `reshape` is missing, or wrong"
     return ""
 
 

@@ -38,7 +38,8 @@ class Outcome:
     """How one test ended: "passed", "wrong", "unfinished", "not started", "blocked" or "skipped", and what to show.
 
     ``function`` is the one whose hints help; ``script`` is the call that failed, as Python, if somebody asked for it.
-    ``is_known`` says that the diagnosis is of the bank, and not what most often is behind such an error.
+    ``is_known`` says that the diagnosis is of the bank; then ``cause`` is what most often is behind such an error, if the
+    bank's mistakes turn out to be others.
     """
 
     exercise: str
@@ -47,6 +48,7 @@ class Outcome:
     lines: list[str] = field(default_factory=list)
     diagnosis: list[str] = field(default_factory=list)
     is_known: bool = False
+    cause: str = ""
     function: str = ""
     script: list[str] = field(default_factory=list)
 

@@ -32,6 +32,8 @@ def difference(got: Any, expected: Any, tolerance: float = 0.0) -> str | None:
 
 
 def _difference(got: Any, expected: Any, tolerance: float) -> str | None:
+    if isinstance(got, np.ndarray) and isinstance(expected, tuple) and any(isinstance(x, np.ndarray) for x in expected):
+        return f"{_kind(got)} where tuple is expected"
     if isinstance(got, np.ndarray) or isinstance(expected, np.ndarray):
         return _array_difference(got, expected, tolerance)
     if isinstance(expected, (list, tuple)) and isinstance(got, (list, tuple)):

@@ -27,7 +27,8 @@ class Shown:
 
 def side_by_side(expected: Any, got: Any, most: int = MOST_ROWS + 1) -> list[str]:
     """Expected and got, in at most so many lines: side by side where both are arrays, else one below the other."""
-    if _is_numbers(got) and isinstance(expected, (list, tuple, np.ndarray)):
+    several = isinstance(expected, tuple) and any(isinstance(part, np.ndarray) for part in expected)
+    if _is_numbers(got) and isinstance(expected, (list, tuple, np.ndarray)) and not several:
         wanted = np.asarray(expected)
         if wanted.dtype.kind in "biufc" and wanted.ndim and got.ndim:
             rows = max(min(most - 1, MOST_ROWS), 1)

@@ -84,6 +84,8 @@ class RunningPlugin:
         if outcome.verdict == "wrong" and error is not None and self._may_diagnose:
             outcome.diagnosis = self._diagnose(exercise, item, error, outcome.function)
             outcome.is_known = bool(self.candidates.get(exercise.id))
+            if outcome.is_known:
+                outcome.cause = typical_cause(error)
         elif outcome.verdict == "passed" and self._may_diagnose:
             outcome.diagnosis = self._agreeing(exercise, item)
         if outcome.verdict == "wrong" and isinstance(error, Mismatch) and self.config.getoption("--call"):

@@ -111,7 +111,7 @@ def likely(verdict: Verdict) -> str:
         if outcome.verdict == "wrong" and outcome is not worst and outcome.function == worst.function
     ][: MOST_TESTS - 1]
     if worst.is_known and len(others) > 1 and not any(outcome.diagnosis for outcome in others):
-        return ""
+        return worst.cause
     most = max((votes[when] for when in candidates), default=0)
     return ", or when ".join([when for when in candidates if votes[when] == most][:2])
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from kuiper.course.causes import typical_cause
 from kuiper.course.comparison import difference
 from kuiper.course.errors import CourseError
 from kuiper.course.observation import Raised, observe
@@ -187,6 +188,7 @@ def drawn(got: Any, expected: Any, tolerance: float) -> list[str]:
     """The lines of a report, all of which are safe for a terminal."""
     words = difference(got, expected, tolerance)
     mismatch = Mismatch(["call(x)"], expected, got, words or "", tolerance=tolerance)
+    assert isinstance(typical_cause(mismatch), str)
     lines = [*mismatch.lines(), words or ""]
     assert all(type(line) is str for line in lines)
     assert all(line == printable(line) and len(line) < 400 for line in lines), lines

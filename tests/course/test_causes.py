@@ -11,7 +11,8 @@ import pytest
 from kuiper.course.builder import load_pyx
 from kuiper.course.causes import cause_of, typical_cause
 from kuiper.course.errors import ExerciseSyntaxError
-from kuiper.course.observation import Raised, observe
+from kuiper.course.implementation import StudentError
+from kuiper.course.observation import Observation, Raised, observe
 from kuiper.course.testing import Mismatch, calling
 
 if TYPE_CHECKING:
@@ -104,7 +105,12 @@ def test_cause_of_a_vec_that_is_set_to_a_number(message: str) -> None:
         (lambda: len("abc")(4), "a int is called"),  # type: ignore[operator]
         (lambda: [1].remove(2), "does not hold it"),
         (lambda: int("-2.5"), "'-2.5' is read by int"),
-        (lambda: float("neg"), "'neg' is read as a number"),
+        (lambda: float("neg"), "float() gets 'neg'"),
+        (lambda: 4 + "2", "a text is taken for a number"),  # type: ignore[operator]
+        (lambda: "2" + 4, "are joined by `+`"),  # type: ignore[operator]
+        (lambda: [a for a, b in [[1, 2, 3]]], "more parts than the 2 names"),
+        (lambda: [a for a, b in [[1]]], "has 1 parts where 2 names"),
+        (lambda: np.ones((2, 2)).__setitem__(0, np.ones(3)), "the shape (3,) is stored where"),
         (lambda: math.sin(np.ones(2)), "takes one number"),
         (lambda: np.array([[1, 2], [3]]), "np.concatenate"),
         (lambda: np.concatenate([np.ones((1, 2)), np.ones((1, 3))]), "the right `axis`"),
@@ -139,11 +145,16 @@ def test_cause_of_what_python_raises(function: Callable[[], object], words: str)
         (np.ones(2), np.ones(2, np.float32), "float64"),
         ([1.0], np.ones(1, np.float32), "np.array"),
         (np.ones(2, np.int32), np.ones(2, np.int64), "int32, and int64 is asked for"),
-        (np.ones((1, 2, 3)), np.ones((2, 3)), "an axis too many"),
-        (np.ones(3), np.ones((1, 3)), "lacks an axis"),
+        (np.ones(2), (np.ones(2), np.ones(2)), "one array is returned where several"),
+        (np.ones((2, 1)), np.ones(2), "an axis of length 1 is left over"),
+        (np.ones(2), np.ones((2, 1)), "an axis of length 1 is missing"),
+        (np.ones((4, 2, 3)), np.ones((2, 3)), "an axis too many"),
+        (np.ones(3), np.ones((2, 3)), "lacks an axis"),
+        (np.ones((2, 6)), np.ones((3, 4)), "a `reshape` is missing, or wrong"),
+        (np.arange(3) + 1.0, [2, 3, 4], "every number is -1 off"),
         (np.ones((3, 2)), np.ones((2, 3)), "in another order"),
         (np.ones((3, 4)), np.ones((2, 3)), ""),
-        (4, 5, ""),
+        (4, 9, ""),
     ],
 )
 def test_typical_cause_of_an_answer_of_another_type(got: object, expected: object, words: str) -> None:
@@ -184,6 +195,43 @@ def test_typical_cause_of_an_error_of_another_kind(tmp_path: Path) -> None:
     with pytest.raises(Mismatch) as caught:
         calling(module["wrong"], 3).raises(ValueError, "3")
     assert typical_cause(caught.value) == "the error that is raised is a KeyError, where a ValueError is asked for"
+
+
+def at_exercise(kind: str, code: str, message: str = "") -> Raised:
+    return Raised(kind, (kind, "Exception"), message, f"course/exercises/f.py:3: {code}")
+
+
+@pytest.mark.parametrize(
+    ("got", "words"),
+    [
+        (3, "nothing checks for this case: an `if` with `raise ValueError(...)`"),
+        (
+            at_exercise("KeyError", "return entries[name]"),
+            "nothing checks for this case, so that Python's own KeyError",
+        ),
+        (at_exercise("TypeError", "raise TypeError('act')"), "is a TypeError, where a ValueError is asked for"),
+        (at_exercise("ValueError", "raise ValueError('no')", "no"), "its message does not have 'act'"),
+        (at_exercise("NameError", "y", "name 'y' is not defined"), "`y` has no value yet"),
+        (Raised("EndlessLoop", (), "no answer"), "a loop never ends"),
+    ],
+)
+def test_typical_cause_where_an_error_is_asked_for(got: object, words: str) -> None:
+    seen = Observation(raised=got) if isinstance(got, Raised) else Observation(got)
+    call = calling(lambda: None)
+    call._call = lambda: seen  # type: ignore[method-assign]
+    with pytest.raises(Mismatch) as caught:
+        call.raises(ValueError, "act")
+    assert words in typical_cause(caught.value)
+
+
+def test_cause_of_a_compiled_function_that_gets_too_few() -> None:
+    raised = Raised("TypeError", (), "gemm() takes exactly 5 positional arguments (3 given)")
+    assert cause_of(raised) == "a function that takes 5 arguments is called with 3"
+
+
+def test_typical_cause_of_a_check_that_refuses_too_much() -> None:
+    raised = at_exercise("ValueError", "raise ValueError(f'too small: {n}')", "too small: 4")
+    assert "your own check" in typical_cause(StudentError(raised, "f"))
 
 
 def test_cause_of_an_endless_loop_is_a_sentence() -> None:

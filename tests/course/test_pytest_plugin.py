@@ -88,7 +88,7 @@ def test_a_wrong_answer_is_drawn_diagnosed_and_blocks(syllabus: Syllabus) -> Non
     ("code", "likely"),
     [
         ("x.shape", "an attribute is asked of a number"),
-        ("None + x", "something is None: often a function without `return`"),
+        ("None + x", "something is None: a function without `return`, or an argument that may be left out"),
         ("(x, 2)[0:1]", ""),
     ],
 )
@@ -105,6 +105,52 @@ def test_what_raises_is_named(syllabus: Syllabus, code: str, likely: str) -> Non
     else:
         assert "likely" not in text
         assert "    hint 1: what is twice?" in text
+
+
+def test_an_error_is_named_whatever_its_words_are(syllabus: Syllabus) -> None:
+    """The student's own `raise` and the bank's say the same thing in other words."""
+    bugs = syllabus.root / "course1_made_up" / "bugs" / "double.toml"
+    more = '\n[[bug]]\nname = "refused"\nwhen = "3 is refused"\nreplace = "    result = x * 2"\n'
+    theirs = 'with = """\n    if x == 3:\n        raise ValueError(\'three is odd\')\n    result = x * 2"""\n'
+    bugs.write_text(f"{bugs.read_text()}{more}{theirs}")
+    solve(syllabus, "1.1", ("    result", "    if x % 2:\n        raise ValueError(f'no {x}')\n    result"))
+    text = student_runs(syllabus, "course1_made_up")[1]
+    assert "    likely: this is what you get when 3 is refused\n" in text
+
+
+@pytest.mark.thorough
+def test_an_error_of_any_wording_is_doubted_where_other_tests_tell_otherwise(syllabus: Syllabus) -> None:
+    """The bank's mistake refuses 3 alone, the student's refuses all numbers."""
+    bugs = syllabus.root / "course1_made_up" / "bugs" / "double.toml"
+    more = '\n[[bug]]\nname = "refused"\nwhen = "3 is refused"\nreplace = "    result = x * 2"\n'
+    theirs = 'with = """\n    if x == 3:\n        raise ValueError(\'three is odd\')\n    result = x * 2"""\n'
+    bugs.write_text(f"{bugs.read_text()}{more}{theirs}")
+    test = syllabus.root / "course1_made_up" / "test_double.py"
+    test.write_text(f"{test.read_text()}\n\ndef test_double_zero(impl):\n    calling(impl.double, 0).gives(0)\n")
+    manifest = syllabus.root / "course1_made_up" / "course.toml"
+    manifest.write_text(manifest.read_text().replace("test_count = 2", "test_count = 3"))
+    solve(syllabus, "1.1", ("    result", "    if x < 9:\n        raise ValueError(f'no {x}')\n    result"))
+    text = student_runs(syllabus, "course1_made_up")[1]
+    assert "    likely: this is what you get when your own check, in the line shown, refuses what is allowed\n" in text
+
+
+@pytest.mark.thorough
+def test_a_mistake_that_fails_where_the_student_has_passed_is_not_named(syllabus: Syllabus) -> None:
+    """-4 becomes 8 where the sign is turned, too; but then 3 would not have become 6."""
+    solve(syllabus, "1.1", ("x * 2", "abs(x) * 2"))
+    text = student_runs(syllabus, "course1_made_up")[1]
+    assert "    likely: this is what you get when the sign is lost\n" in text
+
+
+@pytest.mark.thorough
+def test_a_mistake_that_passes_where_the_student_passes_is_named_before_others(syllabus: Syllabus) -> None:
+    """3 becomes 9 where numbers are squared, or tripled; but then -4 would not become -8."""
+    bugs = syllabus.root / "course1_made_up" / "bugs" / "double.toml"
+    more = '\n[[bug]]\nname = "positive"\nwhen = "only what is positive is tripled"\nreplace = "x * 2"\n'
+    bugs.write_text(f'{bugs.read_text()}{more}with = "x * 3 if x > 0 else x * 2"\n')
+    solve(syllabus, "1.1", ("x * 2", "(3 * max(x, 0) + 2 * min(x, 0))"))
+    text = student_runs(syllabus, "course1_made_up")[1]
+    assert "    likely: this is what you get when only what is positive is tripled\n" in text
 
 
 def test_the_call_that_failed_can_be_pasted(syllabus: Syllabus) -> None:
@@ -294,7 +340,7 @@ def test_the_diagnosis_is_about_the_function_whose_test_fails(syllabus: Syllabus
 def test_the_hint_is_about_the_function_whose_test_fails(syllabus: Syllabus) -> None:
     """A second function with a ladder: its failing test brings up its own hint, in the report and in kuiper hint."""
     give_it_a_second_function(syllabus)
-    solve(syllabus, "1.1", ("    return result", "    return result\n\n\ndef half(x):\n    return x // 4"))
+    solve(syllabus, "1.1", ("    return result", "    return result\n\n\ndef half(x):\n    return x // 4 + 9"))
     text = student_runs(syllabus, "course1_made_up", "--exercise", "1.1")[1]
     assert "    hint 1 for half: what is half?" in text
     assert (
