@@ -106,6 +106,12 @@ def test_places_corners_whole_ones_are_met_exactly(impl):
     calling(tables, impl, 50, 148, True).gives((before, [min(place + 1, 49) for place in before], fractions))
 
 
+def test_places_corners_the_last_is_met_exactly(impl):
+    """2 pixels become 50: 49 times the float64 that is nearest to 1 / 49 is less than 1."""
+    fractions = [round(i / 49, 4) for i in range(49)]
+    calling(tables, impl, 2, 50, True).gives(([0] * 49 + [1], [1] * 50, [*fractions, 0.0]), tolerance=2e-4)
+
+
 def test_resample_corners(impl):
     calling(resampled, impl, image([0, 10], [100, 150]), (3, 3), True).gives(
         image([0, 5, 10], [50, 65, 80], [100, 125, 150]), tolerance=1e-6

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kuiper.course import same
+from kuiper.course import calling, same
 
 MOST_CASES, MOST_NUMBERS = 6, 60
 
@@ -64,6 +64,11 @@ def convolve(case, **broken):
     return out
 
 
+def kind(impl):
+    """What comes back: several cases, or one, or nothing."""
+    return type(impl.cases()).__name__
+
+
 def cases_of(impl):
     """The cases with arrays in them."""
     return [
@@ -76,13 +81,30 @@ def as_array(numbers):
     return np.asarray(numbers, np.float64)
 
 
+# What must hold for a case to be one, in this order: each relies on those before it.
+SHAPES = {
+    "x and weight have four axes": lambda x, weight, bias, groups: x.ndim == weight.ndim == 4,
+    "no array is empty": lambda x, weight, bias, groups: 0 not in (*x.shape, *weight.shape),
+    "there are two groups or more": lambda x, weight, bias, groups: groups >= 2,
+    "weight has the input channels of one group": lambda x, weight, bias, groups: (
+        x.shape[1] == weight.shape[1] * groups
+    ),
+    "all groups have equally many kernels": lambda x, weight, bias, groups: len(weight) % groups == 0,
+    "the kernel fits into the picture": lambda x, weight, bias, groups: (
+        x.shape[2] >= weight.shape[2] and x.shape[3] >= weight.shape[3]
+    ),
+    "bias has a number for each kernel": lambda x, weight, bias, groups: bias is None or bias.shape == weight.shape[:1],
+}
+
+
+def broken_shape(case):
+    """The first of the rules that the case breaks; None if it is sound."""
+    return next((name for name, holds in SHAPES.items() if not holds(*case[:4])), None)
+
+
 def is_sound(case):
     """The shapes fit together, and there are groups at all."""
-    x, weight, bias, groups, _ = case
-    if x.ndim != 4 or weight.ndim != 4 or groups < 2 or x.shape[1] != weight.shape[1] * groups or len(weight) % groups:
-        return False
-    fits = x.shape[2] >= weight.shape[2] and x.shape[3] >= weight.shape[3]
-    return fits and (bias is None or bias.shape == weight.shape[:1]) and 0 not in (*x.shape, *weight.shape)
+    return broken_shape(case) is None
 
 
 def is_small(case):
@@ -95,18 +117,23 @@ def counts(case):
     return is_sound(case) and is_small(case) and np.array_equal(case[4], convolve(case))
 
 
+def test_list_of_cases(impl):
+    calling(kind, impl).gives("list")
+
+
 def test_one_to_six_cases(impl):
     same("between one and six cases", 1 <= len(impl.cases()) <= MOST_CASES, True)
 
 
-def test_shapes(impl):
-    unsound = [i for i, case in enumerate(cases_of(impl)) if not is_sound(case)]
-    same("numbers of the cases whose shapes do not fit, or that have no groups", unsound, [])
+@pytest.mark.parametrize("rule", SHAPES)
+def test_shapes(impl, rule):
+    unsound = (i for i, case in enumerate(cases_of(impl)) if broken_shape(case) == rule)
+    same(f"the first of your cases in which it is not true that {rule}", next(unsound, None), None)
 
 
 def test_small_arrays(impl):
-    large = [i for i, case in enumerate(cases_of(impl)) if not is_small(case)]
-    same(f"numbers of the cases with an array of more than {MOST_NUMBERS} numbers", large, [])
+    large = (i for i, case in enumerate(cases_of(impl)) if not is_small(case))
+    same(f"the first of your cases with an array of more than {MOST_NUMBERS} numbers", next(large, None), None)
 
 
 def test_expected_is_right(impl):
