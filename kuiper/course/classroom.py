@@ -38,8 +38,8 @@ class Outcome:
     """How one test ended: "passed", "wrong", "unfinished", "not started", "blocked" or "skipped", and what to show.
 
     ``function`` is the one whose hints help; ``script`` is the call that failed, as Python, if somebody asked for it.
-    ``is_known`` says that the diagnosis is of the bank; then ``cause`` is what most often is behind such an error, if the
-    bank's mistakes turn out to be others.
+    ``is_known`` says that the diagnosis is of the bank; then ``cause`` is what most often is behind such an error, in
+    case the student's mistake is none of the bank's.
     """
 
     exercise: str
