@@ -32,7 +32,7 @@ MB = 1 << 20
 GROWTH = """
 import gc, sys
 import numpy as np
-import kuiper
+import kuiper.engine.engine, kuiper.expression, kuiper.onnx.source  # all that import kuiper puts off
 gc.disable()  # weights are not to wait for it
 def taken():
     return next(int(line.split()[1]) << 10 for line in open("/proc/self/status") if line.startswith(sys.argv[2]))
