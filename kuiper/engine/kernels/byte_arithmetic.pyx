@@ -13,7 +13,7 @@ import math
 from kuiper.engine.arrangement import arranged
 
 from kuiper.engine.step cimport Memory, Step
-from kuiper.simd.vector cimport fma_of_one
+from kuiper.simd.vector cimport FUSES, fma_of_one
 
 cdef enum:
     AXES = 6
@@ -112,9 +112,18 @@ cdef inline unsigned char byte_of(float number, float low, float high) noexcept 
     return <unsigned char> <int> (kept + unit - unit)
 
 
+cdef inline float rounded_once(float a, float b, float c) noexcept nogil:
+    """``a * b + c`` on every build: a product of floats fits into a double."""
+    cdef double product
+    if FUSES:
+        return fma_of_one(a, b, c)
+    product = <double> a * b
+    return <float> (product + c)
+
+
 cdef inline unsigned char sum_of(const Numbers* n, unsigned char a, unsigned char b) noexcept nogil:
-    cdef float total = fma_of_one(<float> ((b ^ n.flip) - n.flip), n.ratio_b, n.fixed)
-    return byte_of(fma_of_one(<float> ((a ^ n.flip) - n.flip), n.ratio_a, total), n.low, n.high)
+    cdef float total = rounded_once(<float> ((b ^ n.flip) - n.flip), n.ratio_b, n.fixed)
+    return byte_of(rounded_once(<float> ((a ^ n.flip) - n.flip), n.ratio_a, total), n.low, n.high)
 
 
 cdef inline unsigned char product_of(const Numbers* n, unsigned char a, unsigned char b) noexcept nogil:
