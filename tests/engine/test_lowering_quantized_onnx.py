@@ -10,7 +10,6 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import kuiper
-from kuiper.machine import build
 from tests.engine.models import algorithms, plan_of
 
 if TYPE_CHECKING:
@@ -240,7 +239,6 @@ def test_sums_of_32_bits_become_floats(steps_of: Any) -> None:
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 @pytest.mark.parametrize("shape", [(3, 33), (1, 5, 4, 7)])
-@pytest.mark.skipif(not build.FUSES, reason="without fused multiply-adds a sum may round to the next byte")
 def test_sums_of_bytes(steps_of: Any, shape: Any, dtype: Any) -> None:
     constants = {
         "as": np.float32(0.031), "az": random(dtype, 1)[0], "bs": np.float32(0.017), "bz": random(dtype, 1)[0],
