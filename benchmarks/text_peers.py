@@ -103,7 +103,8 @@ class Kuiper(SteppingPeer):
 
     def __init__(self, threads: int) -> None:
         super().__init__(threads)
-        import kuiper
+        import kuiper.engine.engine  # which kuiper itself puts off; the others import all at once
+        import kuiper.onnx.source
 
         kuiper.set_num_threads(threads)
         self.load_model = kuiper.load
