@@ -49,7 +49,7 @@ def demo_lines(demo: Demo | None) -> list[str]:
     if demo.load > demo.machine["cores"] / 2:
         machine += " that had other work to do"
     return [
-        f"It sets everything up ({demo.seconds / 60:.1f} minutes on {machine}; {demo.date}) and names what is on a",
+        f"It sets everything up ({demo.seconds:.0f} seconds on {machine}; {demo.date}) and names what is on a",
         f"photo, in a first call, which also plans. Then `.venv/bin/kuiper {words}` writes:",
         "",
         "```",

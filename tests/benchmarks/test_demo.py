@@ -38,10 +38,10 @@ def test_photo_of_the_record_is_what_classify_prints(
     assert without_figures(now) == without_figures(record.classified), "python -m benchmarks demo"
 
 
-def test_demo_lines_show_what_was_printed_and_the_minutes() -> None:
+def test_demo_lines_show_what_was_printed_and_the_seconds() -> None:
     made_up = demo.Demo("2026-01-31", {"cpu": "A CPU", "model": "", "cores": 2}, 0.5, 90.0, ["a photo"], ["The moon"])
     lines = demo_lines(made_up)
-    assert "(1.5 minutes on A CPU, 2 cores; 2026-01-31)" in lines[0]
+    assert "(90 seconds on A CPU, 2 cores; 2026-01-31)" in lines[0]
     assert lines[-5:] == ["```", "a photo", "", "The moon", "```"]
     assert "2 cores that had other work to do;" in demo_lines(replace(made_up, load=1.5))[0]
     assert demo_lines(None) == ["Not measured yet."]
