@@ -194,7 +194,7 @@ def test_threads_share_a_small_product() -> None:
     quantize_graph(graph, 4)
     plan = Engine(built(graph, optimize=True)).plan_for([np.zeros((1, 576), np.float32)])
     assert isinstance(plan, Plan)
-    assert max(step.tasks for stretch in plan.compiled() for step in stretch.program.steps) > 1
+    assert max(step.tasks for stretch in plan.compiled() for step in stretch.program.steps) >= 3
 
 
 def test_rows_of_a_table_count_the_bytes_that_they_read() -> None:
