@@ -86,10 +86,6 @@ RAISING: Sequence[tuple[str, str]] = (
         "an array of the shape {0} is stored where there is room for the shape {1}",
     ),
     (
-        r"matmul: .*size (\d+) is different from (\d+)",
-        "a matrix product of arrays that do not fit: {1} numbers in a row on the left, {0} rows on the right",
-    ),
-    (
         r"cannot reshape array of size (\d+) into shape (\([\d, -]*\))",
         "an array of {0} numbers is to get the shape {1}, which has not so many",
     ),
