@@ -30,7 +30,6 @@ KiB): what is freed is then given back at once, and both figures show a leak.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import copy
 import ctypes
@@ -40,7 +39,6 @@ import os
 import pickle
 import random
 import resource
-import shutil
 import signal
 import sys
 import tempfile
@@ -59,8 +57,8 @@ from kuiper.engine.engine import Engine
 from kuiper.engine.plan import Plan
 from kuiper.models import bundled, bundled_photo
 from kuiper.models.pictures.preprocess import read_image
+from tests.campaign import Campaign
 from tests.fixtures.operator_files import case_names, graph_file, inputs_of
-from tests.reliability import write_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -403,33 +401,25 @@ NOTES = [
 ]
 
 
+CAMPAIGN = Campaign("soak", "Soak", __doc__, module="tests.soak", environment=[WAITING])
+
+
 def main() -> int:
     """Run, print, write; 1 if something grew."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = CAMPAIGN.parser
     parser.add_argument("--seconds", type=int, default=3600)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--megabytes", type=int, default=3072, help="limit on the address space (default: %(default)s)")
-    parser.add_argument("--record", action="store_true", help="write docs/evidence/reliability/soak.json")
-    options = parser.parse_args()
+    options = CAMPAIGN.begin()
     if not hasattr(C_LIBRARY, "mallinfo2"):
         parser.error("the soak asks glibc what is in use: expected version 2.33 or later of it")
     limit = options.megabytes << 20
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     keep_no_freed_memory()
-    folder = Path(tempfile.mkdtemp())
-    try:
-        soak = Soak(options.seed, folder)
+    with tempfile.TemporaryDirectory() as folder:
+        soak = Soak(options.seed, Path(folder))
         samples = run(soak, options.seconds, lambda line: print(line, flush=True))
-    finally:
-        shutil.rmtree(folder)
-    figures = figures_of(soak, samples, limit)
-    for name, value in figures.items():
-        print(f"{name:40s} {value:>12}")
-    if options.record:
-        policy = os.environ.get(WAITING)
-        command = f"python -m tests.soak --seconds {options.seconds} --record"
-        write_record("soak", "Soak", f"{WAITING}={policy} {command}" if policy else command, figures, NOTES)
-    return 1 if verdict(samples) else 0
+    return CAMPAIGN.end(figures_of(soak, samples, limit), NOTES, len(verdict(samples)))
 
 
 if __name__ == "__main__":

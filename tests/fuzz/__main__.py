@@ -7,7 +7,6 @@ is red until the reader is mended.
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import json
 import re
@@ -17,8 +16,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.campaign import Campaign
 from tests.fuzz.inputs import CORPUS, ROOT, dictionary, target_names
-from tests.reliability import RECORDS, write_record
+from tests.reliability import RECORDS
 
 _LIMITS = ["-max_len=1024", "-timeout=20", "-rss_limit_mb=2560", "-print_final_stats=1", "-verbosity=0"]
 """Short inputs are tried more often; what takes 20 seconds or 2.5 GiB is a fall."""
@@ -30,13 +30,15 @@ _NOTES = [
 ]
 
 
+CAMPAIGN = Campaign("fuzz", "Coverage-guided fuzzing of all readers", __doc__, module="tests.fuzz")
+
+
 def main() -> int:
     """Search for as long as was asked for; 1 if a reader fell."""
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description="Fuzz every reader in turn.")
+    parser = CAMPAIGN.parser
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"of {' '.join(target_names())} (default: all)")
     parser.add_argument("--seconds", type=int, default=600, help="for all targets together (default: %(default)s)")
-    parser.add_argument("--record", action="store_true", help="add the figures to docs/evidence/reliability/fuzz.json")
-    arguments = parser.parse_args()
+    arguments = CAMPAIGN.begin()
     if importlib.util.find_spec("atheris") is None:
         print("fuzzing needs atheris, which is not installed: pip has it for CPython on Linux", file=sys.stderr)
         return 1
@@ -47,22 +49,19 @@ def main() -> int:
         counts[target], found = search(target, seconds)
         print(f"{target}: {counts[target]:,} executions in {seconds} s", *found, sep="\n  fell at ", flush=True)
         fallen += len(found)
-    if arguments.record:
-        add_to_record(counts, fallen, f"python -m tests.fuzz --seconds {arguments.seconds} --record")
-    return 1 if fallen else 0
+    return CAMPAIGN.end(figures_of(counts, fallen), _NOTES, fallen)
 
 
-def add_to_record(counts: dict[str, int], fallen: int, command: str) -> None:
-    """Add the executions of a run to those of the runs before it, and write the page."""
+def figures_of(counts: dict[str, int], fallen: int) -> dict[str, object]:
+    """The executions of a run, added to those of the runs that the record has."""
     path = RECORDS / "fuzz.json"
     before = json.loads(path.read_text(encoding="utf-8"))["figures"] if path.exists() else {}
     targets = {name: before.get(f"executions of {name}", 0) + counts.get(name, 0) for name in target_names()}
-    figures = {
+    return {
         "executions, all runs together": sum(targets.values()),
         "inputs at which a reader fell in the last run": fallen,
         **{f"executions of {name}": count for name, count in targets.items()},
     }
-    write_record("fuzz", "Coverage-guided fuzzing of all readers", command, figures, _NOTES)
 
 
 def search(target: str, seconds: int) -> tuple[int, list[Path]]:

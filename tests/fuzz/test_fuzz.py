@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.fuzz.__main__ import add_to_record, kept, main
+from tests.fuzz.__main__ import figures_of, kept, main
 from tests.fuzz.inputs import CORPUS, ROOT, dictionary, seeds, target_names
 from tests.fuzz.targets import TARGETS
 
@@ -99,13 +99,11 @@ def test_search_tries_inputs_and_ends_in_time() -> None:
     assert "executions in 1 s" in done.stdout
 
 
-def test_record_adds_up_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_figures_of_adds_up_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.fuzz.__main__.RECORDS", tmp_path)
-    monkeypatch.setattr("tests.reliability.RECORDS", tmp_path)
-    monkeypatch.setattr("tests.reliability.PAGE", tmp_path / "page.md")
-    add_to_record({"csv": 5, "wire": 1}, 1, "first")
-    add_to_record({"csv": 7}, 0, "second")
-    figures = json.loads((tmp_path / "fuzz.json").read_text())["figures"]
+    first = figures_of({"csv": 5, "wire": 1}, 1)
+    (tmp_path / "fuzz.json").write_text(json.dumps({"figures": first}))
+    figures = figures_of({"csv": 7}, 0)
     assert figures["executions of csv"] == 12
     assert figures["executions, all runs together"] == 13
     assert figures["inputs at which a reader fell in the last run"] == 0

@@ -6,17 +6,25 @@ python -m tests.mutants --file kuiper/engine/lowering/pooling.py --count 20
 
 from __future__ import annotations
 
-import argparse
 import functools
 import json
 import random
 import sys
+from itertools import islice
 from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
 
+from tests.campaign import Campaign
 from tests.mutants.belonging import read_calls
 from tests.mutants.kernel_sites import kernel_sites
 from tests.mutants.sites import ROOT, Mutant, python_sites
 from tests.mutants.trial import copied_tree, recorded_calls, tried
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from tests.mutants.belonging import Noted
 
 SHARES = {
     "kuiper/engine/lowering/*.py": 0.24,
@@ -53,79 +61,89 @@ def drawn(count: int, seed: int) -> list[Mutant]:
     return chosen
 
 
+@functools.cache
 def explanations() -> dict[tuple[str, str], str]:
     """Why a mutant is none: by file and changed line."""
     listed = json.loads(EXPLAINED.read_text(encoding="utf-8"))
     return {(one["file"], one["after"]): one["why"] for one in listed}
 
 
+CAMPAIGN = Campaign(
+    "mutants", "Mutants: does a test notice a change of the code?", __doc__, module="tests.mutants", has_log=True
+)
+
+
 def main() -> int:
     """Try them; the exit code is 1 if one survives without an explanation."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.mutants", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = CAMPAIGN.parser
     parser.add_argument("--count", type=int, default=30, help="how many mutants (default 30)")
     parser.add_argument("--seed", type=int, default=0, help="which ones")
     parser.add_argument("--file", help="only of this file")
     parser.add_argument("--line", type=int, help="only of this line of the file")
-    parser.add_argument("--log", type=Path, help="append a line of JSON for each; those that stand there are left out")
-    parser.add_argument(
-        "--calls", type=Path, help="where to keep what each test calls, which takes minutes to find out"
-    )
-    parser.add_argument("--record", action="store_true", help="write docs/evidence/reliability.md from the log")
-    parser.add_argument("--at-most", type=int, metavar="N", help="stop after so many that are not in the log")
+    parser.add_argument("--calls", type=Path, help="file to keep what each test calls, which takes minutes to find out")
+    parser.add_argument("--at-most", type=int, metavar="N", help="stop after N mutants that are not in the log")
     parser.add_argument("--again", type=Path, metavar="LOG", help="try the survivors of this log once more")
-    options = parser.parse_args()
-    chosen = drawn(options.count, options.seed)
+    options = CAMPAIGN.begin()
+    survived = 0
+    with copied_tree() as tree:
+        calls = calls_of_tests(tree, options.calls)
+        for mutant in islice(untried(chosen_mutants(options)), options.at_most):
+            entry = trial_of(mutant, tree, calls)
+            survived += not entry["killed"] and not entry["explained"]
+            CAMPAIGN.add(entry)
+    return CAMPAIGN.end(*figures_and_notes(CAMPAIGN.entries()), survived)
+
+
+def chosen_mutants(options: argparse.Namespace) -> list[Mutant]:
+    """The mutants that the options ask for."""
+    if options.again:
+        return survivors_of(options.again)
     if options.file:
         sites = [site for site in sites_of(options.file) if options.line in (None, site.line)]
-        chosen = random.Random(options.seed).sample(sites, min(options.count, len(sites)))
-    if options.again:
-        chosen = survivors_of(options.again)
-    for path in (options.log, options.calls):
-        if path:
-            path.parent.mkdir(parents=True, exist_ok=True)
-    known, explained = logged(options.log), explanations()
-    survived = killed = 0
-    with copied_tree() as tree:
-        if options.calls and options.calls.exists():
-            calls = read_calls(json.loads(options.calls.read_text(encoding="utf-8")))
-        else:
-            calls = recorded_calls(tree)
-            if options.calls:
-                options.calls.write_bytes((tree / "calls.json").read_bytes())
-        for mutant in chosen:
-            before, after = mutant.changed((ROOT / mutant.file).read_text(encoding="utf-8"))
-            key = f"{mutant.file}: {before} => {after}"
-            if key in known:
-                continue
-            if options.at_most is not None and killed + survived == options.at_most:
-                break
-            outcome = tried(mutant, tree, calls)
-            why = "" if outcome.killed else explained.get((mutant.file, after), "")
-            killed, survived = killed + (outcome.killed or bool(why)), survived + (not outcome.killed and not why)
-            entry = {
-                "key": key, "file": mutant.file, "line": mutant.line, "kind": mutant.kind,
-                "before": before, "after": after, "killed": outcome.killed, "by": outcome.by,
-                "explained": why, "seconds": round(outcome.seconds, 1),
-            }  # fmt: skip
-            if options.log:
-                with options.log.open("a", encoding="utf-8") as log:
-                    log.write(json.dumps(entry) + "\n")
-            state = "killed" if outcome.killed else "explained" if why else "SURVIVED"
-            place = f"{mutant.file}:{mutant.line} {mutant.kind}"
-            print(f"{state:9} {place}\n  - {before}\n  + {after}\n  {outcome.by or why}", flush=True)
-    print(f"{killed} killed or explained, {survived} survived")
-    if options.record:
-        record(options.log, options.count, options.seed)
-    return int(survived > 0)
+        return random.Random(options.seed).sample(sites, min(options.count, len(sites)))
+    return drawn(options.count, options.seed)
 
 
-def record(log: Path, count: int, seed: int) -> None:
-    """Write the section of docs/evidence/reliability.md from a log."""
-    from tests.reliability import write_record
+def calls_of_tests(tree: Path, path: Path | None) -> dict[str, Noted]:
+    """What each test calls: read from the file if it is there, else recorded, and kept in it."""
+    if path and path.exists():
+        return read_calls(json.loads(path.read_text(encoding="utf-8")))
+    calls = recorded_calls(tree)
+    if path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes((tree / "calls.json").read_bytes())
+    return calls
 
-    entries = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+
+def key_of(mutant: Mutant) -> str:
+    """What names a mutant in a log."""
+    before, after = mutant.changed((ROOT / mutant.file).read_text(encoding="utf-8"))
+    return f"{mutant.file}: {before} => {after}"
+
+
+def untried(mutants: list[Mutant]) -> Iterator[Mutant]:
+    """Those that do not stand in the log."""
+    done = CAMPAIGN.done("key")
+    return (mutant for mutant in mutants if key_of(mutant) not in done)
+
+
+def trial_of(mutant: Mutant, tree: Path, calls: dict[str, Noted]) -> dict[str, object]:
+    """Try a mutant, and print what became of it; its line in the log."""
+    before, after = mutant.changed((ROOT / mutant.file).read_text(encoding="utf-8"))
+    outcome = tried(mutant, tree, calls)
+    why = "" if outcome.killed else explanations().get((mutant.file, after), "")
+    state = "killed" if outcome.killed else "explained" if why else "SURVIVED"
+    place = f"{mutant.file}:{mutant.line} {mutant.kind}"
+    print(f"{state:9} {place}\n  - {before}\n  + {after}\n  {outcome.by or why}", flush=True)
+    return {
+        "key": key_of(mutant), "file": mutant.file, "line": mutant.line, "kind": mutant.kind, "before": before,
+        "after": after, "killed": outcome.killed, "by": outcome.by, "explained": why,
+        "seconds": round(outcome.seconds, 1),
+    }  # fmt: skip
+
+
+def figures_and_notes(entries: list[dict[str, Any]]) -> tuple[dict[str, object], list[str]]:
+    """What docs/evidence/reliability.md says of these mutants."""
     killed = sum(entry["killed"] for entry in entries)
     explained = sum(bool(entry["explained"]) for entry in entries if not entry["killed"])
     figures: dict[str, object] = {
@@ -143,30 +161,15 @@ def record(log: Path, count: int, seed: int) -> None:
         "changed function are run on it, up to a minute of them.",
         "Those that compute the same are explained in tests/mutants/explained.json.",
     ]
-    command = f"python -m tests.mutants --count {count} --seed {seed}"
-    write_record("mutants", "Mutants: does a test notice a change of the code?", command, figures, notes)
-
-
-def logged(log: Path | None) -> set[str]:
-    """The mutants that stand in a log."""
-    if log is None or not log.exists():
-        return set()
-    return {json.loads(line)["key"] for line in log.read_text(encoding="utf-8").splitlines()}
+    return figures, notes
 
 
 def survivors_of(log: Path) -> list[Mutant]:
     """Those that survived there, as the files are now."""
-    keys = {
-        entry["key"] for entry in map(json.loads, log.read_text(encoding="utf-8").splitlines()) if not entry["killed"]
-    }
-    found = []
-    for file in sorted({key.partition(": ")[0] for key in keys}):
-        text = (ROOT / file).read_text(encoding="utf-8")
-        for mutant in sites_of(file):
-            before, after = mutant.changed(text)
-            if f"{file}: {before} => {after}" in keys:
-                found.append(mutant)
-    return found
+    entries = map(json.loads, log.read_text(encoding="utf-8").splitlines())
+    keys = {entry["key"] for entry in entries if not entry["killed"]}
+    files = sorted({key.partition(": ")[0] for key in keys})
+    return [mutant for file in files for mutant in sites_of(file) if key_of(mutant) in keys]
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ python -m tests.networks --one 17 --route onnx
 
 from __future__ import annotations
 
-import argparse
 import json
 import logging
 import sys
@@ -18,6 +17,7 @@ from pathlib import Path
 import torch
 
 from kuiper.models.conversion import pnnx_converter
+from tests.campaign import Campaign
 from tests.networks.check import Verdict, tally, verdicts_of
 from tests.networks.export import ROUTES, TURNS
 from tests.networks.generate import network_of
@@ -39,18 +39,19 @@ OUTCOMES = {
 """What may become of a network, in words for the record."""
 
 
+CAMPAIGN = Campaign(
+    "networks", "Random networks: engine, layers and torch", __doc__, module="tests.networks", has_log=True
+)
+
+
 def main() -> int:
     """Run them; the exit code is 1 if one fails."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.networks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = CAMPAIGN.parser
     parser.add_argument("--count", type=int, default=100, help="how many networks (default 100)")
     parser.add_argument("--seed", type=int, default=0, help="the first one's seed; its route is the seed modulo eight")
-    parser.add_argument("--log", type=Path, help="append a line of JSON for each; seeds that stand there are left out")
-    parser.add_argument("--record", action="store_true", help="write docs/evidence/reliability.md from the log")
     parser.add_argument("--one", type=int, metavar="SEED", help="print this network and what becomes of it")
     parser.add_argument("--route", choices=ROUTES, help="instead of all in turn")
-    options = parser.parse_args()
+    options = CAMPAIGN.begin()
     pnnx_converter.MOST_SECONDS = 60  # it takes one, if it ends
     torch.set_num_threads(1)
     torch.set_grad_enabled(False)
@@ -61,32 +62,20 @@ def main() -> int:
         route = options.route or TURNS[options.one % len(TURNS)]
         print(network_of(options.one, route == "onnx").source())
         seeds = range(options.one, options.one + 1)
-    done = set()
-    if options.log and options.log.exists():
-        done = {json.loads(line)["seed"] for line in options.log.read_text(encoding="utf-8").splitlines()}
-    if options.log:
-        options.log.parent.mkdir(parents=True, exist_ok=True)
-    verdicts = []
+    done = CAMPAIGN.done("seed")
+    failures = 0
     for route, together in batches([seed for seed in seeds if seed not in done], options.route):
         for verdict in verdicts_of(together, route):
-            verdicts.append(verdict)
-            if options.log:
-                with options.log.open("a", encoding="utf-8") as log:
-                    log.write(json.dumps(asdict(verdict)) + "\n")
+            CAMPAIGN.add(asdict(verdict))
+            failures += verdict.outcome.startswith("fails")
             if verdict.outcome not in ("agrees", "no graph"):
                 text = f"\nseed {verdict.seed}, {route}: {verdict.outcome}\n{verdict.detail}\n{verdict.source}"
                 print(text, flush=True)
-    print(", ".join(f"{count} {outcome}" for outcome, count in tally(verdicts).most_common()))
-    if options.record:
-        record(options.log, options.seed)
-    return int(any(verdict.outcome.startswith("fails") for verdict in verdicts))
+    return CAMPAIGN.end(*figures_and_notes([Verdict(**entry) for entry in CAMPAIGN.entries()]), failures)
 
 
-def record(log: Path, seed: int) -> None:
-    """Write the section of docs/evidence/reliability.md from a log."""
-    from tests.reliability import write_record
-
-    verdicts = [Verdict(**json.loads(line)) for line in log.read_text(encoding="utf-8").splitlines()]
+def figures_and_notes(verdicts: list[Verdict]) -> tuple[dict[str, object], list[str]]:
+    """What docs/evidence/reliability.md says of these networks."""
     explained = json.loads(EXPLAINED.read_text(encoding="utf-8"))
     told = [one for one in verdicts if one.outcome.startswith("fails") and str(one.seed) in explained]
     outcomes = tally(verdicts) + Counter(explained=len(told)) - Counter(fails=len(told))
@@ -106,8 +95,7 @@ def record(log: Path, seed: int) -> None:
         "if it declares other shapes than torch's; torch.onnx's, if onnxruntime computes them from the ONNX file.",
     ]
     notes += [f"Seed {one.seed}, {one.route}: {explained[str(one.seed)]}." for one in told]
-    command = f"python -m tests.networks --count {len(verdicts)} --seed {seed}"
-    write_record("networks", "Random networks: engine, layers and torch", command, figures, notes)
+    return figures, notes
 
 
 if __name__ == "__main__":
