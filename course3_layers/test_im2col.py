@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kuiper.course import calling
-from kuiper.layers.convolution import Stencil
 from kuiper.layers.reference import im2col as twin
+from kuiper.layers.window import Window
 
 ABC = [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
 WIDE = [[1, 2, 3, 4, 5], [6, 7, 8, 9, 10], [11, 12, 13, 14, 15]]
@@ -140,10 +140,10 @@ def test_as_the_definition(impl, data):
     padding = data.draw(st.tuples(st.integers(0, 2), st.integers(0, 2)), label="padding")
     c = data.draw(st.integers(1, 3), label="channels")
     spare = data.draw(st.tuples(st.integers(0, 3), st.integers(0, 3)), label="spare")
-    stencil = Stencil(kernel, stride, padding, padding, dilation)
-    h, w = (max(1, stencil.span[axis] - 2 * padding[axis]) + spare[axis] for axis in (0, 1))
+    window = Window(kernel, stride, padding, padding, dilation)
+    h, w = (max(1, window.span[axis] - 2 * padding[axis]) + spare[axis] for axis in (0, 1))
     x = np.arange(-4, c * h * w - 4, dtype=np.float32).reshape(c, h, w) + np.float32(0.5)
-    columns = twin.im2col(x, stencil)
+    columns = twin.im2col(x, window)
     expected = columns.reshape(len(columns), -1)
     calling(columns_of, impl, x, columns.shape[1:], kernel, stride, padding, dilation).gives(expected)
 

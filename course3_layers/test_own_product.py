@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kuiper.course import calling
-from kuiper.layers.convolution import Stencil
 from kuiper.layers.reference.conv2d import conv2d as plain_conv2d
+from kuiper.layers.window import Window
 
 
 def whole(*shape, seed=1):
@@ -124,8 +124,8 @@ def test_conv2d_as_the_plain_sum(impl, shape, kernels, settings):
 
 def plainly(x, weight, bias, stride, padding, dilation, groups):
     """The naive twin of kuiper's convolution: the formula, pixel by pixel."""
-    stencil = Stencil(weight.shape[2:], stride, padding, padding, dilation)
-    return plain_conv2d(x, weight, bias, stencil, groups).astype(np.float32)
+    window = Window(weight.shape[2:], stride, padding, padding, dilation)
+    return plain_conv2d(x, weight, bias, window, groups).astype(np.float32)
 
 
 def test_conv2d_leaves_all_multiplications_to_product(impl):

@@ -9,8 +9,8 @@ from PIL import Image
 import kuiper
 from kuiper.course import calling
 from kuiper.errors import UnsupportedOperatorError
-from kuiper.layers.convolution import Stencil
 from kuiper.layers.reference import conv2d as twin
+from kuiper.layers.window import Window
 from kuiper.models import bundled, bundled_photo
 
 RESNET20 = str(bundled("cifar_resnet20"))
@@ -94,10 +94,10 @@ def test_conv2d_with_setting(impl, name):
     groups = params.get("groups", 1)
     x, weight, bias = counting(2, 4, 7, 9, start=-200), counting(6, 4 // groups, 2, 3, start=-30), counting(6, start=-2)
     padding = tuple(params.get("padding", (0, 0)))
-    stencil = Stencil(
+    window = Window(
         (2, 3), tuple(params.get("stride", (1, 1))), padding, padding, tuple(params.get("dilation", (1, 1)))
     )
-    wanted = twin.conv2d(x, weight, bias, stencil, groups)
+    wanted = twin.conv2d(x, weight, bias, window, groups)
     calling(run_layer, impl, "MyConv2d", params, {"weight": weight, "bias": bias}, x).gives(wanted)
 
 

@@ -19,8 +19,8 @@ from kuiper.engine.memory import for_weights
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.layers.convolution import Stencil
     from kuiper.layers.layer import Array
+    from kuiper.layers.window import Window
 
 
 _LEAST, _MOST = -128, 127  # of int8
@@ -68,12 +68,12 @@ def _lacking(weight: Array) -> Array:
     return np.asarray(np.clip(0, rows.max(1) - _MOST, rows.min(1) - _LEAST), np.int32)
 
 
-def pack_integers(weight: Array, groups: int, stencil: Stencil, fours: bool) -> IntegerWeights:
+def pack_integers(weight: Array, groups: int, window: Window, fours: bool) -> IntegerWeights:
     """Pack weights (out_c, in_c / groups, kernel_h, kernel_w) of int16; ``fours`` if they fit (``fits_fours``)."""
     out_c, depth, kernel_h, kernel_w = weight.shape
     lacking = _lacking(weight) if fours else np.zeros(out_c, np.int32)
     whole, weight = weight, weight - lacking[:, None, None, None]
-    own, step_h, step_w = out_c // groups, *stencil.dilation
+    own, step_h, step_w = out_c // groups, *window.dilation
     in_rows = groups == 1 and step_w == 1
     taps, run = (kernel_h, kernel_w * depth) if in_rows else (kernel_h * kernel_w, depth)
     columns = weight.transpose(2, 3, 1, 0).reshape(taps, run, out_c)
@@ -94,7 +94,7 @@ def pack_integers(weight: Array, groups: int, stencil: Stencil, fours: bool) -> 
     return _joined(whole, parts, panels, places, words, lacking, fours)
 
 
-def pack_depthwise(weight: Array, stencil: Stencil) -> IntegerWeights:
+def pack_depthwise(weight: Array, window: Window) -> IntegerWeights:
     """Pack weights (channels, 1, kernel_h, kernel_w) of int16, where each output has a channel of its own.
 
     Two taps are a pair. Channels stand in the order in which the kernel weaves them: of each eight the first four in
@@ -102,7 +102,7 @@ def pack_depthwise(weight: Array, stencil: Stencil) -> IntegerWeights:
     """
     channels, _, kernel_h, kernel_w = weight.shape
     taps = kernel_h * kernel_w
-    places = [(y * stencil.dilation[0], x * stencil.dilation[1]) for y in range(kernel_h) for x in range(kernel_w)]
+    places = [(y * window.dilation[0], x * window.dilation[1]) for y in range(kernel_h) for x in range(kernel_w)]
     padded = np.zeros((taps + taps % 2, -(-channels // WIDTH) * WIDTH), np.int16)
     padded[:taps, :channels] = weight.reshape(channels, taps).T
     order = np.arange(WIDTH) if LANES_WOVEN == 1 else np.arange(WIDTH).reshape(-1, 2, 4).swapaxes(0, 1).reshape(-1)

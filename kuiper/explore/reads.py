@@ -18,7 +18,6 @@ from kuiper.explore.fields import (
     transposed_reads,
     window_reads,
 )
-from kuiper.layers.convolution import Stencil
 from kuiper.layers.elementwise import Elementwise
 from kuiper.layers.operators.upsample import Upsample
 from kuiper.layers.resampled_axis import cubic_table, linear_table, nearest_table
@@ -75,10 +74,9 @@ def pair_of_reads(op: RuntimeOperator, source: Shape, target: Shape) -> tuple[Re
     return (found[0], found[1]) if found else None
 
 
-def stencil_of(op: RuntimeOperator) -> Stencil | None:
-    """Where the kernel of a convolution stands, if the operator is one that has its own weight."""
-    stencil = getattr(op.layer, "stencil", None)
-    return stencil if isinstance(stencil, Stencil) and "weight" in op.attrs else None
+def is_convolution(op: RuntimeOperator) -> bool:
+    """Whether the operator lays a kernel of its own on an image."""
+    return isinstance(getattr(op.layer, "window", None), Window) and "weight" in op.attrs
 
 
 def residual_reads(source: Shape, target: Shape) -> tuple[Reads, Reads] | None:
@@ -91,19 +89,15 @@ def residual_reads(source: Shape, target: Shape) -> tuple[Reads, Reads] | None:
 
 
 def _by_geometry(op: RuntimeOperator, layer: Any, sizes: list[tuple[int, int]]) -> list[Reads] | None:
-    """Of layers that have a stencil, a window, or another geometry of their own."""
+    """Of layers that have a window, or another geometry of their own."""
     word = op.type.rpartition(".")[2]
-    stencil, window = stencil_of(op), getattr(layer, "window", None)
-    if stencil is not None:
+    window = getattr(layer, "window", None)
+    if isinstance(window, Window):
         if getattr(layer, "border", ()):
             return None  # a border that repeats the picture: a field with holes
         make = transposed_reads if "Transpose" in word else window_reads
-        before = (*stencil.before,)
-        settings = zip(sizes, stencil.kernel, stencil.stride, before, stencil.dilation, strict=True)
+        settings = zip(sizes, window.kernel, window.stride, window.before, window.dilation, strict=True)
         return [make(i, o, k, s, p, d) for (i, o), k, s, p, d in settings]
-    if isinstance(window, Window):
-        settings = zip(sizes, window.kernel, window.stride, window.padding, window.dilation, strict=True)
-        return [window_reads(i, o, k, s, p, d) for (i, o), k, s, p, d in settings]
     if word.lower().startswith("adaptive"):
         return [adaptive_reads(i, o) for i, o in sizes]
     if isinstance(layer, Upsample):

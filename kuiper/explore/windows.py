@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kuiper.explore.arrays import floats, number
 from kuiper.explore.budget import Candidate
 from kuiper.explore.fields import Field, composed, everything, identity, union
-from kuiper.explore.reads import pair_of_reads, residual_reads, stencil_of
+from kuiper.explore.reads import is_convolution, pair_of_reads, residual_reads
 from kuiper.explore.values import CHANNELS
 from kuiper.layers.window import Window
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from kuiper.explore.arrays import Table
     from kuiper.graph.runtime_operator import RuntimeOperator
-    from kuiper.layers.convolution import Stencil
 
 
 _MOST_OF_LINEAR = 1 << 18  # numbers of the weight of a linear layer that is put into the page
@@ -76,7 +75,7 @@ def _field_behind(
             continue
         if shape is None or len(shape) != 4:
             return None
-        is_residual = place > 0 and stencil_of(op) is not None
+        is_residual = place > 0 and is_convolution(op)
         reads = residual_reads(shape, target) if is_residual else pair_of_reads(op, shape, target)
         if reads is None:
             return None
@@ -105,14 +104,12 @@ def window_table(op: RuntimeOperator, keys: Sequence[str]) -> tuple[Table, list[
     ('convolution', [3, 3], [1, 1, 1, 1], 432)
     """
     layer: Any = op.layer
-    stencil, window = stencil_of(op), getattr(layer, "window", None)
-    if stencil is not None:
-        return _of_convolution(op, layer, stencil, keys)
-    if isinstance(window, Window):
-        kind = "max" if "max" in op.type.lower() else "average"
-        padding = [*window.padding, *window.padding]
-        return {"kind": kind, **_geometry(window, padding)}, []
-    word = op.type.rpartition(".")[2].lower()
+    if is_convolution(op):
+        return _of_convolution(op, layer, layer.window, keys)
+    word, window = op.type.rpartition(".")[2].lower(), getattr(layer, "window", None)
+    if isinstance(window, Window) and "pool" in word:
+        kind = "max" if "max" in word else "average"
+        return {"kind": kind, **_geometry(window)}, []
     if word in ("linear", "fusedlinear") and "weight" in op.attrs:
         table: Table = {"kind": "linear", **_fused(op, keys)}
         return table, _weights(op, table, None)
@@ -120,12 +117,12 @@ def window_table(op: RuntimeOperator, keys: Sequence[str]) -> tuple[Table, list[
 
 
 def _of_convolution(
-    op: RuntimeOperator, layer: Any, stencil: Stencil, keys: Sequence[str]
+    op: RuntimeOperator, layer: Any, window: Window, keys: Sequence[str]
 ) -> tuple[Table, list[Candidate]]:
     transposed = "Transpose" in op.type
     table: Table = {
         "kind": "transposed" if transposed else "convolution",
-        **_geometry(stencil, [*stencil.before, *stencil.after]),
+        **_geometry(window),
         "groups": layer.parameters.groups,
         **_fused(op, keys),
     }
@@ -158,11 +155,11 @@ def _weights(op: RuntimeOperator, table: Table, axis: int | None) -> list[Candid
     return [Candidate("weights", weight.size, put)]
 
 
-def _geometry(window: Any, padding: list[int]) -> Table:
+def _geometry(window: Window) -> Table:
     return {
         "kernel": list(window.kernel),
         "stride": list(window.stride),
-        "padding": padding,
+        "padding": [*window.before, *window.after],
         "dilation": list(window.dilation),
     }
 

@@ -8,61 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.errors import DataTypeError, ParameterError, ShapeError
-from kuiper.tensor_limit import check_size
+from kuiper.layers.window import Window
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
     from kuiper.layers.layer import Array
 
 Pair = tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Stencil:
-    """A kernel laid on the image again and again; each entry is (vertical, horizontal).
-
-    ``before`` and ``after`` are the padding: (top, left) and (bottom, right). For output pixel i, the kernel's entry k
-    lies on input pixel ``i * stride - before + k * dilation``.
-
-    >>> Stencil((3, 3), stride=(2, 2), before=(1, 1), after=(1, 1)).output_size(11, 14)
-    (6, 7)
-    """
-
-    kernel: Pair
-    stride: Pair = (1, 1)
-    before: Pair = (0, 0)
-    after: Pair = (0, 0)
-    dilation: Pair = (1, 1)
-
-    @property
-    def span(self) -> Pair:
-        """How many rows and columns of the image the kernel covers, from its first entry to its last."""
-        (kernel_h, kernel_w), (dilation_h, dilation_w) = self.kernel, self.dilation
-        return dilation_h * (kernel_h - 1) + 1, dilation_w * (kernel_w - 1) + 1
-
-    def output_size(self, h: int, w: int, where: str = "convolution") -> Pair:
-        """The number of places (out_h, out_w) for the kernel on a padded image of h x w.
-
-        Raises
-        ------
-        ShapeError
-            If the kernel is larger than the padded image, or the padded image larger than a tensor may be: kernels
-            count positions on it, whether it is ever stored or not.
-        """
-        if min(h, w) < 1:
-            raise ShapeError(where, "an image of at least 1x1", f"{h}x{w}")
-        padded_h, padded_w = h + self.before[0] + self.after[0], w + self.before[1] + self.after[1]
-        span_h, span_w = self.span
-        if padded_h < span_h or padded_w < span_w:
-            expected = f"a padded image of at least the kernel's {span_h}x{span_w}"
-            raise ShapeError(where, expected, f"{padded_h}x{padded_w}")
-        check_size((padded_h, padded_w), 4, f"{where}: the padded image")
-        return (padded_h - span_h) // self.stride[0] + 1, (padded_w - span_w) // self.stride[1] + 1
-
-    @property
-    def is_pointwise(self) -> bool:
-        """Whether output pixel i sees input pixel i and nothing else."""
-        return self == Stencil((1, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,19 +57,18 @@ class ConvolutionParameters:
         after = per_axis(op, "padding_after", axes, 0, at_least=0) if op.has_param("padding_after") else None
         return cls(axes, stride, padding, dilation, groups, op.where, after)
 
-    def stencil(self, kernel: Pair) -> Stencil:
+    def window(self, kernel: Pair) -> Window:
         """Where a kernel of this size stands; "same" pads more at bottom and right if it cannot pad evenly."""
         dilation = _of_kernel(kernel, self.dilation)
-        bare = Stencil(kernel, self.stride, dilation=dilation)
         if not isinstance(self.padding, str):
             before, after = self.padding, self.after or self.padding
         elif self.padding == "same":
-            total_h, total_w = bare.span[0] - 1, bare.span[1] - 1
+            total_h, total_w = dilation[0] * (kernel[0] - 1), dilation[1] * (kernel[1] - 1)
             before = total_h // 2, total_w // 2
             after = total_h - before[0], total_w - before[1]
         else:
             before = after = (0, 0)
-        return Stencil(kernel, self.stride, before, after, dilation)
+        return Window(kernel, self.stride, before, after, dilation)
 
     def as_images(self, x: Array, channels: int) -> Array:
         """``x`` (n, c, h, w), (n, c, l) or either without n as images (n, c, h, w) in C order.

@@ -2,7 +2,7 @@
 
 It says the same as ``convolution.py`` with three numbers in the place of two, and is not one with it. There, one axis
 is two axes on an image of height 1, and pairs go to kernels as they are. Here, the kernel is a stack of images, each of
-which is a 2-D convolution: ``VolumeStencil`` is cut into the ``Stencil`` of one image and that of the depth. And pnnx
+which is a 2-D convolution: the window is cut into that of one image and that of the depth. And pnnx
 writes the padding of a volume in two ways.
 """
 
@@ -14,34 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.errors import DataTypeError, ParameterError, ShapeError
-from kuiper.layers.convolution import Stencil
 from kuiper.layers.volumes import Triple, triple
+from kuiper.layers.window import Window
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
     from kuiper.layers.layer import Array
-
-
-@dataclass(frozen=True, slots=True)
-class VolumeStencil:
-    """A kernel laid on a volume again and again; each entry is (depth, vertical, horizontal), as in ``Stencil``."""
-
-    kernel: Triple
-    stride: Triple
-    before: Triple
-    after: Triple
-    dilation: Triple
-
-    @property
-    def image(self) -> Stencil:
-        """The same on one image."""
-        return Stencil(*(entry[1:] for entry in (self.kernel, self.stride, self.before, self.after, self.dilation)))
-
-    @property
-    def depth(self) -> Stencil:
-        """The same along the depth, as on an image that is one pixel wide."""
-        settings = zip((self.kernel, self.stride, self.before, self.after, self.dilation), (1, 1, 0, 0, 1), strict=True)
-        return Stencil(*((entry[0], rest) for entry, rest in settings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +50,14 @@ class VolumeParameters:
             raise ParameterError(op.where, "groups of at least 1", groups)
         return cls(stride, padding, triple(op, "dilation", 1, at_least=1), groups, op.where)
 
-    def stencil(self, kernel: Triple) -> VolumeStencil:
+    def window(self, kernel: Triple) -> Window:
         """Where a kernel of this size stands; "same" pads more at the far ends if it cannot pad evenly."""
         before = after = (0, 0, 0) if isinstance(self.padding, str) else self.padding
         if self.padding == "same":
             totals = [dilation * (size - 1) for dilation, size in zip(self.dilation, kernel, strict=True)]
             before = totals[0] // 2, totals[1] // 2, totals[2] // 2
             after = totals[0] - before[0], totals[1] - before[1], totals[2] - before[2]
-        return VolumeStencil(kernel, self.stride, before, after, self.dilation)
+        return Window(kernel, self.stride, before, after, self.dilation)
 
     def as_volumes(self, x: Array, channels: int) -> Array:
         """``x`` (n, c, d, h, w) or (c, d, h, w) as (n, c, d, h, w).

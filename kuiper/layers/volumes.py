@@ -1,48 +1,22 @@
 """Volumes (n, c, d, h, w) as stacks of images: what 3-D pooling and convolution have in common.
 
 A window on a volume is a window on some of its images, the same on each. So all three of pooling, adaptive pooling and
-convolution do what their 2-D twins do on every image, and put together what comes out along the depth.
+convolution do what they do in 2-D on every image, and put together what comes out along the depth.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kuiper.errors import DataTypeError, ParameterError, ShapeError
-from kuiper.layers.window import Window
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
     from kuiper.layers.layer import Array
 
 Triple = tuple[int, int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class VolumeWindow:
-    """A pooling window on a volume: what it covers of an image, and of the depth, which is an axis of height."""
-
-    depth: Window
-    image: Window
-
-    def depths(self, d: int) -> Array:
-        """Rows ``first`` and ``end`` (2, outputs): the images that each window covers, in steps of the dilation."""
-        outputs = self.depth.output_size((d, 1))[0]
-        return self.depth.bounds(0, d, outputs)
-
-
-def read_volume_window(op: RuntimeOperator) -> VolumeWindow:
-    """The window of a 3-D pooling operator; without a stride (None or empty) it moves by its own size, as in torch."""
-    kernel = triple(op, "kernel_size")
-    stride = triple(op, "stride") if op.ints_param("stride", ()) else kernel
-    padding, dilation = triple(op, "padding", 0), triple(op, "dilation", 1)
-    ceil_mode = op.bool_param("ceil_mode", False)
-
-    depth = Window((kernel[0], 1), (stride[0], 1), (padding[0], 0), (dilation[0], 1), ceil_mode, op.where)
-    return VolumeWindow(depth, Window(kernel[1:], stride[1:], padding[1:], dilation[1:], ceil_mode, op.where))
 
 
 def triple(op: RuntimeOperator, key: str, default: int | None = None, at_least: int = 0) -> Triple:

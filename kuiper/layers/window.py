@@ -1,9 +1,9 @@
-"""The window that a pooling layer slides over an image: where it stands, not what is computed inside."""
+"""The window that a convolution or a pool lays on an array again and again: where it stands, not what it computes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,118 +11,161 @@ from kuiper.errors import ParameterError, ShapeError
 from kuiper.tensor_limit import check_size
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kuiper.graph.runtime_operator import RuntimeOperator
     from kuiper.layers.layer import Array
 
-Pair = tuple[int, int]
+Sizes = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Kernel, stride, padding and dilation, each (vertical, horizontal), and how torch counts the outputs.
+    """Kernel, stride, padding and dilation along the last axes of an array: one, (h, w) or (d, h, w).
 
-    A convolution's ``Stencil`` has the same four, and other rules. Its padding holds zeros that are computed with, and
-    may be of any width, other at the end than at the beginning. A pooling window leaves the padding out, which is the
-    same at both sides and never more than half of the kernel, so that no window is empty; with ``ceil_mode`` the last
-    window may reach beyond it.
+    ``before`` and ``after`` are the padding at the two ends of each axis; ``after`` is ``before`` unless it is given.
+    Entry k of window i of an axis lies on ``i * stride - before + k * dilation``. With ``ceil_mode`` the last window
+    may reach beyond the padding, if it starts inside the array or its padding in front.
 
-    Window i of an axis looks at ``i * stride - padding + k * dilation`` for k = 0 ... kernel - 1.
-
-    >>> Window((3, 3), stride=(2, 2), padding=(1, 1)).output_size((11, 14))
+    >>> Window((3, 3), stride=(2, 2), before=(1, 1)).output_size((11, 14))
     (6, 7)
-
-    Raises
-    ------
-    ParameterError
-        If a number is out of range, or the padding is more than half of the kernel.
     """
 
-    kernel: Pair
-    stride: Pair
-    padding: Pair = (0, 0)
-    dilation: Pair = (1, 1)
+    kernel: Sizes
+    stride: Sizes = ()
+    before: Sizes = ()
+    after: Sizes = ()
+    dilation: Sizes = ()
     ceil_mode: bool = False
-    where: str = "window"
 
     def __post_init__(self) -> None:
-        for name in ("kernel", "stride", "dilation"):
-            if min(getattr(self, name)) < 1:
-                raise ParameterError(self.where, f"{name} of at least 1", getattr(self, name))
-        half = (self.kernel[0] // 2, self.kernel[1] // 2)
-        if not (0 <= self.padding[0] <= half[0] and 0 <= self.padding[1] <= half[1]):
-            raise ParameterError(self.where, f"padding of at most half the kernel, {half}", self.padding)
+        ones, zeros = (1,) * len(self.kernel), (0,) * len(self.kernel)
+        object.__setattr__(self, "stride", self.stride or ones)
+        object.__setattr__(self, "dilation", self.dilation or ones)
+        object.__setattr__(self, "before", self.before or zeros)
+        object.__setattr__(self, "after", self.after or self.before)
 
-    def output_size(self, size: Pair) -> Pair:
-        """The number of windows (out_h, out_w) on an image of this size (h, w).
+    @property
+    def span(self) -> Sizes:
+        """The distance from the first entry of the kernel to the last, both included."""
+        return tuple(step * (size - 1) + 1 for step, size in zip(self.dilation, self.kernel, strict=True))
 
-        ``ceil_mode`` lets a last window stick out at the end, but it must start inside the image or its left padding.
+    @property
+    def is_pointwise(self) -> bool:
+        """Whether output i sees input i and nothing else."""
+        return self == Window((1,) * len(self.kernel))
+
+    def along(self, first: int, end: int | None = None) -> Window:
+        """The same window along some of its axes.
+
+        >>> Window((2, 3, 5), before=(0, 1, 2)).along(1)
+        Window(kernel=(3, 5), stride=(1, 1), before=(1, 2), after=(1, 2), dilation=(1, 1), ceil_mode=False)
+        """
+        settings = (self.kernel, self.stride, self.before, self.after, self.dilation)
+        kernel, stride, before, after, dilation = (setting[first:end] for setting in settings)
+        return Window(kernel, stride, before, after, dilation, self.ceil_mode)
+
+    @property
+    def plane(self) -> tuple[int, int, int, int, int, int, int, int]:
+        """Of a window on an image what kernels take: kernel, stride, padding in front and dilation, (h, w) each."""
+        (kernel_h, kernel_w), (stride_h, stride_w) = self.kernel, self.stride
+        (top, left), (dilation_h, dilation_w) = self.before, self.dilation
+        return kernel_h, kernel_w, stride_h, stride_w, top, left, dilation_h, dilation_w
+
+    def output_size(self, size: Sizes, where: str = "window") -> Sizes:
+        """The number of windows along each axis of an array of this size.
 
         Raises
         ------
         ShapeError
-            If no window fits, or the padded image is larger than a tensor may be: kernels count positions on it.
+            If no window fits, or the padded array is larger than a tensor may be: kernels count positions on it,
+            whether it is stored or not.
         """
-        out_h, out_w = (self._count(axis, size[axis]) for axis in (0, 1))
-        if min(out_h, out_w) < 1:
-            reach = tuple(self._reach(axis) - 2 * self.padding[axis] for axis in (0, 1))
-            raise ShapeError(self.where, f"input of at least {reach[0]}x{reach[1]}", f"{size[0]}x{size[1]}")
-        padded = tuple(max(size[i] + 2 * self.padding[i], self._reach(i)) for i in (0, 1))
-        check_size(padded, 4, f"{self.where}: the padded image")
-        return out_h, out_w
+        padding = [sum(pair) for pair in zip(self.before, self.after, strict=True)]
+        least = [max(1, span - pad) for span, pad in zip(self.span, padding, strict=True)]
+        if any(n < needed for n, needed in zip(size, least, strict=True)):
+            raise ShapeError(where, f"input of at least {'x'.join(map(str, least))}", "x".join(map(str, size)))
+        padded = [n + pad for n, pad in zip(size, padding, strict=True)]
+        check_size(padded, 4, f"{where}: the padded input")
+        return tuple(self._count(axis, size[axis], padded[axis]) for axis in range(len(size)))
 
-    def starts(self, axis: int, outputs: int) -> Array:
-        """The first position that each window looks at, negative within the padding."""
-        return np.arange(outputs, dtype=np.intp) * self.stride[axis] - self.padding[axis]
-
-    def bounds(self, axis: int, size: int, outputs: int) -> Array:
-        """Rows ``first`` and ``end`` (2, outputs): the positions within the image at which each window looks."""
-        starts, step = self.starts(axis, outputs), self.dilation[axis]
-        skipped = np.maximum(0, -(starts // step))  # taps that lie before the image
-        return np.stack([starts + skipped * step, np.minimum(starts + self._reach(axis), size)])
-
-    def line_length(self, w: int, out_w: int) -> int:
-        """How wide a line must be for all windows across an image of width w: the padded width, and all they read."""
-        return max(self.padding[1] + w, (out_w - 1) * self.stride[1] + self._reach(1))
-
-    def _reach(self, axis: int) -> int:
-        """The distance that one window covers."""
-        return self.dilation[axis] * (self.kernel[axis] - 1) + 1
-
-    def _count(self, axis: int, size: int) -> int:
-        stride, padding = self.stride[axis], self.padding[axis]
-        spare = size + 2 * padding - self._reach(axis)
+    def _count(self, axis: int, size: int, padded: int) -> int:
+        stride, spare = self.stride[axis], padded - self.span[axis]
         if not self.ceil_mode:
             return spare // stride + 1
         count = -(-spare // stride) + 1
-        return count - 1 if (count - 1) * stride >= size + padding else count
+        return count - 1 if (count - 1) * stride >= size + self.before[axis] else count
+
+    def starts(self, axis: int, outputs: int) -> Array:
+        """The first position that each window looks at, negative within the padding."""
+        return np.arange(outputs, dtype=np.intp) * self.stride[axis] - self.before[axis]
+
+    def bounds(self, axis: int, size: int, outputs: int) -> Array:
+        """Rows ``first`` and ``end`` (2, outputs): the positions within the array at which each window looks."""
+        starts, step = self.starts(axis, outputs), self.dilation[axis]
+        skipped = np.maximum(0, -(starts // step))  # kernel entries that lie in front of the array
+        return np.stack([starts + skipped * step, np.minimum(starts + self.span[axis], size)])
+
+    def line_length(self, w: int, out_w: int) -> int:
+        """How wide a line must be for all windows across an image of width w: the padded width, and all they read."""
+        return max(self.before[1] + w, (out_w - 1) * self.stride[1] + self.span[1])
+
+    def padded(self, x: Array, value: float, outputs: Sizes, where: str = "window") -> Array:
+        """``x`` with padding of this value, and as much behind it as the last window reaches."""
+        first = x.ndim - len(self.kernel)
+        parts = zip(x.shape[first:], self.stride, self.span, self.before, self.after, outputs, strict=True)
+        amounts = [
+            (before, max(after, (count - 1) * stride + span - size - before))
+            for size, stride, span, before, after, count in parts
+        ]
+        shape = [*x.shape[:first], *(size + sum(pair) for size, pair in zip(x.shape[first:], amounts, strict=True))]
+        check_size(shape, x.itemsize, where)
+        return np.pad(x, [(0, 0)] * first + amounts, constant_values=value)
+
+    def taps(self, padded: Array, outputs: Sizes) -> Iterator[tuple[Sizes, Array]]:
+        """For each entry of the kernel what lies under it in every window."""
+        for place in np.ndindex(*self.kernel):
+            cuts = [
+                slice(k * dilation, k * dilation + (count - 1) * stride + 1, stride)
+                for k, dilation, stride, count in zip(place, self.dilation, self.stride, outputs, strict=True)
+            ]
+            where: tuple[Any, ...] = (..., *cuts)
+            yield place, padded[where]
 
 
-def read_window(op: RuntimeOperator) -> Window:
-    """The window of a 2-D pooling operator; without a stride (None or empty) it moves by its own size, as in torch."""
-    kernel = op.pair_param("kernel_size")
-    return Window(
-        kernel,
-        op.pair_param("stride") if op.ints_param("stride", ()) else kernel,
-        op.pair_param("padding", (0, 0)),
-        op.pair_param("dilation", (1, 1)),
-        op.bool_param("ceil_mode", False),
-        op.where,
-    )
+def read_pooling_window(op: RuntimeOperator, axes: int) -> Window:
+    """The window of a pooling operator; without a stride (None or empty) it moves by its own size, as in torch.
+
+    A 1-D pool slides a window of height 1 over ``as_rows(x)``.
+
+    Raises
+    ------
+    ParameterError
+        If a number is out of range, or the padding more than half of the kernel: a window would be empty.
+    """
+    kernel = _per_axis(op, "kernel_size", axes)
+    stride = _per_axis(op, "stride", axes) if op.ints_param("stride", ()) else kernel
+    padding, dilation = _per_axis(op, "padding", axes, 0), _per_axis(op, "dilation", axes, 1)
+    for name, sizes in (("kernel", kernel), ("stride", stride), ("dilation", dilation)):
+        if min(sizes) < 1:
+            raise ParameterError(op.where, f"{name} of at least 1", sizes)
+    half = tuple(size // 2 for size in kernel)
+    if not all(0 <= pad <= most for pad, most in zip(padding, half, strict=True)):
+        raise ParameterError(op.where, f"padding of at most half the kernel, {half}", padding)
+    window = Window(kernel, stride, padding, padding, dilation, op.bool_param("ceil_mode", False))
+    return window if axes > 1 else as_row(window)
 
 
-def read_row_window(op: RuntimeOperator) -> Window:
-    """The window of a 1-D pooling operator, one pixel high: it slides over ``as_rows(x)``."""
-    kernel = op.ints_param("kernel_size")
-    stride, padding = op.ints_param("stride", ()) or kernel, op.ints_param("padding", (0,))
-    dilation = op.ints_param("dilation", (1,))
-    if not len(kernel) == len(stride) == len(padding) == len(dilation) == 1:
-        got = f"kernel_size={kernel}, stride={stride}, padding={padding}, dilation={dilation}"
-        raise ParameterError(op.where, "one number for each setting of the window", got)
-    return Window(
-        (1, kernel[0]),
-        (1, stride[0]),
-        (0, padding[0]),
-        (1, dilation[0]),
-        op.bool_param("ceil_mode", False),
-        op.where,
-    )
+def as_row(window: Window) -> Window:
+    """A window along one axis as one on an image of height 1."""
+    before, after = (0, *window.before), (0, *window.after)
+    return Window((1, *window.kernel), (1, *window.stride), before, after, (1, *window.dilation), window.ceil_mode)
+
+
+def _per_axis(op: RuntimeOperator, key: str, axes: int, default: int | None = None) -> Sizes:
+    """A parameter with a number for each axis; one number stands for all."""
+    numbers = op.ints_param(key) if default is None else op.ints_param(key, (default,))
+    if len(numbers) not in (1, axes):
+        count = ("one whole number", "one or two whole numbers", "one or three whole numbers")[axes - 1]
+        raise ParameterError(op.where, f"{key}={count}", numbers)
+    return numbers * axes if len(numbers) == 1 else numbers

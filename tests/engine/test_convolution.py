@@ -13,23 +13,23 @@ import pytest
 from kuiper.engine.kernels.convolution import ACTIVATION_CODES, LANES, MOST_ROWS, Convolution
 from kuiper.engine.lowering.convolution import cut_tasks
 from kuiper.engine.packing import pack
-from kuiper.layers.convolution import Stencil
 from kuiper.layers.operators.conv2d import Kernels, conv2d
 from kuiper.layers.reference import conv2d as reference
 from kuiper.layers.reference.activations import FUNCTIONS
+from kuiper.layers.window import Window
 from tests.engine.machines import KERNELS
 from tests.engine.models import algorithms, assert_close, both, numbers, plan_of
 from tests.engine.one_step import Arena, image_at, run_step
 
 CHANNELS = (1, 3, 15, 16, 17, 40, 100)
-FRAMED = Stencil((3, 3), before=(1, 1), after=(1, 1))
+FRAMED = Window((3, 3), before=(1, 1), after=(1, 1))
 
 
 def convolve(
     x: np.ndarray,
     weight: np.ndarray,
     bias: np.ndarray | None,
-    stencil: Stencil,
+    window: Window,
     groups: int = 1,
     activation: tuple[str, float, float] = ("none", 0, 0),
     residual: np.ndarray | None = None,
@@ -44,16 +44,16 @@ def convolve(
     task has one of ``panel_groups`` parts of them.
     """
     (n, _, h, w), (out_c, _, kernel_h, kernel_w) = x.shape, weight.shape
-    out_h, out_w = stencil.output_size(h, w)
+    out_h, out_w = window.output_size((h, w))
     packed = pack(KERNELS, weight, bias, groups, expected_pixels)
     arena = Arena()
     source, target = arena.image(x, spare_lanes), arena.target(n, out_c, out_h, out_w, spare_lanes)
     added = arena.image(residual, spare_lanes) if residual is not None else {"start": -1, "pixel": 0}
     fields = {
         "images": n, "in_h": h, "in_w": w, "out_h": out_h, "out_w": out_w,
-        "kernel_h": kernel_h, "kernel_w": kernel_w, "stride_h": stencil.stride[0], "stride_w": stencil.stride[1],
-        "pad_top": stencil.before[0], "pad_left": stencil.before[1],
-        "dilation_h": stencil.dilation[0], "dilation_w": stencil.dilation[1], "depth": packed.depth,
+        "kernel_h": kernel_h, "kernel_w": kernel_w, "stride_h": window.stride[0], "stride_w": window.stride[1],
+        "pad_top": window.before[0], "pad_left": window.before[1],
+        "dilation_h": window.dilation[0], "dilation_w": window.dilation[1], "depth": packed.depth,
         "source": source["start"], "in_image": source["image"], "in_row": source["row"], "in_pixel": source["pixel"],
         "target": target["start"], "out_image": target["image"], "out_row": target["row"], "out_pixel": target["pixel"],
         "residual": added["start"], "residual_pixel": added["pixel"], "zeros": arena.zeros(x.shape[1]),
@@ -85,31 +85,31 @@ def test_convolution_of_any_channels(in_c: int, out_c: int) -> None:
         wanted = conv2d(x, Kernels(weight), bias, FRAMED)
         np.testing.assert_array_equal(convolve(x, weight, bias, FRAMED, spare_lanes=spare_lanes), wanted)
         pointwise = np.ascontiguousarray(weight[:, :, :1, :1])
-        wanted = conv2d(x, Kernels(pointwise), None, Stencil((1, 1)))
-        np.testing.assert_array_equal(convolve(x, pointwise, None, Stencil((1, 1)), spare_lanes=spare_lanes), wanted)
+        wanted = conv2d(x, Kernels(pointwise), None, Window((1, 1)))
+        np.testing.assert_array_equal(convolve(x, pointwise, None, Window((1, 1)), spare_lanes=spare_lanes), wanted)
 
 
 @pytest.mark.parametrize("padding", [((0, 0), (0, 0)), ((1, 2), (1, 2)), ((3, 0), (0, 5))])
 @pytest.mark.parametrize("dilation", [(1, 1), (2, 2), (1, 2)])
 @pytest.mark.parametrize("stride", [(1, 1), (2, 2), (3, 3), (1, 3)])
 @pytest.mark.parametrize("kernel", [(1, 1), (3, 3), (5, 5), (1, 7), (2, 2)])
-def test_convolution_with_any_stencil(
+def test_convolution_with_any_window(
     kernel: tuple[int, int],
     stride: tuple[int, int],
     dilation: tuple[int, int],
     padding: tuple[tuple[int, int], tuple[int, int]],
 ) -> None:
-    stencil = Stencil(kernel, stride, *padding, dilation)
+    window = Window(kernel, stride, *padding, dilation)
     x, weight, bias = operands(3, 2, kernel, size=(9, 13))
-    wanted = reference.conv2d(x, weight, bias, stencil)
-    np.testing.assert_array_equal(convolve(x, weight, bias, stencil, spare_lanes=3), wanted)
+    wanted = reference.conv2d(x, weight, bias, window)
+    np.testing.assert_array_equal(convolve(x, weight, bias, window, spare_lanes=3), wanted)
 
 
 @pytest.mark.parametrize("size", [(1, 1), (1, 30), (30, 1), (2, 3)])
 def test_convolution_of_images_that_the_kernel_covers(size: tuple[int, int]) -> None:
-    stencil = Stencil((5, 5), before=(4, 4), after=(4, 4))
+    window = Window((5, 5), before=(4, 4), after=(4, 4))
     x, weight, bias = operands(2, 3, (5, 5), size=size, n=2)
-    np.testing.assert_array_equal(convolve(x, weight, bias, stencil), reference.conv2d(x, weight, bias, stencil))
+    np.testing.assert_array_equal(convolve(x, weight, bias, window), reference.conv2d(x, weight, bias, window))
 
 
 @pytest.mark.parametrize(
@@ -137,9 +137,9 @@ def test_convolution_of_groups(in_c: int, out_c: int, groups: int) -> None:
 @pytest.mark.parametrize("vectors", range(1, 12))
 def test_convolution_with_any_panels(vectors: int, pixels: int) -> None:
     x, weight, bias = operands(5, max(1, vectors * LANES - 2), (1, 1), n=2)
-    wanted = conv2d(x, Kernels(weight), bias, Stencil((1, 1)))
+    wanted = conv2d(x, Kernels(weight), bias, Window((1, 1)))
     for panel_groups in (1, 2, vectors):
-        result = convolve(x, weight, bias, Stencil((1, 1)), panel_groups=panel_groups, expected_pixels=pixels)
+        result = convolve(x, weight, bias, Window((1, 1)), panel_groups=panel_groups, expected_pixels=pixels)
         np.testing.assert_array_equal(result, wanted)
 
 
@@ -154,16 +154,16 @@ def test_convolution_in_tasks_of_any_size(block: int) -> None:
 @pytest.mark.parametrize("kernel", [(1, 1), (3, 3)])
 @pytest.mark.parametrize("name", ACTIVATION_CODES)
 def test_convolution_adds_the_residual_then_activates(name: str, kernel: tuple[int, int]) -> None:
-    stencil = FRAMED if kernel == (3, 3) else Stencil(kernel)
+    window = FRAMED if kernel == (3, 3) else Window(kernel)
     random = np.random.default_rng(3)
     shapes = (2, 7, 5, 6), (LANES + 3, 7, *kernel), (LANES + 3,), (2, LANES + 3, 5, 6)
     x, weight, bias, residual = (random.standard_normal(shape).astype(np.float32) for shape in shapes)
-    linear = reference.conv2d(x, weight, bias, stencil).astype(np.float64) + residual
+    linear = reference.conv2d(x, weight, bias, window).astype(np.float64) + residual
     alpha, beta = {"clip": (0.0, 6.0), "leaky_relu": (0.1, 0.0), "elu": (0.75, 0.0)}.get(name, (0.0, 0.0))
     twin = {"none": "relu", "clip": "hardtanh"}.get(name, name)
     settings = {"clip": (alpha, beta), "leaky_relu": (alpha,), "elu": (1.0, alpha, 1.0)}.get(name, ())
     wanted = linear if name == "none" else FUNCTIONS[twin](linear, *settings)
-    result = convolve(x, weight, bias, stencil, activation=(name, alpha, beta), residual=residual, spare_lanes=9)
+    result = convolve(x, weight, bias, window, activation=(name, alpha, beta), residual=residual, spare_lanes=9)
     np.testing.assert_allclose(result, wanted, rtol=0, atol=1e-5 * np.abs(wanted).max())
 
 

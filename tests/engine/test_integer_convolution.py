@@ -13,7 +13,7 @@ from kuiper.engine.kernels.convolution import ACTIVATION_CODES, LANES
 from kuiper.engine.kernels.digit_product import RUNS
 from kuiper.engine.kernels.integer_convolution import FORMS, ROWS, WIDTH, IntegerConvolution
 from kuiper.engine.lowering.activation import NO_ACTIVATION
-from kuiper.layers.convolution import Stencil
+from kuiper.layers.window import Window
 from tests.engine.one_step import run_step
 
 rng = np.random.default_rng(0)
@@ -27,17 +27,17 @@ def numbers_of(dtype: Any, *shape: int) -> np.ndarray:
     return rng.integers(np.iinfo(dtype).min, np.iinfo(dtype).max + 1, shape).astype(dtype)
 
 
-def naive(x: np.ndarray, zero: int, weight: np.ndarray, groups: int, stencil: Stencil) -> np.ndarray:
+def naive(x: np.ndarray, zero: int, weight: np.ndarray, groups: int, window: Window) -> np.ndarray:
     """Sums (n, out_c, out_h, out_w) in int64, tap by tap, cut to 32 bits."""
-    (top, left), (bottom, right) = stencil.before, stencil.after
+    (top, left), (bottom, right) = window.before, window.after
     padded = np.pad(x.astype(np.int64) - zero, ((0, 0), (0, 0), (top, bottom), (left, right)))
-    out_h, out_w = stencil.output_size(*x.shape[2:])
+    out_h, out_w = window.output_size(x.shape[2:])
     out = np.zeros((len(x), len(weight), out_h, out_w), np.int64)
     depth, own = weight.shape[1], len(weight) // groups
-    for ky in range(stencil.kernel[0]):
-        for kx in range(stencil.kernel[1]):
-            y, x_ = ky * stencil.dilation[0], kx * stencil.dilation[1]
-            seen = padded[:, :, y :: stencil.stride[0], x_ :: stencil.stride[1]][:, :, :out_h, :out_w]
+    for ky in range(window.kernel[0]):
+        for kx in range(window.kernel[1]):
+            y, x_ = ky * window.dilation[0], kx * window.dilation[1]
+            seen = padded[:, :, y :: window.stride[0], x_ :: window.stride[1]][:, :, :out_h, :out_w]
             for group in range(groups):
                 part = seen[:, group * depth : (group + 1) * depth]
                 of_group = weight[group * own : (group + 1) * own, :, ky, kx].astype(np.int64)
@@ -48,7 +48,7 @@ def naive(x: np.ndarray, zero: int, weight: np.ndarray, groups: int, stencil: St
 def convolve(
     x: np.ndarray,
     weight: np.ndarray,
-    stencil: Stencil,
+    window: Window,
     *,
     zero: int = 0,
     groups: int = 1,
@@ -70,9 +70,9 @@ def convolve(
 ) -> np.ndarray:
     """What the step makes of images (n, c, h, w), with ``gap`` bytes between pixels."""
     n, c, h, w = x.shape
-    out_c, (out_h, out_w) = len(weight), stencil.output_size(h, w)
+    out_c, (out_h, out_w) = len(weight), window.output_size((h, w))
     depthwise = depthwise and 1 < groups == out_c == c
-    packed = pack_depthwise(weight, stencil) if depthwise else pack_integers(weight, groups, stencil, fours)
+    packed = pack_depthwise(weight, window) if depthwise else pack_integers(weight, groups, window, fours)
     pixels = np.full((n, h, w, c + gap), 77, np.uint8)
     pixels[..., :c] = x.transpose(0, 2, 3, 1).view(np.uint8)
     size = np.dtype(out_type).itemsize
@@ -87,10 +87,10 @@ def convolve(
     form = {np.int32: "sums", np.float32: "floats"}.get(out_type, "bytes")
     numbers = {
         "images": n, "in_h": h, "in_w": w, "out_h": out_h, "out_w": out_w, "channels": c,
-        "kernel_h": stencil.kernel[0], "kernel_w": stencil.kernel[1],
-        "stride_h": stencil.stride[0], "stride_w": stencil.stride[1],
-        "pad_top": stencil.before[0], "pad_left": stencil.before[1],
-        "dilation_h": stencil.dilation[0], "dilation_w": stencil.dilation[1],
+        "kernel_h": window.kernel[0], "kernel_w": window.kernel[1],
+        "stride_h": window.stride[0], "stride_w": window.stride[1],
+        "pad_top": window.before[0], "pad_left": window.before[1],
+        "dilation_h": window.dilation[0], "dilation_w": window.dilation[1],
         "x": 0, "x_image": pixels.strides[0], "x_row": pixels.strides[1], "x_pixel": pixels.strides[2], "x_channel": 1,
         "out": int(starts[2]), "out_image": out.strides[0], "out_row": out.strides[1], "out_pixel": out.strides[2],
         "x_signed": x.dtype == np.int8, "fours": fours, "depthwise": depthwise, "zero": 123 if computes_zero else zero,
@@ -120,31 +120,31 @@ def test_products(outputs: int, depth: int, fours: bool) -> None:
         for dtype in (np.uint8, np.int8):
             x, weight = numbers_of(dtype, 1, depth, 1, pixels), numbers_of(np.int8, outputs, depth, 1, 1)
             zero = int(numbers_of(dtype, 1)[0])
-            got = convolve(x, weight.astype(np.int16), Stencil((1, 1)), zero=zero, fours=fours, block=(1, 2 * ROWS))
-            np.testing.assert_array_equal(got, naive(x, zero, weight, 1, Stencil((1, 1))))
+            got = convolve(x, weight.astype(np.int16), Window((1, 1)), zero=zero, fours=fours, block=(1, 2 * ROWS))
+            np.testing.assert_array_equal(got, naive(x, zero, weight, 1, Window((1, 1))))
 
 
 @WAYS
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 @pytest.mark.parametrize("outputs", [LANES, WIDTH + 3])
 @pytest.mark.parametrize(
-    "stencil",
+    "window",
     [
-        Stencil((1, 1)),
-        Stencil((3, 3), before=(1, 1), after=(1, 1)),
-        Stencil((2, 3), stride=(2, 1), before=(0, 2), after=(1, 0), dilation=(1, 2)),
+        Window((1, 1)),
+        Window((3, 3), before=(1, 1), after=(1, 1)),
+        Window((2, 3), stride=(2, 1), before=(0, 2), after=(1, 0), dilation=(1, 2)),
     ],
 )
-def test_weights_of_another_range_than_int8(stencil: Stencil, outputs: int, dtype: Any, fours: bool) -> None:
+def test_weights_of_another_range_than_int8(window: Window, outputs: int, dtype: Any, fours: bool) -> None:
     """Bytes without a sign, whose zero point is not 128, as dynamic quantisation writes them."""
     x, zero = numbers_of(dtype, 2, 9, 7, 8), int(numbers_of(dtype, 1)[0])
-    numbers, zeros = numbers_of(np.uint8, outputs, 9, *stencil.kernel), numbers_of(np.uint8, outputs)
+    numbers, zeros = numbers_of(np.uint8, outputs, 9, *window.kernel), numbers_of(np.uint8, outputs)
     numbers[0].reshape(-1)[:2] = 0, 255
     weight = without_zero_point(numbers, zeros)
     assert fits_fours(weight, 1)
     for panel_groups in (1, 2):
-        got = convolve(x, weight, stencil, zero=zero, fours=fours, panel_groups=panel_groups, together=ROWS)
-        np.testing.assert_array_equal(got, naive(x, zero, weight, 1, stencil))
+        got = convolve(x, weight, window, zero=zero, fours=fours, panel_groups=panel_groups, together=ROWS)
+        np.testing.assert_array_equal(got, naive(x, zero, weight, 1, window))
 
 
 def test_fits_fours_asks_for_256_values_of_each_output() -> None:
@@ -159,50 +159,50 @@ def test_fits_fours_asks_for_256_values_of_each_output() -> None:
 @WAYS
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 @pytest.mark.parametrize(
-    ("stencil", "channels", "outputs", "groups"),
+    ("window", "channels", "outputs", "groups"),
     [
-        (Stencil((3, 3), before=(1, 1), after=(1, 1)), 3, 5, 1),
-        (Stencil((7, 7), stride=(2, 2), before=(3, 3), after=(3, 3)), 3, WIDTH + 1, 1),
-        (Stencil((3, 2), stride=(2, 3), before=(0, 1), after=(2, 1), dilation=(2, 1)), 4, 7, 1),
-        (Stencil((2, 3), before=(1, 2), after=(1, 2), dilation=(1, 2)), 5, 3, 1),
-        (Stencil((1, 5), before=(0, 4)), 6, 4, 1),
-        (Stencil((3, 3), before=(1, 1), after=(1, 1)), 6, 4, 2),
-        (Stencil((3, 1), stride=(2, 1), before=(1, 0)), 9, 3 * (WIDTH + 2), 3),
-        (Stencil((3, 3), before=(5, 5), after=(5, 5)), 1, 1, 1),
+        (Window((3, 3), before=(1, 1), after=(1, 1)), 3, 5, 1),
+        (Window((7, 7), stride=(2, 2), before=(3, 3), after=(3, 3)), 3, WIDTH + 1, 1),
+        (Window((3, 2), stride=(2, 3), before=(0, 1), after=(2, 1), dilation=(2, 1)), 4, 7, 1),
+        (Window((2, 3), before=(1, 2), after=(1, 2), dilation=(1, 2)), 5, 3, 1),
+        (Window((1, 5), before=(0, 4)), 6, 4, 1),
+        (Window((3, 3), before=(1, 1), after=(1, 1)), 6, 4, 2),
+        (Window((3, 1), stride=(2, 1), before=(1, 0)), 9, 3 * (WIDTH + 2), 3),
+        (Window((3, 3), before=(5, 5), after=(5, 5)), 1, 1, 1),
     ],
 )
-def test_convolutions(stencil: Stencil, channels: int, outputs: int, groups: int, dtype: Any, fours: bool) -> None:
+def test_convolutions(window: Window, channels: int, outputs: int, groups: int, dtype: Any, fours: bool) -> None:
     for size, block, gap, panel_groups in (((9, 11), (3, 4), 0, 1), ((5, 8), (99, 99), 3, 2), ((4, 7), (1, 1), 1, 2)):
         x = numbers_of(dtype, 2, channels, *size)
-        weight = numbers_of(np.int8, outputs, channels // groups, *stencil.kernel).astype(np.int16)
+        weight = numbers_of(np.int8, outputs, channels // groups, *window.kernel).astype(np.int16)
         zero, bias = int(numbers_of(dtype, 1)[0]), rng.integers(-(2**20), 2**20, outputs, np.int32)
         settings = {"zero": zero, "groups": groups, "fours": fours, "gap": gap, "panel_groups": panel_groups}
         settings["panel_groups"] = min(panel_groups, -(-outputs // groups // WIDTH) * groups)
-        expected = naive(x, zero, weight, groups, stencil)
-        got = convolve(x, weight, stencil, block=block, together=5, **settings)
+        expected = naive(x, zero, weight, groups, window)
+        got = convolve(x, weight, window, block=block, together=5, **settings)
         np.testing.assert_array_equal(got, expected)
-        got = convolve(x, weight, stencil, block=block, bias=bias, computes_zero=True, **settings)
+        got = convolve(x, weight, window, block=block, bias=bias, computes_zero=True, **settings)
         np.testing.assert_array_equal(got, expected + bias[:, None, None])
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 @pytest.mark.parametrize("channels", [2, 3, LANES, WIDTH - 1, WIDTH, WIDTH + 1, 3 * WIDTH + 5])
 @pytest.mark.parametrize(
-    "stencil",
+    "window",
     [
-        Stencil((3, 3), before=(1, 1), after=(1, 1)),
-        Stencil((2, 5), stride=(2, 1), before=(0, 2), after=(1, 2)),
-        Stencil((3, 2), stride=(1, 2), before=(2, 1), after=(2, 0), dilation=(2, 1)),
-        Stencil((1, 1)),
+        Window((3, 3), before=(1, 1), after=(1, 1)),
+        Window((2, 5), stride=(2, 1), before=(0, 2), after=(1, 2)),
+        Window((3, 2), stride=(1, 2), before=(2, 1), after=(2, 0), dilation=(2, 1)),
+        Window((1, 1)),
     ],
 )
-def test_a_channel_of_its_own_for_each_output(stencil: Stencil, channels: int, dtype: Any) -> None:
+def test_a_channel_of_its_own_for_each_output(window: Window, channels: int, dtype: Any) -> None:
     x, bias = numbers_of(dtype, 2, channels, 7, 9), rng.integers(-(2**20), 2**20, channels, np.int32)
-    weight = rng.integers(-255, 256, (channels, 1, *stencil.kernel)).astype(np.int16)
+    weight = rng.integers(-255, 256, (channels, 1, *window.kernel)).astype(np.int16)
     zero = int(numbers_of(dtype, 1)[0])
     for gap in (0, 3):
-        got = convolve(x, weight, stencil, zero=zero, groups=channels, gap=gap, bias=bias, depthwise=True)
-        np.testing.assert_array_equal(got, naive(x, zero, weight, channels, stencil) + bias[:, None, None])
+        got = convolve(x, weight, window, zero=zero, groups=channels, gap=gap, bias=bias, depthwise=True)
+        np.testing.assert_array_equal(got, naive(x, zero, weight, channels, window) + bias[:, None, None])
 
 
 @WAYS
@@ -216,14 +216,14 @@ def test_the_largest_numbers_that_there_are(fours: bool) -> None:
         if fours and abs(factor) > 128:
             continue
         x, weight = np.full((1, depth, 1, 3), number, dtype), np.full((3, depth, 1, 1), factor, np.int16)
-        got = convolve(x, weight, Stencil((1, 1)), zero=zero, fours=fours)
+        got = convolve(x, weight, Window((1, 1)), zero=zero, fours=fours)
         assert (got == (number - zero) * factor * depth).all()
 
 
 def test_sums_begin_anew_beyond_32_bits() -> None:
     x, weight = np.full((1, 40000, 1, 2), 255, np.uint8), np.full((2, 40000, 1, 1), 255, np.int16)
-    stencil = Stencil((1, 1))
-    np.testing.assert_array_equal(convolve(x, weight, stencil), naive(x, 0, weight, 1, stencil))
+    window = Window((1, 1))
+    np.testing.assert_array_equal(convolve(x, weight, window), naive(x, 0, weight, 1, window))
 
 
 @pytest.mark.parametrize("out_type", [np.uint8, np.int8])
@@ -233,8 +233,8 @@ def test_bytes_are_rounded_to_even_and_saturate(out_type: Any) -> None:
     scale, limits = np.array([0.5, 1e30, 0.5], np.float32), np.iinfo(out_type)
     weight = np.broadcast_to(weight[:, :, None, None], (3, 1, 1, 1))
     for out_zero in (0, 3, 100, limits.min, limits.max):
-        got = convolve(x, weight, Stencil((1, 1)), zero=128, scale=scale, out_zero=out_zero, out_type=out_type)
-        sums = naive(x, 128, weight, 1, Stencil((1, 1))).astype(np.float32) * scale[:, None, None]
+        got = convolve(x, weight, Window((1, 1)), zero=128, scale=scale, out_zero=out_zero, out_type=out_type)
+        sums = naive(x, 128, weight, 1, Window((1, 1))).astype(np.float32) * scale[:, None, None]
         expected = np.clip(np.rint(sums) + out_zero, limits.min, limits.max)
         np.testing.assert_array_equal(got, expected.astype(out_type))
 
@@ -243,10 +243,10 @@ def test_bytes_are_rounded_to_even_and_saturate(out_type: Any) -> None:
 @pytest.mark.parametrize(("channels", "outputs", "groups"), [(5, 1, 1), (6, WIDTH + 3, 1), (9, 3 * (LANES + 1), 3)])
 def test_floats(channels: int, outputs: int, groups: int, fours: bool) -> None:
     """Each of what may be there or not: one factor or many, whole numbers in front, a shift behind, an activation."""
-    stencil = Stencil((3, 3), before=(1, 1), after=(1, 1))
+    window = Window((3, 3), before=(1, 1), after=(1, 1))
     x = numbers_of(np.uint8, 2, channels, 6, 7)
     weight = numbers_of(np.int8, outputs, channels // groups, 3, 3).astype(np.int16)
-    sums = naive(x, 77, weight, groups, stencil)
+    sums = naive(x, 77, weight, groups, window)
     scale, shift = rng.random((2, outputs)).astype(np.float32)
     relu = {"activation": ACTIVATION_CODES["clip"], "alpha": 0.0, "beta": np.inf}
     for factor in (None, np.float32([0.3]), rng.random(outputs).astype(np.float32)):
@@ -256,21 +256,21 @@ def test_floats(channels: int, outputs: int, groups: int, fours: bool) -> None:
             expected = whole.astype(np.float32) * both[:, None, None]
             settings: dict[str, Any] = {"zero": 77, "groups": groups, "fours": fours, "factor": factor, "added": added}
             settings |= {"scale": scale, "out_type": np.float32, "gap": 1}
-            np.testing.assert_array_equal(convolve(x, weight, stencil, **settings), expected)
-            got = convolve(x, weight, stencil, **settings, shift=shift, activation=relu)
+            np.testing.assert_array_equal(convolve(x, weight, window, **settings), expected)
+            got = convolve(x, weight, window, **settings, shift=shift, activation=relu)
             np.testing.assert_array_equal(got, np.maximum(expected + shift[:, None, None], 0))
 
 
 def test_floats_of_channels_of_their_own() -> None:
     for channels in (2, LANES + 1, WIDTH + 3):
         x, weight = numbers_of(np.int8, 1, channels, 5, 6), numbers_of(np.int8, channels, 1, 3, 3).astype(np.int16)
-        stencil, shift = Stencil((3, 3)), rng.random(channels).astype(np.float32)
+        window, shift = Window((3, 3)), rng.random(channels).astype(np.float32)
         silu = {"activation": ACTIVATION_CODES["silu"], "alpha": 0.0, "beta": 0.0}
         got = convolve(
-            x, weight, stencil, groups=channels, depthwise=True, out_type=np.float32, shift=shift,
+            x, weight, window, groups=channels, depthwise=True, out_type=np.float32, shift=shift,
             factor=np.float32([0.001]), activation=silu,
         )  # fmt: skip
-        linear = naive(x, 0, weight, channels, stencil) * np.float64(np.float32(0.001)) + shift[:, None, None]
+        linear = naive(x, 0, weight, channels, window) * np.float64(np.float32(0.001)) + shift[:, None, None]
         np.testing.assert_allclose(got, linear / (1 + np.exp(-linear)), rtol=1e-5, atol=1e-6)
 
 
@@ -283,7 +283,7 @@ def test_weights_lose_their_zero_points() -> None:
 
 def test_a_row_of_the_kernel_is_one_tap_where_it_lies_so() -> None:
     weight = np.zeros((4, 3, 5, 5), np.int16)
-    stencil = Stencil((5, 5))
-    assert len(pack_integers(weight, 1, stencil, False).places) == 5
-    assert len(pack_integers(weight, 1, replace(stencil, dilation=(1, 2)), False).places) == 25
-    assert len(pack_integers(weight, 2, stencil, False).places) == 25
+    window = Window((5, 5))
+    assert len(pack_integers(weight, 1, window, False).places) == 5
+    assert len(pack_integers(weight, 1, replace(window, dilation=(1, 2)), False).places) == 25
+    assert len(pack_integers(weight, 2, window, False).places) == 25

@@ -63,7 +63,7 @@ def max_twin(x: np.ndarray, window: Window) -> np.ndarray:
     return out.reshape(n, c, *out.shape[1:])
 
 
-@pytest.mark.parametrize("window", [*WINDOWS, Window((3, 2), (1, 2), (1, 1), (2, 3))], ids=str)
+@pytest.mark.parametrize("window", [*WINDOWS, Window((3, 2), (1, 2), (1, 1), dilation=(2, 3))], ids=str)
 @pytest.mark.parametrize("channels", [1, 5, LANES + 1])
 def test_pooling_of_maxima_equals_its_twin(window: Window, channels: int) -> None:
     x = image(2, channels, 7, 10)
@@ -92,7 +92,7 @@ def test_pooling_of_means_equals_its_twin(window: Window, count_include_pad: boo
 
 
 def pixels(window: Window, axis: int, size: int, outputs: int, include_pad: bool) -> np.ndarray:
-    border = window.padding[axis] if include_pad else 0
+    border = window.before[axis] if include_pad else 0
     starts = window.starts(axis, outputs)
     counted = np.minimum(starts + window.kernel[axis], size + border) - np.maximum(starts, -border)
     return counted.astype(np.float32)

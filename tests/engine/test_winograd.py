@@ -11,9 +11,9 @@ from kuiper.engine.kernels.convolution import ACTIVATION_CODES, LANES
 from kuiper.engine.kernels.winograd import Winograd
 from kuiper.engine.kernels.winograd_packing import pack_winograd
 from kuiper.engine.winograd_matrices import winograd_conv2d, winograd_matrices
-from kuiper.layers.convolution import Stencil
 from kuiper.layers.fused.activation import Activation
 from kuiper.layers.operators.conv2d import Kernels, conv2d
+from kuiper.layers.window import Window
 from tests.engine.one_step import Arena, image_at, round_up, run_step
 
 ROUNDING = 2.0**-24
@@ -89,8 +89,8 @@ class Case:
     def expected(self) -> np.ndarray:
         """The plain convolution."""
         border = (self.padding, self.padding)
-        stencil = Stencil((3, 3), (self.stride, self.stride), before=border, after=border)
-        y = conv2d(self.x, Kernels(self.weight), self.bias, stencil)
+        window = Window((3, 3), (self.stride, self.stride), before=border, after=border)
+        y = conv2d(self.x, Kernels(self.weight), self.bias, window)
         return self.activation.apply(y + self.residual)
 
     def check(self) -> None:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from kuiper.errors import DataTypeError, ParameterError, ShapeError, UnsupportedOperatorError
-from kuiper.layers.convolution3d import VolumeStencil
 from kuiper.layers.operators.conv3d import conv3d, kernel_images
 from kuiper.layers.operators.conv_transpose3d import conv_transpose3d, stamp_images
+from kuiper.layers.window import Window
 from tests.layers.one_operator import layer, run
 
 X = np.arange(8, dtype=np.float32).reshape(1, 1, 2, 2, 2)
@@ -35,20 +35,20 @@ def naive_conv3d(x: np.ndarray, weight: np.ndarray, stride: int, padding: int, d
 def test_conv3d_equals_its_definition(stride: int, padding: int, dilation: int) -> None:
     random = np.random.default_rng(stride)
     x, weight = random.standard_normal((1, 3, 5, 4, 6), np.float32), random.standard_normal((2, 3, 2, 1, 3), np.float32)
-    stencil = VolumeStencil((2, 1, 3), (stride,) * 3, (padding,) * 3, (padding,) * 3, (dilation,) * 3)
+    window = Window((2, 1, 3), (stride,) * 3, (padding,) * 3, (padding,) * 3, (dilation,) * 3)
     expected = naive_conv3d(x, weight, stride, padding, dilation)
-    np.testing.assert_allclose(conv3d(x, kernel_images(weight, 1), None, stencil), expected, atol=1e-5)
+    np.testing.assert_allclose(conv3d(x, kernel_images(weight, 1), None, window), expected, atol=1e-5)
 
 
 def test_transposed_convolution_is_the_transpose() -> None:
     """<conv3d(a), b> = <a, conv_transpose3d(b)>."""
     random = np.random.default_rng(0)
     weight = random.standard_normal((2, 3, 2, 3, 1), np.float32)
-    stencil = VolumeStencil((2, 3, 1), (2, 1, 2), (1, 0, 0), (1, 0, 0), (1, 2, 1))
+    window = Window((2, 3, 1), (2, 1, 2), (1, 0, 0), (1, 0, 0), (1, 2, 1))
     a = random.standard_normal((2, 3, 4, 6, 5), np.float32)
-    forwards = conv3d(a, kernel_images(weight, 1), None, stencil)
+    forwards = conv3d(a, kernel_images(weight, 1), None, window)
     b = random.standard_normal(forwards.shape, np.float32)
-    backwards = conv_transpose3d(b, stamp_images(weight, 1), None, stencil)
+    backwards = conv_transpose3d(b, stamp_images(weight, 1), None, window)
     assert backwards.shape == a.shape
     np.testing.assert_allclose((forwards * b).sum(), (a * backwards).sum(), rtol=1e-4)
 
@@ -120,7 +120,7 @@ def test_settings_out_of_range_are_refused(params: dict[str, Any], message: str)
 def test_inputs_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ShapeError, match=r"nn.Conv3d 'it': expected input \(n, 1, d, h, w\), got \(2, 2, 2\)"):
         conv(X[0, 0])
-    with pytest.raises(ShapeError, match=r"a padded image of at least the kernel's 2x1, got 1x1"):
+    with pytest.raises(ShapeError, match=r"input of at least 2x1x1, got 1x2x2"):
         conv(X[:, :, :1])
     with pytest.raises(DataTypeError, match=r"expected float32 input, got float64"):
         conv(X.astype(np.float64))

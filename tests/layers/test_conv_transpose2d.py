@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 
 from kuiper.errors import ParameterError, ShapeError, UnsupportedOperatorError
 from kuiper.layers import Layer
-from kuiper.layers.convolution import Stencil
 from kuiper.layers.operators.conv_transpose2d import Stamps, conv_transpose2d
 from kuiper.layers.reference import conv_transpose2d as reference
+from kuiper.layers.window import Window
 from tests.layers.one_operator import layer, run
 
 IMAGE = np.float32([[[[1, 2], [3, 4]]]])
@@ -77,15 +77,15 @@ def test_conv_transpose2d_padding_may_leave_nothing() -> None:
 )
 def test_conv_transpose2d_equals_seven_loops(kernel, stride, padding, dilation, size, channels) -> None:
     groups, in_c, out_c = channels
-    stencil = Stencil(kernel, stride, padding, padding, dilation)
+    window = Window(kernel, stride, padding, padding, dilation)
     extra = (max(stride[0], dilation[0]) - 1, 0)
-    out_size = tuple((size[i] - 1) * stride[i] + stencil.span[i] - 2 * padding[i] + extra[i] for i in (0, 1))
+    out_size = tuple((size[i] - 1) * stride[i] + window.span[i] - 2 * padding[i] + extra[i] for i in (0, 1))
     if min(out_size) < 1:
         return
     x, bias = small_integers(2, in_c, *size), small_integers(out_c, seed=2)
     weight = small_integers(in_c, out_c // groups, *kernel, seed=1)
-    out = conv_transpose2d(x, Stamps(weight, groups), bias, stencil, extra)
-    np.testing.assert_array_equal(out, reference.conv_transpose2d(x, weight, bias, stencil, out_size, groups))
+    out = conv_transpose2d(x, Stamps(weight, groups), bias, window, extra)
+    np.testing.assert_array_equal(out, reference.conv_transpose2d(x, weight, bias, window, out_size, groups))
 
 
 def test_functional_conv_transpose2d_takes_weight_and_bias_as_operands() -> None:

@@ -42,9 +42,7 @@ def test_fold_in_the_spelling_of_onnx() -> None:
 def test_fold_and_unfold_refuse_what_does_not_fit() -> None:
     with pytest.raises(ShapeError, match=r"F.fold 'it': expected input \(n, c \* 4, 2\), got \(1, 4, 3\)"):
         run("F.fold", np.zeros((1, 4, 3), np.float32), output_size=[2, 3], kernel_size=2)
-    with pytest.raises(
-        ShapeError, match=r"F.unfold 'it': expected a padded image of at least the kernel's 3x3, got 2x3"
-    ):
+    with pytest.raises(ShapeError, match=r"F.unfold 'it': expected input of at least 3x3, got 2x3"):
         run("F.unfold", IMAGE, kernel_size=3)
     with pytest.raises(ShapeError, match=r"expected input \(n, c, h, w\) or \(c, h, w\), got \(2, 3\)"):
         run("F.unfold", IMAGE[0, 0], kernel_size=2)

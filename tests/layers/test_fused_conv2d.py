@@ -56,7 +56,7 @@ def test_fused_conv2d_shows_what_an_engine_needs() -> None:
     fused = pair_of("Conv2d", (6, 2, 3, 2), activation="relu")[1]
     assert isinstance(fused, FusedConv2d)
     assert fused.activation == Activation("relu")
-    assert (fused.weight.shape, fused.stencil.stride, fused.parameters.groups) == ((6, 2, 3, 2), (2, 2), 2)
+    assert (fused.weight.shape, fused.window.stride, fused.parameters.groups) == ((6, 2, 3, 2), (2, 2), 2)
     assert fused.bias is not None
     assert "kernels" not in vars(fused)  # nothing is packed yet
 

@@ -80,7 +80,7 @@ def test_max_pool2d_kernel_equals_its_twin(size: tuple[int, int], ceil_mode: boo
         [(1, 1), (2, 5), (4, 3)], [(1, 1), (2, 2), (1, 3)], [(1, 1), (2, 3)]
     ):
         for padding in {(0, 0), (kernel[0] // 2, kernel[1] // 2)}:
-            window = Window(kernel, stride, padding, dilation, ceil_mode)
+            window = Window(kernel, stride, padding, (), dilation, ceil_mode)
             if any(size[i] + 2 * padding[i] <= dilation[i] * (kernel[i] - 1) for i in (0, 1)):
                 continue
             values, indices = max_pooling.max_pool(x, window)

@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 
     from kuiper.engine.planner import Planner
     from kuiper.layers.layer import Array
-    from kuiper.layers.onnx_window import OnnxWindow
+    from kuiper.layers.window import Window
 
 
 @lowers(OnnxMaxPool)
 def lower_max_pool_of_bytes(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
     """The largest byte of each window of an image."""
-    if len(layer.op.outputs) != 1 or len(inputs[0].shape) != 4 or len(layer.window.kernel) != 2:
+    if len(layer.op.outputs) != 1 or len(inputs[0].shape) != 4 or len(layer.window.written.kernel) != 2:
         return None
     try:
         window = layer.window.placed(inputs[0].shape[2:])
-        out_h, out_w = window.output_sizes(inputs[0].shape[2:])
+        out_h, out_w = window.output_size(inputs[0].shape[2:])
     except KuiperError:
         return None  # the layer says why
     x = bytes_on_arena(planner, inputs[0])
@@ -59,15 +59,15 @@ def lower_max_pool_of_bytes(layer: Any, inputs: list[AnyValue], planner: Planner
     return [out]
 
 
-def _geometry(window: OnnxWindow, image: Value, out: Value) -> dict[str, int]:
+def _geometry(window: Window, image: Value, out: Value) -> dict[str, int]:
     """For a kernel: the windows on an image."""
     (n, c, h, w), (out_h, out_w) = image.shape, out.shape[2:]
     return {
         "images": n, "in_h": h, "in_w": w, "out_h": out_h, "out_w": out_w, "channels": c,
         "kernel_h": window.kernel[0], "kernel_w": window.kernel[1],
-        "stride_h": window.strides[0], "stride_w": window.strides[1],
+        "stride_h": window.stride[0], "stride_w": window.stride[1],
         "pad_top": window.before[0], "pad_left": window.before[1],
-        "dilation_h": window.dilations[0], "dilation_w": window.dilations[1],
+        "dilation_h": window.dilation[0], "dilation_w": window.dilation[1],
         **image_places("x", image), "out": out.byte_offset,
     }  # fmt: skip
 
@@ -83,12 +83,12 @@ def lower_mean_of_windows(layer: Any, inputs: list[AnyValue], planner: Planner) 
     given = by_name(layer, inputs, "X x_scale x_zero_point y_scale y_zero_point")
     numbers = [number_of(given, f"{end}_{what}") for what in ("scale", "zero_point") for end in "xy"]
     x = bytes_on_arena(planner, given["X"])
-    if x is None or None in numbers or len(x.shape) != 4 or len(layer.window.kernel) != 2:
+    if x is None or None in numbers or len(x.shape) != 4 or len(layer.window.written.kernel) != 2:
         return None
     turned = Value(x.storage, x.view.transpose(0, 3, 1, 2)) if layer.channels_last else x
     try:
         window = layer.window.placed(turned.shape[2:])
-        sizes = window.output_sizes(turned.shape[2:])
+        sizes = window.output_size(turned.shape[2:])
     except KuiperError:
         return None  # the layer says why
     image, limits = as_byte_image(planner, turned), np.iinfo(x.view.dtype)
@@ -106,15 +106,13 @@ def lower_mean_of_windows(layer: Any, inputs: list[AnyValue], planner: Planner) 
     return [Value(out.storage, out.view.transpose(0, 2, 3, 1)) if layer.channels_last else out]
 
 
-def _taps_that_count(
-    window: OnnxWindow, sizes: Sequence[int], outputs: Sequence[int], with_borders: bool
-) -> list[Array]:
+def _taps_that_count(window: Window, sizes: Sequence[int], outputs: Sequence[int], with_borders: bool) -> list[Array]:
     """Along each axis, for each place of the window, how many of its taps count: in the image, or its border, too."""
     counts = []
     for axis, (size, count) in enumerate(zip(sizes, outputs, strict=True)):
         before, after = (window.before[axis], window.after[axis]) if with_borders else (0, 0)
-        taps = np.arange(window.kernel[axis]) * window.dilations[axis] - window.before[axis]
-        places = np.arange(count)[:, None] * window.strides[axis] + taps
+        taps = np.arange(window.kernel[axis]) * window.dilation[axis] - window.before[axis]
+        places = np.arange(count)[:, None] * window.stride[axis] + taps
         counts.append(((places >= -before) & (places < size + after)).sum(axis=1).astype(np.float32))
     return counts
 

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kuiper.engine.planner import Planner
-    from kuiper.layers.convolution import ConvolutionParameters, Stencil
+    from kuiper.layers.convolution import ConvolutionParameters
     from kuiper.layers.fused.activation import Activation
     from kuiper.layers.layer import Array
+    from kuiper.layers.window import Window
 
 
 _LONG = 16
@@ -33,7 +34,7 @@ class _OnImages:
 
     weight: Array
     bias: Array | None
-    stencil: Stencil
+    window: Window
     parameters: ConvolutionParameters
     in_channels: int
     border: tuple[int, ...]
@@ -50,10 +51,10 @@ def lower_conv1d(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequen
     found: list[AnyValue] = [image for image in images if image is not None]
     if len(found) < len(images):
         return None
-    taps = layer.stencil.kernel[1]
+    taps = layer.window.kernel[1]
     on_images = _OnImages(
         layer.weight[:, :, None] if frames is None else layer.weight.reshape(-1, taps, 1, 1), layer.bias,
-        layer.stencil if frames is None else POINTWISE, layer.parameters,
+        layer.window if frames is None else POINTWISE, layer.parameters,
         layer.in_channels if frames is None else taps, layer.border, getattr(layer, "activation", None),
     )  # fmt: skip
     outputs = lower_convolution(on_images, found, planner)
@@ -66,9 +67,9 @@ def _frames(planner: Planner, layer: Any, value: AnyValue) -> Value | None:
     So the convolution is a product of frames with the weights, as a Fourier transform in short pieces is. None if the
     kernel is short, its taps are apart, or it looks beyond the ends.
     """
-    stencil = layer.stencil
-    (_, taps), (_, stride) = stencil.kernel, stencil.stride
-    is_plain = stencil.dilation == (1, 1) and stencil.before == stencil.after == (0, 0)
+    window = layer.window
+    (_, taps), (_, stride) = window.kernel, window.stride
+    is_plain = window.dilation == (1, 1) and window.before == window.after == (0, 0)
     if layer.in_channels != 1 or not is_plain or taps < _LONG or value.shape[1:2] != (1,) or value.shape[2] < taps:
         return None
     x = planner.on_arena(value)

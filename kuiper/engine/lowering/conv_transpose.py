@@ -24,9 +24,9 @@ from kuiper.engine.lowering.convolution import emit_convolution
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.packing import PackedWeights, pack
 from kuiper.engine.values import AnyValue, Value
-from kuiper.layers.convolution import Stencil
 from kuiper.layers.fused.conv_transpose2d import FusedConvTranspose2d
 from kuiper.layers.operators.conv_transpose2d import ConvTranspose2d, output_size
+from kuiper.layers.window import Window
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,21 +64,21 @@ MOST_LANES = 16
 @lowers(ConvTranspose2d, FusedConvTranspose2d)
 def lower_conv_transpose(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
     """nn.ConvTranspose2d with its activation, phase by phase."""
-    shape, stencil, groups = inputs[0].shape, layer.stencil, layer.parameters.groups
+    shape, window, groups = inputs[0].shape, layer.window, layer.parameters.groups
     if len(shape) != 4 or shape[1] != layer.in_channels or len(inputs) > 1:
         return None
     out_channels = layer.weight.shape[1] * groups
     if groups > 1 and layer.weight.shape[1] % MOST_LANES:
         return None
-    if any(stride > kernel for stride, kernel in zip(stencil.stride, stencil.kernel, strict=True)):
+    if any(stride > kernel for stride, kernel in zip(window.stride, window.kernel, strict=True)):
         return None  # outputs that no kernel entry reaches
     axes = [
         phases(k, s, b, d)
-        for k, s, b, d in zip(stencil.kernel, stencil.stride, stencil.before, stencil.dilation, strict=True)
+        for k, s, b, d in zip(window.kernel, window.stride, window.before, window.dilation, strict=True)
     ]
     if not all(phase.entries for axis in axes for phase in axis):
         return None  # outputs that no kernel entry reaches
-    out_h, out_w = output_size(shape[2:], stencil, layer.output_padding, layer.op.where)
+    out_h, out_w = output_size(shape[2:], window, layer.output_padding, layer.op.where)
     x = planner.image_of(inputs[0])
     if x is None or min(out_h, out_w) < 1:
         return None
@@ -90,11 +90,11 @@ def lower_conv_transpose(layer: Any, inputs: list[AnyValue], planner: Planner) -
 
 
 def _emit_phase(layer: Any, planner: Planner, x: Value, out: Value, vertical: Phase, horizontal: Phase) -> None:
-    stride_h, stride_w = layer.stencil.stride
+    stride_h, stride_w = layer.window.stride
     part = Value(out.storage, out.view[:, :, vertical.first :: stride_h, horizontal.first :: stride_w])
     if part.view.size == 0:
         return
-    stencil = Stencil(
+    window = Window(
         (len(vertical.entries), len(horizontal.entries)),
         before=(-vertical.start, -horizontal.start),
         dilation=(vertical.step, horizontal.step),
@@ -105,9 +105,9 @@ def _emit_phase(layer: Any, planner: Planner, x: Value, out: Value, vertical: Ph
         in_c, own = layer.weight.shape[:2]
         groups = layer.parameters.groups
         entries = layer.weight[:, :, list(vertical.entries)][:, :, :, list(horizontal.entries)]
-        grouped = entries.reshape(groups, in_c // groups, own, *stencil.kernel).swapaxes(1, 2)
-        weight = np.ascontiguousarray(grouped.reshape(groups * own, in_c // groups, *stencil.kernel))
+        grouped = entries.reshape(groups, in_c // groups, own, *window.kernel).swapaxes(1, 2)
+        weight = np.ascontiguousarray(grouped.reshape(groups * own, in_c // groups, *window.kernel))
         return pack(planner.machine, weight, layer.bias, groups, pixels)
 
     packed = planner.pack(("phase", vertical.first, horizontal.first), make)
-    emit_convolution(planner, x, part, packed, stencil, activation_numbers(layer))
+    emit_convolution(planner, x, part, packed, window, activation_numbers(layer))

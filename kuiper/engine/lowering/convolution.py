@@ -15,9 +15,9 @@ from kuiper.engine.lowering.winograd import emit_winograd, options_for
 from kuiper.engine.packing import PackedWeights, cut_panels, pack
 from kuiper.engine.transfers import import_with_border
 from kuiper.engine.values import AnyValue, HostValue, Value
-from kuiper.layers.convolution import Stencil
 from kuiper.layers.fused.conv2d import FusedConv2d
 from kuiper.layers.operators.conv2d import Conv2d
+from kuiper.layers.window import Window
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,46 +31,46 @@ _TASKS = 16
 _CYCLES_OF_A_TASK = 8_000
 
 
-POINTWISE = Stencil((1, 1))
+POINTWISE = Window((1, 1))
 
 
 @lowers(Conv2d, FusedConv2d)
 def lower_convolution(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
     """nn.Conv2d with its residual and activation."""
-    shape, stencil = inputs[0].shape, layer.stencil
-    if layer.border or len(shape) != 4 or shape[1] != layer.in_channels or not _fits(stencil, shape):
+    shape, window = inputs[0].shape, layer.window
+    if layer.border or len(shape) != 4 or shape[1] != layer.in_channels or not _fits(window, shape):
         return None
-    out_shape = (shape[0], layer.weight.shape[0], *stencil.output_size(*shape[2:]))
+    out_shape = (shape[0], layer.weight.shape[0], *window.output_size(shape[2:]))
     residual = planner.image_of(inputs[1]) if len(inputs) > 1 else None
     if len(inputs) > 1 and (residual is None or residual.shape != out_shape):
         return None
     groups, weight = layer.parameters.groups, layer.weight
     if suits_depthwise(planner.choices, groups, shape[1], len(weight)):
         return lower_depthwise(layer, inputs[0], residual, planner)
-    x = _with_border(planner, inputs[0], stencil, groups)
+    x = _with_border(planner, inputs[0], window, groups)
     if x is not None:
-        weight = weight.transpose(0, 3, 1, 2).reshape(len(weight), -1, stencil.kernel[0], 1)
-        stencil = Stencil((stencil.kernel[0], 1), stencil.stride, dilation=stencil.dilation)
+        weight = weight.transpose(0, 3, 1, 2).reshape(len(weight), -1, window.kernel[0], 1)
+        window = Window((window.kernel[0], 1), window.stride, dilation=window.dilation)
     else:
         x = planner.image_of(inputs[0])
     if x is None:
         return None
     out = planner.image(out_shape)
     activation = activation_numbers(layer)
-    suits = groups == 1 and _suits_winograd(stencil)
-    chosen, *others = options_for(planner.choices, x.shape[1], out_shape, stencil.stride[0]) if suits else [None]
+    suits = groups == 1 and _suits_winograd(window)
+    chosen, *others = options_for(planner.choices, x.shape[1], out_shape, window.stride[0]) if suits else [None]
     rejected = [(way.algorithm, way.cost) for way in others if way is not None]
     if chosen is not None and chosen.size:
-        emit_winograd(planner, x, out, weight, layer.bias, stencil.before, chosen, activation, residual, rejected)
+        emit_winograd(planner, x, out, weight, layer.bias, window.before, chosen, activation, residual, rejected)
     else:
         packed = packed_for(planner, weight, layer.bias, groups, out)
         cost = chosen.cost if chosen is not None else 0.0
-        emit_convolution(planner, x, out, packed, stencil, activation, residual, cost, rejected)
+        emit_convolution(planner, x, out, packed, window, activation, residual, cost, rejected)
     return [out]
 
 
-def _suits_winograd(stencil: Stencil) -> bool:
-    return stencil.kernel == (3, 3) and stencil.dilation == (1, 1) and stencil.stride in ((1, 1), (2, 2))
+def _suits_winograd(window: Window) -> bool:
+    return window.kernel == (3, 3) and window.dilation == (1, 1) and window.stride in ((1, 1), (2, 2))
 
 
 def packed_for(planner: Planner, weight: Array, bias: Array | None, groups: int, out: Value) -> PackedWeights:
@@ -82,10 +82,10 @@ def packed_for(planner: Planner, weight: Array, bias: Array | None, groups: int,
     return packed
 
 
-def _fits(stencil: Stencil, shape: tuple[int, ...]) -> bool:
+def _fits(window: Window, shape: tuple[int, ...]) -> bool:
     """Whether the kernel is not larger than the padded image."""
-    padded = (shape[2 + i] + stencil.before[i] + stencil.after[i] for i in (0, 1))
-    return all(size >= span for size, span in zip(padded, stencil.span, strict=True))
+    padded = (shape[2 + i] + window.before[i] + window.after[i] for i in (0, 1))
+    return all(size >= span for size, span in zip(padded, window.span, strict=True))
 
 
 def emit_convolution(
@@ -93,7 +93,7 @@ def emit_convolution(
     x: Value,
     out: Value,
     packed: PackedWeights,
-    stencil: Stencil,
+    window: Window,
     activation: dict[str, float] = NO_ACTIVATION,
     residual: Value | None = None,
     expected: float = 0.0,
@@ -104,7 +104,7 @@ def emit_convolution(
     ``expected`` are the cycles for which it was chosen before the ``rejected`` ones, if there was a choice.
     """
     n, _, out_h, out_w = out.shape
-    kernel_h, kernel_w = stencil.kernel
+    kernel_h, kernel_w = window.kernel
     pixels, many = n * out_h * out_w, many_weights(planner.machine)
     cycles = direct_cost(planner.machine, pixels, packed.panels[:, 0].tolist(), packed.depth * kernel_h * kernel_w)
     zeros = planner.zeros(x.shape[1])  # a group reads as far into them as into a pixel
@@ -114,9 +114,9 @@ def emit_convolution(
         numbers = {
             "images": n, "in_h": x.shape[2], "in_w": x.shape[3], "out_h": out_h, "out_w": out_w,
             "kernel_h": kernel_h, "kernel_w": kernel_w,
-            "stride_h": stencil.stride[0], "stride_w": stencil.stride[1],
-            "pad_top": stencil.before[0], "pad_left": stencil.before[1],
-            "dilation_h": stencil.dilation[0], "dilation_w": stencil.dilation[1],
+            "stride_h": window.stride[0], "stride_w": window.stride[1],
+            "pad_top": window.before[0], "pad_left": window.before[1],
+            "dilation_h": window.dilation[0], "dilation_w": window.dilation[1],
             "depth": packed.depth,
             **image_numbers(x, out),
             **residual_numbers(residual),
@@ -137,7 +137,7 @@ def emit_convolution(
         more_bytes=packed.weights.nbytes,
         expected=expected,
         rejected=rejected,
-        window=(stencil.stride[0], stencil.span[0]) if packed.weights.size < many else None,
+        window=(window.stride[0], window.span[0]) if packed.weights.size < many else None,
     )
 
 
@@ -162,15 +162,15 @@ def cut_tasks(machine: Machine, image: int, pixels: int, cycles: float, packed: 
     return (max(block // rows * rows, rows) if blocks > 1 else block), groups
 
 
-def _with_border(planner: Planner, value: AnyValue, stencil: Stencil, groups: int) -> Value | None:
+def _with_border(planner: Planner, value: AnyValue, window: Window, groups: int) -> Value | None:
     """The image as the first convolution wants it: few channels, from outside, the padding stored with it."""
-    if not isinstance(value, HostValue) or groups > 1 or stencil.dilation[1] > 1 or value.constant:
+    if not isinstance(value, HostValue) or groups > 1 or window.dilation[1] > 1 or value.constant:
         return None
     if (
         value.example.dtype != "float32"
         or value.example.shape[1] * 2 > planner.choices.lanes
-        or math.prod(stencil.kernel) == 1
+        or math.prod(window.kernel) == 1
     ):
         return None
-    border = (stencil.before[0], stencil.after[0], stencil.before[1], stencil.after[1])
+    border = (window.before[0], window.after[0], window.before[1], window.after[1])
     return planner.imported_as(value, border, lambda: import_with_border(planner, value, border))

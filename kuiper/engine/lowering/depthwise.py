@@ -40,8 +40,8 @@ def lower_depthwise(layer: Any, value: AnyValue, residual: Value | None, planner
         return None
     n, c, h, w = x.shape
     own = c // layer.parameters.groups
-    stencil = layer.stencil
-    out_h, out_w = stencil.output_size(h, w)
+    window = layer.window
+    out_h, out_w = window.output_size((h, w))
     out = planner.image((n, c, out_h, out_w))
     weights, bias = planner.pack("depthwise", lambda: (_pack(layer.weight), padded_bias(layer.bias, c)))
     activation = activation_numbers(layer)
@@ -49,10 +49,10 @@ def lower_depthwise(layer: Any, value: AnyValue, residual: Value | None, planner
     def make() -> Step:
         numbers = {
             "images": n, "in_h": h, "in_w": w, "out_h": out_h, "out_w": out_w, "channels": whole_vectors(c), "own": own,
-            "kernel_h": stencil.kernel[0], "kernel_w": stencil.kernel[1],
-            "stride_h": stencil.stride[0], "stride_w": stencil.stride[1],
-            "pad_top": stencil.before[0], "pad_left": stencil.before[1],
-            "dilation_h": stencil.dilation[0], "dilation_w": stencil.dilation[1],
+            "kernel_h": window.kernel[0], "kernel_w": window.kernel[1],
+            "stride_h": window.stride[0], "stride_w": window.stride[1],
+            "pad_top": window.before[0], "pad_left": window.before[1],
+            "dilation_h": window.dilation[0], "dilation_w": window.dilation[1],
             **image_numbers(x, out),
             **residual_numbers(residual),
             "near": block_floats(planner.machine),
@@ -61,13 +61,13 @@ def lower_depthwise(layer: Any, value: AnyValue, residual: Value | None, planner
         return Depthwise(numbers, weights, bias)
 
     planner.emit(
-        f"{'depthwise' if own == 1 else f'groups of {own},'} {stencil.kernel[0]}x{stencil.kernel[1]}",
+        f"{'depthwise' if own == 1 else f'groups of {own},'} {window.kernel[0]}x{window.kernel[1]}",
         make,
         reads=[x] if residual is None else [x, residual],
         writes=[out],
-        flops=2 * n * c * own * out_h * out_w * stencil.kernel[0] * stencil.kernel[1],
+        flops=2 * n * c * own * out_h * out_w * window.kernel[0] * window.kernel[1],
         more_bytes=weights.nbytes,
-        window=(stencil.stride[0], stencil.span[0]),
+        window=(window.stride[0], window.span[0]),
     )
     return [out]
 

@@ -29,10 +29,10 @@ from kuiper.engine.lowering.byte_values import (
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.values import AnyValue, Value
 from kuiper.errors import KuiperError
-from kuiper.layers.convolution import Stencil
 from kuiper.layers.fused.quantized import FusedConvInteger, QuantizedConv
 from kuiper.layers.onnx_window import read_onnx_window
 from kuiper.layers.operators.onnx_quantized import ConvInteger, QLinearConv
+from kuiper.layers.window import Window, as_row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +68,7 @@ class IntegerLayer:
     weight: Array
     bias: Array | None
     groups: int
-    stencil: Stencil
+    window: Window
 
 
 @lowers(ConvInteger, QLinearConv)
@@ -122,7 +122,7 @@ def _convolved(
     if image.shape[1] > _FEW_CHANNELS:
         image = as_byte_image(planner, image)
     h, w = image.shape[2:]
-    size = read.stencil.output_size(h, w)
+    size = read.window.output_size((h, w))
     shape = (image.shape[0], len(read.weight), *size)
     if isinstance(ending, Dequantisation):
         out = planner.image(shape, exact=True) if len(x.shape) == 4 else planner.image(shape, output=None)
@@ -150,21 +150,14 @@ def _placed(layer: Any, weight: Array, zero: Array, bias: Array | None, shape: t
         return None
     try:
         window = read_onnx_window(layer.op, weight.shape[2:]).placed(shape[2:])
-        window.output_sizes(shape[2:])
+        window.output_size(shape[2:])
     except KuiperError:
         return None  # the layer says why
-    settings = [window.kernel, window.strides, window.before, window.after, window.dilations]
     if axes == 1:
-        settings = [(neutral, *each) for neutral, each in zip((1, 1, 0, 0, 1), settings, strict=True)]
-        weight = weight[:, :, None]
+        window, weight = as_row(window), weight[:, :, None]
     if zero.size not in (1, len(weight)):
         return None
-    return IntegerLayer(without_zero_point(weight, zero), bias, groups, Stencil(*map(_pair, settings)))
-
-
-def _pair(numbers: tuple[int, ...]) -> tuple[int, int]:
-    first, second = numbers
-    return first, second
+    return IntegerLayer(without_zero_point(weight, zero), bias, groups, window)
 
 
 def _fits_bias(bias: Array | None, outputs: int) -> bool:
@@ -190,19 +183,19 @@ def emit_integer_convolution(
     ending: Ending,
 ) -> None:
     """Add the step from one image of bytes, channels side by side, to another image, of the type of the ending."""
-    stencil, weight = layer.stencil, layer.weight
-    if stencil.is_pointwise and x.view.strides[1] == 1 and has_even_pixels(x.view) and has_even_pixels(out.view):
+    window, weight = layer.window, layer.weight
+    if window.is_pointwise and x.view.strides[1] == 1 and has_even_pixels(x.view) and has_even_pixels(out.view):
         x, out = _one_row(x), _one_row(out)
     n, _, out_h, out_w = out.shape
     depthwise = 1 < layer.groups == len(weight) == x.shape[1]
     fours = not depthwise and planner.machine.vnni and fits_fours(weight, layer.groups)
 
     def make_weights() -> IntegerWeights:
-        return pack_depthwise(weight, stencil) if depthwise else pack_integers(weight, layer.groups, stencil, fours)
+        return pack_depthwise(weight, window) if depthwise else pack_integers(weight, layer.groups, window, fours)
 
     packed: IntegerWeights = planner.pack(("integers", fours), make_weights)
     products = n * out_h * out_w * weight.size
-    block, panel_groups = _cut(planner.machine, x, out, packed, stencil, products)
+    block, panel_groups = _cut(planner.machine, x, out, packed, window, products)
     outputs = len(weight)
     bias = np.zeros(outputs, np.int32) if layer.bias is None else np.ascontiguousarray(layer.bias.reshape(-1))
     scale = np.ones(outputs, np.float32) if ending.scale is None else ending.scale
@@ -211,10 +204,10 @@ def emit_integer_convolution(
     def make() -> Step:
         numbers = {
             "images": n, "in_h": x.shape[2], "in_w": x.shape[3], "out_h": out_h, "out_w": out_w, "channels": x.shape[1],
-            "kernel_h": stencil.kernel[0], "kernel_w": stencil.kernel[1],
-            "stride_h": stencil.stride[0], "stride_w": stencil.stride[1],
-            "pad_top": stencil.before[0], "pad_left": stencil.before[1],
-            "dilation_h": stencil.dilation[0], "dilation_w": stencil.dilation[1],
+            "kernel_h": window.kernel[0], "kernel_w": window.kernel[1],
+            "stride_h": window.stride[0], "stride_w": window.stride[1],
+            "pad_top": window.before[0], "pad_left": window.before[1],
+            "dilation_h": window.dilation[0], "dilation_w": window.dilation[1],
             **image_places("x", x), "x_channel": x.view.strides[1], **image_places("out", out), **zero.numbers,
             **ending.numbers, "x_signed": x.view.dtype == np.int8, "fours": fours, "depthwise": depthwise,
             "words": packed.words, "block_h": block[0], "block_w": block[1], "panel_groups": panel_groups,
@@ -223,7 +216,7 @@ def emit_integer_convolution(
         of_outputs = bias, packed.sums, scale, shift
         return IntegerConvolution(numbers, packed.places, packed.weights, *of_outputs, packed.panels, packed.lacking)
 
-    kernel_h, kernel_w = stencil.kernel
+    kernel_h, kernel_w = window.kernel
     planner.emit(
         f"bytes {'depthwise ' if depthwise else ''}{kernel_h}x{kernel_w}, {'fours' if fours else 'pairs'}",
         make,
@@ -249,7 +242,7 @@ def _together(machine: Machine, packed: IntegerWeights, out: Value) -> int:
 
 
 def _cut(
-    machine: Machine, x: Value, out: Value, packed: IntegerWeights, stencil: Stencil, products: int
+    machine: Machine, x: Value, out: Value, packed: IntegerWeights, window: Window, products: int
 ) -> tuple[tuple[int, int], int]:
     """Rows and columns of a task's block, and the number of groups into which the panels fall.
 
@@ -260,9 +253,7 @@ def _cut(
     pixel = x.shape[1] * (1 if packed.fours else 2)
 
     def spread(h: int, w: int) -> int:
-        counts = (
-            (size - 1) * step + span for size, step, span in zip((h, w), stencil.stride, stencil.span, strict=True)
-        )
+        counts = ((size - 1) * step + span for size, step, span in zip((h, w), window.stride, window.span, strict=True))
         height, width = counts
         return height * width * pixel
 

@@ -110,7 +110,7 @@ def _shared_out(x: Value, output_size: tuple[int, int]) -> tuple[Array, Array]:
 
 def _fits(window: Window, x: Value) -> bool:
     """Whether the window is not larger than the image; the layer says so otherwise."""
-    reach = (d * (k - 1) + 1 - 2 * p for k, d, p in zip(window.kernel, window.dilation, window.padding, strict=True))
+    reach = (span - 2 * pad for span, pad in zip(window.span, window.before, strict=True))
     return all(size >= needed for size, needed in zip(x.shape[2:], reach, strict=True))
 
 

@@ -9,7 +9,7 @@ from kuiper.layers.layer import Array, Layer
 from kuiper.layers.operators.avg_pool2d import avg_pool2d
 from kuiper.layers.planes import as_rows
 from kuiper.layers.registry import register
-from kuiper.layers.window import read_row_window
+from kuiper.layers.window import read_pooling_window
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
@@ -24,11 +24,13 @@ class AvgPool1d(Layer):
 
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
-        self.window = read_row_window(op)
+        self.window = read_pooling_window(op, 1)
         self.count_include_pad = op.bool_param("count_include_pad", True)
 
     def forward(self, x: Array) -> Array:
-        return avg_pool2d(as_rows(x, self.op.where), self.window, self.count_include_pad)[..., 0, :]
+        return avg_pool2d(as_rows(x, self.op.where), self.window, self.count_include_pad, where=self.op.where)[
+            ..., 0, :
+        ]
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
         return math.prod(outputs[0]) * self.window.kernel[1]

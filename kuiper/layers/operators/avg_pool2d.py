@@ -12,7 +12,7 @@ from kuiper.layers.kernels import average_pooling
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.planes import as_planes
 from kuiper.layers.registry import register
-from kuiper.layers.window import Window, read_window
+from kuiper.layers.window import Sizes, Window, read_pooling_window
 from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
@@ -28,21 +28,27 @@ class AvgPool2d(Layer):
 
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
-        self.window = read_window(op)
+        self.window = read_pooling_window(op, 2)
         self.count_include_pad = op.bool_param("count_include_pad", True)
         self.divisor_override = op.int_param("divisor_override", None)
         if self.divisor_override == 0:
             raise ParameterError(op.where, "a divisor_override other than 0", 0)
 
     def forward(self, x: Array) -> Array:
-        return avg_pool2d(x, self.window, self.count_include_pad, self.divisor_override)
+        return avg_pool2d(x, self.window, self.count_include_pad, self.divisor_override, self.op.where)
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
         kernel_h, kernel_w = self.window.kernel
         return math.prod(outputs[0]) * kernel_h * kernel_w
 
 
-def avg_pool2d(x: Array, window: Window, count_include_pad: bool = True, divisor_override: int | None = None) -> Array:
+def avg_pool2d(
+    x: Array,
+    window: Window,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+    where: str = "avg_pool2d",
+) -> Array:
     """The means (..., out_h, out_w) of all windows on ``x`` (..., h, w).
 
     The padding adds zeros. A window's sum is divided by ``divisor_override`` or by the number of its pixels: those of
@@ -61,34 +67,30 @@ def avg_pool2d(x: Array, window: Window, count_include_pad: bool = True, divisor
         If the window is dilated, which torch's average pooling does not know.
     """
     if window.dilation != (1, 1):
-        raise UnsupportedOperatorError(window.where, "dilation 1", window.dilation)
-    planes = as_planes(x, window.where)
+        raise UnsupportedOperatorError(where, "dilation 1", window.dilation)
+    planes = as_planes(x, where)
     count, h, w = planes.shape
-    out_h, out_w = window.output_size((h, w))
+    out_h, out_w = window.output_size((h, w), where)
     divisor_h, divisor_w = divisors(window, (h, w), count_include_pad, divisor_override)
     out = np.empty((count, out_h, out_w), np.float32)
     num_threads = threads_for(count * out_h * window.kernel[0] * w)
     lines = np.zeros((num_threads, window.line_length(w, out_w)), np.float32)
-    average_pooling.average_pool(
-        planes, lines, divisor_h, divisor_w, out, *window.kernel, *window.stride, *window.padding, num_threads
-    )
+    average_pooling.average_pool(planes, lines, divisor_h, divisor_w, out, *window.plane[:6], num_threads)
     return out.reshape(*x.shape[:-2], out_h, out_w)
 
 
-def divisors(
-    window: Window, size: tuple[int, int], count_include_pad: bool, divisor_override: int | None
-) -> tuple[Array, Array]:
-    """(out_h,) and (out_w,), float32: a window's sum is divided by its row's number times its column's."""
-    out_h, out_w = window.output_size(size)
+def divisors(window: Window, size: Sizes, count_include_pad: bool, divisor_override: int | None) -> list[Array]:
+    """One array for each axis, float32: a window's sum is divided by the product of its numbers in them."""
+    counts = window.output_size(size)
     if divisor_override is not None:
-        return np.full(out_h, divisor_override, np.float32), np.ones(out_w, np.float32)
-    return _pixels(window, 0, size[0], out_h, count_include_pad), _pixels(window, 1, size[1], out_w, count_include_pad)
+        return [np.full(count, 1 if axis else divisor_override, np.float32) for axis, count in enumerate(counts)]
+    return [_pixels(window, axis, size[axis], count, count_include_pad) for axis, count in enumerate(counts)]
 
 
 def _pixels(window: Window, axis: int, size: int, outputs: int, include_pad: bool) -> Array:
     """How many positions of one axis count in each window."""
     starts = window.starts(axis, outputs)
-    border = window.padding[axis] if include_pad else 0
+    border = window.before[axis] if include_pad else 0
     ends = np.minimum(starts + window.kernel[axis], size + border)
     count: Array = ends - np.maximum(starts, -border)
     return count.astype(np.float32)

@@ -12,7 +12,8 @@ from kuiper.layers.layer import Array, Layer
 from kuiper.layers.operators.adaptive_avg_pool2d import adaptive_avg_pool2d, adaptive_bounds
 from kuiper.layers.operators.avg_pool2d import avg_pool2d, divisors
 from kuiper.layers.registry import register
-from kuiper.layers.volumes import VolumeWindow, as_volumes, read_output_volume, read_volume_window
+from kuiper.layers.volumes import as_volumes, read_output_volume
+from kuiper.layers.window import Window, read_pooling_window
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
@@ -27,7 +28,7 @@ class AvgPool3d(Layer):
 
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
-        self.window = read_volume_window(op)
+        self.window = read_pooling_window(op, 3)
         self.count_include_pad = op.bool_param("count_include_pad", True)
         self.divisor_override = op.int_param("divisor_override", None)
         if self.divisor_override == 0:
@@ -37,7 +38,7 @@ class AvgPool3d(Layer):
         return avg_pool3d(x, self.window, self.count_include_pad, self.divisor_override, self.op.where)
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
-        return math.prod(outputs[0]) * self.window.depth.kernel[0] * math.prod(self.window.image.kernel)
+        return math.prod(outputs[0]) * math.prod(self.window.kernel)
 
 
 @register("nn.AdaptiveAvgPool3d", "F.adaptive_avg_pool3d")
@@ -65,7 +66,7 @@ class AdaptiveAvgPool3d(Layer):
 
 def avg_pool3d(
     x: Array,
-    window: VolumeWindow,
+    window: Window,
     count_include_pad: bool = True,
     divisor_override: int | None = None,
     where: str = "avg_pool3d",
@@ -73,10 +74,11 @@ def avg_pool3d(
     """The means (..., out_d, out_h, out_w) of all windows on ``x`` (..., d, h, w), counted as by ``avg_pool2d``."""
     volumes = as_volumes(x, where)
     d = volumes.shape[1]
+    (count, _, _) = window.output_size(volumes.shape[1:], where)
     override = None if divisor_override is None else 1
-    images = avg_pool2d(volumes, window.image, count_include_pad, override)
-    counts = divisors(window.depth, (d, 1), count_include_pad, divisor_override)[0]
-    means = sums_along_depth(images, window.depths(d)) / counts[:, None, None]
+    images = avg_pool2d(volumes, window.along(1), count_include_pad, override, where)
+    counts = divisors(window.along(0, 1), (d,), count_include_pad, divisor_override)[0]
+    means = sums_along_depth(images, window.bounds(0, d, count)) / counts[:, None, None]
     return np.asarray(means.reshape(*x.shape[:-3], *means.shape[1:]), np.float32)
 
 

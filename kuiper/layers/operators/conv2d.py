@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from kuiper.layers.convolution import ConvolutionParameters, Stencil, check_bias, per_axis, read_channels
+from kuiper.layers.convolution import ConvolutionParameters, check_bias, per_axis, read_channels
 from kuiper.layers.gemm import matmul, pack_left
 from kuiper.layers.kernels.depthwise import depthwise
 from kuiper.layers.kernels.im2col import im2col
@@ -22,6 +22,7 @@ from kuiper.threads import threads_for
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
     from kuiper.layers.gemm import PackedLeft
+    from kuiper.layers.window import Window
 
 
 class Kernels:
@@ -58,13 +59,13 @@ class Conv2d(ParamLayer):
         kernel = per_axis(op, "kernel_size", self.axes, 1, at_least=1)
         super().__init__(op, (out_channels, self.in_channels // groups, *kernel[-self.axes :]))
         check_bias(self.bias, out_channels, op.where)
-        self.stencil = self.parameters.stencil(kernel)
+        self.window = self.parameters.window(kernel)
         self.border: tuple[int, ...] = ()
         self.padding_mode = op.str_param("padding_mode", "zeros")
         if self.padding_mode != "zeros":
-            (top, left), (bottom, right) = self.stencil.before, self.stencil.after
+            (top, left), (bottom, right) = self.window.before, self.window.after
             self.border = (left, right, top, bottom)
-            self.stencil = replace(self.stencil, before=(0, 0), after=(0, 0))
+            self.window = replace(self.window, before=(0, 0), after=(0, 0))
         if self.padding_mode not in ("zeros", "reflect", "replicate", "circular"):
             raise self.unsupported("padding_mode zeros, reflect, replicate or circular", self.padding_mode)
 
@@ -74,13 +75,13 @@ class Conv2d(ParamLayer):
 
         Two threads that are first at the same time may both make it; either result will do.
         """
-        return Kernels(self.weight.reshape(*self.weight.shape[:2], *self.stencil.kernel), self.parameters.groups)
+        return Kernels(self.weight.reshape(*self.weight.shape[:2], *self.window.kernel), self.parameters.groups)
 
     def forward(self, x: Array) -> Array:
         images = self.parameters.as_images(x, self.in_channels)
         if self.border:
             images = pad(images, self.border, self.padding_mode, where=self.op.where)
-        return self.parameters.like(x, conv2d(images, self.kernels, self.bias, self.stencil, self.op.where))
+        return self.parameters.like(x, conv2d(images, self.kernels, self.bias, self.window, self.op.where))
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
         return convolution_flops(outputs[0], self.weight.shape, self.bias is not None)
@@ -105,13 +106,13 @@ class FunctionalConv2d(Layer):
         check_bias(bias, kernels.out_channels, self.op.where)
         images = self.parameters.as_images(x, kernels.in_channels)
         kernel = (1, *weight.shape[2:])[-2:]
-        return self.parameters.like(x, conv2d(images, kernels, bias, self.parameters.stencil(kernel), self.op.where))
+        return self.parameters.like(x, conv2d(images, kernels, bias, self.parameters.window(kernel), self.op.where))
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
         return convolution_flops(outputs[0], inputs[1], len(inputs) == 3)
 
 
-def conv2d(x: Array, kernels: Kernels, bias: Array | None, stencil: Stencil, where: str = "conv2d") -> Array:
+def conv2d(x: Array, kernels: Kernels, bias: Array | None, window: Window, where: str = "conv2d") -> Array:
     """The images ``x`` (n, in_c, h, w) filtered: (n, out_c, out_h, out_w).
 
         out[n, o, y, x] = bias[o] + sum over c, ky, kx of  weight[o, c, ky, kx] *
@@ -121,7 +122,7 @@ def conv2d(x: Array, kernels: Kernels, bias: Array | None, stencil: Stencil, whe
 
     >>> import numpy as np
     >>> image, kernel = np.float32([[[[1, 2, 3], [4, 5, 6]]]]), np.float32([[[[10, 1]]]])
-    >>> conv2d(image, Kernels(kernel), None, Stencil((1, 2)))
+    >>> conv2d(image, Kernels(kernel), None, Window((1, 2)))
     array([[[[12., 23.],
              [45., 56.]]]], dtype=float32)
 
@@ -131,42 +132,41 @@ def conv2d(x: Array, kernels: Kernels, bias: Array | None, stencil: Stencil, whe
         If the kernel is larger than the padded image.
     """
     n, in_c, h, w = x.shape
-    out = np.empty((n, kernels.out_channels, *stencil.output_size(h, w, where)), np.float32)
+    out = np.empty((n, kernels.out_channels, *window.output_size((h, w), where)), np.float32)
     if kernels.planes is not None:
         out[...] = 0 if bias is None else bias[:, None, None]
-        geometry = (*stencil.stride, *stencil.before, *stencil.dilation)
+        num_threads = threads_for(out[:1].size * math.prod(window.kernel))
         for image, result in zip(x, out, strict=True):
-            depthwise(image, kernels.planes, result, *geometry, threads_for(result.size * math.prod(stencil.kernel)))
+            depthwise(image, kernels.planes, result, *window.plane[2:], num_threads)
         return out
     sources = x.reshape(n, kernels.groups, in_c // kernels.groups, h, w)
     results = out.reshape(n, kernels.groups, kernels.out_channels // kernels.groups, *out.shape[2:])
     for image, result in zip(sources, results, strict=True):
         for matrix, part, target in zip(kernels.matrices, image, result, strict=True):
-            _multiply(matrix, part, target, stencil)
+            _multiply(matrix, part, target, window)
     if bias is not None:
         out += bias[:, None, None]
     return out
 
 
-def _multiply(matrix: PackedLeft, image: Array, out: Array, stencil: Stencil) -> None:
+def _multiply(matrix: PackedLeft, image: Array, out: Array, window: Window) -> None:
     """Fill ``out`` (o, out_h, out_w) with one group's kernels on one image (c, h, w), some rows at a time.
 
     What im2col writes and the product reads at a time stays in the second-level cache.
     """
     depth = matrix.shape[1]
     pixels = out.reshape(len(out), -1)
-    if stencil.is_pointwise:
+    if window.is_pointwise:
         matmul(matrix, image.reshape(depth, -1), out=pixels)
         return
     out_h, out_w = out.shape[1:]
     blocks = min(out_h, -(-depth * out_h * out_w // (this_machine().l2 // 4)))
     rows = -(-out_h // blocks)
     scratch = np.empty(depth * rows * out_w, np.float32)
-    geometry = (*stencil.kernel, *stencil.stride, *stencil.before, *stencil.dilation)
     for first in range(0, out_h, rows):
         count = min(rows, out_h - first)
         columns = scratch[: depth * count * out_w].reshape(depth, count, out_w)
-        im2col(image, columns, *geometry, first, threads_for(columns.size))
+        im2col(image, columns, *window.plane, first, threads_for(columns.size))
         block = pixels[:, first * out_w : (first + count) * out_w]
         matmul(matrix, columns.reshape(depth, -1), out=block)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kuiper.layers.convolution import check_bias, read_channels
-from kuiper.layers.convolution3d import VolumeParameters, VolumeStencil
+from kuiper.layers.convolution3d import VolumeParameters
 from kuiper.layers.layer import Array, Layer, ParamLayer
 from kuiper.layers.operators.conv2d import Kernels, conv2d, convolution_flops
 from kuiper.layers.operators.pad import pad
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kuiper.graph.runtime_operator import RuntimeOperator
+    from kuiper.layers.window import Window
 
 
 @register("nn.Conv3d")
@@ -34,7 +36,7 @@ class Conv3d(ParamLayer):
         kernel = triple(op, "kernel_size", at_least=1)
         super().__init__(op, (out_channels, self.in_channels // self.parameters.groups, *kernel))
         check_bias(self.bias, out_channels, op.where)
-        self.stencil = self.parameters.stencil(kernel)
+        self.window = self.parameters.window(kernel)
         self.padding_mode = op.str_param("padding_mode", "zeros")
         if self.padding_mode not in ("zeros", "reflect", "replicate", "circular"):
             raise self.unsupported("padding_mode zeros, reflect, replicate or circular", self.padding_mode)
@@ -45,12 +47,12 @@ class Conv3d(ParamLayer):
         return kernel_images(self.weight, self.parameters.groups)
 
     def forward(self, x: Array) -> Array:
-        volumes, stencil = self.parameters.as_volumes(x, self.in_channels), self.stencil
+        volumes, window = self.parameters.as_volumes(x, self.in_channels), self.window
         if self.padding_mode != "zeros":
-            ends = zip(reversed(stencil.before), reversed(stencil.after), strict=True)
+            ends = zip(reversed(window.before), reversed(window.after), strict=True)
             volumes = pad(volumes, tuple(n for pair in ends for n in pair), self.padding_mode, where=self.op.where)
-            stencil = VolumeStencil(stencil.kernel, stencil.stride, (0, 0, 0), (0, 0, 0), stencil.dilation)
-        out = conv3d(volumes, self.kernels, self.bias, stencil, self.op.where)
+            window = replace(window, before=(0, 0, 0), after=(0, 0, 0))
+        out = conv3d(volumes, self.kernels, self.bias, window, self.op.where)
         return out if x.ndim == 5 else out[0]
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
@@ -77,8 +79,8 @@ class FunctionalConv3d(Layer):
         check_bias(bias, weight.shape[0], self.op.where)
         volumes = self.parameters.as_volumes(x, weight.shape[1] * groups)
         kernel = (weight.shape[2], weight.shape[3], weight.shape[4])
-        stencil = self.parameters.stencil(kernel)
-        out = conv3d(volumes, kernel_images(weight, groups), bias, stencil, self.op.where)
+        window = self.parameters.window(kernel)
+        out = conv3d(volumes, kernel_images(weight, groups), bias, window, self.op.where)
         return out if x.ndim == 5 else out[0]
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
@@ -90,9 +92,7 @@ def kernel_images(weight: Array, groups: int) -> list[Kernels]:
     return [Kernels(np.ascontiguousarray(weight[:, :, k]), groups) for k in range(weight.shape[2])]
 
 
-def conv3d(
-    x: Array, kernels: Sequence[Kernels], bias: Array | None, stencil: VolumeStencil, where: str = "conv3d"
-) -> Array:
+def conv3d(x: Array, kernels: Sequence[Kernels], bias: Array | None, window: Window, where: str = "conv3d") -> Array:
     """The volumes ``x`` (n, in_c, d, h, w) filtered: (n, out_c, out_d, out_h, out_w).
 
     Image z of the output is the sum over k of ``conv2d`` of image z * stride - before + k * dilation of the input with
@@ -104,14 +104,13 @@ def conv3d(
         If the kernel is larger than the padded volume.
     """
     n, _, d, h, w = x.shape
-    out_d = stencil.depth.output_size(d, 1, where)[0]
-    size = stencil.image.output_size(h, w, where)
+    out_d, *size = window.output_size((d, h, w), where)
     out = np.zeros((n, out_d, kernels[0].out_channels, *size), np.float32)
     for k, kernel in enumerate(kernels):
-        z = np.arange(out_d) * stencil.stride[0] - stencil.before[0] + k * stencil.dilation[0]
+        z = np.arange(out_d) * window.stride[0] - window.before[0] + k * window.dilation[0]
         inside = np.flatnonzero((z >= 0) & (z < d))
         images = np.ascontiguousarray(x[:, :, z[inside]].swapaxes(1, 2)).reshape(-1, x.shape[1], h, w)
-        filtered = conv2d(images, kernel, None, stencil.image, where)
+        filtered = conv2d(images, kernel, None, window.along(1), where)
         out[:, inside] += filtered.reshape(n, len(inside), *filtered.shape[1:])
     if bias is not None:
         out += bias[:, None, None]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from kuiper.errors import ParameterError, ShapeError
-from kuiper.layers.convolution import ConvolutionParameters, Pair, Stencil, check_bias, per_axis, read_channels
+from kuiper.layers.convolution import ConvolutionParameters, Pair, check_bias, per_axis, read_channels
 from kuiper.layers.gemm import matmul, pack_left
 from kuiper.layers.kernels.col2im import col2im
 from kuiper.layers.layer import Array, Layer, ParamLayer
@@ -19,6 +19,7 @@ from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
+    from kuiper.layers.window import Sizes, Window
 
 
 class Stamps:
@@ -53,17 +54,17 @@ class ConvTranspose2d(ParamLayer):
         check_bias(self.bias, out_channels, op.where)
         if op.str_param("padding_mode", "zeros") != "zeros":
             raise self.unsupported("padding_mode zeros", op.str_param("padding_mode"))
-        self.stencil = self.parameters.stencil(kernel)
+        self.window = self.parameters.window(kernel)
         self.output_padding = read_output_padding(op, self.parameters)
 
     @cached_property
     def stamps(self) -> Stamps:
         """The packed weight, made by the first forward pass (or by two threads that are first: either will do)."""
-        return Stamps(self.weight.reshape(*self.weight.shape[:2], *self.stencil.kernel), self.parameters.groups)
+        return Stamps(self.weight.reshape(*self.weight.shape[:2], *self.window.kernel), self.parameters.groups)
 
     def forward(self, x: Array) -> Array:
         images = self.parameters.as_images(x, self.in_channels)
-        out = conv_transpose2d(images, self.stamps, self.bias, self.stencil, self.output_padding, self.op.where)
+        out = conv_transpose2d(images, self.stamps, self.bias, self.window, self.output_padding, self.op.where)
         return self.parameters.like(x, out)
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
@@ -89,8 +90,8 @@ class FunctionalConvTranspose2d(Layer):
         stamps = Stamps(self.parameters.as_kernels(weight), self.parameters.groups)
         check_bias(bias, stamps.out_channels, self.op.where)
         images = self.parameters.as_images(x, stamps.in_channels)
-        stencil = self.parameters.stencil((1, *weight.shape[2:])[-2:])
-        out = conv_transpose2d(images, stamps, bias, stencil, self.output_padding, self.op.where)
+        window = self.parameters.window((1, *weight.shape[2:])[-2:])
+        out = conv_transpose2d(images, stamps, bias, window, self.output_padding, self.op.where)
         return self.parameters.like(x, out)
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
@@ -101,7 +102,7 @@ def conv_transpose2d(
     x: Array,
     stamps: Stamps,
     bias: Array | None,
-    stencil: Stencil,
+    window: Window,
     output_padding: Pair = (0, 0),
     where: str = "conv_transpose2d",
 ) -> Array:
@@ -111,11 +112,11 @@ def conv_transpose2d(
             += weight[c, o, ky, kx] * image[n, c, y, x]          for all c of o's group, y, x, ky, kx
 
     What falls outside is dropped. out_h = (h - 1) * stride_h - pad_top - pad_bottom + span_h + output_padding_h; the
-    last term chooses among the sizes that a convolution with this stencil turns into h.
+    last term chooses among the sizes that a convolution with this window turns into h.
 
     >>> import numpy as np
     >>> image, kernel = np.float32([[[[1, 2]]]]), np.float32([[[[10, 1, 5]]]])
-    >>> conv_transpose2d(image, Stamps(kernel), None, Stencil((1, 3), stride=(1, 2)))
+    >>> conv_transpose2d(image, Stamps(kernel), None, Window((1, 3), stride=(1, 2)))
     array([[[[10.,  1., 25.,  2., 10.]]]], dtype=float32)
 
     Raises
@@ -124,21 +125,20 @@ def conv_transpose2d(
         If the padding is more than the output.
     """
     n, in_c, h, w = x.shape
-    out = np.empty((n, stamps.out_channels, *output_size((h, w), stencil, output_padding, where)), np.float32)
+    out = np.empty((n, stamps.out_channels, *output_size((h, w), window, output_padding, where)), np.float32)
     out[...] = 0 if bias is None else bias[:, None, None]
     if out.size == 0:  # no images, or as much padding as output: torch takes both
         return out
-    geometry = (*stencil.kernel, *stencil.stride, *stencil.before, *stencil.dilation)
     sources = x.reshape(n, stamps.groups, in_c // stamps.groups, h * w)
     results = out.reshape(n, stamps.groups, stamps.out_channels // stamps.groups, *out.shape[2:])
     for image, result in zip(sources, results, strict=True):
         for matrix, part, target in zip(stamps.matrices, image, result, strict=True):
             columns = matmul(matrix, part)
-            col2im(columns.reshape(-1, h, w), target, *geometry, threads_for(columns.size))
+            col2im(columns.reshape(-1, h, w), target, *window.plane, threads_for(columns.size))
     return out
 
 
-def output_size(size: Pair, stencil: Stencil, output_padding: Pair, where: str) -> Pair:
+def output_size(size: Sizes, window: Window, output_padding: Sizes, where: str) -> Sizes:
     """(out_h, out_w): the reach of all stamps without the padding, and with the output padding.
 
     Raises
@@ -146,13 +146,15 @@ def output_size(size: Pair, stencil: Stencil, output_padding: Pair, where: str) 
     ShapeError
         If nothing is left, or all stamps reach further than a tensor may: kernels count positions there.
     """
-    reach = tuple((size[i] - 1) * stencil.stride[i] + stencil.span[i] + output_padding[i] for i in (0, 1))
-    out_h, out_w = (reach[i] - stencil.before[i] - stencil.after[i] for i in (0, 1))
-    if min(size) < 1 or min(out_h, out_w) < 0:
-        got = f"{out_h}x{out_w} from {size[0]}x{size[1]}"
-        raise ShapeError(where, "an image of at least 1x1, and no more padding than it has output", got)
+    parts = zip(size, window.stride, window.span, output_padding, strict=True)
+    reach = [(length - 1) * stride + span + more for length, stride, span, more in parts]
+    sizes = tuple(n - before - after for n, before, after in zip(reach, window.before, window.after, strict=True))
+    if min(size) < 1 or min(sizes) < 0:
+        got = f"{'x'.join(map(str, sizes))} from {'x'.join(map(str, size))}"
+        least = "x".join("1" * len(size))
+        raise ShapeError(where, f"an input of at least {least}, and no more padding than it has output", got)
     check_size(reach, 4, f"{where}: the output with its padding")
-    return out_h, out_w
+    return sizes
 
 
 def read_output_padding(op: RuntimeOperator, parameters: ConvolutionParameters) -> Pair:

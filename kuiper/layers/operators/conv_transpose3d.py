@@ -9,7 +9,7 @@ import numpy as np
 
 from kuiper.errors import ParameterError
 from kuiper.layers.convolution import check_bias, read_channels
-from kuiper.layers.convolution3d import VolumeParameters, VolumeStencil
+from kuiper.layers.convolution3d import VolumeParameters
 from kuiper.layers.layer import Array, Layer, ParamLayer
 from kuiper.layers.operators.conv_transpose2d import Stamps, conv_transpose2d, output_size, transposed_flops
 from kuiper.layers.registry import register
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kuiper.graph.runtime_operator import RuntimeOperator
+    from kuiper.layers.window import Window
 
 
 @register("nn.ConvTranspose3d")
@@ -37,7 +38,7 @@ class ConvTranspose3d(ParamLayer):
         check_bias(self.bias, out_channels, op.where)
         if op.str_param("padding_mode", "zeros") != "zeros":
             raise self.unsupported("padding_mode zeros", op.str_param("padding_mode"))
-        self.stencil = self.parameters.stencil(kernel)
+        self.window = self.parameters.window(kernel)
         self.output_padding = read_output_padding(op, self.parameters)
 
     @cached_property
@@ -47,7 +48,7 @@ class ConvTranspose3d(ParamLayer):
 
     def forward(self, x: Array) -> Array:
         volumes = self.parameters.as_volumes(x, self.in_channels)
-        out = conv_transpose3d(volumes, self.stamps, self.bias, self.stencil, self.output_padding, self.op.where)
+        out = conv_transpose3d(volumes, self.stamps, self.bias, self.window, self.output_padding, self.op.where)
         return out if x.ndim == 5 else out[0]
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
@@ -74,9 +75,9 @@ class FunctionalConvTranspose3d(Layer):
         self.expect(fits, f"weight (a, b, kernel_d, kernel_h, kernel_w) where groups={groups} divides a", weight.shape)
         check_bias(bias, weight.shape[1] * groups, self.op.where)
         volumes = self.parameters.as_volumes(x, weight.shape[0])
-        stencil = self.parameters.stencil((weight.shape[2], weight.shape[3], weight.shape[4]))
+        window = self.parameters.window((weight.shape[2], weight.shape[3], weight.shape[4]))
         stamps = stamp_images(weight, groups)
-        out = conv_transpose3d(volumes, stamps, bias, stencil, self.output_padding, self.op.where)
+        out = conv_transpose3d(volumes, stamps, bias, window, self.output_padding, self.op.where)
         return out if x.ndim == 5 else out[0]
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
@@ -92,7 +93,7 @@ def conv_transpose3d(
     x: Array,
     stamps: Sequence[Stamps],
     bias: Array | None,
-    stencil: VolumeStencil,
+    window: Window,
     output_padding: Triple = (0, 0, 0),
     where: str = "conv_transpose3d",
 ) -> Array:
@@ -107,13 +108,12 @@ def conv_transpose3d(
         If the padding is more than the output.
     """
     n, in_c, d, h, w = x.shape
-    out_d = output_size((d, 1), stencil.depth, (output_padding[0], 0), where)[0]
-    size = output_size((h, w), stencil.image, output_padding[1:], where)
+    out_d, *size = output_size((d, h, w), window, output_padding, where)
     out = np.zeros((n, out_d, stamps[0].out_channels, *size), np.float32)
     images = np.ascontiguousarray(x.swapaxes(1, 2)).reshape(n * d, in_c, h, w)
     for k, stamp in enumerate(stamps):
-        stamped = conv_transpose2d(images, stamp, None, stencil.image, output_padding[1:], where)
-        z = np.arange(d) * stencil.stride[0] - stencil.before[0] + k * stencil.dilation[0]
+        stamped = conv_transpose2d(images, stamp, None, window.along(1), output_padding[1:], where)
+        z = np.arange(d) * window.stride[0] - window.before[0] + k * window.dilation[0]
         inside = np.flatnonzero((z >= 0) & (z < out_d))
         out[:, z[inside]] += stamped.reshape(n, d, *stamped.shape[1:])[:, inside]
     if bias is not None:

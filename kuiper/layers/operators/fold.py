@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.errors import DataTypeError, ShapeError
-from kuiper.layers.convolution import Pair, Stencil, per_axis
+from kuiper.layers.convolution import Pair, per_axis
 from kuiper.layers.kernels.col2im import col2im
 from kuiper.layers.kernels.im2col import im2col
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.registry import register
+from kuiper.layers.window import Window
 from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
@@ -28,11 +29,11 @@ class UnfoldImage(Layer):
 
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
-        self.stencil = read_stencil(op)
+        self.window = read_window(op)
 
     def forward(self, x: Array) -> Array:
         self.expect_rank(x, (3, 4), "(n, c, h, w) or (c, h, w)")
-        columns = unfold(x if x.ndim == 4 else x[None], self.stencil, self.op.where)
+        columns = unfold(x if x.ndim == 4 else x[None], self.window, self.op.where)
         return columns if x.ndim == 4 else np.asarray(columns[0])
 
 
@@ -47,22 +48,22 @@ class FoldImage(Layer):
 
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
-        self.stencil = read_stencil(op)
+        self.window = read_window(op)
         self.size = op.pair_param("output_size")
 
     def forward(self, x: Array) -> Array:
         self.expect_rank(x, (2, 3), "(n, c * kernel_h * kernel_w, windows), or without n")
-        images = fold(x if x.ndim == 3 else x[None], self.size, self.stencil, self.op.where)
+        images = fold(x if x.ndim == 3 else x[None], self.size, self.window, self.op.where)
         return images if x.ndim == 3 else np.asarray(images[0])
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
         return math.prod(inputs[0])
 
 
-def read_stencil(op: RuntimeOperator) -> Stencil:
+def read_window(op: RuntimeOperator) -> Window:
     """Kernel, stride, padding and dilation of an operator on images."""
     padding = per_axis(op, "padding", 2, 0, at_least=0)
-    return Stencil(
+    return Window(
         op.pair_param("kernel_size"),
         per_axis(op, "stride", 2, 1, at_least=1),
         padding,
@@ -71,10 +72,10 @@ def read_stencil(op: RuntimeOperator) -> Stencil:
     )
 
 
-def unfold(x: Array, stencil: Stencil, where: str = "unfold") -> Array:
+def unfold(x: Array, window: Window, where: str = "unfold") -> Array:
     """The windows of ``x`` (n, c, h, w) as columns (n, c * kernel_h * kernel_w, out_h * out_w); 0 beyond the border.
 
-    >>> unfold(np.float32([[[[1, 2, 3], [4, 5, 6]]]]), Stencil((1, 2)))
+    >>> unfold(np.float32([[[[1, 2, 3], [4, 5, 6]]]]), Window((1, 2)))
     array([[[1., 2., 4., 5.],
             [2., 3., 5., 6.]]], dtype=float32)
 
@@ -88,18 +89,17 @@ def unfold(x: Array, stencil: Stencil, where: str = "unfold") -> Array:
     if x.dtype != np.float32:
         raise DataTypeError(where, "float32 input", x.dtype)
     n, c, h, w = x.shape
-    out_h, out_w = stencil.output_size(h, w, where)
-    columns = np.empty((n, c * math.prod(stencil.kernel), out_h, out_w), np.float32)
-    geometry = (*stencil.kernel, *stencil.stride, *stencil.before, *stencil.dilation)
+    out_h, out_w = window.output_size((h, w), where)
+    columns = np.empty((n, c * math.prod(window.kernel), out_h, out_w), np.float32)
     for image, target in zip(np.ascontiguousarray(x), columns, strict=True):
-        im2col(image, target, *geometry, 0, threads_for(target.size))
+        im2col(image, target, *window.plane, 0, threads_for(target.size))
     return columns.reshape(n, -1, out_h * out_w)
 
 
-def fold(x: Array, size: Pair, stencil: Stencil, where: str = "fold") -> Array:
+def fold(x: Array, size: Pair, window: Window, where: str = "fold") -> Array:
     """The image (n, c, *size) to which the columns ``x`` (n, c * kernel_h * kernel_w, out_h * out_w) add up.
 
-    >>> fold(np.float32([[[1, 2, 4, 5], [2, 3, 5, 6]]]), (2, 3), Stencil((1, 2)))
+    >>> fold(np.float32([[[1, 2, 4, 5], [2, 3, 5, 6]]]), (2, 3), Window((1, 2)))
     array([[[[ 1.,  4.,  3.],
              [ 4., 10.,  6.]]]], dtype=float32)
 
@@ -112,12 +112,11 @@ def fold(x: Array, size: Pair, stencil: Stencil, where: str = "fold") -> Array:
     """
     if x.dtype != np.float32:
         raise DataTypeError(where, "float32 input", x.dtype)
-    out_h, out_w = stencil.output_size(*size, where)
-    entries = math.prod(stencil.kernel)
+    out_h, out_w = window.output_size(size, where)
+    entries = math.prod(window.kernel)
     if x.shape[1] % entries or x.shape[1] == 0 or x.shape[2] != out_h * out_w:
         raise ShapeError(where, f"input (n, c * {entries}, {out_h * out_w})", x.shape)
     images = np.zeros((len(x), x.shape[1] // entries, *size), np.float32)
-    geometry = (*stencil.kernel, *stencil.stride, *stencil.before, *stencil.dilation)
     for columns, image in zip(np.ascontiguousarray(x), images, strict=True):
-        col2im(columns.reshape(-1, out_h, out_w), image, *geometry, threads_for(columns.size))
+        col2im(columns.reshape(-1, out_h, out_w), image, *window.plane, threads_for(columns.size))
     return images

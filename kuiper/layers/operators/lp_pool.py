@@ -11,7 +11,7 @@ from kuiper.layers.layer import Array, Layer
 from kuiper.layers.operators.avg_pool2d import avg_pool2d
 from kuiper.layers.planes import as_rows
 from kuiper.layers.registry import register
-from kuiper.layers.window import Window, read_row_window, read_window
+from kuiper.layers.window import Window, read_pooling_window
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
@@ -28,13 +28,13 @@ class LPPool(Layer):
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.p = op.float_param("norm_type")
-        self.window = read_window(op) if self.axes == 2 else read_row_window(op)
-        if self.window.padding != (0, 0):
-            raise self.unsupported("padding 0", self.window.padding[-self.axes :])
+        self.window = read_pooling_window(op, self.axes)
+        if self.window.before != (0, 0):
+            raise self.unsupported("padding 0", self.window.before[-self.axes :])
 
     def forward(self, x: Array) -> Array:
         images = x if self.axes == 2 else as_rows(x, self.op.where)
-        pooled = lp_pool2d(images, self.p, self.window)
+        pooled = lp_pool2d(images, self.p, self.window, self.op.where)
         return pooled if self.axes == 2 else pooled[..., 0, :]
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
@@ -61,7 +61,7 @@ class LPPool2d(LPPool):
     axes = 2
 
 
-def lp_pool2d(x: Array, p: float, window: Window) -> Array:
+def lp_pool2d(x: Array, p: float, window: Window, where: str = "lp_pool2d") -> Array:
     """(sum of x^p)^(1/p) over all windows on ``x`` (..., h, w).
 
     >>> lp_pool2d(np.float32([[[3, 4, 6, 8]]]), 2, Window((1, 2), (1, 2)))
@@ -73,5 +73,5 @@ def lp_pool2d(x: Array, p: float, window: Window) -> Array:
         If ``x`` is no image or smaller than the window.
     """
     with np.errstate(all="ignore"):
-        means = avg_pool2d(np.power(x, np.float32(p)), window)
+        means = avg_pool2d(np.power(x, np.float32(p)), window, where=where)
         return np.asarray(np.power(means * np.float32(math.prod(window.kernel)), np.float32(1 / p)))

@@ -12,7 +12,8 @@ from kuiper.layers.operators.adaptive_avg_pool2d import adaptive_bounds
 from kuiper.layers.operators.adaptive_max_pool2d import adaptive_max_pool2d
 from kuiper.layers.operators.max_pool2d import max_pool2d, max_pool2d_with_indices
 from kuiper.layers.registry import register
-from kuiper.layers.volumes import VolumeWindow, as_volumes, read_output_volume, read_volume_window
+from kuiper.layers.volumes import as_volumes, read_output_volume
+from kuiper.layers.window import Window, read_pooling_window
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
@@ -27,7 +28,7 @@ class MaxPool3d(Layer):
 
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
-        self.window = read_volume_window(op)
+        self.window = read_pooling_window(op, 3)
         self.return_indices = op.bool_param("return_indices", False)
 
     def forward(self, x: Array) -> Array | tuple[Array, Array]:
@@ -35,7 +36,7 @@ class MaxPool3d(Layer):
         return (values, indices) if indices is not None else values
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
-        return math.prod(outputs[0]) * self.window.depth.kernel[0] * math.prod(self.window.image.kernel)
+        return math.prod(outputs[0]) * math.prod(self.window.kernel)
 
 
 @register("nn.AdaptiveMaxPool3d", "F.adaptive_max_pool3d")
@@ -66,7 +67,7 @@ class AdaptiveMaxPool3d(Layer):
 
 
 def max_pool3d(
-    x: Array, window: VolumeWindow, with_indices: bool = False, where: str = "max_pool3d"
+    x: Array, window: Window, with_indices: bool = False, where: str = "max_pool3d"
 ) -> tuple[Array, Array | None]:
     """The maxima (..., out_d, out_h, out_w) of all windows on ``x`` (..., d, h, w), and their indices if asked for.
 
@@ -74,12 +75,13 @@ def max_pool3d(
     """
     volumes = as_volumes(x, where)
     d, h, w = volumes.shape[1:]
-    bounds, step = window.depths(d), window.depth.dilation[0]
+    (count, _, _), step, image = window.output_size((d, h, w), where), window.dilation[0], window.along(1)
+    bounds = window.bounds(0, d, count)
     if not with_indices:
-        images = max_pool2d(volumes, window.image)
+        images = max_pool2d(volumes, image, where)
         parts = [images[:, first:end:step].max(axis=1) for first, end in bounds.T]
         return np.stack(parts, axis=1).reshape(*x.shape[:-3], len(parts), *images.shape[2:]), None
-    images, places = max_pool2d_with_indices(volumes, window.image)
+    images, places = max_pool2d_with_indices(volumes, image, where)
     values, indices = deepest(images, places + slices(d, h * w), bounds, step)
     shape = (*x.shape[:-3], *values.shape[1:])
     return values.reshape(shape), indices.reshape(shape)

@@ -223,8 +223,8 @@ class QLinearAveragePool(OnnxAveragePool):
         super().__init__(op)
         self.channels_last = op.bool_param("channels_last", False)
         self.bytes = QLinear(op)
-        if set(self.window.dilations) != {1}:
-            raise ParameterError(op.where, "dilations of 1", self.window.dilations)
+        if set(self.window.written.dilation) != {1}:
+            raise ParameterError(op.where, "dilations of 1", self.window.written.dilation)
 
     def forward(self, *inputs: Any) -> Array:
         given = dict(zip(self.op.input_names, map(np.asarray, inputs), strict=True))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.layers.layer import Array, Layer
-from kuiper.layers.onnx_window import OnnxWindow, Sizes, read_onnx_window
+from kuiper.layers.onnx_window import OnnxWindow, read_onnx_window
 from kuiper.layers.registry import register
 from kuiper.tensor_limit import check_size
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kuiper.graph.runtime_operator import RuntimeOperator
+    from kuiper.layers.window import Sizes, Window
 
 
 class OnnxConvolutionLayer(Layer):
@@ -58,7 +59,7 @@ class OnnxConv(OnnxConvolutionLayer):
     def forward(self, x: Array, weight: Array, bias: Array | None = None) -> Array:
         self.check(x, weight, bias)
         window = read_onnx_window(self.op, weight.shape[2:]).placed(x.shape[2:])
-        outputs = window.output_sizes(x.shape[2:], self.op.where)
+        outputs = window.output_size(x.shape[2:], self.op.where)
         padded = window.padded(x, 0, outputs, self.op.where)
         groups = padded.reshape(len(x), self.group, -1, *padded.shape[2:])
         kernels = weight.reshape(self.group, -1, *weight.shape[1:])
@@ -79,15 +80,18 @@ class OnnxConvTranspose(OnnxConvolutionLayer):
     def forward(self, x: Array, weight: Array, bias: Array | None = None) -> Array:
         self.check(x, weight, bias, transposed=True)
         sizes, axes = x.shape[2:], weight.ndim - 2
-        window = read_onnx_window(self.op, weight.shape[2:])
+        settings = read_onnx_window(self.op, weight.shape[2:])
+        window = settings.written
         extra = self.op.ints_param("output_padding", (0,) * axes)
         wanted = self.op.ints_param("output_shape", ())[-axes:]
         self.expect(len(extra) == axes and len(wanted) in (0, axes), f"sizes for {axes} axes", (extra, wanted))
         full = tuple(
             stride * (size - 1) + span + more
-            for stride, size, span, more in zip(window.strides, sizes, window.spans, extra, strict=True)
+            for stride, size, span, more in zip(
+                settings.written.stride, sizes, settings.written.span, extra, strict=True
+            )
         )
-        window, outputs = cropped(window, sizes, full, wanted)
+        window, outputs = cropped(settings, sizes, full, wanted)
         self.expect(min(outputs, default=1) > 0, "an output of at least one number along each axis", outputs)
         check_size((len(x), weight.shape[1] * self.group, *full), x.itemsize, self.op.where)
         stamped = self._stamped(x, weight, window, full)
@@ -97,7 +101,7 @@ class OnnxConvTranspose(OnnxConvolutionLayer):
         stamped = np.pad(stamped, [(0, 0), (0, 0), *((0, end) for end in ends)])
         return with_bias(at_place(stamped, cuts), bias)
 
-    def _stamped(self, x: Array, weight: Array, window: OnnxWindow, full: Sizes) -> Array:
+    def _stamped(self, x: Array, weight: Array, window: Window, full: Sizes) -> Array:
         """Each number of the input times the kernel, added up where it comes to lie, before anything is cut off."""
         sizes = x.shape[2:]
         numbers = x.reshape(len(x), self.group, -1, math.prod(sizes))
@@ -108,19 +112,19 @@ class OnnxConvTranspose(OnnxConvolutionLayer):
         return out.reshape(len(x), -1, *full)
 
 
-def cropped(window: OnnxWindow, sizes: Sizes, full: Sizes, wanted: Sizes) -> tuple[OnnxWindow, Sizes]:
+def cropped(settings: OnnxWindow, sizes: Sizes, full: Sizes, wanted: Sizes) -> tuple[Window, Sizes]:
     """What is cut off in front of a transposed convolution's full output, and the sizes that stay.
 
     ``wanted`` are sizes that the model asks for, or nothing; SAME asks for the input's times the stride.
     """
-    same = window.auto_pad.startswith("SAME")
+    window, same = settings.written, settings.auto_pad.startswith("SAME")
     if same and not wanted:
-        wanted = tuple(size * stride for size, stride in zip(sizes, window.strides, strict=True))
+        wanted = tuple(size * stride for size, stride in zip(sizes, window.stride, strict=True))
     if not wanted:
         pads = zip(full, window.before, window.after, strict=True)
         return window, tuple(size - before - after for size, before, after in pads)
     totals = [max(size - target, 0) for size, target in zip(full, wanted, strict=True)]
-    upper = window.auto_pad == "SAME_UPPER"
+    upper = settings.auto_pad == "SAME_UPPER"
     before = tuple(total // 2 if upper else total - total // 2 for total in totals)
     return replace(window, before=before), wanted
 

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.layers.layer import Array, Layer
-from kuiper.layers.onnx_window import OnnxWindow, read_onnx_window
+from kuiper.layers.onnx_window import read_onnx_window
 from kuiper.layers.operators.onnx_convolution import with_bias
 from kuiper.layers.registry import register
 from kuiper.tensor_limit import check_size
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
+    from kuiper.layers.window import Window
 
 
 @register("DeformConv")
@@ -38,7 +39,7 @@ class DeformConv(Layer):
         x, weight, offset, mask = given["X"], given["W"], given["offset"], given.get("mask")
         self.expect(x.ndim == weight.ndim == offset.ndim == 4, "an image, a kernel and offsets with 4 axes", x.shape)
         window = read_onnx_window(self.op, weight.shape[2:]).placed(x.shape[2:])
-        outputs = window.output_sizes(x.shape[2:], self.op.where)
+        outputs = window.output_size(x.shape[2:], self.op.where)
         taps = math.prod(window.kernel)
         self._check(x, weight, offset, mask, taps, outputs)
         moves = offset.reshape(len(x), self.offset_group, taps, 2, *outputs)
@@ -69,12 +70,12 @@ class DeformConv(Layer):
         self.expect(mask is None or mask.shape == expected, f"mask {expected}", None if mask is None else mask.shape)
 
 
-def sampled(image: Array, window: OnnxWindow, outputs: tuple[int, ...], moves: Array) -> Array:
+def sampled(image: Array, window: Window, outputs: tuple[int, ...], moves: Array) -> Array:
     """The image (c, h, w) under each tap in each place, moved by ``moves`` (taps, 2, out_h, out_w): (c, taps, ...)."""
     rows, columns = (
         (np.arange(count) * stride - before)[None, :] + (np.arange(size) * dilation)[:, None]
         for count, stride, before, size, dilation in zip(
-            outputs, window.strides, window.before, window.kernel, window.dilations, strict=True
+            outputs, window.stride, window.before, window.kernel, window.dilation, strict=True
         )
     )
     shape = (*window.kernel, *outputs)

@@ -9,8 +9,9 @@ import numpy as np
 
 from kuiper.errors import ParameterError, TensorIndexError
 from kuiper.layers.layer import Array, Layer
-from kuiper.layers.onnx_window import OnnxWindow, Sizes, read_onnx_window
+from kuiper.layers.onnx_window import read_onnx_window
 from kuiper.layers.registry import register
+from kuiper.layers.window import Sizes, Window
 from kuiper.tensor_limit import check_size
 
 if TYPE_CHECKING:
@@ -27,17 +28,17 @@ class OnnxPool(Layer):
         self.window = read_onnx_window(op, op.ints_param("kernel_shape"))
 
     def forward(self, x: Array) -> Any:
-        axes = len(self.window.kernel)
+        axes = len(self.window.written.kernel)
         self.expect(x.ndim == axes + 2, f"input with {axes + 2} axes", x.shape)
         window = self.window.placed(x.shape[2:])
-        return self.pool(x, window, window.output_sizes(x.shape[2:], self.op.where))
+        return self.pool(x, window, window.output_size(x.shape[2:], self.op.where))
 
-    def pool(self, x: Array, window: OnnxWindow, outputs: Sizes) -> Any:
+    def pool(self, x: Array, window: Window, outputs: Sizes) -> Any:
         """The results for a window whose borders are known."""
         raise NotImplementedError
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
-        return math.prod(outputs[0]) * math.prod(self.window.kernel)
+        return math.prod(outputs[0]) * math.prod(self.window.written.kernel)
 
 
 @register("MaxPool")
@@ -49,7 +50,7 @@ class OnnxMaxPool(OnnxPool):
     Source: ONNX, MaxPool.
     """
 
-    def pool(self, x: Array, window: OnnxWindow, outputs: Sizes) -> Array | tuple[Array, Array]:
+    def pool(self, x: Array, window: Window, outputs: Sizes) -> Array | tuple[Array, Array]:
         lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
         taps = list(window.taps(window.padded(x, lowest, outputs, self.op.where), outputs))
         if len(self.op.outputs) < 2:
@@ -83,15 +84,14 @@ class OnnxAveragePool(OnnxPool):
     Source: ONNX, AveragePool.
     """
 
-    def pool(self, x: Array, window: OnnxWindow, outputs: Sizes) -> Array:
+    def pool(self, x: Array, window: Window, outputs: Sizes) -> Array:
         counted = np.ones((1, 1, *x.shape[2:]), x.dtype)
         if self.op.bool_param("count_include_pad", False):
             pads = zip(window.before, window.after, strict=True)
             counted = np.ones(
                 (1, 1, *(size + sum(pair) for size, pair in zip(x.shape[2:], pads, strict=True))), x.dtype
             )
-            none = (0,) * len(outputs)
-            bare = OnnxWindow(window.kernel, window.strides, window.dilations, none, none)
+            bare = Window(window.kernel, window.stride, dilation=window.dilation)
             counts = bare.taps(bare.padded(counted, 0, outputs, self.op.where), outputs)
         else:
             counts = window.taps(window.padded(counted, 0, outputs, self.op.where), outputs)
@@ -106,14 +106,14 @@ class OnnxLpPool(OnnxPool):
     Source: ONNX, LpPool.
     """
 
-    def pool(self, x: Array, window: OnnxWindow, outputs: Sizes) -> Array:
+    def pool(self, x: Array, window: Window, outputs: Sizes) -> Array:
         p = self.op.int_param("p", 2)
         if p < 1:
             raise ParameterError(self.op.where, "p of at least 1", p)
         return np.asarray(added(np.abs(x) ** p, window, outputs, self.op.where) ** (1 / p), x.dtype)
 
 
-def added(x: Array, window: OnnxWindow, outputs: Sizes, where: str) -> Array:
+def added(x: Array, window: Window, outputs: Sizes, where: str) -> Array:
     """The sum of every window."""
     total = np.zeros((*x.shape[:2], *outputs), x.dtype)
     for _, numbers in window.taps(window.padded(x, 0, outputs, where), outputs):
@@ -148,13 +148,13 @@ class MaxUnpool(Layer):
 
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
-        self.window = read_onnx_window(op, op.ints_param("kernel_shape"))
+        self.window = read_onnx_window(op, op.ints_param("kernel_shape")).written
 
     def forward(self, x: Array, indices: Array, output_shape: Array | None = None) -> Array:
         window = self.window
         fits = x.ndim == len(window.kernel) + 2 and x.shape == indices.shape
         self.expect(fits, f"two inputs with {len(window.kernel) + 2} axes of the same sizes", (x.shape, indices.shape))
-        parts = zip(x.shape[2:], window.strides, window.kernel, window.before, window.after, strict=True)
+        parts = zip(x.shape[2:], window.stride, window.kernel, window.before, window.after, strict=True)
         sizes = [(size - 1) * stride + kernel - before - after for size, stride, kernel, before, after in parts]
         inner = (*x.shape[:2], *sizes)
         shape = inner if output_shape is None else tuple(int(size) for size in output_shape.ravel())

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def average_pool(x: np.ndarray, window: Window, count_include_pad: bool, divisor_override: int | None) -> np.ndarray:
     """The means (planes, out_h, out_w) of all windows on ``x`` (planes, h, w), in double precision."""
     planes, h, w = x.shape
-    pad_h, pad_w = window.padding
+    pad_h, pad_w = window.before
     out_h, out_w = window.output_size((h, w))
     padded = np.zeros((planes, h + 2 * pad_h, w + 2 * pad_w))
     padded[:, pad_h : pad_h + h, pad_w : pad_w + w] = x

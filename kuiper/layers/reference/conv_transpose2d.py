@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from kuiper.layers.convolution import Stencil
+    from kuiper.layers.window import Window
 
 
 def conv_transpose2d(
     x: np.ndarray,
     weight: np.ndarray,
     bias: np.ndarray | None,
-    stencil: Stencil,
+    window: Window,
     size: tuple[int, int],
     groups: int = 1,
 ) -> np.ndarray:
@@ -26,9 +26,9 @@ def conv_transpose2d(
         out += bias[:, None, None]
     for i, k, iy, ix in np.ndindex(n, c, h, w):
         first = k // (c // groups) * depth  # the first output channel of k's group
-        for o, ky, kx in np.ndindex(depth, *stencil.kernel):
-            oy = iy * stencil.stride[0] - stencil.before[0] + ky * stencil.dilation[0]
-            ox = ix * stencil.stride[1] - stencil.before[1] + kx * stencil.dilation[1]
+        for o, ky, kx in np.ndindex(depth, *window.kernel):
+            oy = iy * window.stride[0] - window.before[0] + ky * window.dilation[0]
+            ox = ix * window.stride[1] - window.before[1] + kx * window.dilation[1]
             if 0 <= oy < size[0] and 0 <= ox < size[1]:
                 out[i, first + o, oy, ox] += float(weight[k, o, ky, kx]) * float(x[i, k, iy, ix])
     return out.astype(np.float32)

@@ -21,8 +21,8 @@ def max_pool(x: np.ndarray, window: Window) -> tuple[np.ndarray, np.ndarray]:
     indices = np.full((planes, out_h, out_w), -1, np.int64)
     for p, oy, ox in np.ndindex(out.shape):
         for ky, kx in np.ndindex(*window.kernel):
-            y = oy * window.stride[0] - window.padding[0] + ky * window.dilation[0]
-            ix = ox * window.stride[1] - window.padding[1] + kx * window.dilation[1]
+            y = oy * window.stride[0] - window.before[0] + ky * window.dilation[0]
+            ix = ox * window.stride[1] - window.before[1] + kx * window.dilation[1]
             if 0 <= y < h and 0 <= ix < w:
                 is_first, value = indices[p, oy, ox] < 0, x[p, y, ix]
                 if is_first or value > out[p, oy, ox] or np.isnan(value):
