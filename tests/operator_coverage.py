@@ -1,6 +1,6 @@
-"""Writes docs/evidence/operator-coverage.md, and its summary in docs/reference/operators.md.
+"""Writes docs/evidence/operator-coverage.md: of each operator, route by route, how many graphs agree.
 
-Both say of each operator, route by route, how many graphs agree.
+docs/reference/operators.md has the summary.
 
     python -m tests.operator_coverage
 
@@ -17,9 +17,6 @@ from tests.fixtures.route_archives import ROUTES, no_graph, other_graphs, stored
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "evidence" / "operator-coverage.md"
-OPERATORS_PAGE = DOCS / "reference" / "operators.md"
-BEGIN = "<!-- python -m tests.operator_coverage writes from here -->"
-END = "<!-- to here -->"
 QUOTE = "'"
 
 INTRODUCTION = """\
@@ -131,22 +128,12 @@ def summary(coverage: Coverage) -> str:
         graphs = sum(1 for _, by in coverage.types if by == route)
         other, without = (sum(1 for _, by in found if by == route) for found in (coverage.other, coverage.without))
         rows.append([route, *(str(n) for n in (len(coverage.own), graphs, graphs - other, other, without))])
-    lines = [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
-    return "\n".join([BEGIN, "", *lines, "", END])
-
-
-def with_summary(text: str, coverage: Coverage) -> str:
-    """The text of docs/reference/operators.md with the summary of today."""
-    before, rest = text.split(BEGIN)
-    return before + summary(coverage) + rest.split(END)[1]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows))
 
 
 def main() -> None:
-    """Write both."""
-    coverage = Coverage()
-    PAGE.write_text(page(coverage), encoding="utf-8")
-    text = OPERATORS_PAGE.read_text(encoding="utf-8")
-    OPERATORS_PAGE.write_text(with_summary(text, coverage), encoding="utf-8")
+    """Write the page."""
+    PAGE.write_text(page(Coverage()), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the stored graphs and the layers do with parameters: docs/reference/operators.md must agree."""
+"""What the stored graphs and the layers do with parameters: docs/reference/operators.md is written from it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from kuiper.graph import RuntimeGraph, pnnx
+from kuiper.graph.passes import DEFAULT_PASSES
 from kuiper.graph.runtime_operator import REQUIRED, RuntimeOperator
 from kuiper.layers import Layer, registry
 from tests.fixtures.operator_files import ENDINGS, answers_beside, graph_file, graph_files
@@ -41,7 +42,8 @@ class Usage:
     """By operator type: parameters, names of inputs and weights in files; parameters that layers read.
 
     ``built`` has the types that a layer was made for, which includes those that aten:: operators stand for.
-    ``defaults`` has the last default that a layer gave when it read a parameter, ``REQUIRED`` if it never gave one.
+    ``defaults`` has the defaults that layers gave when they read a parameter, none if it is required; ``kinds`` what
+    the parameter has to be, in the words of the error.
     """
 
     files: dict[str, list[Path]] = field(default_factory=partial(defaultdict, list))
@@ -50,7 +52,8 @@ class Usage:
     weights: Sets = field(default_factory=sets)
     built: set[str] = field(default_factory=set)
     reads: Sets = field(default_factory=sets)
-    defaults: dict[tuple[str, str], Any] = field(default_factory=dict)
+    defaults: dict[tuple[str, str], list[Any]] = field(default_factory=partial(defaultdict, list))
+    kinds: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def add_file(self, path: Path, graph: pnnx.Graph) -> None:
         for op in graph.operators:
@@ -70,20 +73,25 @@ def recording(usage: Usage) -> Iterator[None]:
         usage.built.add(op.type)
         init(self, op)
 
+    def note_default(place: tuple[str, str], default: Any) -> None:
+        if repr(default) not in map(repr, usage.defaults[place]):
+            usage.defaults[place].append(default)
+
     def noting_read(self: RuntimeOperator, key: str, default: Any, expected: str, convert: Any) -> Any:
         place = self.type, key
-        if default is not REQUIRED or place not in usage.defaults:
-            usage.defaults[place] = default
+        usage.kinds[place] = expected
         usage.reads[self.type].add(key)
-        before = usage.defaults[place]
+        known = [*usage.defaults[place]]
         value = read(self, key, default, expected, convert)
-        usage.defaults[place] = before  # _read asks has_param itself: that says nothing about a default
+        usage.defaults[place] = known  # _read asks has_param itself: that says nothing about a default
+        if default is not REQUIRED:
+            note_default(place, default)
         return value
 
     def noting_has(self: RuntimeOperator, key: str) -> bool:
         usage.reads[self.type].add(key)
-        if usage.defaults.get((self.type, key), REQUIRED) is REQUIRED:
-            usage.defaults[self.type, key] = None  # who asks first can do without
+        if (self.type, key) not in usage.kinds:
+            note_default((self.type, key), None)  # code that asks first can do without
         return has_param(self, key)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -91,6 +99,21 @@ def recording(usage: Usage) -> Iterator[None]:
         patch.setattr(RuntimeOperator, "_read", noting_read)
         patch.setattr(RuntimeOperator, "has_param", noting_has)
         yield
+
+
+def usage_of_stored_graphs(folder: Path) -> Usage:
+    """What happens when all stored graphs are built and run, as they are and with the operators that passes make.
+
+    Of the graphs of other routes those take part that have an operator which no case's own graph has; they are
+    written to ``folder``.
+    """
+    usage = Usage()
+    own = {op.type for path in stored_paths() for op in pnnx.load(path, weights=False).operators}
+    with recording(usage):
+        for path in [*stored_paths(), *graphs_of_other_routes(folder, own)]:
+            usage.add_file(path, run(path, {})[0])
+            run(path, {}, DEFAULT_PASSES)
+    return usage
 
 
 def graphs_of_other_routes(folder: Path, known: set[str]) -> list[Path]:

@@ -17,6 +17,7 @@ GENERATED = (
     "docs/evidence/performance.md",
     "docs/evidence/reliability.md",
     "docs/reference/onnx.md",
+    "docs/reference/operators.md",
     "docs/use/commands.md",
 )
 """Pages that programs write, from the first line to the last."""
