@@ -23,8 +23,9 @@ HEAD = """\
 
 Every operator type that kuiper runs, by family, written by `python -m tests.operator_page` from the layers. A type is
 the first word of a line in a `.param` file ([the format](pnnx-format.md)). An operator computes what PyTorch's function
-of that name computes, in float32 unless its row says otherwise. If a type is missing:
-[add a layer](../inside/add-a-layer.md). The standard of ONNX, operator by operator: [onnx.md](onnx.md).
+of that name computes. Layers with weights compute in float32; operators that only move values take any element type.
+If a type is missing: [add a layer](../inside/add-a-layer.md). The standard of ONNX, operator by operator:
+[onnx.md](onnx.md).
 
 - *Parameters* are written `name: type = default`; one without a default is required. `...` is a default that depends on
   other parameters, weights or inputs. `pair` is one integer or two, (vertical, horizontal); `ints` and `floats` are one
