@@ -34,7 +34,7 @@ class Exercise:
     minutes: int
     hints: tuple[Ladder, ...]
     depends_on: tuple[str, ...] = ()
-    source: str | None = None
+    engine_file: str | None = None  # of kuiper, which has these functions too: a grader shows it without them
     timeout: float = 10.0
     provides: dict[str, str] = field(default_factory=dict, hash=False)
     provides_with_product: dict[str, str] = field(default_factory=dict, hash=False)  # kuiper race --product mine
@@ -53,11 +53,11 @@ class Exercise:
 
     @property
     def solution_file(self) -> Path:
-        """The one source: the author's file, or the engine's module where that is the plain answer.
+        """The author's file, from which the student's is generated.
 
         A folder that has none, as most students', gets it from the installed package.
         """
-        name = self.source or f"{self.course.name}/solutions/{self.file}"
+        name = f"{self.course.name}/solutions/{self.file}"
         own = self.course.parent / name
         return own if own.is_file() else packaged(name) or own
 
@@ -269,7 +269,7 @@ def _exercise(path: Path, entry: dict[str, Any]) -> Exercise:
     unknown = [key for key in entry if key not in known]
     if unknown:
         raise CourseError(where, f"keys among {', '.join(known)}", ", ".join(unknown))
-    optional = {"depends_on", "source", "timeout", "provides", "provides_with_product", "builds", "speed"}
+    optional = {"depends_on", "engine_file", "timeout", "provides", "provides_with_product", "builds", "speed"}
     missing = [key for key in known if key not in entry and key not in optional]
     if missing:
         raise CourseError(where, f"the keys {', '.join(missing)}", "none of them")

@@ -78,7 +78,7 @@ def _is_names(value: object) -> bool:
 KINDS: dict[str, tuple[str, Callable[[object], bool]]] = {
     "id": ("a number like 1.1, in quotes,", _is_name),
     "file": ("the name of a file in exercises/", _is_name),
-    **dict.fromkeys(("title", "source", "builds"), ("a text", _is_text)),
+    **dict.fromkeys(("title", "engine_file", "builds"), ("a text", _is_text)),
     **dict.fromkeys(("symbols", "tests", "depends_on"), ("a list", _is_texts)),
     **dict.fromkeys(("test_count", "points", "minutes"), ("a count", _is_count)),
     "hints": ("tables with 'for', 'ladder' and perhaps 'tests'", _is_ladders),

@@ -11,10 +11,15 @@ A region outside of any function (a helper that the student may invent) leaves n
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kuiper.course.errors import CourseError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 BEGIN = re.compile(r"^(\s*)# BEGIN SOLUTION(?:: (.*))?$")
 END = re.compile(r"^\s*# END SOLUTION$")
@@ -48,6 +53,23 @@ def skeleton(text: str, exercise_id: str, where: str) -> str:
         out += [*lines[done : region.begin - 1], region.hole]
         done = region.begin + len(region.lines) + 1
     return "\n".join([*out, *lines[done:]]) + "\n"
+
+
+def without_functions(text: str, names: Collection[str], exercise_id: str) -> str:
+    """A Python module whose functions of these names raise NotImplementedError, as those of a skeleton do.
+
+    >>> print(without_functions("def f(x):\\n    return x\\n\\ndef g(x):\\n    return x\\n", ["f"], "2.6"))
+    def f(x):
+        raise NotImplementedError('exercise 2.6: f')
+    <BLANKLINE>
+    def g(x):
+        return x
+    """
+    module = ast.parse(text)
+    for node in module.body:
+        if isinstance(node, ast.FunctionDef) and node.name in names:
+            node.body = ast.parse(f"raise NotImplementedError({f'exercise {exercise_id}: {node.name}'!r})").body
+    return ast.unparse(module)
 
 
 def regions(text: str, exercise_id: str, where: str) -> list[Region]:

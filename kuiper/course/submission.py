@@ -16,7 +16,7 @@ from kuiper.course.errors import BuildError
 from kuiper.course.implementation import Implementation
 from kuiper.course.intake import is_written, submitted
 from kuiper.course.limits import Limits
-from kuiper.course.markers import skeleton
+from kuiper.course.markers import without_functions
 from kuiper.course.material import course_folders
 from kuiper.course.places import folder
 from kuiper.course.processes import PR_SET_DUMPABLE, adopt_orphans, end_below, guard, process_control
@@ -134,15 +134,15 @@ class SubmissionRoom(Classroom):
                 shutil.copyfile(binary, target / binary.name)
 
     def _covers(self, exercise: Exercise) -> dict[Path, Path]:
-        """Where a module of kuiper is an answer that is still asked for, the worker's kuiper has the skeleton of it."""
+        """Where a module of kuiper has an answer that is still asked for, the worker's kuiper has it without that."""
         package, exercises = Path(__file__).resolve().parents[1], list(self.syllabus)
         covers: dict[Path, Path] = {}
         for part in exercises[exercises.index(exercise) :]:
-            source = package.parent / part.source if part.source else None
-            if source is not None and source.is_file() and part not in self.syllabus.needed_by(exercise):
-                text = skeleton(source.read_text(encoding="utf-8"), part.id, str(source))
-                covers[source] = self._lend("covers", part.id, source.name)
-                covers[source].write_text(text, encoding="utf-8")
+            if part.engine_file and part not in self.syllabus.needed_by(exercise):
+                module = package.parent / part.engine_file
+                covers[module] = self._lend("covers", part.id, module.name)
+                text = without_functions(module.read_text(encoding="utf-8"), part.symbols, part.id)
+                covers[module].write_text(text, encoding="utf-8")
         return covers
 
     def _reference(self, exercise: Exercise) -> Path:

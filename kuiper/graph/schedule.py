@@ -34,7 +34,6 @@ def queue_order(operators: Sequence[RuntimeOperator]) -> list[RuntimeOperator]:
 
     Source: A. B. Kahn, "Topological sorting of large networks", CACM 1962.
     """
-    # BEGIN SOLUTION
     waiting = {op: len(op.predecessors) for op in operators}
     ready = deque(op for op in operators if waiting[op] == 0)
     order: list[RuntimeOperator] = []
@@ -48,7 +47,6 @@ def queue_order(operators: Sequence[RuntimeOperator]) -> list[RuntimeOperator]:
     if len(order) < len(operators):
         raise _circle(next(op for op in operators if waiting[op] > 0))
     return order
-    # END SOLUTION
 
 
 def depth_first_order(operators: Sequence[RuntimeOperator]) -> list[RuntimeOperator]:
@@ -67,7 +65,6 @@ def depth_first_order(operators: Sequence[RuntimeOperator]) -> list[RuntimeOpera
     sources = [op for op in operators if not op.predecessors]
     # Backwards, as are the successors below: the reversal at the end restores the order of the file. A circle may have
     # no source that leads to it. So start once more from every operator that was never reached.
-    # BEGIN SOLUTION
     for root in (*reversed(sources), *operators):
         stack = [(root, iter(reversed(root.successors)))] if root not in state else []
         state.setdefault(root, visiting)
@@ -84,7 +81,6 @@ def depth_first_order(operators: Sequence[RuntimeOperator]) -> list[RuntimeOpera
             elif state[successor] == visiting:
                 raise _circle(successor)
     return finished[::-1]
-    # END SOLUTION
 
 
 def last_uses(order: Sequence[RuntimeOperator]) -> list[list[int]]:

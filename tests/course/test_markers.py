@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import textwrap
+from typing import Any
 
 import pytest
 
 from kuiper.course.errors import CourseError
-from kuiper.course.markers import skeleton
+from kuiper.course.markers import skeleton, without_functions
 
 
 def made(text: str) -> str:
@@ -77,3 +78,11 @@ def test_text_after_the_colon_takes_the_place() -> None:
 def test_unbalanced_markers_are_an_error(text: str, words: str) -> None:
     with pytest.raises(CourseError, match=words):
         made(text)
+
+
+def test_functions_of_a_module_raise_where_they_are_taken_out() -> None:
+    text = 'def f(x):\n    """Double."""\n    return 2 * x\n\n\ndef g(x):\n    return f(x)\n'
+    namespace: dict[str, Any] = {}
+    exec(without_functions(text, ("f",), "2.6"), namespace)
+    with pytest.raises(NotImplementedError, match=r"^exercise 2.6: f$"):
+        namespace["g"](1)

@@ -6,7 +6,7 @@ import json
 import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -122,8 +122,7 @@ def test_a_wheel_hands_out_what_a_checkout_does(installed: Path, tmp_path: Path,
 def test_a_students_folder_gets_solutions_from_the_installed_package(installed: Path, tmp_path: Path) -> None:
     handout.start(tmp_path / "mine")
     for exercise in read_syllabus(tmp_path / "mine"):
-        root = CHECKOUT if exercise.source else installed
-        assert exercise.solution_file.is_relative_to(root)
+        assert exercise.solution_file.is_relative_to(installed)
         original = read_syllabus(CHECKOUT).exercise(exercise.id).solution_file
         assert exercise.solution_file.read_bytes() == original.read_bytes()
 
@@ -177,6 +176,36 @@ def test_commands_where_a_class_has_taken_the_solutions_out(
     assert command(main) == (1 if words else 0)
     assert words in capsys.readouterr().err
     assert exercise.student_file.read_bytes() == before
+
+
+def test_the_grader_takes_an_answer_out_of_the_engine_while_it_is_asked_for(
+    installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kuiper.course import submission
+
+    seen: dict[str, str] = {}
+
+    class Seen(submission.Walls):
+        def command(self) -> list[str]:
+            seen.update({path.name: other.read_text(encoding="utf-8") for path, other in self.covers.items()})
+            return ["true"]
+
+    monkeypatch.setattr(submission, "Walls", Seen)
+    handout.start(tmp_path / "mine")
+    syllabus = read_syllabus(tmp_path / "mine")
+    (tmp_path / "home").mkdir()
+    room = submission.SubmissionRoom(syllabus, tmp_path / "home", "bubblewrap")
+    with selected(Selection(syllabus)):
+        room.implementation(syllabus.exercise("3.4"))
+        assert seen == {}
+        room.implementation(syllabus.exercise("2.6"))
+    assert list(seen) == ["schedule.py"]
+    namespace: dict[str, Any] = {}
+    exec(seen["schedule.py"], namespace)
+    for order in syllabus.exercise("2.6").symbols:
+        with pytest.raises(NotImplementedError, match=f"exercise 2.6: {order}"):
+            namespace[order]([])
+    assert namespace["last_uses"]([]) == []
 
 
 def test_the_grader_covers_the_packages_courses_too(

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+from pathlib import Path
+from runpy import run_path
+from typing import TYPE_CHECKING, Any
+
 import pytest
 
 from kuiper.errors import ModelFormatError
@@ -7,6 +11,11 @@ from kuiper.graph import RuntimeOperator, depth_first_order, queue_order
 from kuiper.graph.runtime_operator import RuntimeOperand
 from kuiper.graph.schedule import last_uses
 from tests.graph.graphs import DIAMOND, graph_of, random_graph
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT = Path(__file__).parents[2]
 
 
 def names(operators: list[RuntimeOperator]) -> list[str]:
@@ -70,6 +79,14 @@ def test_orders_name_an_operator_of_a_circle(order) -> None:  # type: ignore[no-
         consumer.inputs.append(operand)
     with pytest.raises(ModelFormatError, match=r"nn.ReLU '(first|second)': expected a graph without circles"):
         order([first, second])
+
+
+@pytest.mark.parametrize("function", [queue_order, depth_first_order])
+@pytest.mark.parametrize("seed", range(5))
+def test_orders_are_those_of_exercise_2_6(function: Callable[[list[RuntimeOperator]], Any], seed: int) -> None:
+    solution = run_path(str(ROOT / "course2_graph" / "solutions" / "schedule.py"))
+    operators = random_graph(seed, size=40).operators
+    assert function(operators) == solution[function.__name__](operators)
 
 
 def test_last_uses_drops_a_value_after_its_last_reader() -> None:
