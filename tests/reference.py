@@ -28,11 +28,12 @@ class Entry:
 
     name: str
     function: Callable[..., Any]
+    is_method: bool = False
 
     @cached_property
     def parameters(self) -> list[str]:
-        """The names of its parameters, without ``self`` and ``cls``."""
-        return [name for name in inspect.signature(self.function).parameters if name not in ("self", "cls")]
+        """The names of its parameters, without the first one of a method, which the call does not name."""
+        return list(inspect.signature(self.function).parameters)[self.is_method :]
 
     @cached_property
     def text(self) -> str:
@@ -118,10 +119,11 @@ def _of(name: str, thing: Any) -> Iterator[Entry]:
         if not issubclass(thing, BaseException):
             yield Entry(name, thing)
             for key in dir(thing):
-                method = getattr(inspect.getattr_static(thing, key), "__func__", inspect.getattr_static(thing, key))
+                static = inspect.getattr_static(thing, key)
+                method = getattr(static, "__func__", static)
                 if not getattr(method, "__module__", None) or not method.__module__.startswith("kuiper."):
                     continue
                 if inspect.isfunction(method) and (key == "__call__" or not key.startswith("_")) and method.__doc__:
-                    yield Entry(f"{name}.{key}", method)
+                    yield Entry(f"{name}.{key}", method, not isinstance(static, staticmethod))
     elif callable(thing):
         yield Entry(name, thing)

@@ -20,9 +20,9 @@ from kuiper.course.own_layers import OwnLayerError, begun, build, providers, wit
 from kuiper.explore.arrays import as_levels, levels, number
 from kuiper.explore.timing import layers_run
 from kuiper.explore.values import pictured
+from kuiper.graph.execution import uses_state
 from kuiper.graph.pnnx.ir import Parameter
 from kuiper.graph.pnnx.values import spell_value
-from kuiper.graph.step import uses_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -33,10 +33,10 @@ from kuiper.engine.transfers import export_typed, export_value
 from kuiper.engine.values import AnyValue, HostValue, Value
 from kuiper.errors import KuiperError
 from kuiper.expression.expression_layer import Expression
+from kuiper.graph.execution import uses_state
+from kuiper.graph.failures import check_results, operator_failure
 from kuiper.graph.fallback import noting
-from kuiper.graph.operator_failure import check_results, operator_failure
 from kuiper.graph.schedule import depth_first_order
-from kuiper.graph.step import uses_state
 from kuiper.layers.operand_parameters import computes_as_kuiper
 from kuiper.layers.operators.attribute import Attribute
 from kuiper.layers.operators.onnx_control_flow import If, Loop

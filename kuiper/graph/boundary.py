@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.errors import DataTypeError, ShapeError
-from kuiper.graph.out_of_memory import naming_the_place, out_of_memory
+from kuiper.graph.failures import naming_the_place, out_of_memory
 from kuiper.graph.pnnx import DataType
 from kuiper.tensor import Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kuiper.graph.layer_protocol import LayerProtocol
-    from kuiper.graph.runtime_operator import RuntimeOperand
+    from kuiper.graph.runtime_operator import LayerProtocol, RuntimeOperand
 
 # Element types that an input may be declared as, and what arrays of it look like inside the graph.
 _DTYPES = {

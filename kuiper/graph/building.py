@@ -2,23 +2,64 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pickle
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any
 
-from kuiper.errors import UnsupportedOperatorError
+from kuiper.errors import GraphStateError, UnsupportedOperatorError
 from kuiper.graph.fallback import noting
 from kuiper.graph.from_onnx import put_back_what_onnx_had
 from kuiper.graph.in_place import put_parts_back
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from kuiper.graph.passes import Pass
-    from kuiper.graph.pnnx import Operator
-    from kuiper.graph.protocols import RegistryProtocol
+    from kuiper.graph.pnnx import Graph, Operator
+    from kuiper.graph.protocols import BodyProtocol, MakeEngine, MakePage, RegistryProtocol
     from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
 
 ENDS = ("pnnx.Input", "pnnx.Output")
 """The operator types that are the graph's own ends and need no layer."""
+
+
+class GraphState(Enum):
+    """What a RuntimeGraph still needs before it can run."""
+
+    NEED_INIT = "needs init()"
+    NEED_BUILD = "needs build()"
+    COMPLETE = "complete"
+
+
+@dataclass(frozen=True)
+class Factories:
+    """What makes a graph's layers, its engine and its page; a copy, in this process or in another, needs it again."""
+
+    registry: Any = None
+    engine: MakeEngine | None = None
+    explorer: MakePage | None = None
+    where: str = "graph"
+
+    def fixed(self, types: Iterable[str]) -> Factories:
+        """With what a registry that can give a ``snapshot``, as kuiper's can, makes of these types now."""
+        snapshot = getattr(self.registry, "snapshot", None)
+        return Factories(snapshot(types) if snapshot else self.registry, self.engine, self.explorer, self.where)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Factories:
+        """A copied model is made by the same."""
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickle, which stores classes by their names: another process must find them."""
+        for factory in (self.registry, self.engine, self.explorer):
+            try:
+                pickle.dumps(factory)
+            except Exception as error:
+                expected = "layers that another process can import"
+                hint = "define their class at the top level of a module, or send the path of the model instead"
+                raise GraphStateError(self.where, expected, f"{type(error).__name__}: {error}", hint) from error
+        return Factories, (self.registry, self.engine, self.explorer, self.where)
 
 
 def rewritten(
@@ -48,11 +89,16 @@ def rewritten_in_turn(
         yield operators
 
 
-def make_layers(operators: Sequence[RuntimeOperator], registry: RegistryProtocol) -> None:
-    """Give each operator that has none its layer."""
+def make_layers(
+    operators: Sequence[RuntimeOperator], registry: RegistryProtocol, body: Callable[[str, Graph], BodyProtocol]
+) -> None:
+    """Give each operator that has none its layer, and a condition or a loop what runs its bodies, made by ``body``."""
     for op in operators:
         if op.type not in ENDS and op.layer is None:
             op.layer = registry.create(op)
+    for op in operators:
+        if op.graphs and (take_bodies := getattr(op.layer, "take_bodies", None)):
+            take_bodies({name: body(f"{op.where}: {name}", graph) for name, graph in op.graphs.items()})
 
 
 def types_of(operators: Sequence[RuntimeOperator] | Sequence[Operator]) -> set[str]:
@@ -72,13 +118,11 @@ def unsupported(operators: Sequence[RuntimeOperator], registry: RegistryProtocol
 
 def refuse_unsupported(operators: Sequence[RuntimeOperator], registry: RegistryProtocol, where: str) -> None:
     """Raise one UnsupportedOperatorError that lists every operator type that the registry lacks, if there is any."""
-    missing = unsupported(operators, registry)
-    if not missing:
-        return
     lines = []
-    for type_name, names in missing.items():
+    for type_name, names in unsupported(operators, registry).items():
         near = registry.near_matches(type_name)
         similar = f" (similar: {', '.join(near)})" if near else ""
         lines.append(f"{type_name} '{names[0]}'" + (f" and {len(names) - 1} more" if names[1:] else "") + similar)
-    expected = "operator types that kuiper knows"
-    raise UnsupportedOperatorError(where, expected, ", ".join(lines), hint="see docs/inside/add-a-layer.md")
+    if lines:
+        expected = "operator types that kuiper knows"
+        raise UnsupportedOperatorError(where, expected, ", ".join(lines), hint="see docs/inside/add-a-layer.md")

@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
-    from kuiper.graph.protocols import RunnableGraph
+    from kuiper.graph.protocols import OperatorTime, RunnableGraph
     from kuiper.graph.runtime_operator import RuntimeOperator
-    from kuiper.graph.step import OperatorTime
 
 _BAR = 20  # characters of the longest bar
 

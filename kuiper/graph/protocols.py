@@ -1,38 +1,25 @@
 """What the graph asks of those that it is handed, and what they ask of the graph.
 
 A graph is handed layers, the registry that makes them, and an engine; it imports none of them. An engine, a summary or
-a profile is handed a graph, and does not import it either. Whatever has these fields and methods will do.
+a profile is handed a graph, and does not import it either. Whatever has these fields and methods will do. What a layer
+must have stands in front of the operator that has one (``LayerProtocol``).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
-
-from kuiper.graph.layer_protocol import LayerProtocol
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from os import PathLike
 
     import numpy as np
 
     from kuiper.graph.fallback import Refusal
     from kuiper.graph.report import Report
-    from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
+    from kuiper.graph.runtime_operator import LayerProtocol, RuntimeOperand, RuntimeOperator
     from kuiper.graph.state import State
-    from kuiper.graph.step import Observer, OperatorTime
-
-__all__ = [
-    "BodyProtocol",
-    "ExecutorProtocol",
-    "ExplorerProtocol",
-    "LayerProtocol",
-    "PageProtocol",
-    "PlanStepProtocol",
-    "RegistryProtocol",
-    "RunnableGraph",
-    "WiredGraph",
-]
 
 
 class RegistryProtocol(Protocol):
@@ -60,8 +47,8 @@ class ExecutorProtocol(Protocol):
     ``observer`` is called with each step and the seconds it took, in the order of the steps, but not at once: the clock
     of compiled steps is read when the last of them is done. What it was told counts only if there is an answer.
 
-    ``state`` is given to a graph that has state, and only then; without ``outputs`` it is all that is wanted, and the
-    answer is an empty tuple.
+    ``state`` is None for a graph without state; without ``outputs`` it is all that is wanted, and the answer is an
+    empty tuple.
     """
 
     def run(
@@ -98,18 +85,15 @@ class BodyProtocol(WiredGraph, Protocol):
     def run_body(self, inputs: Sequence[Any], /) -> tuple[Any, ...]: ...
 
 
-class PageProtocol(Protocol):
-    """A page that shows a graph at work: one HTML file, or a frame in a notebook."""
+class OperatorTime(NamedTuple):
+    """How long an operator took, or a step of it, in seconds, and when that was known: at its end or later.
 
-    def save(self, path: str | PathLike[str], /) -> None: ...
+    ``clock`` is a time of ``time.perf_counter``.
+    """
 
-    def _repr_html_(self) -> str: ...
-
-
-class ExplorerProtocol(Protocol):
-    """What makes the page of a graph at work on these inputs; ``kuiper.explore.explore`` is one."""
-
-    def __call__(self, graph: Any, /, *inputs: Any) -> PageProtocol: ...
+    op: RuntimeOperator
+    seconds: float
+    clock: float
 
 
 class RunnableGraph(WiredGraph, Protocol):
@@ -118,3 +102,19 @@ class RunnableGraph(WiredGraph, Protocol):
     def forward(self, *inputs: Any, observer: Observer | None = None) -> Any: ...
 
     def time_operators(self, *inputs: Any) -> list[OperatorTime]: ...
+
+
+class PageProtocol(Protocol):
+    """A page that shows a graph at work: one HTML file, or a frame in a notebook."""
+
+    def save(self, path: str | PathLike[str], /) -> None: ...
+
+    def _repr_html_(self) -> str: ...
+
+
+Observer = Callable[["RuntimeOperator", tuple[Any, ...], float], None]
+"""Is called after each operator with the operator, its outputs and the seconds it took."""
+
+MakeEngine = Callable[[WiredGraph], ExecutorProtocol]
+MakePage = Callable[..., PageProtocol]
+"""Of a graph and its inputs, as ``kuiper.explore.explore`` is."""

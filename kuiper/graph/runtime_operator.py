@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -11,9 +11,8 @@ from kuiper.errors import ParameterError
 from kuiper.graph.quantized_weight import QuantizedAttribute
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from kuiper.graph.layer_protocol import LayerProtocol
     from kuiper.graph.pnnx.ir import DataType, Dimension, Graph, ParameterType
     from kuiper.graph.quantized_weight import QuantizedWeight
     from kuiper.graph.runtime_attribute import AnyAttribute
@@ -31,6 +30,104 @@ SPELLED_FLOATS = {
     "nan.0": float("nan"),
     "-nan": float("nan"),
 }
+
+_READER = """{says}
+
+Parameters
+----------
+key : the name of the parameter
+default : what a missing parameter stands for, as does None in the file; without one the file must have it
+
+Returns
+-------
+The value, or the default as it is.
+
+Raises
+------
+ParameterError
+    If the parameter is missing and has no default, or its value is of another kind; the message names the operator.
+
+Examples
+--------
+>>> from kuiper.graph.pnnx import parse_value
+>>> op = RuntimeOperator("nn.X", "x", params={{"key": parse_value({file!r}, "x.param")}})
+>>> op.{name}("key"), op.{name}("other", {default!r})
+{answer}
+"""
+
+
+def _to_int(value: Any) -> int:
+    if isinstance(value, (list, tuple)) and len(value) == 1:
+        (value,) = value
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError
+    return int(value)
+
+
+def _to_float(value: Any) -> float:
+    if isinstance(value, str):
+        return SPELLED_FLOATS[value]
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError
+    return float(value)
+
+
+def _to_bool(value: Any) -> bool:
+    if isinstance(value, (bool, np.bool_)) or (isinstance(value, int) and value in (0, 1)):
+        return bool(value)
+    raise TypeError
+
+
+def _to_str(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _tuple_of(convert: Callable[[Any], T]) -> Callable[[Any], tuple[T, ...]]:
+    return lambda value: tuple(map(convert, value if isinstance(value, (list, tuple)) else (value,)))
+
+
+def _to_pair(value: Any) -> tuple[int, int]:
+    numbers = _tuple_of(_to_int)(value)
+    vertical, horizontal = numbers * 2 if len(numbers) == 1 else numbers
+    return vertical, horizontal
+
+
+def _reader(
+    name: str, convert: Callable[[Any], T], expected: str, says: str, *, file: str, default: object, answer: str
+) -> Callable[..., T]:
+    """The method of RuntimeOperator that reads a parameter and converts it; ``says`` begins its docstring."""
+
+    def read(op: RuntimeOperator, key: str, default: Any = REQUIRED) -> T:
+        if not op.has_param(key):
+            if default is REQUIRED:
+                known = ", ".join(sorted(op.params)) or "none"
+                raise ParameterError(op.where, f"a parameter '{key}'", f"parameters: {known}")
+            return cast("T", default)
+        value = op.params[key].value
+        try:
+            return convert(value)
+        except (KeyError, TypeError, ValueError):
+            raise ParameterError(op.where, f"{key}={expected}", repr(value)) from None
+
+    read.__name__, read.__qualname__ = name, f"RuntimeOperator.{name}"
+    read.__doc__ = _READER.format(says=says, name=name, file=file, default=default, answer=answer)
+    return read
+
+
+class LayerProtocol(Protocol):
+    """What the graph asks of a layer."""
+
+    @property
+    def is_no_op(self) -> bool: ...
+
+    @property
+    def uses_state(self) -> bool: ...
+
+    def forward(self, *inputs: Any) -> Any: ...
+
+    def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int: ...
 
 
 @dataclass
@@ -120,194 +217,42 @@ class RuntimeOperator:
         """Whether the file gives this parameter a value (an explicit None counts as no value)."""
         return key in self.params and self.params[key].value is not None
 
-    def int_param(self, key: str, default: Any = REQUIRED) -> int:
-        """A whole number; a list of one counts as its number, for a computed one may be a vector of one.
-
-        Parameters
-        ----------
-        key : the name of the parameter
-        default : what a missing parameter stands for, as does None in the file; without one the file must have it
-
-        Returns
-        -------
-        The value, or the default as it is.
-
-        Raises
-        ------
-        ParameterError
-            If the parameter is missing and has no default, or its value is of another kind; the message names the
-            operator.
-
-        Examples
-        --------
-        >>> from kuiper.graph.pnnx import parse_value
-        >>> op = RuntimeOperator("nn.X", "x", params={"key": parse_value("3", "x.param")})
-        >>> op.int_param("key"), op.int_param("other", 7)
-        (3, 7)
-        """
-        return self._read(key, default, "a whole number", _to_int)
-
-    def float_param(self, key: str, default: Any = REQUIRED) -> float:
-        """A number; PNNX's spelled ``inf``, ``-inf`` and ``nan`` are accepted, as are whole numbers.
-
-        Parameters
-        ----------
-        key : the name of the parameter
-        default : what a missing parameter stands for, as does None in the file; without one the file must have it
-
-        Returns
-        -------
-        The value, or the default as it is.
-
-        Raises
-        ------
-        ParameterError
-            If the parameter is missing and has no default, or its value is of another kind; the message names the
-            operator.
-
-        Examples
-        --------
-        >>> from kuiper.graph.pnnx import parse_value
-        >>> op = RuntimeOperator("nn.X", "x", params={"key": parse_value("-inf", "x.param")})
-        >>> op.float_param("key"), op.float_param("other", 0.5)
-        (-inf, 0.5)
-        """
-        return self._read(key, default, "a number", _to_float)
-
-    def bool_param(self, key: str, default: Any = REQUIRED) -> bool:
-        """True or False; 0 and 1 are accepted.
-
-        Parameters
-        ----------
-        key : the name of the parameter
-        default : what a missing parameter stands for, as does None in the file; without one the file must have it
-
-        Returns
-        -------
-        The value, or the default as it is.
-
-        Raises
-        ------
-        ParameterError
-            If the parameter is missing and has no default, or its value is of another kind; the message names the
-            operator.
-
-        Examples
-        --------
-        >>> from kuiper.graph.pnnx import parse_value
-        >>> op = RuntimeOperator("nn.X", "x", params={"key": parse_value("True", "x.param")})
-        >>> op.bool_param("key"), op.bool_param("other", False)
-        (True, False)
-        """
-        return self._read(key, default, "True or False", _to_bool)
-
-    def str_param(self, key: str, default: Any = REQUIRED) -> str:
-        """A word.
-
-        Parameters
-        ----------
-        key : the name of the parameter
-        default : what a missing parameter stands for, as does None in the file; without one the file must have it
-
-        Returns
-        -------
-        The value, or the default as it is.
-
-        Raises
-        ------
-        ParameterError
-            If the parameter is missing and has no default, or its value is of another kind; the message names the
-            operator.
-
-        Examples
-        --------
-        >>> from kuiper.graph.pnnx import parse_value
-        >>> op = RuntimeOperator("nn.X", "x", params={"key": parse_value("bilinear", "x.param")})
-        >>> op.str_param("key"), op.str_param("other", "nearest")
-        ('bilinear', 'nearest')
-        """
-        return self._read(key, default, "a word", _to_str)
-
-    def ints_param(self, key: str, default: Any = REQUIRED) -> tuple[int, ...]:
-        """A tuple of whole numbers; a single number counts as a tuple of one.
-
-        Parameters
-        ----------
-        key : the name of the parameter
-        default : what a missing parameter stands for, as does None in the file; without one the file must have it
-
-        Returns
-        -------
-        The value, or the default as it is.
-
-        Raises
-        ------
-        ParameterError
-            If the parameter is missing and has no default, or its value is of another kind; the message names the
-            operator.
-
-        Examples
-        --------
-        >>> from kuiper.graph.pnnx import parse_value
-        >>> op = RuntimeOperator("nn.X", "x", params={"key": parse_value("(2,3)", "x.param")})
-        >>> op.ints_param("key"), op.ints_param("other", (1,))
-        ((2, 3), (1,))
-        """
-        return self._read(key, default, "whole numbers", _to_ints)
-
-    def floats_param(self, key: str, default: Any = REQUIRED) -> tuple[float, ...]:
-        """A tuple of numbers; a single number counts as a tuple of one.
-
-        Parameters
-        ----------
-        key : the name of the parameter
-        default : what a missing parameter stands for, as does None in the file; without one the file must have it
-
-        Returns
-        -------
-        The value, or the default as it is.
-
-        Raises
-        ------
-        ParameterError
-            If the parameter is missing and has no default, or its value is of another kind; the message names the
-            operator.
-
-        Examples
-        --------
-        >>> from kuiper.graph.pnnx import parse_value
-        >>> op = RuntimeOperator("nn.X", "x", params={"key": parse_value("(2.0,0.5)", "x.param")})
-        >>> op.floats_param("key"), op.floats_param("other", (1.0,))
-        ((2.0, 0.5), (1.0,))
-        """
-        return self._read(key, default, "numbers", _to_floats)
-
-    def pair_param(self, key: str, default: Any = REQUIRED) -> tuple[int, int]:
-        """(vertical, horizontal); a single number stands for both, as in torch.
-
-        Parameters
-        ----------
-        key : the name of the parameter
-        default : what a missing parameter stands for, as does None in the file; without one the file must have it
-
-        Returns
-        -------
-        The value, or the default as it is.
-
-        Raises
-        ------
-        ParameterError
-            If the parameter is missing and has no default, or its value is of another kind; the message names the
-            operator.
-
-        Examples
-        --------
-        >>> from kuiper.graph.pnnx import parse_value
-        >>> op = RuntimeOperator("nn.X", "x", params={"key": parse_value("3", "x.param")})
-        >>> op.pair_param("key"), op.pair_param("other", (1, 2))
-        ((3, 3), (1, 2))
-        """
-        return self._read(key, default, "one or two whole numbers", _to_pair)
+    # The readers: what a value becomes, what the file must say, and an example.
+    int_param = _reader(
+        "int_param", _to_int, "a whole number",
+        "A whole number; a list of one counts as its number, for a computed one may be a vector of one.",
+        file="3", default=7, answer="(3, 7)",
+    )  # fmt: skip
+    float_param = _reader(
+        "float_param", _to_float, "a number",
+        "A number; PNNX's spelled ``inf``, ``-inf`` and ``nan`` are accepted, as are whole numbers.",
+        file="-inf", default=0.5, answer="(-inf, 0.5)",
+    )  # fmt: skip
+    bool_param = _reader(
+        "bool_param", _to_bool, "True or False",
+        "True or False; 0 and 1 are accepted.",
+        file="True", default=False, answer="(True, False)",
+    )  # fmt: skip
+    str_param = _reader(
+        "str_param", _to_str, "a word",
+        "A word.",
+        file="bilinear", default="nearest", answer="('bilinear', 'nearest')",
+    )  # fmt: skip
+    ints_param = _reader(
+        "ints_param", _tuple_of(_to_int), "whole numbers",
+        "A tuple of whole numbers; a single number counts as a tuple of one.",
+        file="(2,3)", default=(1,), answer="((2, 3), (1,))",
+    )  # fmt: skip
+    floats_param = _reader(
+        "floats_param", _tuple_of(_to_float), "numbers",
+        "A tuple of numbers; a single number counts as a tuple of one.",
+        file="(2.0,0.5)", default=(1.0,), answer="((2.0, 0.5), (1.0,))",
+    )  # fmt: skip
+    pair_param = _reader(
+        "pair_param", _to_pair, "one or two whole numbers",
+        "(vertical, horizontal); a single number stands for both, as in torch.",
+        file="3", default=(1, 2), answer="((3, 3), (1, 2))",
+    )  # fmt: skip
 
     def quantized(self, key: str) -> QuantizedWeight | None:
         """A weight as whole numbers and scales, if that is how the file has it."""
@@ -337,19 +282,6 @@ class RuntimeOperator:
             raise ParameterError(self.where, f"a weight '{key}'", f"weights: {known}")
         return self.attrs[key]
 
-    def _read(self, key: str, default: Any, expected: str, convert: Callable[[Any], T]) -> T:
-        """Convert one parameter; a missing or None value becomes the default."""
-        if not self.has_param(key):
-            if default is REQUIRED:
-                known = ", ".join(sorted(self.params)) or "none"
-                raise ParameterError(self.where, f"a parameter '{key}'", f"parameters: {known}")
-            return cast("T", default)
-        value = self.params[key].value
-        try:
-            return convert(value)
-        except (TypeError, ValueError):
-            raise ParameterError(self.where, f"{key}={expected}", repr(value)) from None
-
 
 def _neighbour(op: RuntimeOperator | None) -> Any:
     """The operator beside another one, without what is beyond it."""
@@ -358,52 +290,3 @@ def _neighbour(op: RuntimeOperator | None) -> Any:
     outputs = [replace(operand, producer=None, consumers=[]) for operand in op.outputs]
     attrs = op.attrs if op.type == "pnnx.Attribute" else {}
     return replace(op, inputs=[], outputs=outputs, input_names=[], attrs=attrs, layer=None)
-
-
-def _to_int(value: Any) -> int:
-    if isinstance(value, (list, tuple)) and len(value) == 1:
-        (value,) = value
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError
-    return int(value)
-
-
-def _to_float(value: Any) -> float:
-    if isinstance(value, str):
-        if value not in SPELLED_FLOATS:
-            raise ValueError
-        return SPELLED_FLOATS[value]
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise TypeError
-    return float(value)
-
-
-def _to_bool(value: Any) -> bool:
-    if isinstance(value, (bool, np.bool_)) or (isinstance(value, int) and value in (0, 1)):
-        return bool(value)
-    raise TypeError
-
-
-def _to_str(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    return value
-
-
-def _as_sequence(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, (list, tuple)) else (value,)
-
-
-def _to_ints(value: Any) -> tuple[int, ...]:
-    return tuple(_to_int(item) for item in _as_sequence(value))
-
-
-def _to_floats(value: Any) -> tuple[float, ...]:
-    return tuple(_to_float(item) for item in _as_sequence(value))
-
-
-def _to_pair(value: Any) -> tuple[int, int]:
-    numbers = _to_ints(value)
-    if len(numbers) not in (1, 2):
-        raise ValueError
-    return numbers[0], numbers[-1]

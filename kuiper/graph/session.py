@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kuiper.errors import DataTypeError, ParameterError, ShapeError
+from kuiper.errors import DataTypeError, GraphStateError, ParameterError, ShapeError
+from kuiper.graph.state import State
 from kuiper.locks import open_in_children
 from kuiper.tensor import Tensor
 
 if TYPE_CHECKING:
-    from kuiper.graph.execution import Execution
-    from kuiper.graph.state import State
-    from kuiper.graph.step import Observer
+    from kuiper.graph.execution import BuiltGraph, Execution
+    from kuiper.graph.protocols import Observer
 
 LONGEST = 256
 """Tokens of the longest piece: enough for the matrix products to be limited by arithmetic, not by memory."""
@@ -162,6 +162,41 @@ class Session:
         results = self._execution.run((padded,), observer, self._state, outputs)
         self._state.length += count
         return results[0][:, :count] if outputs else None
+
+
+def start(graph: BuiltGraph, max_length: int) -> Session:
+    """Begin a text: a session, whose calls each go on where the one before has ended.
+
+    Parameters
+    ----------
+    max_length : how many tokens the session has room for; its memory grows in proportion
+
+    Returns
+    -------
+    What is called with tokens. Many sessions of one model can go on side by side.
+
+    Raises
+    ------
+    GraphStateError
+        If the graph has not been built, or none of its operators has state.
+    ParameterError
+        If ``max_length`` is not at least 1.
+
+    Examples
+    --------
+    >>> import kuiper
+    >>> from kuiper.models import bundled
+    >>> model = kuiper.load(bundled("cifar_resnet20"))
+    >>> model.start(max_length=64)
+    Traceback (most recent call last):
+    kuiper.errors.GraphStateError: cifar_resnet20.pnnx.param: expected a model with state, got one without
+    """
+    execution = graph.execution
+    if not execution.has_state:
+        raise GraphStateError(graph.name, "a model with state", "one without")
+    if max_length < 1:
+        raise ParameterError(f"{graph.name}: start", "a max_length of at least 1", max_length)
+    return Session(execution, State(max_length), graph.name)
 
 
 def bucket(count: int) -> int:

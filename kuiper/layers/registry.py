@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from kuiper.errors import KuiperError, ParameterError, UnsupportedOperatorError
-from kuiper.graph.operator_failure import operator_failure
+from kuiper.graph.failures import operator_failure
 from kuiper.layers.factories import FACTORIES
 from kuiper.layers.layer import Layer, is_kuipers_own
 from kuiper.layers.operand_parameters import WithOperandParameters, operand_parameters

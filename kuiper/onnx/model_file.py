@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kuiper.bounded_file import obstacle
 from kuiper.errors import KuiperError, ModelFormatError
-from kuiper.graph.out_of_memory import naming_the_place
+from kuiper.graph.failures import naming_the_place
 from kuiper.onnx.checks import all_graphs, bodies_of, check_model, tensors_of
 from kuiper.onnx.element_types import DATA_FIELDS, STRING, numbers
 from kuiper.onnx.external_data import EXTERNAL, external_path, read_external

@@ -20,7 +20,7 @@ from kuiper.errors import (
     ShapeError,
     UnsupportedOperatorError,
 )
-from kuiper.graph.out_of_memory import naming_the_place
+from kuiper.graph.failures import naming_the_place
 from kuiper.onnx import operators as operators  # fills the table
 from kuiper.onnx.builder import GraphBuilder
 from kuiper.onnx.checks import bodies_of

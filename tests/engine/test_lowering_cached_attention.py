@@ -35,7 +35,7 @@ def attention_graph(**params: Any) -> pnnx.Graph:
 
 def run(model: RuntimeGraph, state: Any, inputs: list[np.ndarray]) -> np.ndarray:
     """One call of a graph whose inputs are no tokens."""
-    (answer,) = model._ready().run(tuple(inputs), None, state)
+    (answer,) = model.execution.run(tuple(inputs), None, state)
     state.length += inputs[0].shape[1]
     return np.asarray(answer)
 

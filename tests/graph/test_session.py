@@ -264,7 +264,7 @@ def test_read_computes_no_logits() -> None:
     model.build(registry, True, None, Engine)
     session = model.start(max_length=64)
     session.read(TOKENS[:4])
-    execution = model._ready()
+    execution = model.execution
     assert isinstance(execution.executor, Engine)
     (plan,) = execution.executor._plans.values()
     assert plan is not None

@@ -89,7 +89,7 @@ class MadeUpEngine:
     def __init__(self, graph: RuntimeGraph, answers: bool) -> None:
         self.graph, self.answers = graph, answers
 
-    def run(self, inputs: Sequence[np.ndarray], /, observer: Any = None) -> tuple[Any, ...] | None:
+    def run(self, inputs: Sequence[np.ndarray], /, observer: Any = None, **_: Any) -> tuple[Any, ...] | None:
         relu = next(op for op in self.graph.operators if op.name == "relu")
         for seconds in (3e-6, 4e-6) if observer else ():
             observer(SimpleNamespace(op=relu), seconds)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
-from kuiper.graph.unwired import Unwired
+from kuiper.graph.serialization import SerializedGraph
 
 if TYPE_CHECKING:
     import numpy as np
@@ -158,9 +158,9 @@ class Graph:
                 return operand
         raise KeyError(name)
 
-    def __getstate__(self) -> Unwired:
+    def __getstate__(self) -> SerializedGraph:
         """For pickle and copy, which would follow the wires too deep."""
-        return Unwired.of(self.operators, self.operands)
+        return SerializedGraph.of(self.operators, self.operands)
 
-    def __setstate__(self, state: Unwired) -> None:
+    def __setstate__(self, state: SerializedGraph) -> None:
         self.operators, self.operands = state.wired()

@@ -1,11 +1,11 @@
 """A graph without its wires: what pickle and copy take in the place of one.
 
 Operators and operands point to each other. pickle and deepcopy follow such pointers by recursion, too deep for Python
-where hundreds of operators stand one behind the other. So the nouns go as two lists, and the wires as places in them:
+where hundreds of operators stand one behind the other. So they go as two lists, and the wires as places in them:
 
     operators   [in, conv, out]      operands   [x, y]      wires   in: [] -> [0], conv: [0] -> [1], out: [1] -> []
 
-The same functions serve the nouns of a file (``pnnx.Graph``) and the runtime objects.
+The same functions serve the dataclasses of a file (``pnnx.Graph``) and the runtime objects.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Wires = list[tuple[list[int], list[int]]]
 
 
 @dataclass
-class Unwired:
+class SerializedGraph:
     """Operators without inputs, outputs and layers; operands without producer and consumers; and how they belong.
 
     ``of_operators`` has the places of inputs and outputs, ``of_operands`` those of the producer, if any, and consumers.
@@ -32,25 +32,24 @@ class Unwired:
     of_operands: Wires
 
     @classmethod
-    def of(cls, operators: Sequence[Any], operands: Iterable[Any], **without: Any) -> Unwired:
+    def of(cls, operators: Sequence[Any], operands: Iterable[Any], **without: Any) -> SerializedGraph:
         """Take the wires off; the graph itself is left as it is. ``without`` are fields to be emptied, too."""
         used = [operand for op in operators for operand in (*op.inputs, *op.outputs)]
-        distinct = list(dict.fromkeys([*operands, *used]))
-        place_of = {operand: place for place, operand in enumerate(distinct)}
+        place_of = {operand: place for place, operand in enumerate(dict.fromkeys([*operands, *used]))}
         op_place = {op: place for place, op in enumerate(operators)}
         return cls(
             [
                 replace(op, inputs=[], outputs=[], params=dict(op.params), attrs=dict(op.attrs), **without)
                 for op in operators
             ],
-            [replace(operand, producer=None, consumers=[]) for operand in distinct],
+            [replace(operand, producer=None, consumers=[]) for operand in place_of],
             [([place_of[one] for one in op.inputs], [place_of[one] for one in op.outputs]) for op in operators],
             [
                 (
                     [op_place[op] for op in [operand.producer] if op in op_place],
                     [op_place[op] for op in operand.consumers if op in op_place],
                 )
-                for operand in distinct
+                for operand in place_of
             ],
         )
 

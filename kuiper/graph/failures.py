@@ -1,21 +1,43 @@
-"""What went wrong in an operator, as one KuiperError that names it."""
+"""What goes wrong while a graph is built or runs, as one KuiperError that names the place."""
 
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kuiper.errors import ExecutionError, KuiperError
-from kuiper.graph.out_of_memory import out_of_memory
+from kuiper.errors import ExecutionError, KuiperError, OutOfMemoryError
 from kuiper.tensor_limit import bytes_of, get_tensor_limit, too_large
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kuiper.graph.runtime_operator import RuntimeOperator
 
 _MISSING = re.compile(r"forward\(\) missing \d+ required positional arguments?: (.*)")
 """What Python says where a graph gives a layer too few inputs."""
+
+
+def out_of_memory(where: str, error: MemoryError, hint: str = "") -> OutOfMemoryError:
+    """The error that names the place where memory has run out.
+
+    >>> str(out_of_memory("nn.Conv2d 'c'", MemoryError("cannot have 3 GiB")))
+    "nn.Conv2d 'c': expected enough memory, got MemoryError: cannot have 3 GiB"
+    """
+    return OutOfMemoryError(where, "enough memory", f"MemoryError: {error}" if str(error) else "MemoryError", hint)
+
+
+@contextmanager
+def naming_the_place(where: str) -> Iterator[None]:
+    """Within this block a MemoryError gets the name of the place."""
+    try:
+        yield
+    except OutOfMemoryError:
+        raise
+    except MemoryError as error:
+        raise out_of_memory(where, error) from error
 
 
 def operator_failure(op: RuntimeOperator, error: Exception, expected: str = "a result", hint: str = "") -> KuiperError:
@@ -49,7 +71,7 @@ def operator_failure(op: RuntimeOperator, error: Exception, expected: str = "a r
 def check_results(op: RuntimeOperator, results: Any) -> None:
     """Refuse outputs that are larger than a tensor may be.
 
-    What takes memory was refused when it was asked for. A view takes none, as an expanded axis, but whoever reads it
+    What takes memory was refused when it was asked for. A view takes none, as an expanded axis, but whatever reads it
     has as much to do, and a copy of it takes all.
 
     Raises
