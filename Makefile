@@ -269,9 +269,9 @@ clean:
 
 # What compiling needs.
 $(VENV)/tools:
-	@echo '$(VENV): Cython and setuptools'
+	@echo '$(VENV): Cython, setuptools and NumPy'
 	@test -e $(BIN)/pip || test -e $(BIN)/pip.exe || $(PYTHON) -m venv $(VENV)
-	@$(INSTALL) 'setuptools>=77' 'cython>=3.2.1'
+	@$(INSTALL) 'setuptools>=77' 'cython>=3.2.1' 'numpy>=2.0'
 	@touch $@
 
 $(VENV)/built: $(VENV)/tools $(SOURCES)

@@ -34,6 +34,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy
 from Cython import __version__ as cython_version
 from Cython.Build import cythonize
 from Cython.Build.Dependencies import create_dependency_tree
@@ -102,6 +103,10 @@ SAME_AT_ALL_LEVELS = (
     "kuiper.models.tasks.nms",
     "kuiper.tensor.buffer",
 )
+
+# The one module that calls NumPy in C. What NumPy 2 compiles for this API also runs with NumPy 1.
+NUMPY_USER = "kuiper.allocator"
+NUMPY_API = [("NPY_TARGET_VERSION", "NPY_1_23_API_VERSION"), ("NPY_NO_DEPRECATED_API", "NPY_1_23_API_VERSION")]
 
 # gcc and clang optimise most modules at -O2, with vectors: -O3 makes no kernel faster but these two, and takes a fifth
 # more time to compile. What runs once for a model or for a call needs no more than -O1.
@@ -450,7 +455,11 @@ def extensions() -> list[Extension]:
     for path in sorted((ROOT / "kuiper").rglob("*.pyx")):
         relative = path.relative_to(ROOT)
         name = ".".join(relative.with_suffix("").parts)
-        found.append(Extension(name, [relative.as_posix()], include_dirs=["."]))  # headers of kuiper/
+        extension = Extension(name, [relative.as_posix()], include_dirs=["."])  # headers of kuiper/
+        if name == NUMPY_USER:
+            extension.include_dirs.append(numpy.get_include())
+            extension.define_macros = NUMPY_API
+        found.append(extension)
     shared = Extension(SHARED_UTILITY, ["kuiper/_cyutility.c"])
     return [shared, *found]
 
@@ -478,6 +487,12 @@ def level_prefixes() -> dict[str, str]:
 def higher_level(name: str) -> str:
     """The level of a module that lies in one of those folders; nothing for those beside the sources."""
     return next((level for prefix, level in level_prefixes().items() if name.startswith(prefix)), "")
+
+
+def check_numpy() -> None:
+    """Stop where the compiled module could not be imported beside a later NumPy."""
+    if int(numpy.__version__.partition(".")[0]) < 2:
+        sys.exit(f"numpy: expected 2.0 or later to build kuiper, got {numpy.__version__}; to run it, 1.24 is enough")
 
 
 def check_levels() -> None:
@@ -520,6 +535,7 @@ def to_c(modules: list[Extension]) -> list[Extension]:
 
 if __name__ == "__main__":  # Cython's processes import this file too where they cannot be forked
     check_levels()
+    check_numpy()
     modules = to_c(extensions())
     # pip asks here what it must install for the build. Whoever calls setup.py is told what to install instead.
     setup(

@@ -4,42 +4,33 @@ Most arrays are made within NumPy, by its arithmetic as much as by ``np.empty``,
 them all. NumPy lets a program put its own allocator in the place of NumPy's, for the current context (thread or task) only. This one
 refuses what is too large, which NumPy reports as a MemoryError, and hands everything else to NumPy's own allocator.
 
-NumPy's C functions are found in the table that NumPy keeps for other modules: kuiper is compiled without NumPy's headers.
-
-Source: NumPy Enhancement Proposal 49, "Data allocation strategies"; numpy/core/code_generators/numpy_api.py for the table.
+Source: NumPy Enhancement Proposal 49, "Data allocation strategies".
 """
 
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
-from libc.stdint cimport uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport strcpy
 
-try:
-    from numpy._core import _multiarray_umath as multiarray
-except ImportError:  # NumPy before 2.0
-    from numpy.core import _multiarray_umath as multiarray
+cdef extern from "numpy/arrayobject.h":
+    ctypedef struct Allocator "PyDataMemAllocator":
+        void* ctx
+        void* (*malloc)(void* ctx, size_t size) noexcept nogil
+        void* (*calloc)(void* ctx, size_t count, size_t size) noexcept nogil
+        void* (*realloc)(void* ctx, void* memory, size_t size) noexcept nogil
+        void (*free)(void* ctx, void* memory, size_t size) noexcept nogil
 
-cdef enum:
-    SET_HANDLER = 304  # places in NumPy's table
-    GET_HANDLER = 305
+    ctypedef struct Handler "PyDataMem_Handler":
+        char name[127]
+        Allocator allocator
 
-# PyDataMem_Handler of NumPy, version 1.
-cdef struct Handler:
-    char name[127]
-    uint8_t version
-    void* ctx
-    void* (*malloc)(void* ctx, size_t size) noexcept nogil
-    void* (*calloc)(void* ctx, size_t count, size_t size) noexcept nogil
-    void* (*realloc)(void* ctx, void* memory, size_t size) noexcept nogil
-    void (*free)(void* ctx, void* memory, size_t size) noexcept nogil
+    int _import_array() except -1
+    object PyDataMem_SetHandler(object handler)
+    object PyDataMem_GetHandler()
 
-ctypedef object (*SetHandler)(object)
-ctypedef object (*GetHandler)()
-
-cdef void** table = <void**> PyCapsule_GetPointer(multiarray._ARRAY_API, NULL)
-cdef SetHandler set_handler = <SetHandler> table[SET_HANDLER]
-cdef object usual = (<GetHandler> table[GET_HANDLER])()
-cdef Handler* numpy = <Handler*> PyCapsule_GetPointer(usual, "mem_handler")
+_import_array()
+cdef object usual = PyDataMem_GetHandler()
+cdef Handler* usual_handler = <Handler*> PyCapsule_GetPointer(usual, "mem_handler")
+cdef Allocator* numpy = &usual_handler.allocator
 cdef Handler handler
 cdef size_t most = 0
 
@@ -56,9 +47,10 @@ cdef void* limited_realloc(void* ctx, void* memory, size_t size) noexcept nogil:
     return NULL if size > most else numpy.realloc(ctx, memory, size)
 
 
-handler = numpy[0]
+handler = usual_handler[0]
 strcpy(handler.name, b"kuiper_limited")
-handler.malloc, handler.calloc, handler.realloc = limited_malloc, limited_calloc, limited_realloc
+handler.allocator.malloc, handler.allocator.calloc = limited_malloc, limited_calloc
+handler.allocator.realloc = limited_realloc
 cdef object limited = PyCapsule_New(&handler, "mem_handler", NULL)
 
 
@@ -101,9 +93,7 @@ cdef object with_own_limit(size_t size):
         raise MemoryError()
     own.handler = handler
     own.most = min(size, most)
-    own.handler.ctx = &own.most
-    own.handler.malloc, own.handler.calloc, own.handler.realloc = own_malloc, own_calloc, own_realloc
-    own.handler.free = own_free
+    own.handler.allocator = Allocator(&own.most, own_malloc, own_calloc, own_realloc, own_free)
     return PyCapsule_New(own, "mem_handler", drop_own)
 
 
@@ -120,7 +110,7 @@ cdef class Limited:
         self.handler = limited if size is None else with_own_limit(size)
 
     def __enter__(self):
-        self.before = set_handler(self.handler)
+        self.before = PyDataMem_SetHandler(self.handler)
 
     def __exit__(self, *error):
-        set_handler(self.before)
+        PyDataMem_SetHandler(self.before)

@@ -141,3 +141,13 @@ def test_setup_refuses_a_cpu_that_the_compiler_does_not_tune_for(tmp_path: Path)
     answer = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert answer.returncode != 0
     assert answer.stderr.splitlines()[-1].endswith("KUIPER_TUNE: expected a name that -mtune knows, got abacus")
+
+
+def test_setup_refuses_a_numpy_whose_modules_no_later_one_imports(tmp_path: Path) -> None:
+    (tmp_path / "numpy.py").write_text('__version__ = "1.26.4"\nget_include = lambda: "."\n')
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    answer = subprocess.run(
+        [sys.executable, "setup.py", "-q", "--name"], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
+    assert answer.returncode != 0
+    assert answer.stderr.splitlines()[-1].startswith("numpy: expected 2.0 or later to build kuiper, got 1.26.4")
