@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kuiper.graph import pnnx
-from kuiper.graph.random_weights import fill_random_weights
+from kuiper.graph.made_up import fill_random_weights
 
 Shape = tuple[int, ...]
 

@@ -24,7 +24,7 @@ from kuiper.course.places import root_here
 from kuiper.course.selection import Selection
 from kuiper.errors import ParameterError
 from kuiper.explore.explore import explore
-from kuiper.graph.sample_inputs import sample_inputs
+from kuiper.graph.made_up import sample_inputs
 from kuiper.models.bundle import bundled_photo
 from kuiper.models.cards.model_card import model_name
 from kuiper.models.lookup import find_model

@@ -11,8 +11,7 @@ from kuiper.cli.input_files import Constant
 from kuiper.engine.engine import Engine
 from kuiper.errors import ParameterError
 from kuiper.graph import RuntimeGraph, pnnx
-from kuiper.graph.random_weights import fill_random_weights
-from kuiper.graph.sample_inputs import sample_inputs
+from kuiper.graph.made_up import fill_random_weights, sample_inputs
 from kuiper.layers import registry
 from kuiper.onnx.source import graph_source, is_onnx
 

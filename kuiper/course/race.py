@@ -17,7 +17,7 @@ from kuiper.course.places import state_folder
 from kuiper.course.state_file import read_state, write_state
 from kuiper.errors import KuiperError
 from kuiper.graph import RuntimeGraph, pnnx
-from kuiper.graph.sample_inputs import sample_inputs
+from kuiper.graph.made_up import sample_inputs
 from kuiper.layers import registry
 from kuiper.models import bundled, bundled_photo
 from kuiper.models.subject import Subject

@@ -19,7 +19,7 @@ from kuiper.explore.stages import Stage, read_stages
 from kuiper.explore.timing import engine_run, layers_run
 from kuiper.explore.values import as_table
 from kuiper.explore.windows import receptive_fields, window_table
-from kuiper.graph.sample_inputs import sample_inputs
+from kuiper.graph.made_up import sample_inputs
 from kuiper.graph.schedule import depth_first_order
 from kuiper.graph.summary import SummaryRow, format_shape, summary_row
 from kuiper.layers import registry

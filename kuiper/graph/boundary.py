@@ -14,7 +14,8 @@ from kuiper.tensor import Tensor
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kuiper.graph.runtime_operator import LayerProtocol, RuntimeOperand
+    from kuiper.graph.layer_protocol import LayerProtocol
+    from kuiper.graph.runtime_operator import RuntimeOperand
 
 # Element types that an input may be declared as, and what arrays of it look like inside the graph.
 _DTYPES = {

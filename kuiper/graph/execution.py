@@ -15,8 +15,8 @@ from kuiper.errors import ExecutionError, GraphStateError, KuiperError, ShapeErr
 from kuiper.graph.boundary import as_input, owned_outputs, shapes_of
 from kuiper.graph.failures import check_results, operator_failure
 from kuiper.graph.fallback import Fallbacks, Refusal
+from kuiper.graph.made_up import sample_inputs
 from kuiper.graph.protocols import OperatorTime, RunnableGraph
-from kuiper.graph.sample_inputs import sample_inputs
 from kuiper.graph.schedule import last_uses
 from kuiper.graph.state import State
 from kuiper.printable import printable

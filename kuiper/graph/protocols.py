@@ -1,14 +1,15 @@
 """What the graph asks of those that it is handed, and what they ask of the graph.
 
 A graph is handed layers, the registry that makes them, and an engine; it imports none of them. An engine, a summary or
-a profile is handed a graph, and does not import it either. Whatever has these fields and methods will do. What a layer
-must have stands in front of the operator that has one (``LayerProtocol``).
+a profile is handed a graph, and does not import it either. Whatever has these fields and methods will do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from kuiper.graph.layer_protocol import LayerProtocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,8 +19,23 @@ if TYPE_CHECKING:
 
     from kuiper.graph.fallback import Refusal
     from kuiper.graph.report import Report
-    from kuiper.graph.runtime_operator import LayerProtocol, RuntimeOperand, RuntimeOperator
+    from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
     from kuiper.graph.state import State
+
+__all__ = [
+    "BodyProtocol",
+    "ExecutorProtocol",
+    "LayerProtocol",
+    "MakeEngine",
+    "MakePage",
+    "Observer",
+    "OperatorTime",
+    "PageProtocol",
+    "PlanStepProtocol",
+    "RegistryProtocol",
+    "RunnableGraph",
+    "WiredGraph",
+]
 
 
 class RegistryProtocol(Protocol):

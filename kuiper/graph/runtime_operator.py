@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
 from kuiper.errors import ParameterError
+from kuiper.graph.pnnx.values import SPELLED_FLOATS
 from kuiper.graph.quantized_weight import QuantizedAttribute
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kuiper.graph.layer_protocol import LayerProtocol
     from kuiper.graph.pnnx.ir import DataType, Dimension, Graph, ParameterType
     from kuiper.graph.quantized_weight import QuantizedWeight
     from kuiper.graph.runtime_attribute import AnyAttribute
@@ -21,15 +23,6 @@ T = TypeVar("T")
 
 REQUIRED: Any = object()
 """The default that means: there is none, the file must give this parameter."""
-
-# The strings that PNNX writes where it means a number.
-SPELLED_FLOATS = {
-    "inf": float("inf"),
-    "-inf": float("-inf"),
-    "nan": float("nan"),
-    "nan.0": float("nan"),
-    "-nan": float("nan"),
-}
 
 _READER = """{says}
 
@@ -114,20 +107,6 @@ def _reader(
     read.__name__, read.__qualname__ = name, f"RuntimeOperator.{name}"
     read.__doc__ = _READER.format(says=says, name=name, file=file, default=default, answer=answer)
     return read
-
-
-class LayerProtocol(Protocol):
-    """What the graph asks of a layer."""
-
-    @property
-    def is_no_op(self) -> bool: ...
-
-    @property
-    def uses_state(self) -> bool: ...
-
-    def forward(self, *inputs: Any) -> Any: ...
-
-    def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int: ...
 
 
 @dataclass

@@ -19,7 +19,8 @@ from kuiper.layers.layer import Array, Layer, is_kuipers_own
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from kuiper.graph.runtime_operator import LayerProtocol, RuntimeOperator
+    from kuiper.graph.layer_protocol import LayerProtocol
+    from kuiper.graph.runtime_operator import RuntimeOperator
 
 
 OF_A_VIEW = ("input", "self", "tensor", "query", "key", "value", "mask")

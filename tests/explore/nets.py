@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import kuiper
 from kuiper.graph import pnnx
-from kuiper.graph.random_weights import fill_random_weights
+from kuiper.graph.made_up import fill_random_weights
 
 if TYPE_CHECKING:
     from kuiper.graph import RuntimeGraph

@@ -332,8 +332,7 @@ pnnx.Output out 1 0 1
 
 
 def test_random_weights_run_a_param_file_alone(tmp_path: Path) -> None:
-    from kuiper.graph.random_weights import fill_random_weights
-    from kuiper.graph.sample_inputs import sample_inputs
+    from kuiper.graph.made_up import fill_random_weights, sample_inputs
 
     text = """7767517
 3 2

@@ -31,7 +31,7 @@ pnnx.Output  out   1 0 2
 
 def linear(engine: Callable[[RuntimeGraph], Any] | None = None) -> RuntimeGraph:
     from kuiper.graph import pnnx
-    from kuiper.graph.random_weights import fill_random_weights
+    from kuiper.graph.made_up import fill_random_weights
 
     file_graph = pnnx.parse_param(LINEAR, "linear.param")
     fill_random_weights(file_graph)

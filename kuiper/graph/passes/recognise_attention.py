@@ -24,7 +24,8 @@ import numpy as np
 from kuiper.graph.passes.fusion import is_addition
 from kuiper.graph.passes.rewiring import forget, sole_reader
 from kuiper.graph.pnnx.ir import DataType, ParameterType
-from kuiper.graph.runtime_operator import SPELLED_FLOATS, RuntimeParameter
+from kuiper.graph.pnnx.values import SPELLED_FLOATS
+from kuiper.graph.runtime_operator import RuntimeParameter
 
 if TYPE_CHECKING:
     from kuiper.graph.protocols import RegistryProtocol

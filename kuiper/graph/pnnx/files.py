@@ -112,19 +112,13 @@ def sibling_bin(param_path: FilePath) -> Path:
 @contextmanager
 def _opened(path: FilePath) -> Iterator[BufferedReader]:
     """The file at a path, open for reading; whatever the system says against it becomes a ModelFormatError."""
-    _check_regular(path)
+    if got := obstacle(path):  # a pipe or a device could keep the reader waiting forever
+        raise ModelFormatError(str(path), "a file", got)
     try:
         with open(path, "rb") as file:
             yield file
     except OSError as error:
         raise ModelFormatError(str(path), "a file that can be read", error) from error
-
-
-def _check_regular(path: FilePath) -> None:
-    """Refuse what is no regular file: a pipe or a device could keep the reader waiting forever."""
-    got = obstacle(path)
-    if got:
-        raise ModelFormatError(str(path), "a file", got)
 
 
 def _read_text(file: BufferedReader, where: str) -> str:

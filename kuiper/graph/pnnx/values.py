@@ -35,7 +35,8 @@ _COMPLEX = re.compile(rf"({_FLOAT.pattern})(?:\+|(?=-))({_FLOAT.pattern})j")
 _WORDS = re.compile(
     "[^\x00-\x20\x7f\ud800-\udfff]*( [^\x00-\x20\x7f\ud800-\udfff@$#=][^\x00-\x20\x7f\ud800-\udfff=]*)*"
 )
-_SPELLED = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan, "-nan": math.nan, "nan.0": math.nan}
+# The words that PNNX writes where it means a number.
+SPELLED_FLOATS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan, "-nan": math.nan, "nan.0": math.nan}
 _CLOSING = {"(": ")", "[": "]"}
 
 _LIST_TYPES = {
@@ -121,8 +122,8 @@ def _parse_list(text: str, where: str) -> Parameter:
 
 def _spelled_float(kind: ParameterType, value: Scalar) -> tuple[ParameterType, Scalar]:
     """The same item, or the float that a word such as ``inf`` spells."""
-    if isinstance(value, str) and value in _SPELLED:
-        return ParameterType.FLOAT, _SPELLED[value]
+    if isinstance(value, str) and value in SPELLED_FLOATS:
+        return ParameterType.FLOAT, SPELLED_FLOATS[value]
     return kind, value
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kuiper.errors import ParameterError
-from kuiper.graph.runtime_operator import SPELLED_FLOATS
+from kuiper.graph.pnnx.values import SPELLED_FLOATS
 from kuiper.layers.layer import Layer
 from kuiper.layers.registry import register
 

@@ -1,24 +1,27 @@
-"""Made-up inputs for a graph: for timing, for drawing, for a first look."""
+"""Made-up inputs for a graph, and weights for one that was read without its .bin: for timing, for a first look."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kuiper.errors import ShapeError
 from kuiper.graph.boundary import input_dtype
+from kuiper.graph.pnnx.data_types import numpy_layout
+from kuiper.graph.pnnx.ir import DataType
 from kuiper.graph.summary import format_shape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.graph.pnnx.ir import Dimension
+    from kuiper.graph.pnnx.ir import Attribute, Dimension, Graph
     from kuiper.graph.protocols import WiredGraph
 
 
 def sample_inputs(graph: WiredGraph, shapes: Sequence[tuple[int, ...]] = (), seed: int = 0) -> tuple[np.ndarray, ...]:
-    """One array for each input: seeded normal numbers, or zeros where the file wants whole numbers.
+    """One array for each input: seeded normal numbers, or zeros where the file wants integers.
 
     ``shapes`` stands in for what the file declares; it must be given where the file leaves a size open, unless that is
     the first of several axes only: one of a batch is enough to look at.
@@ -58,3 +61,27 @@ def _options(graph: WiredGraph) -> str:
         for shape in shapes
     ]
     return " ".join(f"--shape {word}" for word in words)
+
+
+def fill_random_weights(graph: Graph, seed: int = 0) -> None:
+    """Give every attribute without data seeded values that keep activations of about size one.
+
+    Weights are normal with variance 2 / fan-in (He et al., 2015), variances and scales are one, integers zero
+    (they may be indices).
+    """
+    generator = np.random.default_rng(seed)
+    for op in graph.operators:
+        for key, attr in op.attrs.items():
+            if attr.data is None:
+                attr.data = _values(key, attr, generator)
+
+
+def _values(key: str, attr: Attribute, generator: np.random.Generator) -> np.ndarray:
+    dtype, shape = numpy_layout(attr.type, attr.shape)
+    if dtype.kind != "f" or attr.type is DataType.C32:
+        return np.zeros(shape, dtype)
+    if key.endswith("running_var") or (key.endswith("weight") and len(shape) == 1):
+        return np.ones(shape, dtype)
+    fan_in = math.prod(shape[1:]) if len(shape) > 1 else 1
+    scale = math.sqrt(2 / max(fan_in, 1)) if len(shape) > 1 else 0.1
+    return (generator.standard_normal(shape) * scale).astype(dtype)
