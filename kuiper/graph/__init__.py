@@ -1,4 +1,4 @@
-"""Floor 2: from a PNNX file to a graph that can run."""
+"""From a PNNX file to a graph that can run: the package of course 2."""
 
 from kuiper.graph.building import GraphState
 from kuiper.graph.execution import print_step

@@ -42,7 +42,7 @@ class Factories:
     where: str = "graph"
 
     def fixed(self, types: Iterable[str]) -> Factories:
-        """With what a registry that can give a ``snapshot``, as kuiper's can, makes of these types now."""
+        """The same, with what the registry makes of these types now, if it can give a ``snapshot``, as kuiper's can."""
         snapshot = getattr(self.registry, "snapshot", None)
         return Factories(snapshot(types) if snapshot else self.registry, self.engine, self.explorer, self.where)
 

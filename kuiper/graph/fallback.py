@@ -1,14 +1,14 @@
 """What runs on a slower way than it should, why, and how that is told.
 
-A graph that its engine does not take is run by its layers, and a graph whose passes fail as it stands in the file: the
-answer is the same, but comes many times later. Where that must be so, because an input is empty, say, the
-engine's refusal says it to whoever asks for the plan. Where it is a mistake of kuiper's, everybody is told:
+A graph that its engine refuses is run by its layers, and a graph whose passes fail is run as it stands in the file. The
+answer is the same, but takes many times as long. Some refusals are right, for example of an empty input: ``plan`` shows
+the reason. The others are mistakes of kuiper's, and the user is told:
 
     a FallbackWarning, once for a model   what failed, in which operator, and what runs instead
     KUIPER_STRICT=1                       the error itself, with its traceback
 
-It counts as a mistake only once the slower way has led to an answer. If that fails as well, its error is what there is
-to say, and it is the same with an engine and without.
+It counts as a mistake only once the slower way has led to an answer. If that fails as well, its error is raised, which
+is the same with an engine and without.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From the nouns of a file to runtime objects: ``RuntimeGraph.init`` in one function per noun."""
+"""From the dataclasses of a file to runtime objects: what ``RuntimeGraph.init`` does, one function for each class."""
 
 from __future__ import annotations
 
@@ -7,41 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.errors import ModelFormatError
-from kuiper.graph import pnnx
 from kuiper.graph.pnnx import DataType
 from kuiper.graph.quantized_weight import SCALES, QuantizedAttribute, quantized_weight
 from kuiper.graph.runtime_attribute import RuntimeAttribute
 from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator, RuntimeParameter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from os import PathLike
-
+    from kuiper.graph import pnnx
     from kuiper.graph.runtime_attribute import AnyAttribute
-
-    Source = str | PathLike[str] | pnnx.Graph | Callable[[], pnnx.Graph]
-    """A path of a .param file, a graph made in code, or a function that makes one."""
-
-
-def read_operators(
-    source: Source, bin_path: str | PathLike[str] | None, name: str
-) -> tuple[list[RuntimeOperator], list[RuntimeOperand]]:
-    """The runtime operators and operands of a graph that is made in code, or read.
-
-    Raises
-    ------
-    ModelFormatError
-        If the files do not follow the format.
-    """
-    if isinstance(source, pnnx.Graph):
-        return runtime_operators(source, name)
-    if callable(source):
-        return runtime_operators(source(), name)
-    graph = pnnx.load(source, bin_path)
-    found = runtime_operators(graph, name)
-    for op in graph.operators:  # they and the operands are a circle, which would keep the weights for a while
-        op.attrs.clear()
-    return found
 
 
 def runtime_operators(graph: pnnx.Graph, name: str) -> tuple[list[RuntimeOperator], list[RuntimeOperand]]:

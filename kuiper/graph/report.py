@@ -67,7 +67,7 @@ class Report:
 
 
 def format_count(number: int | None) -> str:
-    """A whole number with a thousands separator, "-" for an unknown one and for zero.
+    """An integer with a thousands separator, "-" for an unknown one and for zero.
 
     >>> format_count(11689512), format_count(0)
     ('11,689,512', '-')

@@ -36,7 +36,7 @@ class RuntimeAttribute:
 
     @property
     def data(self) -> np.ndarray:
-        """The array. Where the engine alone has the weight, it is made anew for each who asks."""
+        """The array. Where only the engine has the weight, each call makes a new one."""
         return self.stored.get()
 
     def parts(self) -> tuple[np.ndarray, ...]:

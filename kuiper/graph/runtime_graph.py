@@ -21,7 +21,7 @@ from kuiper.graph.building import Factories, GraphState
 from kuiper.graph.execution import Execution
 from kuiper.graph.failures import naming_the_place
 from kuiper.graph.fallback import Refusal
-from kuiper.graph.from_pnnx import read_operators
+from kuiper.graph.from_pnnx import runtime_operators
 from kuiper.graph.passes import DEFAULT_PASSES, find_passes
 from kuiper.graph.schedule import queue_order
 from kuiper.graph.serialization import SerializedGraph
@@ -29,19 +29,18 @@ from kuiper.graph.session import start
 from kuiper.tensor_limit import Limited
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from os import PathLike
 
-    from kuiper.graph.from_pnnx import Source
     from kuiper.graph.passes import Pass
     from kuiper.graph.protocols import MakeEngine, MakePage, Observer, OperatorTime, RegistryProtocol
     from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
 
+    Source = str | PathLike[str] | pnnx.Graph | Callable[[], pnnx.Graph]
+
 
 class RuntimeGraph:
-    """A model: operators, the operands between them, and the order in which they run.
-
-    ``kuiper.load`` makes one, calls ``init`` and calls ``build``.
+    """A model: operators, the operands between them, and the order in which they run; ``kuiper.load`` makes one.
 
     Parameters
     ----------
@@ -87,7 +86,12 @@ class RuntimeGraph:
         if self.state is not GraphState.NEED_INIT:
             return
         with naming_the_place(self.name):
-            self.operators, self.operands = read_operators(self._source, self._bin_path, self.name)
+            source = self._source() if callable(self._source) else self._source
+            graph = source if isinstance(source, pnnx.Graph) else pnnx.load(source, self._bin_path)
+            self.operators, self.operands = runtime_operators(graph, self.name)
+            if graph is not source:
+                for op in graph.operators:  # they and the operands are a circle, which would keep the weights alive
+                    op.attrs.clear()
         self.state = GraphState.NEED_BUILD
 
     def build(
@@ -182,10 +186,7 @@ class RuntimeGraph:
 
     @property
     def fallbacks(self) -> tuple[str, ...]:
-        """The mistakes of kuiper's because of which the model takes a slower way than it should; docs/inside/engine.md.
-
-        The first of them has been told by a FallbackWarning. The graph must have been built.
-        """
+        """The mistakes of kuiper's because of which the model is slower than it should be: docs/inside/engine.md."""
         return self.execution.fallbacks.texts
 
     def unbuilt(self) -> RuntimeGraph:
@@ -240,8 +241,7 @@ class RuntimeGraph:
     def time_operators(self, *inputs: Any) -> list[OperatorTime]:
         """Run once, as ``forward`` does without an observer, and say how long each operator took, in order.
 
-        With an engine there is an entry for each of an operator's steps, and none for an operator that costs nothing,
-        such as a view. Errors are those of ``forward``.
+        With an engine there is an entry for each of an operator's steps, and none for a view, which costs nothing.
         """
         with naming_the_place(self.name), Limited():
             return self.execution.times(inputs)

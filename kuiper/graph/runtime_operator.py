@@ -199,12 +199,12 @@ class RuntimeOperator:
     # The readers: what a value becomes, what the file must say, and an example.
     int_param = _reader(
         "int_param", _to_int, "a whole number",
-        "A whole number; a list of one counts as its number, for a computed one may be a vector of one.",
+        "An integer; a list of one counts as its number, since a computed one may be a vector of one.",
         file="3", default=7, answer="(3, 7)",
     )  # fmt: skip
     float_param = _reader(
         "float_param", _to_float, "a number",
-        "A number; PNNX's spelled ``inf``, ``-inf`` and ``nan`` are accepted, as are whole numbers.",
+        "A number; PNNX's spelled ``inf``, ``-inf`` and ``nan`` are accepted, as are integers.",
         file="-inf", default=0.5, answer="(-inf, 0.5)",
     )  # fmt: skip
     bool_param = _reader(
@@ -219,7 +219,7 @@ class RuntimeOperator:
     )  # fmt: skip
     ints_param = _reader(
         "ints_param", _tuple_of(_to_int), "whole numbers",
-        "A tuple of whole numbers; a single number counts as a tuple of one.",
+        "A tuple of integers; a single number counts as a tuple of one.",
         file="(2,3)", default=(1,), answer="((2, 3), (1,))",
     )  # fmt: skip
     floats_param = _reader(
@@ -234,7 +234,7 @@ class RuntimeOperator:
     )  # fmt: skip
 
     def quantized(self, key: str) -> QuantizedWeight | None:
-        """A weight as whole numbers and scales, if that is how the file has it."""
+        """A weight as integers and scales, if that is how the file has it."""
         attr = self.attrs.get(key)
         return attr.quantized if isinstance(attr, QuantizedAttribute) else None
 

@@ -87,7 +87,7 @@ def last_uses(order: Sequence[RuntimeOperator]) -> list[list[int]]:
     """For each step of the order, the indices of the operands that no later step reads.
 
     A value can be dropped after the step that stands beside it: this is what keeps the memory of a forward pass
-    small. Operands that nobody reads are dropped by the step that produces them.
+    small. Operands without a reader are dropped by the step that produces them.
     """
     last: dict[int, int] = {}
     for step, op in enumerate(order):

@@ -5,8 +5,8 @@
     session(token)       one step: only the new position is computed
 
 Calls of many tokens run in pieces of at most ``LONGEST`` tokens. A piece is padded to a power of two, so that a few
-plans serve all lengths: what the padding leaves in the caches lies behind the end, where nobody reads before it is
-written anew.
+plans serve all lengths. The padding writes past the current length; those positions are overwritten before they are
+read.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Session:
 
     @property
     def max_length(self) -> int:
-        """How many tokens it has room for."""
+        """How many tokens it can hold."""
         return self._state.max_length
 
     @property
@@ -79,7 +79,7 @@ class Session:
 
         Parameters
         ----------
-        tokens : whole numbers (n,), or (b, n) for b texts of one length that go on side by side
+        tokens : integers (n,), or (b, n) for b texts of one length that go on side by side
         observer : is called after each operator, as that of ``RuntimeGraph.forward``; the layers then do the work
 
         Returns
@@ -89,9 +89,9 @@ class Session:
         Raises
         ------
         DataTypeError
-            If they are not whole numbers.
+            If they are not integers.
         ShapeError
-            If there are none, or more than there is room for. As after any error, the session has not moved.
+            If there are none, or more than the session can hold. As after any error, the session has not moved.
 
         Examples
         --------
@@ -143,10 +143,10 @@ class Session:
         """What the graph gives for each piece of the tokens; whatever happens halfway, the session has not moved."""
         with self._lock:
             before, count = self._state.length, tokens.shape[1]
-            room = self._state.max_length - before
-            if count > room:
+            capacity = self._state.max_length - before
+            if count > capacity:
                 hint = f"start(max_length={before + count})"
-                raise ShapeError(self._where, f"at most {room} more tokens", count, hint=hint)
+                raise ShapeError(self._where, f"at most {capacity} more tokens", count, hint=hint)
             try:
                 return [self._run(tokens[:, i : i + LONGEST], outputs, observer) for i in range(0, count, LONGEST)]
             except BaseException:
@@ -156,8 +156,8 @@ class Session:
     def _run(self, tokens: np.ndarray, outputs: bool, observer: Observer | None) -> Any:
         """One piece, padded, and the session moved on."""
         count = tokens.shape[1]
-        room = self._state.max_length - self._state.length
-        padded = np.zeros((len(tokens), min(bucket(count), room)), np.int64)
+        capacity = self._state.max_length - self._state.length
+        padded = np.zeros((len(tokens), min(bucket(count), capacity)), np.int64)
         padded[:, :count] = tokens
         results = self._execution.run((padded,), observer, self._state, outputs)
         self._state.length += count
@@ -169,7 +169,7 @@ def start(graph: BuiltGraph, max_length: int) -> Session:
 
     Parameters
     ----------
-    max_length : how many tokens the session has room for; its memory grows in proportion
+    max_length : how many tokens the session can hold; its memory grows in proportion
 
     Returns
     -------

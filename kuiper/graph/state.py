@@ -9,10 +9,10 @@ Each stateful operator has arrays of its own, made on first use, whose layout is
 behind ``length`` means nothing and will be overwritten: so a call that fails has changed nothing, and going back to an
 earlier length costs nothing.
 
-The caches of a language model are read from main memory at every token, by then the weights have pushed them out of the
-CPU's: out of large pages that takes four fifths of the time. NumPy asks for large pages only where an array fills them.
-So arrays share some, from the first megabytes on: a session of a small model takes no large page. The price is that a
-large page is there as a whole, with room that no text may ever fill.
+The caches of a language model are read from main memory at every token, since the weights have evicted them from the
+CPU's caches. From large pages this takes four fifths of the time. NumPy asks for large pages only where an array fills
+them, so arrays share some. They do so after the first megabytes only: a small model needs no large page. The cost: a
+large page is allocated as a whole, even where no text ever fills it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from kuiper.errors import ShapeError
 from kuiper.pages import LARGE, Stretches, pages
 from kuiper.tensor_limit import check_size
 
-_STRETCH = 16 << 20  # bytes that arrays share; what nobody touches takes no memory
+_STRETCH = 16 << 20  # bytes that arrays share; pages that are never touched take no memory
 
 
 class State:
@@ -35,7 +35,7 @@ class State:
 
     Parameters
     ----------
-    max_length : how many positions it has room for
+    max_length : how many positions it can hold
 
     Examples
     --------
@@ -115,7 +115,7 @@ class OperatorState(NamedTuple):
 
     @property
     def max_length(self) -> int:
-        """How many positions there is room for."""
+        """How many positions the session can hold."""
         return self.state.max_length
 
     def array(self, part: str, shape: tuple[int, ...]) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Weights of a model, which need not lie in memory twice.
 
     at first                  the array that the file gave
-    after ``hand_over``       none: who keeps the same numbers in another order makes the array anew when it is wanted
+    after ``hand_over``       none: the new owner keeps the numbers in another order, and makes the array when asked
 
 The engine packs weights for its kernels and reads nothing else from then on. Readable layers, copies and pickles still
 find them here.
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class StoredArray:
-    """An array that somebody else may come to keep.
+    """An array whose numbers the engine may come to keep in another order.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class StoredArray:
         self._again: Callable[[], np.ndarray] | None = None
 
     def get(self) -> np.ndarray:
-        """The array; after ``hand_over`` a new one for each who asks."""
+        """The array; after ``hand_over`` a new one at each call."""
         array = self._array  # read once: another thread may be handing it over
         if array is None:
             assert self._again is not None

@@ -8,7 +8,7 @@ _MOST = 255
 """Steps from zero to the largest weight: a byte less a zero point."""
 
 _TOLERANCE = 1e-3
-"""How far from a whole number of steps a weight may lie: rounding to float32 moves it by 255 * 2**-23 at most."""
+"""How far from an integer number of steps a weight may lie: rounding to float32 moves it by 255 * 2**-23 at most."""
 
 _SAMPLE = 64
 

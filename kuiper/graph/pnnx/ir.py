@@ -1,4 +1,4 @@
-"""The nouns of a PNNX file: Graph, Operator, Operand, Parameter, Attribute.
+"""The dataclasses of a PNNX file: Graph, Operator, Operand, Parameter, Attribute.
 
 They say what the file says and do nothing. Reading and writing live in ``param_*.py`` and ``bin_*.py`` beside this
 module; what runs is ``kuiper.graph.RuntimeGraph``.
