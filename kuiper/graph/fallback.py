@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 VARIABLE = "KUIPER_STRICT"
 """The environment variable that lets mistakes of kuiper's be errors; empty and 0 do not."""
 
-_LONGEST = 2000  # characters of a reason
-_MOST_TEXTS = 8
+_MAX_CHARACTERS = 2000  # characters of a reason
+_MAX_TEXTS = 8
 _LAYERS = "the model runs on its layers, many times slower"
 
 
@@ -86,7 +86,7 @@ class Refusal:
         """Because of an error that was not to be raised there."""
         where = vars(error).get("__notes__", ())
         reason = ": ".join([*reversed(where), text_of(error)])
-        return cls(printable(reason[:_LONGEST]), True, error if is_strict() else None)
+        return cls(printable(reason[:_MAX_CHARACTERS]), True, error if is_strict() else None)
 
 
 def text_of(error: BaseException) -> str:
@@ -142,7 +142,7 @@ class Fallbacks:
                 raise refusal.error
         with self._lock:
             is_first = not self._texts
-            if text not in self._texts and len(self._texts) < _MOST_TEXTS:
+            if text not in self._texts and len(self._texts) < _MAX_TEXTS:
                 self._texts.append(text)
         if is_first:
             hint = f"the model is not to blame: please report it ({VARIABLE}=1 raises the error)"

@@ -4,7 +4,7 @@
     session(prompt)      logits of every position of the prompt; their keys and values stay in the caches
     session(token)       one step: only the new position is computed
 
-Calls of many tokens run in pieces of at most ``LONGEST`` tokens. A piece is padded to a power of two, so that a few
+Calls of many tokens run in pieces of at most ``MAX_PIECE`` tokens. A piece is padded to a power of two, so that a few
 plans serve all lengths. The padding writes past the current length; those positions are overwritten before they are
 read.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kuiper.graph.execution import BuiltGraph, Execution
     from kuiper.graph.protocols import Observer
 
-LONGEST = 256
+MAX_PIECE = 256
 """Tokens of the longest piece: enough for the matrix products to be limited by arithmetic, not by memory."""
 
 
@@ -148,7 +148,7 @@ class Session:
                 hint = f"start(max_length={before + count})"
                 raise ShapeError(self._where, f"at most {capacity} more tokens", count, hint=hint)
             try:
-                return [self._run(tokens[:, i : i + LONGEST], outputs, observer) for i in range(0, count, LONGEST)]
+                return [self._run(tokens[:, i : i + MAX_PIECE], outputs, observer) for i in range(0, count, MAX_PIECE)]
             except BaseException:
                 self._state.length = before
                 raise

@@ -27,7 +27,7 @@ from kuiper.errors import ShapeError
 from kuiper.pages import LARGE, Stretches, pages
 from kuiper.tensor_limit import check_size
 
-_STRETCH = 16 << 20  # bytes that arrays share; pages that are never touched take no memory
+_SLAB = 16 << 20  # bytes that arrays share; pages that are never touched take no memory
 
 
 class State:
@@ -50,7 +50,7 @@ class State:
         self.max_length = max_length
         self.position = np.zeros(1, np.int64)  # an array, since compiled steps read it where it lies
         self._arrays: dict[str, np.ndarray] = {}
-        self._stretches = Stretches(partial(pages, _STRETCH))
+        self._slabs = Stretches(partial(pages, _SLAB))
 
     @property
     def length(self) -> int:
@@ -91,10 +91,10 @@ class State:
     def _zeros(self, key: str, shape: tuple[int, ...]) -> np.ndarray:
         """Zeros, beside other arrays in large pages unless all of them are small or this one is large."""
         size = 4 * math.prod(shape)
-        if self.nbytes < LARGE or size > _STRETCH // 4:
+        if self.nbytes < LARGE or size > _SLAB // 4:
             return np.zeros(shape, np.float32)
         check_size(shape, where=key)
-        return self._stretches.take(size).view(np.float32).reshape(shape)
+        return self._slabs.take(size).view(np.float32).reshape(shape)
 
     @property
     def nbytes(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-_MOST = 255
+_MAX_STEPS = 255
 """Steps from zero to the largest weight: a byte less a zero point."""
 
 _TOLERANCE = 1e-3
@@ -41,7 +41,7 @@ def _steps_of_largest(row: np.ndarray) -> int:
     if largest == 0:
         return 1
     sample = row[:: max(1, row.size // _SAMPLE)]
-    counts: list[int] = [127, 128, *range(126, 0, -1), *range(129, _MOST + 1)]
+    counts: list[int] = [127, 128, *range(126, 0, -1), *range(129, _MAX_STEPS + 1)]
     for count in counts:
         step = largest / count
         if _are_whole(sample / step) and _are_whole(row / step):

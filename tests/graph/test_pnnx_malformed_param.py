@@ -326,7 +326,7 @@ def test_random_text_raises_nothing_but_model_format_errors(text: str) -> None:
 
 
 def test_more_operators_or_operands_than_fit_into_the_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kuiper.graph.pnnx.param_reader.HIGHEST_COUNT", 4)
+    monkeypatch.setattr("kuiper.graph.pnnx.param_reader.MAX_COUNT", 4)
     with pytest.raises(ModelFormatError, match="huge:2: expected at most 4 operators, got 5"):
         pnnx.parse_param(GOOD, "huge")
     many = "7767517\n2 9\npnnx.Input in 0 5 0 1 2 3 4\npnnx.Output out 1 0 1\n"

@@ -17,7 +17,7 @@ from kuiper.engine.engine import Engine
 from kuiper.engine.plan import Plan
 from kuiper.errors import DataTypeError, GraphStateError, ParameterError, ShapeError
 from kuiper.graph import RuntimeGraph
-from kuiper.graph.session import LONGEST
+from kuiper.graph.session import MAX_PIECE
 from kuiper.graph.state import State
 from kuiper.layers import registry
 from kuiper.models import bundled
@@ -63,7 +63,7 @@ def test_session_in_pieces_of_any_length_gives_the_logits_of_one_call(
     for first, end in zip((0, *cuts), (*cuts, 300), strict=True):
         if end > first:
             close(session(TOKENS[first:end]), whole[first:end])
-    assert len(TOKENS) > LONGEST
+    assert len(TOKENS) > MAX_PIECE
 
 
 def test_read_leaves_the_session_as_a_call_does(model: RuntimeGraph, whole: np.ndarray) -> None:

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from kuiper.errors import ShapeError
-from kuiper.graph.state import _STRETCH, State
+from kuiper.graph.state import _SLAB, State
 from kuiper.pages import LARGE
 from kuiper.tensor_limit import get_tensor_limit, set_tensor_limit
 
 SHAPES = {
     "small": (1, 2, 3, 5),
-    **{f"layers.{i}": (1, 3, 500, 61) for i in range(60)},  # 366 kB each, in all more than a stretch
+    **{f"layers.{i}": (1, 3, 500, 61) for i in range(60)},  # 366 kB each, in all more than a slab
     "odd": (1, 1, 1, 7),
-    "large": (1, 1, _STRETCH // 4, 2),
+    "large": (1, 1, _SLAB // 4, 2),
     "last": (2, 3, 100, 16),
 }
 
@@ -53,14 +53,14 @@ def test_arrays_lie_side_by_side_once_they_fill_a_large_page() -> None:
     gaps = [
         where(state, after) - where(state, key) for key, after in zip(keys[alone:], keys[alone + 1 :], strict=False)
     ]
-    assert sum(gap == -(-size // 64) * 64 for gap in gaps) >= len(gaps) - 1  # one begins a new stretch
+    assert sum(gap == -(-size // 64) * 64 for gap in gaps) >= len(gaps) - 1  # one begins a new slab
 
 
 def test_a_small_state_takes_no_large_page() -> None:
     state = State(max_length=8)
     for i in range(100):
         state.array(f"layers.{i}", (1, 2, 8, 16))
-    assert len(state._stretches._rest) == 0
+    assert len(state._slabs._rest) == 0
 
 
 def test_copy_has_the_same_numbers_on_memory_of_its_own() -> None:
@@ -76,10 +76,10 @@ def test_copy_has_the_same_numbers_on_memory_of_its_own() -> None:
 
 def test_memory_goes_back_with_the_state() -> None:
     state = filled()
-    stretch = weakref.ref(np.asarray(state._stretches._rest.base))
+    slab = weakref.ref(np.asarray(state._slabs._rest.base))
     del state
     gc.collect()
-    assert stretch() is None
+    assert slab() is None
 
 
 def test_array_of_another_shape_than_before() -> None:

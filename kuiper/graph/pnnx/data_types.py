@@ -34,7 +34,7 @@ _NUMPY_TYPES = {
     DataType.U64: "<u8",
 }
 
-LARGEST_SIZE = 2**31 - 1
+MAX_SIZE = 2**31 - 1
 """The largest dimension of a shape: the C++ tools count in int."""
 
 
@@ -76,7 +76,7 @@ def _parse_dimension(text: str, where: str) -> Dimension:
         return None
     if text.startswith("%") and len(text) > 1:
         return text[1:]
-    return parse_int(text, where, f"a size from 0 to {LARGEST_SIZE}", 0, LARGEST_SIZE)
+    return parse_int(text, where, f"a size from 0 to {MAX_SIZE}", 0, MAX_SIZE)
 
 
 def spell_typed_shape(shape: tuple[Dimension, ...], kind: DataType) -> str:

@@ -13,7 +13,7 @@ from kuiper.errors import ModelFormatError
 from kuiper.graph.pnnx.bin_reader import read_weights
 from kuiper.graph.pnnx.bin_writer import check_weights, write_weights
 from kuiper.graph.pnnx.ir import DataType, Graph
-from kuiper.graph.pnnx.param_reader import LONGEST_TEXT, parse_param
+from kuiper.graph.pnnx.param_reader import MAX_TEXT, parse_param
 from kuiper.graph.pnnx.param_writer import format_param
 
 if TYPE_CHECKING:
@@ -123,8 +123,8 @@ def _opened(path: FilePath) -> Iterator[BufferedReader]:
 
 def _read_text(file: BufferedReader, where: str) -> str:
     size = os.fstat(file.fileno()).st_size
-    if size > LONGEST_TEXT:
-        raise ModelFormatError(where, f"at most {LONGEST_TEXT} bytes of text", size, "is this a .param file?")
+    if size > MAX_TEXT:
+        raise ModelFormatError(where, f"at most {MAX_TEXT} bytes of text", size, "is this a .param file?")
     data = file.read()
     try:
         return data.decode()

@@ -22,9 +22,9 @@ from kuiper.graph.pnnx.values import is_always_text, parse_int, parse_value, quo
 MAGIC = "7767517"
 
 # A model of 100,000 operators stays far below all of them; they keep garbage from filling the memory.
-LONGEST_TEXT = 32 * 2**20
-LONGEST_LINE = 2**20
-HIGHEST_COUNT = 2**20
+MAX_TEXT = 32 * 2**20
+MAX_LINE = 2**20
+MAX_COUNT = 2**20
 
 _BLANKS = re.compile("[ \t]+")
 _LINE = re.compile("^.*$", re.MULTILINE)
@@ -67,8 +67,8 @@ def parse_param(text: str, where: str) -> Graph:
     line_count = body.count("\n") + bool(body)
     if operator_count != line_count:
         raise ModelFormatError(f"{where}:2", f"a line for each of {operator_count} operators", f"{line_count} lines")
-    if operator_count > HIGHEST_COUNT:
-        raise ModelFormatError(f"{where}:2", f"at most {HIGHEST_COUNT} operators", operator_count)
+    if operator_count > MAX_COUNT:
+        raise ModelFormatError(f"{where}:2", f"at most {MAX_COUNT} operators", operator_count)
     reader = _GraphReader()
     for number, line in zip(range(3, 3 + operator_count), _LINE.finditer(body), strict=False):
         reader.read_operator(line[0].strip(_SPACE), f"{where}:{number}")
@@ -108,8 +108,8 @@ class _GraphReader:
 
     def read_operator(self, line: str, where: str) -> None:
         """Append the operator of one line."""
-        if len(line) > LONGEST_LINE:
-            raise ModelFormatError(where, f"a line of at most {LONGEST_LINE} characters", len(line))
+        if len(line) > MAX_LINE:
+            raise ModelFormatError(where, f"a line of at most {MAX_LINE} characters", len(line))
         words = _BLANKS.split(line)
         if len(words) < 4:
             got = quote(line) if line else "an empty line"
@@ -137,8 +137,8 @@ class _GraphReader:
             op.inputs.append(self.operands[name])
         for operand in dict.fromkeys(op.inputs):
             operand.consumers.append(op)
-        if len(self.operands) + len(outputs) > HIGHEST_COUNT:
-            raise ModelFormatError(where, f"at most {HIGHEST_COUNT} operands", "more")
+        if len(self.operands) + len(outputs) > MAX_COUNT:
+            raise ModelFormatError(where, f"at most {MAX_COUNT} operands", "more")
         for name in outputs:
             if name in self.operands:
                 raise ModelFormatError(where, "a new operand", f"{quote(name)}, which has a producer already")
