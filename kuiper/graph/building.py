@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -34,24 +34,25 @@ class GraphState(Enum):
 
 @dataclass(frozen=True)
 class Factories:
-    """What makes a graph's layers, its engine and its page; a copy, in this process or in another, needs it again."""
+    """What makes a graph's layers, its engine and its page, after which passes. A copy of the graph needs it again."""
 
     registry: Any = None
     engine: MakeEngine | None = None
     explorer: MakePage | None = None
     where: str = "graph"
+    rewrites: tuple[Pass, ...] = ()
 
     def fixed(self, types: Iterable[str]) -> Factories:
         """The same, with what the registry makes of these types now, if it can give a ``snapshot``, as kuiper's can."""
         snapshot = getattr(self.registry, "snapshot", None)
-        return Factories(snapshot(types) if snapshot else self.registry, self.engine, self.explorer, self.where)
+        return replace(self, registry=snapshot(types)) if snapshot else self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Factories:
         """A copied model is made by the same."""
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """For pickle, which stores classes by their names: another process must find them."""
+        """For pickle, which stores classes by their names: another process must find them. It needs no passes again."""
         for factory in (self.registry, self.engine, self.explorer):
             try:
                 pickle.dumps(factory)
@@ -63,29 +64,23 @@ class Factories:
 
 
 def rewritten(
-    operators: list[RuntimeOperator],
-    operands: list[RuntimeOperand],
-    registry: RegistryProtocol,
-    rewrites: Sequence[Pass],
+    operators: list[RuntimeOperator], operands: list[RuntimeOperand], factories: Factories
 ) -> list[RuntimeOperator]:
-    """The operators after what every graph needs, and after these passes. New operands are added to ``operands``."""
-    *_, operators = rewritten_in_turn(operators, operands, registry, rewrites)
+    """The operators after what every graph needs, and after the passes. New operands are added to ``operands``."""
+    *_, operators = rewritten_in_turn(operators, operands, factories)
     return operators
 
 
 def rewritten_in_turn(
-    operators: list[RuntimeOperator],
-    operands: list[RuntimeOperand],
-    registry: RegistryProtocol,
-    rewrites: Sequence[Pass],
+    operators: list[RuntimeOperator], operands: list[RuntimeOperand], factories: Factories
 ) -> Iterator[list[RuntimeOperator]]:
     """The operators after what every graph needs, and again after each pass, which rewires those it is given."""
     operators = put_back_what_onnx_had(operators, operands)
     operators = put_parts_back(operators, operands)
     yield operators
-    for rewrite in rewrites:
+    for rewrite in factories.rewrites:
         with noting(f"the pass {getattr(rewrite, '__name__', rewrite)}"):
-            operators = rewrite(operators, registry)
+            operators = rewrite(operators, factories.registry)
         yield operators
 
 

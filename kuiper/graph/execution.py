@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kuiper.graph.building import Factories
-    from kuiper.graph.passes import Pass
     from kuiper.graph.protocols import ExecutorProtocol, Observer, WiredGraph
     from kuiper.graph.report import Report
     from kuiper.graph.runtime_operator import RuntimeOperator
@@ -35,7 +34,6 @@ class BuiltGraph(RunnableGraph, Protocol):
     """What a session, a plan and a page ask of a graph that has been built."""
 
     factories: Factories
-    rewrites: tuple[Pass, ...]
 
     @property
     def execution(self) -> Execution: ...

@@ -11,6 +11,7 @@ own get into a real model, and what makes the engine. What the three steps consi
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,7 +69,6 @@ class RuntimeGraph:
         self.order: list[RuntimeOperator] = []
         self._execution: Execution | None = None
         self.factories = Factories()
-        self.rewrites: tuple[Pass, ...] = ()
         self._without_passes = ""
 
     @property
@@ -138,9 +138,9 @@ class RuntimeGraph:
         if passes is None:
             passes = DEFAULT_PASSES if optimize else ()
         rewrites = tuple(find_passes(passes, self.name))
-        factories = Factories(registry, engine, explorer, self.name)
+        factories = Factories(registry, engine, explorer, self.name, rewrites)
         try:
-            self._rewrite_and_complete(rewrites, factories)
+            self._rewrite_and_complete(factories)
             return
         except MemoryError:
             raise
@@ -148,18 +148,17 @@ class RuntimeGraph:
             if rewrites != DEFAULT_PASSES:
                 raise
             refusal = Refusal.of(error)
-        self._rewrite_and_complete((), factories)  # the operators of the file say what is wrong
+        self._rewrite_and_complete(replace(factories, rewrites=()))  # the operators of the file say what is wrong
         self.execution.fallbacks.tell(refusal, "the default passes to succeed", "the model runs without passes, slower")
         (self._without_passes,) = self.fallbacks
 
-    def _rewrite_and_complete(self, rewrites: tuple[Pass, ...], factories: Factories) -> None:
+    def _rewrite_and_complete(self, factories: Factories) -> None:
         """The operators after these passes, and all that they need to run."""
         self.init()
         self.state = GraphState.NEED_INIT  # should a pass or a layer fail halfway, the next build starts from the file
         with naming_the_place(self.name):
             types = building.types_of(self.operators)
-            self.operators = building.rewritten(self.operators, self.operands, factories.registry, rewrites)
-            self.rewrites = rewrites
+            self.operators = building.rewritten(self.operators, self.operands, factories)
             self._complete(factories.fixed(types.union(op.type for op in self.operators)))
 
     def _complete(self, factories: Factories) -> None:
@@ -167,7 +166,7 @@ class RuntimeGraph:
 
         def body(name: str, graph: pnnx.Graph) -> RuntimeGraph:
             runs = RuntimeGraph(graph, name=f"{self.name}: {name}")
-            passes = DEFAULT_PASSES if factories.engine else self.rewrites
+            passes = DEFAULT_PASSES if factories.engine else factories.rewrites
             runs.build(factories.registry, passes=passes, engine=factories.engine)
             return runs
 
@@ -189,6 +188,12 @@ class RuntimeGraph:
         """The mistakes of kuiper's because of which the model is slower than it should be: docs/inside/engine.md."""
         return self.execution.fallbacks.texts
 
+    def as_in_file(self) -> RuntimeGraph:
+        """The same model from the same files and layers, without passes and engine; errors as ``unbuilt``."""
+        graph = self.unbuilt()
+        graph.build(self.factories.registry)
+        return graph
+
     def unbuilt(self) -> RuntimeGraph:
         """The same model from the same files, before ``init``.
 
@@ -200,12 +205,6 @@ class RuntimeGraph:
         if self.execution and self._source is None:
             raise GraphStateError(self.name, "a graph that was read from a file", "a copy of one")
         return RuntimeGraph(self._source, self._bin_path, self.name)
-
-    def as_in_file(self) -> RuntimeGraph:
-        """The same model from the same files and layers, without passes and engine; errors as ``unbuilt``."""
-        graph = self.unbuilt()
-        graph.build(self.factories.registry)
-        return graph
 
     def unsupported(self, registry: RegistryProtocol) -> dict[str, list[str]]:
         """The operator types that the registry lacks, each with the names of its operators; ``init`` must have run."""
@@ -288,7 +287,7 @@ class RuntimeGraph:
         serialized = SerializedGraph.of(self.operators, self.operands, layer=None)
         made = {"operators": serialized, "operands": [], "order": [], "_execution": None}
         if self.state is GraphState.COMPLETE:
-            made |= {"_source": None, "_bin_path": None, "rewrites": ()}  # nothing will read it again
+            made |= {"_source": None, "_bin_path": None}  # nothing will read it again
         return {**vars(self), **made}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

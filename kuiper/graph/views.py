@@ -1,7 +1,7 @@
 """What a graph tells of itself: its summary, its profile, its plan, a drawing, a page to explore.
 
-These functions are methods of ``RuntimeGraph``. What they make stands in modules of its own, which are imported when
-somebody asks for it: a program that only runs a model needs none of them.
+These functions are methods of ``RuntimeGraph``. What they make stands in modules of its own. Those that a program which
+only runs a model does not need are imported on first use.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kuiper.errors import GraphStateError
 from kuiper.graph.building import rewritten_in_turn
 from kuiper.graph.failures import naming_the_place
+from kuiper.graph.summary import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,13 +22,10 @@ if TYPE_CHECKING:
     from kuiper.graph.protocols import PageProtocol, RunnableGraph, WiredGraph
     from kuiper.graph.report import Report
     from kuiper.graph.runtime_operator import RuntimeOperator
-    from kuiper.graph.summary import Summary
 
 
 def summary(graph: RunnableGraph) -> Summary:
     """A table of the operators with their output shapes, parameters and floating-point operations."""
-    from kuiper.graph.summary import Summary
-
     return Summary.of(graph)
 
 
@@ -126,8 +124,8 @@ def stages(graph: BuiltGraph) -> Iterator[tuple[str, list[RuntimeOperator]]]:
     """
     fresh = graph.unbuilt()
     fresh.init()
-    names = ["file", *(rewrite.__name__ for rewrite in graph.rewrites)]
-    turns = rewritten_in_turn(fresh.operators, fresh.operands, graph.factories.registry, graph.rewrites)
+    names = ["file", *(rewrite.__name__ for rewrite in graph.factories.rewrites)]
+    turns = rewritten_in_turn(fresh.operators, fresh.operands, graph.factories)
     yield from zip(names, turns, strict=True)
 
 
