@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from kuiper.graph import pnnx
     from kuiper.graph.runtime_attribute import AnyAttribute
 
+    Shared = dict[tuple[int, DataType], RuntimeAttribute]
+
 
 def runtime_operators(graph: pnnx.Graph, name: str) -> tuple[list[RuntimeOperator], list[RuntimeOperand]]:
     """The runtime operators of a graph in the order of the file, and all operands by index.
@@ -27,7 +29,7 @@ def runtime_operators(graph: pnnx.Graph, name: str) -> tuple[list[RuntimeOperato
         for index, operand in enumerate(graph.operands)
     }
     operators = []
-    shared: dict[int, RuntimeAttribute] = {}
+    shared: Shared = {}
     for op in graph.operators:
         data = [
             (operand, key)
@@ -40,7 +42,7 @@ def runtime_operators(graph: pnnx.Graph, name: str) -> tuple[list[RuntimeOperato
             inputs=[operands[operand] for operand, _ in data],
             outputs=[operands[operand] for operand in op.outputs],
             input_names=[key for _, key in data],
-            params=runtime_params(op),
+            params={key: RuntimeParameter(param.type, param.value) for key, param in op.params.items()},
             attrs=runtime_attrs(op, name, shared),
             graphs=op.graphs,
         )
@@ -69,18 +71,11 @@ def _is_own(op: pnnx.Operator, position: int) -> bool:
     )
 
 
-def runtime_params(op: pnnx.Operator) -> dict[str, RuntimeParameter]:
-    """The settings of an operator, without their spelling in the file."""
-    return {key: RuntimeParameter(param.type, param.value) for key, param in op.params.items()}
-
-
-def runtime_attrs(
-    op: pnnx.Operator, name: str, shared: dict[int, RuntimeAttribute] | None = None
-) -> dict[str, AnyAttribute]:
+def runtime_attrs(op: pnnx.Operator, name: str, shared: Shared) -> dict[str, AnyAttribute]:
     """The weights of an operator; bfloat16, which NumPy lacks, is widened to float32.
 
-    A weight and its scales become one quantised weight. ``shared`` has the weights so far by the identity of their
-    arrays: operators that share an array, as graphs made in code do, share the weight.
+    A weight and its scales become one quantised weight. ``shared`` has the weights so far by the identity and the type
+    of their arrays: operators that share an array, as graphs made in code do, share the weight.
 
     Raises
     ------
@@ -91,15 +86,11 @@ def runtime_attrs(
     for key, attr in op.attrs.items():
         if attr.data is None:
             raise ModelFormatError(name, f"the weight '{op.name}.{key}'", "a graph that was read without its .bin")
-        data = attr.data
-        if shared is not None and id(data) in shared:
-            attrs[key] = shared[id(data)]
-            continue
-        if attr.type is DataType.BF16:
-            data = (data.astype(np.uint32) << 16).view(np.float32)
-        attrs[key] = weight = RuntimeAttribute(attr.type, attr.shape, data)
-        if shared is not None and data is attr.data:
-            shared[id(data)] = weight
+        if (id(attr.data), attr.type) not in shared:
+            is_half = attr.type is DataType.BF16
+            data = (attr.data.astype(np.uint32) << 16).view(np.float32) if is_half else attr.data
+            shared[id(attr.data), attr.type] = RuntimeAttribute(attr.type, attr.shape, data)
+        attrs[key] = shared[id(attr.data), attr.type]
     for key in [key for key in attrs if key + SCALES in attrs]:
         scales = attrs.pop(key + SCALES).data
         attrs[key] = QuantizedAttribute(quantized_weight(attrs[key].data, scales, f"{name}: '{op.name}.{key}'"))

@@ -123,11 +123,9 @@ def summary_row(op: RuntimeOperator, shapes: dict[int, Shape | None]) -> Summary
     inputs = [shapes[operand.index] for operand in op.inputs]
     outputs = [shapes[operand.index] for operand in op.outputs]
     known = [shape for shape in (*inputs, *outputs) if _is_known(shape)]
-    flops: int | None = 0
-    if op.layer is not None:
-        flops = None
-        if len(known) == len(inputs) + len(outputs):
-            flops = op.layer.flops(known[: len(inputs)], known[len(inputs) :])  # type: ignore[arg-type]
+    flops = 0 if op.layer is None else None
+    if op.layer is not None and len(known) == len(inputs) + len(outputs):
+        flops = op.layer.flops(known[: len(inputs)], known[len(inputs) :])  # type: ignore[arg-type]
     parameters = sum(math.prod(attr.shape) for attr in op.attrs.values())
     return SummaryRow(op.type, op.name, outputs, parameters, flops)
 

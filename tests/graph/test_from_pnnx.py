@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from kuiper.graph import pnnx
+from kuiper.graph.from_pnnx import runtime_operators
 from tests.graph.pass_graphs import INPUT, OUTPUT, build, conv, file_graph
 
 WEIGHT = "pnnx.Attribute shared 0 1 w @data=(4,4,3,3)f32 #w=(4,4,3,3)f32"
@@ -39,3 +41,13 @@ def test_a_constant_that_is_not_a_weight_of_the_operator_stays_an_input() -> Non
     assert [operand.name for operand in op.inputs] == ["q", "x", "x"]
     assert op.input_names == ["query", "key", "value"]
     assert model.forward(np.ones((1, 3, 4), np.float32)).shape == (1, 2, 4)
+
+
+def test_operators_that_share_an_array_of_bfloat16_share_the_weight() -> None:
+    data = np.array([0x3F80, 0x4000], np.uint16)  # 1 and 2
+    kinds = (pnnx.DataType.BF16, pnnx.DataType.BF16, pnnx.DataType.U16)
+    operators = [pnnx.Operator("nn.X", kind.name, attrs={"w": pnnx.Attribute(kind, (2,), data)}) for kind in kinds]
+    first, second, bits = (op.attrs["w"] for op in runtime_operators(pnnx.Graph(operators), "model")[0])
+    assert first is second
+    np.testing.assert_array_equal(first.data, [1, 2])
+    np.testing.assert_array_equal(bits.data, data)
