@@ -93,16 +93,7 @@ def _reader(
     """The method of RuntimeOperator that reads a parameter and converts it; ``says`` begins its docstring."""
 
     def read(op: RuntimeOperator, key: str, default: Any = REQUIRED) -> T:
-        if not op.has_param(key):
-            if default is REQUIRED:
-                known = ", ".join(sorted(op.params)) or "none"
-                raise ParameterError(op.where, f"a parameter '{key}'", f"parameters: {known}")
-            return cast("T", default)
-        value = op.params[key].value
-        try:
-            return convert(value)
-        except (KeyError, TypeError, ValueError):
-            raise ParameterError(op.where, f"{key}={expected}", repr(value)) from None
+        return cast("T", op._read(key, default, expected, convert))
 
     read.__name__, read.__qualname__ = name, f"RuntimeOperator.{name}"
     read.__doc__ = _READER.format(says=says, name=name, file=file, default=default, answer=answer)
@@ -195,6 +186,18 @@ class RuntimeOperator:
     def has_param(self, key: str) -> bool:
         """Whether the file gives this parameter a value (an explicit None counts as no value)."""
         return key in self.params and self.params[key].value is not None
+
+    def _read(self, key: str, default: Any, expected: str, convert: Callable[[Any], Any]) -> Any:
+        if not self.has_param(key):
+            if default is REQUIRED:
+                known = ", ".join(sorted(self.params)) or "none"
+                raise ParameterError(self.where, f"a parameter '{key}'", f"parameters: {known}")
+            return default
+        value = self.params[key].value
+        try:
+            return convert(value)
+        except (KeyError, TypeError, ValueError):
+            raise ParameterError(self.where, f"{key}={expected}", repr(value)) from None
 
     # The readers: what a value becomes, what the file must say, and an example.
     int_param = _reader(
