@@ -1,4 +1,4 @@
-"""``import kuiper`` loads no floor before somebody asks for one, and nothing that could be reached is out of reach."""
+"""``import kuiper`` loads no package before somebody asks for one, and nothing that could be reached is out of reach."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import kuiper
 from kuiper.course.places import pytest_environment, python_environment
 
 ROOT = Path(__file__).parents[1]
-FLOORS = ("engine", "expression", "graph", "layers", "onnx")
-LOADED = f"[name for name in {FLOORS} if f'kuiper.{{name}}' in sys.modules]"
+PACKAGES = ("engine", "expression", "graph", "layers", "onnx")
+LOADED = f"[name for name in {PACKAGES} if f'kuiper.{{name}}' in sys.modules]"
 
 
 def printed(code: str) -> str:
@@ -29,7 +29,7 @@ def test_import_loads_no_floor_above_the_tensor() -> None:
     assert printed(f"import kuiper\nkuiper.Tensor([1.0]); kuiper.build_info()\nprint({LOADED})") == "[]"
 
 
-@pytest.mark.parametrize("part", [*FLOORS, "tensor"])
+@pytest.mark.parametrize("part", [*PACKAGES, "tensor"])
 def test_getattr_gives_each_part_with_all_that_load_needs(part: str) -> None:
     within = {"engine": "planner", "graph": "passes", "onnx": "source", "layers": "operators", "expression": "parser"}
     assert printed(f"import kuiper\nprint(kuiper.{part}.{within.get(part, 'csv')}.__name__)").startswith(

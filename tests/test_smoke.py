@@ -60,7 +60,7 @@ def assert_close(got: object, expected: np.ndarray) -> None:
     np.testing.assert_allclose(np.asarray(got), expected, rtol=0, atol=1e-5 * np.abs(expected).max())
 
 
-# Floor 1: a tensor is a shape over memory. Views share the memory, arithmetic broadcasts.
+# Course 1: a tensor is a shape over memory. Views share the memory, arithmetic broadcasts.
 
 
 def test_tensor_has_views_and_arithmetic() -> None:
@@ -70,7 +70,7 @@ def test_tensor_has_views_and_arithmetic() -> None:
     assert (t + kuiper.Tensor([[10], [20]])).tolist() == [[11, 12, 40], [24, 25, 26]]
 
 
-# Floor 2: a graph comes from two files, text and weights. It can be run, and written again.
+# Course 2: a graph comes from two files, text and weights. It can be run, and written again.
 
 
 def test_graph_is_written_read_and_run(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_graph_is_written_read_and_run(tmp_path: Path) -> None:
     assert model(np.float32([[1, 2, 3, 4]])).tolist() == [[20, 0]]  # 1 - 2 + 3 - 4 is below 0
 
 
-# Floor 3: a layer computes one operator. Your own may take its place.
+# Course 3: a layer computes one operator. Your own may take its place.
 
 
 def test_layer_of_ones_own_is_called() -> None:
@@ -92,7 +92,7 @@ def test_layer_of_ones_own_is_called() -> None:
     assert model(np.float32([[1, 2, 3, 4]])).tolist() == [[40, -4]]
 
 
-# Floor 4: formulas, which pnnx writes as text.
+# Course 4: formulas, which pnnx writes as text.
 
 
 def test_expression_is_evaluated() -> None:
@@ -109,7 +109,7 @@ def test_engine_and_layers_give_the_answer_of_pytorch(name: str, optimize: bool)
     assert_close(kuiper.load(bundled(name), optimize=optimize)(x), expected)
 
 
-# Floor 5: models on pictures and texts.
+# Course 5: models on pictures and texts.
 
 
 def test_classifier_names_the_cat() -> None:

@@ -1,4 +1,4 @@
-"""How the modules of kuiper hang together: no circles, and no import of a floor from above.
+"""How the modules of kuiper hang together: no circles, and no import of a package from above.
 
 What counts is every ``import`` in a file, wherever it stands: at its top, in a function, or for type checkers only. A
 package whose name alone is imported counts as its ``__init__``.
@@ -22,7 +22,7 @@ GENERATED = ("kuiper/course/material/", "kuiper/_build_config.py")  # what a bui
 Graph = dict[str, set[str]]
 """For each module, or each part of a package, those that it imports."""
 
-FLOORS = {
+PACKAGES = {
     "base": {"machine"},
     "simd": set(),
     "machine": {"base", "simd"},
@@ -52,7 +52,7 @@ FLOORS = {
     },
     "program": {"cli"},
 }
-"""What each floor may import. ``base`` are the modules beside the folders, ``kuiper`` is the package itself, with
+"""What each package may import. ``base`` are the modules beside the folders, ``kuiper`` is the package itself, with
 ``kuiper.load``, and ``program`` is ``python -m kuiper``."""
 
 
@@ -138,13 +138,13 @@ def reachable(graph: Graph, start: str) -> set[str]:
     return found
 
 
-def floor_of(module: str) -> str:
+def package_of(module: str) -> str:
     first, _, rest = module.removeprefix("kuiper").removeprefix(".").partition(".")
     if not first:
         return "kuiper"
     if first == "__main__":
         return "program"
-    return first if rest or first in FLOORS else "base"
+    return first if rest or first in PACKAGES else "base"
 
 
 @pytest.fixture(scope="module")
@@ -188,12 +188,12 @@ def test_no_folders_import_each_other_in_a_circle(graph: Graph) -> None:
 
 def test_the_machine_imports_nothing_but_the_errors_and_a_header(graph: Graph) -> None:
     """It is asked before there is anything else: the level of all compiled modules depends on it."""
-    outside = {other for module, others in graph.items() if floor_of(module) == "machine" for other in others}
-    assert {other for other in outside if floor_of(other) != "machine"} == {"kuiper.errors", "kuiper.simd.vector"}
+    outside = {other for module, others in graph.items() if package_of(module) == "machine" for other in others}
+    assert {other for other in outside if package_of(other) != "machine"} == {"kuiper.errors", "kuiper.simd.vector"}
 
 
 def test_every_floor_is_listed(graph: Graph) -> None:
-    assert {floor_of(module) for module in graph} == set(FLOORS)
+    assert {package_of(module) for module in graph} == set(PACKAGES)
 
 
 def test_floors_import_only_what_is_below_them(graph: Graph) -> None:
@@ -201,6 +201,6 @@ def test_floors_import_only_what_is_below_them(graph: Graph) -> None:
         f"{module} imports {other}"
         for module, others in sorted(graph.items())
         for other in sorted(others)
-        if floor_of(other) not in {floor_of(module), *FLOORS[floor_of(module)]}
+        if package_of(other) not in {package_of(module), *PACKAGES[package_of(module)]}
     ]
     assert wrong == []

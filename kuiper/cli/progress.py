@@ -88,20 +88,20 @@ def _show_path(syllabus: Syllabus, progress: Progress, arguments: argparse.Names
 
 
 def engine_lines(syllabus: Syllabus, progress: Progress) -> list[str]:
-    """How far the student's engine is filled, floor by floor: a cell for each part, and what runs that floor."""
+    """How far the student's engine is filled, course by course: a cell for each part, and what runs that course."""
     parts = syllabus.grown_parts()
     own = [part for part in parts if progress.status(part) == "solved"]
-    floors = []
+    rows = []
     for course in syllabus.courses:
         here = [part for part in parts if part.course == course.folder]
         solved = sum(part in own for part in here)
         bar = "█" * solved + "░" * (len(here) - solved)
         run = f"kuiper race {course.afterwards.race}" if course.afterwards and course.afterwards.race else ""
-        floors += [(course.title, bar, f"{solved}/{len(here)}", run)] if here else []
-    if not floors:
+        rows += [(course.title, bar, f"{solved}/{len(here)}", run)] if here else []
+    if not rows:
         return []
-    title, cells, count = (max(len(floor[i]) for floor in floors) for i in range(3))
-    lines = [f"  {a.ljust(title)}  {b.ljust(cells)}  {c.rjust(count)}  {run}".rstrip() for a, b, c, run in floors]
+    title, cells, count = (max(len(row[i]) for row in rows) for i in range(3))
+    lines = [f"  {a.ljust(title)}  {b.ljust(cells)}  {c.rjust(count)}  {run}".rstrip() for a, b, c, run in rows]
     return [f"your engine: {len(own)} of {len(parts)} parts are yours", *lines]
 
 

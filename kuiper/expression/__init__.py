@@ -1,4 +1,4 @@
-"""Floor 4: expressions, the little language of pnnx.Expression.
+"""Expressions, the little language of pnnx.Expression.
 
     text --tokenize--> tokens --parse--> tree --reverse_polish--> steps --evaluate--> value
 

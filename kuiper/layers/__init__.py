@@ -1,4 +1,4 @@
-"""Floor 3: the layers, and the registry that knows them all.
+"""The layers, and the registry that knows them all.
 
 One operator per file stands in ``operators``; those that only graph passes make stand in ``fused``.
 """

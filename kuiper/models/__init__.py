@@ -1,4 +1,4 @@
-"""Floor 5: from photos to answers. Reading pictures, naming them, finding what is on them, and the models to do so.
+"""From photos to answers. Reading pictures, naming them, finding what is on them, and the models to do so.
 
 tasks        what a network is used for: classification, detection, segmentation, image to image
 pictures     from a file to the numbers that a network takes

@@ -1,4 +1,4 @@
-"""Floor 1: the tensor, its arithmetic, and its way in and out of text files."""
+"""The tensor, its arithmetic, and its way in and out of text files."""
 
 from kuiper.tensor.arithmetic import add, axpy, div, exp_negative, mul, sub
 from kuiper.tensor.csv import load_csv, save_csv

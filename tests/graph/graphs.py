@@ -1,4 +1,4 @@
-"""Small graphs for the tests of this floor, written as .param text."""
+"""Small graphs for the tests of this package, written as .param text."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The loops of floor 4, compiled with Cython."""
+"""The loops of expressions, compiled with Cython."""
