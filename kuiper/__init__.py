@@ -95,7 +95,7 @@ layer_packages.above.append("kuiper.expression")  # which registers pnnx.Express
 if not TYPE_CHECKING:  # a type checker would take any name for one of kuiper's
 
     def __getattr__(name: str) -> Any:
-        """Import what ``import kuiper`` has not: its packages take several times as long as NumPy, and many need none."""
+        """Import what ``import kuiper`` has not: packages that take several times as long as NumPy."""
         if name in _NAMES:
             value = getattr(importlib.import_module(_NAMES[name]), name)
         elif name in _PARTS:

@@ -1,4 +1,4 @@
-"""``import kuiper`` loads no package before somebody asks for one, and nothing that could be reached is out of reach."""
+"""``import kuiper`` loads no package before somebody asks for one, and all names can be reached."""
 
 from __future__ import annotations
 

@@ -23,12 +23,12 @@ from kuiper.errors import ExportError, ParameterError
 from kuiper.graph import pnnx
 from kuiper.graph.summary import format_shape
 from kuiper.models.conversion.caches import DecoderInputs
+from kuiper.models.conversion.comparison import TOLERANCE
 from kuiper.models.conversion.input_spec import InputSpec, draw_inputs
 from kuiper.models.conversion.onnx_models import OnnxModel
 from kuiper.models.conversion.torch_export import keep
 from kuiper.models.conversion.torch_models import FileKind, TorchModel, from_code, from_file, kind_of
 from kuiper.models.conversion.torch_weights import load_weights
-from kuiper.models.conversion.verification import TOLERANCE
 from kuiper.printable import printable
 
 if TYPE_CHECKING:

@@ -9,12 +9,13 @@ import numpy as np
 
 from kuiper.errors import KuiperError, ModelFormatError
 from kuiper.graph import pnnx
-from kuiper.graph.pnnx import DataType, Operand, Operator, Parameter, ParameterType
+from kuiper.graph.pnnx import DataType, Operand, Operator
 from kuiper.graph.runtime_attribute import RuntimeAttribute
 from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator, RuntimeParameter
 from kuiper.layers import registry
 from kuiper.onnx.element_types import ELEMENT_TYPES, INT64
 from kuiper.onnx.node import Value
+from kuiper.onnx.words import attribute, literal, one_word, parameter, type_code, unused, widened
 from kuiper.tensor_limit import Limited
 
 if TYPE_CHECKING:
@@ -37,15 +38,7 @@ LARGEST_STEP = 64 << 20
 """Bytes of one array that is made on the way to a computed constant, beside four times those of its inputs."""
 
 _PLACE = re.compile(r"@([0-9]+)")
-_BLANKS = re.compile(r"[\x00-\x20\x7f=\ud800-\udfff]+")
 _PNNX_INPUT = re.compile(r"in[0-9]+")
-
-_OF_DTYPES = {one.inside: one.declared for one in reversed(list(ELEMENT_TYPES.values()))} | {
-    np.dtype(np.float32): DataType.F32,
-    np.dtype(np.float16): DataType.F16,
-    np.dtype(np.int8): DataType.I8,
-    np.dtype(np.uint8): DataType.U8,
-}
 
 
 class GraphBuilder:
@@ -97,7 +90,7 @@ class GraphBuilder:
 
     def input(self, name: str, kind: int, shape: tuple[Dimension, ...] | None) -> Value:
         """Add an input."""
-        operator_name = _one_word(name)
+        operator_name = one_word(name)
         if _PNNX_INPUT.fullmatch(operator_name):  # graphs whose inputs are called so are taken for pnnx's own
             operator_name += "_"
         value = Value(name, kind, shape)
@@ -108,7 +101,7 @@ class GraphBuilder:
 
     def output(self, name: str, value: Value) -> None:
         """Add an output."""
-        op = Operator("pnnx.Output", self._unique(_one_word(name) + OUTPUT), [self._read(value)], input_names=[""])
+        op = Operator("pnnx.Output", self._unique(one_word(name) + OUTPUT), [self._read(value)], input_names=[""])
         op.inputs[0].consumers.append(op)
         self.graph.operators.append(op)
 
@@ -170,9 +163,9 @@ class GraphBuilder:
         computed = [value for value in inputs if value.constant is None]
         keeps_axes = any(value.rank for value in computed)
         literals = {
-            place: literal
+            place: word
             for place, value in enumerate(inputs)
-            if computed and (literal := _literal(value.constant, keeps_axes))
+            if computed and (word := literal(value.constant, keeps_axes))
         }
         kept = [place for place in range(len(inputs)) if place not in literals]
         words = literals | {place: f"@{position}" for position, place in enumerate(kept)}
@@ -183,7 +176,7 @@ class GraphBuilder:
     def constant(self, array: Any, type: int | None = None, name: str = "") -> Value:  # noqa: A002
         """A value that is the same in every run."""
         numbers = np.asarray(array)
-        code = type if type is not None else _code_of(numbers.dtype)
+        code = type if type is not None else type_code(numbers.dtype)
         return Value(name, code, numbers.shape, numbers)
 
     def sizes(self, *numbers: int) -> Value:
@@ -208,7 +201,7 @@ class GraphBuilder:
 
     def _computed(self, op: Operator, inputs: Sequence[Value], outputs: int) -> list[np.ndarray] | None:
         """What an operator makes of constants; None if its layer refuses them, or if that is too large to keep."""
-        arrays = [_widened(value.constant) for value in inputs if value.constant is not None]
+        arrays = [widened(value.constant) for value in inputs if value.constant is not None]
         runtime = RuntimeOperator(
             op.type,
             op.name or (self.node.name if self.node else ""),
@@ -238,8 +231,8 @@ class GraphBuilder:
         """The operand of a value; a constant that has none yet becomes a pnnx.Attribute."""
         if value.operand is None:
             assert value.constant is not None
-            op = Operator("pnnx.Attribute", self._unique(_one_word(value.name) or "constant"))
-            op.attrs["data"] = attribute(_widened(value.constant))
+            op = Operator("pnnx.Attribute", self._unique(one_word(value.name) or "constant"))
+            op.attrs["data"] = attribute(widened(value.constant))
             self._give_outputs(op, [value])
             self.graph.operators.append(op)
         assert value.operand is not None
@@ -274,80 +267,13 @@ class GraphBuilder:
         if operand is None or operand.producer not in (None, *self.graph.operators[-64:]):
             return
         if not operand.name:
-            operand.name = self._unique_operand(_one_word(name))
+            operand.name = self._unique_operand(one_word(name))
         if value.type in ELEMENT_TYPES:
             operand.type = ELEMENT_TYPES[value.type].declared
             operand.shape = value.shape
 
     def _unique(self, name: str) -> str:
-        return _unused(_one_word(name) or "operator", self._names)
+        return unused(one_word(name) or "operator", self._names)
 
     def _unique_operand(self, name: str) -> str:
-        return _unused(name or "operand", self._operand_names)
-
-
-def parameter(value: Any) -> Parameter:
-    """A setting with the kind that PNNX gives to such a value.
-
-    >>> parameter([1, 2]).type.name
-    'INT_LIST'
-    """
-    if isinstance(value, (list, tuple)):
-        kinds = {type(item) for item in value}
-        if kinds <= {int}:
-            return Parameter(ParameterType.INT_LIST, list(value))
-        if kinds <= {int, float}:
-            return Parameter(ParameterType.FLOAT_LIST, [float(item) for item in value])
-        return Parameter(ParameterType.STRING_LIST, list(value))
-    kinds_of = {
-        type(None): ParameterType.NULL,
-        bool: ParameterType.BOOL,
-        int: ParameterType.INT,
-        float: ParameterType.FLOAT,
-        str: ParameterType.STRING,
-    }
-    return Parameter(kinds_of[type(value)], value)
-
-
-def attribute(data: np.ndarray) -> pnnx.Attribute:
-    """A weight; the array is kept as it is, so that operators can share it."""
-    return pnnx.Attribute(_OF_DTYPES[data.dtype], data.shape, data)
-
-
-def _code_of(dtype: np.dtype) -> int:
-    """The number of the ONNX type that a NumPy type is."""
-    if dtype == np.float16:
-        return 10
-    return next((code for code, one in ELEMENT_TYPES.items() if one.inside == dtype), 0)
-
-
-def _widened(array: np.ndarray) -> np.ndarray:
-    """Numbers as operators compute with them: float16 is how weights are stored only."""
-    return array.astype(np.float32) if array.dtype == np.float16 else array
-
-
-def _literal(constant: np.ndarray | None, keeps_axes: bool) -> str:
-    """The number of a constant as a word of an expression; "" if it is no number, or its axes would be missed."""
-    if constant is None or constant.size != 1 or constant.dtype.kind not in "fiu" or (constant.ndim and not keeps_axes):
-        return ""
-    if constant.ndim > 1:
-        return ""
-    number = constant.reshape(())[()]
-    if constant.dtype.kind in "iu":
-        return str(int(number)) if int(number) < 2**63 else ""  # a word holds 64 bits with a sign
-    return repr(float(str(number))) if np.isfinite(number) else ""
-
-
-def _one_word(name: str) -> str:
-    """A name that fits in a line of a PNNX file."""
-    return _BLANKS.sub("_", name)
-
-
-def _unused(name: str, used: dict[str, int]) -> str:
-    """The name, or one like it that is not used yet; ``used`` counts how often each was asked for."""
-    unused = name
-    while unused in used:
-        used[name] += 1
-        unused = f"{name}_{used[name]}"
-    used[unused] = 1
-    return unused
+        return unused(name or "operand", self._operand_names)

@@ -11,9 +11,10 @@ needed. Nothing here imports them before it is called.
 
 from __future__ import annotations
 
+from kuiper.models.conversion.comparison import Comparison
 from kuiper.models.conversion.onnx_models import OnnxModel
 from kuiper.models.conversion.torch_export import export
 from kuiper.models.conversion.torch_models import TorchModel
-from kuiper.models.conversion.verification import Comparison, verify
+from kuiper.models.conversion.verification import verify
 
 __all__ = ["Comparison", "OnnxModel", "TorchModel", "export", "verify"]

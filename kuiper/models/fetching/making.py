@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from kuiper.errors import ExportError
 from kuiper.models.cards.labels import read_labels
+from kuiper.models.conversion.comparison import TOLERANCE
 from kuiper.models.conversion.torch_models import TorchModel
-from kuiper.models.conversion.verification import TOLERANCE, verify
+from kuiper.models.conversion.verification import verify
 from kuiper.models.fetching.labels import imagenet_labels, numbered_labels
 
 if TYPE_CHECKING:

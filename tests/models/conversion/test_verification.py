@@ -9,8 +9,8 @@ import pytest
 
 from kuiper.errors import ExportError, UnsupportedOperatorError
 from kuiper.models.conversion import verify
+from kuiper.models.conversion.comparison import difference
 from kuiper.models.conversion.diagnosis import first_difference
-from kuiper.models.conversion.verification import difference
 from kuiper.models.nested import flat
 
 if TYPE_CHECKING:

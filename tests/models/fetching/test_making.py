@@ -20,7 +20,7 @@ from kuiper.models.lookup import find_model
 
 torch = pytest.importorskip("torch")
 
-from kuiper.models.conversion.verification import Comparison, Row  # noqa: E402
+from kuiper.models.conversion.comparison import Comparison, Row  # noqa: E402
 from kuiper.models.fetching import making  # noqa: E402
 from kuiper.models.zoo import export as zoo  # noqa: E402
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import kuiper
-from kuiper.models.conversion.verification import TOLERANCE, Comparison, compared
+from kuiper.models.conversion.comparison import TOLERANCE, Comparison, compared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
