@@ -19,6 +19,7 @@ import numpy as np
 
 from kuiper.engine.cannot_plan import PlanLeftError
 from kuiper.graph.execution import Execution
+from kuiper.graph.pnnx.ir import INPUT, OUTPUT
 from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
 from kuiper.layers.operators.attribute import Attribute
 
@@ -116,8 +117,8 @@ def _wired(
     outputs: Sequence[RuntimeOperand],
 ) -> _Graph:
     """Copies of operators, with operands of their own, and the layers that they have."""
-    sources = [RuntimeOperator("pnnx.Input", f"input_{k}", outputs=[operand]) for k, operand in enumerate(inputs)]
-    end = RuntimeOperator("pnnx.Output", "output", inputs=list(outputs), input_names=[""] * len(outputs))
+    sources = [RuntimeOperator(INPUT, f"input_{k}", outputs=[operand]) for k, operand in enumerate(inputs)]
+    end = RuntimeOperator(OUTPUT, "output", inputs=list(outputs), input_names=[""] * len(outputs))
     copies: dict[RuntimeOperand, RuntimeOperand] = {}
     wired: list[RuntimeOperator] = []
     for op in (*sources, *operators, end):

@@ -7,6 +7,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
+from kuiper.graph.pnnx.ir import INPUT, OUTPUT
 from kuiper.printable import printable
 
 if TYPE_CHECKING:
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     from kuiper.graph.summary import SummaryRow
 
 _ENDS = {
-    "pnnx.Input": "Where a value comes in; its elements are converted to the type that the file declares.",
-    "pnnx.Output": "Where a value goes out.",
+    INPUT: "Where a value comes in; its elements are converted to the type that the file declares.",
+    OUTPUT: "Where a value goes out.",
 }
 _LONGEST = 300  # characters of a setting
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kuiper.errors import ParameterError
 from kuiper.graph.layout import Node, layered_layout
+from kuiper.graph.pnnx.ir import INPUT, OUTPUT
 from kuiper.graph.summary import format_shape
 from kuiper.printable import printable
 
@@ -24,8 +25,8 @@ _LINE = 15.0  # the height of a line of text in a box
 
 # Fill colours that carry white text and can be told apart on white and on black; the first word that fits decides.
 _COLOURS = (
-    ("pnnx.Input", "#3f4a5a"),
-    ("pnnx.Output", "#3f4a5a"),
+    (INPUT, "#3f4a5a"),
+    (OUTPUT, "#3f4a5a"),
     ("Conv", "#2f6db3"),
     ("conv", "#2f6db3"),
     ("Linear", "#2f6db3"),

@@ -28,7 +28,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kuiper.graph.pnnx.ir import DataType, ParameterType
+from kuiper.graph.pnnx.ir import INPUT, DataType, ParameterType
 from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator, RuntimeParameter
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ _BROADCASTING = ("eq", "where")
 _TO_A_NUMBER = ("select", "prod")
 _MADE_OF_A_SIZE = ("full", "zeros", "ones", "empty")
 _SIZES = ("size", "sizes", "shape")
-_INPUT = re.compile(r"in[0-9]+")
+_NAME = re.compile(r"in[0-9]+")
 _ITEM = re.compile(r"(?<=[\[,])@[0-9]+(?=[,\]])")
 _ARGUMENT = re.compile(r"(?<=\()@[0-9]+")
 _DIVISION = re.compile(r"\bdiv\b")
@@ -54,7 +54,7 @@ def put_back_what_onnx_had(operators: list[RuntimeOperator], operands: list[Runt
     Operands that this takes are added to ``operands``, which has them all by index. A graph that does not come from
     ONNX is left alone.
     """
-    if not any(op.type == "pnnx.Input" and _INPUT.fullmatch(op.name) for op in operators):
+    if not any(op.type == INPUT and _NAME.fullmatch(op.name) for op in operators):
         return operators
     result: list[RuntimeOperator] = []
     for op in operators:

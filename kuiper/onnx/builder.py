@@ -10,6 +10,7 @@ import numpy as np
 from kuiper.errors import KuiperError, ModelFormatError
 from kuiper.graph import pnnx
 from kuiper.graph.pnnx import DataType, Operand, Operator
+from kuiper.graph.pnnx.ir import BOUNDARY
 from kuiper.graph.runtime_attribute import RuntimeAttribute
 from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator, RuntimeParameter
 from kuiper.layers import registry
@@ -247,7 +248,7 @@ class GraphBuilder:
     def finish(self) -> pnnx.Graph:
         """The graph, without what no output needs; its operands now have names."""
         needed: set[Operator] = set()
-        waiting = [op for op in self.graph.operators if op.type in ("pnnx.Input", "pnnx.Output")]
+        waiting = [op for op in self.graph.operators if op.type in BOUNDARY]
         while waiting:
             op = waiting.pop()
             if op not in needed:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.graph.passes.rewiring import forget, read_instead
+from kuiper.graph.pnnx.ir import BOUNDARY, OUTPUT
 from kuiper.graph.schedule import queue_order
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from kuiper.graph.runtime_attribute import AnyAttribute
     from kuiper.graph.runtime_operator import RuntimeOperator
 
-_ENDS = ("pnnx.Input", "pnnx.Output")
 _PACKERS = ("prim::TupleConstruct", "prim::ListConstruct")
 _UNPACKERS = ("prim::TupleUnpack", "prim::ListUnpack")
 _FEW = 16  # numbers of a weight that are looked at first
@@ -42,7 +42,7 @@ def eliminate_common_subexpressions(
     known: dict[Hashable, RuntimeOperator] = {}
     gone: set[RuntimeOperator] = set()
     for op in queue_order(operators):
-        if op.graphs or op.type in _ENDS or not registry.is_built_in(op.type):
+        if op.graphs or op.type in BOUNDARY or not registry.is_built_in(op.type):
             continue
         first = _first_like(op, known)
         if first is op or (_is_returned(first) and _is_returned(op)):
@@ -95,7 +95,7 @@ def _digest(op: RuntimeOperator) -> bytes:
 
 
 def _is_returned(op: RuntimeOperator) -> bool:
-    return _is_read_by(op, ("pnnx.Output", *_PACKERS))
+    return _is_read_by(op, (OUTPUT, *_PACKERS))
 
 
 def _is_read_by(op: RuntimeOperator, types: tuple[str, ...]) -> bool:

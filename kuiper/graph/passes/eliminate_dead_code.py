@@ -14,18 +14,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kuiper.graph.passes.rewiring import forget
+from kuiper.graph.pnnx.ir import BOUNDARY
 
 if TYPE_CHECKING:
     from kuiper.graph.protocols import RegistryProtocol
     from kuiper.graph.runtime_operator import RuntimeOperator
 
-_ENDS = ("pnnx.Input", "pnnx.Output")
-
 
 def eliminate_dead_code(operators: list[RuntimeOperator], registry: RegistryProtocol) -> list[RuntimeOperator]:
     """The operators that the outputs of the graph depend on, and its inputs."""
     needed: set[RuntimeOperator] = set()
-    waiting = [op for op in operators if op.type in _ENDS or not registry.is_built_in(op.type)]
+    waiting = [op for op in operators if op.type in BOUNDARY or not registry.is_built_in(op.type)]
     while waiting:
         op = waiting.pop()
         if op not in needed:

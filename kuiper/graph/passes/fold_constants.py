@@ -22,7 +22,7 @@ import numpy as np
 
 from kuiper.errors import KuiperError
 from kuiper.graph.fallback import noting
-from kuiper.graph.pnnx.ir import DataType
+from kuiper.graph.pnnx.ir import BOUNDARY, DataType
 from kuiper.graph.runtime_attribute import AnyAttribute, RuntimeAttribute
 from kuiper.graph.schedule import queue_order
 
@@ -79,7 +79,7 @@ def _value(known: Any) -> Any:
 
 
 def _is_constant(op: RuntimeOperator, known: dict[RuntimeOperand, Any], registry: RegistryProtocol) -> bool:
-    if op.graphs or op.type in ("pnnx.Input", "pnnx.Output") or not registry.is_built_in(op.type):
+    if op.graphs or op.type in BOUNDARY or not registry.is_built_in(op.type):
         return False
     return all(operand in known for operand in op.inputs) and registry.is_built_in("pnnx.Attribute")
 

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 Dimension = int | str | None
 """One entry of a shape: a size, the name behind ``%``, or None for ``?``."""
 
+INPUT, OUTPUT = "pnnx.Input", "pnnx.Output"
+BOUNDARY = frozenset({INPUT, OUTPUT})
+"""The operator types that are the graph's own ends: they need no layer, and passes leave them alone."""
+
 ParameterValue = bool | int | float | str | complex | list[Any] | None
 
 

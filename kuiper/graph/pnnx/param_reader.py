@@ -16,7 +16,7 @@ from collections import defaultdict, deque
 
 from kuiper.errors import ModelFormatError
 from kuiper.graph.pnnx.data_types import parse_typed_shape, spell_typed_shape
-from kuiper.graph.pnnx.ir import Attribute, Graph, Operand, Operator
+from kuiper.graph.pnnx.ir import INPUT, OUTPUT, Attribute, Graph, Operand, Operator
 from kuiper.graph.pnnx.values import is_always_text, parse_int, parse_value, quote
 
 MAGIC = "7767517"
@@ -30,7 +30,6 @@ _BLANKS = re.compile("[ \t]+")
 _LINE = re.compile("^.*$", re.MULTILINE)
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)")
 _SPACE = " \t\r\n"  # not what Python calls space: a name may contain an ideographic blank
-_INPUT, _OUTPUT = "pnnx.Input", "pnnx.Output"
 
 
 def parse_param(text: str, where: str) -> Graph:
@@ -75,7 +74,7 @@ def parse_param(text: str, where: str) -> Graph:
     if operand_count < len(reader.graph.operands):  # at optlevel 0 pnnx counts outputs, too, that it leaves out
         got = f"{len(reader.graph.operands)} on the lines below"
         raise ModelFormatError(f"{where}:2", f"at most {operand_count} operands", got)
-    if not any(op.type == _OUTPUT for op in reader.graph.operators):
+    if not any(op.type == OUTPUT for op in reader.graph.operators):
         hint = "an .ncnn.param is another format" if where.endswith(".ncnn.param") else ""
         raise ModelFormatError(where, "a pnnx.Output", f"{operator_count} operators without one", hint)
     return reader.graph
@@ -126,9 +125,9 @@ class _GraphReader:
 
     def _connect(self, op: Operator, inputs: list[str], outputs: list[str], where: str) -> None:
         """Look up the inputs and create the outputs."""
-        if op.type == _INPUT and (inputs or not outputs):
+        if op.type == INPUT and (inputs or not outputs):
             raise ModelFormatError(where, "a pnnx.Input with outputs only", f"{len(inputs)} in, {len(outputs)} out")
-        if op.type == _OUTPUT and (outputs or not inputs):
+        if op.type == OUTPUT and (outputs or not inputs):
             raise ModelFormatError(where, "a pnnx.Output with inputs only", f"{len(inputs)} in, {len(outputs)} out")
         for name in inputs:
             if name not in self.operands:
