@@ -210,7 +210,7 @@ def compare(impl, text, x, wrong, *rest, both=()):
 
     def graph(amounts):
         class Registry:
-            is_supported, near_matches = registry.is_supported, registry.near_matches
+            facts, is_supported, near_matches = registry.facts, registry.is_supported, registry.near_matches
 
             @staticmethod
             def create(op):

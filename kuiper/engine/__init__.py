@@ -27,7 +27,7 @@ through them:
         address.pyx      where an array from outside lies, of which a program is told in every call
         step.pxd         what a step is: a function, its numbers, how many tasks
         kernels/         one algorithm per .pyx, each a Step
-        tile.pxd         the innermost loops, with C headers such as tile.h; blocks.pxd, activation.pxd, functions.pxd:
+        tile.pxd         the innermost loops, with C headers such as tile.h; blocks.pxd, functions.pxd:
                          all made of the vectors of kuiper/simd
 
     plan_report.py       ``model.plan()``: all of this as a table; clock.pyx measures what a cycle is

@@ -20,38 +20,17 @@ from kuiper.engine.functions import CODES, arguments_of
 from kuiper.engine.kernels.elementwise import MOST_INSTRUCTIONS, MOST_OPERANDS, MOST_PLACES
 from kuiper.expression.expression_layer import Expression
 from kuiper.expression.fused_expression import FusedExpression
-from kuiper.layers.operators import selu
+from kuiper.layers.elementwise import Elementwise
 from kuiper.layers.operators.batch_norm import BatchNorm
-from kuiper.layers.operators.celu import CELU
 from kuiper.layers.operators.clamp import Clamp
-from kuiper.layers.operators.elu import ELU
-from kuiper.layers.operators.gelu import GELU
-from kuiper.layers.operators.hardshrink import Hardshrink
-from kuiper.layers.operators.hardsigmoid import Hardsigmoid
-from kuiper.layers.operators.hardswish import Hardswish
-from kuiper.layers.operators.hardtanh import Hardtanh
-from kuiper.layers.operators.leaky_relu import LeakyReLU
-from kuiper.layers.operators.log_sigmoid import LogSigmoid
-from kuiper.layers.operators.mish import Mish
 from kuiper.layers.operators.prelu import PReLU
-from kuiper.layers.operators.relu import ReLU
-from kuiper.layers.operators.relu6 import ReLU6
-from kuiper.layers.operators.rrelu import RReLU
-from kuiper.layers.operators.sigmoid import Sigmoid
-from kuiper.layers.operators.silu import SiLU
-from kuiper.layers.operators.softplus import Softplus
-from kuiper.layers.operators.softshrink import Softshrink
-from kuiper.layers.operators.softsign import Softsign
-from kuiper.layers.operators.tanh import Tanh
-from kuiper.layers.operators.tanhshrink import Tanhshrink
-from kuiper.layers.operators.threshold import Threshold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kuiper.expression.evaluation import Program
     from kuiper.expression.evaluation import Step as Move
-    from kuiper.layers.fused.activation import Activation
+    from kuiper.layers.activation import Activation
     from kuiper.layers.layer import Array
 
 Instruction = tuple[str, float, float]
@@ -81,14 +60,16 @@ def code_of(layer: Any, examples: Sequence[Any]) -> Code | None:
     if type(layer) is Expression:
         return code_of_expression(layer.program, examples)
     if type(layer) is FusedExpression:
-        return code_of_expression(layer.program, examples, _activation(layer.activation))
+        then = () if layer.activation.name == "none" else (instruction_of(layer.activation),)
+        return code_of_expression(layer.program, examples, then)
     if type(layer) is Clamp:
         return _code_of_clamp(layer, examples)
-    make = _INSTRUCTIONS.get(type(layer))
-    if make is None or len(examples) != 1 or not _is_operand(examples[0]):
+    if len(examples) != 1 or not _is_operand(examples[0]):
         return None
-    made = make(layer, examples[0])
-    return made if made is None or isinstance(made, Code) else Code((_LOAD, made))
+    if type(layer) in _CODES:
+        return _CODES[type(layer)](layer, examples[0])
+    function = getattr(layer, "function", None)
+    return Code((_LOAD, instruction_of(function))) if function is not None else None
 
 
 def code_of_expression(program: Program, examples: Sequence[Any], then: tuple[Instruction, ...] = ()) -> Code | None:
@@ -187,13 +168,11 @@ def _fits(code: Code) -> bool:
     )
 
 
-def _activation(activation: Activation) -> tuple[Instruction, ...]:
-    """The activation of a fused operator."""
-    if activation.name == "none":
-        return ()
+def instruction_of(activation: Activation) -> Instruction:
+    """The activation as kernels know it, whose tiles clip before they store."""
     if activation.name == "relu":
-        return (("clip", 0.0, math.inf),)
-    return ((activation.name, activation.alpha, activation.beta),)
+        return ("clip", 0.0, math.inf)
+    return (activation.name, activation.alpha, activation.beta)
 
 
 def _code_of_clamp(layer: Clamp, examples: Sequence[Any]) -> Code | None:
@@ -213,12 +192,12 @@ def _code_of_clamp(layer: Clamp, examples: Sequence[Any]) -> Code | None:
 _UNBOUNDED = {"min": -math.inf, "max": math.inf}
 
 
-def _prelu(layer: Any, x: Array) -> Instruction | Code | None:
+def _prelu(layer: Any, x: Array) -> Code | None:
+    if layer.function is not None:
+        return Code((_LOAD, instruction_of(layer.function)))
     if not layer.weights:
         return None
     slopes = layer.weights[0].reshape(-1)
-    if slopes.size == 1:
-        return ("leaky_relu", float(slopes[0]), 0)
     if x.ndim < 2 or slopes.size != x.shape[1]:
         return None
     return Code((_LOAD, ("load", 1, 0), ("prelu", 0, 0)), weights=(_along_channels(slopes, x),))
@@ -239,33 +218,8 @@ def _along_channels(weights: Array, x: Array) -> Array:
     return weights.astype(np.float32).reshape(-1, *(1 for _ in x.shape[2:]))
 
 
-_INSTRUCTIONS: dict[type, Callable[[Any, Array], Instruction | Code | None]] = {
-    BatchNorm: _batch_norm,
-    CELU: lambda layer, x: ("celu", layer.alpha, 1 / layer.alpha),
-    ELU: lambda layer, x: ("elu", layer.alpha, 0),
-    GELU: lambda layer, x: ("gelu" if layer.approximate == "none" else "gelu_tanh", 0, 0),
-    Hardshrink: lambda layer, x: ("hardshrink", layer.lambd, 0),
-    Hardsigmoid: lambda layer, x: ("hardsigmoid", 0, 0),
-    Hardswish: lambda layer, x: ("hardswish", 0, 0),
-    Hardtanh: lambda layer, x: ("clip", layer.min_val, layer.max_val),
-    LeakyReLU: lambda layer, x: ("leaky_relu", layer.negative_slope, 0),
-    LogSigmoid: lambda layer, x: ("logsigmoid", 0, 0),
-    Mish: lambda layer, x: ("mish", 0, 0),
-    PReLU: _prelu,
-    ReLU: lambda layer, x: ("clip", 0.0, math.inf),
-    ReLU6: lambda layer, x: ("clip", 0.0, 6.0),
-    RReLU: lambda layer, x: ("leaky_relu", layer.negative_slope, 0),
-    selu.SELU: lambda layer, x: ("selu", selu.SCALE, selu.SCALE * selu.ALPHA),
-    Sigmoid: lambda layer, x: ("sigmoid", 0, 0),
-    SiLU: lambda layer, x: ("silu", 0, 0),
-    Softplus: lambda layer, x: ("softplus", layer.beta, layer.threshold),
-    Softshrink: lambda layer, x: ("softshrink", layer.lambd, 0),
-    Softsign: lambda layer, x: ("softsign", 0, 0),
-    Tanh: lambda layer, x: ("tanh", 0, 0),
-    Tanhshrink: lambda layer, x: ("tanhshrink", 0, 0),
-    Threshold: lambda layer, x: ("threshold", layer.threshold, layer.value),
-}
-"""For each class of layer: the one instruction behind ``load 0``, or the whole program."""
+_CODES: dict[type, Callable[[Any, Array], Code | None]] = {BatchNorm: _batch_norm, PReLU: _prelu}
+"""What is not the one instruction of the layer's function."""
 
-ELEMENTWISE_LAYERS: tuple[type, ...] = (Expression, FusedExpression, Clamp, *_INSTRUCTIONS)
+ELEMENTWISE_LAYERS: tuple[type, ...] = (Expression, FusedExpression, Clamp, Elementwise, *_CODES)
 """The classes of layers for which there may be a program."""

@@ -13,11 +13,10 @@ from libc.math cimport (
     sinf, sinhf, sqrtf, tanf, truncf,
 )
 
-from kuiper.engine.activation cimport elu, map_activation
 from kuiper.engine.blocks cimport copy_vectors
-from kuiper.simd.vector cimport LANES, below, fma, larger, load, magnitude, smaller, splat, store, vec
-from kuiper.simd.functions cimport erf, exp, expm1, log, softplus, tanh
-from kuiper.layers.kernels.activation_formulas cimport hardshrink, softshrink, threshold
+from kuiper.simd.activations cimport FIRST_OTHER, map_fused, map_other
+from kuiper.simd.functions cimport erf, exp, expm1, log
+from kuiper.simd.vector cimport LANES, fma, larger, load, magnitude, smaller, splat, store, vec
 
 cdef extern from *:
     """
@@ -25,14 +24,14 @@ cdef extern from *:
     """
     vec prelu "KUIPER_PRELU"(vec x, vec slope) noexcept nogil
 
-# The codes below FIRST_BINARY are those of activation.pxd, which then does the work.
+# The codes below LOAD are those of the activations.
 cdef enum Code:
     LOAD = 32, CONSTANT
     MULTIPLY_ADD = 36
     FIRST_BINARY = 40, ADD = 40, SUB, MUL, DIV, MAX, MIN, PRELU, POW, FMOD, ATAN2
-    FIRST_UNARY = 64, NEG = 64, ABS, RECIPROCAL, SQUARE, CUBE, SOFTSIGN
-    FIRST_PLAIN, SQRT = FIRST_PLAIN, RSQRT, FLOOR, CEIL, ROUND, TRUNC, SIGN, HARDSHRINK, SOFTSHRINK, THRESHOLD
-    FIRST_CURVED, EXP = FIRST_CURVED, EXPM1, LOG, ERF, SOFTPLUS, LOGSIGMOID, TANHSHRINK, SELU, CELU
+    FIRST_UNARY = 64, NEG = 64, ABS, RECIPROCAL, SQUARE, CUBE
+    FIRST_PLAIN, SQRT = FIRST_PLAIN, RSQRT, FLOOR, CEIL, ROUND, TRUNC, SIGN
+    FIRST_CURVED, EXP = FIRST_CURVED, EXPM1, LOG, ERF
     FIRST_CALL, LOG10 = FIRST_CALL, LOG1P, SIN, COS, TAN, SINH, COSH, ASIN, ACOS, ATAN, ASINH, ACOSH, ATANH
 
 
@@ -87,16 +86,18 @@ cdef inline void apply(
     int code, const float* x, Py_ssize_t dx, float* out, Py_ssize_t vectors, float a, float b
 ) noexcept nogil:
     """out = f(x), vector by vector; a and b are the settings of the function, dx as above."""
-    if code < LOAD:
-        map_activation(code, x, dx, out, vectors, a, b)
+    if code < FIRST_OTHER:
+        map_fused(code, x, dx, out, vectors, a, b)
+    elif code < LOAD:
+        map_other(code, x, dx, out, vectors, a, b)
     elif code < FIRST_PLAIN:
         map_simple(code, x, dx, out, vectors)
     elif FIRST_CURVED <= code < FIRST_CALL:
-        map_curve(code, x, dx, out, vectors, a, b)
+        map_curve(code, x, dx, out, vectors)
     else:
         if x != out:
             copy_vectors(x, dx, out, vectors)
-        change(code, out, vectors * LANES, a, b)
+        change(code, out, vectors * LANES)
 
 
 cdef inline void map_simple(int code, const float* x, Py_ssize_t dx, float* out, Py_ssize_t vectors) noexcept nogil:
@@ -118,14 +119,9 @@ cdef inline void map_simple(int code, const float* x, Py_ssize_t dx, float* out,
     elif code == CUBE:
         for i in range(vectors):
             store(out + i * LANES, load(x + i * dx) * load(x + i * dx) * load(x + i * dx))
-    elif code == SOFTSIGN:
-        for i in range(vectors):
-            store(out + i * LANES, load(x + i * dx) / (magnitude(load(x + i * dx)) + one))
 
 
-cdef inline void map_curve(
-    int code, const float* x, Py_ssize_t dx, float* out, Py_ssize_t vectors, float a, float b
-) noexcept nogil:
+cdef inline void map_curve(int code, const float* x, Py_ssize_t dx, float* out, Py_ssize_t vectors) noexcept nogil:
     """The functions that need an exponential or a polynomial: tens of operations."""
     cdef Py_ssize_t i
     if code == EXP:
@@ -140,30 +136,9 @@ cdef inline void map_curve(
     elif code == ERF:
         for i in range(vectors):
             store(out + i * LANES, erf(load(x + i * dx)))
-    elif code == SOFTPLUS:
-        for i in range(vectors):
-            store(out + i * LANES, softplus_beta(load(x + i * dx), a, b))
-    elif code == LOGSIGMOID:
-        for i in range(vectors):
-            store(out + i * LANES, -softplus(-load(x + i * dx)))
-    elif code == TANHSHRINK:
-        for i in range(vectors):
-            store(out + i * LANES, load(x + i * dx) - tanh(load(x + i * dx)))
-    elif code == SELU:
-        for i in range(vectors):
-            store(out + i * LANES, elu(load(x + i * dx), a, b, 1))
-    elif code == CELU:
-        for i in range(vectors):
-            store(out + i * LANES, elu(load(x + i * dx), 1, a, b))
 
 
-cdef inline vec softplus_beta(vec x, float beta, float threshold) noexcept nogil:
-    """ln(1 + e**(beta x)) / beta, and x itself where beta x > threshold."""
-    cdef vec scaled = x * beta
-    return below(splat(threshold), scaled, x, softplus(scaled) / splat(beta))
-
-
-cdef inline void change(int code, float* x, Py_ssize_t count, float a, float b) noexcept nogil:
+cdef inline void change(int code, float* x, Py_ssize_t count) noexcept nogil:
     """x = f(x) in place, number by number."""
     cdef Py_ssize_t i
     cdef float one = 1
@@ -188,15 +163,6 @@ cdef inline void change(int code, float* x, Py_ssize_t count, float a, float b) 
     elif code == SIGN:
         for i in range(count):
             x[i] = <float> (x[i] > 0) - <float> (x[i] < 0)
-    elif code == HARDSHRINK:
-        for i in range(count):
-            x[i] = hardshrink(x[i], a)
-    elif code == SOFTSHRINK:
-        for i in range(count):
-            x[i] = softshrink(x[i], a)
-    elif code == THRESHOLD:
-        for i in range(count):
-            x[i] = threshold(x[i], a, b)
     else:
         for i in range(count):
             x[i] = call_one(code, x[i])

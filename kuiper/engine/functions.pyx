@@ -1,8 +1,11 @@
 """The functions of functions.pxd by name, for what runs at plan time."""
 
-from kuiper.engine cimport activation, functions
+from kuiper.layers.kernels import activations
+
+from kuiper.engine cimport functions
 
 CODES = {
+    **{name: code for name, code in activations.CODES.items() if name != "none"},
     "load": functions.LOAD, "constant": functions.CONSTANT,
     # of two numbers
     "add": functions.ADD, "sub": functions.SUB, "mul": functions.MUL, "div": functions.DIV, "max": functions.MAX,
@@ -10,21 +13,12 @@ CODES = {
     "atan2": functions.ATAN2,
     # of three
     "multiply_add": functions.MULTIPLY_ADD,
-    # those of activation.pxd
-    "clip": activation.CLIP, "leaky_relu": activation.LEAKY_RELU, "silu": activation.SILU,
-    "sigmoid": activation.SIGMOID, "hardswish": activation.HARDSWISH, "hardsigmoid": activation.HARDSIGMOID,
-    "tanh": activation.TANH, "gelu": activation.GELU, "gelu_tanh": activation.GELU_TANH, "elu": activation.ELU,
-    "mish": activation.MISH,
     # a few operations each
     "neg": functions.NEG, "abs": functions.ABS, "sqrt": functions.SQRT, "rsqrt": functions.RSQRT,
     "reciprocal": functions.RECIPROCAL, "floor": functions.FLOOR, "ceil": functions.CEIL, "round": functions.ROUND,
     "trunc": functions.TRUNC, "sign": functions.SIGN, "square": functions.SQUARE, "cube": functions.CUBE,
-    "hardshrink": functions.HARDSHRINK, "softshrink": functions.SOFTSHRINK, "threshold": functions.THRESHOLD,
-    "softsign": functions.SOFTSIGN,
     # tens of operations
     "exp": functions.EXP, "expm1": functions.EXPM1, "log": functions.LOG, "erf": functions.ERF,
-    "softplus": functions.SOFTPLUS, "logsigmoid": functions.LOGSIGMOID, "tanhshrink": functions.TANHSHRINK,
-    "selu": functions.SELU, "celu": functions.CELU,
     # by the C library
     "log10": functions.LOG10, "log1p": functions.LOG1P, "sin": functions.SIN, "cos": functions.COS,
     "tan": functions.TAN, "sinh": functions.SINH, "cosh": functions.COSH, "asin": functions.ASIN,
@@ -33,14 +27,14 @@ CODES = {
 }
 """The code of each instruction of a program; see ``expression_code``."""
 
+_COSTS = {activations.CODES[name]: cost for name, cost in activations.COSTS.items()}
+
 
 def cost_of(int code):
     """What a function costs for one number, in additions: 1, about 8 with an exponential, about 64 in the C library."""
     if in_library(code) or code == functions.FMOD:
         return 64
-    if code >= functions.FIRST_CURVED or activation.LEAKY_RELU < code < functions.LOAD:
-        return 8
-    return 1
+    return _COSTS.get(code, 8 if code >= functions.FIRST_CURVED else 1)
 
 
 def in_library(int code):

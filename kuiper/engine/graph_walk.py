@@ -50,10 +50,6 @@ if TYPE_CHECKING:
     from kuiper.layers.layer import Array
     from kuiper.machine import Machine
 
-# Operators whose output depends on the shape of their input, not on what is in it.
-_SHAPE_ONLY = frozenset({"Tensor.size", "aten::size", "Tensor.shape", "Shape", "Size"})
-
-
 _SMALL = 1 << 16
 """Bytes that are sooner copied than looked at in Python."""
 
@@ -291,7 +287,7 @@ def _may_be_indexed(inputs: list[AnyValue]) -> bool:
 def _depends_on_shapes_only(op: RuntimeOperator, inputs: list[AnyValue]) -> bool:
     if all(map(values.is_known, inputs)):
         return True
-    if op.type in _SHAPE_ONLY:
+    if getattr(op.layer, "of_shapes", False):
         return True
     if not isinstance(op.layer, Expression):
         return False

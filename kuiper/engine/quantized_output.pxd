@@ -1,7 +1,7 @@
 """What both kinds of products with weights in 8 or 4 bits share: their numbers, and what becomes of the sums of a panel."""
 
-from kuiper.engine.activation cimport activate
 from kuiper.engine.step cimport Memory
+from kuiper.simd.activations cimport activate
 from kuiper.simd.vector cimport LANES, load, store
 
 cdef struct Product:

@@ -21,20 +21,7 @@ import numpy as np
 if TYPE_CHECKING:
     from kuiper.explore.arrays import Table
     from kuiper.layers.layer import Array
-
-
-@dataclass(frozen=True, eq=False)
-class Reads:
-    """What an operator reads along one axis: for each output its first and last input, within the input's ends.
-
-    Without ends, output i reads from ``step * i + low`` to ``step * i + high``; real numbers where sizes grow.
-    """
-
-    first: Array
-    last: Array
-    step: float
-    low: float
-    high: float
+    from kuiper.layers.reads import Reads
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +83,7 @@ def everything(outputs: int, inputs: int) -> AxisField:
 def composed(field: AxisField, reads: Reads) -> AxisField:
     """The field behind an operator that reads a value with this field.
 
+    >>> from kuiper.layers.reads import window_reads
     >>> conv = window_reads(8, 6, kernel=3, stride=1, before=0)
     >>> twice = composed(composed(identity(8), conv), window_reads(6, 4, kernel=3, stride=1, before=0))
     >>> twice.first.tolist(), twice.last.tolist(), twice.high - twice.low + 1
@@ -125,97 +113,3 @@ def union(fields: list[AxisField]) -> AxisField:
     low, high = min(field.low for field in fields), max(field.high for field in fields)
     whole = len(steps) > 1 or any(field.whole for field in fields)
     return AxisField(first, last, fields[0].step, low, high, whole)
-
-
-def window_reads(inputs: int, outputs: int, kernel: int, stride: int, before: int, dilation: int = 1) -> Reads:
-    """A window of ``kernel`` entries every ``stride`` pixels, with ``before`` pixels of padding in front.
-
-    >>> reads = window_reads(5, 3, kernel=3, stride=2, before=1)
-    >>> reads.first.tolist(), reads.last.tolist()
-    ([0, 1, 3], [1, 3, 4])
-    """
-    start = np.arange(outputs) * stride - before
-    end = start + (kernel - 1) * dilation
-    skipped = np.maximum(0, -(start // dilation))  # entries that lie before the picture
-    first = start + skipped * dilation
-    last = np.minimum(end, start + (inputs - 1 - start) // dilation * dilation)
-    return Reads(first, last, float(stride), -float(before), float((kernel - 1) * dilation - before))
-
-
-def transposed_reads(inputs: int, outputs: int, kernel: int, stride: int, before: int, dilation: int = 1) -> Reads:
-    """A transposed convolution: input j writes to the outputs ``j * stride - before + k * dilation``.
-
-    >>> reads = transposed_reads(2, 4, kernel=2, stride=2, before=0)
-    >>> reads.first.tolist(), reads.last.tolist()
-    ([0, 0, 1, 1], [0, 0, 1, 1])
-    """
-    reached = [set[int]() for _ in range(outputs)]
-    for j in range(inputs):
-        for k in range(kernel):
-            place = j * stride - before + k * dilation
-            if 0 <= place < outputs:
-                reached[place].add(j)
-    first = np.array([min(each, default=1) for each in reached])
-    last = np.array([max(each, default=0) for each in reached])
-    return Reads(first, last, 1 / stride, (before - dilation * (kernel - 1)) / stride, before / stride)
-
-
-def resampled_reads(table: Array, step: float, start: float) -> Reads:
-    """Interpolation: output i reads the entries ``table[:, i]``; their places follow each other by ``step``.
-
-    >>> reads = resampled_reads(np.array([[0, 0, 1, 1]]), step=0.5, start=0.0)
-    >>> reads.last.tolist()
-    [0, 0, 1, 1]
-    """
-    first, last = table.min(axis=0), table.max(axis=0)
-    places = step * np.arange(table.shape[1]) + start
-    return Reads(first, last, step, float((first - places).min() + start), float((last - places).max() + start))
-
-
-def shifted_reads(inputs: int, outputs: int, before: int) -> Reads:
-    """Output i reads input ``i - before`` if there is one: a border of constants, or a crop if ``before`` is below 0.
-
-    >>> reads = shifted_reads(2, 4, before=1)
-    >>> [(int(a), int(b)) for a, b in zip(reads.first, reads.last)]
-    [(1, 0), (0, 0), (1, 1), (1, 0)]
-    """
-    place = np.arange(outputs) - before
-    inside = (place >= 0) & (place < inputs)
-    return Reads(np.where(inside, place, 1), np.where(inside, place, 0), 1.0, -float(before), -float(before))
-
-
-def adaptive_reads(inputs: int, outputs: int) -> Reads:
-    """Adaptive pooling: output i takes the inputs from ``floor(i * n / m)`` to before ``ceil((i + 1) * n / m)``.
-
-    >>> reads = adaptive_reads(5, 2)
-    >>> reads.first.tolist(), reads.last.tolist()
-    ([0, 2], [2, 4])
-    """
-    places = np.arange(outputs)
-    first, last = places * inputs // outputs, -(-(places + 1) * inputs // outputs) - 1
-    centres = places * (inputs / outputs)
-    return Reads(first, last, inputs / outputs, float((first - centres).min()), float((last - centres).max()))
-
-
-def pixelwise_reads(size: int) -> Reads:
-    """Output i reads input i, and nothing else."""
-    places = np.arange(size)
-    return Reads(places, places, 1.0, 0.0, 0.0)
-
-
-def broadcast_reads(outputs: int) -> Reads:
-    """All outputs read the only input of this axis."""
-    zeros = np.zeros(outputs, np.int64)
-    return Reads(zeros, zeros, 0.0, 0.0, 0.0)
-
-
-def folded_reads(outputs: int, factor: int, grows: bool) -> Reads:
-    """PixelShuffle (the picture grows by ``factor``), and its inverse.
-
-    >>> folded_reads(4, 2, grows=True).first.tolist(), folded_reads(2, 2, grows=False).last.tolist()
-    ([0, 0, 1, 1], [1, 3])
-    """
-    places = np.arange(outputs)
-    if grows:
-        return Reads(places // factor, places // factor, 1 / factor, (1 - factor) / factor, 0.0)
-    return Reads(places * factor, places * factor + factor - 1, float(factor), 0.0, factor - 1.0)

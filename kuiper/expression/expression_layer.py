@@ -40,6 +40,7 @@ class Expression(Layer):
     Source: pnnx's Expression; each function does what torch does with tensors and Python with plain numbers.
     """
 
+    is_pixelwise = True
     data_inputs = None  # an Expression that replaced another operator keeps that operator's names for its inputs
 
     def __init__(self, op: RuntimeOperator, text: str | None = None) -> None:

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from kuiper.expression.expression_layer import Expression
-from kuiper.layers.fused.activation import Activation
+from kuiper.layers.activation import Activation
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from kuiper.errors import GraphStateError, UnsupportedOperatorError
 from kuiper.graph.fallback import noting
 from kuiper.graph.from_onnx import put_back_what_onnx_had
 from kuiper.graph.in_place import put_parts_back
+from kuiper.graph.pnnx.ir import BOUNDARY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     from kuiper.graph.pnnx import Graph, Operator
     from kuiper.graph.protocols import BodyProtocol, MakeEngine, MakePage, RegistryProtocol
     from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
-
-ENDS = ("pnnx.Input", "pnnx.Output")
-"""The operator types that are the graph's own ends and need no layer."""
 
 
 class GraphState(Enum):
@@ -76,7 +74,7 @@ def rewritten_in_turn(
 ) -> Iterator[list[RuntimeOperator]]:
     """The operators after what every graph needs, and again after each pass, which rewires those it is given."""
     operators = put_back_what_onnx_had(operators, operands)
-    operators = put_parts_back(operators, operands)
+    operators = put_parts_back(operators, operands, factories.registry)
     yield operators
     for rewrite in factories.rewrites:
         with noting(f"the pass {getattr(rewrite, '__name__', rewrite)}"):
@@ -89,7 +87,7 @@ def make_layers(
 ) -> None:
     """Give each operator that has none its layer, and a condition or a loop what runs its bodies, made by ``body``."""
     for op in operators:
-        if op.type not in ENDS and op.layer is None:
+        if op.type not in BOUNDARY and op.layer is None:
             op.layer = registry.create(op)
     for op in operators:
         if op.graphs and (take_bodies := getattr(op.layer, "take_bodies", None)):
@@ -106,7 +104,7 @@ def unsupported(operators: Sequence[RuntimeOperator], registry: RegistryProtocol
     """The operator types that the registry lacks, each with the names of its operators."""
     missing: dict[str, list[str]] = {}
     for op in operators:
-        if op.type not in ENDS and not registry.is_supported(op.type):
+        if op.type not in BOUNDARY and not registry.is_supported(op.type):
             missing.setdefault(op.type, []).append(op.name)
     return missing
 

@@ -24,24 +24,24 @@ from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_CUTS = ("Tensor.slice", "Tensor.select", "torch.select")
-_VIEWS = ("Tensor.reshape", "Tensor.view", "torch.reshape", "Tensor.clone")
-"""The clones are PNNX's own, in front of a slice_copy."""
+    from kuiper.graph.protocols import RegistryProtocol
 
 
-def put_parts_back(operators: list[RuntimeOperator], operands: list[RuntimeOperand]) -> list[RuntimeOperator]:
+def put_parts_back(
+    operators: list[RuntimeOperator], operands: list[RuntimeOperand], registry: RegistryProtocol
+) -> list[RuntimeOperator]:
     """The operators, with those that put a new part into the whole behind each assignment that lacks them.
 
     Operands that this takes are added to ``operands``, which has them all by index.
     """
     result: list[RuntimeOperator] = []
     for op in operators:
-        views = _views(op) if op.type in ("Tensor.copy", "Tensor.slice_copy") and len(op.outputs) == 1 else []
-        result += _put_back(op, views, operands) if views else [op]
+        views = _views(op, registry) if op.type in ("Tensor.copy", "Tensor.slice_copy") and len(op.outputs) == 1 else []
+        result += _put_back(op, views, operands, registry) if views else [op]
     return result
 
 
-def _views(op: RuntimeOperator) -> list[RuntimeOperator]:
+def _views(op: RuntimeOperator, registry: RegistryProtocol) -> list[RuntimeOperator]:
     """The operators that made the first input of an assignment out of the tensor that its output stands for.
 
     Which tensor that is, the declared shape of the output says: the farthest one of that shape. (If several have it,
@@ -51,21 +51,24 @@ def _views(op: RuntimeOperator) -> list[RuntimeOperator]:
     part = op.inputs[0]
     if op.type == "Tensor.slice_copy" and (whole is None or whole == part.shape):
         return []
-    chain = list(_chain(part))
+    chain = list(_chain(part, registry))
     farthest = [k for k, view in enumerate(chain, 1) if whole is not None and view.inputs[0].shape == whole]
-    cuts = next((k for k, view in enumerate(chain) if view.type not in _CUTS), len(chain))
-    return [view for view in chain[: max(farthest, default=cuts)] if view.type != "Tensor.clone"]
+    cuts = next((k for k, view in enumerate(chain) if not registry.facts(view.type).is_part), len(chain))
+    return [view for view in chain[: max(farthest, default=cuts)] if not registry.facts(view.type).is_copy]
 
 
-def _chain(operand: RuntimeOperand) -> Iterator[RuntimeOperator]:
-    """The cuts and views in front of an operand, the last one first."""
-    while operand.producer is not None and operand.producer.type in (*_CUTS, *_VIEWS):
+def _chain(operand: RuntimeOperand, registry: RegistryProtocol) -> Iterator[RuntimeOperator]:
+    """The cuts and views in front of an operand, the last one first; copies are PNNX's own, for a slice_copy."""
+    while operand.producer is not None:
+        facts = registry.facts(operand.producer.type)
+        if not (facts.is_part or facts.keeps_order or facts.is_copy):
+            return
         yield operand.producer
         operand = operand.producer.inputs[0]
 
 
 def _put_back(
-    op: RuntimeOperator, views: list[RuntimeOperator], operands: list[RuntimeOperand]
+    op: RuntimeOperator, views: list[RuntimeOperator], operands: list[RuntimeOperand], registry: RegistryProtocol
 ) -> Iterator[RuntimeOperator]:
     """The assignment to the part, then one operator for each view that puts the result where the view came from."""
     (whole,) = op.outputs
@@ -77,7 +80,7 @@ def _put_back(
     for k, view in enumerate(views, 1):
         name = f"{op.name}+{view.name}"
         output = whole if k == len(views) else _new_operand(view.inputs[0], name, operands)
-        put = _inverse(view, made, name)
+        put = _inverse(view, made, name, registry)
         put.outputs = [output]
         for operand in dict.fromkeys(put.inputs):
             operand.consumers.append(put)
@@ -86,10 +89,10 @@ def _put_back(
         yield put
 
 
-def _inverse(view: RuntimeOperator, made: RuntimeOperand, name: str) -> RuntimeOperator:
+def _inverse(view: RuntimeOperator, made: RuntimeOperand, name: str, registry: RegistryProtocol) -> RuntimeOperator:
     """The operator that makes of ``made``, the new output of a view, what the view's input must then be."""
     source = view.inputs[0]
-    if view.type in _VIEWS:
+    if registry.facts(view.type).keeps_order:
         return RuntimeOperator("Tensor.view_as", name, inputs=[made, source], input_names=["", ""])
     names = [_key(name) for name in view.input_names[1:]]
     params = {_key(key): value for key, value in view.params.items()}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from kuiper.graph.layer_protocol import LayerProtocol
+from kuiper.graph.layer_protocol import FactsProtocol, LayerProtocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BodyProtocol",
     "ExecutorProtocol",
+    "FactsProtocol",
     "LayerProtocol",
     "MakeEngine",
     "MakePage",
@@ -46,6 +47,8 @@ class RegistryProtocol(Protocol):
     def is_supported(self, type_name: str, /) -> bool: ...
 
     def is_built_in(self, type_name: str, /) -> bool: ...
+
+    def facts(self, type_name: str, /) -> FactsProtocol: ...
 
     def near_matches(self, type_name: str, /) -> list[str]: ...
 

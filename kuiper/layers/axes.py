@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+CHANNELS = (1, -3)
+"""The axis of the channels of an image (n, c, h, w), as a file may count it."""
+
+
 def axis(dim: int, rank: int, where: str) -> int:
     """``dim`` counted from the front; a scalar counts as having one axis.
 

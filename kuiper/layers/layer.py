@@ -10,6 +10,7 @@ import numpy as np
 from kuiper.errors import ShapeError, UnsupportedOperatorError
 from kuiper.graph.runtime_attribute import RuntimeAttribute
 from kuiper.layers.factories import FACTORIES
+from kuiper.layers.reads import pixelwise_reads
 from kuiper.tensor_limit import Limited
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
     from kuiper.graph.quantized_weight import QuantizedWeight
     from kuiper.graph.runtime_operator import RuntimeOperator
+    from kuiper.layers.activation import Activation
+    from kuiper.layers.reads import Reads
 
 Array = np.ndarray
 
@@ -70,8 +73,32 @@ class Layer:
     #: Data inputs that the file may give as a plain number instead: ``bias=0.5`` of F.linear.
     number_inputs: ClassVar[tuple[str, ...]] = ()
 
+    #: Whether the output has the numbers of the first input, each once, where they lie: reshape, permute.
+    is_view: ClassVar[bool] = False
+
+    #: Whether they also follow each other in the same order, so that a reshape undoes it.
+    keeps_order: ClassVar[bool] = False
+
+    #: Whether the output is a copy of the first input.
+    is_copy: ClassVar[bool] = False
+
+    #: Whether the output is a part of the first input, which a Tensor.slice_copy with the same settings puts back.
+    is_part: ClassVar[bool] = False
+
+    #: Whether the output depends on the shapes of the inputs, not on the numbers in them.
+    of_shapes: bool = False
+
     #: Whether the one output is always the one input, as for dropout at inference.
     is_no_op: bool = False
+
+    #: Whether each pixel of an image (n, c, h, w) follows from the same pixel of the inputs, from all channels perhaps.
+    is_pixelwise: bool = False
+
+    #: Whether it is an activation.
+    is_activation: ClassVar[bool] = False
+
+    #: The function of one number that an activation is, with its settings; None if it needs more than one number.
+    function: Activation | None = None
 
     #: Whether ``forward`` takes the operator's state as its last argument; see ``StatefulLayer``.
     uses_state: bool = False
@@ -114,6 +141,23 @@ class Layer:
         128
         """
         return 0
+
+    def reads(self, sizes: list[tuple[int, int]]) -> list[Reads] | None:
+        """What each row and each column of an output image depends on; None if everything may.
+
+        Parameters
+        ----------
+        sizes : those of an input and of the output, for rows and for columns: (h, out_h), (w, out_w)
+
+        Examples
+        --------
+        >>> from kuiper.graph.runtime_operator import RuntimeOperator
+        >>> from kuiper.layers.registry import create
+        >>> rows, columns = create(RuntimeOperator("nn.ReLU", "act")).reads([(2, 2), (3, 3)])
+        >>> columns.first.tolist(), columns.last.tolist()
+        ([0, 1, 2], [0, 1, 2])
+        """
+        return pixelwise_reads(sizes) if self.is_pixelwise else None
 
     def expect(self, condition: bool, expected: str, got: object) -> None:
         """Raise ShapeError in the name of this operator unless the condition holds.

@@ -48,6 +48,8 @@ class WithOperandParameters(Layer):
     def __init__(self, op: RuntimeOperator, factory: Callable[[RuntimeOperator], Layer], names: dict[int, str]) -> None:
         super().__init__(op)
         self.factory = factory
+        self.of_shapes = getattr(factory, "of_shapes", False)
+        self.is_pixelwise = getattr(factory, "is_pixelwise", False)
         self._names = names
         self._data = [i for i in range(len(op.inputs)) if i not in names]
         self._made: tuple[list[Any], Layer] | None = None

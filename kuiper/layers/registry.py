@@ -131,6 +131,20 @@ def is_built_in(type_name: str) -> bool:
     return factory is not None and type_name not in _overrides.get() and is_kuipers_own(factory)
 
 
+def facts(type_name: str) -> type[Layer]:
+    """The class that says what operators of this type are: a view, an activation, a part of their input ...
+
+    That is the class that was registered, whatever ``override`` puts in its place for a while: what a type means does
+    not depend on what runs it. Of a type without a layer, or whose layers a function makes, nothing is known:
+    ``Layer``.
+
+    >>> facts("Tensor.reshape").is_view, facts("nn.ReLU").is_view, facts("no.such").is_view
+    (True, False, False)
+    """
+    factory = _factories.get(type_name) or _overrides.get().get(type_name)
+    return factory if isinstance(factory, type) and issubclass(factory, Layer) else Layer
+
+
 def near_matches(type_name: str) -> list[str]:
     """Up to three known types whose names are like this one, the likeliest first.
 
@@ -183,6 +197,11 @@ class Snapshot:
         """Whether kuiper's own layer runs this type."""
         factory = _factories.get(type_name)
         return factory is not None and type_name not in self.others and is_kuipers_own(factory)
+
+    def facts(self, type_name: str) -> type[Layer]:
+        """The class that says what operators of this type are."""
+        factory = _factories.get(type_name) or self.others.get(type_name)
+        return factory if isinstance(factory, type) and issubclass(factory, Layer) else Layer
 
     def near_matches(self, type_name: str) -> list[str]:
         """Known types that resemble this one."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.errors import ParameterError, ShapeError
+from kuiper.layers.reads import Reads, window_reads
 from kuiper.tensor_limit import check_size
 
 if TYPE_CHECKING:
@@ -49,6 +50,11 @@ class Window:
     def span(self) -> Sizes:
         """The distance from the first entry of the kernel to the last, both included."""
         return tuple(step * (size - 1) + 1 for step, size in zip(self.dilation, self.kernel, strict=True))
+
+    def reads(self, sizes: list[tuple[int, int]]) -> list[Reads]:
+        """What each output of each axis reads; ``sizes`` as in ``Layer.reads``."""
+        axes = zip(sizes, self.kernel, self.stride, self.before, self.dilation, strict=True)
+        return [window_reads(i, o, *settings) for (i, o), *settings in axes]
 
     @property
     def is_pointwise(self) -> bool:

@@ -10,9 +10,10 @@ import math
 import numpy as np
 import pytest
 
-from kuiper.engine.kernels.convolution import ACTIVATION_CODES, LANES, MOST_ROWS, Convolution
+from kuiper.engine.kernels.convolution import LANES, MOST_ROWS, Convolution
 from kuiper.engine.lowering.convolution import cut_tasks
 from kuiper.engine.packing import pack
+from kuiper.layers.kernels.activations import CODES, FUSED
 from kuiper.layers.operators.conv2d import Kernels, conv2d
 from kuiper.layers.reference import conv2d as reference
 from kuiper.layers.reference.activations import FUNCTIONS
@@ -59,7 +60,7 @@ def convolve(
         "residual": added["start"], "residual_pixel": added["pixel"], "zeros": arena.zeros(x.shape[1]),
         "block": block, "panels": len(packed.panels), "panel_groups": min(panel_groups, len(packed.panels)),
         "far_weights": panel_groups > 1,
-        "activation": ACTIVATION_CODES[activation[0]], "alpha": activation[1], "beta": activation[2],
+        "activation": CODES[activation[0]], "alpha": activation[1], "beta": activation[2],
     }  # fmt: skip
     step = Convolution(fields, packed.weights, packed.bias, packed.panels)
     return image_at(run_step(step, arena.array), target, n, out_c, out_h, out_w)
@@ -152,7 +153,7 @@ def test_convolution_in_tasks_of_any_size(block: int) -> None:
 
 
 @pytest.mark.parametrize("kernel", [(1, 1), (3, 3)])
-@pytest.mark.parametrize("name", ACTIVATION_CODES)
+@pytest.mark.parametrize("name", FUSED)
 def test_convolution_adds_the_residual_then_activates(name: str, kernel: tuple[int, int]) -> None:
     window = FRAMED if kernel == (3, 3) else Window(kernel)
     random = np.random.default_rng(3)
@@ -160,9 +161,8 @@ def test_convolution_adds_the_residual_then_activates(name: str, kernel: tuple[i
     x, weight, bias, residual = (random.standard_normal(shape).astype(np.float32) for shape in shapes)
     linear = reference.conv2d(x, weight, bias, window).astype(np.float64) + residual
     alpha, beta = {"clip": (0.0, 6.0), "leaky_relu": (0.1, 0.0), "elu": (0.75, 0.0)}.get(name, (0.0, 0.0))
-    twin = {"none": "relu", "clip": "hardtanh"}.get(name, name)
-    settings = {"clip": (alpha, beta), "leaky_relu": (alpha,), "elu": (1.0, alpha, 1.0)}.get(name, ())
-    wanted = linear if name == "none" else FUNCTIONS[twin](linear, *settings)
+    settings = {"clip": (alpha, beta), "leaky_relu": (alpha,), "elu": (alpha,)}.get(name, ())
+    wanted = linear if name == "none" else FUNCTIONS[name](linear, *settings)
     result = convolve(x, weight, bias, window, activation=(name, alpha, beta), residual=residual, spare_lanes=9)
     np.testing.assert_allclose(result, wanted, rtol=0, atol=1e-5 * np.abs(wanted).max())
 

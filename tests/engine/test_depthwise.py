@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from kuiper.engine.kernels.convolution import ACTIVATION_CODES, LANES
+from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.depthwise import Depthwise
 from kuiper.engine.lowering.depthwise import suits_depthwise
+from kuiper.layers.kernels.activations import CODES
 from kuiper.layers.operators.conv2d import Kernels, conv2d
 from kuiper.layers.reference import conv2d as reference
 from kuiper.layers.window import Window
@@ -39,7 +40,7 @@ def depthwise(
         "source": source["start"], "in_image": source["image"], "in_row": source["row"], "in_pixel": source["pixel"],
         "target": target["start"], "out_image": target["image"], "out_row": target["row"], "out_pixel": target["pixel"],
         "residual": added["start"], "residual_pixel": added["pixel"],
-        "near": near, "activation": ACTIVATION_CODES[activation[0]], "alpha": activation[1], "beta": activation[2],
+        "near": near, "activation": CODES[activation[0]], "alpha": activation[1], "beta": activation[2],
     }  # fmt: skip
     packed = np.zeros((kernel_h, own, kernel_w, round_up(c)), np.float32)
     packed[..., :c] = weight.transpose(2, 1, 3, 0)

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from kuiper.engine.integer_packing import fits_fours, pack_depthwise, pack_integers, without_zero_point
-from kuiper.engine.kernels.convolution import ACTIVATION_CODES, LANES
+from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.digit_product import RUNS
 from kuiper.engine.kernels.integer_convolution import FORMS, ROWS, WIDTH, IntegerConvolution
 from kuiper.engine.lowering.activation import NO_ACTIVATION
+from kuiper.layers.kernels.activations import CODES
 from kuiper.layers.window import Window
 from tests.engine.one_step import run_step
 
@@ -248,7 +249,7 @@ def test_floats(channels: int, outputs: int, groups: int, fours: bool) -> None:
     weight = numbers_of(np.int8, outputs, channels // groups, 3, 3).astype(np.int16)
     sums = naive(x, 77, weight, groups, window)
     scale, shift = rng.random((2, outputs)).astype(np.float32)
-    relu = {"activation": ACTIVATION_CODES["clip"], "alpha": 0.0, "beta": np.inf}
+    relu = {"activation": CODES["clip"], "alpha": 0.0, "beta": np.inf}
     for factor in (None, np.float32([0.3]), rng.random(outputs).astype(np.float32)):
         for added in (None, rng.integers(-999, 999, outputs, np.int32)):
             whole = sums if added is None else sums + added[:, None, None]
@@ -265,7 +266,7 @@ def test_floats_of_channels_of_their_own() -> None:
     for channels in (2, LANES + 1, WIDTH + 3):
         x, weight = numbers_of(np.int8, 1, channels, 5, 6), numbers_of(np.int8, channels, 1, 3, 3).astype(np.int16)
         window, shift = Window((3, 3)), rng.random(channels).astype(np.float32)
-        silu = {"activation": ACTIVATION_CODES["silu"], "alpha": 0.0, "beta": 0.0}
+        silu = {"activation": CODES["silu"], "alpha": 0.0, "beta": 0.0}
         got = convolve(
             x, weight, window, groups=channels, depthwise=True, out_type=np.float32, shift=shift,
             factor=np.float32([0.001]), activation=silu,

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from kuiper.engine.kernels.convolution import ACTIVATION_CODES, LANES
+from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.winograd import Winograd
 from kuiper.engine.kernels.winograd_packing import pack_winograd
 from kuiper.engine.winograd_matrices import winograd_conv2d, winograd_matrices
-from kuiper.layers.fused.activation import Activation
+from kuiper.layers.activation import Activation
+from kuiper.layers.kernels.activations import CODES, FUSED
 from kuiper.layers.operators.conv2d import Kernels, conv2d
 from kuiper.layers.window import Window
 from tests.engine.one_step import Arena, image_at, round_up, run_step
@@ -78,7 +79,7 @@ class Case:
             "block": self.block,
             "panels": self.panels,
             "panel_groups": self.panel_groups,
-            "activation": ACTIVATION_CODES[self.activation.name],
+            "activation": CODES[self.activation.name],
             "alpha": self.activation.alpha,
             "beta": self.activation.beta,
         }
@@ -156,7 +157,7 @@ def test_winograd_any_cut(size: int, stride: int, block: int) -> None:
 @pytest.mark.parametrize(
     "activation",
     [Activation("clip", -1, 2), Activation("clip", 0, np.inf), Activation("leaky_relu", 0.1), Activation("elu", 1.5)]
-    + [Activation(name) for name in ACTIVATION_CODES if name not in ("clip", "leaky_relu", "elu")],
+    + [Activation(name) for name in FUSED if name not in ("clip", "leaky_relu", "elu")],
     ids=lambda activation: activation.name,
 )
 def test_winograd_residual_and_activation(size: int, stride: int, activation: Activation) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kuiper.errors import ShapeError
-from kuiper.layers.fused.activation import Activation
+from kuiper.layers.activation import Activation
 from kuiper.layers.fused.conv2d import FusedConv2d
 from tests.layers.one_operator import layer, run
 

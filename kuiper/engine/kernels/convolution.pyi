@@ -3,7 +3,6 @@ import numpy as np
 from kuiper.engine.step import Step
 
 LANES: int
-ACTIVATION_CODES: dict[str, int]
 MOST_ROWS: list[int]
 
 class Convolution(Step):

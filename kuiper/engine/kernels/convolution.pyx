@@ -21,22 +21,16 @@ import numpy as np
 
 from kuiper.engine.step import rows_needed
 
-from kuiper.engine.activation cimport (
-    CLIP, ELU, GELU, GELU_TANH, HARDSIGMOID, HARDSWISH, LEAKY_RELU, MISH, NONE, SIGMOID, SILU, TANH, activate,
-)
 from kuiper.engine.kernels.convolution_table cimport Geometry, Panel, Table, Work, go_to, place
 from kuiper.engine.step cimport Memory, RowWise, Step
 from kuiper.engine.tile cimport LINE_BYTES, MAX_ROWS, TileWork, most_rows, rows_for, share_of, tile
+from kuiper.simd.activations cimport CLIP, NONE, activate
 from kuiper.simd.vector cimport LANES as LANES_OF_BUILD
 
 cdef enum:
     SOON = 1024  # floats: as far ahead as weights are asked for that are read but once
 
 LANES = LANES_OF_BUILD
-ACTIVATION_CODES = {
-    "none": NONE, "clip": CLIP, "leaky_relu": LEAKY_RELU, "silu": SILU, "sigmoid": SIGMOID, "hardswish": HARDSWISH,
-    "hardsigmoid": HARDSIGMOID, "tanh": TANH, "gelu": GELU, "gelu_tanh": GELU_TANH, "elu": ELU, "mish": MISH,
-}
 MOST_ROWS = [rows_for(vectors) for vectors in range(1, 5)]
 
 cdef class Convolution(Step):

@@ -30,9 +30,9 @@ et al., "Aggregated Residual Transformations for Deep Neural Networks", 2017 (gr
 
 from kuiper.engine.step import rows_needed
 
-from kuiper.engine.activation cimport CLIP, NONE, activate
 from kuiper.engine.kernels.depthwise_block cimport MOST_PIXELS, Block, Row, block_for
 from kuiper.engine.step cimport Memory, RowWise, Step
+from kuiper.simd.activations cimport CLIP, NONE, activate
 from kuiper.simd.vector cimport LANES
 
 cdef enum:

@@ -30,12 +30,12 @@ import numpy as np
 from libc.math cimport INFINITY
 from libc.string cimport memcpy, memset
 
-from kuiper.engine.activation cimport CLIP, NONE, activate
 from kuiper.engine.integer_tile cimport (
     INTEGER_ROWS, INTEGER_WIDTH, WOVEN, IntegerWork, add_lacking, dequantise_tile, integer_depthwise, integer_tile, requantise_tile,
     spread,
 )
 from kuiper.engine.step cimport Memory, Step
+from kuiper.simd.activations cimport CLIP, NONE, activate
 from kuiper.simd.vector cimport LANES
 
 WIDTH = INTEGER_WIDTH  # outputs of a panel

@@ -29,7 +29,6 @@ Sources: A. Lavin, S. Gray, "Fast Algorithms for Convolutional Neural Networks",
 
 import numpy as np
 
-from kuiper.engine.activation cimport CLIP, NONE, activate
 from kuiper.engine.kernels.winograd_geometry cimport Geometry, Place, Work, place_of
 from kuiper.engine.kernels.winograd_transforms cimport (
     input_tile_2, input_tile_2_stride_2, input_tile_4, input_tile_4_stride_2,
@@ -37,6 +36,7 @@ from kuiper.engine.kernels.winograd_transforms cimport (
 )
 from kuiper.engine.step cimport Memory, Step
 from kuiper.engine.tile cimport MAX_VECTORS, TileWork, rows_for, share_of, tile
+from kuiper.simd.activations cimport CLIP, NONE, activate
 from kuiper.simd.vector cimport LANES, at_least, at_most, load, splat, store, vec
 
 cdef enum:

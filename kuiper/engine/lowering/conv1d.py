@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kuiper.engine.planner import Planner
+    from kuiper.layers.activation import Activation
     from kuiper.layers.convolution import ConvolutionParameters
-    from kuiper.layers.fused.activation import Activation
     from kuiper.layers.layer import Array
     from kuiper.layers.window import Window
 

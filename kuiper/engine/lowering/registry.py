@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from kuiper.layers.elementwise import Elementwise
+from kuiper.layers.layer import is_kuipers_own
+
 if TYPE_CHECKING:
     from kuiper.engine.planner import Planner
     from kuiper.engine.values import AnyValue
@@ -27,5 +30,11 @@ def lowers(*classes: type) -> Callable[[F], F]:
 
 
 def find_lowering(layer: Any) -> Lowering | None:
-    """The function that lowers this layer, if there is one."""
-    return _lowerings.get(type(layer))
+    """The function that lowers this layer, if there is one.
+
+    kuiper's layers that are nothing but a ``function`` of one number are lowered as their base.
+    """
+    layer_class = type(layer)
+    if is_kuipers_own(layer_class) and getattr(layer_class, "forward", None) is Elementwise.forward:
+        layer_class = Elementwise
+    return _lowerings.get(layer_class)

@@ -68,26 +68,26 @@
   }
 
   const sigmoid = v => 1 / (1 + Math.exp(-v));
-  const hardsigmoid = v => Math.min(1, Math.max(0, v / 6 + 0.5));
+  const HASTINGS = [1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592]; // Abramowitz, Stegun, 7.1.26
+  const erfc = (v, t = 1 / (1 + 0.3275911 * v)) => HASTINGS.reduce((sum, c) => (sum + c) * t, 0) * Math.exp(-v * v);
 
-  // The activations that passes put into other operators (docs/reference/operators.md), but for those with erf.
+  // The rows of kuiper/simd/activations.h that passes put into other operators; a test compares the names.
   const ACTIVATIONS = {
-    relu: v => Math.max(0, v),
-    leaky_relu: (v, alpha) => (v < 0 ? alpha * v : v),
+    relu: v => Math.max(0, v), leaky_relu: (v, alpha) => (v < 0 ? alpha * v : v),
     clip: (v, alpha, beta) => Math.min(beta, Math.max(alpha, v)),
     elu: (v, alpha) => (v < 0 ? alpha * Math.expm1(v) : v),
     silu: v => v * sigmoid(v),
-    hardswish: v => v * hardsigmoid(v),
-    hardsigmoid,
-    sigmoid,
-    tanh: Math.tanh,
+    hardswish: v => v * Math.min(1, Math.max(0, v / 6 + 0.5)),
+    hardsigmoid: v => Math.min(1, Math.max(0, v / 6 + 0.5)),
+    sigmoid, tanh: Math.tanh,
+    gelu: v => Math.max(0, v) - (Math.abs(v) * erfc(Math.abs(v) * Math.SQRT1_2)) / 2,
+    gelu_tanh: v => v * sigmoid(2 * Math.sqrt(2 / Math.PI) * (v + 0.044715 * v ** 3)),
     mish: v => v * Math.tanh(Math.log1p(Math.exp(v))),
   };
 
   /** What an activation {name, alpha, beta} makes of a sum; null if the page cannot say. */
   function afterwards(value, activation) {
-    if (!activation) return value;
-    return ACTIVATIONS[activation.name]?.(value, activation.alpha, activation.beta) ?? null;
+    return activation ? ACTIVATIONS[activation.name]?.(value, activation.alpha, activation.beta) ?? null : value;
   }
 
   kuiper.windows = { afterwards, inputChannels, receptiveField, terms, windowAt };

@@ -22,11 +22,6 @@ if TYPE_CHECKING:
     from kuiper.graph.protocols import RegistryProtocol
     from kuiper.graph.runtime_operator import RuntimeOperator
 
-_VIEWS = frozenset({
-    "Tensor.permute", "Tensor.reshape", "Tensor.transpose", "Tensor.unflatten", "Tensor.view", "nn.Flatten",
-    "torch.flatten", "torch.permute", "torch.reshape", "torch.squeeze", "torch.transpose", "torch.unflatten",
-    "torch.unsqueeze",
-})  # fmt: skip
 _MAKERS = {**CONVOLUTIONS, **LINEAR_LAYERS}
 
 
@@ -45,7 +40,7 @@ def _views_above(activation: RuntimeOperator, registry: RegistryProtocol) -> lis
     views: list[RuntimeOperator] = []
     op = activation.inputs[0].producer
     while op is not None and sole_reader(op) is (views[-1] if views else activation):
-        if op.type not in _VIEWS:
+        if not registry.facts(op.type).is_view:
             return views if is_fusable(op, _MAKERS, registry) else []
         if len(op.inputs) != 1 or not registry.is_built_in(op.type):
             return []

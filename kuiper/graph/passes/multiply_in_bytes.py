@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from kuiper.graph.passes.activations import FusedActivation, activation_of
+from kuiper.graph.passes.activations import activation_of
 from kuiper.graph.passes.byte_operators import operator_of_bytes
 from kuiper.graph.passes.fusion import is_addition
 from kuiper.graph.passes.rewiring import constant_of, sole_reader, substitute
@@ -34,6 +34,7 @@ from kuiper.graph.runtime_operator import RuntimeParameter
 from kuiper.graph.whole_multiples import whole_multiples
 
 if TYPE_CHECKING:
+    from kuiper.graph.layer_protocol import ActivationProtocol
     from kuiper.graph.protocols import RegistryProtocol
     from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
 
@@ -144,7 +145,7 @@ def _dequantized(operand: RuntimeOperand, registry: RegistryProtocol) -> Bytes |
     return bytes_of(op, op.inputs[0])
 
 
-def _saturates(out: Bytes, activation: FusedActivation) -> bool:
+def _saturates(out: Bytes, activation: ActivationProtocol) -> bool:
     """Whether an activation only clamps, and bytes reach no further than its bounds."""
     low, high = (0.0, math.inf) if activation.name == "relu" else (activation.alpha, activation.beta)
     if activation.name not in ("relu", "clip") or math.isnan(low) or math.isnan(high):

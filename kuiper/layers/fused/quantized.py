@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.errors import ParameterError
-from kuiper.layers.fused.activation import Activation
+from kuiper.layers.activation import Activation
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.operators.onnx_contrib_quantized import sum_of_bytes
 from kuiper.layers.operators.onnx_convolution import OnnxConv

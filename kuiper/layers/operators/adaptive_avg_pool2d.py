@@ -11,6 +11,7 @@ from kuiper.errors import ParameterError
 from kuiper.layers.kernels import adaptive_pooling
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.planes import as_planes
+from kuiper.layers.reads import Reads, adaptive_reads
 from kuiper.layers.registry import register
 from kuiper.threads import threads_for
 
@@ -30,6 +31,9 @@ class AdaptiveAvgPool2d(Layer):
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.output_size = read_output_size(op)
+
+    def reads(self, sizes: list[tuple[int, int]]) -> list[Reads] | None:
+        return [adaptive_reads(i, o) for i, o in sizes]
 
     def forward(self, x: Array) -> Array:
         return adaptive_avg_pool2d(x, self.output_size, self.op.where)

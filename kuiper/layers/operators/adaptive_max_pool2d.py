@@ -9,6 +9,7 @@ from kuiper.layers.layer import Array, Layer
 from kuiper.layers.operators.adaptive_avg_pool2d import OutputSize, adaptive_bounds, read_output_size
 from kuiper.layers.operators.max_pool2d import maxima
 from kuiper.layers.planes import as_planes
+from kuiper.layers.reads import Reads, adaptive_reads
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ class AdaptiveMaxPool2d(Layer):
         super().__init__(op)
         self.output_size = read_output_size(op)
         self.return_indices = op.bool_param("return_indices", False)
+
+    def reads(self, sizes: list[tuple[int, int]]) -> list[Reads] | None:
+        return [adaptive_reads(i, o) for i, o in sizes]
 
     def forward(self, x: Array) -> Array | tuple[Array, Array]:
         values, indices = adaptive_max_pool2d(x, self.output_size, self.op.where)

@@ -17,6 +17,7 @@ from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
+    from kuiper.layers.reads import Reads
 
 
 @register("nn.AvgPool2d", "F.avg_pool2d")
@@ -33,6 +34,9 @@ class AvgPool2d(Layer):
         self.divisor_override = op.int_param("divisor_override", None)
         if self.divisor_override == 0:
             raise ParameterError(op.where, "a divisor_override other than 0", 0)
+
+    def reads(self, sizes: list[tuple[int, int]]) -> list[Reads] | None:
+        return self.window.reads(sizes)
 
     def forward(self, x: Array) -> Array:
         return avg_pool2d(x, self.window, self.count_include_pad, self.divisor_override, self.op.where)

@@ -33,6 +33,8 @@ class BatchNorm(Normalisation):
     Source: torch.nn.functional.batch_norm; Ioffe and Szegedy, Batch Normalization, 2015, algorithm 2.
     """
 
+    is_pixelwise = True
+
     operands = ("running_mean", "running_var", "weight", "bias")
     flops_per_number = 2
 

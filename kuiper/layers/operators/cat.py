@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.errors import ShapeError
-from kuiper.layers.axes import axis
+from kuiper.layers.axes import CHANNELS, axis
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.promotion import promoted
 from kuiper.layers.registry import register
@@ -30,6 +30,7 @@ class Cat(Layer):
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.dim = op.int_param("dim", 0)
+        self.is_pixelwise = self.dim in CHANNELS
         self.for_one_image = all((operand.shape or (None,))[0] == 1 for operand in op.inputs)
 
     def forward(self, *inputs: Array | Sequence[Array]) -> Array:

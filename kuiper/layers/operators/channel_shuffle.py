@@ -19,6 +19,8 @@ class ChannelShuffle(Layer):
     Source: torch.nn.functional.channel_shuffle; X. Zhang et al., "ShuffleNet", CVPR 2018, figure 1.
     """
 
+    is_pixelwise = True
+
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.groups = op.int_param("groups")

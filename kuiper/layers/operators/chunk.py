@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kuiper.errors import ParameterError
-from kuiper.layers.axes import axis
+from kuiper.layers.axes import CHANNELS, axis
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.operators.split import equal_sizes, split
 from kuiper.layers.pieces import check_count, for_outputs
@@ -28,6 +28,7 @@ class Chunk(Layer):
         super().__init__(op)
         self.chunks = op.int_param("chunks")
         self.dim = op.int_param("dim", 0)
+        self.is_pixelwise = self.dim in CHANNELS
         if self.chunks < 1:
             raise ParameterError(op.where, "chunks >= 1", self.chunks)
 

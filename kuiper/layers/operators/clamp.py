@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.errors import ParameterError
+from kuiper.layers.activation import Activation
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.promotion import promoted
 from kuiper.layers.registry import create, register
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
 
 Number = Array | float
+
+_ENDS = (-math.inf, math.inf)  # where a bound is absent
 
 
 @register("torch.clamp", "torch.clip", "Tensor.clamp")
@@ -28,12 +31,17 @@ class Clamp(Layer):
     Source: torch.clamp.
     """
 
+    is_pixelwise = True
+    is_activation = True
     data_inputs = ("input", "self", "min", "max")
 
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.numbers = {key: number_param(op, key) for key in ("min", "max")}
         self.constant = number_param(op, "input")
+        low, high = (float(x) if x is not None else end for x, end in zip(self.numbers.values(), _ENDS, strict=True))
+        if self.constant is None and not math.isnan(low) and not math.isnan(high):
+            self.function = Activation("clip", low, high)
         if not any(op.has_param(key) or key in op.input_names for key in ("min", "max")):
             raise ParameterError(op.where, "a bound, min or max", "none")
 

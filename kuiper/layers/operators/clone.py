@@ -13,5 +13,8 @@ class Clone(Layer):
     Source: torch.clone.
     """
 
+    is_pixelwise = True
+    is_copy = True
+
     def forward(self, x: Array) -> Array:
         return x

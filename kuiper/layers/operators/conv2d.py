@@ -22,6 +22,7 @@ from kuiper.threads import threads_for
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
     from kuiper.layers.gemm import PackedLeft
+    from kuiper.layers.reads import Reads
     from kuiper.layers.window import Window
 
 
@@ -76,6 +77,9 @@ class Conv2d(ParamLayer):
         Two threads that are first at the same time may both make it; either result will do.
         """
         return Kernels(self.weight.reshape(*self.weight.shape[:2], *self.window.kernel), self.parameters.groups)
+
+    def reads(self, sizes: list[tuple[int, int]]) -> list[Reads] | None:
+        return None if self.border else self.window.reads(sizes)  # a border that repeats the image: holes in the field
 
     def forward(self, x: Array) -> Array:
         images = self.parameters.as_images(x, self.in_channels)

@@ -13,6 +13,7 @@ from kuiper.layers.convolution import ConvolutionParameters, Pair, check_bias, p
 from kuiper.layers.gemm import matmul, pack_left
 from kuiper.layers.kernels.col2im import col2im
 from kuiper.layers.layer import Array, Layer, ParamLayer
+from kuiper.layers.reads import Reads, transposed_reads
 from kuiper.layers.registry import register
 from kuiper.tensor_limit import check_size
 from kuiper.threads import threads_for
@@ -61,6 +62,11 @@ class ConvTranspose2d(ParamLayer):
     def stamps(self) -> Stamps:
         """The packed weight, made by the first forward pass (or by two threads that are first: either will do)."""
         return Stamps(self.weight.reshape(*self.weight.shape[:2], *self.window.kernel), self.parameters.groups)
+
+    def reads(self, sizes: list[tuple[int, int]]) -> list[Reads] | None:
+        window = self.window
+        axes = zip(sizes, window.kernel, window.stride, window.before, window.dilation, strict=True)
+        return [transposed_reads(i, o, *settings) for (i, o), *settings in axes]
 
     def forward(self, x: Array) -> Array:
         images = self.parameters.as_images(x, self.in_channels)

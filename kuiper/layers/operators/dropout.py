@@ -33,6 +33,7 @@ class Dropout(Layer):
         If the graph was exported in training mode.
     """
 
+    is_pixelwise = True
     is_no_op = True
 
     def __init__(self, op: RuntimeOperator) -> None:

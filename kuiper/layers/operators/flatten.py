@@ -20,6 +20,9 @@ class Flatten(Layer):
     Source: torch.flatten.
     """
 
+    is_view = True
+    keeps_order = True
+
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.start_dim = op.int_param("start_dim", 1 if op.type == "nn.Flatten" else 0)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kuiper.layers.elementwise import Elementwise, elementwise
-from kuiper.layers.kernels import activations
+from kuiper.layers.activation import Activation
+from kuiper.layers.elementwise import Elementwise
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
-    from kuiper.layers.layer import Array
 
 
 @register("nn.Hardshrink", "F.hardshrink")
@@ -22,17 +21,4 @@ class Hardshrink(Elementwise):
 
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
-        self.lambd = op.float_param("lambd", 0.5)
-
-    def forward(self, x: Array) -> Array:
-        return hardshrink(x, self.lambd, self.op.where)
-
-
-def hardshrink(x: Array, lambd: float = 0.5, where: str = "hardshrink") -> Array:
-    """``x``, but 0 where ``|x| <= lambd``.
-
-    >>> import numpy as np
-    >>> hardshrink(np.float32([-2, 0.5, 1]))
-    array([-2.,  0.,  1.], dtype=float32)
-    """
-    return elementwise(activations.hardshrink, x, lambd, where=where)
+        self.function = Activation("hardshrink", op.float_param("lambd", 0.5))

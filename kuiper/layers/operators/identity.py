@@ -13,6 +13,7 @@ class Identity(Layer):
     Source: torch.nn.Identity.
     """
 
+    is_pixelwise = True
     is_no_op = True
 
     def forward(self, x: Array) -> Array:

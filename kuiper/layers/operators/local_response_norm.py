@@ -23,6 +23,8 @@ class LocalResponseNorm(Layer):
     Source: torch.nn.functional.local_response_norm; Krizhevsky, Sutskever and Hinton, 2012, section 3.3.
     """
 
+    is_pixelwise = True
+
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.size = op.int_param("size")

@@ -15,6 +15,7 @@ from kuiper.layers.window import Window, read_pooling_window
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
+    from kuiper.layers.reads import Reads
 
 
 class LPPool(Layer):
@@ -31,6 +32,9 @@ class LPPool(Layer):
         self.window = read_pooling_window(op, self.axes)
         if self.window.before != (0, 0):
             raise self.unsupported("padding 0", self.window.before[-self.axes :])
+
+    def reads(self, sizes: list[tuple[int, int]]) -> list[Reads] | None:
+        return self.window.reads(sizes)
 
     def forward(self, x: Array) -> Array:
         images = x if self.axes == 2 else as_rows(x, self.op.where)

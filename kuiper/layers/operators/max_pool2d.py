@@ -16,6 +16,7 @@ from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
+    from kuiper.layers.reads import Reads
 
 
 @register("nn.MaxPool2d", "F.max_pool2d")
@@ -29,6 +30,9 @@ class MaxPool2d(Layer):
         super().__init__(op)
         self.window = read_pooling_window(op, 2)
         self.return_indices = op.bool_param("return_indices", False)
+
+    def reads(self, sizes: list[tuple[int, int]]) -> list[Reads] | None:
+        return self.window.reads(sizes)
 
     def forward(self, x: Array) -> Array | tuple[Array, Array]:
         pool = max_pool2d_with_indices if self.return_indices else max_pool2d

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kuiper.layers.axes import axis
+from kuiper.layers.axes import CHANNELS, axis
 from kuiper.layers.baked_batch import declared_shape
 from kuiper.layers.baked_sizes import refuse_baked_end
 from kuiper.layers.layer import Array, Layer
@@ -25,6 +25,7 @@ class Narrow(Layer):
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.dim = op.int_param("dim")
+        self.is_pixelwise = self.dim in CHANNELS
         self.start = op.int_param("start")
         self.length = op.int_param("length")
         self.declared = declared_shape(op)

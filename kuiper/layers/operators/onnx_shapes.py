@@ -26,6 +26,8 @@ class Shape(Layer):
     Source: ONNX, Shape.
     """
 
+    of_shapes = True
+
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.axes = slice(op.int_param("start", None), op.int_param("end", None))
@@ -41,6 +43,8 @@ class Size(Layer):
     Source: ONNX, Size.
     """
 
+    of_shapes = True
+
     def forward(self, x: Array) -> Array:
         return np.array(np.size(x), np.int64)
 
@@ -52,6 +56,8 @@ class OnnxReshape(Layer):
     Source: ONNX, Reshape.
     """
 
+    is_view = True
+    keeps_order = True
     data_inputs = None
 
     def __init__(self, op: RuntimeOperator) -> None:
@@ -79,6 +85,8 @@ class OnnxUnsqueeze(Layer):
     Source: ONNX, Unsqueeze.
     """
 
+    is_view = True
+    keeps_order = True
     data_inputs = None
 
     def forward(self, x: Array, places: Any) -> Array:

@@ -8,6 +8,7 @@ import numpy as np
 
 from kuiper.errors import ParameterError, ShapeError
 from kuiper.layers.layer import Array, Layer
+from kuiper.layers.reads import Reads, shifted_reads
 from kuiper.layers.registry import register
 from kuiper.tensor_limit import check_size
 
@@ -49,6 +50,12 @@ class Pad(Layer):
         if len(self.pad) % 2:
             raise ParameterError(op.where, "an even number of paddings, two for each axis", self.pad)
         self.value = op.float_param("value", 0.0)
+
+    def reads(self, sizes: list[tuple[int, int]]) -> list[Reads] | None:
+        if self.mode != "constant":
+            return None
+        left, _, top, _ = (*self.pad, 0, 0, 0, 0)[:4]
+        return [shifted_reads(i, o, before) for (i, o), before in zip(sizes, (top, left), strict=True)]
 
     def forward(self, x: Array) -> Array:
         return pad(x, self.pad, self.mode, self.value, self.op.where)

@@ -23,6 +23,7 @@ class Permute(Layer):
     Source: torch.permute.
     """
 
+    is_view = True
     data_inputs = OF_A_VIEW
 
     def __init__(self, op: RuntimeOperator) -> None:

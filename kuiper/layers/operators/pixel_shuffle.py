@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kuiper.errors import ParameterError, ShapeError
 from kuiper.layers.layer import Array, Layer
+from kuiper.layers.reads import Reads, folded_reads
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ class PixelShuffle(Layer):
         self.upscale_factor = op.int_param("upscale_factor")
         if self.upscale_factor < 1:
             raise ParameterError(op.where, "upscale_factor of at least 1", self.upscale_factor)
+
+    def reads(self, sizes: list[tuple[int, int]]) -> list[Reads] | None:
+        return [folded_reads(o, self.upscale_factor, grows=True) for _, o in sizes]
 
     def forward(self, x: Array) -> Array:
         return pixel_shuffle(x, self.upscale_factor, self.op.where)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kuiper.errors import ParameterError, ShapeError
 from kuiper.layers.layer import Array, Layer
+from kuiper.layers.reads import Reads, folded_reads
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ class PixelUnshuffle(Layer):
         self.downscale_factor = op.int_param("downscale_factor")
         if self.downscale_factor < 1:
             raise ParameterError(op.where, "downscale_factor of at least 1", self.downscale_factor)
+
+    def reads(self, sizes: list[tuple[int, int]]) -> list[Reads] | None:
+        return [folded_reads(o, self.downscale_factor, grows=False) for _, o in sizes]
 
     def forward(self, x: Array) -> Array:
         return pixel_unshuffle(x, self.downscale_factor, self.op.where)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.errors import ShapeError
+from kuiper.layers.activation import Activation
 from kuiper.layers.blocks import as_blocks, computed
 from kuiper.layers.elementwise import Elementwise
 from kuiper.layers.kernels import channelwise
-from kuiper.layers.operators.leaky_relu import leaky_relu
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
@@ -29,7 +29,9 @@ class PReLU(Elementwise):
 
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
-        self.weights = (op.attr("weight"),) if op.type == "nn.PReLU" else ()
+        self.weights = [op.attr("weight")] if op.type == "nn.PReLU" else []
+        if self.weights and self.weights[0].size == 1:
+            self.function = Activation("leaky_relu", float(self.weights[0].item()))
 
     def forward(self, x: Array, *operands: Array) -> Array:
         (weight,) = operands or self.weights
@@ -50,7 +52,7 @@ def prelu(x: Array, weight: Array, where: str = "prelu") -> Array:
     """
     slopes = np.ascontiguousarray(weight, np.float32).reshape(-1)
     if slopes.size == 1:
-        return leaky_relu(x, float(slopes[0]), where)
+        return Activation("leaky_relu", float(slopes[0])).apply(x, where)
     channels = x.shape[1] if x.ndim > 1 else 1
     if slopes.size != channels:
         raise ShapeError(where, f"a weight for each of {channels} channels, or one", weight.shape)

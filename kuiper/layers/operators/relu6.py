@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from kuiper.layers.activation import Activation
 from kuiper.layers.elementwise import Elementwise
-from kuiper.layers.operators.hardtanh import hardtanh
 from kuiper.layers.registry import register
-
-if TYPE_CHECKING:
-    from kuiper.layers.layer import Array
 
 
 @register("nn.ReLU6", "F.relu6")
@@ -19,5 +14,4 @@ class ReLU6(Elementwise):
     Source: torch.nn.functional.relu6; Krizhevsky, Convolutional Deep Belief Networks on CIFAR-10, 2010.
     """
 
-    def forward(self, x: Array) -> Array:
-        return hardtanh(x, 0.0, 6.0, self.op.where)
+    function = Activation("clip", 0.0, 6.0)

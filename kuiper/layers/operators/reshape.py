@@ -30,6 +30,8 @@ class Reshape(Layer):
     Source: torch.reshape.
     """
 
+    is_view = True
+    keeps_order = True
     data_inputs = OF_A_VIEW
 
     def __init__(self, op: RuntimeOperator) -> None:
@@ -60,6 +62,8 @@ class ReshapeAs(Layer):
     Source: torch.Tensor.view_as.
     """
 
+    is_view = True
+    keeps_order = True
     data_inputs = ("input", "self", "other")
 
     def forward(self, x: Array, other: Array) -> Array:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kuiper.layers.activation import Activation
 from kuiper.layers.elementwise import Elementwise
-from kuiper.layers.operators.leaky_relu import leaky_relu
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
-    from kuiper.layers.layer import Array
 
 
 @register("nn.RReLU", "F.rrelu")
@@ -24,7 +23,5 @@ class RReLU(Elementwise):
         super().__init__(op)
         if op.bool_param("training", False):
             raise self.unsupported("training=False", True)
-        self.negative_slope = (op.float_param("lower", 1 / 8) + op.float_param("upper", 1 / 3)) / 2
-
-    def forward(self, x: Array) -> Array:
-        return leaky_relu(x, self.negative_slope, self.op.where)
+        slope = (op.float_param("lower", 1 / 8) + op.float_param("upper", 1 / 3)) / 2
+        self.function = Activation("leaky_relu", slope)

@@ -24,6 +24,8 @@ class Select(Layer):
     Source: torch.select.
     """
 
+    is_part = True
+
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.dim = op.int_param("dim")

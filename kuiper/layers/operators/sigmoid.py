@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kuiper.layers.elementwise import Elementwise, as_fractions, elementwise
-from kuiper.layers.kernels import activations
+from kuiper.layers.activation import Activation
+from kuiper.layers.elementwise import Elementwise
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
@@ -19,8 +19,7 @@ class Sigmoid(Elementwise):
     Source: torch.sigmoid.
     """
 
-    def forward(self, x: Array) -> Array:
-        return sigmoid(x, self.op.where)
+    function = Activation("sigmoid")
 
 
 def sigmoid(x: Array, where: str = "sigmoid") -> Array:
@@ -30,4 +29,4 @@ def sigmoid(x: Array, where: str = "sigmoid") -> Array:
     >>> sigmoid(np.float32([-1, 0, 100])).round(3)
     array([0.269, 0.5  , 1.   ], dtype=float32)
     """
-    return elementwise(activations.sigmoid, as_fractions(x), where=where)
+    return Activation("sigmoid").apply(x, where)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kuiper.layers.elementwise import Elementwise, elementwise
-from kuiper.layers.kernels import activations
+from kuiper.layers.activation import Activation
+from kuiper.layers.elementwise import Elementwise
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
@@ -19,8 +19,7 @@ class SiLU(Elementwise):
     Source: torch.nn.functional.silu; Elfwing, Uchibe and Doya, Sigmoid-Weighted Linear Units, 2017.
     """
 
-    def forward(self, x: Array) -> Array:
-        return silu(x, self.op.where)
+    function = Activation("silu")
 
 
 def silu(x: Array, where: str = "silu") -> Array:
@@ -30,4 +29,4 @@ def silu(x: Array, where: str = "silu") -> Array:
     >>> silu(np.float32([-1, 0, 2])).round(3)
     array([-0.269,  0.   ,  1.762], dtype=float32)
     """
-    return elementwise(activations.silu, x, where=where)
+    return Activation("silu").apply(x, where)

@@ -19,6 +19,8 @@ class Size(Layer):
     Source: torch.Tensor.size.
     """
 
+    of_shapes = True
+
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.dim: int | None = op.int_param("dim", None)
@@ -36,6 +38,8 @@ class Numel(Layer):
 
     Source: torch.numel.
     """
+
+    of_shapes = True
 
     def forward(self, x: Array) -> int:
         return int(x.size)

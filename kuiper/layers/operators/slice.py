@@ -33,6 +33,8 @@ class Slice(Layer):
     Source: torch.Tensor indexing.
     """
 
+    is_part = True
+
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.dims, self.cuts = read_cuts(op)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from kuiper.layers.axes import axis
+from kuiper.layers.axes import CHANNELS, axis
 from kuiper.layers.blocks import as_blocks, computed
 from kuiper.layers.kernels import softmax as kernels
 from kuiper.layers.layer import Layer
@@ -27,6 +27,7 @@ class AlongAxis(Layer):
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.dim: int | None = op.int_param("dim", None)
+        self.is_pixelwise |= self.dim in CHANNELS
         dtype = op.str_param("dtype", "torch.float")
         if dtype not in ("torch.float", "torch.float32"):
             raise self.unsupported("dtype=torch.float", dtype)
@@ -74,6 +75,8 @@ class Softmax2d(AlongAxis):
 
     Source: torch.nn.Softmax2d.
     """
+
+    is_pixelwise = True
 
     def forward(self, x: Array) -> Array:
         self.expect_rank(x, (3, 4), "(n, c, h, w) or (c, h, w)")

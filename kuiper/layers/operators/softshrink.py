@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kuiper.layers.elementwise import Elementwise, elementwise
-from kuiper.layers.kernels import activations
+from kuiper.layers.activation import Activation
+from kuiper.layers.elementwise import Elementwise
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
-    from kuiper.layers.layer import Array
 
 
 @register("nn.Softshrink", "F.softshrink")
@@ -22,17 +21,4 @@ class Softshrink(Elementwise):
 
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
-        self.lambd = op.float_param("lambd", 0.5)
-
-    def forward(self, x: Array) -> Array:
-        return softshrink(x, self.lambd, self.op.where)
-
-
-def softshrink(x: Array, lambd: float = 0.5, where: str = "softshrink") -> Array:
-    """``x`` moved by ``lambd`` towards 0, and 0 where ``|x| <= lambd``.
-
-    >>> import numpy as np
-    >>> softshrink(np.float32([-2, 0.25, 1]))
-    array([-1.5,  0. ,  0.5], dtype=float32)
-    """
-    return elementwise(activations.softshrink, x, lambd, where=where)
+        self.function = Activation("softshrink", op.float_param("lambd", 0.5))

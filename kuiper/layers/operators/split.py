@@ -6,7 +6,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from kuiper.errors import ParameterError, ShapeError
-from kuiper.layers.axes import axis
+from kuiper.layers.axes import CHANNELS, axis
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.pieces import check_count, cut, for_outputs
 from kuiper.layers.registry import register
@@ -28,6 +28,7 @@ class Split(Layer):
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.dim = op.int_param("dim", 0)
+        self.is_pixelwise = self.dim in CHANNELS
         sizes = op.params["split_size_or_sections"].value if op.has_param("split_size_or_sections") else None
         several = isinstance(sizes, (list, tuple))
         self.size = None if several else op.int_param("split_size_or_sections", None)

@@ -21,6 +21,9 @@ class Squeeze(Layer):
     Source: torch.squeeze.
     """
 
+    is_view = True
+    keeps_order = True
+
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.dims = op.ints_param("dim", None)

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from kuiper.layers.elementwise import Elementwise, elementwise
-from kuiper.layers.kernels import activations
+from kuiper.layers.activation import Activation
+from kuiper.layers.elementwise import Elementwise
 from kuiper.layers.registry import register
-
-if TYPE_CHECKING:
-    from kuiper.layers.layer import Array
 
 
 @register("nn.Tanhshrink", "F.tanhshrink")
@@ -19,15 +14,4 @@ class Tanhshrink(Elementwise):
     Source: torch.nn.functional.tanhshrink.
     """
 
-    def forward(self, x: Array) -> Array:
-        return tanhshrink(x, self.op.where)
-
-
-def tanhshrink(x: Array, where: str = "tanhshrink") -> Array:
-    """``x - tanh(x)`` of each number.
-
-    >>> import numpy as np
-    >>> tanhshrink(np.float32([-9, 0, 1])).round(3)
-    array([-8.   ,  0.   ,  0.238], dtype=float32)
-    """
-    return elementwise(activations.tanhshrink, x, where=where)
+    function = Activation("tanhshrink")

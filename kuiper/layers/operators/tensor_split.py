@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from kuiper.errors import ParameterError
-from kuiper.layers.axes import axis
+from kuiper.layers.axes import CHANNELS, axis
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.operators.split import split
 from kuiper.layers.pieces import check_count, cut, for_outputs
@@ -28,6 +28,7 @@ class TensorSplit(Layer):
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.dim = op.int_param("dim", 0)
+        self.is_pixelwise = self.dim in CHANNELS
         self.indices: tuple[int, ...] | None = op.ints_param("indices", None)
         self.sections = op.int_param("sections") if self.indices is None else 1
         if self.sections < 1:

@@ -23,6 +23,8 @@ class To(Layer):
     Source: torch.Tensor.to.
     """
 
+    is_pixelwise = True
+
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.is_bfloat16 = op.has_param("dtype") and op.params["dtype"].value == "torch.bfloat16"
@@ -42,6 +44,7 @@ class TypeAs(Layer):
     Source: torch.Tensor.type_as.
     """
 
+    is_pixelwise = True
     data_inputs = ("input", "self", "other")
 
     def forward(self, x: Array, other: Array) -> Array:

@@ -22,6 +22,7 @@ class Transpose(Layer):
     Source: torch.transpose.
     """
 
+    is_view = True
     data_inputs = OF_A_VIEW
 
     def __init__(self, op: RuntimeOperator) -> None:
@@ -39,6 +40,8 @@ class MatrixTranspose(Layer):
 
     Source: torch.t.
     """
+
+    is_view = True
 
     def forward(self, x: Array) -> Array:
         self.expect_rank(x, (0, 1, 2), "with at most two axes")

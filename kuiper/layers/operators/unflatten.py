@@ -20,6 +20,9 @@ class Unflatten(Layer):
     Source: torch.unflatten.
     """
 
+    is_view = True
+    keeps_order = True
+
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.dim = op.int_param("dim")

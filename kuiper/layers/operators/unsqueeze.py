@@ -21,6 +21,9 @@ class Unsqueeze(Layer):
     Source: torch.unsqueeze.
     """
 
+    is_view = True
+    keeps_order = True
+
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.dim = op.int_param("dim")

@@ -13,6 +13,7 @@ from kuiper.layers.kernels import resample
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.operators.adaptive_avg_pool2d import adaptive_avg_pool2d
 from kuiper.layers.planes import as_planes
+from kuiper.layers.reads import Reads, adaptive_reads, resampled_reads
 from kuiper.layers.registry import register
 from kuiper.layers.resampled_axis import Axis, cubic_table, exact_scale, linear_table, nearest_table
 from kuiper.threads import threads_for
@@ -62,6 +63,20 @@ class Upsample(Layer):
         if not all(0 < scale < math.inf for scale in scales):
             raise ParameterError(op.where, "scale_factor above 0", scales)
         self.scales = tuple(exact_scale(scale) for scale in scales)
+
+    def reads(self, sizes: list[tuple[int, int]]) -> list[Reads] | None:
+        if self.mode == "area":
+            return [adaptive_reads(i, o) for i, o in sizes]
+        return [self._reads_of(axis) for axis in self.axes(tuple(i for i, _ in sizes))]
+
+    def _reads_of(self, axis: Axis) -> Reads:
+        """Of an interpolation, by the tables that its kernel reads."""
+        if self.mode.startswith("nearest"):
+            table = nearest_table(axis, self.mode == "nearest-exact")[None]
+        else:
+            table = (cubic_table if self.mode == "bicubic" else linear_table)(axis)[0]
+        start = 0.0 if axis.align_corners or self.mode == "nearest" else axis.step() / 2 - 0.5
+        return resampled_reads(table, axis.step(), start)
 
     def forward(self, x: Array) -> Array:
         ranks = _RANKS.get(self.mode, (3, 4, 5))

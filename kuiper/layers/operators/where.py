@@ -25,6 +25,7 @@ class Where(Layer):
     Source: torch.where.
     """
 
+    is_pixelwise = True
     data_inputs = ("condition", "input", "self", "other")
 
     def __init__(self, op: RuntimeOperator) -> None:

@@ -1,4 +1,4 @@
-"""The activation family by its definitions, in double precision. The twin of ``kernels/activations.pyx``."""
+"""The activations by their definitions, in double precision: what ``kuiper/simd/activations.h`` computes."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ _erf = np.vectorize(math.erf, otypes=[np.float64])
 FUNCTIONS: dict[str, Callable[..., np.ndarray]] = {
     "relu": lambda x: np.maximum(x, 0),
     "leaky_relu": lambda x, negative_slope: np.where(x > 0, x, negative_slope * x),
-    "elu": lambda x, positive, negative, inner: np.where(x > 0, positive * x, negative * np.expm1(inner * x)),
-    "hardtanh": lambda x, min_val, max_val: np.minimum(np.maximum(x, min_val), max_val),
+    "clip": lambda x, low, high: np.minimum(np.maximum(x, low), high),
+    "elu": lambda x, alpha: np.where(x > 0, x, alpha * np.expm1(x)),
+    "celu": lambda x, alpha, inner: np.where(x > 0, x, alpha * np.expm1(inner * x)),
+    "selu": lambda x, positive, negative: np.where(x > 0, positive * x, negative * np.expm1(x)),
     "hardsigmoid": lambda x: np.minimum(np.maximum(x + 3, 0), 6) / 6,
     "hardswish": lambda x: x * np.minimum(np.maximum(x + 3, 0), 6) / 6,
     "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
