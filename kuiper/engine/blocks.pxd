@@ -12,20 +12,18 @@ what is written outside of the scratch is written exactly.
 
 from libc.string cimport memcpy
 
+from kuiper.engine.step cimport MAX_NDIM
 from kuiper.simd.vector cimport LANES, load, splat, store, vec
-
-cdef enum:
-    AXES = 6
 
 # Where the numbers of a value lie: in the arena, or in an array from outside.
 cdef struct View:
     Py_ssize_t external, offset  # -1 for the arena
-    Py_ssize_t stride[AXES]
+    Py_ssize_t stride[MAX_NDIM]
 
 
 cdef inline bint dense(const View* view, Py_ssize_t rows, Py_ssize_t columns) noexcept nogil:
     """Whether a block of it lies in memory number by number."""
-    return (columns == 1 or view.stride[AXES - 1] == 1) and (rows == 1 or view.stride[AXES - 2] == columns)
+    return (columns == 1 or view.stride[MAX_NDIM - 1] == 1) and (rows == 1 or view.stride[MAX_NDIM - 2] == columns)
 
 
 cdef inline void fill(float* out, float x, Py_ssize_t vectors) noexcept nogil:
@@ -155,14 +153,14 @@ cdef inline void copy_out(
 # Equally many stretches of numbers in two values, to be done one by one: the rows of a matrix, all axes but the last.
 cdef struct Lines:
     Py_ssize_t count
-    Py_ssize_t shape[AXES]
-    Py_ssize_t source[AXES]
-    Py_ssize_t target[AXES]
+    Py_ssize_t shape[MAX_NDIM]
+    Py_ssize_t source[MAX_NDIM]
+    Py_ssize_t target[MAX_NDIM]
 
 
 cdef inline void find_line(const Lines* lines, Py_ssize_t index, Py_ssize_t* source, Py_ssize_t* target) noexcept nogil:
     """Add the place of a line, in floats, to where the two values begin."""
-    cdef Py_ssize_t axis = AXES, at
+    cdef Py_ssize_t axis = MAX_NDIM, at
     while index > 0:
         axis -= 1
         at = index % lines.shape[axis]

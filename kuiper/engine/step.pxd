@@ -7,6 +7,10 @@ A step never allocates, never checks and never starts threads: whoever reads a k
 Tasks of a step are independent, so that any number of threads gives the same bits.
 """
 
+# The axes that a step can walk over; to Python, ``step.MAX_NDIM``.
+cpdef enum:
+    MAX_NDIM = 6
+
 # What a task may touch, beside the weights: pointers into it are made from offsets when the task runs, so that one program
 # can run in several arenas at once.
 cdef struct Memory:

@@ -1,5 +1,7 @@
 import numpy as np
 
+MAX_NDIM: int
+
 class Step:
     tasks: int
     scratch_floats: int

@@ -2,16 +2,13 @@
 
 from libc.string cimport memcpy
 
-from kuiper.engine.step cimport Memory
+from kuiper.engine.step cimport MAX_NDIM, Memory
 from kuiper.engine.typed_chunk cimport INT32, INT64
-
-cdef enum:
-    TYPED_AXES = 6
 
 cdef struct TypedView:
     Py_ssize_t external, offset  # -1: the arena; bytes
     int type
-    Py_ssize_t stride[TYPED_AXES]
+    Py_ssize_t stride[MAX_NDIM]
 
 
 cdef inline char* first_of(const TypedView* view, const Memory* memory) noexcept nogil:

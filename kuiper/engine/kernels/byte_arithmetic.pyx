@@ -12,18 +12,17 @@ import math
 
 from kuiper.engine.arrangement import arranged
 
-from kuiper.engine.step cimport Memory, Step
+from kuiper.engine.step cimport MAX_NDIM, Memory, Step
 from kuiper.simd.vector cimport FUSES, fma_of_one
 
 cdef enum:
-    AXES = 6
     RUN = 8192  # numbers along the last axis
     TASK = 32768  # numbers
 
 cdef struct Walk:
     Py_ssize_t place[3]  # where the result and both operands begin in the arena, in bytes
-    Py_ssize_t shape[AXES]
-    Py_ssize_t stride[3][AXES]
+    Py_ssize_t shape[MAX_NDIM]
+    Py_ssize_t stride[3][MAX_NDIM]
     Py_ssize_t runs, pieces, tasks  # a piece is a run along the last axis
 
 cdef struct Numbers:
@@ -59,11 +58,11 @@ cdef class ByteArithmetic(Step):
 
     def __init__(self, dict numbers, shape, places):
         cdef Walk* w = &self.work.walk
-        plan = arranged(shape, [strides for _, strides in places], 1, AXES, RUN)
+        plan = arranged(shape, [strides for _, strides in places], 1, MAX_NDIM, RUN)
         neutral = dict.fromkeys(("ratio_a", "ratio_b", "fixed", "ratio", "zero", "zero_a", "zero_b"), 0)
         self.work.numbers = {**neutral, **numbers}
         w.place, w.shape, w.stride = [offset for offset, _ in places], plan.shape, plan.strides
-        w.runs = (w.shape[AXES - 1] + RUN - 1) // RUN
+        w.runs = (w.shape[MAX_NDIM - 1] + RUN - 1) // RUN
         w.pieces = math.prod(plan.shape[:-1]) * w.runs
         self.tasks = w.tasks = max(1, min(w.pieces, math.prod(shape) // TASK))
         self.numbers = &self.work
@@ -92,15 +91,15 @@ cdef inline Ends run_of(const Walk* w, Py_ssize_t piece, const Memory* memory) n
     cdef char* arena = <char*> memory.arena
     cdef Ends ends
     for k in range(3):
-        at[k] = w.place[k] + first * w.stride[k][AXES - 1]
-    for axis in range(AXES - 2, -1, -1):
+        at[k] = w.place[k] + first * w.stride[k][MAX_NDIM - 1]
+    for axis in range(MAX_NDIM - 2, -1, -1):
         place = outer % w.shape[axis]
         outer = outer // w.shape[axis]
         for k in range(3):
             at[k] += place * w.stride[k][axis]
     ends.out, ends.a, ends.b = <unsigned char*> (arena + at[0]), <unsigned char*> (arena + at[1]), <unsigned char*> (arena + at[2])
-    ends.out_step, ends.a_step, ends.b_step = w.stride[0][AXES - 1], w.stride[1][AXES - 1], w.stride[2][AXES - 1]
-    ends.count = min(<Py_ssize_t> RUN, w.shape[AXES - 1] - first)
+    ends.out_step, ends.a_step, ends.b_step = w.stride[0][MAX_NDIM - 1], w.stride[1][MAX_NDIM - 1], w.stride[2][MAX_NDIM - 1]
+    ends.count = min(<Py_ssize_t> RUN, w.shape[MAX_NDIM - 1] - first)
     return ends
 
 

@@ -14,11 +14,11 @@ import math
 from libc.string cimport memcpy, memset
 
 from kuiper.engine.integer_tile cimport INTEGER_ROWS, INTEGER_WIDTH, IntegerWork, integer_tile, requantise_tile, spread
-from kuiper.engine.step cimport Memory, Step
+from kuiper.engine.step cimport MAX_NDIM, Memory, Step
 from kuiper.simd.vector cimport LANES
 
 cdef enum:
-    AXES = 4  # of a stack
+    AXES = MAX_NDIM - 2  # of a stack
     SLACK = 64  # bytes behind what is read in vectors
 
 cdef struct Matrices:

@@ -25,9 +25,9 @@ from kuiper.engine.arrangement import arranged
 from kuiper.engine.functions import CODES, arguments_of, cost_of
 from kuiper.errors import ParameterError
 
-from kuiper.engine.blocks cimport AXES, View, copy_in, copy_out, copy_vectors, dense, fill
+from kuiper.engine.blocks cimport View, copy_in, copy_out, copy_vectors, dense, fill
 from kuiper.engine.functions cimport CONSTANT, FIRST_BINARY, FIRST_UNARY, LOAD, MULTIPLY_ADD, apply, combine, multiply_add
-from kuiper.engine.step cimport Memory, Step
+from kuiper.engine.step cimport MAX_NDIM, Memory, Step
 from kuiper.simd.vector cimport LANES
 
 cdef enum:
@@ -44,8 +44,8 @@ cdef struct Instruction:
     float a, b  # settings of the function; the constant itself
 
 cdef struct Work:
-    Py_ssize_t shape[AXES]
-    Py_ssize_t step[AXES]  # of a chunk along each axis
+    Py_ssize_t shape[MAX_NDIM]
+    Py_ssize_t step[MAX_NDIM]  # of a chunk along each axis
     Py_ssize_t blocks, tasks
     Py_ssize_t operands, length, constants, depth
     bint aliased  # the output is the memory of an operand
@@ -54,7 +54,7 @@ cdef struct Work:
 
 # Where a task stands: the coordinates of the chunk, where it begins in each value, and what the buffers hold.
 cdef struct Place:
-    Py_ssize_t at[AXES]
+    Py_ssize_t at[MAX_NDIM]
     float* start[MAX_OPERANDS + 1]
     const float* packed[MAX_OPERANDS]
     Py_ssize_t packed_rows[MAX_OPERANDS]
@@ -84,12 +84,12 @@ cdef class Elementwise(Step):
         whole = LANES if whole_vectors and all(external < 0 for external, _, _ in views) else 1
         strides = [strides for _, _, strides in views]
         cost = max(self.translate(program), LEAST_COST)
-        plan = arranged(shape, strides, whole, AXES, CHUNK)
+        plan = arranged(shape, strides, whole, MAX_NDIM, CHUNK)
         if needs_no_buffer(plan, program):
-            longest = -(-plan.shape[AXES - 1] // tasks_of(plan.shape[AXES - 1] * cost))
-            plan = arranged(shape, strides, whole, AXES, max(CHUNK, longest))
+            longest = -(-plan.shape[MAX_NDIM - 1] // tasks_of(plan.shape[MAX_NDIM - 1] * cost))
+            plan = arranged(shape, strides, whole, MAX_NDIM, max(CHUNK, longest))
         w.operands, w.blocks = len(views) - 1, 1
-        for axis in range(AXES):
+        for axis in range(MAX_NDIM):
             w.shape[axis], w.step[axis] = plan.shape[axis], plan.chunk[axis]
             numbers *= w.shape[axis]
             w.blocks *= (w.shape[axis] + w.step[axis] - 1) // w.step[axis]
@@ -126,9 +126,9 @@ cdef Py_ssize_t tasks_of(Py_ssize_t operations) noexcept:
 
 def needs_no_buffer(plan, program):
     """Whether one function reads and writes whole vectors where they lie: then a chunk may be as long as a task."""
-    in_place = set(plan.shape[: AXES - 1]) == {1} and all(steps[AXES - 1] == 1 for steps in plan.strides)
+    in_place = set(plan.shape[: MAX_NDIM - 1]) == {1} and all(steps[MAX_NDIM - 1] == 1 for steps in plan.strides)
     functions = sum(arguments_of(CODES[name]) > 0 for name, _, _ in program)
-    return in_place and plan.shape[AXES - 1] % LANES == 0 and functions == 1
+    return in_place and plan.shape[MAX_NDIM - 1] % LANES == 0 and functions == 1
 
 
 cdef void evaluate(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
@@ -154,7 +154,7 @@ cdef void go_to(const Work* w, Py_ssize_t block, const Memory* memory, Place* pl
         place.start[k] += w.view[k].offset
     for k in range(w.operands):
         place.packed[k] = NULL
-    for axis in range(AXES - 1, -1, -1):
+    for axis in range(MAX_NDIM - 1, -1, -1):
         count = (w.shape[axis] + w.step[axis] - 1) // w.step[axis]
         place.at[axis] = block % count * w.step[axis]
         block //= count
@@ -164,7 +164,7 @@ cdef void go_to(const Work* w, Py_ssize_t block, const Memory* memory, Place* pl
 
 cdef inline void advance(const Work* w, Place* place) noexcept nogil:
     """On to the next chunk, like an odometer."""
-    cdef Py_ssize_t axis = AXES, k
+    cdef Py_ssize_t axis = MAX_NDIM, k
     while axis > 0:
         axis -= 1
         if place.at[axis] + w.step[axis] < w.shape[axis]:
@@ -180,8 +180,8 @@ cdef inline void advance(const Work* w, Place* place) noexcept nogil:
 
 cdef void evaluate_chunk(const Work* w, Place* place, float* scratch) noexcept nogil:
     """The expression for one block of the last two axes."""
-    cdef Py_ssize_t rows = min(w.step[AXES - 2], w.shape[AXES - 2] - place.at[AXES - 2])
-    cdef Py_ssize_t columns = min(w.step[AXES - 1], w.shape[AXES - 1] - place.at[AXES - 1])
+    cdef Py_ssize_t rows = min(w.step[MAX_NDIM - 2], w.shape[MAX_NDIM - 2] - place.at[MAX_NDIM - 2])
+    cdef Py_ssize_t columns = min(w.step[MAX_NDIM - 1], w.shape[MAX_NDIM - 1] - place.at[MAX_NDIM - 1])
     cdef Py_ssize_t vectors = (rows * columns + LANES - 1) // LANES
     cdef const View* target = &w.view[0]
     cdef float* slots = scratch + (w.constants + w.operands) * LANES + w.operands * (CHUNK + LANES)
@@ -197,7 +197,7 @@ cdef void evaluate_chunk(const Work* w, Place* place, float* scratch) noexcept n
     if step == 0:
         copy_vectors(result, 0, slots, vectors)
         result = slots
-    copy_out(result, out, target.stride[AXES - 2], target.stride[AXES - 1], rows, columns)
+    copy_out(result, out, target.stride[MAX_NDIM - 2], target.stride[MAX_NDIM - 1], rows, columns)
 
 
 cdef const float* run_program(
@@ -254,12 +254,12 @@ cdef inline const float* operand(
     step[0] = LANES
     if dense(view, rows, columns) and not (external and rows * columns % LANES != 0):
         return start
-    if view.stride[AXES - 1] == 0 and (rows == 1 or view.stride[AXES - 2] == 0):
+    if view.stride[MAX_NDIM - 1] == 0 and (rows == 1 or view.stride[MAX_NDIM - 2] == 0):
         fill(one, start[0], 1)
         step[0] = 0
         return one
     if place.packed[k] != start or place.packed_columns[k] != columns or place.packed_rows[k] < rows:
-        copy_in(start, view.stride[AXES - 2], view.stride[AXES - 1], rows, columns, buffer, external)
+        copy_in(start, view.stride[MAX_NDIM - 2], view.stride[MAX_NDIM - 1], rows, columns, buffer, external)
         place.packed[k] = start
         place.packed_columns[k] = columns
         place.packed_rows[k] = rows

@@ -26,8 +26,8 @@ from libc.math cimport sqrt
 
 from kuiper.engine.arrangement import arranged
 
-from kuiper.engine.blocks cimport AXES, Lines, copy_exactly, find_line
-from kuiper.engine.step cimport Memory, Step
+from kuiper.engine.blocks cimport Lines, copy_exactly, find_line
+from kuiper.engine.step cimport MAX_NDIM, Memory, Step
 from kuiper.simd.sums cimport PARTS, Sums, sums_of, total
 from kuiper.simd.vector cimport LANES, fma, load, splat, store, vec, with_rest
 
@@ -70,7 +70,7 @@ cdef class LayerNorm(Step):
         cdef Work* w = &self.work
         cdef float[:, ::1] affine = np.zeros((2, numbers["size"] + LANES), np.float32)
         np.asarray(affine)[:, :-LANES] = weight, bias
-        plan = arranged(shape, [target_strides, source_strides], 1, AXES, LANES)
+        plan = arranged(shape, [target_strides, source_strides], 1, MAX_NDIM, LANES)
         count = math.prod(shape)
         w.geometry, w.share = numbers, 1.0 / numbers["size"]
         w.lines = {"count": count, "shape": plan.shape, "target": plan.strides[0], "source": plan.strides[1]}

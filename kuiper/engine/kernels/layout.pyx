@@ -21,11 +21,10 @@ from kuiper.errors import ParameterError
 
 from kuiper.engine.blocks cimport copy_block
 from kuiper.engine.kernels.transpose cimport transpose
-from kuiper.engine.step cimport Memory, Step
+from kuiper.engine.step cimport MAX_NDIM, Memory, Step
 from kuiper.simd.vector cimport LANES
 
 cdef enum:
-    MOST_AXES = 6
     TASK_FLOATS = 16384  # a few microseconds
     MOST_TASKS = 16
 
@@ -41,7 +40,7 @@ cdef struct CopyWork:
     Py_ssize_t split, tasks  # the axis that is cut into tasks
     int axes
     Kind kind
-    Axis[MOST_AXES] axis
+    Axis[MAX_NDIM] axis
 
 
 cdef class Copy(Step):
@@ -68,8 +67,8 @@ cdef class Copy(Step):
         work.source, work.target = numbers["source"], numbers["target"]
         work.source_external, work.target_external = numbers["source_external"], numbers["target_external"]
         work.kind, axes = arranged(axes)
-        if len(axes) > MOST_AXES:
-            raise ParameterError("a copy", f"at most {MOST_AXES} axes", len(axes))
+        if len(axes) > MAX_NDIM:
+            raise ParameterError("a copy", f"at most {MAX_NDIM} axes", len(axes))
         work.axes = len(axes)
         for i, axis in enumerate(axes):
             work.axis[i] = Axis(axis[0], axis[1], axis[2])

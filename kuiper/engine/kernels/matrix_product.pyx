@@ -23,9 +23,9 @@ import math
 
 from kuiper.engine.arrangement import arranged
 
-from kuiper.engine.blocks cimport AXES, copy_exactly, copy_in, fill
+from kuiper.engine.blocks cimport copy_exactly, copy_in, fill
 from kuiper.engine.kernels.transpose cimport transpose
-from kuiper.engine.step cimport Memory, Step
+from kuiper.engine.step cimport MAX_NDIM, Memory, Step
 from kuiper.engine.tile cimport MAX_ROWS, MAX_VECTORS, TileWork, rows_for, tile
 from kuiper.simd.vector cimport LANES, load, store, with_rest
 
@@ -45,10 +45,10 @@ cdef struct Geometry:
 # Where in the stack the matrices of one product lie; a stride of 0 uses a matrix again.
 cdef struct Stack:
     Py_ssize_t count
-    Py_ssize_t shape[AXES]
-    Py_ssize_t out[AXES]
-    Py_ssize_t a[AXES]
-    Py_ssize_t b[AXES]
+    Py_ssize_t shape[MAX_NDIM]
+    Py_ssize_t out[MAX_NDIM]
+    Py_ssize_t a[MAX_NDIM]
+    Py_ssize_t b[MAX_NDIM]
 
 cdef struct Work:
     Geometry geometry
@@ -70,7 +70,7 @@ cdef class MatrixProduct(Step):
 
     def __init__(self, dict numbers, shape=(), out_strides=(), a_strides=(), b_strides=()):
         cdef Work* w = &self.work
-        plan = arranged(shape, [out_strides, a_strides, b_strides], 1, AXES, LANES)
+        plan = arranged(shape, [out_strides, a_strides, b_strides], 1, MAX_NDIM, LANES)
         out_strides, a_strides, b_strides = plan.strides
         count = math.prod(shape)
         w.geometry = numbers
@@ -110,7 +110,7 @@ cdef inline void find_matrices(
     const Stack* stack, Py_ssize_t index, const float** a, const float** b, float** out
 ) noexcept nogil:
     """On to the matrices of product ``index``."""
-    cdef Py_ssize_t axis = AXES, at
+    cdef Py_ssize_t axis = MAX_NDIM, at
     while index > 0:
         axis -= 1
         at = index % stack.shape[axis]

@@ -17,8 +17,8 @@ from libc.string cimport memcpy
 
 from kuiper.engine.arrangement import arranged
 
-from kuiper.engine.step cimport Memory, Step
-from kuiper.engine.typed_view cimport TYPED_AXES, TypedView, first_of, whole_at
+from kuiper.engine.step cimport MAX_NDIM, Memory, Step
+from kuiper.engine.typed_view cimport TypedView, first_of, whole_at
 
 cdef enum:
     TASK = 16384  # bytes
@@ -31,7 +31,7 @@ cdef struct Geometry:
 
 cdef struct Work:
     Geometry geometry
-    Py_ssize_t shape[TYPED_AXES]
+    Py_ssize_t shape[MAX_NDIM]
     Py_ssize_t rows, tasks
     TypedView out, index, x
     bint run  # whether a row is a run
@@ -53,14 +53,14 @@ cdef class Pick(Step):
     def __init__(self, dict numbers, shape, views):
         cdef Work* w = &self.work
         w.geometry = numbers
-        plan = arranged(shape, [strides for _, _, _, strides in views], 1, TYPED_AXES, 1)
+        plan = arranged(shape, [strides for _, _, _, strides in views], 1, MAX_NDIM, 1)
         w.out, w.index, w.x = [
             {"external": external, "offset": offset, "type": type_code, "stride": strides}
             for (external, offset, type_code, _), strides in zip(views, plan.strides)
         ]
         w.shape = plan.shape
-        w.rows = math.prod(plan.shape) // w.shape[TYPED_AXES - 1]
-        last = [strides[TYPED_AXES - 1] for strides in plan.strides]
+        w.rows = math.prod(plan.shape) // w.shape[MAX_NDIM - 1]
+        last = [strides[MAX_NDIM - 1] for strides in plan.strides]
         w.run = last == [w.geometry.element, 0, w.geometry.element]
         self.tasks = w.tasks = max(1, min(w.rows, math.prod(shape) * w.geometry.element // TASK))
         self.numbers, self.run = w, pick
@@ -80,8 +80,8 @@ cdef inline void pick_row(const Work* w, Py_ssize_t row, const Memory* memory) n
     cdef char* out = first_of(&w.out, memory)
     cdef const char* index = first_of(&w.index, memory)
     cdef const char* x = first_of(&w.x, memory)
-    cdef Py_ssize_t axis, at, i, last = TYPED_AXES - 1
-    for axis in range(TYPED_AXES - 2, -1, -1):
+    cdef Py_ssize_t axis, at, i, last = MAX_NDIM - 1
+    for axis in range(MAX_NDIM - 2, -1, -1):
         at = row % w.shape[axis]
         row = row // w.shape[axis]
         out += at * w.out.stride[axis]

@@ -22,8 +22,8 @@ from libc.math cimport INFINITY, log
 
 from kuiper.engine.arrangement import arranged
 
-from kuiper.engine.blocks cimport AXES, Lines, copy_exactly, find_line
-from kuiper.engine.step cimport Memory, Step
+from kuiper.engine.blocks cimport Lines, copy_exactly, find_line
+from kuiper.engine.step cimport MAX_NDIM, Memory, Step
 from kuiper.simd.functions cimport exp_up_to
 from kuiper.simd.sums cimport PARTS, Sums, largest, sums_of, total
 from kuiper.simd.vector cimport LANES, at_least, load, splat, store, vec, with_rest
@@ -59,17 +59,17 @@ cdef class Softmax(Step):
         cdef Work* w = &self.work
         cdef Geometry* g = &w.geometry
         g[0] = numbers
-        plan = arranged(shape, [target_strides, source_strides], 1, AXES, LANES)
+        plan = arranged(shape, [target_strides, source_strides], 1, MAX_NDIM, LANES)
         w.lines = {"count": 0, "shape": plan.shape, "target": plan.strides[0], "source": plan.strides[1]}
         count = math.prod(shape)
         w.columns = w.strips = 1
         self.run = rows
         if g.source_stride != 1 or g.target_stride != 1:
             self.run = columns
-            if w.lines.source[AXES - 1] == w.lines.target[AXES - 1] == 1:  # if not: one column at a time
-                w.columns = w.lines.shape[AXES - 1]
+            if w.lines.source[MAX_NDIM - 1] == w.lines.target[MAX_NDIM - 1] == 1:  # if not: one column at a time
+                w.columns = w.lines.shape[MAX_NDIM - 1]
                 w.strips = (w.columns + LANES - 1) // LANES
-                w.lines.shape[AXES - 1] = 1
+                w.lines.shape[MAX_NDIM - 1] = 1
         w.lines.count = count // w.columns
         w.tasks = self.tasks = min(w.lines.count * w.strips, (count * g.size + GRAIN - 1) // GRAIN)
         self.numbers = w

@@ -17,12 +17,12 @@ import math
 
 from kuiper.engine.arrangement import arranged
 
-from kuiper.engine.step cimport Memory, Step
+from kuiper.engine.step cimport MAX_NDIM, Memory, Step
 from kuiper.engine.typed_chunk cimport (
     ADD, AND, BOOL, CHUNK, COPY, DEQUANTIZE, EQ, FLOAT32, FLOOR_DIVIDE, GE, GT, INT8, INT32, INT64, LE, LT, MUL, NE, OR,
     QUANTIZE, REMAINDER, SUB, UINT8, WHERE, XOR, Chunk, calculate, choose, compare, load_chunk, rescale, store_chunk,
 )
-from kuiper.engine.typed_view cimport TYPED_AXES, TypedView, first_of
+from kuiper.engine.typed_view cimport TypedView, first_of
 
 TYPES = {"float32": FLOAT32, "int64": INT64, "int32": INT32, "bool": BOOL, "int8": INT8, "uint8": UINT8}
 
@@ -39,7 +39,7 @@ OPERATIONS = {
 cdef struct Work:
     int operation, operands
     bint floating  # whether operands are compared, chosen and calculated with as floats
-    Py_ssize_t shape[TYPED_AXES]
+    Py_ssize_t shape[MAX_NDIM]
     Py_ssize_t rows, columns  # of a piece, which is a block of the last two axes
     Py_ssize_t row_blocks, column_blocks, pieces, tasks
     TypedView out
@@ -66,7 +66,7 @@ cdef class Typed(Step):
 
     def __init__(self, str operation, shape, views, bint floating):
         cdef Work* w = &self.work
-        plan = arranged(shape, [strides for _, _, _, strides in views], 1, TYPED_AXES, CHUNK)
+        plan = arranged(shape, [strides for _, _, _, strides in views], 1, MAX_NDIM, CHUNK)
         ends = [
             {"external": external, "offset": offset, "type": type_code, "stride": strides}
             for (external, offset, type_code, _), strides in zip(views, plan.strides)
@@ -77,9 +77,9 @@ cdef class Typed(Step):
         for k in range(w.operands):
             w.operand[k] = ends[k + 1]
         *_, w.rows, w.columns = plan.chunk
-        w.row_blocks = (w.shape[TYPED_AXES - 2] + w.rows - 1) // w.rows
-        w.column_blocks = (w.shape[TYPED_AXES - 1] + w.columns - 1) // w.columns
-        outer = math.prod(plan.shape) // (w.shape[TYPED_AXES - 2] * w.shape[TYPED_AXES - 1])
+        w.row_blocks = (w.shape[MAX_NDIM - 2] + w.rows - 1) // w.rows
+        w.column_blocks = (w.shape[MAX_NDIM - 1] + w.columns - 1) // w.columns
+        outer = math.prod(plan.shape) // (w.shape[MAX_NDIM - 2] * w.shape[MAX_NDIM - 1])
         w.pieces = outer * w.row_blocks * w.column_blocks
         self.tasks = w.tasks = max(1, min(w.pieces, math.prod(shape) // TASK))
         self.numbers, self.run = w, run_pieces
@@ -95,8 +95,8 @@ cdef void run_pieces(const void* numbers, Py_ssize_t task, const Memory* memory)
         block.column = piece % w.column_blocks * w.columns
         block.row = piece // w.column_blocks % w.row_blocks * w.rows
         block.outer = piece // (w.column_blocks * w.row_blocks)
-        block.rows = min(w.rows, w.shape[TYPED_AXES - 2] - block.row)
-        block.columns = min(w.columns, w.shape[TYPED_AXES - 1] - block.column)
+        block.rows = min(w.rows, w.shape[MAX_NDIM - 2] - block.row)
+        block.columns = min(w.columns, w.shape[MAX_NDIM - 1] - block.column)
         run_block(w, &block, memory)
 
 
@@ -127,10 +127,10 @@ cdef inline char* place_of(const Work* w, const TypedView* view, const Block* bl
     """Where the first number of a block lies."""
     cdef char* place = first_of(view, memory)
     cdef Py_ssize_t axis, outer = block.outer
-    for axis in range(TYPED_AXES - 3, -1, -1):
+    for axis in range(MAX_NDIM - 3, -1, -1):
         place += outer % w.shape[axis] * view.stride[axis]
         outer = outer // w.shape[axis]
-    return place + block.row * view.stride[TYPED_AXES - 2] + block.column * view.stride[TYPED_AXES - 1]
+    return place + block.row * view.stride[MAX_NDIM - 2] + block.column * view.stride[MAX_NDIM - 1]
 
 
 cdef void load_block(
@@ -141,7 +141,7 @@ cdef void load_block(
     cdef Py_ssize_t row, size = 4 if floating else 8
     for row in range(block.rows):
         load_chunk(
-            x + row * view.stride[TYPED_AXES - 2], view.type, view.stride[TYPED_AXES - 1], block.columns, floating,
+            x + row * view.stride[MAX_NDIM - 2], view.type, view.stride[MAX_NDIM - 1], block.columns, floating,
             <Chunk*> (<char*> chunk + row * block.columns * size),
         )
 
@@ -155,5 +155,5 @@ cdef void store_block(
     for row in range(block.rows):
         store_chunk(
             <const Chunk*> (<const char*> chunk + row * block.columns * size), floating,
-            out + row * w.out.stride[TYPED_AXES - 2], w.out.type, w.out.stride[TYPED_AXES - 1], block.columns,
+            out + row * w.out.stride[MAX_NDIM - 2], w.out.type, w.out.stride[MAX_NDIM - 1], block.columns,
         )

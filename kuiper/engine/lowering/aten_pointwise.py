@@ -20,6 +20,7 @@ from kuiper.engine.lowering.placement import memory_by_rows, memory_like
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.typed_numbers import emit_typed
 from kuiper.engine.lowering.typed_numbers import memory_like as typed_like
+from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.values import AnyValue, HostValue, Value, narrow
 from kuiper.layers.operators.isnan import IsInf, IsNaN
 from kuiper.layers.operators.tril import Tril
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from kuiper.engine.lowering.aten_functions import Arguments
     from kuiper.engine.planner import Planner
 
-_MOST_AXES = 6
 _X: Instruction = ("load", 0, 0)
 _Y: Instruction = ("load", 1, 0)
 _BOOL = np.dtype(np.bool_)
@@ -173,7 +173,7 @@ def lower_tril(layer: Tril, inputs: list[AnyValue], planner: Planner) -> Sequenc
 
 
 def _few_axes(*found: Value) -> bool:
-    return all(value.view.ndim <= _MOST_AXES for value in found)
+    return all(value.view.ndim <= MAX_NDIM for value in found)
 
 
 def _tensor(planner: Planner, argument: Any) -> Value | None:

@@ -14,6 +14,7 @@ from kuiper.engine.lowering.aten_functions import float_tensors, lowers_function
 from kuiper.engine.lowering.elementwise import emit_elementwise
 from kuiper.engine.lowering.matmul import emit_product
 from kuiper.engine.lowering.placement import memory_by_rows
+from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.values import AnyValue, Value
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
     from kuiper.engine.lowering.aten_functions import Arguments
     from kuiper.engine.planner import Planner
-
-_MOST_AXES = 6
 
 
 @lowers_function("aten::dot", "aten::linalg_vecdot")
@@ -94,7 +93,7 @@ def _as_pair(found: list[Value], dim: Any) -> tuple[Value, Value] | None:
         rank = len(np.broadcast_shapes(*(value.shape for value in found)))
     except ValueError:
         return None
-    if not isinstance(dim, int) or not 0 < rank <= _MOST_AXES or not -rank <= dim < rank:
+    if not isinstance(dim, int) or not 0 < rank <= MAX_NDIM or not -rank <= dim < rank:
         return None
     wide = [value.view[(None,) * (rank - value.view.ndim)] for value in found]
     x, y = (Value(value.storage, np.moveaxis(view, dim, -1)) for value, view in zip(found, wide, strict=True))

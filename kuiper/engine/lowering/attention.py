@@ -31,6 +31,7 @@ from kuiper.engine.lowering.matmul import emit_product, memory_of_product, produ
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.softmax import emit_softmax
 from kuiper.engine.lowering.whole_numbers import emit_choice
+from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.values import AnyValue, HostValue, Value, whole_vectors
 from kuiper.layers.fused.attention import FusedAttention
 from kuiper.layers.operators.scaled_dot_product_attention import ScaledDotProductAttention
@@ -48,7 +49,6 @@ _LEAST_ROWS = 64
 # Rows so many floats apart begin in the same few sets of the first-level cache.
 _SAME_SETS = 256
 
-_MOST_AXES = 6  # of a step that adds a mask
 _ADD = Code((("load", 0, 0), ("load", 1, 0), ("add", 0, 0)), (0, 1))
 
 
@@ -135,7 +135,7 @@ def _computed_mask(planner: Planner, value: AnyValue, shape: tuple[int, ...]) ->
 
 def scores_shape(q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...]) -> tuple[int, ...] | None:
     """(..., l, s) for queries (..., l, e), keys (..., s, e) and values (..., s, d); None if they do not fit."""
-    if not 2 <= min(len(q), len(k), len(v)) <= max(len(q), len(k), len(v)) <= _MOST_AXES:
+    if not 2 <= min(len(q), len(k), len(v)) <= max(len(q), len(k), len(v)) <= MAX_NDIM:
         return None
     shape = product_shape(q, (*k[:-2], k[-1], k[-2]))
     return shape if shape and v[-2] == shape[-1] and _broadcasts(v[:-2], shape[:-2]) else None

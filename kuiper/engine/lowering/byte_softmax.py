@@ -11,6 +11,7 @@ from kuiper.engine.kernels.byte_softmax import ByteSoftmax
 from kuiper.engine.lowering.byte_values import as_byte_rows, by_name, bytes_on_arena, number_of
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.typed_numbers import emit_typed
+from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.values import AnyValue, Value
 from kuiper.layers.operators.onnx_contrib_quantized import QLinearSoftmax, exponentials
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from kuiper.engine.planner import Planner
     from kuiper.layers.layer import Array
 
-_MOST_AXES = 6  # so that a copy can bring the axis to the end
 _OPERATIONS = 4  # for each number
 
 
@@ -32,7 +32,7 @@ def lower_softmax_of_bytes(
     given = by_name(layer, inputs, "X X_scale X_zero_point Y_scale Y_zero_point")
     x_scale, y_scale, zero = (number_of(given, name) for name in ("X_scale", "Y_scale", "Y_zero_point"))
     x = bytes_on_arena(planner, given["X"])
-    if x is None or None in (x_scale, y_scale, zero) or not 0 < len(x.shape) <= _MOST_AXES:
+    if x is None or None in (x_scale, y_scale, zero) or not 0 < len(x.shape) <= MAX_NDIM:
         return None
     if not 0 < x_scale < np.inf or not 0 < y_scale < np.inf or not -len(x.shape) <= layer.axis < len(x.shape):
         return None

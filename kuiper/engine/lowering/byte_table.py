@@ -10,6 +10,7 @@ from kuiper.engine.kernels.byte_table import ByteTable
 from kuiper.engine.lowering.byte_values import BYTES, by_name, bytes_on_arena, constant_of
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.typed_numbers import memory_like
+from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.values import AnyValue, Value
 from kuiper.layers.fused.quantized import ByteTable as ByteTableLayer
 from kuiper.layers.operators.onnx_contrib_quantized import QLinearActivation, QLinearConcat
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from kuiper.engine.step import Step
     from kuiper.layers.layer import Array
 
-_MOST_AXES = 6
-
 
 @lowers(QLinearActivation)
 def lower_activation_of_bytes(
@@ -31,7 +30,7 @@ def lower_activation_of_bytes(
     """The table is what the layer makes of all bytes."""
     given = by_name(layer, inputs, "X X_scale X_zero_point Y_scale Y_zero_point")
     x, numbers = bytes_on_arena(planner, given["X"]), _numbers(given, "X")
-    if x is None or numbers is None or len(x.shape) > _MOST_AXES:
+    if x is None or numbers is None or len(x.shape) > MAX_NDIM:
         return None
     out = memory_like(planner, [x], x.shape, x.view.dtype)
     _emit_table(planner, x, out, layer.compute({**numbers, "X": _every_byte(x.view.dtype)}))
@@ -42,7 +41,7 @@ def lower_activation_of_bytes(
 def lower_byte_table(layer: ByteTableLayer, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
     """What a pass has made of functions of floats."""
     x = bytes_on_arena(planner, inputs[0])
-    if x is None or x.view.dtype != layer.of or len(x.shape) > _MOST_AXES:
+    if x is None or x.view.dtype != layer.of or len(x.shape) > MAX_NDIM:
         return None
     out = memory_like(planner, [x], x.shape, layer.table.dtype)
     _emit_table(planner, x, out, layer.table)
@@ -84,7 +83,7 @@ def _numbers(given: dict[str, AnyValue], but: str) -> dict[str, Array] | None:
 def _joined_shape(parts: Sequence[Value], axis: int) -> tuple[int, ...] | None:
     """The shape of tensors side by side along an axis; None if they do not fit each other."""
     first, axes = parts[0].shape, len(parts[0].shape)
-    if not 0 < axes <= _MOST_AXES or not -axes <= axis < axes:
+    if not 0 < axes <= MAX_NDIM or not -axes <= axis < axes:
         return None
     at = axis % axes
     if {(*part.shape[:at], *part.shape[at + 1 :]) for part in parts} != {(*first[:at], *first[at + 1 :])}:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from kuiper.engine.lowering.matmul import emit_product
 from kuiper.engine.lowering.placement import view_of
 from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.transfers import copy_into
 from kuiper.engine.values import AnyValue, Value
 from kuiper.layers.operators.einsum import Einsum, is_matrix_product
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from kuiper.engine.planner import Planner
 
-_MOST_AXES = 6
 _PRODUCT = re.compile(r"([a-zA-Z]+),([a-zA-Z]+)->([a-zA-Z]+)")
 
 
@@ -39,7 +39,7 @@ def lower_einsum(layer: Einsum, inputs: list[AnyValue], planner: Planner) -> Seq
         return None
     a, b = values[0], values[1]
     left, right, result = terms.groups()
-    if max(map(len, terms.groups())) > _MOST_AXES or not is_matrix_product(left, right, result, a.view, b.view):
+    if max(map(len, terms.groups())) > MAX_NDIM or not is_matrix_product(left, right, result, a.view, b.view):
         return None
     batch = [letter for letter in left if letter in right and letter in result]
     inner = [letter for letter in left if letter in right and letter not in result]

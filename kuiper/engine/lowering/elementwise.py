@@ -11,6 +11,7 @@ from kuiper.engine.functions import CODES, in_library
 from kuiper.engine.kernels.elementwise import Elementwise
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.whole_numbers import lower_expression
+from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.transfers import ARENA
 from kuiper.engine.values import AnyValue, Value, new_rows
 from kuiper.expression.expression_layer import Expression
@@ -38,7 +39,7 @@ def lower_elementwise(layer: Any, inputs: list[AnyValue], planner: Planner) -> S
         shape = np.broadcast_shapes(*(value.shape for value in found), *(weight.shape for weight in code.weights))
     except ValueError:
         return None  # the layer says why
-    if len(found) < len(operands) or len(shape) > 6:
+    if len(found) < len(operands) or len(shape) > MAX_NDIM:
         return None
     if not shape:
         number = planner.rows((1,), output=None, exact=True)

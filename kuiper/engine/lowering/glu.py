@@ -8,6 +8,7 @@ from kuiper.engine.expression_code import Code
 from kuiper.engine.lowering.elementwise import emit_elementwise
 from kuiper.engine.lowering.placement import memory_like
 from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.values import narrow
 from kuiper.layers.operators.glu import GLU
 
@@ -18,14 +19,13 @@ if TYPE_CHECKING:
     from kuiper.engine.values import AnyValue
 
 _GATED = Code((("load", 0, 0), ("load", 1, 0), ("sigmoid", 0, 0), ("mul", 0, 0)), (0, 1))
-_MOST_AXES = 6
 
 
 @lowers(GLU)
 def lower_glu(layer: GLU, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
     """nn.GLU."""
     x = planner.on_arena(inputs[0])
-    if x is None or not 1 <= x.view.ndim <= _MOST_AXES:
+    if x is None or not 1 <= x.view.ndim <= MAX_NDIM:
         return None
     rank = x.view.ndim
     if not -rank <= layer.dim < rank or x.shape[layer.dim] % 2:

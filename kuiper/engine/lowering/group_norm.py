@@ -9,6 +9,7 @@ import numpy as np
 from kuiper.engine.kernels.group_norm import GroupNorm as GroupNormStep
 from kuiper.engine.lowering.normalise import constant_weights
 from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.transfers import copy_into
 from kuiper.engine.values import AnyValue, Value, is_image
 from kuiper.layers.operators.group_norm import GroupNorm
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 # How many axes each module takes, the batch among them; without a batch, the layer runs itself.
 _RANKS = {"nn.InstanceNorm1d": 3, "nn.InstanceNorm2d": 4, "nn.InstanceNorm3d": 5}
-_MOST_AXES = 6
 
 
 @lowers(GroupNorm)
@@ -45,7 +45,7 @@ def _lower(layer: Any, inputs: list[AnyValue], planner: Planner, groups: int) ->
     x, weights = planner.on_arena(inputs[0]), constant_weights(layer, inputs[1:])
     if x is None or weights is None or not weights.keys() <= {"weight", "bias"}:
         return None
-    if not 2 <= x.view.ndim <= _MOST_AXES or groups < 1 or x.shape[1] % groups:
+    if not 2 <= x.view.ndim <= MAX_NDIM or groups < 1 or x.shape[1] % groups:
         return None
     channels = x.shape[1]
     if any(weight.shape != (channels,) for weight in weights.values()):

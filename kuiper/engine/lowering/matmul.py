@@ -20,6 +20,7 @@ from kuiper.engine.kernels.matrix_product import MatrixProduct
 from kuiper.engine.lowering.placement import has_room, view_of
 from kuiper.engine.lowering.projection import emit_projection, projected_rows, stored
 from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.transfers import copy_into
 from kuiper.engine.values import AnyValue, Value, whole_vectors
 from kuiper.layers.operators.matmul import Matmul
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from kuiper.engine.step import Step
     from kuiper.layers.layer import Array
 
-_MOST_AXES = 6  # so that a copy can turn any factor round
 _PANEL = len(MOST_ROWS) * LANES  # columns that are done at a time
 
 
@@ -45,7 +45,7 @@ def lower_matmul(layer: Matmul, inputs: list[AnyValue], planner: Planner) -> Seq
     if layer.rank is not None and (ranks != [layer.rank] * 2 or shapes[0][:-2] != shapes[1][:-2]):
         return None
     a, weight = planner.on_arena(inputs[0]), stored(planner, 1)
-    if a is None or not 0 < min(ranks) <= max(ranks) <= _MOST_AXES:
+    if a is None or not 0 < min(ranks) <= max(ranks) <= MAX_NDIM:
         return None
     left = a if ranks[0] > 1 else Value(a.storage, a.view[None, :])
     output = 0 if min(ranks) > 1 else None

@@ -10,6 +10,7 @@ import numpy as np
 from kuiper.engine.kernels.layer_norm import LayerNorm as LayerNormStep
 from kuiper.engine.lowering.placement import as_rows, exact_rows
 from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.values import AnyValue, HostValue, Value
 from kuiper.layers.operators.layer_norm import LayerNorm
 from kuiper.layers.operators.rms_norm import RMSNorm
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from kuiper.engine.step import Step
     from kuiper.layers.layer import Array
 
-_MOST_AXES = 7  # six for the step to walk over, and the row
+_MOST_AXES = MAX_NDIM + 1  # six for the step to walk over, and the row
 
 
 @lowers(LayerNorm, RMSNorm)

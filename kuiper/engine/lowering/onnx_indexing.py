@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.engine.kernels.typed import TYPES, Typed
-from kuiper.engine.lowering.pick import MOST_AXES, Source, emit_pick, is_index, picked
+from kuiper.engine.lowering.pick import Source, emit_pick, is_index, picked
 from kuiper.engine.lowering.placement import view_of
 from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.transfers import end_of
 from kuiper.engine.values import AnyValue, HostValue, Value, is_known
 from kuiper.errors import KuiperError
@@ -36,7 +37,7 @@ def lower_onnx_gather(layer: OnnxGather, inputs: list[AnyValue], planner: Planne
     x, index = _picked_from(planner, inputs), planner.tensor(inputs[1]) if len(inputs) == 2 else None
     if x is None or index is None or not is_index(index) or not -x.view.ndim <= layer.axis < x.view.ndim:
         return None
-    if x.view.ndim - 1 + index.view.ndim > MOST_AXES:
+    if x.view.ndim - 1 + index.view.ndim > MAX_NDIM:
         return None
     return [_along(planner, x, layer.axis % x.view.ndim, index)]
 
@@ -52,7 +53,7 @@ def lower_gather_nd(layer: GatherND, inputs: list[AnyValue], planner: Planner) -
         return None
     axes = indices.shape[-1]
     joined = view_of(x, x.view.reshape(-1, *x.shape[axes:]))
-    if joined is None or indices.ndim - 1 + x.view.ndim - axes > MOST_AXES:
+    if joined is None or indices.ndim - 1 + x.view.ndim - axes > MAX_NDIM:
         return None
     try:
         found = places(x.shape, indices)
@@ -71,7 +72,7 @@ def _entry(planner: Planner, axis: int, x: AnyValue, given: AnyValue) -> list[An
     if index is None or not isinstance(x, HostValue) or x.constant or not isinstance(x.example, np.ndarray):
         return None
     rank, dtype = x.example.ndim, x.example.dtype
-    if not -rank <= axis < rank or not 1 < rank <= MOST_AXES or dtype.name not in TYPES or x.example.size == 0:
+    if not -rank <= axis < rank or not 1 < rank <= MAX_NDIM or dtype.name not in TYPES or x.example.size == 0:
         return None
     dim = axis % rank
     strides = [dtype.itemsize * math.prod(x.shape[i + 1 :]) for i in range(rank)]  # what is outside lies in C order

@@ -17,6 +17,7 @@ import numpy as np
 
 from kuiper.engine.lowering.placement import memory_like
 from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.transfers import copy_into
 from kuiper.engine.values import AnyValue, HostValue, Value, is_known, narrow
 from kuiper.errors import KuiperError
@@ -28,14 +29,12 @@ if TYPE_CHECKING:
 
     from kuiper.engine.planner import Planner
 
-_MOST_AXES = 6
-
 
 @lowers(Pad)
 def lower_pad(layer: Pad, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
     """F.pad and the padding modules; a negative amount cuts off."""
     x = planner.on_arena(inputs[0])
-    if x is None or x.view.ndim > _MOST_AXES:
+    if x is None or x.view.ndim > MAX_NDIM:
         return None
     try:
         shape = layer.forward(x.view).shape
@@ -51,7 +50,7 @@ def lower_onnx_pad(layer: OnnxPad, inputs: list[AnyValue], planner: Planner) -> 
     if not all(map(is_known, inputs[1:])):
         return None
     x = planner.on_arena(inputs[0])
-    if x is None or x.view.ndim > _MOST_AXES:
+    if x is None or x.view.ndim > MAX_NDIM:
         return None
     known = [value.example for value in inputs[1:] if isinstance(value, HostValue)]
     try:

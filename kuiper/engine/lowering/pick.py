@@ -14,6 +14,7 @@ from kuiper.engine.lowering.projection import packed_table, stored
 from kuiper.engine.lowering.quantized import lower_quantized_embedding, quantized_table
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.tables import lies_in_panels
+from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.transfers import end_of
 from kuiper.engine.values import AnyValue, HostValue, Value, as_pixels
 from kuiper.layers.operators.embedding import Embedding, FunctionalEmbedding
@@ -27,14 +28,12 @@ if TYPE_CHECKING:
     from kuiper.layers.layer import Array
     from kuiper.layers.operators.attribute import Attribute
 
-MOST_AXES = 6
-
 
 @lowers(Gather)
 def lower_gather(layer: Gather, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
     """torch.gather."""
     x, index = (planner.tensor(value) for value in inputs)
-    if x is None or index is None or not 0 < x.view.ndim == index.view.ndim <= MOST_AXES:
+    if x is None or index is None or not 0 < x.view.ndim == index.view.ndim <= MAX_NDIM:
         return None
     if not is_index(index) or not -x.view.ndim <= layer.dim < x.view.ndim:
         return None
@@ -51,7 +50,7 @@ def lower_index_select(layer: IndexSelect, inputs: list[AnyValue], planner: Plan
     x, index = (planner.tensor(value) for value in inputs)
     if x is None or index is None or not is_index(index) or index.view.ndim != 1:
         return None
-    if not 0 < x.view.ndim <= MOST_AXES or not -x.view.ndim <= layer.dim < x.view.ndim:
+    if not 0 < x.view.ndim <= MAX_NDIM or not -x.view.ndim <= layer.dim < x.view.ndim:
         return None
     dim = layer.dim % x.view.ndim
     shape = (*x.shape[:dim], index.shape[0], *x.shape[dim + 1 :])
@@ -89,7 +88,7 @@ def _looked_up_in_panels(planner: Planner, value: AnyValue, table: Attribute, fr
     index = planner.tensor(value)
     if index is None or index.view.dtype != np.int64 or not index.view.flags.c_contiguous:
         return None
-    if len(table.shape) != 2 or 0 in table.shape or index.view.ndim >= MOST_AXES:
+    if len(table.shape) != 2 or 0 in table.shape or index.view.ndim >= MAX_NDIM:
         return None
     size, depth = table.shape
     packed = packed_table(planner, 1, table, index.view.size)
@@ -120,7 +119,7 @@ def _looked_up(planner: Planner, value: AnyValue, table: Array, from_end: bool =
     index = planner.tensor(value)
     if index is None or not is_index(index) or table.ndim != 2 or table.dtype != np.float32 or table.size == 0:
         return None
-    if index.view.ndim >= MOST_AXES:
+    if index.view.ndim >= MAX_NDIM:
         return None
     count, width = table.shape
     rows = np.ascontiguousarray(table)

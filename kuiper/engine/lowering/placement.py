@@ -15,6 +15,7 @@ import numpy as np
 
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.layout import as_copied
+from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.transfers import copy_into
 from kuiper.engine.values import Value, whole_vectors
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from kuiper.layers.layer import Array
 
 # A copy walks over so many axes, when those that lie in memory as one have been joined.
-_AXES_OF_COPY = 6
 
 
 def memory_like(planner: Planner, x: Value, shape: tuple[int, ...]) -> Value:
@@ -80,4 +80,4 @@ def view_of(x: Value, view: Array) -> Value | None:
 def can_copy(source: Array, target: Array) -> bool:
     """Whether one copy does it, between views of one shape."""
     strides = ([stride // 4 for stride in view.strides] for view in (source, target))
-    return len(as_copied(zip(source.shape, *strides, strict=True))) <= _AXES_OF_COPY
+    return len(as_copied(zip(source.shape, *strides, strict=True))) <= MAX_NDIM

@@ -17,6 +17,7 @@ from kuiper.engine.lowering.placement import can_copy, memory_by_rows, memory_li
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.reshape import reshaped
 from kuiper.engine.lowering.roll import rolled
+from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.transfers import copy_into
 from kuiper.engine.values import AnyValue, Value, narrow
 from kuiper.errors import KuiperError
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from kuiper.engine.lowering.aten_functions import Arguments
     from kuiper.engine.planner import Planner
     from kuiper.layers.layer import Array
-
-_MOST_AXES = 6
 
 
 @lowers(Repeat)
@@ -94,7 +93,7 @@ def _replaced(
         wide = np.broadcast_to(source.view, part.shape)
     except (KuiperError, IndexError, ValueError):
         return None  # the layer says why
-    if x.view.ndim > _MOST_AXES or not part.size or not (broadcasts or source.shape == part.shape):
+    if x.view.ndim > MAX_NDIM or not part.size or not (broadcasts or source.shape == part.shape):
         return None
     out = memory_like(planner, x, x.shape)
     copy_into(planner, x, out)
@@ -110,7 +109,7 @@ def lower_diag_embed(planner: Planner, arguments: Arguments) -> Sequence[AnyValu
         return None
     (x,), (offset, dim1, dim2) = found, settings
     rank = x.view.ndim + 1
-    if not 2 <= rank <= _MOST_AXES or not all(-rank <= dim < rank for dim in (dim1, dim2)) or (dim1 - dim2) % rank == 0:
+    if not 2 <= rank <= MAX_NDIM or not all(-rank <= dim < rank for dim in (dim1, dim2)) or (dim1 - dim2) % rank == 0:
         return None
     size = x.shape[-1] + abs(offset)
     shape = list(x.shape[:-1])
@@ -155,7 +154,7 @@ def lower_narrow_copy(planner: Planner, arguments: Arguments) -> Sequence[AnyVal
 def lower_fftshift(planner: Planner, arguments: Arguments) -> Sequence[AnyValue] | None:
     """torch.fft.fftshift: the middle comes first, as by torch.roll."""
     found, dims = float_tensors(planner, arguments[:1]), arguments[1] if len(arguments) > 1 else None
-    if found is None or found[0].view.ndim > _MOST_AXES:
+    if found is None or found[0].view.ndim > MAX_NDIM:
         return None
     (x,) = found
     axes = range(x.view.ndim) if dims is None else [dims] if isinstance(dims, int) else dims

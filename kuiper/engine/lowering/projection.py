@@ -12,6 +12,7 @@ from kuiper.engine.lowering.quantized import lower_quantized_linear, quantized_t
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.tables import lies_in_panels
 from kuiper.engine.packing import PackedWeights, matrix_of, matrix_widths, pack
+from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.transfers import dense
 from kuiper.engine.values import AnyValue, Value, as_pixels
 from kuiper.layers.operators.attribute import Attribute
@@ -39,7 +40,13 @@ def lower_functional_linear(
         if added is None:
             return None
         bias = added.data
-    if x is None or weight is None or len(weight.shape) != 2 or x.shape[-1:] != weight.shape[1:] or x.view.ndim > 6:
+    if (
+        x is None
+        or weight is None
+        or len(weight.shape) != 2
+        or x.shape[-1:] != weight.shape[1:]
+        or x.view.ndim > MAX_NDIM
+    ):
         return None
     out_features = weight.shape[0]
     if len(inputs) > 2 and (bias is None or bias.size not in (1, out_features) or bias.ndim > 1):

@@ -12,6 +12,7 @@ from kuiper.engine.kernels.typed import TYPES, Typed
 from kuiper.engine.lowering.byte_values import BYTES, by_name, constant_of, number_of
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.typed_numbers import emit_typed, memory_like
+from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.transfers import dense, end_of, import_into
 from kuiper.engine.values import AnyValue, HostValue, Value, as_pixels, is_image
 from kuiper.layers.operators.onnx_quantized import DequantizeLinear, DynamicQuantizeLinear, QuantizeLinear
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from kuiper.engine.planner import Planner
     from kuiper.engine.step import Step
 
-_MOST_AXES = 6
 _NAMES = ("uint8", "int8")
 _OF_A_SCALE = ("scale", "zero_point")
 
@@ -58,7 +58,7 @@ def _rescaled(
         if part is None or layer.block:
             return None
         parts.append(part)
-    if not 0 < len(shape) <= _MOST_AXES or not parts[0].is_float:
+    if not 0 < len(shape) <= MAX_NDIM or not parts[0].is_float:
         return None
     if isinstance(given["x"], HostValue) and not given["x"].constant and operation == "quantize":
         return [_from_outside(planner, given["x"], parts, dtype)]
@@ -159,7 +159,7 @@ def dynamic_bytes(planner: Planner, value: AnyValue, spreads_nan: bool = False) 
     Of a range without an end the scale is NaN if that is to be spread, as operators have it that go on to compute.
     """
     x = _in_order(planner, value)
-    if x is None or not 0 < len(x.shape) <= _MOST_AXES:
+    if x is None or not 0 < len(x.shape) <= MAX_NDIM:
         return None
     as_rows = x.view.transpose(0, 2, 3, 1) if is_image(x) else x.view
     rows = as_pixels(Value(x.storage, as_rows))

@@ -20,6 +20,7 @@ from kuiper.engine.lowering.elementwise import emit_elementwise
 from kuiper.engine.lowering.matmul import emit_product
 from kuiper.engine.lowering.placement import memory_by_rows, view_of
 from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.values import AnyValue, Value, narrow
 from kuiper.layers.operators.norm import Norm
 from kuiper.layers.operators.sum import Sum
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
     from kuiper.engine.planner import Planner
 
-_MOST_AXES = 6
 _SQUARE, _ROOT = (Code((("load", 0, 0), (name, 0, 0)), (0,)) for name in ("square", "sqrt"))
 
 
@@ -55,7 +55,7 @@ def lower_reduction(
 ) -> list[Value] | None:
     """The sum or mean over the layer's axes, of ``squares`` or of the numbers, if they can be seen as one axis."""
     x = planner.on_arena(inputs[0])
-    if x is None or layer.dtype is not None or not 2 <= x.view.ndim <= _MOST_AXES:
+    if x is None or layer.dtype is not None or not 2 <= x.view.ndim <= MAX_NDIM:
         return None
     rank = x.view.ndim
     dims = sorted({dim % rank for dim in layer.dims if -rank <= dim < rank})

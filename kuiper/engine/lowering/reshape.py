@@ -20,6 +20,7 @@ from kuiper.engine.kernels.layout import Copy
 from kuiper.engine.lowering.placement import can_copy, memory_by_rows, view_of
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.typed_numbers import emit_typed
+from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.transfers import ARENA, copy_into
 from kuiper.engine.values import AnyValue, HostValue, Value
 from kuiper.errors import KuiperError
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     from kuiper.engine.planner import Planner
 
-_MOST_AXES = 6  # of a copy of whole numbers
 _FEW_BYTES = 4096  # whose import takes less than a call in Python
 
 
@@ -59,7 +59,7 @@ def _viewed(layer: Any, inputs: list[AnyValue], planner: Planner) -> list[AnyVal
     x, shapes = inputs[0], [value.example for value in inputs[1:] if isinstance(value, HostValue) and value.constant]
     if isinstance(x, HostValue) and not x.constant and x.shape and x.example.nbytes <= _FEW_BYTES:
         x = planner.tensor(x) or x
-    if not isinstance(x, Value) or len(shapes) < len(inputs) - 1 or len(x.shape) > _MOST_AXES:
+    if not isinstance(x, Value) or len(shapes) < len(inputs) - 1 or len(x.shape) > MAX_NDIM:
         return None
     try:
         result = layer.forward(x.view, *shapes)

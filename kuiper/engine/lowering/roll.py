@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from kuiper.engine.lowering.placement import memory_like
 from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.transfers import copy_into
 from kuiper.engine.values import Value, narrow
 from kuiper.layers.operators.roll import Roll
@@ -22,14 +23,12 @@ if TYPE_CHECKING:
     from kuiper.engine.planner import Planner
     from kuiper.engine.values import AnyValue
 
-_MOST_AXES = 6
-
 
 @lowers(Roll)
 def lower_roll(layer: Roll, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
     """torch.roll along some axes."""
     x = planner.on_arena(inputs[0])
-    if x is None or not layer.dims or not x.view.ndim <= _MOST_AXES:
+    if x is None or not layer.dims or not x.view.ndim <= MAX_NDIM:
         return None
     rank = x.view.ndim
     if not all(-rank <= dim < rank for dim in layer.dims):

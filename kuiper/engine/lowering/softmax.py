@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from kuiper.engine.kernels.softmax import Softmax as SoftmaxStep
 from kuiper.engine.lowering.placement import memory_like
 from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.step import MAX_NDIM
 from kuiper.layers.operators.softmax import LogSoftmax, Softmax, Softmax2d
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from kuiper.engine.step import Step
     from kuiper.engine.values import AnyValue, Value
 
-_MOST_AXES = 7  # six for the step to walk over, and the one that it is along
+_MOST_AXES = MAX_NDIM + 1  # six for the step to walk over, and the one that it is along
 _OPERATIONS = 5  # for each number; see the layer
 
 

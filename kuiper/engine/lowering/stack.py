@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kuiper.engine.lowering.placement import memory_by_rows
 from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.transfers import copy_into
 from kuiper.engine.values import AnyValue, Value
 from kuiper.layers.operators.stack import Stack
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kuiper.engine.planner import Planner
-
-_MOST_AXES = 6
 
 
 @lowers(Stack)
@@ -26,7 +25,7 @@ def lower_stack(layer: Stack, inputs: list[AnyValue], planner: Planner) -> Seque
     if len(found) < len(parts) or len({part.shape for part in found}) != 1:
         return None
     rank = found[0].view.ndim + 1
-    if rank > _MOST_AXES or not -rank <= layer.dim < rank:
+    if rank > MAX_NDIM or not -rank <= layer.dim < rank:
         return None
     dim = layer.dim % rank
     shape = (*found[0].shape[:dim], len(found), *found[0].shape[dim:])

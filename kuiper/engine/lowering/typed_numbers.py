@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.engine.kernels.typed import Typed
+from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.transfers import end_of
 from kuiper.engine.values import Value
 
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kuiper.engine.planner import Planner
-
-_MOST_AXES = 6
 
 
 def emit_typed(planner: Planner, operation: str, out: Value, operands: Sequence[Value]) -> None:
@@ -53,4 +52,4 @@ def common_shape(operands: Sequence[Value]) -> tuple[int, ...] | None:
         shape = np.broadcast_shapes(*(value.shape for value in operands))
     except ValueError:
         return None
-    return shape if len(shape) <= _MOST_AXES else None
+    return shape if len(shape) <= MAX_NDIM else None
