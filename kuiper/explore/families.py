@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-# The first family one of whose words stands in the type's name, in small letters.
+from kuiper.graph.pnnx.ir import INPUT, OUTPUT
+from kuiper.layers import registry
+
+# Of types whose class does not say it: the first family one of whose words stands in the type's name, in small letters.
 _FAMILIES = (
-    ("input", ("pnnx.input",)),
-    ("output", ("pnnx.output",)),
     ("constant", ("pnnx.attribute", "prim::constant", "full", "zeros", "ones", "arange", "linspace", "empty")),
     ("attention", ("attention", "cache", "rotary", "positions")),
     ("convolution", ("conv",)),
@@ -13,13 +14,13 @@ _FAMILIES = (
     ("norm", ("norm",)),
     ("pooling", ("pool",)),
     ("shape", (
-        "reshape", "view", "flatten", "permute", "transpose", "squeeze", "expand", "repeat", "flip", "roll", "cat",
-        "stack", "split", "chunk", "unbind", "narrow", "select", "slice", "pad", "shuffle", "upsample", "interpolate",
-        "fold", "gather", "index", "embedding", "size", "shape", "tuple", "clone", "contiguous", "focus",
+        "expand", "repeat", "flip", "roll", "cat", "stack", "split", "chunk", "unbind", "narrow", "slice", "pad",
+        "shuffle", "upsample", "interpolate", "fold", "gather", "select", "index", "embedding", "size", "shape",
+        "tuple", "scatter",
     )),
     ("activation", (
-        "relu", "elu", "sigmoid", "tanh", "silu", "mish", "gelu", "hardswish", "hardtanh", "hardsigmoid", "softmax",
-        "softmin", "softplus", "softsign", "shrink", "glu", "celu", "threshold", "dropout", "clamp",
+        "relu", "elu", "sigmoid", "tanh", "hardswish", "mish", "softm", "softp", "softsign", "shrink", "clamp",
+        "dropout",
     )),
     ("elementwise", (
         "expression", "add", "sub", "mul", "div", "exp", "log", "sqrt", "pow", "abs", "neg", "maximum", "minimum",
@@ -35,5 +36,12 @@ def family_of(type_name: str) -> str:
     >>> family_of("nn.Conv2d"), family_of("kuiper.FusedLinear"), family_of("nn.ReLU"), family_of("models.yolo.Detect")
     ('convolution', 'linear', 'activation', 'other')
     """
+    if type_name in (INPUT, OUTPUT):
+        return "input" if type_name == INPUT else "output"
+    facts = registry.facts(type_name)
+    if facts.is_activation:
+        return "activation"
+    if facts.is_view or facts.is_part or facts.is_copy or facts.of_shapes:
+        return "shape"
     small = type_name.lower()
     return next((family for family, words in _FAMILIES if any(word in small for word in words)), "other")
