@@ -26,7 +26,7 @@ from kuiper.engine.functions import CODES, arguments_of, cost_of
 from kuiper.errors import ParameterError
 
 from kuiper.engine.blocks cimport View, copy_in, copy_out, copy_vectors, dense, fill
-from kuiper.engine.functions cimport CONSTANT, FIRST_BINARY, FIRST_UNARY, LOAD, MULTIPLY_ADD, apply, combine, multiply_add
+from kuiper.engine.functions cimport CONSTANT, LOAD, MULTIPLY_ADD, PAIRS_END, apply, combine, multiply_add
 from kuiper.engine.step cimport MAX_NDIM, Memory, Step
 from kuiper.simd.vector cimport LANES
 
@@ -221,14 +221,14 @@ cdef const float* run_program(
             stack[top] = scratch + now.index * LANES
             step[top] = 0
             continue
-        if FIRST_BINARY <= now.code < FIRST_UNARY:
+        if MULTIPLY_ADD < now.code < PAIRS_END:
             top -= 1
         elif now.code == MULTIPLY_ADD:
             top -= 2
         target = slots + top * (CHUNK + LANES)
         if out != NULL and (i == w.length - 1 or (top == 0 and not w.aliased)):
             target = out
-        if FIRST_BINARY <= now.code < FIRST_UNARY:
+        if MULTIPLY_ADD < now.code < PAIRS_END:
             combine(now.code, stack[top], step[top], stack[top + 1], step[top + 1], target, vectors)
         elif now.code == MULTIPLY_ADD:
             multiply_add(

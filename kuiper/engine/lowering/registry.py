@@ -30,11 +30,12 @@ def lowers(*classes: type) -> Callable[[F], F]:
 
 
 def find_lowering(layer: Any) -> Lowering | None:
-    """The function that lowers this layer, if there is one.
+    """The function that lowers this layer, if there is one."""
+    return _lowerings.get(lowered_as(layer))
 
-    kuiper's layers that are nothing but a ``function`` of one number are lowered as their base.
-    """
+
+def lowered_as(layer: Any) -> type:
+    """The class whose lowering a layer has: its own; of kuiper's that are nothing but a ``function``, their base."""
     layer_class = type(layer)
-    if is_kuipers_own(layer_class) and getattr(layer_class, "forward", None) is Elementwise.forward:
-        layer_class = Elementwise
-    return _lowerings.get(layer_class)
+    is_function = getattr(layer_class, "forward", None) is Elementwise.forward
+    return Elementwise if is_function and is_kuipers_own(layer_class) else layer_class
