@@ -10,6 +10,12 @@ if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
 
 
+def is_activation(op: RuntimeOperator, name: str, registry: RegistryProtocol) -> bool:
+    """Whether this operator is the activation of that name, and nothing but it."""
+    activation = activation_of(op, registry)
+    return activation is not None and activation.name == name
+
+
 def activation_of(op: RuntimeOperator, registry: RegistryProtocol) -> ActivationProtocol | None:
     """The activation that this operator is; None if it is none, or one that cannot be fused.
 

@@ -21,6 +21,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kuiper.graph.passes.activations import is_activation
 from kuiper.graph.passes.rewiring import sole_reader, substitute
 from kuiper.graph.pnnx.ir import DataType, ParameterType
 from kuiper.graph.runtime_operator import RuntimeParameter
@@ -34,14 +35,13 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"[^(),]+|[(),]")
 _PLACE = re.compile(r"@[0-9]+")
 _CLOSE = 1e-6
-_CURVES = ("F.tanh", "nn.Tanh", "torch.tanh")
 
 
 def recognise_gelu(operators: list[RuntimeOperator], registry: RegistryProtocol) -> list[RuntimeOperator]:
     """The operators with F.gelu in the place of whatever is one."""
     instead = {}
     for op in operators:
-        if op.type in _CURVES and (found := _around(op, registry)) is not None:
+        if is_activation(op, "tanh", registry) and (found := _around(op, registry)) is not None:
             instead.update(_as_tanh_gelu(*found))
     operators = [new for op in operators for new in instead.get(op, [op])]
     return [_as_gelu(op) if _is_gelu(op, registry) else op for op in operators]
@@ -51,13 +51,13 @@ def _around(
     curve: RuntimeOperator, registry: RegistryProtocol
 ) -> tuple[RuntimeOperator, RuntimeOperator, RuntimeOperator, list[Tree]] | None:
     """The expression in front of a tanh, the tanh, the one behind it, if they are GELU, and what that multiplies by."""
-    before = curve.inputs[0].producer if len(curve.inputs) == 1 else None
+    before = curve.inputs[0].producer
     behind = sole_reader(curve)
     if before is None or behind is None or sole_reader(before) is not curve or len(before.inputs) != 1:
         return None
     if not before.type == behind.type == "pnnx.Expression" or before.inputs[0] not in behind.inputs:
         return None
-    if not all(map(registry.is_built_in, (curve.type, before.type, "F.gelu"))):
+    if not all(map(registry.is_built_in, (before.type, "F.gelu"))):
         return None
     if before.inputs[0].type is not DataType.F32 or not _is_tanh_argument(_tree_of(before)):
         return None

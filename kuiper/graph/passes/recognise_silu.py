@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kuiper.graph.passes.activations import is_activation
 from kuiper.graph.passes.rewiring import merge_readers, sole_reader
 from kuiper.graph.pnnx.ir import DataType
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from kuiper.graph.protocols import RegistryProtocol
     from kuiper.graph.runtime_operator import RuntimeOperator
 
-_SIGMOIDS = ("nn.Sigmoid", "F.sigmoid", "torch.sigmoid")
 _PRODUCTS = ("mul(@0,@1)", "mul(@1,@0)")
 
 
@@ -33,10 +33,10 @@ def recognise_silu(operators: list[RuntimeOperator], registry: RegistryProtocol)
 
 
 def _merge(sigmoid: RuntimeOperator, registry: RegistryProtocol) -> Merged | None:
-    product = sole_reader(sigmoid) if sigmoid.type in _SIGMOIDS and len(sigmoid.inputs) == 1 else None
+    product = sole_reader(sigmoid) if is_activation(sigmoid, "sigmoid", registry) else None
     if product is None or product.type != "pnnx.Expression" or len(product.inputs) != 2:
         return None
-    if not all(registry.is_built_in(name) for name in (sigmoid.type, product.type, "F.silu")):
+    if not all(registry.is_built_in(name) for name in (product.type, "F.silu")):
         return None
     (x,) = sigmoid.inputs
     is_silu = product.str_param("expr").replace(" ", "") in _PRODUCTS and x in product.inputs
