@@ -66,10 +66,10 @@ def code_of(layer: Any, examples: Sequence[Any]) -> Code | None:
         return _code_of_clamp(layer, examples)
     if len(examples) != 1 or not _is_operand(examples[0]):
         return None
-    if type(layer) in _CODES:
-        return _CODES[type(layer)](layer, examples[0])
-    function = getattr(layer, "function", None)
-    return Code((_LOAD, instruction_of(function))) if function is not None else None
+    function, make = getattr(layer, "function", None), _CODES.get(type(layer))
+    if function is not None:
+        return Code((_LOAD, instruction_of(function)))
+    return make(layer, examples[0]) if make else None
 
 
 def code_of_expression(program: Program, examples: Sequence[Any], then: tuple[Instruction, ...] = ()) -> Code | None:
@@ -193,8 +193,6 @@ _UNBOUNDED = {"min": -math.inf, "max": math.inf}
 
 
 def _prelu(layer: Any, x: Array) -> Code | None:
-    if layer.function is not None:
-        return Code((_LOAD, instruction_of(layer.function)))
     if not layer.weights:
         return None
     slopes = layer.weights[0].reshape(-1)
@@ -219,7 +217,7 @@ def _along_channels(weights: Array, x: Array) -> Array:
 
 
 _CODES: dict[type, Callable[[Any, Array], Code | None]] = {BatchNorm: _batch_norm, PReLU: _prelu}
-"""What is not the one instruction of the layer's function."""
+"""Of layers that need more than one number."""
 
 ELEMENTWISE_LAYERS: tuple[type, ...] = (Expression, FusedExpression, Clamp, Elementwise, *_CODES)
 """The classes of layers for which there may be a program."""

@@ -141,8 +141,7 @@ def facts(type_name: str) -> type[Layer]:
     >>> facts("Tensor.reshape").is_view, facts("nn.ReLU").is_view, facts("no.such").is_view
     (True, False, False)
     """
-    factory = _factories.get(type_name) or _overrides.get().get(type_name)
-    return factory if isinstance(factory, type) and issubclass(factory, Layer) else Layer
+    return _class_of(_factories.get(type_name) or _overrides.get().get(type_name))
 
 
 def near_matches(type_name: str) -> list[str]:
@@ -200,8 +199,7 @@ class Snapshot:
 
     def facts(self, type_name: str) -> type[Layer]:
         """The class that says what operators of this type are."""
-        factory = _factories.get(type_name) or self.others.get(type_name)
-        return factory if isinstance(factory, type) and issubclass(factory, Layer) else Layer
+        return _class_of(_factories.get(type_name) or self.others.get(type_name))
 
     def near_matches(self, type_name: str) -> list[str]:
         """Known types that resemble this one."""
@@ -218,6 +216,10 @@ def snapshot(types: Iterable[str]) -> Snapshot:
     """
     known = {**_factories, **_overrides.get()}
     return Snapshot({name: known[name] for name in types if name in known and not is_built_in(name)})
+
+
+def _class_of(factory: LayerFactory | None) -> type[Layer]:
+    return factory if isinstance(factory, type) and issubclass(factory, Layer) else Layer
 
 
 def _made(op: RuntimeOperator, factory: LayerFactory | None) -> Layer:

@@ -18,8 +18,9 @@ None.
 ``make`` builds the Step later, when every storage has its place in the arena; until then offsets are not known.
 
 A lowering is found by the layer's exact class: a student's own layer under the same operator type, or a subclass of
-kuiper's, runs as it is. The functions that share the class ``AtenFunction`` are told apart by their type, with
-``@lowers_function``. Modules of this package are imported by themselves: a new one needs no list to stand in.
+kuiper's, runs as it is. kuiper's activations are lowered as ``Elementwise``, by the ``function`` that they are. The
+functions that share the class ``AtenFunction`` are told apart by their type, with ``@lowers_function``. Modules of this
+package are imported by themselves: a new one needs no list to stand in.
 """
 
 from __future__ import annotations
