@@ -68,7 +68,7 @@ def loaded(path: Path) -> ModuleType:
 
 
 compilers = loaded(ROOT / "kuiper" / "compiler.py")
-Stamps = loaded(ROOT / "packaging" / "stamps.py").Stamps
+stamps = loaded(ROOT / "packaging" / "stamps.py")
 COMPILER = compilers.find_compiler()
 ZIG = COMPILER is not None and COMPILER.is_zig
 
@@ -192,7 +192,7 @@ class BuildExt(build_ext):
         compilers.use(self.compiler, COMPILER)
         for extension in self.extensions:
             extension.depends.append("setup.py")  # other flags, another build
-        self.stamps = Stamps(ROOT / BUILD_FOLDER / "stamps.json", ROOT)
+        self.stamps = stamps.Stamps(ROOT / BUILD_FOLDER / "stamps.json", ROOT)
         self.unknown: list[Extension] = []
         waiting = [extension for extension in self.extensions if self.is_stale(extension)]
         for extension in self.unknown:
@@ -509,7 +509,7 @@ def to_c(modules: list[Extension]) -> list[Extension]:
     Cython goes by dates, so C files get dates that are right: new where they were made of what is there, else old.
     """
     folder = "build/cython-debug" if DEBUG else "build/cython"
-    stamps = Stamps(ROOT / folder / "stamps.json", ROOT, salt=f"{cython_version} {DIRECTIVES}")
+    notes = stamps.Stamps(ROOT / folder / "stamps.json", ROOT, salt=f"{cython_version} {DIRECTIVES}")
     tree = create_dependency_tree(quiet=True)
     made_of = {
         f"{folder}/{source.removesuffix('.pyx')}.c": sorted(tree.all_dependencies(source))
@@ -518,7 +518,7 @@ def to_c(modules: list[Extension]) -> list[Extension]:
         if source.endswith(".pyx")
     }
     for product, sources in made_of.items():
-        stamps.date(product, sources)
+        notes.date(product, sources)
     announce(f"Cython makes C of what is new among {len(made_of)} modules")
     found = cythonize(
         modules,
@@ -529,7 +529,9 @@ def to_c(modules: list[Extension]) -> list[Extension]:
         quiet=True,
     )
     for product, sources in made_of.items():
-        stamps.note(product, sources)
+        notes.note(product, sources)
+    for module in found:  # Cython sees the headers that a .pxd names, but not what these include
+        module.depends = stamps.with_included(ROOT, module.depends)
     return found
 
 

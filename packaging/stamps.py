@@ -8,12 +8,27 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+_INCLUDED = re.compile(r'^#include "(kuiper/[^"]+)"', re.MULTILINE)
+
+
+def with_included(root: Path, files: Iterable[str]) -> list[str]:
+    """These files, and the headers of kuiper that headers among them include, and those include."""
+    found, waiting = set(), list(files)
+    while waiting:
+        file = waiting.pop()
+        if file not in found:
+            found.add(file)
+            if file.endswith(".h"):
+                waiting += _INCLUDED.findall(Path(root, file).read_text(encoding="utf-8"))
+    return sorted(found)
 
 
 class Stamps:

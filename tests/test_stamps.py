@@ -15,13 +15,17 @@ SOURCES = ["kuiper/a.pyx", "kuiper/a.pxd"]
 PRODUCT = "build/a.so"
 
 
-def stamps(root: Path, salt: str = "") -> Any:
+def module() -> Any:
     spec = importlib.util.spec_from_file_location("stamps", PATH)
     assert spec is not None
     assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.Stamps(root / "build" / "stamps.json", root, salt)
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+def stamps(root: Path, salt: str = "") -> Any:
+    return module().Stamps(root / "build" / "stamps.json", root, salt)
 
 
 @pytest.fixture
@@ -79,3 +83,12 @@ def test_sources_outside_of_the_checkout_are_known_by_name_and_content(built: Pa
         (tmp_path / folder / "math.pxd").write_text("the same")
     stamps(built).note(PRODUCT, [*SOURCES, str(tmp_path / "one" / "math.pxd")])
     assert stamps(built).fits(PRODUCT, [*SOURCES, str(tmp_path / "two" / "math.pxd")]) is True
+
+
+def test_with_included_follows_headers_of_kuiper_through_headers(tmp_path: Path) -> None:
+    (tmp_path / "kuiper").mkdir()
+    (tmp_path / "kuiper" / "a.h").write_text('#include <math.h>\n#include "kuiper/b.h"\n')
+    (tmp_path / "kuiper" / "b.h").write_text('#include "kuiper/c.h"\n#include "kuiper/a.h"\n')
+    (tmp_path / "kuiper" / "c.h").write_text("")
+    found = module().with_included(tmp_path, ["kuiper/x.pxd", "kuiper/a.h"])
+    assert found == ["kuiper/a.h", "kuiper/b.h", "kuiper/c.h", "kuiper/x.pxd"]
