@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -41,7 +42,7 @@ int main(void) {
 @pytest.mark.parametrize("table", ["fused", "other"])
 def test_activations_take_a_row_more(table: str, tmp_path: Path) -> None:
     compiler = find_compiler()
-    if compiler is None or compiler.command == ("cl",):
+    if compiler is None or sys.platform == "win32":
         pytest.skip("needs gcc or clang")
     macro = f"#define KUIPER_{table.upper()}_ACTIVATIONS(ROW) \\\n"
     text = HEADER.read_text(encoding="utf-8")

@@ -12,14 +12,14 @@ The formulas are those of the table in ``kuiper/simd/activations.h``.
 
 from cython.parallel cimport prange
 
-from kuiper.simd cimport activations as table
+from kuiper.simd.activations cimport END, FIRST_OTHER, map_numbers, rows
 
 cdef enum:
     BLOCK = 4096
 
-CODES = {table.rows[i].name.decode(): table.rows[i].code for i in range(table.END)}
-COSTS = {table.rows[i].name.decode(): table.rows[i].cost for i in range(table.END)}
-FUSED = tuple(name for name, code in CODES.items() if code < table.FIRST_OTHER)
+CODES = {rows[i].name.decode(): rows[i].code for i in range(END)}
+COSTS = {rows[i].name.decode(): rows[i].cost for i in range(END)}
+FUSED = tuple(name for name, code in CODES.items() if code < FIRST_OTHER)
 
 
 def apply(str name, const float[::1] x, float[::1] y, float a, float b, int num_threads):
@@ -29,4 +29,4 @@ def apply(str name, const float[::1] x, float[::1] y, float a, float b, int num_
     cdef Py_ssize_t block, start
     for block in prange(blocks, nogil=True, schedule="static", num_threads=num_threads):
         start = block * BLOCK
-        table.map_numbers(code, &x[start], &y[start], min(<Py_ssize_t> BLOCK, count - start), a, b)
+        map_numbers(code, &x[start], &y[start], min(<Py_ssize_t> BLOCK, count - start), a, b)
