@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from kuiper.layers.kernels.activations import FUSED
+
 
 class Family(NamedTuple):
     """A heading, the modules whose layers stand below it, and what all of them have in common."""
@@ -132,7 +134,8 @@ FAMILIES = (
         "kuiper.layers.fused.conv2d kuiper.layers.fused.conv_transpose2d kuiper.layers.fused.linear "
         "kuiper.layers.fused.quantized kuiper.layers.fused.cached_attention kuiper.layers.fused.attention "
         "kuiper.expression.fused_expression",
-        "No file has these: [graph passes](passes.md) make them. The activation `clip` is ReLU6, Hardtanh and clamp; "
-        "`gelu_tanh` is GELU with\n`approximate=tanh`.",
+        "No file has these: [graph passes](passes.md) make them. `activation` is "
+        f"{', '.join(f'`{name}`' for name in FUSED)}:\n`clip` is ReLU6, Hardtanh and clamp; `gelu_tanh` is GELU with "
+        "`approximate=tanh`.",
     ),
 )
