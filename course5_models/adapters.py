@@ -137,16 +137,16 @@ class QuantizedLinear(linear.Linear):
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
         self.product = load_exercise("5.14").product
-        if self.quantized is None or self.quantized.bits != 8:
-            raise self.unsupported("a weight of 8 bits in exercise 5.14", "another")
+        if self.quantized is None or self.quantized.bits != 8 or self.quantized.in_groups:
+            raise self.unsupported("a weight of 8 bits with a scale for each row in exercise 5.14", "another")
         self.numbers = np.ascontiguousarray(self.quantized.data)
         self.scales = np.ascontiguousarray(self.quantized.scales, np.float32)
 
     @staticmethod
     def covers(op: RuntimeOperator) -> bool:
-        """Whether the exercise is about this operator: only where the weight has 8 bits."""
+        """Whether the exercise is about this operator: only where each row of the weight has 8 bits and a scale."""
         weight = op.quantized("weight")
-        return weight is not None and weight.bits == 8
+        return weight is not None and weight.bits == 8 and not weight.in_groups
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         self.expect(

@@ -2,9 +2,9 @@
 
     python -m tests.hashes        (make hashes) writes hashes.json anew: a commit that changes it says why
 
-Cases are stored graphs, bundled models, decoders with weights of 32, 8 and 4 bits, and convolutions as large as those
-of real networks. Inputs are stored, or fractions that every machine makes alike. A graph of which a layer does a part
-in Python, or the C library, is no case: NumPy, BLAS and the C library choose their code by the CPU.
+Cases are stored graphs, bundled models, decoders with weights of 32, 8 and 4 bits (8 also in groups), and convolutions
+as large as those of real networks. Inputs are stored, or fractions that every machine makes alike. A graph of which a
+layer does a part in Python, or the C library, is no case: NumPy, BLAS and the C library choose their code by the CPU.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def cases() -> Iterator[Case]:
         yield Case(f"bundled/{name}", load(bundled(name)), [fractions(1, 3, side, side)])
     for name in TEXTS:
         yield Case(f"bundled/{name}", load(bundled(name)), [np.arange(1, 40)[None] % 37])
-    for bits in (32, 8, 4):
-        yield Case(f"decoders/random_{bits}", load(decoder(bits)), [np.arange(1, 24)[None] % 29])
+    for name, bits, group in (("32", 32, None), ("8", 8, None), ("8_in_groups", 8, 32), ("4", 4, None)):
+        yield Case(f"decoders/random_{name}", load(decoder(bits, group)), [np.arange(1, 24)[None] % 29])
     for index, sizes in enumerate(CONVOLUTIONS):
         graph = convolution(*sizes, seed=index)
         yield Case(
@@ -84,12 +84,12 @@ def cases() -> Iterator[Case]:
         )
 
 
-def decoder(bits: int) -> pnnx.Graph:
-    """A small decoder whose weights are fractions, in this many bits."""
+def decoder(bits: int, group: int | None = None) -> pnnx.Graph:
+    """A small decoder whose weights are fractions, in this many bits, perhaps in groups."""
     graph = random_decoder(seed=1, hidden_size=64, intermediate_size=96, head_dim=16)
     with_fractions(graph)
     if bits < 32:
-        quantize_graph(graph, bits)
+        quantize_graph(graph, bits, group)
     return graph
 
 

@@ -12,6 +12,7 @@ from kuiper.bounded_file import read_json, read_text
 from kuiper.cli.terminal import say
 from kuiper.errors import ModelFormatError, ParameterError
 from kuiper.graph import pnnx
+from kuiper.graph.quantized_weight import GROUP
 from kuiper.models.cards.model_card import card_path, model_name
 from kuiper.models.lookup import find_model
 from kuiper.models.quantization import quantize_graph
@@ -38,21 +39,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     bits = "8: a scale for each output; 4: for linear layers, a scale for 32 numbers"
     parser.add_argument("--bits", type=int, choices=(8, 4), default=8, help=f"{bits} (default: %(default)s)")
-    parser.add_argument(
-        "-o", "--output", type=Path, metavar="DIR", help="the folder to write (default: NAME-8bit, or NAME-4bit)"
-    )
+    group = f"a scale for {GROUP} numbers in 8 bits, too: closer to float32, linear layers only"
+    parser.add_argument("--group", type=int, choices=(GROUP,), help=group)
+    folders = f"NAME-8bit, NAME-8bit-group{GROUP}, or NAME-4bit"
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help=f"the folder to write (default: {folders})")
     text = f"a text; the perplexity of its first {MOST_TOKENS} tokens is printed, before and after"
     parser.add_argument("--text", type=Path, metavar="FILE", help=text)
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    name = f"{model_name(Path(arguments.model))}-{arguments.bits}bit"
+    group = f"-group{arguments.group}" if arguments.group and arguments.bits == 8 else ""
+    name = f"{model_name(Path(arguments.model))}-{arguments.bits}bit{group}"
     folder = arguments.output or Path(name)
     source = Path(arguments.model) if Path(arguments.model).is_dir() else find_model(arguments.model)
     make_graph, beside, card = language_model.of_folder(source) if source.is_dir() else _of_file(source)
     graph = make_graph()
     text = None if arguments.text is None else read_text(arguments.text, ModelFormatError, "a text")
-    savings = quantize_graph(graph, arguments.bits)
+    savings = quantize_graph(graph, arguments.bits, arguments.group)
     folder.mkdir(parents=True, exist_ok=True)
     param = folder / f"{name}.pnnx.param"
     if param.exists() and param.samefile(source):

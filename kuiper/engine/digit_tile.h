@@ -10,15 +10,15 @@ enum {
     DIGIT_WIDTH = DIGIT_VECTORS * LANES,
     DIGIT_ROWS = 2,
     DIGITS = 3,
-    DIGIT_HEAD = 2,
-    DIGIT_GROUP = 8
+    DIGIT_HEAD = 2
 };
 
 typedef struct {
     Py_ssize_t groups, fours; /* how many groups of how many times four inputs */
     const unsigned char *weights;
-    const void *scales; /* [groups][WIDTH]: float32; in 4 bits float16 */
+    const void *scales; /* [groups][WIDTH]: float32 of whole rows, float16 of groups */
     const float *bias;  /* [WIDTH] */
+    int in_groups;
 } kuiper_digit_work;
 
 /* float16: exponent and fraction where float32 has them, times what its exponents are larger by. */
@@ -112,9 +112,9 @@ static float kuiper_number_at(const kuiper_digit_work *work, int bits, Py_ssize_
     const unsigned char byte = work->weights[(k / of_word * DIGIT_WIDTH + column) * 4 + k % 4];
     return bits == 8 ? (float)(byte - 128) : (float)((k % 8 < 4 ? byte & 15 : byte >> 4) - 8);
 }
-static float kuiper_scale_at(const kuiper_digit_work *work, int bits, Py_ssize_t group, Py_ssize_t column) {
+static float kuiper_scale_at(const kuiper_digit_work *work, Py_ssize_t group, Py_ssize_t column) {
     const Py_ssize_t at = group * DIGIT_WIDTH + column;
-    if (bits == 8) return ((const float *)work->scales)[at];
+    if (!work->in_groups) return ((const float *)work->scales)[at];
     return kuiper_of_half(((const unsigned short *)work->scales)[at]);
 }
 
@@ -162,22 +162,29 @@ static void kuiper_take_apart(const float *x, Py_ssize_t depth, Py_ssize_t group
    of 4 KiB: two pages ahead a thread reads 30 GB/s, one KiB ahead 23 (Zen 4). */
 enum { BYTES_AHEAD = 512, HALVES_AHEAD = 8192, SCALES_AHEAD = 8 };
 
-KUIPER_WITH_DOTS KUIPER_INLINE void kuiper_digits_of(const int rows, const int bits, const kuiper_digit_work *work,
-                                                     const int *const *x, float *const *out) {
+/* What three sums of products with digits come to. That of 32 products of 23 and 4 bits has 31. */
+KUIPER_WITH_DOTS KUIPER_INLINE kuiper_vec kuiper_joined(const int bits, kuiper_bytes s0, kuiper_bytes s1, kuiper_bytes s2) {
+    if (bits == 4) return KUIPER_FLOATS(KUIPER_JOINED(s0, s1, s2));
+    const kuiper_vec base = kuiper_splat(256);
+    return kuiper_fma(kuiper_fma(KUIPER_FLOATS(s2), base, KUIPER_FLOATS(s1)), base, KUIPER_FLOATS(s0));
+}
+
+KUIPER_WITH_DOTS KUIPER_INLINE void kuiper_digits_of(const int rows, const int bits, const int in_groups,
+                                                     const kuiper_digit_work *work, const int *const *x, float *const *out) {
     const Py_ssize_t plane = work->groups * work->fours;
     const unsigned char *q = work->weights;
     const int *digit[DIGIT_ROWS];
     for (int v = 0; v < DIGIT_VECTORS; v++) { /* what is read at the end, and would be waited for */
         KUIPER_PREFETCH(work->bias + v * LANES);
-        if (bits == 8) KUIPER_PREFETCH((const float *)work->scales + v * LANES);
+        if (!in_groups) KUIPER_PREFETCH((const float *)work->scales + v * LANES);
     }
     for (int i = 0; i < rows; i++) {
         digit[i] = x[i] + DIGIT_HEAD + DIGITS * work->groups;
-        for (int v = 0; bits == 4 && v < DIGIT_VECTORS; v++) kuiper_store(out[i] + v * LANES, kuiper_splat(0));
+        for (int v = 0; in_groups && v < DIGIT_VECTORS; v++) kuiper_store(out[i] + v * LANES, kuiper_splat(0));
     }
     for (Py_ssize_t group = 0; group < work->groups; group++) {
         const Py_ssize_t first = group * work->fours, end = first + work->fours;
-        for (int v = 0; bits == 4 && v < DIGIT_VECTORS; v += 2) /* two vectors are a cache line, or less */
+        for (int v = 0; in_groups && v < DIGIT_VECTORS; v += 2) /* two vectors are a cache line, or less */
             KUIPER_PREFETCH((const short *)work->scales + (group + SCALES_AHEAD) * DIGIT_WIDTH + v * LANES);
         kuiper_bytes s[DIGIT_ROWS][DIGITS][DIGIT_VECTORS];
         KUIPER_EACH (i, rows)
@@ -200,18 +207,12 @@ KUIPER_WITH_DOTS KUIPER_INLINE void kuiper_digits_of(const int rows, const int b
         }
         KUIPER_EACH (v, DIGIT_VECTORS) {
             const Py_ssize_t at = group * DIGIT_WIDTH + v * LANES;
-            if (bits == 4) { /* the sum of 32 products of 23 and 4 bits has 31 */
-                const kuiper_vec scale = KUIPER_HALF_FLOATS((const unsigned short *)work->scales + at);
-                KUIPER_EACH (i, rows) {
-                    const kuiper_vec sum = KUIPER_FLOATS(KUIPER_JOINED(s[i][0][v], s[i][1][v], s[i][2][v]));
-                    kuiper_store(out[i] + v * LANES, kuiper_fma(sum, scale, kuiper_load(out[i] + v * LANES)));
-                }
-            } else {
-                const kuiper_vec scale = kuiper_load((const float *)work->scales + at), base = kuiper_splat(256);
-                KUIPER_EACH (i, rows) {
-                    const kuiper_vec upper = kuiper_fma(KUIPER_FLOATS(s[i][2][v]), base, KUIPER_FLOATS(s[i][1][v]));
-                    kuiper_store(out[i] + v * LANES, kuiper_fma(upper, base, KUIPER_FLOATS(s[i][0][v])) * scale);
-                }
+            const kuiper_vec scale = in_groups ? KUIPER_HALF_FLOATS((const unsigned short *)work->scales + at)
+                                               : kuiper_load((const float *)work->scales + at);
+            KUIPER_EACH (i, rows) {
+                float *all = out[i] + v * LANES;
+                const kuiper_vec sum = kuiper_joined(bits, s[i][0][v], s[i][1][v], s[i][2][v]), scaled = sum * scale;
+                kuiper_store(all, in_groups ? kuiper_fma(sum, scale, kuiper_load(all)) : scaled);
             }
         }
     }
@@ -225,15 +226,16 @@ KUIPER_WITH_DOTS KUIPER_INLINE void kuiper_digits_of(const int rows, const int b
     }
 }
 
-#define KUIPER_DIGITS(B)                                                                                                       \
-    KUIPER_WITH_DOTS KUIPER_TILE void kuiper_digits_##B(int rows, const kuiper_digit_work *work, const int *const *x,          \
-                                                        float *const *out) {                                                   \
+#define KUIPER_DIGITS(NAME, B, IN_GROUPS)                                                                                      \
+    KUIPER_WITH_DOTS KUIPER_TILE void kuiper_digits_##NAME(int rows, const kuiper_digit_work *work, const int *const *x,       \
+                                                           float *const *out) {                                                \
         if (rows == 1)                                                                                                         \
-            kuiper_digits_of(1, B, work, x, out);                                                                              \
+            kuiper_digits_of(1, B, IN_GROUPS, work, x, out);                                                                   \
         else                                                                                                                   \
-            kuiper_digits_of(2, B, work, x, out);                                                                              \
+            kuiper_digits_of(2, B, IN_GROUPS, work, x, out);                                                                   \
     }
-KUIPER_DIGITS(8)
-KUIPER_DIGITS(4)
+KUIPER_DIGITS(8, 8, 0)
+KUIPER_DIGITS(8_in_groups, 8, 1)
+KUIPER_DIGITS(4, 4, 1)
 
 #endif

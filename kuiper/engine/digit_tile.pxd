@@ -31,17 +31,17 @@ cdef extern from "kuiper/engine/digit_tile.h":
         DIGIT_WIDTH
         DIGIT_HEAD
         DIGITS
-        DIGIT_GROUP  # fours of a group in 4 bits
 
     ctypedef struct DigitWork "kuiper_digit_work":
         Py_ssize_t groups, fours
         const unsigned char* weights
         const void* scales
         const float* bias
+        bint in_groups
 
     # weight k of an output of the panel, without its scale; that scale
     float number_at "kuiper_number_at"(const DigitWork* work, int bits, Py_ssize_t k, Py_ssize_t column) noexcept nogil
-    float scale_at "kuiper_scale_at"(const DigitWork* work, int bits, Py_ssize_t group, Py_ssize_t column) noexcept nogil
+    float scale_at "kuiper_scale_at"(const DigitWork* work, Py_ssize_t group, Py_ssize_t column) noexcept nogil
 
     # a row x (depth floats) in digits, as the head of this file has them
     void take_apart "kuiper_take_apart"(
@@ -50,4 +50,7 @@ cdef extern from "kuiper/engine/digit_tile.h":
 
     # out[row] (DIGIT_WIDTH floats) = bias + x[row], taken apart, times the panel
     void digits_8 "kuiper_digits_8"(int rows, const DigitWork* work, const int** x, float** out) noexcept nogil
+    void digits_8_in_groups "kuiper_digits_8_in_groups"(
+        int rows, const DigitWork* work, const int** x, float** out
+    ) noexcept nogil
     void digits_4 "kuiper_digits_4"(int rows, const DigitWork* work, const int** x, float** out) noexcept nogil

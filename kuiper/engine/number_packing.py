@@ -60,7 +60,7 @@ def packed_for_digits(weight: QuantizedWeight) -> PackedNumbers:
             first, second = np.moveaxis(part.reshape(-1, words, 2, 2), 2, 0)
             part = np.stack(_crossed(first, second), axis=-1)
         _fill(packed[panels], part.reshape(-1, 4 * words).view(np.uint32))
-    scales = _scales_in_panels(weight, np.float32 if weight.bits == 8 else np.float16, width)
+    scales = _scales_in_panels(weight, np.float16 if weight.in_groups else np.float32, width)
     return PackedNumbers(packed.view(np.uint8), scales.view(np.uint8), width)
 
 
@@ -118,4 +118,5 @@ def _rows_of(panels: Array, outputs: int) -> Array:
 
 def _scales_in_panels(weight: QuantizedWeight, kind: type[np.floating], width: int) -> Array:
     """(panels, groups, width)."""
-    return _in_panels(weight.scales.reshape(weight.shape[0], -1).astype(kind, copy=False), width)
+    scales = weight.scales if weight.in_groups else weight.scales[:, None]
+    return _in_panels(scales.astype(kind, copy=False), width)

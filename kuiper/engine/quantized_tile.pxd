@@ -5,7 +5,8 @@
 
 Rows share the conversion: one row is limited by the memory that the weights come from, many rows by arithmetic. More than two
 tiles of rows take weights that have become floats once, a block of vectors at a time, in memory that the caches hold. The sums
-of a group of inputs are multiplied by the group's scales and added to what the output has so far; 8 bits have one group.
+of a group of inputs are multiplied by the group's scales and added to what the output has so far; a scale for whole rows
+makes one group.
 """
 
 from kuiper.simd.vector cimport vec

@@ -9,7 +9,7 @@ import numpy as np
 from kuiper.errors import ParameterError
 from kuiper.graph import pnnx
 from kuiper.graph.pnnx import DataType
-from kuiper.graph.quantized_weight import GROUP, SCALES, quantize
+from kuiper.graph.quantized_weight import GROUP, SCALES, has_groups, quantize
 
 _WITH_WEIGHTS = frozenset({
     "nn.Linear", "nn.Embedding", "nn.Conv1d", "nn.Conv2d", "nn.Conv3d",
@@ -30,15 +30,17 @@ class Savings(NamedTuple):
     after: int
 
 
-def quantize_graph(graph: pnnx.Graph, bits: int) -> Savings:
+def quantize_graph(graph: pnnx.Graph, bits: int, group: int | None = None) -> Savings:
     """Put weights in fewer bits, in place: of linear layers and embeddings in 8 or 4, of convolutions in 8.
 
-    Norms and biases stay as they are, and so does a weight whose rows are no multiple of 32, in 4 bits.
+    Norms and biases stay as they are. In groups, and so in 4 bits, convolutions do as well, and weights whose rows are
+    no multiple of 32.
 
     Parameters
     ----------
     graph : a graph with its weights, as ``pnnx.load`` reads it
     bits : 8 or 4
+    group : how many numbers of a row share a scale: 32, or None for a whole row in 8 bits and for 32 in 4
 
     Returns
     -------
@@ -57,15 +59,14 @@ def quantize_graph(graph: pnnx.Graph, bits: int) -> Savings:
     >>> savings.weights, round(savings.after / savings.before, 2)
     (22, 0.26)
     """
-    if bits not in (8, 4):
-        raise ParameterError("quantize", "8 or 4 bits", bits)
+    in_groups = has_groups(bits, group)
     before, count = _bytes(graph), 0
     for op in graph.operators:
         key = "weight" if op.type in _WITH_WEIGHTS else "data" if _is_table(op) else ""
         attr = op.attrs.get(key)
-        if attr is None or attr.data is None or not _fits(attr, bits):
+        if attr is None or attr.data is None or not _fits(attr, in_groups):
             continue
-        quantized = quantize(np.asarray(attr.data), bits)
+        quantized = quantize(np.asarray(attr.data), bits, group)
         kind = DataType.I8 if bits == 8 else DataType.U8
         op.attrs[key] = pnnx.Attribute(kind, quantized.data.shape, quantized.data)
         scales = quantized.scales
@@ -74,7 +75,9 @@ def quantize_graph(graph: pnnx.Graph, bits: int) -> Savings:
     if any(key.endswith(SCALES) for op in graph.operators for key in op.attrs) and count == 0:
         raise ParameterError("quantize", "a model that is not quantised yet", "one that is")
     if count == 0:
-        raise ParameterError("quantize", f"a model with weights that {bits} bits can hold", "none")
+        raise ParameterError(
+            "quantize", f"a model with weights that {bits} bits{' in groups' if group else ''} can hold", "none"
+        )
     return Savings(count, before, _bytes(graph))
 
 
@@ -88,11 +91,11 @@ def _is_table(op: pnnx.Operator) -> bool:
     )
 
 
-def _fits(attr: pnnx.Attribute, bits: int) -> bool:
-    """Whether these bits can hold it, and it is one of floats."""
+def _fits(attr: pnnx.Attribute, in_groups: bool) -> bool:
+    """Whether it is a weight of floats, and its rows can be cut into groups if they have to."""
     if attr.type not in (DataType.F32, DataType.F16) or len(attr.shape) < 2 or 0 in attr.shape:
         return False
-    return bits == 8 or (len(attr.shape) == 2 and attr.shape[1] % GROUP == 0)
+    return not in_groups or (len(attr.shape) == 2 and attr.shape[1] % GROUP == 0)
 
 
 def _bytes(graph: pnnx.Graph) -> int:

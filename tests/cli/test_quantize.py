@@ -23,21 +23,23 @@ def run(*words: object) -> int:
     return main(["quantize", *map(str, words)])
 
 
-@pytest.mark.parametrize("bits", [8, 4])
+@pytest.mark.parametrize(("bits", "group"), [(8, None), (8, 32), (4, None)])
 def test_quantize_of_a_folder_writes_a_model_that_generates(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, bits: int
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, bits: int, group: int | None
 ) -> None:
     monkeypatch.chdir(tmp_path)
     tiny_folder(tmp_path / "tiny")
     (tmp_path / "text.txt").write_text("a text of some forty characters, or so\n" * 4, encoding="utf-8")
-    assert run("tiny", "--bits", bits, "--text", "text.txt") == 0
+    assert run("tiny", "--bits", bits, "--text", "text.txt", *(["--group", group] if group else [])) == 0
     printed = capsys.readouterr().out
     assert f"15 weights in {bits} bits" in printed
     found = re.search(r"perplexity of text.txt: ([\d.]+) before, ([\d.]+) after", printed)
     assert found
     assert float(found[1]) == pytest.approx(float(found[2]), rel=0.02 if bits == 8 else 0.5)
-    name = f"tiny-{bits}bit"
+    name = f"tiny-{bits}bit{f'-group{group}' if group else ''}"
     model = language_model.load(tmp_path / name / f"{name}.pnnx.param")
+    weights = [weight for op in model.graph.operators if (weight := op.quantized("weight")) is not None]
+    assert {(weight.bits, weight.in_groups) for weight in weights} == {(bits, bits == 4 or group == 32)}
     assert (model.context, model.vocabulary.ends) == (64, {257})
     assert model.vocabulary.encode("ab") == language_model.load("tiny").vocabulary.encode("ab")
 

@@ -20,6 +20,9 @@ MACHINES = {
 }
 
 
+WEIGHTS = pytest.mark.parametrize(("bits", "group"), [(32, None), (8, None), (8, 32), (4, None)])
+
+
 @pytest.mark.parametrize("stated", MACHINES.values(), ids=MACHINES)
 @pytest.mark.parametrize(("name", "side"), [("cifar_resnet20", 32), ("digits_yolo", 320), ("shapes_unet", 64)])
 def test_an_image_has_the_bits_of_its_own_in_a_batch(name: str, side: int, stated: dict[str, int]) -> None:
@@ -39,10 +42,10 @@ def test_a_convolution_has_the_same_bits_in_a_batch(sizes: tuple[int, ...]) -> N
         np.testing.assert_array_equal(np.asarray(model(image[None]))[0], found)
 
 
-@pytest.mark.parametrize("bits", [32, 8, 4])
+@WEIGHTS
 @pytest.mark.parametrize("pieces", [(1,) * 23, (23,), (2,) * 11 + (1,), (5, 1, 9, 8), (3, 20), (16, 7), (13, 1, 1, 8)])
-def test_a_text_has_the_same_bits_however_it_is_cut(pieces: tuple[int, ...], bits: int) -> None:
-    model, tokens = kuiper.load(decoder(bits)), np.arange(1, 24)[None] % 29
+def test_a_text_has_the_same_bits_however_it_is_cut(pieces: tuple[int, ...], bits: int, group: int | None) -> None:
+    model, tokens = kuiper.load(decoder(bits, group)), np.arange(1, 24)[None] % 29
     session, found, first = model.start(max_length=32), [], 0
     whole = np.asarray(model.start(max_length=32)(tokens))
     for count in pieces:
@@ -51,9 +54,9 @@ def test_a_text_has_the_same_bits_however_it_is_cut(pieces: tuple[int, ...], bit
     np.testing.assert_array_equal(np.concatenate(found, axis=1), whole)
 
 
-@pytest.mark.parametrize("bits", [32, 8, 4])
-def test_texts_have_the_same_bits_side_by_side(bits: int) -> None:
-    model, tokens = kuiper.load(decoder(bits)), np.arange(1, 46).reshape(3, 15) % 29
+@WEIGHTS
+def test_texts_have_the_same_bits_side_by_side(bits: int, group: int | None) -> None:
+    model, tokens = kuiper.load(decoder(bits, group)), np.arange(1, 46).reshape(3, 15) % 29
     together = np.asarray(model(tokens))
     for text, found in zip(tokens, together, strict=True):
         np.testing.assert_array_equal(np.asarray(model(text[None]))[0], found)

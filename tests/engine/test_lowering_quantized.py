@@ -24,6 +24,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+FORMS = pytest.mark.parametrize(("bits", "group"), [(8, None), (8, 32), (4, None)], ids=["8", "8 in groups", "4"])
+"""Of weights: with a scale for each row, or for each 32 numbers of a row."""
+
+
+def named(bits: int, group: int | None) -> str:
+    """What a plan calls such weights."""
+    return f"{bits} bits{' in groups' if group else ''}"
+
+
 def built(graph: pnnx.Graph, optimize: bool) -> RuntimeGraph:
     model = RuntimeGraph(graph)
     model.build(registry, optimize, None, Engine if optimize else None)
@@ -55,27 +64,42 @@ def linear(
     return writer.graph
 
 
-@pytest.mark.parametrize("bits", [8, 4])
+@FORMS
 @pytest.mark.parametrize("rows", [1, 2, 6, 7, 13, 40])
 @pytest.mark.parametrize("outputs", [1, WIDTH - 1, WIDTH, WIDTH + 1, 3 * WIDTH + 5])
-def test_products_are_those_of_the_layer(way: str, bits: int, rows: int, outputs: int) -> None:
-    depth = 96 if bits == 4 else 74 + rows % 4  # with every remainder by 4
+def test_products_are_those_of_the_layer(way: str, bits: int, group: int | None, rows: int, outputs: int) -> None:
+    depth = 96 if bits == 4 or group else 74 + rows % 4  # with every remainder by 4
     graph = linear(outputs, depth, bias=outputs % 2 == 1)
-    quantize_graph(graph, bits)
+    quantize_graph(graph, bits, group)
     x = np.random.default_rng(rows).standard_normal((rows, depth), np.float32)
     expected = np.asarray(built(graph, False)(x))
     model = built(graph, True)
     np.testing.assert_allclose(np.asarray(model(x)), expected, atol=1e-5 * np.abs(expected).max())
     table = algorithms(model, x)
-    assert f"product with {bits} bits" in table
+    assert f"product with {named(bits, group)}{', by digits' if way == 'by digits' else ' '}" in table
     assert ("by digits" in table) == (way == "by digits")
 
 
-@pytest.mark.parametrize("bits", [8, 4])
+@FORMS
+@pytest.mark.parametrize("optimize", [True, False])
+def test_products_are_those_with_the_dequantised_weight(way: str, bits: int, group: int | None, optimize: bool) -> None:
+    graph = linear(70, 96, bias=False)
+    quantize_graph(graph, bits, group)
+    x = np.random.default_rng(1).standard_normal((9, 96), np.float32)
+    model = built(graph, optimize)
+    (weight,) = (found for op in model.operators if (found := op.quantized("weight")) is not None)
+    assert weight.group == (96 if (bits, group) == (8, None) else 32)
+    expected = x.astype(np.float64) @ weight.dequantized().astype(np.float64).T
+    np.testing.assert_allclose(np.asarray(model(x)), expected, atol=1e-5 * np.abs(expected).max())
+
+
+@FORMS
 @pytest.mark.parametrize("worst", [np.nan, np.inf, -np.inf, 1e35, 1e-37, 1e-45])
-def test_rows_that_are_no_whole_numbers_are_those_of_the_layer(way: str, bits: int, worst: float) -> None:
+def test_rows_that_are_no_whole_numbers_are_those_of_the_layer(
+    way: str, bits: int, group: int | None, worst: float
+) -> None:
     graph = linear(WIDTH + 3, 64, bias=False)
-    quantize_graph(graph, bits)
+    quantize_graph(graph, bits, group)
     x = np.random.default_rng(5).standard_normal((5, 64), np.float32)
     x[0, 5] = x[3, 63] = worst
     x[1] = 0
@@ -88,13 +112,13 @@ def test_rows_that_are_no_whole_numbers_are_those_of_the_layer(way: str, bits: i
         np.testing.assert_allclose(row, other, rtol=1e-5, atol=max(1e-5 * largest, 1e-38))
 
 
-@pytest.mark.parametrize("bits", [8, 4])
-def test_sums_of_the_largest_numbers_do_not_overflow(way: str, bits: int) -> None:
+@FORMS
+def test_sums_of_the_largest_numbers_do_not_overflow(way: str, bits: int, group: int | None) -> None:
     graph = linear(3, 8192, bias=False)
     for op in graph.operators:
         if op.attrs:
             op.attrs["weight"].data[...] = [[1.0], [-1.0], [0.5]]
-    quantize_graph(graph, bits)
+    quantize_graph(graph, bits, group)
     x = np.full((2, 8192), np.float32(1.9999999), np.float32)
     x[1] *= -1
     expected = np.asarray(built(graph, False)(x))
@@ -122,14 +146,14 @@ def test_products_of_the_same_rows_share_their_digits() -> None:
     )  # of q, k and v; of what attention gives; gate and up; down; the head
 
 
-@pytest.mark.parametrize("bits", [8, 4])
-def test_residual_and_activation_are_part_of_the_step(way: str, bits: int) -> None:
+@FORMS
+def test_residual_and_activation_are_part_of_the_step(way: str, bits: int, group: int | None) -> None:
     def then(writer: GraphWriter, y: Any, x: Any) -> Any:
         added = writer.add("pnnx.Expression", "sum", y, x, shape=y.shape, params={"expr": "add(@0,@1)"})
         return writer.add("F.silu", "silu", added, shape=y.shape)
 
     graph = linear(64, 64, bias=True, then=then)
-    quantize_graph(graph, bits)
+    quantize_graph(graph, bits, group)
     x = np.random.default_rng(3).standard_normal((9, 64), np.float32)
     expected = np.asarray(built(graph, False)(x))
     model = built(graph, True)
@@ -139,13 +163,15 @@ def test_residual_and_activation_are_part_of_the_step(way: str, bits: int) -> No
     assert "silu " not in table.replace("fc+add+silu", "")
 
 
-@pytest.mark.parametrize("bits", [8, 4])
+@FORMS
 @pytest.mark.parametrize("tied", [True, False])
-def test_quantised_decoders_on_the_engine_are_those_of_the_layers(way: str, bits: int, tied: bool) -> None:
+def test_quantised_decoders_on_the_engine_are_those_of_the_layers(
+    way: str, bits: int, group: int | None, tied: bool
+) -> None:
     graph = random_decoder(
         seed=2, hidden_size=64, intermediate_size=96, head_dim=16, vocab_size=77, tie_word_embeddings=tied
     )
-    quantize_graph(graph, bits)
+    quantize_graph(graph, bits, group)
     tokens = np.random.default_rng(0).integers(0, 77, (1, 21))
     expected = np.asarray(built(graph, False)(tokens))
     model = built(graph, True)
@@ -154,13 +180,14 @@ def test_quantised_decoders_on_the_engine_are_those_of_the_layers(way: str, bits
     pieces = [np.asarray(session(token)) for token in tokens[0, :, None]]
     np.testing.assert_allclose(np.concatenate(pieces), expected[0], atol=1e-5 * np.abs(expected).max())
     table = algorithms(model, tokens)
-    assert f"rows of {bits} bits" in table
+    assert f"rows of {named(bits, group)}" in table
     assert "direct 1x1" not in table
 
 
-def test_any_number_of_threads_gives_the_same_bits(way: str) -> None:
+@FORMS
+def test_any_number_of_threads_gives_the_same_bits(way: str, bits: int, group: int | None) -> None:
     graph = linear(5 * WIDTH, 256, bias=True)
-    quantize_graph(graph, 4)
+    quantize_graph(graph, bits, group)
     model = built(graph, True)
     x = np.random.default_rng(3).standard_normal((11, 256), np.float32)
     before, answers = kuiper.get_num_threads(), []

@@ -10,24 +10,27 @@ from kuiper.engine.number_packing import numbers_of, numbers_of_digits, packed_f
 from kuiper.graph.quantized_weight import QuantizedWeight, quantize
 
 
-def weight(outputs: int, depth: int, bits: int) -> QuantizedWeight:
-    return quantize(np.random.default_rng(outputs).standard_normal((outputs, depth), np.float32), bits)
+def weight(outputs: int, depth: int, bits: int, group: int | None) -> QuantizedWeight:
+    return quantize(np.random.default_rng(outputs).standard_normal((outputs, depth), np.float32), bits, group)
 
 
+FORMS = [(8, None, 1), (8, None, 74), (8, None, 3000), (8, 32, 96), (4, None, 32), (4, None, 96)]
 SIZES = [
-    (outputs, bits, depth)
+    (outputs, *form)
     for outputs in (1, WIDTH - 1, WIDTH, WIDTH + 1, 5 * WIDTH + 3, 300 * WIDTH + 1)
-    for bits, depth in ((8, 1), (8, 74), (8, 3000), (4, 32), (4, 96))
-    if outputs < 300 * WIDTH or depth < 3000  # few outputs of this depth are already packed part by part
+    for form in FORMS
+    if outputs < 300 * WIDTH or form[-1] < 3000  # few outputs of this depth are already packed part by part
 ]
 
 
-@pytest.mark.parametrize(("outputs", "bits", "depth"), SIZES)
+@pytest.mark.parametrize(("outputs", "bits", "group", "depth"), SIZES)
 @pytest.mark.parametrize(("pack", "unpack"), [(packed_numbers, numbers_of), (packed_for_digits, numbers_of_digits)])
-def test_packed_numbers_come_back(outputs: int, bits: int, depth: int, pack: object, unpack: object) -> None:
+def test_packed_numbers_come_back(
+    outputs: int, bits: int, group: int | None, depth: int, pack: object, unpack: object
+) -> None:
     assert callable(pack)
     assert callable(unpack)
-    before = weight(outputs, depth, bits)
+    before = weight(outputs, depth, bits, group)
     after = unpack(pack(before), before)
     assert (after.dtype, after.flags.c_contiguous) == (before.data.dtype, True)
     np.testing.assert_array_equal(after, before.data)

@@ -42,6 +42,21 @@ def test_what_cannot_be_quantised_stays_as_it_is() -> None:
     assert all(op.attrs["weight"].data is before[op.name] for op in others)
 
 
+def test_groups_leave_convolutions_as_they_are() -> None:
+    graph = pnnx.load(bundled("cifar_resnet20"))
+    assert quantize_graph(graph, bits=8, group=32).weights == 1
+    (linear,) = (op for op in graph.operators if op.type == "nn.Linear")
+    scales = linear.attrs["weight_scales"]
+    assert (linear.attrs["weight"].type, scales.type, scales.shape) == (DataType.I8, DataType.F16, (10, 2))
+
+
+def test_a_group_of_another_size_is_an_error() -> None:
+    with pytest.raises(ParameterError, match="quantize: expected groups of 32 numbers, or None, got 64"):
+        quantize_graph(pnnx.load(bundled("cifar_resnet20")), bits=8, group=64)
+
+
 def test_a_model_with_nothing_to_quantise_says_so() -> None:
     with pytest.raises(ParameterError, match="expected a model with weights that 8 bits can hold, got none"):
         quantize_graph(pnnx.Graph(), bits=8)
+    with pytest.raises(ParameterError, match="expected a model with weights that 8 bits in groups can hold, got none"):
+        quantize_graph(pnnx.Graph(), bits=8, group=32)

@@ -10,6 +10,7 @@ import onnx
 import onnx.reference
 import pytest
 
+import kuiper
 from kuiper.errors import KuiperError
 from kuiper.models.onnx import backend
 from tests.onnx.contrib_case import Case, arguments, model
@@ -45,6 +46,25 @@ def test_contrib_operator_computes_as_onnxruntime(case: Case) -> None:
             got = prepared.run(list(arguments(case, constant).values()))
             problems = [difference(case, *pair) for pair in zip(expected, got, strict=True)]
             assert not any(problems), f"{case.name}, constant={constant}, optimize={optimize}: {problems}"
+
+
+@pytest.mark.parametrize("bits", [8, 4])
+@pytest.mark.parametrize("size", [32, 64])
+def test_matmul_of_bits_stays_in_its_bits(tmp_path: Path, bits: int, size: int) -> None:
+    rng, n, k = np.random.default_rng(bits), 5, 128
+    numbers = rng.integers(0, 1 << bits, (n, k), np.uint8)
+    halves = (rng.integers(1, 99, (n, k // size)) / 4096).astype(np.float32)
+    blob = numbers if bits == 8 else numbers[:, ::2] | numbers[:, 1::2] << 4
+    x = rng.standard_normal((3, k), np.float32)
+    settings = {"bits": bits, "block_size": size, "K": k, "N": n}
+    given = [x, blob.reshape(n, k // size, -1), halves]
+    onnx.save(model(Case("kept", "MatMulNBits", given, settings, weights=(1, 2)), constant=True), tmp_path / "m.onnx")
+    expected = x.astype(np.float64) @ ((numbers - float(1 << (bits - 1))) * np.repeat(halves, size, 1)).T
+    for optimize in (True, False):
+        loaded = kuiper.load(tmp_path / "m.onnx", optimize=optimize)
+        np.testing.assert_allclose(np.asarray(loaded(x)), expected, atol=1e-5 * np.abs(expected).max())
+        (weight,) = (found for op in loaded.operators if (found := op.quantized("weight")) is not None)
+        assert (weight.bits, weight.in_groups) == (bits, True)
 
 
 def twice(array: np.ndarray, axis: int) -> np.ndarray:

@@ -3,7 +3,6 @@ import numpy.typing as npt
 
 from kuiper.engine.step import Step
 
-FOURS: int
 WIDTH: int
 RUNS: bool
 
@@ -20,9 +19,10 @@ class DigitProduct(Step):
         weights: npt.NDArray[np.uint8],
         scales: npt.NDArray[np.uint8],
         bias: npt.NDArray[np.float32],
+        in_groups: bool,
     ) -> None: ...
 
 class DigitRows(Step):
     def __init__(
-        self, numbers: dict[str, int], weights: npt.NDArray[np.uint8], scales: npt.NDArray[np.uint8]
+        self, numbers: dict[str, int], weights: npt.NDArray[np.uint8], scales: npt.NDArray[np.uint8], in_groups: bool
     ) -> None: ...

@@ -11,7 +11,7 @@ panels, for all rows. A row that has no digits, because there is NaN or infinity
 from libc.string cimport memcpy
 
 from kuiper.engine.digit_tile cimport (
-    DIGIT_GROUP, DIGIT_HEAD, DIGIT_ROWS, DIGIT_WIDTH, DIGITS, DigitWork, digits_4, digits_8, number_at,
+    DIGIT_HEAD, DIGIT_ROWS, DIGIT_WIDTH, DIGITS, DigitWork, digits_4, digits_8, digits_8_in_groups, number_at,
     scale_at, take_apart,
 )
 from kuiper.engine.quantized_output cimport Product, finish
@@ -21,7 +21,6 @@ from kuiper.machine.build import VNNI
 from kuiper.machine.levels import cpu_features
 
 WIDTH = DIGIT_WIDTH  # outputs of a panel
-FOURS = DIGIT_GROUP  # times four inputs: a group in 4 bits
 RUNS = not VNNI or VNNI in (cpu_features() or ())  # without the instruction in the build: plain loops, which run anywhere
 
 cdef enum:
@@ -86,21 +85,23 @@ cdef class DigitProduct(Step):
     numbers : dict of numbers, the fields of Product
     digits : where the rows' digits begin, in floats, and their stride
     weights : uint8 (panels, groups * fours, 4 * WIDTH), in 4 bits half as many in the middle
-    scales : float32, in 4 bits float16 as uint16, as bytes (panels, groups, WIDTH * size)
+    scales : float32 of whole rows, float16 of groups, as bytes (panels, groups, WIDTH * size)
     bias : (panels, WIDTH)
+    in_groups : whether scales are those of groups
     """
 
     cdef Multiplying work
 
     def __init__(
         self, dict numbers, digits, const unsigned char[:, :, ::1] weights, const unsigned char[:, :, ::1] scales,
-        const float[:, ::1] bias,
+        const float[:, ::1] bias, bint in_groups,
     ):
         cdef Multiplying* w = &self.work
         w.product = numbers
         w.digits, w.digit_row = digits
         w.tile.groups, w.tile.fours = w.product.groups, (w.product.depth + 3) // 4
         w.tile.weights, w.tile.scales, w.tile.bias = &weights[0, 0, 0], &scales[0, 0, 0], &bias[0, 0]
+        w.tile.in_groups = in_groups
         w.panels, w.panel_bytes = weights.shape[0], weights.shape[1] * weights.shape[2]
         w.scale_bytes = scales.shape[1] * scales.shape[2]
         w.tasks = self.tasks = max(1, min(w.panels, w.panels * w.panel_bytes // GRAIN))
@@ -134,10 +135,12 @@ cdef inline void multiply_panel(const Multiplying* w, Py_ssize_t panel, const Me
         for i in range(rows):
             x[i] = <const int*> (memory.arena + w.digits + (row + i) * w.digit_row)
             sums[i] = memory.scratch + i * DIGIT_WIDTH
-        if p.bits == 8:
-            digits_8(rows, &tile, x, sums)
-        else:
+        if p.bits == 4:
             digits_4(rows, &tile, x, sums)
+        elif tile.in_groups:
+            digits_8_in_groups(rows, &tile, x, sums)
+        else:
+            digits_8(rows, &tile, x, sums)
         for i in range(rows):
             if not x[i][1]:
                 multiply_plainly(p, &tile, memory.arena + p.x + (row + i) * p.x_row, sums[i])
@@ -151,7 +154,7 @@ cdef void multiply_plainly(const Product* p, const DigitWork* tile, const float*
     for column in range(DIGIT_WIDTH):
         sum = 0
         for k in range(p.groups * p.depth):
-            sum += x[k] * (number_at(tile, <int> p.bits, k, column) * scale_at(tile, <int> p.bits, k // p.depth, column))
+            sum += x[k] * (number_at(tile, <int> p.bits, k, column) * scale_at(tile, k // p.depth, column))
         sums[column] = sum + tile.bias[column]
 
 
@@ -161,17 +164,17 @@ cdef class DigitRows(Step):
     Parameters
     ----------
     numbers : dict of whole numbers, the fields of Picking
-    weights, scales : as DigitProduct has them
+    weights, scales, in_groups : as DigitProduct has them
     """
 
     cdef Rows rows
 
     def __init__(
-        self, dict numbers, const unsigned char[:, :, ::1] weights, const unsigned char[:, :, ::1] scales
+        self, dict numbers, const unsigned char[:, :, ::1] weights, const unsigned char[:, :, ::1] scales, bint in_groups
     ):
         cdef Rows* r = &self.rows
         r.picking = numbers
-        r.tile.weights, r.tile.scales = &weights[0, 0, 0], &scales[0, 0, 0]
+        r.tile.weights, r.tile.scales, r.tile.in_groups = &weights[0, 0, 0], &scales[0, 0, 0], in_groups
         r.panel_bytes, r.scale_bytes = weights.shape[1] * weights.shape[2], scales.shape[1] * scales.shape[2]
         self.tasks = r.picking.count
         self.keeps = (weights, scales)
@@ -194,4 +197,4 @@ cdef void row_of(const void* numbers, Py_ssize_t task, const Memory* memory) noe
     tile.weights += index // DIGIT_WIDTH * r.panel_bytes
     tile.scales = <const char*> tile.scales + index // DIGIT_WIDTH * r.scale_bytes
     for k in range(p.numbers):
-        out[k] = scale_at(&tile, bits, k // p.group, index % DIGIT_WIDTH) * number_at(&tile, bits, k, index % DIGIT_WIDTH)
+        out[k] = scale_at(&tile, k // p.group, index % DIGIT_WIDTH) * number_at(&tile, bits, k, index % DIGIT_WIDTH)

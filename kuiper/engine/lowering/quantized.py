@@ -19,7 +19,6 @@ from kuiper.engine.number_packing import (
 )
 from kuiper.engine.transfers import dense
 from kuiper.engine.values import Value, as_pixels
-from kuiper.graph.quantized_weight import GROUP, QuantizedWeight
 from kuiper.layers.operators.attribute import Attribute
 
 if TYPE_CHECKING:
@@ -27,15 +26,11 @@ if TYPE_CHECKING:
 
     from kuiper.engine.planner import Planner
     from kuiper.engine.step import Step
+    from kuiper.graph.quantized_weight import QuantizedWeight
     from kuiper.layers.layer import Array
     from kuiper.machine import Machine
 
-_MOST_INPUTS = 1 << 16  # of an output by digits: what sums of 32 bits hold
-
-
-def _group(weight: QuantizedWeight) -> int:
-    """How many inputs share a scale."""
-    return GROUP if weight.bits == 4 else weight.shape[1]
+_MOST_INPUTS = 1 << 16  # that share a scale, by digits: what sums of 32 bits hold
 
 
 def quantized_table(planner: Planner, position: int) -> QuantizedWeight | None:
@@ -53,9 +48,14 @@ def _others_read_it(planner: Planner) -> bool:
     return len(operands) > 1 and quantized_table(planner, 1) is not None and not lies_in_panels(operands[1])
 
 
+def _form_of(weight: QuantizedWeight) -> str:
+    """What a plan calls it; 4 bits always have groups."""
+    return f"{weight.bits} bits{' in groups' if weight.bits == 8 and weight.in_groups else ''}"
+
+
 def _by_digits(machine: Machine, weight: QuantizedWeight) -> bool:
     """Whether products are made in whole numbers, which are not quite those of floats."""
-    return machine.vnni and weight.shape[1] <= _MOST_INPUTS
+    return machine.vnni and weight.group <= _MOST_INPUTS
 
 
 def _panels_of(planner: Planner, weight: QuantizedWeight) -> PackedNumbers:
@@ -110,11 +110,11 @@ def lower_quantized_linear(
         if digits is None:
             return QuantizedProduct(numbers, packed.weights, packed.scales, biases)
         place = digits.byte_offset // 4, digits.shape[1]
-        return DigitProduct(numbers, place, packed.weights, packed.scales, biases)
+        return DigitProduct(numbers, place, packed.weights, packed.scales, biases, weight.in_groups)
 
     products = rows * outputs * depth
     planner.emit(
-        f"product with {weight.bits} bits{'' if digits is None else ', by digits'}",
+        f"product with {_form_of(weight)}{'' if digits is None else ', by digits'}",
         make,
         reads=[value for value in (x_rows, digits, added) if value is not None],
         writes=[out],
@@ -169,16 +169,16 @@ def lower_quantized_embedding(
     def make() -> Step:
         fields = {
             "index": index.byte_offset, "out": out_rows.offset, "out_row": out_rows.strides[3],
-            "count": index.view.size, "size": size, "numbers": numbers, "bits": weight.bits, "group": _group(weight),
+            "count": index.view.size, "size": size, "numbers": numbers, "bits": weight.bits, "group": weight.group,
             "fault": fault.offset,
         }  # fmt: skip
         if by_digits:
-            return DigitRows(fields, packed.weights, packed.scales)
+            return DigitRows(fields, packed.weights, packed.scales, weight.in_groups)
         (table, _), (scales, _) = externals
         return QuantizedRows({**fields, "width": packed.width, "table": table, "scales": scales})
 
     planner.emit(
-        f"rows of {weight.bits} bits{', from panels' if in_panels else ''}",
+        f"rows of {_form_of(weight)}{', from panels' if in_panels else ''}",
         make,
         reads=[index, Value(fault, fault.stand_in)],
         writes=[out],

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from kuiper.onnx.builder import GraphBuilder
     from kuiper.onnx.node import Node, Value
 
-_SIGNS = 0x88
-"""The highest bit of both numbers of a byte: what is stored from 0 to 15 is meant from -8 to 7."""
+_SIGNS = {4: 0x88, 8: 0x80}
+"""The highest bit of each number of a byte: what is stored from 0 to 15 is meant from -8 to 7."""
 
 
 @operator("MatMulNBits", domain=CONTRIB)
 def matmul_of_bits(node: Node, build: GraphBuilder) -> Value:
-    """A linear layer, whose weight stays in 4 bits where kuiper's own has the same numbers."""
+    """A linear layer, whose weight stays in its bits where kuiper's own has the same numbers."""
     x, bias = node.value(0), node.optional(5)
     form = BlockForm(node.int("N"), node.int("K"), node.int("block_size"), node.int("bits", 4))
     form.check(node.where)
@@ -44,16 +44,17 @@ def matmul_of_bits(node: Node, build: GraphBuilder) -> Value:
 def _kept(
     form: BlockForm, numbers: np.ndarray, scales: np.ndarray, zeros: np.ndarray | None = None
 ) -> dict[str, np.ndarray]:
-    """The weight as kuiper has it in 4 bits: no zero points, and scales that float16 holds; empty if it is another."""
+    """The weight as kuiper has it in groups: no zero points, and scales that float16 holds; empty if it is another."""
     fits = numbers.dtype == np.uint8 and numbers.size == form.n * form.blob and scales.size == form.n * form.blocks
-    if form.bits != 4 or zeros is not None or form.size % GROUP or form.k % GROUP or not fits:
+    if zeros is not None or form.size % GROUP or form.k % GROUP or not fits:
         return {}
     halves = scales.astype(np.float16).reshape(form.n, form.blocks)
     if not np.array_equal(halves, scales.reshape(halves.shape)):
         return {}
-    pairs = numbers.reshape(form.n, -1)[:, : form.k // 2] ^ np.uint8(_SIGNS)
+    kept = numbers.reshape(form.n, -1)[:, : form.k * form.bits // 8] ^ np.uint8(_SIGNS[form.bits])
     groups = np.repeat(halves, form.size // GROUP, axis=1)[:, : form.k // GROUP]
-    return {"weight": np.ascontiguousarray(pairs), "weight_scales": np.ascontiguousarray(groups)}
+    weight = np.ascontiguousarray(kept).view(np.int8 if form.bits == 8 else np.uint8)
+    return {"weight": weight, "weight_scales": np.ascontiguousarray(groups)}
 
 
 @operator("GatherBlockQuantized", domain=CONTRIB)

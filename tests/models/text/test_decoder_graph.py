@@ -11,7 +11,9 @@ import kuiper
 from kuiper.engine.engine import Engine
 from kuiper.errors import ModelFormatError, UnsupportedOperatorError
 from kuiper.graph import RuntimeGraph, pnnx
+from kuiper.graph.quantized_weight import quantize
 from kuiper.layers import registry
+from kuiper.models.quantization import quantize_graph
 from kuiper.models.text.decoder_config import read_config
 from kuiper.models.text.decoder_graph import decoder_graph
 from kuiper.models.text.random_decoder import random_config, random_weights
@@ -59,6 +61,30 @@ def test_two_hundred_positions_agree_with_transformers_and_so_does_greedy_text(n
     prompt = torch.from_numpy(tokens[None, :16])
     expected = module.generate(prompt, max_new_tokens=60, min_new_tokens=60, do_sample=False, pad_token_id=0)
     assert text == expected[0, 16:].tolist()
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(("bits", "group"), [(8, None), (8, 32), (4, None)])
+def test_quantised_decoders_are_transformers_with_the_dequantised_weights(
+    tmp_path: Path, bits: int, group: int | None
+) -> None:
+    import torch
+
+    sizes = {"hidden_size": 64, "intermediate_size": 96, "head_dim": 16, "num_attention_heads": 4}
+    module: Any = original({**CONFIGURATIONS["llama"], **sizes}, seed=3)
+    config = read_config(module.config.to_dict())
+    graph = decoder_graph(config, weights_of(module))
+    quantize_graph(graph, bits, group)
+    pnnx.save(graph, tmp_path / "m.pnnx.param")
+    with torch.no_grad():
+        for parameter in module.parameters():
+            if parameter.ndim == 2:
+                parameter.copy_(torch.from_numpy(quantize(parameter.numpy(), bits, group).dequantized()))
+    tokens = np.random.default_rng(2).integers(0, config.vocabulary, (1, 40))
+    expected = logits(module, tokens)
+    for optimize in (True, False):
+        model = kuiper.load(tmp_path / "m.pnnx.param", optimize=optimize)
+        assert largest_difference(model(tokens), expected) < 1e-5
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
