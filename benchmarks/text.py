@@ -25,6 +25,7 @@ from benchmarks.session import Worker
 from benchmarks.tables import count
 from benchmarks.text_files import BITS, PROMPT, SMOLLM2_135M, TextFiles, prepare
 from benchmarks.text_peers import OURS, PEERS
+from benchmarks.text_quality import qualities
 from benchmarks.text_results import (
     TextExclusion,
     TextLimits,
@@ -57,6 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cache", type=Path, default=CACHE, metavar="DIR", help="written decoders (default: %(default)s)"
     )
+    parser.add_argument("--trained", type=Path, metavar="MODEL", help="a trained language model, for its quality, too")
+    parser.add_argument("--text", type=Path, metavar="FILE", help="the text that it predicts")
     parser.add_argument(
         "-o", "--out", type=Path, default=CACHE / "text.json", metavar="FILE", help="default: %(default)s"
     )
@@ -70,6 +73,8 @@ def execute(arguments: argparse.Namespace, config: Mapping[str, Any] = SMOLLM2_1
     say("writing the decoder, if the cache lacks it")
     files = prepare(arguments.cache, config)
     results = new_results(arguments, files)
+    say("quality of 8 and 4 bits: perplexity and divergence from float32")
+    results.quality = qualities(files, arguments.trained, arguments.text)
     try:
         for threads in arguments.threads:
             for bits in arguments.bits:

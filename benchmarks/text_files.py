@@ -2,7 +2,7 @@
 
     random weights --> model.safetensors, config.json         transformers + torch, float32
           |
-          +----------> 32, 8, 4.pnnx.param, .bin              kuiper; 8 and 4 bits as ``kuiper quantize`` writes them
+          +----------> 32, 8, 4, 8-rows.pnnx.param, .bin      kuiper: a scale for 32 numbers; 8-rows: one for each row
           +----------> 32, 8, 4.gguf                          llama.cpp: F32, Q8_0 and Q4_0, quantised by its own rules
           +----------> 32, 8, 4.onnx/                         onnxruntime-genai: written by its model builder
           +----------> 32, 8, 4.openvino/                     openvino, -genai: converted from torch, compressed by nncf
@@ -75,8 +75,13 @@ class TextFiles:
         return self.folder / "model.safetensors"
 
     def param(self, bits: int) -> Path:
-        """For kuiper; the weights lie beside it."""
+        """For kuiper, with a scale for 32 numbers as llama.cpp has it; the weights lie beside it."""
         return self.folder / f"{bits}.pnnx.param"
+
+    @property
+    def rows(self) -> Path:
+        """For kuiper: 8 bits with a scale for each row, as openvino has it."""
+        return self.folder / "8-rows.pnnx.param"
 
     def gguf(self, bits: int) -> Path:
         """For llama.cpp."""
@@ -126,6 +131,7 @@ def write_files(files: TextFiles, config: Mapping[str, Any], writers: list[str])
 
     from benchmarks.text_exports import write_onnx, write_openvino
     from kuiper.graph import pnnx
+    from kuiper.graph.quantized_weight import GROUP
     from kuiper.models.quantization import quantize_graph
     from kuiper.models.text.decoder_config import read_config
     from kuiper.models.text.decoder_graph import decoder_graph
@@ -138,10 +144,13 @@ def write_files(files: TextFiles, config: Mapping[str, Any], writers: list[str])
     for bits in BITS:
         graph = decoder_graph(sizes, weights)
         if bits < 32:
-            quantize_graph(graph, bits)
+            quantize_graph(graph, bits, GROUP)
         pnnx.save(graph, files.param(bits))
         if "gguf" in writers:
             write_gguf(files.gguf(bits), sizes, weights, bits, float(config["rope_theta"]))
+    graph = decoder_graph(sizes, weights)
+    quantize_graph(graph, 8)
+    pnnx.save(graph, files.rows)
     tokens = np.random.default_rng(SEED).integers(0, sizes.vocabulary, PROMPT)
     found: dict[str, Any] = {"tokens": tokens}
     if {"torch", "transformers", "onnxruntime_genai"} <= set(writers):

@@ -6,9 +6,9 @@ runtime can be stepped, the tokens are given, and the scores of the next one are
 scores behind its last token are asked for.
 
 8 and 4 bits mean the format that the runtime itself has for these, written from the same weights. One scale for each
-row of 8 bits and for each 32 numbers of 4 bits: kuiper, openvino, openvino-genai. One for each 32 of both: llama.cpp's
-Q8_0 and Q4_0, onnxruntime-genai. Inside these products, llama.cpp and onnxruntime-genai round activations to 8 bits, as
-they do by default, and openvino's default lets it; kuiper does not.
+32 numbers of both: kuiper, llama.cpp's Q8_0 and Q4_0, onnxruntime-genai. One for each row of 8 bits and for each 32
+numbers of 4 bits: openvino, openvino-genai; of 8 bits: kuiper-rows. Inside these products, llama.cpp and
+onnxruntime-genai round activations to 8 bits, as they do by default, and openvino's default lets it; kuiper does not.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ import numpy as np
 if TYPE_CHECKING:
     from benchmarks.text_files import TextFiles
 
-OURS = "kuiper"
+OURS, OUR_ROWS = "kuiper", "kuiper-rows"
+OUR_OWN = (OURS, OUR_ROWS)
+"""Peers that are kuiper."""
 ROOM = 512  # tokens that a peer's memory holds
 
 
@@ -99,7 +101,7 @@ class Kuiper(SteppingPeer):
     """This engine, as ``kuiper generate`` uses it: the prompt but its last token is read without an answer."""
 
     packages = ("kuiper",)
-    bits = (32, 8, 4)
+    bits: ClassVar[tuple[int, ...]] = (32, 8, 4)
 
     def __init__(self, threads: int) -> None:
         super().__init__(threads)
@@ -120,6 +122,15 @@ class Kuiper(SteppingPeer):
     def step(self, token: int) -> np.ndarray:
         scores: np.ndarray = np.asarray(self.session([token]))[0]
         return scores
+
+
+class KuiperRows(Kuiper):
+    """This engine with the other form of its 8 bits: a scale for each row."""
+
+    bits = (8,)
+
+    def load(self, files: TextFiles, bits: int) -> None:
+        self.session = self.load_model(files.rows).start(max_length=ROOM)
 
 
 class LlamaCpp(SteppingPeer):
@@ -345,8 +356,12 @@ def settings_of(peer: TextPeer) -> dict[str, Any]:
     }
 
 
+SCALES = {OUR_ROWS: "row", "openvino": "row", "openvino-genai": "row"}
+"""What has a scale in a peer's 8 bits, where that is not each 32 numbers."""
+
 PEERS: dict[str, type[TextPeer]] = {
     OURS: Kuiper,
+    OUR_ROWS: KuiperRows,
     "llama.cpp": LlamaCpp,
     "onnxruntime-genai": OnnxRuntimeGenai,
     "openvino": OpenVino,

@@ -9,13 +9,14 @@ from benchmarks.machine import has_more_than, vectors_of
 from benchmarks.results_file import results_in, write_results
 from benchmarks.tables import count
 from benchmarks.text_files import CONTEXT, GREEDY, PROMPT, STEPS
-from benchmarks.text_peers import OURS, PEERS
+from benchmarks.text_peers import OUR_OWN, OUR_ROWS, OURS, PEERS, SCALES
+from benchmarks.text_quality import FORMS, TextQuality
 from kuiper.graph.report import Column, Report
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-FORMAT = 2
+FORMAT = 3
 """Counts up when a field changes its meaning."""
 
 
@@ -87,6 +88,7 @@ class TextResults:
     limits: list[TextLimits] = field(default_factory=list)
     measurements: list[TextMeasurement] = field(default_factory=list)
     excluded: list[TextExclusion] = field(default_factory=list)
+    quality: list[TextQuality] = field(default_factory=list)
 
     def of(self, bits: int, threads: int) -> dict[str, TextMeasurement]:
         """By peer."""
@@ -119,14 +121,16 @@ class TextResults:
             content["limits"] = [TextLimits(**entry) for entry in content["limits"]]
             content["measurements"] = [TextMeasurement(**entry) for entry in content["measurements"]]
             content["excluded"] = [TextExclusion(**entry) for entry in content["excluded"]]
+            content["quality"] = [TextQuality(**entry) for entry in content["quality"]]
             return cls(**content)
 
 
 def text_tables(results: TextResults) -> list[Report]:
-    """Two tables for each number of threads, of steps and of prompts; memory and agreement once."""
+    """Two tables for each number of threads, of steps and of prompts; quality, memory and agreement once."""
     threads = dict.fromkeys(threads for threads, _ in results.settings)
     return [
         *(table(results, number, steps) for number in threads for steps in (True, False)),
+        *([quality(results, max(threads))] if threads and results.quality else []),
         *([others(results, max(threads))] if threads else []),
     ]
 
@@ -145,7 +149,7 @@ class Rates:
         by_peer = {
             peer: entry.steps_per_second if steps else entry.prompt_per_second for peer, entry in entries.items()
         }
-        peers = (peer for peer in by_peer if peer != OURS)
+        peers = (peer for peer in by_peer if peer not in OUR_OWN)
         return cls(by_peer, max(peers, key=lambda peer: by_peer[peer], default=None))
 
     def cell(self, peer: str) -> str:
@@ -194,15 +198,50 @@ def table(results: TextResults, threads: int, steps: bool) -> Report:
     else:
         what = f"Tokens of a prompt of {PROMPT} read"
         footer = "*peak* is that of multiply-adds in float32, which products of bytes can pass."
-    footer += " Both are measured in turns with the peers; medians."
+    footer += (
+        " Both are measured in turns with the peers; medians. 8 bits have a scale for 32 numbers, but for a row in "
+        f"{', '.join(SCALES)}; 4 bits have one for 32 numbers. llama.cpp and onnxruntime-genai round activations to 8 "
+        "bits inside these products, and openvino may; kuiper does not."
+    )
     return Report(f"{what} per second, {count(threads, 'thread')}", columns, rows, footer)
+
+
+def quality(results: TextResults, threads: int) -> Report:
+    """What each form of kuiper's weights costs in quality, beside the speed that it has."""
+    rows = []
+    for entry in results.quality:
+        bits, group = FORMS[entry.form]
+        found = results.of(bits, threads).get(OURS if bits != 8 or group else OUR_ROWS)
+        rows.append([
+            entry.model,
+            entry.form,
+            "-" if entry.perplexity is None else f"{entry.perplexity:.3f}",
+            f"{entry.divergence:.1e}",
+            f"{entry.tokens} tokens, {entry.text}",
+            *(("-", "-") if found is None else (f"{found.steps_per_second:.0f}", f"{found.prompt_per_second:.0f}")),
+        ])  # fmt: skip
+    columns = [
+        Column("model"),
+        Column("kuiper's weights"),
+        Column("perplexity", numeric=True),
+        Column("divergence, nats", numeric=True),
+        Column("of"),
+        Column("tokens written per second", numeric=True),
+        Column("read", numeric=True),
+    ]
+    footer = (
+        "*divergence* is the mean Kullback-Leibler divergence from the same model with float32 weights. Speeds are "
+        f"those of the decoder with random weights, {count(threads, 'thread')}. The bundled model is stored in 8 bits with a "
+        "scale for each row: these count as its float32, and this form loses nothing of them."
+    )
+    return Report("Quality beside speed", columns, rows, footer)
 
 
 def others(results: TextResults, threads: int) -> Report:
     """What each peer needs beside time, and how close its answers are."""
     rows = [
         [
-            weights_of(bits),
+            weights_with_scales(bits, entry.peer),
             entry.peer,
             f"{entry.load_ms / 1e3:.1f} + {entry.first_ms / 1e3:.1f}",
             f"{entry.peak_mb:.0f}",
@@ -231,6 +270,16 @@ def others(results: TextResults, threads: int) -> Report:
 def weights_of(bits: int) -> str:
     """``float32``, ``8 bits``, ``4 bits``."""
     return "float32" if bits == 32 else f"{bits} bits"
+
+
+def weights_with_scales(bits: int, peer: str) -> str:
+    """The same, and how many numbers share a scale.
+
+    >>> weights_with_scales(8, "openvino"), weights_with_scales(4, "openvino"), weights_with_scales(32, "torch")
+    ('8 bits, a scale for a row', '4 bits, a scale for 32 numbers', 'float32')
+    """
+    scale = SCALES.get(peer, "32 numbers") if bits == 8 else "32 numbers"
+    return weights_of(bits) if bits == 32 else f"{weights_of(bits)}, a scale for {'a ' * (scale == 'row')}{scale}"
 
 
 def text_exclusions(results: TextResults) -> list[str]:

@@ -19,7 +19,8 @@ from benchmarks.readme import speed_chart, text_lines
 from benchmarks.report import page
 from benchmarks.text import LimitSamples, Samples, execute, measure_round, prompt_flops, reason_to_leave_out
 from benchmarks.text_files import GREEDY, SMOLLM2_135M, TextFiles, prepare
-from benchmarks.text_peers import PEERS
+from benchmarks.text_peers import OUR_OWN, PEERS
+from benchmarks.text_quality import FORMS, TextQuality, divergence, followers, in_floats, log_probabilities, qualities
 from benchmarks.text_results import (
     TextExclusion,
     TextLimits,
@@ -30,6 +31,11 @@ from benchmarks.text_results import (
     text_limits,
     text_tables,
 )
+from kuiper.models import bundled
+from kuiper.models.quantization import quantize_graph
+from kuiper.models.text import language_model
+from kuiper.models.text.perplexity import perplexity
+from kuiper.models.text.random_decoder import random_decoder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,6 +84,11 @@ def results() -> TextResults:
         limits=[TextLimits(32, 1, 50.0, 100.0), TextLimits(8, 1, 40.0, 100.0)],
         measurements=[entry("kuiper", 32, 10.0), entry("llama.cpp", 32, 20.0), entry("kuiper", 8, 4.0)],
         excluded=[TextExclusion(8, "llama.cpp", "no module llama_cpp")],
+        quality=[
+            TextQuality("tiny", "a.txt", "float32", 99, 7.5, 0.0),
+            TextQuality("tiny", "a.txt", "8 bits, a scale for 32 numbers", 99, 7.6, 2e-5),
+            TextQuality("random weights", "random tokens", "4 bits, a scale for 32 numbers", 99, None, 0.25),
+        ],
     )  # fmt: skip
 
 
@@ -129,7 +140,55 @@ def test_execute_writes_results_and_tables(
     assert [(m.peer, m.bits, m.threads) for m in found.measurements] == [("kuiper", 8, 1)]
     assert found.weight_bytes[8] < found.weight_bytes[32] / 3
     assert found.limits == [TextLimits(8, 1, 40.0, 100.0)]
+    assert {entry.model for entry in found.quality} == {"random weights", "shakespeare"}
+    assert [entry.form for entry in found.quality] == [*FORMS, *FORMS]
+    for entry in found.quality:
+        assert (entry.divergence == 0) == (entry.form == "float32" or (entry.model, entry.form) == LOSSLESS)
     assert "Tokens written per second, 1 thread" in capsys.readouterr().out
+
+
+LOSSLESS = ("shakespeare", "8 bits, a scale for a row")
+
+
+def test_qualities_of_a_trained_model_are_those_of_its_text(files: TextFiles, tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("First Citizen:\nBefore we proceed any further, hear me speak.\n" * 8, encoding="utf-8")
+    found = [entry for entry in qualities(files, bundled("shakespeare"), text) if entry.text == "text.txt"]
+    model = language_model.load(bundled("shakespeare"))
+    tokens = model.vocabulary.encode(text.read_text(encoding="utf-8"))
+    assert [entry.tokens for entry in found] == [len(tokens) - 1] * len(FORMS)
+    assert found[0].perplexity == pytest.approx(perplexity(model, tokens), rel=1e-4)
+    assert found[2].divergence < found[3].divergence / 10
+    with pytest.raises(BenchmarkError, match="expected a --text with it"):
+        qualities(files, bundled("shakespeare"), None)
+
+
+def test_in_floats_restores_the_weights_of_every_form() -> None:
+    for bits, group in ((8, None), (8, 32), (4, None)):
+        graph = random_decoder(seed=1, hidden_size=64, intermediate_size=96, head_dim=16)
+        quantize_graph(graph, bits, group)
+        expected = np.asarray(kuiper.load(lambda graph=graph: graph, optimize=False)([[1, 2, 3]]))
+        got = np.asarray(kuiper.load(lambda graph=graph: in_floats(graph), optimize=False)([[1, 2, 3]]))
+        np.testing.assert_array_equal(got, expected)
+        assert not any(key.endswith("_scales") for op in graph.operators for key in op.attrs)
+
+
+@pytest.mark.torch
+def test_divergence_is_that_of_torch() -> None:
+    import torch
+
+    scores = torch.from_numpy(np.random.default_rng(0).standard_normal((2, 9, 50)))
+    p, q = torch.log_softmax(scores, -1)
+    expected = torch.nn.functional.kl_div(q, p, reduction="batchmean", log_target=True)
+    assert divergence(p.numpy(), q.numpy()) == pytest.approx(float(expected), rel=1e-9)
+
+
+def test_log_probabilities_cover_all_tokens_but_the_first_of_each_window() -> None:
+    model = language_model.load(bundled("shakespeare"))
+    tokens = np.arange(600) % 60
+    found = np.concatenate(log_probabilities(model, tokens))
+    assert (found.shape, len(followers(tokens))) == ((599, 65), 599)
+    np.testing.assert_allclose(np.exp(found.astype(np.float64)).sum(axis=-1), 1, rtol=1e-5)
 
 
 def text_parser() -> Any:
@@ -204,11 +263,11 @@ def test_prompt_flops_count_the_last_product_once(files: TextFiles) -> None:
 
 def test_tables_have_rates_and_shares() -> None:
     assert [list(row) for row in table(results(), 1, steps=True).rows] == [
-        ["float32", "100", "50", "-", "-", "-", "-", "llama.cpp", "2.00", "50", "80%"],
-        ["8 bits", "250", "-", "-", "-", "-", "-", "-", "-", "40", "62%"],
+        ["float32", "100", "-", "50", "-", "-", "-", "-", "llama.cpp", "2.00", "50", "80%"],
+        ["8 bits", "250", "-", "-", "-", "-", "-", "-", "-", "-", "40", "62%"],
     ]
     (prompt, *_) = table(results(), 1, steps=False).rows
-    assert list(prompt) == ["float32", "1280", "640", "-", "-", "-", "-", "llama.cpp", "2.00", "100", "50%"]
+    assert list(prompt) == ["float32", "1280", "-", "640", "-", "-", "-", "-", "llama.cpp", "2.00", "100", "50%"]
 
 
 def test_results_survive_the_file(tmp_path: Path) -> None:
@@ -217,7 +276,7 @@ def test_results_survive_the_file(tmp_path: Path) -> None:
     assert TextResults.read(path) == results()
 
 
-@pytest.mark.parametrize("content", ["{", "[]", '{"format": 99}', '{"format": 2}'])
+@pytest.mark.parametrize("content", ["{", "[]", '{"format": 99}', '{"format": 3}'])
 def test_reading_another_file_is_one_error(tmp_path: Path, content: str) -> None:
     path = tmp_path / "results.json"
     path.write_text(content)
@@ -231,7 +290,12 @@ def test_page_has_a_section_of_text() -> None:
     assert "`benchmarks/results/text/made-up.json`" in written
     assert written.count("From a quick run") == 1
     assert "Note: llama.cpp is left out for 8 bits: no module llama_cpp." in written
-    assert len(text_tables(results())) == 3
+    assert len(text_tables(results())) == 4
+    assert "| tiny | 8 bits, a scale for 32 numbers | 7.600 | 2.0e-05 | 99 tokens, a.txt | 250 | 3200 |" in written
+    assert (
+        "| random weights | 4 bits, a scale for 32 numbers | - | 2.5e-01 | 99 tokens, random tokens | - | - |"
+        in written
+    )
     everywhere = replace(results(), excluded=[TextExclusion(0, "openvino", "of reasons")])
     assert text_exclusions(everywhere)[0] == "openvino is left out: of reasons"
     assert text_exclusions(results()) == ["llama.cpp is left out for 8 bits: no module llama_cpp"]
@@ -287,7 +351,7 @@ def test_exported_peers_step_as_they_read(peer: str, bits: int, exported: TextFi
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("peer", [peer for peer in PEERS if peer != "kuiper"])
+@pytest.mark.parametrize("peer", [peer for peer in PEERS if peer not in OUR_OWN])
 def test_peers_write_what_torch_writes(peer: str, exported: TextFiles) -> None:
     for package in ("torch", "transformers", *PEERS[peer].packages):
         pytest.importorskip(package)
