@@ -78,6 +78,7 @@ Needs a C++ compiler (llama-cpp-python is built from source) and, once, the netw
     make bench                                                              # nine models, batch 1
     .venv/bin/python -m benchmarks --batch 1 8 -o benchmarks/results/NAME.json
     .venv/bin/python -m benchmarks text -o benchmarks/results/text/NAME.json    # a language model
+    .venv/bin/python -m benchmarks text --trained MODEL --text FILE             # with a trained one's quality
     .venv/bin/python -m benchmarks report                                   # this page
 
 `python -m benchmarks --help` shows how to choose models, peers and threads; `python -m benchmarks kernels` times single

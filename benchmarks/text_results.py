@@ -231,8 +231,8 @@ def quality(results: TextResults, threads: int) -> Report:
     ]
     footer = (
         "*divergence* is the mean Kullback-Leibler divergence from the same model with float32 weights. Speeds are "
-        f"those of the decoder with random weights, {count(threads, 'thread')}. The bundled model is stored in 8 bits with a "
-        "scale for each row: these count as its float32, and this form loses nothing of them."
+        f"those of the decoder with random weights, {count(threads, 'thread')}. The bundled model is stored in 8 bits "
+        "with a scale for each row: these count as its float32, and this form loses nothing of them."
     )
     return Report("Quality beside speed", columns, rows, footer)
 
