@@ -49,11 +49,11 @@ def pages(size: int) -> np.ndarray:
     return np.frombuffer(room, np.uint8)
 
 
-class Stretches:
-    """Memory for many arrays, cut from stretches that ``new`` makes (uint8): each piece begins with a cache line.
+class SlabAllocator:
+    """Memory for many arrays, cut from slabs that ``new`` makes (uint8): each piece begins with a cache line.
 
-    >>> stretches = Stretches(lambda: pages(1 << 20))
-    >>> [len(stretches.take(size)) for size in (3, 100)]
+    >>> slabs = SlabAllocator(lambda: pages(1 << 20))
+    >>> [len(slabs.take(size)) for size in (3, 100)]
     [3, 100]
     """
 
@@ -62,7 +62,7 @@ class Stretches:
         self._rest = np.empty(0, np.uint8)
 
     def take(self, size: int) -> np.ndarray:
-        """So many bytes, at most a stretch; from a new one where the rest of the last is too short."""
+        """So many bytes, at most a slab; from a new one where the rest of the last is too short."""
         taken = -(-size // LINE) * LINE
         if len(self._rest) <= taken:  # also at first, when what is left lies anywhere
             self._rest = self._new()

@@ -19,7 +19,7 @@ import numpy as np
 
 import kuiper
 from kuiper.engine.engine import Engine
-from kuiper.engine.plan import Plan
+from kuiper.engine.runner import Runner
 from kuiper.graph import pnnx
 from kuiper.models import bundled
 from kuiper.models.nested import flat
@@ -128,9 +128,9 @@ def is_compiled(case: Case) -> bool:
     engine = case.model.execution.executor
     assert isinstance(engine, Engine)
     plan = engine.plan_for(case.inputs)
-    if not isinstance(plan, Plan) or len(plan.compiled()) < len(plan.stretches):
+    if not isinstance(plan, Runner) or len(plan.executable.compiled()) < len(plan.executable.segments):
         return False
-    return not any(card.in_library for part in plan.compiled() for card in part.steps)
+    return not any(card.in_library for part in plan.executable.compiled() for card in part.steps)
 
 
 def digest(outputs: Sequence[np.ndarray]) -> str:

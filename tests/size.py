@@ -56,7 +56,7 @@ def _logical_lines(text: str) -> int:
 def package(name: str) -> str | None:
     """The package that a file counts for; None if it is no code of ours.
 
-    >>> package("kuiper/engine/plan.py"), package("tests/graph/test_pass.py"), package("README.md")
+    >>> package("kuiper/engine/runner.py"), package("tests/graph/test_pass.py"), package("README.md")
     ('kuiper/engine', 'tests', None)
     """
     path = PurePosixPath(name)

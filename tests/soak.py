@@ -54,7 +54,7 @@ import numpy as np
 
 import kuiper
 from kuiper.engine.engine import Engine
-from kuiper.engine.plan import Plan
+from kuiper.engine.runner import Runner
 from kuiper.models import bundled, bundled_photo
 from kuiper.models.pictures.preprocess import read_image
 from tests.campaign import Campaign
@@ -269,7 +269,7 @@ def drop_plans(model: RuntimeGraph) -> None:
     """Drop the plans of a model on the engine, of which each may keep the memory of the callers that came together."""
     assert isinstance(model._execution.executor, Engine)
     plans = model._execution.executor._plans
-    if any(isinstance(plan, Plan) and len(plan._shelf) > CALLERS for plan in plans.values()):
+    if any(isinstance(plan, Runner) and len(plan._pool) > CALLERS for plan in plans.values()):
         raise WrongAnswerError(f"a plan keeps memory for more than {CALLERS} callers")
     plans.clear()
 

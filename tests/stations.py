@@ -34,7 +34,7 @@ import kuiper
 from kuiper.course.bugs import patched, read_bugs
 from kuiper.course.handout import start
 from kuiper.course.manifest import read_syllabus
-from kuiper.engine import plan
+from kuiper.engine import compile as compiling
 from kuiper.engine.program import Program
 from kuiper.models import bundled
 
@@ -239,12 +239,12 @@ def image_tables() -> str:
 def recording() -> Iterator[Trace]:
     """A trace that has the compiled functions, too, of plans that are made in it or have been."""
     trace = Recorded.trace = Trace()
-    plan.Program = Recorded
+    compiling.Program = Recorded
     try:
         with trace:
             yield trace
     finally:
-        plan.Program = Program
+        compiling.Program = Program
 
 
 def exercise_table() -> str:

@@ -58,7 +58,7 @@ def test_drop_plans_notices_memory_for_more_callers_than_there_are() -> None:
     model(x)
     soak.drop_plans(model)
     plan = plan_of(model, [x])  # made anew
-    assert plan._shelf == []
-    plan._shelf.extend([plan._new_workspace() for _ in range(soak.CALLERS + 1)])
+    assert plan._pool == []
+    plan._pool.extend([plan._new_workspace() for _ in range(soak.CALLERS + 1)])
     with pytest.raises(soak.WrongAnswerError, match="more than 3 callers"):
         soak.drop_plans(model)

@@ -1,4 +1,4 @@
-"""Where in one arena each storage goes, so that storages that are never needed at the same time share memory.
+"""Where in one arena each buffer goes, so that buffers that are never needed at the same time share memory.
 
         floats
     ^  |        +-----------------+
@@ -9,8 +9,8 @@
     |  |  | a   |     | d         |
     +--+--+-----+-----+-----------+---> steps
 
-Large storages choose first, and each takes the lowest place where it meets no other of its time. This is the usual
-heuristic for an NP-hard problem, and within a few percent of the bound (the largest sum of storages alive at once) for
+Large buffers choose first, and each takes the lowest place where it meets no other of its time. This is the usual
+heuristic for an NP-hard problem, and within a few percent of the bound (the largest sum of buffers alive at once) for
 real networks.
 
 Source: Y. Pisarchyk, J. Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020 (greedy by size).
@@ -23,38 +23,39 @@ from typing import TYPE_CHECKING
 from kuiper.engine.timeline import Timeline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from kuiper.engine.values import Storage
+    from kuiper.engine.planned_step import Lifetime
+    from kuiper.engine.values import Buffer
 
 
-def place(storages: Iterable[Storage]) -> int:
-    """Set the ``offset`` of every storage; returns how many floats the arena needs.
+def place_buffers(buffers: Iterable[Buffer], lifetimes: Mapping[Buffer, Lifetime]) -> int:
+    """Set the ``offset`` of every buffer that is needed; returns how many floats the arena needs.
 
     Constants come first and share with nobody.
 
-    >>> from kuiper.engine.values import Storage
-    >>> a, b, c = Storage(64), Storage(32), Storage(64)
-    >>> for storage, steps in ((a, (0, 1)), (b, (1, 2)), (c, (2, 3))):
-    ...     for step in steps:
-    ...         storage.used_by(step)
-    >>> place([a, b, c]), a.offset, b.offset, c.offset
-    (96, 0, 64, 0)
+    >>> from kuiper.engine.planned_step import Lifetime
+    >>> from kuiper.engine.values import Buffer
+    >>> a, b, c = Buffer(64), Buffer(32), Buffer(64)
+    >>> place_buffers([a, b, c], {a: Lifetime(0, 1), b: Lifetime(1, 2), c: Lifetime(2, 3)})
+    96
+    >>> a.offset, b.offset, c.offset
+    (0, 64, 0)
     """
     bottom = 0
     movable = []
-    for storage in storages:
-        if storage.contents is not None:
-            storage.offset = bottom
-            bottom += storage.floats
-        elif storage.first is not None:
-            movable.append(storage)
+    for buffer in buffers:
+        if buffer.contents is not None:
+            buffer.offset = bottom
+            bottom += buffer.floats
+        elif buffer in lifetimes:
+            movable.append(buffer)
     top = bottom
-    timeline = Timeline(1 + max((storage.last for storage in movable), default=0))
-    for storage in sorted(movable, key=lambda s: (-s.floats, s.first)):
-        assert storage.first is not None
-        storage.offset = timeline.lowest_gap(storage.first, storage.last, bottom, storage.floats)
-        end = storage.offset + storage.floats
-        timeline.take(storage.first, storage.last, storage.offset, end)
+    timeline = Timeline(1 + max((lifetimes[buffer].last for buffer in movable), default=0))
+    for buffer in sorted(movable, key=lambda each: (-each.floats, lifetimes[each].first)):
+        first, last = lifetimes[buffer]
+        buffer.offset = timeline.lowest_gap(first, last, bottom, buffer.floats)
+        end = buffer.offset + buffer.floats
+        timeline.take(first, last, buffer.offset, end)
         top = max(top, end)
     return top

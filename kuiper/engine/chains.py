@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from kuiper.engine.cost import second_level_floats
 from kuiper.engine.kernels.chain import MOST_STEPS, Chain
-from kuiper.engine.planned_step import NativeStep, StepCard
+from kuiper.engine.planned_step import NativeStep, StepInfo
 from kuiper.engine.values import Value, new_image, same_memory
 
 if TYPE_CHECKING:
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from kuiper.engine.planned_step import PlannedStep
     from kuiper.engine.step import Step
-    from kuiper.engine.values import Storage
+    from kuiper.engine.values import Buffer
     from kuiper.machine import Machine
 
     Bands = tuple[int, int]
-    Uses = Counter[Storage]
+    Uses = Counter[Buffer]
 
 # Parts of the second-level cache: an image from which on it is worth it, and what all strips of a chain may have.
 _LARGE, _STRIPS = 1 / 4, 1 / 2
@@ -41,7 +41,7 @@ _TASKS_PER_CORE = 2
 def join_chains(steps: Sequence[PlannedStep], machine: Machine) -> list[PlannedStep]:
     """The steps, with chains in the place of those that make them up, as suits a machine."""
     joined: list[PlannedStep] = []
-    uses = Counter(value.storage for step in steps for value in (*step.reads, *step.writes))
+    uses = Counter(value.buffer for step in steps for value in (*step.reads, *step.writes))
     index = 0
     while index < len(steps):
         links, bands = _best_cut(_chain_from(steps, index, uses, machine), machine)
@@ -58,7 +58,7 @@ def _best_cut(links: list[NativeStep], machine: Machine) -> tuple[list[NativeSte
         return [], None
     if len(fitting[-1][0]) == len(links):
         return fitting[-1]
-    return min(reversed(fitting), key=lambda part: part[0][-1].writes[0].storage.floats)
+    return min(reversed(fitting), key=lambda part: part[0][-1].writes[0].buffer.floats)
 
 
 def _chain_from(steps: Sequence[PlannedStep], start: int, uses: Uses, machine: Machine) -> list[NativeStep]:
@@ -82,13 +82,13 @@ def _link(maker: NativeStep, reader: NativeStep, uses: Uses, machine: Machine) -
     stride, reach = reader.window
     whole = image.start == 0 and image.strides == new_image(*image.shape).strides
     if (
-        image.storage.floats < _LARGE * second_level_floats(machine)
-        or image.storage.contents is not None
+        image.buffer.floats < _LARGE * second_level_floats(machine)
+        or image.buffer.contents is not None
         or reach < stride
         or not whole
     ):
         return False
-    return uses[image.storage] == 2 and image.shape == read.shape and same_memory(image, read)
+    return uses[image.buffer] == 2 and image.shape == read.shape and same_memory(image, read)
 
 
 def _bands(links: list[NativeStep], machine: Machine) -> Bands | None:
@@ -118,18 +118,18 @@ def _chain(links: list[NativeStep], bands: Bands) -> NativeStep:
         return Chain([link.make() for link in links], rows, band, tasks)
 
     for image in images:
-        image.storage.offset = 0  # it has no place on the arena: the chain says where its rows are
-    card = StepCard(
-        links[-1].card.op,
-        f"in bands of {band} rows: " + ", ".join(link.card.algorithm for link in links),
-        sum(link.card.flops for link in links),
-        sum(link.card.bytes for link in links) - 8 * sum(image.view.size for image in images),
-        sum(link.card.expected for link in links),
-        tuple(other for link in links for other in link.card.rejected),
+        image.buffer.offset = 0  # it has no place on the arena: the chain says where its rows are
+    info = StepInfo(
+        links[-1].info.op,
+        f"in bands of {band} rows: " + ", ".join(link.info.algorithm for link in links),
+        sum(link.info.flops for link in links),
+        sum(link.info.bytes for link in links) - 8 * sum(image.view.size for image in images),
+        sum(link.info.expected for link in links),
+        tuple(other for link in links for other in link.info.rejected),
     )
     reads = [*links[0].reads, *(value for link in links[1:] for value in link.reads[1:])]
     externals = tuple(external for link in links for external in link.externals)
-    return NativeStep(card, make, tuple(reads), links[-1].writes, externals)
+    return NativeStep(info, make, tuple(reads), links[-1].writes, externals)
 
 
 def _strip_floats(links: list[NativeStep], rows: list[int], band: int) -> int:

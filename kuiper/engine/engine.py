@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.engine.cannot_plan import CannotPlanError, PlanLeftError, PlanMismatchError
+from kuiper.engine.compile import compile_graph
 from kuiper.engine.kernels.digit_product import RUNS
-from kuiper.engine.plan import Plan
 from kuiper.engine.plan_report import plan_report
 from kuiper.engine.rest import Rests
+from kuiper.engine.runner import Runner
 from kuiper.errors import GraphStateError, ParameterError
 from kuiper.graph.fallback import Refusal, text_of
 from kuiper.locks import open_in_children
@@ -23,7 +24,7 @@ from kuiper.threads import get_num_threads
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.plan import Observer
+    from kuiper.engine.runner import Observer
     from kuiper.graph.protocols import WiredGraph
     from kuiper.graph.report import Report
     from kuiper.graph.runtime_operator import RuntimeOperator
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from kuiper.machine import Machine
 
 _PLANS_KEPT = 8
-_PLANS_OF_SESSIONS = 24  # nine lengths of a piece, with and without outputs, and some for the end of the room
+_PLANS_OF_SESSIONS = 24  # nine lengths of a piece, with and without outputs, and some for the end of the capacity
 
 Key = tuple[tuple[tuple[tuple[int, ...], str], ...], int, bool]
 
@@ -64,7 +65,7 @@ class Engine:
     >>> from kuiper.models import bundled
     >>> graph = kuiper.load(bundled("cifar_resnet20"), optimize=False)
     >>> engine = Engine(graph, stated(this_machine(), "l2=256K cores=1"))
-    >>> engine.plan_for([np.zeros((1, 3, 32, 32), np.float32)]).machine.cores
+    >>> engine.plan_for([np.zeros((1, 3, 32, 32), np.float32)]).executable.machine.cores
     1
     """
 
@@ -74,7 +75,7 @@ class Engine:
         self._graph = graph
         self._machine = machine or this_machine()
         self._choices = REPRODUCIBLE if reproducible else self._machine
-        self._plans: OrderedDict[Key, Plan | Refusal] = OrderedDict()
+        self._plans: OrderedDict[Key, Runner | Refusal] = OrderedDict()
         self._packed: dict[Any, Any] = {}
         self._rests = Rests(graph.name, lambda rest: Engine(rest, machine, reproducible))
         self._lock = Lock()
@@ -93,7 +94,7 @@ class Engine:
         Parameters
         ----------
         inputs : an array for each input of the graph
-        observer : is called with each step, a ``StepCard`` or a ``LayerStep``, and the seconds that it took
+        observer : is called with each step, a ``StepInfo`` or a ``LayerStep``, and the seconds that it took
         state : of the session, if the graph has state
         outputs : False brings the state up to date and computes nothing else
 
@@ -173,10 +174,10 @@ class Engine:
         if isinstance(answer, Refusal):
             got = "none: these inputs are left to the layers"
             raise GraphStateError(self._graph.name, "a plan", got, hint=answer.reason)
-        assert isinstance(plan, Plan)
+        assert isinstance(plan, Runner)
         return plan_report(self._graph.name, plan, inputs, runs, state)
 
-    def plan_for(self, inputs: Sequence[Array], max_length: int = 0, outputs: bool = True) -> Plan | Refusal:
+    def plan_for(self, inputs: Sequence[Array], max_length: int = 0, outputs: bool = True) -> Runner | Refusal:
         """The plan for inputs of these shapes and types, kept or made anew, or why there is none.
 
         Parameters
@@ -187,7 +188,8 @@ class Engine:
 
         Returns
         -------
-        A plan; there is one for each ``max_length``, with and without ``outputs``. A ``Refusal`` if it cannot be made.
+        What runs it; there is one for each ``max_length``, with and without ``outputs``. A ``Refusal`` if it cannot be
+        made.
 
         Examples
         --------
@@ -206,29 +208,30 @@ class Engine:
 
     def _planned(
         self, inputs: Sequence[Array], max_length: int, outputs: bool, ends: set[RuntimeOperator]
-    ) -> Plan | Refusal | None:
+    ) -> Runner | Refusal | None:
         """The same, with a plan that ends in front of these operators; None if there has been one more of them."""
         key = _key(inputs, max_length, outputs)
         with self._lock:
             if key in self._plans:
                 self._plans.move_to_end(key)
                 return self._plans[key]
-            plan: Plan | Refusal
+            plan: Runner | Refusal
             rests = None if max_length else self._rests
             try:
                 with np.errstate(all="ignore"), Limited():
                     ends |= self._rests.starts
-                    plan = Plan(
+                    executable = compile_graph(
                         self._graph,
                         inputs,
                         self._packed,
-                        max_length,
-                        outputs,
-                        self._machine,
-                        self._choices,
-                        rests,
-                        ends,
+                        max_length=max_length,
+                        outputs=outputs,
+                        machine=self._machine,
+                        choices=self._choices,
+                        rests=rests,
+                        ends=ends,
                     )
+                    plan = Runner(executable)
             except MemoryError:  # there may be enough another time
                 raise
             except CannotPlanError as error:

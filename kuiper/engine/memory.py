@@ -6,8 +6,8 @@ the speed: prefetchers stop at the end of each page, and the table of addresses 
     pages of 4 KiB    |w w|w w|w w|w w|w w|w w|...      a linear layer of one row, 67 MB of weights: 19 GB/s
     pages of 2 MiB    |w w w w w w w w w w w w ...                                                   42 GB/s
 
-(Zen 4, one thread.) Linux gives large pages to who asks for them (``madvise``), in stretches that hold whole ones. One
-layer's weights seldom fill one, so the weights of many layers share a stretch. Activations do not: a plan's memory is
+(Zen 4, one thread.) Linux gives large pages to who asks for them (``madvise``), in slabs that hold whole ones. One
+layer's weights seldom fill one, so the weights of many layers share a slab. Activations do not: a plan's memory is
 given back when the plan is dropped, and must not wait for weights beside it.
 
 Source: Linux kernel documentation, "Transparent Hugepage Support".
@@ -24,12 +24,12 @@ import numpy as np
 
 from kuiper.engine.address import address
 from kuiper.locks import open_in_children
-from kuiper.pages import LARGE, LINE, Stretches, pages
+from kuiper.pages import LARGE, LINE, SlabAllocator, pages
 
 if TYPE_CHECKING:
     from kuiper.layers.layer import Array
 
-_STRETCH = 8 << 20  # bytes that the weights of several layers share
+_SLAB = 8 << 20  # bytes that the weights of several layers share
 
 _lock = threading.Lock()
 open_in_children(sys.modules[__name__])
@@ -44,13 +44,13 @@ def aligned(floats: int) -> Array:
 
 def for_weights(floats: int) -> Array:
     """Memory for the weights of one layer, beside those of others."""
-    if 4 * floats > _STRETCH // 2:
+    if 4 * floats > _SLAB // 2:
         return aligned(floats)
     with _lock:
         return _weights.take(4 * floats).view(np.float32)
 
 
-_weights = Stretches(lambda: aligned(_STRETCH // 4).view(np.uint8))
+_weights = SlabAllocator(lambda: aligned(_SLAB // 4).view(np.uint8))
 """Where the weights of several layers lie."""
 
 

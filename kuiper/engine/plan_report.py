@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING, NamedTuple
 
-from kuiper.engine.planned_step import StepCard
+from kuiper.engine.planned_step import StepInfo
 from kuiper.graph.report import Column, Report
 from kuiper.machine import described
 from kuiper.threads import get_num_threads
@@ -13,8 +13,9 @@ from kuiper.threads import get_num_threads
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.plan import Plan
+    from kuiper.engine.executable import Executable
     from kuiper.engine.planned_step import LayerStep
+    from kuiper.engine.runner import Runner
     from kuiper.engine.step import Step
     from kuiper.graph.state import State
     from kuiper.layers.layer import Array
@@ -30,7 +31,7 @@ _COLUMNS = (
 )
 
 
-def plan_report(name: str, plan: Plan, inputs: Sequence[Array], runs: int, state: State | None = None) -> Report:
+def plan_report(name: str, plan: Runner, inputs: Sequence[Array], runs: int, state: State | None = None) -> Report:
     """A plan as a table with a row for each step, in the order in which they run.
 
         operator, type   the operator that the step belongs to; it may have several steps, or none
@@ -43,7 +44,7 @@ def plan_report(name: str, plan: Plan, inputs: Sequence[Array], runs: int, state
     Parameters
     ----------
     name : the name of the model, for the title
-    plan : the plan
+    plan : what runs it
     inputs : an array for each input
     runs : how many runs are timed, at least one
     state : of a session, if the graph has state; it stays where it is
@@ -56,10 +57,11 @@ def plan_report(name: str, plan: Plan, inputs: Sequence[Array], runs: int, state
     Examples
     --------
     >>> import kuiper, numpy as np
-    >>> from kuiper.engine.plan import Plan
+    >>> from kuiper.engine.compile import compile_graph
+    >>> from kuiper.engine.runner import Runner
     >>> from kuiper.models import bundled
     >>> x = np.zeros((1, 3, 32, 32), np.float32)
-    >>> plan = Plan(kuiper.load(bundled("cifar_resnet20")), [x], {})
+    >>> plan = Runner(compile_graph(kuiper.load(bundled("cifar_resnet20")), [x], {}))
     >>> [column.heading for column in plan_report("cifar_resnet20", plan, [x], runs=1).columns]
     ['operator', 'type', 'algorithm', 'tasks', 'MB', 'µs', 'GFLOP/s']
     """
@@ -68,12 +70,12 @@ def plan_report(name: str, plan: Plan, inputs: Sequence[Array], runs: int, state
     rows = [_row(step) for step in steps]
     shapes = ", ".join(str(array.shape) for array in inputs)
     title = f"{name} on {shapes}, {threads} thread{'s' if threads > 1 else ''}: median of {max(1, runs)} runs"
-    total, arena = sum(step.seconds for step in steps) * 1e3, plan.arena_floats * 4 / 1e6
+    total, arena = sum(step.seconds for step in steps) * 1e3, plan.executable.arena_floats * 4 / 1e6
     sums = f"{total:,.3f} ms in {len(rows)} steps; one arena of {arena:,.1f} MB"
-    return Report(title, _COLUMNS, rows, "\n".join([sums, *_machines_of(plan)]))
+    return Report(title, _COLUMNS, rows, "\n".join([sums, *_machines_of(plan.executable)]))
 
 
-def _machines_of(plan: Plan) -> list[str]:
+def _machines_of(plan: Executable) -> list[str]:
     """What the plan is for, and if that is another machine, what its algorithms are chosen for."""
     name, *facts = described(plan.machine)
     lines = [f"planned for {name}", *facts]
@@ -86,17 +88,17 @@ def _machines_of(plan: Plan) -> list[str]:
 class TimedStep(NamedTuple):
     """A step of a plan, the compiled step that runs it (None: its layer does), and its median time."""
 
-    card: StepCard | LayerStep
+    info: StepInfo | LayerStep
     made: Step | None
     seconds: float
 
 
-def timed_steps(plan: Plan, inputs: Sequence[Array], runs: int, state: State | None = None) -> list[TimedStep]:
+def timed_steps(plan: Runner, inputs: Sequence[Array], runs: int, state: State | None = None) -> list[TimedStep]:
     """The steps of a plan in their order, each with the median of its times over the runs; ``plan_report``'s source."""
-    steps: list[StepCard | LayerStep] = []
+    steps: list[StepInfo | LayerStep] = []
     times: list[list[float]] = []
     for _ in range(max(1, runs)):
-        observed: list[tuple[StepCard | LayerStep, float]] = []
+        observed: list[tuple[StepInfo | LayerStep, float]] = []
         plan.run(
             inputs,
             get_num_threads(),
@@ -106,19 +108,19 @@ def timed_steps(plan: Plan, inputs: Sequence[Array], runs: int, state: State | N
         steps = [step for step, _ in observed]
         times.append([seconds for _, seconds in observed])
     medians = [statistics.median(column) for column in zip(*times, strict=True)]
-    made = iter([step for stretch in plan.compiled() for step in stretch.program.steps])
+    made = iter([step for segment in plan.executable.compiled() for step in segment.program.steps])
     return [
-        TimedStep(step, next(made) if isinstance(step, StepCard) else None, seconds)
+        TimedStep(step, next(made) if isinstance(step, StepInfo) else None, seconds)
         for step, seconds in zip(steps, medians, strict=True)
     ]
 
 
 def _row(step: TimedStep) -> tuple[str, ...]:
-    card, seconds = step.card, step.seconds
+    info, seconds = step.info, step.seconds
     microseconds = f"{seconds * 1e6:,.1f}"
-    if not isinstance(card, StepCard) or step.made is None:
-        return card.op.name, card.op.type, card.algorithm, "-", "-", microseconds, "-"
-    speed = f"{card.flops / seconds * 1e-9:,.0f}" if card.flops and seconds else "-"
-    megabytes = f"{card.bytes * 1e-6:.2f}"
-    algorithm = f"{card.algorithm}, by the C library" if card.in_library else card.algorithm
-    return card.op.name, card.op.type, algorithm, str(step.made.tasks), megabytes, microseconds, speed
+    if not isinstance(info, StepInfo) or step.made is None:
+        return info.op.name, info.op.type, info.algorithm, "-", "-", microseconds, "-"
+    speed = f"{info.flops / seconds * 1e-9:,.0f}" if info.flops and seconds else "-"
+    megabytes = f"{info.bytes * 1e-6:.2f}"
+    algorithm = f"{info.algorithm}, by the C library" if info.in_library else info.algorithm
+    return info.op.name, info.op.type, algorithm, str(step.made.tasks), megabytes, microseconds, speed

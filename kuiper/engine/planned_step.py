@@ -1,11 +1,11 @@
-"""What a planner makes of operators: compiled steps to be and layers in Python, and how long they need their memory."""
+"""What operators become: compiled steps to be and layers in Python; and how long they need their memory."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from kuiper.engine.values import AnyValue, HostValue, Value
+from kuiper.engine.values import AnyValue, Buffer, HostValue, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class StepCard:
+class StepInfo:
     """What there is to say about a compiled step.
 
-    Where the planner has weighed algorithms, ``expected`` is the time on one thread for which it has taken this one, in
+    Where algorithms were weighed, ``expected`` is the time on one thread for which this one was chosen, in
     cycles of the core, and ``rejected`` are the others, each with its own; else 0 and nothing. ``in_library`` says that
     a step calls the C library, whose bits differ from system to system.
     """
@@ -35,12 +35,12 @@ class StepCard:
 
 @dataclass(eq=False)
 class NativeStep:
-    """A compiled step to be: ``make`` builds it once every storage has its place.
+    """A compiled step to be: ``make`` builds it once every buffer has its place.
 
     ``window`` is (stride, reach) of a step that can make some rows of its one output from some rows of its first input.
     """
 
-    card: StepCard
+    info: StepInfo
     make: Callable[[], Step]
     reads: tuple[Value, ...]
     writes: tuple[Value, ...]
@@ -77,20 +77,18 @@ class LayerStep:
 PlannedStep = NativeStep | LayerStep
 
 
-def without_idle_imports(steps: Sequence[PlannedStep]) -> list[PlannedStep]:
-    """The steps without imports that nobody reads: those of lowerings that looked at a value and then declined."""
-    read = {value.storage for step in steps for value in step.reads}
-    return [
-        step
-        for step in steps
-        if isinstance(step, LayerStep)
-        or step.card.algorithm != "import"
-        or any(value.storage in read for value in step.writes)
-    ]
+class Lifetime(NamedTuple):
+    """The first and the last step that read or write a buffer."""
+
+    first: int
+    last: int
 
 
-def set_lifetimes(steps: Sequence[PlannedStep]) -> None:
-    """Tell each storage from which step to which it is needed."""
+def find_lifetimes(steps: Sequence[PlannedStep]) -> dict[Buffer, Lifetime]:
+    """From which step to which each buffer is needed that some step reads or writes."""
+    found: dict[Buffer, Lifetime] = {}
     for index, step in enumerate(steps):
         for value in (*step.reads, *step.writes):
-            value.storage.used_by(index)
+            first = found[value.buffer].first if value.buffer in found else index
+            found[value.buffer] = Lifetime(first, index)
+    return found

@@ -1,14 +1,14 @@
 """Which places of the arena are taken while: a segment tree over the steps of a plan.
 
-Each node stands for a run of steps, the root for all of them, a leaf for one. A storage that is needed from step 2 to 5
+Each node stands for a run of steps, the root for all of them, a leaf for one. A buffer that is needed from step 2 to 5
 of 8 is noted at the two largest nodes that make up these steps:
 
     0 1 2 3 4 5 6 7          own[node]     places taken during all steps of the node, noted there
     0 1 2 3|4 5 6 7          below[node]   places taken during any step of the node: noted there or further down
     0 1|2*3|4*5|6 7
 
-So a question about some steps looks at a few nodes, however many storages there are. Storages that follow each other in
-memory and in time, as those of networks do, become one stretch of a node, so that planning takes a time that grows
+So a question about some steps looks at a few nodes, however many buffers there are. Buffers that follow each other in
+memory and in time, as those of networks do, become one interval of a node, so that planning takes a time that grows
 hardly faster than the graph.
 
 Source: M. de Berg et al., "Computational Geometry", chapter on segment trees.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Places:
-    """Stretches that are taken, none of which touch: neighbours become one."""
+    """Intervals that are taken, none of which touch: neighbours become one."""
 
     def __init__(self) -> None:
         self._starts: list[int] = []
@@ -39,7 +39,7 @@ class Places:
         self._ends[first:behind] = [end]
 
     def behind(self, start: int, end: int) -> int:
-        """Where the first taken stretch ends that lies in the way; ``start`` if there is none."""
+        """Where the first taken interval ends that lies in the way; ``start`` if there is none."""
         index = bisect_right(self._ends, start)
         taken = index < len(self._ends) and self._starts[index] < end
         return self._ends[index] if taken else start
@@ -62,7 +62,7 @@ class Timeline:
             self._below.setdefault(node, Places()).take(start, end)
 
     def lowest_gap(self, first: int, last: int, bottom: int, length: int) -> int:
-        """The lowest place from ``bottom`` on with so much room in the steps ``first`` to ``last``.
+        """The lowest place from ``bottom`` on with so many free floats in the steps ``first`` to ``last``.
 
         >>> timeline = Timeline(3)
         >>> timeline.take(0, 1, start=0, end=64)

@@ -1,8 +1,8 @@
-"""Values that come onto the arena, leave it, or move on it: float32 tensors, then whole numbers and bools."""
+"""Values that come onto the arena, leave it, or move on it: float32 tensors, then integers and bools."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -11,7 +11,9 @@ from kuiper.engine.kernels.typed import TYPES, Typed
 from kuiper.engine.values import HostValue, Value
 
 if TYPE_CHECKING:
-    from kuiper.engine.draft import Draft
+    from collections.abc import Callable
+
+    from kuiper.layers.layer import Array
 
 ARENA = -1
 """What stands for the arena where a kernel takes the index of an array from outside."""
@@ -20,105 +22,125 @@ End = tuple[int, int, int, tuple[int, ...]]
 """Where a tensor lies: an external or the arena, the offset in bytes, its type, and strides in bytes."""
 
 
-def import_value(draft: Draft, value: HostValue) -> Value:
+class BuilderProtocol(Protocol):
+    """What is asked of the builder, which itself imports values."""
+
+    @property
+    def emit(self) -> Callable[..., None]: ...
+
+    def image(self, shape: tuple[int, ...], fixed: bool = False, exact: bool = False) -> Value: ...
+    def rows(self, shape: tuple[int, ...], fixed: bool = False, padded: bool = True, exact: bool = False) -> Value: ...
+    def typed(self, shape: tuple[int, ...], dtype: np.dtype) -> Value: ...
+    def constant(self, array: Array) -> Value: ...
+    def typed_constant(self, array: Array) -> Value: ...
+    def zeroed(self, floats: int) -> Value: ...
+    def host_value(self, example: Array) -> HostValue: ...
+    def external(self, value: HostValue) -> tuple[int, HostValue]: ...
+
+
+def import_value(builder: BuilderProtocol, value: HostValue) -> Value:
     """An array from outside on the arena: images channels last, everything else in C order."""
     shape = value.example.shape
     if value.constant:
-        return draft.constant(value.example)
-    target = draft.image(shape, output=None) if len(shape) == 4 else draft.rows(shape, output=None)
-    import_into(draft, value, target)
+        return builder.constant(value.example)
+    target = builder.image(shape, exact=True) if len(shape) == 4 else builder.rows(shape, exact=True)
+    import_into(builder, value, target)
     return target
 
 
-def import_with_border(draft: Draft, value: HostValue, border: tuple[int, int, int, int]) -> Value:
+def import_with_border(builder: BuilderProtocol, value: HostValue, border: tuple[int, int, int, int]) -> Value:
     """Images from outside, channels last and side by side, with (top, bottom, left, right) pixels of zeros around each.
 
     A convolution that reads it needs no bounds, and sees a row of its kernel as one run of numbers.
     """
     n, c, h, w = value.example.shape
     top, bottom, left, right = border
-    pixels = draft.zeroed(n * (h + top + bottom) * (w + left + right) * c)
+    pixels = builder.zeroed(n * (h + top + bottom) * (w + left + right) * c)
     whole = pixels.view.reshape(n, h + top + bottom, w + left + right, c).transpose(0, 3, 1, 2)
-    target = Value(pixels.storage, whole)
-    inside = Value(pixels.storage, whole[:, :, top : top + h, left : left + w])
-    import_into(draft, value, inside, target)
+    target = Value(pixels.buffer, whole)
+    inside = Value(pixels.buffer, whole[:, :, top : top + h, left : left + w])
+    import_into(builder, value, inside, target)
     return target
 
 
-def import_into(draft: Draft, value: HostValue, target: Value, written: Value | None = None) -> None:
+def import_into(builder: BuilderProtocol, value: HostValue, target: Value, written: Value | None = None) -> None:
     """Copy an array from outside to a place on the arena; ``written`` is that place and more that goes with it."""
-    external = draft.external(value)
+    external = builder.external(value)
     strides = _c_strides(value.example.shape)
-    draft.emit(
+    builder.emit(
         "import",
         lambda: Copy(_ends(0, external[0], target.offset, ARENA), target.shape, strides, target.strides),
         externals=[external],
         writes=[written or target],
         more_bytes=4 * target.view.size,
+        relocatable=True,
     )
 
 
-def export_value(draft: Draft, value: Value) -> HostValue:
+def export_value(builder: BuilderProtocol, value: Value) -> HostValue:
     """A value on the arena as an array of its own, in C order."""
-    result = draft.host_value(value.view)
-    external = draft.external(result)
+    result = builder.host_value(value.view)
+    external = builder.external(result)
     strides = _c_strides(value.shape)
-    draft.emit(
+    builder.emit(
         "export",
         lambda: Copy(_ends(value.offset, ARENA, 0, external[0]), value.shape, value.strides, strides),
         externals=[external],
         reads=[value],
         more_bytes=4 * value.view.size,
+        relocatable=True,
     )
     return result
 
 
-def copy_into(draft: Draft, source: Value, target: Value) -> None:
+def copy_into(builder: BuilderProtocol, source: Value, target: Value) -> None:
     """Copy a value to a place on the arena."""
-    draft.emit(
+    builder.emit(
         "copy",
         lambda: Copy(_ends(source.offset, ARENA, target.offset, ARENA), source.shape, source.strides, target.strides),
         reads=[source],
         writes=[target],
+        relocatable=True,
     )
 
 
-def dense(draft: Draft, value: Value, output: int | None = None) -> Value:
-    """The value in C order without gaps: itself, or a copy."""
+def dense(builder: BuilderProtocol, value: Value) -> Value:
+    """The value in C order without gaps: itself, or a copy; it remains so."""
     if value.view.flags.c_contiguous:
+        value.buffer.fixed = True
         return value
-    target = draft.rows(value.shape, output, padded=False)
-    copy_into(draft, value, target)
+    target = builder.rows(value.shape, fixed=True, padded=False)
+    copy_into(builder, value, target)
     return target
 
 
-def import_typed(draft: Draft, value: HostValue) -> Value:
-    """An array of whole numbers or bools from outside on the arena."""
+def import_typed(builder: BuilderProtocol, value: HostValue) -> Value:
+    """An array of integers or bools from outside on the arena."""
     if value.constant:
-        return draft.typed_constant(value.example)
-    target = draft.typed(value.example.shape, value.example.dtype)
-    external = draft.external(value)
+        return builder.typed_constant(value.example)
+    target = builder.typed(value.example.shape, value.example.dtype)
+    external = builder.external(value)
     shape, strides = target.shape, target.view.strides
 
     def make() -> Typed:
         outside = (external[0], 0, TYPES[target.view.dtype.name], strides)
         return Typed("copy", shape, [end_of(target, shape), outside], floating=False)
 
-    draft.emit("import", make, writes=[target], externals=[external], more_bytes=target.view.nbytes)
+    builder.emit("import", make, writes=[target], externals=[external], more_bytes=target.view.nbytes)
     return target
 
 
-def export_typed(draft: Draft, value: Value) -> HostValue:
-    """A tensor of whole numbers or bools on the arena as an array of its own, in C order."""
+def export_typed(builder: BuilderProtocol, value: Value) -> HostValue:
+    """A tensor of integers or bools on the arena as an array of its own, in C order."""
     example = np.empty(value.shape, value.view.dtype)
-    result = draft.host_value(example)
-    external = draft.external(result)
+    result = builder.host_value(example)
+    external = builder.external(result)
 
     def make() -> Typed:
         outside = (external[0], 0, TYPES[example.dtype.name], example.strides)
         return Typed("copy", value.shape, [outside, end_of(value, value.shape)], floating=False)
 
-    draft.emit("export", make, reads=[value], externals=[external], more_bytes=example.nbytes)
+    builder.emit("export", make, reads=[value], externals=[external], more_bytes=example.nbytes)
     return result
 
 

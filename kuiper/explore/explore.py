@@ -29,7 +29,7 @@ from kuiper.threads import get_num_threads
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kuiper.engine.plan import Plan
+    from kuiper.engine.runner import Runner
     from kuiper.explore.arrays import Table
     from kuiper.explore.fields import Field
     from kuiper.explore.values import ValueRecord
@@ -149,7 +149,9 @@ class _Gathered:
             for index, step in enumerate(steps):
                 operators[step["operator"]]["steps"].append(index)
             names = {index: self.keys.values[key] for index, key in self.final_keys.items()}
-            memory = memory_table(plan.storages, len(steps), plan.arena_floats, names, self.by_name)
+            memory = memory_table(
+                plan.executable.arena_map, len(steps), plan.executable.arena_floats, names, self.by_name
+            )
         else:
             table = {"steps": [], "refusal": printable(refusal)}
         return {
@@ -283,7 +285,7 @@ class _Gathered:
         """The key of a value if there is a record of it: of one that only stands between two passes there is none."""
         return name if name in self.records else None
 
-    def _runs(self, plan: Plan | None, threads: int) -> list[Table]:
+    def _runs(self, plan: Runner | None, threads: int) -> list[Table]:
         execution = self.graph.execution
         runs = []
         if plan is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kuiper.engine.engine import Engine
 from kuiper.engine.plan_report import timed_steps
-from kuiper.engine.planned_step import LayerStep, StepCard
+from kuiper.engine.planned_step import LayerStep, StepInfo
 from kuiper.explore.arrays import number
 from kuiper.explore.operators import source_of
 from kuiper.graph.fallback import Refusal
@@ -15,8 +15,8 @@ from kuiper.graph.fallback import Refusal
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kuiper.engine.plan import Plan
     from kuiper.engine.plan_report import TimedStep
+    from kuiper.engine.runner import Runner
     from kuiper.explore.arrays import Table
     from kuiper.graph.runtime_graph import RuntimeGraph
     from kuiper.graph.runtime_operator import RuntimeOperator
@@ -33,7 +33,7 @@ _IN_PYTHON = "The engine has no kernel for this operator with these settings: it
 _BEHIND = "Sizes behind this operator depend on numbers: all that follows is a graph of its own."
 
 
-def find_plan(graph: RuntimeGraph, inputs: Sequence[Array], state: State | None) -> tuple[Plan | None, str]:
+def find_plan(graph: RuntimeGraph, inputs: Sequence[Array], state: State | None) -> tuple[Runner | None, str]:
     """The plan that runs these inputs, or None and the reason why there is none."""
     executor = graph.execution.executor
     if not isinstance(executor, Engine):
@@ -47,7 +47,7 @@ def find_plan(graph: RuntimeGraph, inputs: Sequence[Array], state: State | None)
 
 
 def plan_table(
-    plan: Plan, inputs: Sequence[Array], state: State | None, operators: Mapping[str, str], gigahertz: float
+    plan: Runner, inputs: Sequence[Array], state: State | None, operators: Mapping[str, str], gigahertz: float
 ) -> Table:
     """The page's ``plan``: the numbers of ``model.plan()``, and what its table has no room for.
 
@@ -65,7 +65,7 @@ def plan_table(
 
 
 def _step(step: TimedStep, operators: Mapping[str, str], gigahertz: float) -> Table:
-    card = step.card
+    card = step.info
     table: Table = {
         "operator": operators.get(card.op.name, card.op.name),
         "algorithm": card.algorithm,
@@ -78,7 +78,7 @@ def _step(step: TimedStep, operators: Mapping[str, str], gigahertz: float) -> Ta
         "why": _BEHIND if isinstance(card, LayerStep) and card.rest else _IN_PYTHON,
         "source": source_of(type(card.op.layer)) if card.op.layer is not None else "",
     }
-    if not isinstance(card, StepCard) or step.made is None:
+    if not isinstance(card, StepInfo) or step.made is None:
         return table
     return table | {
         "tasks": step.made.tasks,
@@ -132,12 +132,12 @@ def step_edges(
     return [(source, target, edges[source, target]) for source, target in sorted(edges)]
 
 
-def why(card: StepCard) -> str:
+def why(card: StepInfo) -> str:
     """Why the planner has chosen a step's algorithm, in a sentence.
 
     >>> from kuiper.graph.runtime_operator import RuntimeOperator
     >>> op = RuntimeOperator("nn.Conv2d", "conv")
-    >>> why(StepCard(op, "direct 3x3, panels of 32", 1, 1, 1000.0, (("Winograd F(2,3)", 1500.0),)))
+    >>> why(StepInfo(op, "direct 3x3, panels of 32", 1, 1, 1000.0, (("Winograd F(2,3)", 1500.0),)))
     'The cost model expects 1,000 cycles on one thread; Winograd F(2,3) would take 1,500.'
     """
     if card.rejected:

@@ -12,7 +12,7 @@ from kuiper.explore.arrays import number
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from kuiper.engine.plan import Plan, Span
+    from kuiper.engine.runner import Runner, Span
     from kuiper.explore.arrays import Table
     from kuiper.graph.runtime_graph import RuntimeGraph
     from kuiper.graph.state import State
@@ -22,16 +22,17 @@ RUNS, SECONDS = 7, 0.6
 """How often something is run, and after how many seconds it is enough; the page gets the run of median time."""
 
 
-def engine_run(plan: Plan, inputs: Sequence[Array], threads: int, state: State | None) -> Table:
+def engine_run(plan: Runner, inputs: Sequence[Array], threads: int, state: State | None) -> Table:
     """A run of a plan on so many threads, with the spans of each thread. Times are in microseconds.
 
     Examples
     --------
     >>> import kuiper, numpy as np
-    >>> from kuiper.engine.plan import Plan
+    >>> from kuiper.engine.compile import compile_graph
+    >>> from kuiper.engine.runner import Runner
     >>> from kuiper.models import bundled
     >>> x = np.zeros((1, 3, 32, 32), np.float32)
-    >>> run = engine_run(Plan(kuiper.load(bundled("cifar_resnet20")), [x], {}), [x], 1, None)
+    >>> run = engine_run(Runner(compile_graph(kuiper.load(bundled("cifar_resnet20")), [x], {})), [x], 1, None)
     >>> run["name"], run["spans"][0]["step"], run["spans"][0]["thread"]
     ('engine, 1 thread', 0, 0)
     """
@@ -57,9 +58,9 @@ def engine_run(plan: Plan, inputs: Sequence[Array], threads: int, state: State |
     return table
 
 
-def plan_cards(plan: Plan) -> list[Any]:
+def plan_cards(plan: Runner) -> list[Any]:
     """The cards and layers of a plan in the order of its steps."""
-    return [card for stretch in plan.stretches for card in getattr(stretch, "steps", [stretch])]
+    return [card for segment in plan.executable.segments for card in getattr(segment, "steps", [segment])]
 
 
 def layers_run(

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kuiper.errors import ShapeError
-from kuiper.pages import LARGE, Stretches, pages
+from kuiper.pages import LARGE, SlabAllocator, pages
 from kuiper.tensor_limit import check_size
 
 _SLAB = 16 << 20  # bytes that arrays share; pages that are never touched take no memory
@@ -50,7 +50,7 @@ class State:
         self.max_length = max_length
         self.position = np.zeros(1, np.int64)  # an array, since compiled steps read it where it lies
         self._arrays: dict[str, np.ndarray] = {}
-        self._slabs = Stretches(partial(pages, _SLAB))
+        self._slabs = SlabAllocator(partial(pages, _SLAB))
 
     @property
     def length(self) -> int:

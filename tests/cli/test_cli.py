@@ -216,7 +216,7 @@ def fails(*_: object) -> None:
 def test_doctor_tells_of_a_mistake_that_only_makes_models_slower(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kuiper.engine.plan.place", fails)
+    monkeypatch.setattr("kuiper.engine.compile.place_buffers", fails)
     assert run("doctor") == 1
     assert "are errors: KUIPER_STRICT is set" in (out := capsys.readouterr().out)
     assert "FAIL  bundled classifier: TypeError: no" in out
@@ -244,7 +244,7 @@ def test_plan_tells_of_a_mistake_and_of_what_has_no_plan(
     reason = "the pass fails: TypeError: no; the model runs without passes, slower"
     assert out.endswith(f"\n{reason}\n")
     assert told.startswith(f"kuiper plan: {MODEL.name}: expected the default passes to succeed, got {reason}; the ")
-    monkeypatch.setattr("kuiper.engine.plan.place", fails)
+    monkeypatch.setattr("kuiper.engine.compile.place_buffers", fails)
     assert run(*words) == 1
     out, told = capsys.readouterr()
     assert [line.partition(": expected")[0] for line in told.splitlines()] == [f"kuiper plan: {MODEL.name}"] * 2

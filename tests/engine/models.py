@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.engine.engine import Engine
-from kuiper.engine.plan import Plan
+from kuiper.engine.runner import Runner
 from kuiper.graph import RuntimeGraph
 from kuiper.layers import registry
 from tests.graph.pass_graphs import file_graph
@@ -30,19 +30,19 @@ def both(
     return fast, plain
 
 
-def plan_of(model: RuntimeGraph, inputs: Sequence[np.ndarray]) -> Plan:
+def plan_of(model: RuntimeGraph, inputs: Sequence[np.ndarray]) -> Runner:
     """The plan that the model's engine has made for these inputs; there must be one."""
     assert isinstance(model._execution.executor, Engine)
     plan = model._execution.executor.plan_for(inputs)
-    assert isinstance(plan, Plan), plan
+    assert isinstance(plan, Runner), plan
     return plan
 
 
-def algorithms(plan: Plan) -> list[str]:
+def algorithms(plan: Runner) -> list[str]:
     """What runs, in order: the first word of each step's algorithm, or "layer"."""
     words = []
-    for stretch in plan.stretches:
-        words += [step.algorithm.split()[0] for step in stretch.steps] if hasattr(stretch, "steps") else ["layer"]
+    for segment in plan.executable.segments:
+        words += [step.algorithm.split()[0] for step in segment.steps] if hasattr(segment, "steps") else ["layer"]
     return words
 
 

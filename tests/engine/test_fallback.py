@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import kuiper
-from kuiper.engine import graph_walk
+from kuiper.engine import graph_lowering
 from kuiper.engine.engine import Engine
 from kuiper.graph import RuntimeGraph
 from kuiper.graph.fallback import Refusal
@@ -47,8 +47,8 @@ def fails(*_: Any, **__: Any) -> Any:
 
 def without_lowering(patch: Patch, layer_class: type) -> None:
     """Leave the operators of a layer to Python."""
-    found = graph_walk.find_lowering
-    patch.setattr(graph_walk, "find_lowering", lambda layer: None if type(layer) is layer_class else found(layer))
+    found = graph_lowering.find_lowering
+    patch.setattr(graph_lowering, "find_lowering", lambda layer: None if type(layer) is layer_class else found(layer))
 
 
 def replace_forward(patch: Patch, forward: Callable[[np.ndarray], np.ndarray]) -> None:
@@ -63,26 +63,26 @@ def on_the_arena(x: np.ndarray) -> bool:
 
 
 def a_lowering(patch: Patch) -> None:
-    patch.setattr(graph_walk, "find_lowering", lambda layer: fails)
+    patch.setattr(graph_lowering, "find_lowering", lambda layer: fails)
 
 
 def a_lowering_with_an_error_of_kuipers(patch: Patch) -> None:
     def too_many(*_: Any) -> Any:
         raise kuiper.ParameterError("a step", "at most 3 axes", 4)
 
-    patch.setattr(graph_walk, "find_lowering", lambda layer: too_many)
+    patch.setattr(graph_lowering, "find_lowering", lambda layer: too_many)
 
 
 def a_lowering_with_too_few_outputs(patch: Patch) -> None:
-    patch.setattr(graph_walk, "find_lowering", lambda layer: lambda *_: [])
+    patch.setattr(graph_lowering, "find_lowering", lambda layer: lambda *_: [])
 
 
 def the_arena(patch: Patch) -> None:
-    patch.setattr("kuiper.engine.plan.place", fails)
+    patch.setattr("kuiper.engine.compile.place_buffers", fails)
 
 
 def a_chain(patch: Patch) -> None:
-    patch.setattr("kuiper.engine.plan.join_chains", fails)
+    patch.setattr("kuiper.engine.compile.join_chains", fails)
 
 
 def a_kernel(patch: Patch) -> None:
@@ -91,7 +91,7 @@ def a_kernel(patch: Patch) -> None:
 
 
 def an_export(patch: Patch) -> None:
-    patch.setattr(graph_walk, "export_value", fails)
+    patch.setattr(graph_lowering, "export_value", fails)
 
 
 def a_layer_on_placeholders(patch: Patch) -> None:
@@ -164,7 +164,7 @@ def test_a_mistake_is_the_error_itself_where_kuiper_is_strict(
 @pytest.mark.usefixtures("lenient")
 def test_a_mistake_is_told_once_for_a_model_whatever_the_shapes_and_threads(monkeypatch: Patch) -> None:
     fast, _ = both(*LINES)
-    monkeypatch.setattr(graph_walk, "find_lowering", lambda layer: fails)
+    monkeypatch.setattr(graph_lowering, "find_lowering", lambda layer: fails)
     start = Barrier(4)
 
     def call(height: int) -> None:
@@ -184,7 +184,7 @@ def test_fallbacks_are_as_many_as_one_wants_to_read(monkeypatch: Patch) -> None:
         raise TypeError(inputs[0].shape)
 
     fast, _ = both(*LINES)
-    monkeypatch.setattr(graph_walk, "find_lowering", lambda layer: failing)
+    monkeypatch.setattr(graph_lowering, "find_lowering", lambda layer: failing)
     with pytest.warns(kuiper.FallbackWarning):
         fast(X)
     for height in range(1, 20):
@@ -195,7 +195,7 @@ def test_fallbacks_are_as_many_as_one_wants_to_read(monkeypatch: Patch) -> None:
 @pytest.mark.usefixtures("lenient")
 def test_a_plan_that_cannot_be_made_keeps_no_array_alive(monkeypatch: Patch) -> None:
     fast, _ = both(*LINES)
-    monkeypatch.setattr(graph_walk, "find_lowering", lambda layer: fails)
+    monkeypatch.setattr(graph_lowering, "find_lowering", lambda layer: fails)
     x = numbers(2, 4, 6, 5)
     gone = weakref.ref(x)
     gc.disable()  # what only the collector finds stays until it comes by
@@ -210,7 +210,7 @@ def test_a_plan_that_cannot_be_made_keeps_no_array_alive(monkeypatch: Patch) -> 
 
 def test_the_times_of_operators_tell_of_a_mistake_too(monkeypatch: Patch) -> None:
     fast, _ = both(*LINES)
-    monkeypatch.setattr(graph_walk, "find_lowering", lambda layer: fails)
+    monkeypatch.setattr(graph_lowering, "find_lowering", lambda layer: fails)
     with pytest.raises(TypeError):
         fast.time_operators(X)
     monkeypatch.delenv("KUIPER_STRICT")
@@ -224,7 +224,7 @@ def test_a_session_stays_where_it_was_when_a_mistake_is_raised(monkeypatch: Patc
     session = kuiper.load(bundled("shakespeare")).start(max_length=8)
     session([1, 2])
     with monkeypatch.context() as patch:
-        patch.setattr(graph_walk, "find_lowering", lambda layer: fails)
+        patch.setattr(graph_lowering, "find_lowering", lambda layer: fails)
         with pytest.raises(TypeError):
             session([3, 4, 5])
     assert session.length == 2
@@ -273,7 +273,7 @@ def test_a_model_whose_passes_have_failed_is_not_told_of_again(monkeypatch: Patc
     a_pass(monkeypatch)
     with pytest.warns(kuiper.FallbackWarning):
         graph = built(*LINES)
-    monkeypatch.setattr(graph_walk, "find_lowering", lambda layer: fails)
+    monkeypatch.setattr(graph_lowering, "find_lowering", lambda layer: fails)
     graph(X)
     copy.copy(graph)(X)
     assert [text.partition(":")[0] for text in graph.fallbacks] == ["the pass failing", "nn.Conv2d 'conv'"]
@@ -341,7 +341,7 @@ def test_wrong_inputs_are_the_errors_of_the_layers(x: np.ndarray) -> None:
 @pytest.mark.usefixtures("either")
 def test_a_mistake_while_the_layers_fail_too_is_their_error(monkeypatch: Patch) -> None:
     fast, _ = both(*LINES)
-    monkeypatch.setattr(graph_walk, "find_lowering", lambda layer: fails)
+    monkeypatch.setattr(graph_lowering, "find_lowering", lambda layer: fails)
     with pytest.raises(kuiper.ShapeError, match=r"nn.Conv2d 'conv': expected input \(n, 4, h, w\)"):
         fast(numbers(2, 5, 6, 5))
     assert fast.fallbacks == ()
@@ -460,7 +460,7 @@ def test_too_little_memory_is_no_mistake(monkeypatch: Patch) -> None:
         raise MemoryError
 
     fast, plain = both(*LINES)
-    monkeypatch.setattr(graph_walk, "find_lowering", lambda layer: too_much)
+    monkeypatch.setattr(graph_lowering, "find_lowering", lambda layer: too_much)
     assert_close(fast(X), plain(X))
     assert fast.fallbacks == ()
     assert refusal_of(fast, X) == Refusal("MemoryError")

@@ -7,7 +7,7 @@ import pytest
 
 from tests.engine.lowered import steps_of
 from tests.engine.models import numbers
-from tests.engine.test_lowering_placing import function
+from tests.engine.test_lowering_repeat_and_scatter import function
 
 SHAPES = [(3, 17), (2, 3, 5, 7)]
 

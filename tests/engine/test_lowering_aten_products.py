@@ -6,7 +6,7 @@ import pytest
 
 from tests.engine.lowered import computing, steps_of
 from tests.engine.models import numbers
-from tests.engine.test_lowering_placing import function
+from tests.engine.test_lowering_repeat_and_scatter import function
 
 
 @pytest.mark.parametrize("size", [1, 7, 100])

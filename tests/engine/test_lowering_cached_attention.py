@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import kuiper
+from kuiper.engine.compile import compile_graph
 from kuiper.engine.engine import Engine
-from kuiper.engine.plan import Plan
+from kuiper.engine.runner import Runner
 from kuiper.errors import ShapeError
 from kuiper.graph import RuntimeGraph, pnnx
 from kuiper.graph.passes import Pass, fuse_caches_into_attention
@@ -96,8 +97,8 @@ def test_a_few_tokens_at_once_may_begin_in_any_panel(count: int, shared: int) ->
 
 @pytest.mark.parametrize(("count", "steps"), [(1, 1), (256, 2)])
 def test_attention_appends_where_a_group_of_heads_is_one_task(count: int, steps: int) -> None:
-    plan = Plan(built(True), [np.zeros((1, count, 2, 16), np.float32)] * 3, {}, max_length=256)
-    algorithms = [card.algorithm for stretch in plan.compiled() for card in stretch.steps]
+    plan = Runner(compile_graph(built(True), [np.zeros((1, count, 2, 16), np.float32)] * 3, {}, max_length=256))
+    algorithms = [card.algorithm for segment in plan.executable.compiled() for card in segment.steps]
     assert sum("caches" in algorithm for algorithm in algorithms) == steps
     assert sum("append" in algorithm for algorithm in algorithms) == 1
 
@@ -134,8 +135,8 @@ def test_scores_of_any_size_do_not_overflow() -> None:
 
 def test_rotary_reads_heads_where_they_lie() -> None:
     model = kuiper.load(random_decoder(seed=2))
-    plan = Plan(model, [np.zeros((1, 3), np.int64)], {}, max_length=16)
-    algorithms = [card.algorithm for stretch in plan.compiled() for card in stretch.steps]
+    plan = Runner(compile_graph(model, [np.zeros((1, 3), np.int64)], {}, max_length=16))
+    algorithms = [card.algorithm for segment in plan.executable.compiled() for card in segment.steps]
     assert algorithms.count("rotary") == 4  # queries and keys of two layers
     assert "copy" not in algorithms
 

@@ -11,7 +11,7 @@ import pytest
 import kuiper
 from kuiper.engine.engine import Engine
 from kuiper.engine.kernels.quantized_product import WIDTH
-from kuiper.engine.plan import Plan
+from kuiper.engine.runner import Runner
 from kuiper.errors import TensorIndexError
 from kuiper.graph import RuntimeGraph, pnnx
 from kuiper.layers import registry
@@ -46,8 +46,8 @@ def algorithms(model: RuntimeGraph, *inputs: np.ndarray) -> str:
 def plan_steps(model: RuntimeGraph, *inputs: np.ndarray) -> list[Any]:
     """The cards of the steps of a plan."""
     plan = Engine(model).plan_for(inputs)
-    assert isinstance(plan, Plan)
-    return [card for stretch in plan.compiled() for card in stretch.steps]
+    assert isinstance(plan, Runner)
+    return [card for segment in plan.executable.compiled() for card in segment.steps]
 
 
 def linear(
@@ -220,8 +220,8 @@ def test_threads_share_a_small_product() -> None:
     graph = linear(max(192, 3 * WIDTH), 576, bias=False)
     quantize_graph(graph, 4)
     plan = Engine(built(graph, optimize=True)).plan_for([np.zeros((1, 576), np.float32)])
-    assert isinstance(plan, Plan)
-    assert max(step.tasks for stretch in plan.compiled() for step in stretch.program.steps) >= 3
+    assert isinstance(plan, Runner)
+    assert max(step.tasks for segment in plan.executable.compiled() for step in segment.program.steps) >= 3
 
 
 def test_rows_of_a_table_count_the_bytes_that_they_read() -> None:

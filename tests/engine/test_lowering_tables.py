@@ -10,7 +10,7 @@ import pytest
 from kuiper.engine.engine import Engine
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.quantized_product import WIDTH
-from kuiper.engine.plan import Plan
+from kuiper.engine.runner import Runner
 from kuiper.graph import RuntimeGraph, pnnx
 from kuiper.graph.pnnx import DataType
 from kuiper.layers import registry
@@ -109,9 +109,9 @@ def test_no_plan_keeps_a_tied_table_in_rows(bits: int) -> None:
     model = built(graph)
     engine = Engine(model)
     plan = engine.plan_for([tokens])
-    assert isinstance(plan, Plan)
+    assert isinstance(plan, Runner)
     assert is_dropped(model)
-    kept = [array for array in plan.constant_slots.values() if isinstance(array, np.ndarray)]
+    kept = [array for array in plan.executable.host_constants.values() if isinstance(array, np.ndarray)]
     assert all(array.shape[-1] == WIDTH for array in kept)  # panels
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import kuiper
 from kuiper.engine.engine import Engine
 from kuiper.engine.lowering import registry
-from kuiper.engine.plan import Plan
+from kuiper.engine.runner import Runner
 from kuiper.models.quantization import quantize_graph
 from kuiper.models.text.random_decoder import random_decoder
 from tests.engine.test_lowering_recurrent import line
@@ -32,7 +32,7 @@ OF_BYTES = (
 """Modules whose operators PyTorch does not export: test_lowering_quantized_onnx.py and test_quantized_lstm.py."""
 
 
-def plans() -> Iterator[Plan | None]:
+def plans() -> Iterator[Runner | None]:
     """Of all exported operators, of seven that only ONNX has, and of decoders in floats and in 8 bits."""
     expand = ("Shape s 1 1 x0 s", "Expand it 2 1 x0 s y")
     mask = ("pnnx.Input m 0 1 m #m=(1,2)i64", "torch.unsqueeze q 1 1 x0 q dim=1")
@@ -56,14 +56,14 @@ def plans() -> Iterator[Plan | None]:
         yield plan_of(kuiper.load(graph), [np.array([[1, 2, 3]])], max_length=16)
 
 
-def plan_of(model: kuiper.RuntimeGraph, inputs: list[np.ndarray], max_length: int = 0) -> Plan | None:
+def plan_of(model: kuiper.RuntimeGraph, inputs: list[np.ndarray], max_length: int = 0) -> Runner | None:
     assert isinstance(model._execution.executor, Engine)
     plan = model._execution.executor.plan_for(inputs, max_length)
-    return plan if isinstance(plan, Plan) else None
+    return plan if isinstance(plan, Runner) else None
 
 
 def test_every_lowering_makes_steps() -> None:
-    cards = [card for plan in plans() if plan for part in plan.compiled() for card in part.steps]
+    cards = [card for plan in plans() if plan for part in plan.executable.compiled() for card in part.steps]
     made = {registry.lowered_as(card.op.layer) for card in cards}
     exported = {
         layer for layer, lower in registry._lowerings.items() if lower.__module__.rpartition(".")[2] not in OF_BYTES

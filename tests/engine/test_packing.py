@@ -7,7 +7,7 @@ import pytest
 
 import kuiper
 from kuiper.engine import packing
-from kuiper.engine.draft import Draft
+from kuiper.engine.builder import Builder
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.packing import cut_panels, pack
 from kuiper.models.text.graph_writer import GraphWriter
@@ -91,5 +91,5 @@ def test_weights_for_any_number_of_rows_give_the_same_bits(
     writer.finish(writer.add("nn.Linear", "fc", x, shape=(None, outputs), params=params, attrs=attrs))
     data = numbers(rows, depth)
     expected = np.asarray(kuiper.load(writer.graph)(data))
-    monkeypatch.setattr(Draft, "rows_of_weights", lambda self, rows: None)
+    monkeypatch.setattr(Builder, "rows_of_weights", lambda self, rows: None)
     np.testing.assert_array_equal(np.asarray(kuiper.load(writer.graph)(data)), expected)

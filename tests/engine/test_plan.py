@@ -272,7 +272,7 @@ def test_a_plan_keeps_scratch_memory_for_the_most_threads_only(restore_threads: 
     for threads in (1, 2, 4, 3, 2, 1):
         kuiper.set_num_threads(threads)
         np.testing.assert_array_equal(np.asarray(model(x)), expected)
-        (workspace,) = plan_of(model, [x])._shelf
+        (workspace,) = plan_of(model, [x])._pool
         kept.append(workspace.scratch.size)
     assert kept[0] > 0
     assert kept == [threads * kept[0] for threads in (1, 2, 4, 4, 4, 4)]
@@ -357,7 +357,7 @@ def test_a_plan_without_enough_memory_is_tried_again(monkeypatch: pytest.MonkeyP
         raise MemoryError
 
     with monkeypatch.context() as patch:
-        patch.setattr("kuiper.engine.plan.aligned", fails)
+        patch.setattr("kuiper.engine.runner.aligned", fails)
         assert_close(fast(x), plain(x))
     assert isinstance(fast._execution.executor, Engine)
     assert not fast._execution.executor._plans

@@ -13,7 +13,7 @@ import pytest
 
 from kuiper.engine import chains
 from kuiper.engine.engine import Engine
-from kuiper.engine.plan import Plan
+from kuiper.engine.runner import Runner
 from kuiper.graph import RuntimeGraph
 from kuiper.layers import registry
 from tests.engine.machines import ZEN_3
@@ -59,7 +59,7 @@ def calls(lines: list[str]) -> int:
     assert isinstance(model._execution.executor, Engine)
     plan = model._execution.executor.plan_for([np.zeros((1, 4, 8, 8), np.float32)])
     profile.disable()
-    assert isinstance(plan, Plan)
+    assert isinstance(plan, Runner)
     return int(pstats.Stats(profile).total_calls)
 
 
@@ -78,6 +78,6 @@ def test_chains_are_measured_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
     model = RuntimeGraph(file_graph(*lines))
     model.build(registry, True, None, partial(Engine, machine=replace(ZEN_3, l2=16 << 10)))
     assert isinstance(model._execution.executor, Engine)
-    assert isinstance(model._execution.executor.plan_for([np.zeros((1, 4, 64, 64), np.float32)]), Plan)
+    assert isinstance(model._execution.executor.plan_for([np.zeros((1, 4, 64, 64), np.float32)]), Runner)
     assert counted
     assert len(counted) <= 7 * 8 // 2  # no part of a chain twice

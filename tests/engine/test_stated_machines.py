@@ -84,7 +84,7 @@ def test_reproducible_chooses_alike_and_computes_equal_bits_on_any_machine(graph
     results = [np.asarray(model(X)) for model in models]
     for result in results[1:]:
         np.testing.assert_array_equal(result, results[0])
-    assert all(plan_of(model, [X]).choices == REPRODUCIBLE for model in models)
+    assert all(plan_of(model, [X]).executable.choices == REPRODUCIBLE for model in models)
 
 
 def test_machines_that_choose_alike_compute_equal_bits_however_steps_are_cut(graph: pnnx.Graph) -> None:
@@ -106,10 +106,10 @@ def test_load_plans_for_the_machine_that_is_given() -> None:
     x = np.zeros((1, 3, 32, 32), np.float32)
     param = bundled("cifar_resnet20")
     words = kuiper.load(param, machine="l2=256K cores=1")
-    assert plan_of(words, [x]).machine == stated(this_machine(), "l2=256K cores=1")
+    assert plan_of(words, [x]).executable.machine == stated(this_machine(), "l2=256K cores=1")
     whole = kuiper.load(param, machine=runnable(SAPPHIRE_RAPIDS))
-    assert plan_of(whole, [x]).machine == plan_of(whole, [x]).choices == runnable(SAPPHIRE_RAPIDS)
-    assert plan_of(kuiper.load(param), [x]).machine == this_machine()
+    assert plan_of(whole, [x]).executable.machine == plan_of(whole, [x]).executable.choices == runnable(SAPPHIRE_RAPIDS)
+    assert plan_of(kuiper.load(param), [x]).executable.machine == this_machine()
 
 
 def test_load_refuses_machines_that_cannot_be_meant() -> None:

@@ -1,4 +1,4 @@
-"""The places that a timeline finds are those of a search among all storages; the work grows with their number."""
+"""The places that a timeline finds are those of a search among all buffers; the work grows with their number."""
 
 from __future__ import annotations
 
@@ -6,44 +6,41 @@ import random
 
 import pytest
 
-from kuiper.engine.arena import place
+from kuiper.engine.arena import place_buffers
+from kuiper.engine.planned_step import Lifetime
 from kuiper.engine.timeline import Places, Timeline
-from kuiper.engine.values import Storage
+from kuiper.engine.values import Buffer
 
 
-def lowest_gap_among_all(storage: Storage, placed: list[Storage]) -> int:
-    """The specification: the lowest place that meets no storage of its time."""
-    assert storage.first is not None
+def lowest_gap_among_all(buffer: Buffer, placed: list[Buffer], lifetimes: dict[Buffer, Lifetime]) -> int:
+    """The specification: the lowest place that meets no buffer of its time."""
+    first, last = lifetimes[buffer]
     offset = 0
-    for other in sorted(placed, key=lambda s: s.offset):
-        assert other.first is not None
-        if other.first <= storage.last and storage.first <= other.last:
-            if other.offset - offset >= storage.floats:
+    for other in sorted(placed, key=lambda each: each.offset):
+        if lifetimes[other].first <= last and first <= lifetimes[other].last:
+            if other.offset - offset >= buffer.floats:
                 break
             offset = max(offset, other.offset + other.floats)
     return offset
 
 
-def random_storages(count: int, longest: int, seed: int) -> list[Storage]:
+def random_buffers(count: int, longest: int, seed: int) -> dict[Buffer, Lifetime]:
     generator = random.Random(seed)
-    storages = []
-    for step in range(count):
-        storage = Storage(generator.randint(1, 40) * 32)
-        storage.used_by(step)
-        storage.used_by(step + generator.randint(0, longest))
-        storages.append(storage)
-    return storages
+    return {
+        Buffer(generator.randint(1, 40) * 32): Lifetime(step, step + generator.randint(0, longest))
+        for step in range(count)
+    }
 
 
 @pytest.mark.parametrize("longest", [1, 5, 200])
 @pytest.mark.parametrize("seed", range(5))
-def test_place_gives_each_storage_the_lowest_place_of_its_time(longest: int, seed: int) -> None:
-    storages = random_storages(120, longest, seed)
-    place(storages)
-    placed: list[Storage] = []
-    for storage in sorted(storages, key=lambda s: (-s.floats, s.first)):
-        assert storage.offset == lowest_gap_among_all(storage, placed)
-        placed.append(storage)
+def test_place_gives_each_buffer_the_lowest_place_of_its_time(longest: int, seed: int) -> None:
+    buffers = random_buffers(120, longest, seed)
+    place_buffers(buffers, buffers)
+    placed: list[Buffer] = []
+    for buffer in sorted(buffers, key=lambda each: (-each.floats, buffers[each].first)):
+        assert buffer.offset == lowest_gap_among_all(buffer, placed, buffers)
+        placed.append(buffer)
 
 
 def test_places_that_touch_become_one() -> None:
@@ -54,7 +51,7 @@ def test_places_that_touch_become_one() -> None:
 
 
 @pytest.mark.parametrize("to_the_end", [False, True])  # a chain, and outputs that are all needed in the end
-def test_the_work_grows_with_the_number_of_storages_not_with_its_square(
+def test_the_work_grows_with_the_number_of_buffers_not_with_its_square(
     to_the_end: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked = 0
@@ -68,12 +65,9 @@ def test_the_work_grows_with_the_number_of_storages_not_with_its_square(
     monkeypatch.setattr(Places, "behind", counting)
     work = []
     for count in (200, 1600):
-        storages = [Storage(64) for _ in range(count)]
-        for step, storage in enumerate(storages):
-            storage.used_by(step)
-            storage.used_by(count if to_the_end else step + 1)
+        buffers = {Buffer(64): Lifetime(step, count if to_the_end else step + 1) for step in range(count)}
         looked = 0
-        place(storages)
+        place_buffers(buffers, buffers)
         work.append(looked)
     assert work[1] < 8 * 2 * work[0]
 

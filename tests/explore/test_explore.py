@@ -286,7 +286,7 @@ def test_explore_shows_mistakes_that_only_make_a_model_slower(monkeypatch: pytes
         raise TypeError("no")
 
     model = kuiper.load(bundled("cifar_resnet20"))
-    monkeypatch.setattr("kuiper.engine.plan.place", fails)
+    monkeypatch.setattr("kuiper.engine.compile.place_buffers", fails)
     with pytest.raises(TypeError):
         model.explore()
     monkeypatch.delenv("KUIPER_STRICT")

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import kuiper
+from kuiper.engine.compile import compile_graph
 from kuiper.engine.engine import Engine
-from kuiper.engine.plan import Plan
 from kuiper.errors import DataTypeError, GraphStateError, ParameterError, ShapeError
 from kuiper.graph import RuntimeGraph
 from kuiper.graph.session import MAX_PIECE
@@ -24,6 +24,7 @@ from kuiper.models import bundled
 from kuiper.models.text.random_decoder import random_decoder
 
 if TYPE_CHECKING:
+    from kuiper.engine.executable import Executable
     from kuiper.graph.session import Session
 
 GRAPH = random_decoder(seed=1, max_position_embeddings=1024)
@@ -214,13 +215,13 @@ def test_a_step_plans_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         session(TOKENS[:1])
 
     warm(model.start(max_length=64))
-    made: list[Plan] = []
+    made: list[Executable] = []
 
-    def counted(*args: Any, **settings: Any) -> Plan:
-        made.append(Plan(*args, **settings))
+    def counted(*args: Any, **settings: Any) -> Executable:
+        made.append(compile_graph(*args, **settings))
         return made[-1]
 
-    monkeypatch.setattr("kuiper.engine.engine.Plan", counted)
+    monkeypatch.setattr("kuiper.engine.engine.compile_graph", counted)
     session = model.start(max_length=64)
     warm(session)
     for token in TOKENS[:40]:
@@ -268,7 +269,7 @@ def test_read_computes_no_logits() -> None:
     assert isinstance(execution.executor, Engine)
     (plan,) = execution.executor._plans.values()
     assert plan is not None
-    names = {card.op.name for stretch in plan.compiled() for card in stretch.steps}
+    names = {card.op.name for segment in plan.executable.compiled() for card in segment.steps}
     assert "model.layers.1.self_attn" in names
     assert not {"head", "model.norm", "model.layers.1.mlp.down_proj+add"} & names
 

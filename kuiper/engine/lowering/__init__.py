@@ -1,21 +1,21 @@
 """How layers become steps: one module per family, each function registered for the layer classes that it knows.
 
     @lowers(Conv2d, FusedConv2d)
-    def lower_convolution(layer, inputs, planner):  ->  the outputs, or None: "not this one, run the layer itself"
+    def lower_convolution(layer, inputs, builder):  ->  the outputs, or None: "not this one, run the layer itself"
 
-A lowering looks at shapes, chooses an algorithm, asks the planner for memory and emits steps. In this order, since a
-step that is emitted stays:
+A lowering looks at shapes, chooses an algorithm, asks the builder for memory and emits steps. If it answers None after
+that, all that it has asked for is taken back (``Builder.attempt``):
 
     1. answer None to what it does not know: other axes, modes, weights that do not fit (the layer says what is wrong)
-    2. planner.on_arena(input)                       float32 inputs, imported if they come from outside; else None
-    3. planner.image(shape) or planner.rows(shape)   memory for the output, perhaps the slice of a concatenation
-    4. planner.pack(key, make)                       weights in kernel order, made once for all plans of the model
-    5. planner.emit(algorithm, make, reads, writes, flops)
+    2. builder.on_arena(input)                       float32 inputs, imported if they come from outside; else None
+    3. builder.image(shape) or builder.rows(shape)   memory for the output, perhaps a part of a concatenation later
+    4. builder.pack(key, make)                       weights in kernel order, made once for all plans of the model
+    5. builder.emit(algorithm, make, reads, writes, flops)
 
 What a lowering or ``make`` raises is a mistake, and told as one (``kuiper.graph.fallback``); to decline is to answer
 None.
 
-``make`` builds the Step later, when every storage has its place in the arena; until then offsets are not known.
+``make`` builds the Step later, when every buffer has its place in the arena; until then offsets are not known.
 
 A lowering is found by the layer's exact class: a student's own layer under the same operator type, or a subclass of
 kuiper's, runs as it is. kuiper's activations are lowered as ``Elementwise``, by the ``function`` that they are. The

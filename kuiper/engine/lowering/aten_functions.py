@@ -12,12 +12,12 @@ from kuiper.engine.values import AnyValue, HostValue, Value
 from kuiper.layers.operators.aten_functions import AtenFunction
 
 if TYPE_CHECKING:
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
 
 Arguments = list[Any]
 """Those of the schema: tensors as values, settings as the numbers, lists and Nones that they are."""
 
-FunctionLowering = Callable[["Planner", Arguments], "Sequence[AnyValue] | None"]
+FunctionLowering = Callable[["Builder", Arguments], "Sequence[AnyValue] | None"]
 F = TypeVar("F", bound=FunctionLowering)
 
 _lowerings: dict[str, FunctionLowering] = {}
@@ -34,10 +34,10 @@ def lowers_function(*types: str) -> Callable[[F], F]:
 
 
 @lowers(AtenFunction)
-def lower_aten_function(layer: AtenFunction, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_aten_function(layer: AtenFunction, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """The function, if there is a lowering for its type."""
     lowering = _lowerings.get(layer.op.type)
-    return None if lowering is None else lowering(planner, [_argument(value) for value in inputs])
+    return None if lowering is None else lowering(builder, [_argument(value) for value in inputs])
 
 
 def _argument(value: AnyValue) -> Any:
@@ -55,9 +55,9 @@ def settings_of(arguments: Sequence[Any], defaults: Sequence[Any]) -> list[Any]:
     return [*arguments, *defaults[len(arguments) :]]
 
 
-def float_tensors(planner: Planner, arguments: Sequence[Any]) -> list[Value] | None:
+def float_tensors(builder: Builder, arguments: Sequence[Any]) -> list[Value] | None:
     """Arguments that are all float32 tensors, on the arena; None if one is something else."""
     if not all(isinstance(argument, (Value, HostValue)) for argument in arguments):
         return None
-    found = [planner.on_arena(argument) for argument in arguments]
+    found = [builder.on_arena(argument) for argument in arguments]
     return None if any(value is None for value in found) else [value for value in found if value is not None]

@@ -28,8 +28,8 @@ from kuiper.layers.operators.tril import Tril
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kuiper.engine.builder import Builder
     from kuiper.engine.lowering.aten_functions import Arguments
-    from kuiper.engine.planner import Planner
 
 _X: Instruction = ("load", 0, 0)
 _Y: Instruction = ("load", 1, 0)
@@ -40,44 +40,44 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float))
 
 
-def _computed(planner: Planner, operands: list[Value], *program: Instruction) -> Value:
+def _computed(builder: Builder, operands: list[Value], *program: Instruction) -> Value:
     """What the program makes of operands that broadcast: the current operator's output."""
     shape = np.broadcast_shapes(*(operand.shape for operand in operands))
-    out = memory_like(planner, operands[0], shape)
-    emit_elementwise(planner, Code(program, tuple(range(len(operands)))), operands, out)
+    out = memory_like(builder, operands[0], shape)
+    emit_elementwise(builder, Code(program, tuple(range(len(operands)))), operands, out)
     return out
 
 
 def _with_axes(x: Value, *index: Any) -> Value:
-    return Value(x.storage, x.view[index])
+    return Value(x.buffer, x.view[index])
 
 
 @lowers_function("aten::logit")
-def lower_logit(planner: Planner, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_logit(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
     """torch.logit: log(x / (1 - x))."""
-    found, eps = float_tensors(planner, arguments[:1]), arguments[1] if len(arguments) > 1 else None
+    found, eps = float_tensors(builder, arguments[:1]), arguments[1] if len(arguments) > 1 else None
     if found is None or not found[0].shape or not (eps is None or _is_number(eps)) or not _few_axes(*found):
         return None
     clipped: tuple[Instruction, ...] = (_X,) if eps is None else (_X, ("clip", eps, 1 - eps))
     return [
-        _computed(planner, found, *clipped, ("constant", 1, 0), *clipped, ("sub", 0, 0), ("div", 0, 0), ("log", 0, 0))
+        _computed(builder, found, *clipped, ("constant", 1, 0), *clipped, ("sub", 0, 0), ("div", 0, 0), ("log", 0, 0))
     ]
 
 
 @lowers_function("aten::outer")
-def lower_outer(planner: Planner, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_outer(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
     """torch.outer."""
-    found = float_tensors(planner, arguments)
+    found = float_tensors(builder, arguments)
     if found is None or [value.view.ndim for value in found] != [1, 1]:
         return None
     x, y = found
-    return [_computed(planner, [_with_axes(x, slice(None), None), _with_axes(y, None)], _X, _Y, ("mul", 0, 0))]
+    return [_computed(builder, [_with_axes(x, slice(None), None), _with_axes(y, None)], _X, _Y, ("mul", 0, 0))]
 
 
 @lowers_function("aten::addr")
-def lower_addr(planner: Planner, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_addr(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
     """torch.addr: beta x + alpha a b, of two rows a and b."""
-    found, (beta, alpha) = float_tensors(planner, arguments[:3]), settings_of(arguments[3:], (1, 1))
+    found, (beta, alpha) = float_tensors(builder, arguments[:3]), settings_of(arguments[3:], (1, 1))
     if (
         found is None
         or [value.view.ndim for value in found[1:]] != [1, 1]
@@ -89,28 +89,28 @@ def lower_addr(planner: Planner, arguments: Arguments) -> Sequence[AnyValue] | N
         return None
     scaled = [_X, ("constant", beta, 0), ("mul", 0, 0), _Y, ("load", 2, 0), ("mul", 0, 0), ("constant", alpha, 0)]
     operands = [x, _with_axes(a, slice(None), None), _with_axes(b, None)]
-    return [_computed(planner, operands, *scaled, ("mul", 0, 0), ("add", 0, 0))]
+    return [_computed(builder, operands, *scaled, ("mul", 0, 0), ("add", 0, 0))]
 
 
 @lowers_function("aten::kron")
-def lower_kron(planner: Planner, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_kron(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
     """torch.kron of two matrices: every number of the one times the whole other."""
-    found = float_tensors(planner, arguments)
+    found = float_tensors(builder, arguments)
     if found is None or [value.view.ndim for value in found] != [2, 2]:
         return None
     x, y = found
     (a, b), (c, d) = x.shape, y.shape
-    out = memory_by_rows(planner, (a * c, b * d))
+    out = memory_by_rows(builder, (a * c, b * d))
     operands = [_with_axes(x, slice(None), None, slice(None), None), _with_axes(y, None, slice(None), None)]
-    target = Value(out.storage, out.view.reshape(a, c, b, d))
-    emit_elementwise(planner, Code((_X, _Y, ("mul", 0, 0)), (0, 1)), operands, target)
+    target = Value(out.buffer, out.view.reshape(a, c, b, d))
+    emit_elementwise(builder, Code((_X, _Y, ("mul", 0, 0)), (0, 1)), operands, target)
     return [out]
 
 
 @lowers_function("aten::diff")
-def lower_diff(planner: Planner, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_diff(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
     """torch.diff, once, without numbers put in front or behind."""
-    found = float_tensors(planner, arguments[:1])
+    found = float_tensors(builder, arguments[:1])
     n, dim, before, after = settings_of(arguments[1:], (1, -1, None, None))
     if found is None or n != 1 or before is not None or after is not None or not isinstance(dim, int):
         return None
@@ -119,56 +119,56 @@ def lower_diff(planner: Planner, arguments: Arguments) -> Sequence[AnyValue] | N
     if not -rank <= dim < rank or x.shape[dim] < 2 or not _few_axes(x):
         return None
     axis, size = dim % rank, x.shape[dim] - 1
-    return [_computed(planner, [narrow(x, axis, 1, size), narrow(x, axis, 0, size)], _X, _Y, ("sub", 0, 0))]
+    return [_computed(builder, [narrow(x, axis, 1, size), narrow(x, axis, 0, size)], _X, _Y, ("sub", 0, 0))]
 
 
 @lowers(IsNaN)
-def lower_isnan(layer: IsNaN, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_isnan(layer: IsNaN, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """torch.isnan: only NaN is not equal to itself."""
-    x = _tensor(planner, inputs[0])
-    return None if x is None else [_compared(planner, "ne", x, x)]
+    x = _tensor(builder, inputs[0])
+    return None if x is None else [_compared(builder, "ne", x, x)]
 
 
 @lowers(IsInf)
-def lower_isinf(layer: IsInf, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_isinf(layer: IsInf, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """torch.isinf."""
-    x = _tensor(planner, inputs[0]) if layer.op.type == "aten::isinf" else None
-    return None if x is None else [_compared(planner, "eq", _magnitude(planner, x), _number(planner, math.inf))]
+    x = _tensor(builder, inputs[0]) if layer.op.type == "aten::isinf" else None
+    return None if x is None else [_compared(builder, "eq", _magnitude(builder, x), _number(builder, math.inf))]
 
 
 @lowers_function("aten::isfinite")
-def lower_isfinite(planner: Planner, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_isfinite(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
     """torch.isfinite."""
-    x = _tensor(planner, arguments[0])
-    return None if x is None else [_compared(planner, "lt", _magnitude(planner, x), _number(planner, math.inf))]
+    x = _tensor(builder, arguments[0])
+    return None if x is None else [_compared(builder, "lt", _magnitude(builder, x), _number(builder, math.inf))]
 
 
 @lowers_function("aten::isposinf")
-def lower_isposinf(planner: Planner, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_isposinf(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
     """torch.isposinf."""
-    x = _tensor(planner, arguments[0])
-    return None if x is None else [_compared(planner, "eq", x, _number(planner, math.inf))]
+    x = _tensor(builder, arguments[0])
+    return None if x is None else [_compared(builder, "eq", x, _number(builder, math.inf))]
 
 
 @lowers_function("aten::isneginf")
-def lower_isneginf(planner: Planner, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_isneginf(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
     """torch.isneginf."""
-    x = _tensor(planner, arguments[0])
-    return None if x is None else [_compared(planner, "eq", x, _number(planner, -math.inf))]
+    x = _tensor(builder, arguments[0])
+    return None if x is None else [_compared(builder, "eq", x, _number(builder, -math.inf))]
 
 
 @lowers(Tril)
-def lower_tril(layer: Tril, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_tril(layer: Tril, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """torch.tril and torch.triu: a mask that is known chooses between x and 0."""
-    x = _tensor(planner, inputs[0])
+    x = _tensor(builder, inputs[0])
     if x is None or x.view.ndim < 2 or any(isinstance(value, Value) for value in inputs[1:]):
         return None
     settings = [value.example for value in inputs[1:] if isinstance(value, HostValue) and value.constant]
     if len(settings) < len(inputs) - 1:
         return None
-    mask = planner.typed_constant(layer.forward(np.ones(x.shape[-2:], np.bool_), *settings))
-    out = typed_like(planner, [x], x.shape, np.dtype(np.float32))
-    emit_typed(planner, "where", out, [mask, x, _number(planner, 0)])
+    mask = builder.typed_constant(layer.forward(np.ones(x.shape[-2:], np.bool_), *settings))
+    out = typed_like(builder, [x], x.shape, np.dtype(np.float32))
+    emit_typed(builder, "where", out, [mask, x, _number(builder, 0)])
     return [out]
 
 
@@ -176,23 +176,23 @@ def _few_axes(*found: Value) -> bool:
     return all(value.view.ndim <= MAX_NDIM for value in found)
 
 
-def _tensor(planner: Planner, argument: Any) -> Value | None:
+def _tensor(builder: Builder, argument: Any) -> Value | None:
     """A float32 tensor of some axes on the arena."""
-    found = float_tensors(planner, [argument])
+    found = float_tensors(builder, [argument])
     return found[0] if found and found[0].shape and _few_axes(*found) else None
 
 
-def _number(planner: Planner, number: float) -> Value:
-    return planner.constant(np.asarray(number, np.float32))
+def _number(builder: Builder, number: float) -> Value:
+    return builder.constant(np.asarray(number, np.float32))
 
 
-def _magnitude(planner: Planner, x: Value) -> Value:
-    out = planner.rows(x.shape, output=None)
-    emit_elementwise(planner, Code((_X, ("abs", 0, 0))), [x], out)
+def _magnitude(builder: Builder, x: Value) -> Value:
+    out = builder.rows(x.shape, fixed=True)
+    emit_elementwise(builder, Code((_X, ("abs", 0, 0))), [x], out)
     return out
 
 
-def _compared(planner: Planner, operation: str, x: Value, y: Value) -> Value:
-    out = typed_like(planner, [x], x.shape, _BOOL)
-    emit_typed(planner, operation, out, [x, y])
+def _compared(builder: Builder, operation: str, x: Value, y: Value) -> Value:
+    out = typed_like(builder, [x], x.shape, _BOOL)
+    emit_typed(builder, operation, out, [x, y])
     return out

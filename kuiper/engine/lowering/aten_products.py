@@ -20,70 +20,70 @@ from kuiper.engine.values import AnyValue, Value
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kuiper.engine.builder import Builder
     from kuiper.engine.lowering.aten_functions import Arguments
-    from kuiper.engine.planner import Planner
 
 
 @lowers_function("aten::dot", "aten::linalg_vecdot")
-def lower_vecdot(planner: Planner, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_vecdot(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
     """torch.dot and torch.linalg.vecdot."""
-    found, dim = float_tensors(planner, arguments[:2]), arguments[2] if len(arguments) > 2 else -1
+    found, dim = float_tensors(builder, arguments[:2]), arguments[2] if len(arguments) > 2 else -1
     pair = None if found is None else _as_pair(found, dim)
-    return None if pair is None else [_dots(planner, *pair)]
+    return None if pair is None else [_dots(builder, *pair)]
 
 
 @lowers_function("aten::inner")
-def lower_inner(planner: Planner, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_inner(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
     """torch.inner of rows and matrices: each row of the one times each row of the other."""
-    found = float_tensors(planner, arguments)
+    found = float_tensors(builder, arguments)
     if found is None or not all(value.view.ndim in (1, 2) for value in found):
         return None
     x, y = found
     if x.shape[-1] != y.shape[-1]:
         return None
     rows, columns = x.view.reshape(-1, x.shape[-1]), y.view.reshape(-1, y.shape[-1]).T
-    out = memory_by_rows(planner, (len(rows), columns.shape[1]), output=None)
-    emit_product(planner, Value(x.storage, rows), Value(y.storage, columns), out)
-    return [Value(out.storage, out.view.reshape((*x.shape[:-1], *y.shape[:-1])))]
+    out = memory_by_rows(builder, (len(rows), columns.shape[1]), fixed=True)
+    emit_product(builder, Value(x.buffer, rows), Value(y.buffer, columns), out)
+    return [Value(out.buffer, out.view.reshape((*x.shape[:-1], *y.shape[:-1])))]
 
 
 @lowers_function("aten::addmv")
-def lower_addmv(planner: Planner, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_addmv(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
     """torch.addmv: beta x + alpha (matrix @ vector)."""
-    found, scales = float_tensors(planner, arguments[:3]), settings_of(arguments[3:], (1, 1))
+    found, scales = float_tensors(builder, arguments[:3]), settings_of(arguments[3:], (1, 1))
     if found is None or not all(isinstance(one, (int, float)) for one in scales):
         return None
     (x, matrix, vector), (beta, alpha) = found, scales
     if [value.view.ndim for value in found] != [1, 2, 1] or matrix.shape != (*x.shape, *vector.shape):
         return None
-    product = memory_by_rows(planner, x.shape, output=None)
-    column, target = Value(vector.storage, vector.view[:, None]), Value(product.storage, product.view[:, None])
-    emit_product(planner, matrix, column, target)
-    out = memory_by_rows(planner, x.shape)
+    product = memory_by_rows(builder, x.shape, fixed=True)
+    column, target = Value(vector.buffer, vector.view[:, None]), Value(product.buffer, product.view[:, None])
+    emit_product(builder, matrix, column, target)
+    out = memory_by_rows(builder, x.shape)
     program: list[Instruction] = [
         ("load", 0, 0), ("constant", beta, 0), ("mul", 0, 0),
         ("load", 1, 0), ("constant", alpha, 0), ("mul", 0, 0), ("add", 0, 0),
     ]  # fmt: skip
-    emit_elementwise(planner, Code(tuple(program), (0, 1)), [x, product], out)
+    emit_elementwise(builder, Code(tuple(program), (0, 1)), [x, product], out)
     return [out]
 
 
 @lowers_function("aten::cosine_similarity")
-def lower_cosine_similarity(planner: Planner, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_cosine_similarity(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
     """F.cosine_similarity: x y / (|x| |y|), no length below eps."""
-    found = float_tensors(planner, arguments[:2])
+    found = float_tensors(builder, arguments[:2])
     dim, eps = settings_of(arguments[2:], (1, 1e-8))
     pair = None if found is None or not isinstance(eps, (int, float)) else _as_pair(found, dim)
     if pair is None:
         return None
     x, y = pair
-    operands = [_dots(planner, x, y), _dots(planner, x, x), _dots(planner, y, y)]
+    operands = [_dots(builder, x, y), _dots(builder, x, x), _dots(builder, y, y)]
     lengths: list[Instruction] = []
     for i in (1, 2):
         lengths += [("load", i, 0), ("sqrt", 0, 0), ("constant", eps, 0), ("max", 0, 0)]
     program: list[Instruction] = [("load", 0, 0), *lengths[:4], ("div", 0, 0), *lengths[4:], ("div", 0, 0)]
-    out = memory_by_rows(planner, operands[0].shape)
-    emit_elementwise(planner, Code(tuple(program), (0, 1, 2)), operands, out)
+    out = memory_by_rows(builder, operands[0].shape)
+    emit_elementwise(builder, Code(tuple(program), (0, 1, 2)), operands, out)
     return [out]
 
 
@@ -96,16 +96,16 @@ def _as_pair(found: list[Value], dim: Any) -> tuple[Value, Value] | None:
     if not isinstance(dim, int) or not 0 < rank <= MAX_NDIM or not -rank <= dim < rank:
         return None
     wide = [value.view[(None,) * (rank - value.view.ndim)] for value in found]
-    x, y = (Value(value.storage, np.moveaxis(view, dim, -1)) for value, view in zip(found, wide, strict=True))
+    x, y = (Value(value.buffer, np.moveaxis(view, dim, -1)) for value, view in zip(found, wide, strict=True))
     return (x, y) if x.shape[-1] == y.shape[-1] else None
 
 
-def _dots(planner: Planner, x: Value, y: Value) -> Value:
+def _dots(builder: Builder, x: Value, y: Value) -> Value:
     """The sum of x * y (..., k) over the last axis."""
     shape = np.broadcast_shapes(x.shape, y.shape, (1, 1))  # a row for each sum
-    products = planner.rows(shape, output=None)
-    emit_elementwise(planner, Code((("load", 0, 0), ("load", 1, 0), ("mul", 0, 0)), (0, 1)), [x, y], products)
-    sums = memory_by_rows(planner, shape[:-1], output=None)
-    ones = planner.constant(np.ones((shape[-1], 1), np.float32))
-    emit_product(planner, products, ones, Value(sums.storage, sums.view[..., None]))
-    return Value(sums.storage, sums.view.reshape(shape[:-1] if max(x.view.ndim, y.view.ndim) > 1 else ()))
+    products = builder.rows(shape, fixed=True)
+    emit_elementwise(builder, Code((("load", 0, 0), ("load", 1, 0), ("mul", 0, 0)), (0, 1)), [x, y], products)
+    sums = memory_by_rows(builder, shape[:-1], fixed=True)
+    ones = builder.constant(np.ones((shape[-1], 1), np.float32))
+    emit_product(builder, products, ones, Value(sums.buffer, sums.view[..., None]))
+    return Value(sums.buffer, sums.view.reshape(shape[:-1] if max(x.view.ndim, y.view.ndim) > 1 else ()))

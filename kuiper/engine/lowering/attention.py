@@ -39,7 +39,7 @@ from kuiper.layers.operators.scaled_dot_product_attention import ScaledDotProduc
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.layers.layer import Array
 
 # Second-level caches that a block of scores would fill, and rows for which it is worth packing all keys and values.
@@ -53,55 +53,55 @@ _ADD = Code((("load", 0, 0), ("load", 1, 0), ("add", 0, 0)), (0, 1))
 
 
 @lowers(ScaledDotProductAttention)
-def lower_attention(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_attention(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """F.scaled_dot_product_attention with a mask, a causal one, or none."""
     given = [value for value in inputs[3:] if not _is_none(value)]
     if layer.is_causal and given:
         return None
-    return lower_masked(inputs[:3], given, planner, layer.scale, layer.is_causal)
+    return lower_masked(inputs[:3], given, builder, layer.scale, layer.is_causal)
 
 
 @lowers(FusedAttention)
-def lower_fused(layer: FusedAttention, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_fused(layer: FusedAttention, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """kuiper.FusedAttention, whose ``fill`` is as good as added: see the pass that makes it."""
-    key = planner.on_arena(inputs[1])
+    key = builder.on_arena(inputs[1])
     if key is None or key.view.ndim < 2:
         return None
-    plain = Value(key.storage, key.view.swapaxes(-1, -2)) if layer.keys_turned else key
+    plain = Value(key.buffer, key.view.swapaxes(-1, -2)) if layer.keys_turned else key
     given = inputs[3:]
     if layer.fills:
-        added = [_filled(planner, value, layer.fill, layer.fill_where) for value in given]
+        added = [_filled(builder, value, layer.fill, layer.fill_where) for value in given]
         given = [value for value in added if value is not None]
         if len(given) < len(added):
             return None
-    return lower_masked([inputs[0], plain, inputs[2]], given, planner, layer.scale, zeros=layer.zeros)
+    return lower_masked([inputs[0], plain, inputs[2]], given, builder, layer.scale, zeros=layer.zeros)
 
 
-def _filled(planner: Planner, condition: AnyValue, fill: np.float32, where: bool) -> Value | None:
+def _filled(builder: Builder, condition: AnyValue, fill: np.float32, where: bool) -> Value | None:
     """``fill`` where bools are as ``where`` says, 0 elsewhere; made once for all who ask."""
-    mask = planner.tensor(condition)
+    mask = builder.tensor(condition)
     if mask is None or mask.view.dtype != np.bool_ or not mask.view.ndim:
         return None
     numbers = (fill, np.float32(0)) if where else (np.float32(0), fill)
 
     def made() -> Value:
-        added = emit_choice(planner, mask, *numbers)
+        added = emit_choice(builder, mask, *numbers)
         assert added is not None
         return added
 
-    return planner.in_form(mask, ("filled", float(fill), where), made)
+    return builder.in_form(mask, ("filled", float(fill), where), made)
 
 
 def lower_masked(
     qkv: list[AnyValue],
     given: list[AnyValue],
-    planner: Planner,
+    builder: Builder,
     scale: float | None,
     causal: bool = False,
     zeros: bool = True,
 ) -> Sequence[AnyValue] | None:
     """Attention with a mask that is given, the causal one, or none; ``zeros`` for a query that sees nothing, or NaN."""
-    q, k, v = (planner.on_arena(value) for value in qkv)
+    q, k, v = (builder.on_arena(value) for value in qkv)
     if q is None or k is None or v is None:
         return None
     shape = scores_shape(q.shape, k.shape, v.shape)
@@ -113,24 +113,24 @@ def lower_masked(
     elif given:
         mask = constant_mask(given[0], shape)
         if mask is None:
-            mask = _computed_mask(planner, given[0], shape)
+            mask = _computed_mask(builder, given[0], shape)
         if mask is None:
             return None
     if isinstance(mask, np.ndarray) and not mask.any():
         mask = None  # of zeros
-    out = memory_of_product(planner, (*shape[:-1], v.shape[-1]))
-    emit_attention(planner, (q, k, v), out, mask, scale, zeros=zeros and isinstance(mask, Value))
+    out = memory_of_product(builder, (*shape[:-1], v.shape[-1]))
+    emit_attention(builder, (q, k, v), out, mask, scale, zeros=zeros and isinstance(mask, Value))
     return [out]
 
 
-def _computed_mask(planner: Planner, value: AnyValue, shape: tuple[int, ...]) -> Value | None:
+def _computed_mask(builder: Builder, value: AnyValue, shape: tuple[int, ...]) -> Value | None:
     """A mask that the graph computes as what is added to scores of this shape; None if it cannot be."""
     example = value.view if isinstance(value, Value) else value.example
     if not isinstance(example, np.ndarray) or example.ndim == 0 or not _broadcasts(example.shape, shape):
         return None
     if example.dtype == np.bool_:
-        return emit_choice(planner, value, np.float32(0), np.float32(-np.inf))
-    return planner.on_arena(value)
+        return emit_choice(builder, value, np.float32(0), np.float32(-np.inf))
+    return builder.on_arena(value)
 
 
 def scores_shape(q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...]) -> tuple[int, ...] | None:
@@ -173,7 +173,7 @@ def _broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
 
 
 def emit_attention(
-    planner: Planner,
+    builder: Builder,
     qkv: tuple[Value, Value, Value],
     out: Value,
     mask: Array | Value | None = None,
@@ -188,24 +188,24 @@ def emit_attention(
     q, k, v = qkv
     stack, columns = out.shape[:-2], k.shape[-2]
     shape = (*stack, q.shape[-2], columns)
-    q, k, v = (Value(x.storage, np.broadcast_to(x.view, (*stack, *x.shape[-2:]))) for x in (q, k, v))
+    q, k, v = (Value(x.buffer, np.broadcast_to(x.view, (*stack, *x.shape[-2:]))) for x in (q, k, v))
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
-    added = planner.constant(mask) if isinstance(mask, np.ndarray) else mask
-    parts = [(slice(None),)] if in_one else list(blocks(shape, _CACHES * second_level_floats(planner.machine)))
+    added = builder.constant(mask) if isinstance(mask, np.ndarray) else mask
+    parts = [(slice(None),)] if in_one else list(blocks(shape, _CACHES * second_level_floats(builder.machine)))
     width = _row_width(columns)
-    memory = planner.scratch(max(q.view[part][..., 0].size for part in parts) * width)
+    memory = builder.scratch(max(q.view[part][..., 0].size for part in parts) * width)
     for part in parts:
         matrices = part[: len(stack)]
         rows = q.view[part]
         room = memory.view[: rows[..., 0].size * width].reshape(*rows.shape[:-1], width)
-        scores = Value(memory.storage, room[..., :columns])
+        scores = Value(memory.buffer, room[..., :columns])
         keys, values = k.view[matrices].swapaxes(-1, -2), v.view[matrices]
-        emit_product(planner, Value(q.storage, rows), Value(k.storage, keys), scores, scale)
+        emit_product(builder, Value(q.buffer, rows), Value(k.buffer, keys), scores, scale)
         if added is not None:
-            own = Value(added.storage, np.broadcast_to(added.view, shape)[part])
-            emit_elementwise(planner, _ADD, [scores, own], scores)
-        emit_softmax(planner, scores, scores, len(shape) - 1, zeros=zeros)
-        emit_product(planner, scores, Value(v.storage, values), Value(out.storage, out.view[part]))
+            own = Value(added.buffer, np.broadcast_to(added.view, shape)[part])
+            emit_elementwise(builder, _ADD, [scores, own], scores)
+        emit_softmax(builder, scores, scores, len(shape) - 1, zeros=zeros)
+        emit_product(builder, scores, Value(v.buffer, values), Value(out.buffer, out.view[part]))
     return scores
 
 

@@ -17,19 +17,19 @@ from kuiper.layers.operators.onnx_contrib_attention import AttentionMask
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
 
 _EXACT = 1 << 24
 """Whole numbers up to here are float32 numbers, too."""
 
 
 @lowers(AttentionMask)
-def lower_attention_mask(layer: AttentionMask, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_attention_mask(layer: AttentionMask, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """A mask (b, t) or (b, s, t) of whole numbers, or (b,) of lengths, for queries that may look ahead."""
     if len(inputs) != 3 or layer.op.bool_param("unidirectional", False):
         return None
     query, key, given = inputs
-    mask = planner.tensor(given)
+    mask = builder.tensor(given)
     if mask is None or mask.view.dtype.kind != "i" or (isinstance(given, HostValue) and given.constant):
         return None
     b, s, t = query.shape[0], query.shape[-2], key.shape[-2]
@@ -38,40 +38,40 @@ def lower_attention_mask(layer: AttentionMask, inputs: list[AnyValue], planner: 
     hidden = np.float32(layer.op.float_param("mask_filter_value", -10000.0))
 
     def made() -> Value:
-        added = emit_choice(planner, _shown(planner, mask, t), np.float32(0), hidden)
+        added = emit_choice(builder, _shown(builder, mask, t), np.float32(0), hidden)
         assert added is not None
         return added
 
-    added = planner.in_form(mask, ("shown keys", t, float(hidden)), made)
+    added = builder.in_form(mask, ("shown keys", t, float(hidden)), made)
     rows = added.view[:, None] if mask.view.ndim == 3 else added.view[:, None, None]
-    return [Value(added.storage, np.broadcast_to(rows, (b, 1, s, t)))]
+    return [Value(added.buffer, np.broadcast_to(rows, (b, 1, s, t)))]
 
 
 @lowers(MaskIndex)
-def lower_mask_index(layer: MaskIndex, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_mask_index(layer: MaskIndex, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """How many entries of each row are 1: a sum of floats, which are exact up to 2^24."""
-    mask = planner.tensor(inputs[0])
+    mask = builder.tensor(inputs[0])
     if mask is None or mask.view.dtype.kind != "i" or mask.view.ndim != 2 or not layer.op.bool_param("is_mask", True):
         return None
     if mask.shape[1] > _EXACT:
         return None
-    ones, numbers = planner.typed(mask.shape, np.dtype(np.bool_)), planner.rows(mask.shape, output=None, padded=False)
-    emit_typed(planner, "eq", ones, [mask, planner.typed_constant(np.ones((), np.int64))])
-    emit_typed(planner, "copy", numbers, [ones])
-    count = last_axis_sum(planner, numbers)
-    out = planner.typed(mask.shape[:1], np.dtype(np.int32))
-    emit_typed(planner, "copy", out, [count])
+    ones, numbers = builder.typed(mask.shape, np.dtype(np.bool_)), builder.rows(mask.shape, fixed=True, padded=False)
+    emit_typed(builder, "eq", ones, [mask, builder.typed_constant(np.ones((), np.int64))])
+    emit_typed(builder, "copy", numbers, [ones])
+    count = last_axis_sum(builder, numbers)
+    out = builder.typed(mask.shape[:1], np.dtype(np.int32))
+    emit_typed(builder, "copy", out, [count])
     return [out]
 
 
-def _shown(planner: Planner, mask: Value, t: int) -> Value:
+def _shown(builder: Builder, mask: Value, t: int) -> Value:
     """Which of t keys a mask shows, (b, t) or (b, s, t)."""
     if mask.view.ndim == 1:
         operation, shape = "gt", (*mask.shape, t)
-        operands = [Value(mask.storage, mask.view[:, None]), planner.typed_constant(np.arange(t))]
+        operands = [Value(mask.buffer, mask.view[:, None]), builder.typed_constant(np.arange(t))]
     else:
         operation, shape = "gt", mask.shape
-        operands = [mask, planner.typed_constant(np.zeros((), np.int64))]
-    shown = planner.typed(shape, np.dtype(np.bool_))
-    emit_typed(planner, operation, shown, operands)
+        operands = [mask, builder.typed_constant(np.zeros((), np.int64))]
+    shown = builder.typed(shape, np.dtype(np.bool_))
+    emit_typed(builder, operation, shown, operands)
     return shown

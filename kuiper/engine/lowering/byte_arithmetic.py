@@ -17,36 +17,36 @@ from kuiper.layers.operators.onnx_contrib_quantized import QLinearArithmetic, fu
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
 
 _OPERATIONS = 4  # for each number
 
 
 @lowers(QuantizedAdd)
-def lower_quantized_add(layer: QuantizedAdd, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_quantized_add(layer: QuantizedAdd, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """What a pass has made of a sum of floats."""
-    operands = _operands(planner, inputs)
+    operands = _operands(builder, inputs)
     scales = [np.float32(scale) for scale in layer.scales]
-    return None if operands is None else _added(planner, operands, scales, [*layer.zeros, int(layer.zero)])
+    return None if operands is None else _added(builder, operands, scales, [*layer.zeros, int(layer.zero)])
 
 
 @lowers(QLinearArithmetic)
-def lower_qlinear_arithmetic(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_qlinear_arithmetic(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """QLinearAdd and QLinearMul of tensors that broadcast, one of which may be a constant."""
     given = by_name(layer, inputs, "A A_scale A_zero_point B B_scale B_zero_point C_scale C_zero_point")
     scales = [number_of(given, f"{word}_scale") for word in "ABC"]
     zeros = [number_of(given, f"{word}_zero_point") for word in "ABC"]
     if None in scales or None in zeros:
         return None
-    operands = _operands(planner, [given["A"], given["B"]])
+    operands = _operands(builder, [given["A"], given["B"]])
     function = _added if layer.op.type == "QLinearAdd" else _multiplied
     settled = [np.float32(scale) for scale in scales], [int(zero) for zero in zeros]
-    return None if operands is None else function(planner, operands, *settled)
+    return None if operands is None else function(builder, operands, *settled)
 
 
-def _operands(planner: Planner, inputs: Sequence[AnyValue]) -> list[Value] | None:
+def _operands(builder: Builder, inputs: Sequence[AnyValue]) -> list[Value] | None:
     """Two tensors of bytes of one type on the arena; None if they are none, or do not broadcast."""
-    found = [planner.tensor(value) for value in inputs]
+    found = [builder.tensor(value) for value in inputs]
     operands = [value for value in found if value is not None]
     kinds = {value.view.dtype for value in operands}
     fits = len(operands) == 2 and len(kinds) == 1 and kinds <= set(BYTES) and common_shape(operands) is not None
@@ -54,7 +54,7 @@ def _operands(planner: Planner, inputs: Sequence[AnyValue]) -> list[Value] | Non
 
 
 def _added(
-    planner: Planner, operands: list[Value], scales: list[np.float32], zeros: list[int]
+    builder: Builder, operands: list[Value], scales: list[np.float32], zeros: list[int]
 ) -> Sequence[AnyValue] | None:
     order = [0, 1]
     if operands[0].view.size == 1 < operands[1].view.size:
@@ -63,31 +63,31 @@ def _added(
     zero_a, zero_b = (zeros[k] for k in order)
     fixed = np.float32(zeros[2]) - fused(ratio_a, zero_a, ratio_b * np.float32(zero_b))
     numbers = {"ratio_a": float(ratio_a), "ratio_b": float(ratio_b), "fixed": float(fixed)}
-    return _emit(planner, "sum of bytes", ByteSum, [operands[k] for k in order], numbers)
+    return _emit(builder, "sum of bytes", ByteSum, [operands[k] for k in order], numbers)
 
 
 def _multiplied(
-    planner: Planner, operands: list[Value], scales: list[np.float32], zeros: list[int]
+    builder: Builder, operands: list[Value], scales: list[np.float32], zeros: list[int]
 ) -> Sequence[AnyValue] | None:
     order = [1, 0] if operands[0].view.size < operands[1].view.size else [0, 1]  # the one that repeats is the second
     ratio = scales[0] * scales[1] / scales[2]
     numbers = {"ratio": float(ratio), "zero_a": zeros[order[0]], "zero_b": zeros[order[1]], "zero": zeros[2]}
-    return _emit(planner, "product of bytes", ByteProduct, [operands[k] for k in order], numbers)
+    return _emit(builder, "product of bytes", ByteProduct, [operands[k] for k in order], numbers)
 
 
 def _emit(
-    planner: Planner, name: str, step: type[ByteArithmetic], operands: list[Value], numbers: dict[str, float]
+    builder: Builder, name: str, step: type[ByteArithmetic], operands: list[Value], numbers: dict[str, float]
 ) -> Sequence[AnyValue]:
     """Add the step of both operands as they lie."""
     shape, dtype = common_shape(operands), operands[0].view.dtype
     assert shape is not None
-    out, limits = memory_like(planner, operands, shape, dtype), np.iinfo(dtype)
-    spread = [Value(value.storage, np.broadcast_to(value.view, shape)) for value in operands]
+    out, limits = memory_like(builder, operands, shape, dtype), np.iinfo(dtype)
+    spread = [Value(value.buffer, np.broadcast_to(value.view, shape)) for value in operands]
     ends = {"low": limits.min, "high": limits.max, "flip": 128 if dtype == np.int8 else 0}
 
     def make() -> ByteArithmetic:
         places = [(value.byte_offset, value.view.strides) for value in (out, *spread)]
         return step({**numbers, **ends}, shape, places)
 
-    planner.emit(name, make, reads=operands, writes=[out], flops=_OPERATIONS * out.view.size)
+    builder.emit(name, make, reads=operands, writes=[out], flops=_OPERATIONS * out.view.size)
     return [out]

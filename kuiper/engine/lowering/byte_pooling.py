@@ -25,13 +25,13 @@ from kuiper.layers.operators.onnx_pool import OnnxMaxPool
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.layers.layer import Array
     from kuiper.layers.window import Window
 
 
 @lowers(OnnxMaxPool)
-def lower_max_pool_of_bytes(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_max_pool_of_bytes(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """The largest byte of each window of an image."""
     if len(layer.op.outputs) != 1 or len(inputs[0].shape) != 4 or len(layer.window.written.kernel) != 2:
         return None
@@ -40,16 +40,16 @@ def lower_max_pool_of_bytes(layer: Any, inputs: list[AnyValue], planner: Planner
         out_h, out_w = window.output_size(inputs[0].shape[2:])
     except KuiperError:
         return None  # the layer says why
-    x = bytes_on_arena(planner, inputs[0])
+    x = bytes_on_arena(builder, inputs[0])
     if x is None:
         return None
-    image = as_byte_image(planner, x)
-    out = byte_image(planner, (*image.shape[:2], out_h, out_w), x.view.dtype)
+    image = as_byte_image(builder, x)
+    out = byte_image(builder, (*image.shape[:2], out_h, out_w), x.view.dtype)
 
     def make() -> BytePooling:
         return BytePooling({**_geometry(window, image, out), "flip": _flip(x)})
 
-    planner.emit(
+    builder.emit(
         "max pooling of bytes",
         make,
         reads=[image],
@@ -78,21 +78,21 @@ def _flip(x: Value) -> int:
 
 
 @lowers(QLinearAveragePool)
-def lower_mean_of_windows(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_mean_of_windows(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """The mean of each window of an image of bytes, whichever axis its channels are."""
     given = by_name(layer, inputs, "X x_scale x_zero_point y_scale y_zero_point")
     numbers = [number_of(given, f"{end}_{what}") for what in ("scale", "zero_point") for end in "xy"]
-    x = bytes_on_arena(planner, given["X"])
+    x = bytes_on_arena(builder, given["X"])
     if x is None or None in numbers or len(x.shape) != 4 or len(layer.window.written.kernel) != 2:
         return None
-    turned = Value(x.storage, x.view.transpose(0, 3, 1, 2)) if layer.channels_last else x
+    turned = Value(x.buffer, x.view.transpose(0, 3, 1, 2)) if layer.channels_last else x
     try:
         window = layer.window.placed(turned.shape[2:])
         sizes = window.output_size(turned.shape[2:])
     except KuiperError:
         return None  # the layer says why
-    image, limits = as_byte_image(planner, turned), np.iinfo(x.view.dtype)
-    out = byte_image(planner, (*image.shape[:2], *sizes), x.view.dtype)
+    image, limits = as_byte_image(builder, turned), np.iinfo(x.view.dtype)
+    out = byte_image(builder, (*image.shape[:2], *sizes), x.view.dtype)
     counts = _taps_that_count(window, image.shape[2:], sizes, layer.op.bool_param("count_include_pad", False))
     x_scale, y_scale, x_zero, y_zero = map(float, numbers)
 
@@ -102,8 +102,8 @@ def lower_mean_of_windows(layer: Any, inputs: list[AnyValue], planner: Planner) 
         return ByteWindowMean({**_geometry(window, image, out), "flip": _flip(x), **ends, **bounds}, *counts)
 
     taps = out.view.size * window.kernel[0] * window.kernel[1]
-    planner.emit("mean pooling of bytes", make, reads=[image], writes=[out], flops=2 * taps)
-    return [Value(out.storage, out.view.transpose(0, 2, 3, 1)) if layer.channels_last else out]
+    builder.emit("mean pooling of bytes", make, reads=[image], writes=[out], flops=2 * taps)
+    return [Value(out.buffer, out.view.transpose(0, 2, 3, 1)) if layer.channels_last else out]
 
 
 def _taps_that_count(window: Window, sizes: Sequence[int], outputs: Sequence[int], with_borders: bool) -> list[Array]:
@@ -118,7 +118,7 @@ def _taps_that_count(window: Window, sizes: Sequence[int], outputs: Sequence[int
 
 
 @lowers(QLinearGlobalAveragePool)
-def lower_mean_of_bytes(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_mean_of_bytes(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """The mean over both axes of an image."""
     given = by_name(layer, inputs, "X x_scale x_zero_point y_scale y_zero_point")
     x_scale, y_scale, x_zero, y_zero = (
@@ -126,14 +126,14 @@ def lower_mean_of_bytes(layer: Any, inputs: list[AnyValue], planner: Planner) ->
     )
     if layer.op.bool_param("channels_last", False) or None in (x_scale, x_zero, y_scale, y_zero):
         return None
-    x = bytes_on_arena(planner, given["X"])
+    x = bytes_on_arena(builder, given["X"])
     if x is None or len(x.shape) != 4:
         return None
-    image = as_byte_image(planner, x)
+    image = as_byte_image(builder, x)
     n, c, h, w = image.shape
     if not has_even_pixels(image.view):
         return None
-    out, limits = byte_image(planner, (n, c, 1, 1), x.view.dtype), np.iinfo(x.view.dtype)
+    out, limits = byte_image(builder, (n, c, 1, 1), x.view.dtype), np.iinfo(x.view.dtype)
     ratio = np.float32(x_scale) / (np.float32(y_scale) * np.float32(h * w))
     scale: Array = np.full(c, ratio, np.float32)
 
@@ -145,5 +145,5 @@ def lower_mean_of_bytes(layer: Any, inputs: list[AnyValue], planner: Planner) ->
         }  # fmt: skip
         return ByteMean(numbers, n, scale)
 
-    planner.emit("mean of bytes", make, reads=[image], writes=[out], flops=image.view.size)
+    builder.emit("mean of bytes", make, reads=[image], writes=[out], flops=image.view.size)
     return [out]

@@ -15,8 +15,8 @@ from kuiper.engine.lowering.matmul import product_shape
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kuiper.engine.builder import Builder
     from kuiper.engine.lowering.byte_sums import Requantisation, WholeNumbers
-    from kuiper.engine.planner import Planner
     from kuiper.engine.step import Step
     from kuiper.engine.values import AnyValue, Value
 
@@ -26,28 +26,28 @@ _PRODUCTS_OF_A_TASK = 1 << 18
 
 
 def product_of_stacks(
-    planner: Planner,
+    builder: Builder,
     inputs: tuple[AnyValue, AnyValue],
     zeros: tuple[int, int],
     ending: WholeNumbers | Requantisation,
 ) -> Sequence[AnyValue] | None:
     """The products of two tensors of bytes, less their zero points; None if they are none, or do not fit."""
-    a, b = (bytes_on_arena(planner, value) for value in inputs)
+    a, b = (bytes_on_arena(builder, value) for value in inputs)
     if a is None or b is None or min(len(a.shape), len(b.shape)) < 2:
         return None
     shape = product_shape(a.shape, b.shape)
     if shape is None or len(shape) > _MOST_STACKED + 2 or not math.prod(shape) or not a.shape[-1]:
         return None
-    out = planner.typed(shape, ending.dtype)
-    _emit(planner, a, b, out, zeros, ending)
+    out = builder.typed(shape, ending.dtype)
+    _emit(builder, a, b, out, zeros, ending)
     return [out]
 
 
 def _emit(
-    planner: Planner, a: Value, b: Value, out: Value, zeros: tuple[int, int], ending: WholeNumbers | Requantisation
+    builder: Builder, a: Value, b: Value, out: Value, zeros: tuple[int, int], ending: WholeNumbers | Requantisation
 ) -> None:
     """Add the step."""
-    fours, (*stack, rows, columns), depth = planner.machine.vnni, out.shape, a.shape[-1]
+    fours, (*stack, rows, columns), depth = builder.machine.vnni, out.shape, a.shape[-1]
     left, right = (np.broadcast_to(value.view, (*stack, *value.shape[-2:])) for value in (a, b))
     count = math.prod(stack)
     products = count * rows * depth * columns
@@ -67,7 +67,7 @@ def _emit(
         }  # fmt: skip
         return ByteMatrixProduct(numbers, stack, out.view.strides[:-2], left.strides[:-2], right.strides[:-2])
 
-    planner.emit(
+    builder.emit(
         f"bytes {count}x{rows}x{depth}x{columns}, {'fours' if fours else 'pairs'}",
         make,
         reads=[a, b],

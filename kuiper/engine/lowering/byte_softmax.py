@@ -18,7 +18,7 @@ from kuiper.layers.operators.onnx_contrib_quantized import QLinearSoftmax, expon
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.layers.layer import Array
 
 _OPERATIONS = 4  # for each number
@@ -26,12 +26,12 @@ _OPERATIONS = 4  # for each number
 
 @lowers(QLinearSoftmax)
 def lower_softmax_of_bytes(
-    layer: QLinearSoftmax, inputs: list[AnyValue], planner: Planner
+    layer: QLinearSoftmax, inputs: list[AnyValue], builder: Builder
 ) -> Sequence[AnyValue] | None:
     """Along any axis, which is the last one or comes there."""
     given = by_name(layer, inputs, "X X_scale X_zero_point Y_scale Y_zero_point")
     x_scale, y_scale, zero = (number_of(given, name) for name in ("X_scale", "Y_scale", "Y_zero_point"))
-    x = bytes_on_arena(planner, given["X"])
+    x = bytes_on_arena(builder, given["X"])
     if x is None or None in (x_scale, y_scale, zero) or not 0 < len(x.shape) <= MAX_NDIM:
         return None
     if not 0 < x_scale < np.inf or not 0 < y_scale < np.inf or not -len(x.shape) <= layer.axis < len(x.shape):
@@ -43,20 +43,20 @@ def lower_softmax_of_bytes(
         if not np.isfinite(table[-1] * steps):
             return None  # what is more than a float holds is the layer's to say
     if layer.flattens:
-        dense = planner.typed(x.shape, x.view.dtype)
-        emit_typed(planner, "copy", dense, [x])
-        lying = Value(dense.storage, dense.view.reshape(-1, size))
+        dense = builder.typed(x.shape, x.view.dtype)
+        emit_typed(builder, "copy", dense, [x])
+        lying = Value(dense.buffer, dense.view.reshape(-1, size))
     else:
-        lying = Value(x.storage, np.moveaxis(x.view, along, -1))
-    out = planner.typed(lying.shape, x.view.dtype)
-    _emit(planner, lying, out, table, float(steps), int(zero))
+        lying = Value(x.buffer, np.moveaxis(x.view, along, -1))
+    out = builder.typed(lying.shape, x.view.dtype)
+    _emit(builder, lying, out, table, float(steps), int(zero))
     view = out.view.reshape(x.shape) if layer.flattens else np.moveaxis(out.view, -1, along)
-    return [Value(out.storage, view)]
+    return [Value(out.buffer, view)]
 
 
-def _emit(planner: Planner, x: Value, out: Value, table: Array, steps: float, zero: int) -> None:
+def _emit(builder: Builder, x: Value, out: Value, table: Array, steps: float, zero: int) -> None:
     """Add the step along the last axis."""
-    rows = as_byte_rows(planner, x)
+    rows = as_byte_rows(builder, x)
     count, size = rows.shape
     dtype, limits = x.view.dtype, np.iinfo(x.view.dtype)
 
@@ -66,4 +66,4 @@ def _emit(planner: Planner, x: Value, out: Value, table: Array, steps: float, ze
         sizes = {"rows": count, "size": size, "flip": 128 if dtype == np.int8 else 0}
         return ByteSoftmax({**places, **ends, **sizes, "steps": steps}, table)
 
-    planner.emit("softmax of bytes", make, reads=[rows], writes=[out], flops=_OPERATIONS * x.view.size)
+    builder.emit("softmax of bytes", make, reads=[rows], writes=[out], flops=_OPERATIONS * x.view.size)

@@ -15,7 +15,7 @@ from kuiper.engine.lowering.typed_numbers import emit_typed
 from kuiper.engine.values import AnyValue, Value
 
 if TYPE_CHECKING:
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.layers.layer import Array
 
 _NOTHING: dict[str, float] = {
@@ -111,7 +111,7 @@ def requantised(
 
 
 def dequantised(
-    planner: Planner,
+    builder: Builder,
     factor: AnyValue | None,
     scale: Array | None,
     shift: Array | None,
@@ -130,17 +130,17 @@ def dequantised(
         constant = constant_of(value)
         if isinstance(constant, np.ndarray):
             flat = np.ascontiguousarray(constant.reshape(-1))
-            part: Value | None = planner.constant(flat) if dtype == np.float32 else planner.typed_constant(flat)
+            part: Value | None = builder.constant(flat) if dtype == np.float32 else builder.typed_constant(flat)
         else:
-            part = None if value is None else planner.tensor(value)
+            part = None if value is None else builder.tensor(value)
             if value is not None and part is None:
                 return None
-        parts.append(None if part is None else _side_by_side(planner, part))
+        parts.append(None if part is None else _side_by_side(builder, part))
     return Dequantisation(scale, parts[0], parts[1], shift, activation)
 
 
 def to_floats(
-    planner: Planner, layer: Any, given: dict[str, AnyValue], outputs: int, behind: int
+    builder: Builder, layer: Any, given: dict[str, AnyValue], outputs: int, behind: int
 ) -> Dequantisation | None:
     """The ending of a fused product, whose outputs have ``behind`` axes behind them; None if its parts do not fit."""
     scale, added, bias = given["scale"], given.get("added"), layer.ending.bias
@@ -148,7 +148,7 @@ def to_floats(
         return None
     if (added is not None and math.prod(added.shape) != outputs) or (bias is not None and bias.shape != (outputs,)):
         return None
-    return dequantised(planner, scale, None, bias, added, activation_numbers(layer))
+    return dequantised(builder, scale, None, bias, added, activation_numbers(layer))
 
 
 def _is_of_outputs(value: AnyValue | None, outputs: int, behind: int = 0) -> bool:
@@ -159,10 +159,10 @@ def _is_of_outputs(value: AnyValue | None, outputs: int, behind: int = 0) -> boo
     return size == 1 or (size == outputs and len(value.shape) > behind and value.shape[-1 - behind] == outputs)
 
 
-def _side_by_side(planner: Planner, value: Value) -> Value:
+def _side_by_side(builder: Builder, value: Value) -> Value:
     """The numbers of a value without gaps: as it lies, or a copy."""
     if value.view.flags.c_contiguous:
         return value
-    flat = planner.typed(value.shape, value.view.dtype)
-    emit_typed(planner, "copy", flat, [value])
+    flat = builder.typed(value.shape, value.view.dtype)
+    emit_typed(builder, "copy", flat, [value])
     return flat

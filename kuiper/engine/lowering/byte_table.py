@@ -18,40 +18,40 @@ from kuiper.layers.operators.onnx_contrib_quantized import QLinearActivation, QL
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.engine.step import Step
     from kuiper.layers.layer import Array
 
 
 @lowers(QLinearActivation)
 def lower_activation_of_bytes(
-    layer: QLinearActivation, inputs: list[AnyValue], planner: Planner
+    layer: QLinearActivation, inputs: list[AnyValue], builder: Builder
 ) -> Sequence[AnyValue] | None:
     """The table is what the layer makes of all bytes."""
     given = by_name(layer, inputs, "X X_scale X_zero_point Y_scale Y_zero_point")
-    x, numbers = bytes_on_arena(planner, given["X"]), _numbers(given, "X")
+    x, numbers = bytes_on_arena(builder, given["X"]), _numbers(given, "X")
     if x is None or numbers is None or len(x.shape) > MAX_NDIM:
         return None
-    out = memory_like(planner, [x], x.shape, x.view.dtype)
-    _emit_table(planner, x, out, layer.compute({**numbers, "X": _every_byte(x.view.dtype)}))
+    out = memory_like(builder, [x], x.shape, x.view.dtype)
+    _emit_table(builder, x, out, layer.compute({**numbers, "X": _every_byte(x.view.dtype)}))
     return [out]
 
 
 @lowers(ByteTableLayer)
-def lower_byte_table(layer: ByteTableLayer, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_byte_table(layer: ByteTableLayer, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """What a pass has made of functions of floats."""
-    x = bytes_on_arena(planner, inputs[0])
+    x = bytes_on_arena(builder, inputs[0])
     if x is None or x.view.dtype != layer.of or len(x.shape) > MAX_NDIM:
         return None
-    out = memory_like(planner, [x], x.shape, layer.table.dtype)
-    _emit_table(planner, x, out, layer.table)
+    out = memory_like(builder, [x], x.shape, layer.table.dtype)
+    _emit_table(builder, x, out, layer.table)
     return [out]
 
 
 @lowers(QLinearConcat)
-def lower_concat_of_bytes(layer: QLinearConcat, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_concat_of_bytes(layer: QLinearConcat, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """Each part goes to its place by a table of its own, which the layer makes."""
-    parts = [bytes_on_arena(planner, value) for value in inputs[2::3]]
+    parts = [bytes_on_arena(builder, value) for value in inputs[2::3]]
     found = [part for part in parts if part is not None]
     numbers = [constant_of(value) for value in (*inputs[:2], *inputs[3::3], *inputs[4::3])]
     scales = [number for number in numbers if number is not None]
@@ -62,12 +62,12 @@ def lower_concat_of_bytes(layer: QLinearConcat, inputs: list[AnyValue], planner:
     if shape is None or len(ends) > 1 or scales[1].dtype not in BYTES:
         return None
     axis, start, count = layer.op.int_param("axis") % len(shape), 0, len(found)
-    out = _whole(planner, found, shape)
+    out = _whole(builder, found, shape)
     for k, part in enumerate(found):
         end = start + part.shape[axis]
-        place = Value(out.storage, out.view[(slice(None),) * axis + (slice(start, end),)])
+        place = Value(out.buffer, out.view[(slice(None),) * axis + (slice(start, end),)])
         every = _every_byte(part.view.dtype).reshape(-1, *[1] * (len(shape) - 1))
-        _emit_table(planner, part, place, layer.forward(*scales[:2], every, scales[2 + k], scales[2 + count + k]))
+        _emit_table(builder, part, place, layer.forward(*scales[:2], every, scales[2 + k], scales[2 + count + k]))
         start = end
     return [out]
 
@@ -91,22 +91,22 @@ def _joined_shape(parts: Sequence[Value], axis: int) -> tuple[int, ...] | None:
     return (*first[:at], sum(part.shape[at] for part in parts), *first[at + 1 :])
 
 
-def _whole(planner: Planner, parts: Sequence[Value], shape: tuple[int, ...]) -> Value:
+def _whole(builder: Builder, parts: Sequence[Value], shape: tuple[int, ...]) -> Value:
     """Memory for tensors side by side: channels last if those of one of them are."""
     dtype = parts[0].view.dtype
     in_pixels = len(shape) == 4 and any(part.view.strides[1] == 1 < part.shape[1] for part in parts)
     if not in_pixels:
-        return planner.typed(shape, dtype)
+        return builder.typed(shape, dtype)
     n, c, h, w = shape
-    out = planner.typed((n, h, w, c), dtype)
-    return Value(out.storage, out.view.transpose(0, 3, 1, 2))
+    out = builder.typed((n, h, w, c), dtype)
+    return Value(out.buffer, out.view.transpose(0, 3, 1, 2))
 
 
 def _every_byte(dtype: np.dtype) -> Array:
     return np.arange(256, dtype=np.uint8).view(dtype)
 
 
-def _emit_table(planner: Planner, x: Value, out: Value, made: Array) -> None:
+def _emit_table(builder: Builder, x: Value, out: Value, made: Array) -> None:
     """Add the step; ``made`` has what becomes of every byte."""
     table = np.ascontiguousarray(made.reshape(-1)).view(np.uint8)
 
@@ -114,4 +114,4 @@ def _emit_table(planner: Planner, x: Value, out: Value, made: Array) -> None:
         ends = [(value.byte_offset, value.view.strides) for value in (x, out)]
         return ByteTable(x.shape, ends[0], ends[1], table)
 
-    planner.emit("bytes by a table", make, reads=[x], writes=[out], more_bytes=table.nbytes)
+    builder.emit("bytes by a table", make, reads=[x], writes=[out], more_bytes=table.nbytes)

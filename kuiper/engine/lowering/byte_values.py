@@ -12,7 +12,7 @@ from kuiper.engine.values import AnyValue, HostValue, Value
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.layers.layer import Array
 
 BYTES = (np.dtype(np.uint8), np.dtype(np.int8))
@@ -40,32 +40,32 @@ def number_of(given: dict[str, AnyValue], name: str) -> Any:
     return None if numbers is None or numbers.size != 1 else numbers.reshape(-1)[0]
 
 
-def bytes_on_arena(planner: Planner, value: AnyValue | None) -> Value | None:
+def bytes_on_arena(builder: Builder, value: AnyValue | None) -> Value | None:
     """A tensor of int8 or uint8 on the arena; None if it is none, or a constant."""
     if value is None or constant_of(value) is not None:
         return None
     example = value.view if isinstance(value, Value) else value.example
-    return planner.tensor(value) if getattr(example, "dtype", None) in BYTES and example.ndim else None
+    return builder.tensor(value) if getattr(example, "dtype", None) in BYTES and example.ndim else None
 
 
-def byte_image(planner: Planner, shape: tuple[int, ...], dtype: np.dtype) -> Value:
+def byte_image(builder: Builder, shape: tuple[int, ...], dtype: np.dtype) -> Value:
     """Memory for an image (n, c, h, w) whose channels are neighbours, without gaps."""
     n, c, h, w = shape
-    out = planner.typed((n, h, w, c), dtype)
-    return Value(out.storage, out.view.transpose(0, 3, 1, 2))
+    out = builder.typed((n, h, w, c), dtype)
+    return Value(out.buffer, out.view.transpose(0, 3, 1, 2))
 
 
-def as_byte_image(planner: Planner, x: Value) -> Value:
+def as_byte_image(builder: Builder, x: Value) -> Value:
     """An image (n, c, h, w) whose channels are neighbours: the value, or a copy."""
     if x.view.strides[1] == x.view.itemsize or x.shape[1] == 1:
         return x
 
     def copied() -> Value:
-        image = byte_image(planner, x.shape, x.view.dtype)
-        emit_typed(planner, "copy", image, [x])
+        image = byte_image(builder, x.shape, x.view.dtype)
+        emit_typed(builder, "copy", image, [x])
         return image
 
-    return planner.in_form(x, "image", copied)
+    return builder.in_form(x, "image", copied)
 
 
 def image_places(name: str, value: Value) -> dict[str, int]:
@@ -80,20 +80,20 @@ def has_even_pixels(view: Array) -> bool:
     return bool((row == w * pixel or h == 1) and (image == h * w * pixel or n == 1))
 
 
-def as_byte_rows(planner: Planner, x: Value) -> Value:
+def as_byte_rows(builder: Builder, x: Value) -> Value:
     """The last axis as columns, all others as one axis of rows: a view, or one of a copy."""
 
     def rows_of(value: Value) -> Value | None:
         rows = value.view.reshape(-1, value.shape[-1])
-        is_view = np.may_share_memory(rows, value.storage.stand_in)
+        is_view = np.may_share_memory(rows, value.buffer.placeholder)
         neighbours = rows.strides[1] == rows.itemsize or rows.shape[1] == 1
-        return Value(value.storage, rows) if is_view and neighbours else None
+        return Value(value.buffer, rows) if is_view and neighbours else None
 
     def copied() -> Value:
-        dense = planner.typed(x.shape, x.view.dtype)
-        emit_typed(planner, "copy", dense, [x])
+        dense = builder.typed(x.shape, x.view.dtype)
+        emit_typed(builder, "copy", dense, [x])
         return dense
 
-    found = rows_of(x) or rows_of(planner.in_form(x, "C order", copied))
+    found = rows_of(x) or rows_of(builder.in_form(x, "C order", copied))
     assert found is not None
     return found

@@ -18,27 +18,27 @@ from kuiper.layers.fused.cached_attention import CachedAttention, key_shape, val
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kuiper.engine.builder import Builder
     from kuiper.engine.kernels.cached_attention import Place
-    from kuiper.engine.planner import Planner
     from kuiper.engine.values import AnyValue
 
 
 @lowers(CachedAttention)
 def lower_cached_attention(
-    layer: CachedAttention, inputs: list[AnyValue], planner: Planner
+    layer: CachedAttention, inputs: list[AnyValue], builder: Builder
 ) -> Sequence[AnyValue] | None:
     """kuiper.CachedAttention."""
-    values = [planner.on_arena(value) for value in inputs]
+    values = [builder.on_arena(value) for value in inputs]
     if any(value is None or value.view.ndim != 4 for value in values):
         return None
-    q, k, v = (value if value.strides[3] == 1 else dense(planner, value) for value in values if value is not None)
+    q, k, v = (value if value.strides[3] == 1 else dense(builder, value) for value in values if value is not None)
     (texts, heads, count, numbers), (_, groups, _, _) = q.shape, k.shape
     if k.shape != v.shape or k.shape != (texts, groups, count, numbers) or heads % groups:
         return None
-    room = planner.max_length
-    position = planner.session_position()
-    keys = planner.session_array("keys", key_shape(texts, groups, numbers, room))
-    rows = planner.session_array("values", value_shape(texts, groups, numbers, room))
+    room = builder.max_length
+    position = builder.session_position()
+    keys = builder.session_array("keys", key_shape(texts, groups, numbers, room))
+    rows = builder.session_array("values", value_shape(texts, groups, numbers, room))
     externals = (position, keys, rows)
     caches = {
         "position": position[0], "keys": keys[0], "values": rows[0],
@@ -50,13 +50,13 @@ def lower_cached_attention(
         return Append(caches, _place(k), _place(v))
 
     if not in_one:
-        planner.emit("append to the caches", append, reads=[k, v], externals=externals)
-    whole = planner.rows((texts, count, heads, numbers), output=None, padded=False)
-    out = Value(whole.storage, whole.view.transpose(0, 2, 1, 3))
+        builder.emit("append to the caches", append, reads=[k, v], externals=externals)
+    whole = builder.rows((texts, count, heads, numbers), fixed=True, padded=False)
+    out = Value(whole.buffer, whole.view.transpose(0, 2, 1, 3))
     scale = 1 / math.sqrt(numbers) if layer.scale is None else layer.scale
     products = 2 * q.view.size * room
     algorithm = "append, attention to the caches" if in_one else "attention to the caches"
-    planner.emit(
+    builder.emit(
         f"{algorithm}, {heads // groups} heads for each" if heads > groups else algorithm,
         lambda: Attend(caches, _place(q), _place(out), heads // groups, scale, append() if in_one else None),
         reads=[q, k, v] if in_one else [q],

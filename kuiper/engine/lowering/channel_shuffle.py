@@ -13,20 +13,20 @@ from kuiper.layers.operators.channel_shuffle import ChannelShuffle
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
 
 
 @lowers(ChannelShuffle)
-def lower_channel_shuffle(layer: ChannelShuffle, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_channel_shuffle(layer: ChannelShuffle, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """nn.ChannelShuffle."""
-    x = planner.on_arena(inputs[0])
+    x = builder.on_arena(inputs[0])
     if x is None or x.view.ndim < 3 or x.shape[1] % layer.groups:
         return None
     n, channels, *image = x.shape
-    out = memory_like(planner, x, x.shape)
+    out = memory_like(builder, x, x.shape)
     source = x.view.reshape(n, layer.groups, channels // layer.groups, *image).swapaxes(1, 2)
     target = out.view.reshape(n, channels // layer.groups, layer.groups, *image)
     if not can_copy(source, target):
         return None
-    copy_into(planner, Value(x.storage, source), Value(out.storage, target))
+    copy_into(builder, Value(x.buffer, source), Value(out.buffer, target))
     return [out]

@@ -1,25 +1,26 @@
-"""Concatenation: parts that are in their places already stay there (``concatenation.py``), the others are copied."""
+"""Concatenation: parts move to their places (``concatenation.py``), or are copied."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kuiper.engine.concatenation import move
 from kuiper.engine.lowering.placement import lies_by_rows
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.transfers import copy_into
-from kuiper.engine.values import AnyValue, narrow, same_memory
+from kuiper.engine.values import AnyValue, narrow
 from kuiper.layers.operators.cat import Cat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
 
 
 @lowers(Cat)
-def lower_cat(layer: Cat, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
-    """The parts side by side; those that are not there yet are copied."""
-    parts = [planner.on_arena(value) for value in inputs]
+def lower_cat(layer: Cat, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+    """The parts side by side."""
+    parts = [builder.on_arena(value) for value in inputs]
     if any(part is None or part.view.ndim == 0 for part in parts):
         return None
     found = [part for part in parts if part is not None]
@@ -31,16 +32,11 @@ def lower_cat(layer: Cat, inputs: list[AnyValue], planner: Planner) -> Sequence[
         return None
     total = sum(part.shape[axis] for part in found)
     shape = (*found[0].shape[:axis], total, *found[0].shape[axis + 1 :])
-    assert planner.op is not None
     by_rows = len(shape) != 4 or all(lies_by_rows(part) for part in found)
-    if planner.shapes.get(planner.op.outputs[0].index) == shape:
-        whole = planner.concatenated(planner.op, by_rows)
-    else:
-        whole = planner.rows(shape) if by_rows else planner.image(shape)
-    start = 0
-    for part in found:
+    whole, start = builder.rows(shape) if by_rows else builder.image(shape), 0
+    for position, part in enumerate(found, 1):
         place = narrow(whole, axis, start, part.shape[axis])
-        if not same_memory(part, place):
-            copy_into(planner, part, place)
+        if not move(part, place, axis, position == len(found)):
+            copy_into(builder, part, place)
         start += part.shape[axis]
     return [whole]

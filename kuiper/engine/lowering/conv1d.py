@@ -17,7 +17,7 @@ from kuiper.layers.operators.conv1d import Conv1d
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.layers.activation import Activation
     from kuiper.layers.convolution import ConvolutionParameters
     from kuiper.layers.layer import Array
@@ -42,12 +42,12 @@ class _OnImages:
 
 
 @lowers(Conv1d, FusedConv1d)
-def lower_conv1d(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_conv1d(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """nn.Conv1d with its residual and activation."""
     if layer.border or any(len(value.shape) != 3 for value in inputs):
         return None
-    frames = _frames(planner, layer, inputs[0])
-    images = [frames or _as_image(planner, inputs[0]), *(_as_image(planner, value) for value in inputs[1:])]
+    frames = _frames(builder, layer, inputs[0])
+    images = [frames or _as_image(builder, inputs[0]), *(_as_image(builder, value) for value in inputs[1:])]
     found: list[AnyValue] = [image for image in images if image is not None]
     if len(found) < len(images):
         return None
@@ -57,11 +57,11 @@ def lower_conv1d(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequen
         layer.window if frames is None else POINTWISE, layer.parameters,
         layer.in_channels if frames is None else taps, layer.border, getattr(layer, "activation", None),
     )  # fmt: skip
-    outputs = lower_convolution(on_images, found, planner)
-    return outputs and [Value(out.storage, out.view[:, :, 0]) for out in outputs if isinstance(out, Value)]
+    outputs = lower_convolution(on_images, found, builder)
+    return outputs and [Value(out.buffer, out.view[:, :, 0]) for out in outputs if isinstance(out, Value)]
 
 
-def _frames(planner: Planner, layer: Any, value: AnyValue) -> Value | None:
+def _frames(builder: Builder, layer: Any, value: AnyValue) -> Value | None:
     """The pieces of a signal (n, 1, l) that a long kernel looks at, as pixels (n, taps, 1, pieces) that overlap.
 
     So the convolution is a product of frames with the weights, as a Fourier transform in short pieces is. None if the
@@ -72,23 +72,23 @@ def _frames(planner: Planner, layer: Any, value: AnyValue) -> Value | None:
     is_plain = window.dilation == (1, 1) and window.before == window.after == (0, 0)
     if layer.in_channels != 1 or not is_plain or taps < _LONG or value.shape[1:2] != (1,) or value.shape[2] < taps:
         return None
-    x = planner.on_arena(value)
+    x = builder.on_arena(value)
     if x is None or x.strides[2] != 1:
         return None
     pieces = (x.shape[2] - taps) // stride + 1
     batch, _, step = x.view.strides
     view = as_strided(x.view, (x.shape[0], taps, 1, pieces), (batch, step, batch, stride * step), writeable=False)
-    return Value(x.storage, view)
+    return Value(x.buffer, view)
 
 
-def _as_image(planner: Planner, value: AnyValue) -> Value | None:
+def _as_image(builder: Builder, value: AnyValue) -> Value | None:
     """(n, c, l) as an image (n, c, 1, l) with channels side by side: a view, or a copy."""
-    x = planner.on_arena(value)
+    x = builder.on_arena(value)
     if x is None:
         return None
-    image = Value(x.storage, x.view[:, :, None])
+    image = Value(x.buffer, x.view[:, :, None])
     if is_image(image):
         return image
-    turned = planner.image(image.shape, output=None)
-    copy_into(planner, image, turned)
+    turned = builder.image(image.shape, fixed=True)
+    copy_into(builder, image, turned)
     return turned

@@ -31,7 +31,7 @@ from kuiper.layers.window import Window
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
 
 
 class Phase(NamedTuple):
@@ -62,7 +62,7 @@ MOST_LANES = 16
 
 
 @lowers(ConvTranspose2d, FusedConvTranspose2d)
-def lower_conv_transpose(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_conv_transpose(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """nn.ConvTranspose2d with its activation, phase by phase."""
     shape, window, groups = inputs[0].shape, layer.window, layer.parameters.groups
     if len(shape) != 4 or shape[1] != layer.in_channels or len(inputs) > 1:
@@ -79,19 +79,19 @@ def lower_conv_transpose(layer: Any, inputs: list[AnyValue], planner: Planner) -
     if not all(phase.entries for axis in axes for phase in axis):
         return None  # outputs that no kernel entry reaches
     out_h, out_w = output_size(shape[2:], window, layer.output_padding, layer.op.where)
-    x = planner.image_of(inputs[0])
+    x = builder.image_of(inputs[0])
     if x is None or min(out_h, out_w) < 1:
         return None
-    out = planner.image((shape[0], out_channels, out_h, out_w))
+    out = builder.image((shape[0], out_channels, out_h, out_w))
     for vertical in axes[0]:
         for horizontal in axes[1]:
-            _emit_phase(layer, planner, x, out, vertical, horizontal)
+            _emit_phase(layer, builder, x, out, vertical, horizontal)
     return [out]
 
 
-def _emit_phase(layer: Any, planner: Planner, x: Value, out: Value, vertical: Phase, horizontal: Phase) -> None:
+def _emit_phase(layer: Any, builder: Builder, x: Value, out: Value, vertical: Phase, horizontal: Phase) -> None:
     stride_h, stride_w = layer.window.stride
-    part = Value(out.storage, out.view[:, :, vertical.first :: stride_h, horizontal.first :: stride_w])
+    part = Value(out.buffer, out.view[:, :, vertical.first :: stride_h, horizontal.first :: stride_w])
     if part.view.size == 0:
         return
     window = Window(
@@ -107,7 +107,7 @@ def _emit_phase(layer: Any, planner: Planner, x: Value, out: Value, vertical: Ph
         entries = layer.weight[:, :, list(vertical.entries)][:, :, :, list(horizontal.entries)]
         grouped = entries.reshape(groups, in_c // groups, own, *window.kernel).swapaxes(1, 2)
         weight = np.ascontiguousarray(grouped.reshape(groups * own, in_c // groups, *window.kernel))
-        return pack(planner.machine, weight, layer.bias, groups, pixels)
+        return pack(builder.machine, weight, layer.bias, groups, pixels)
 
-    packed = planner.pack(("phase", vertical.first, horizontal.first), make)
-    emit_convolution(planner, x, part, packed, window, activation_numbers(layer))
+    packed = builder.pack(("phase", vertical.first, horizontal.first), make)
+    emit_convolution(builder, x, part, packed, window, activation_numbers(layer))

@@ -22,7 +22,7 @@ from kuiper.layers.window import Window
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.engine.step import Step
     from kuiper.layers.layer import Array
     from kuiper.machine import Machine
@@ -35,37 +35,37 @@ POINTWISE = Window((1, 1))
 
 
 @lowers(Conv2d, FusedConv2d)
-def lower_convolution(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_convolution(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """nn.Conv2d with its residual and activation."""
     shape, window = inputs[0].shape, layer.window
     if layer.border or len(shape) != 4 or shape[1] != layer.in_channels or not _fits(window, shape):
         return None
     out_shape = (shape[0], layer.weight.shape[0], *window.output_size(shape[2:]))
-    residual = planner.image_of(inputs[1]) if len(inputs) > 1 else None
+    residual = builder.image_of(inputs[1]) if len(inputs) > 1 else None
     if len(inputs) > 1 and (residual is None or residual.shape != out_shape):
         return None
     groups, weight = layer.parameters.groups, layer.weight
-    if suits_depthwise(planner.choices, groups, shape[1], len(weight)):
-        return lower_depthwise(layer, inputs[0], residual, planner)
-    x = _with_border(planner, inputs[0], window, groups)
+    if suits_depthwise(builder.choices, groups, shape[1], len(weight)):
+        return lower_depthwise(layer, inputs[0], residual, builder)
+    x = _with_border(builder, inputs[0], window, groups)
     if x is not None:
         weight = weight.transpose(0, 3, 1, 2).reshape(len(weight), -1, window.kernel[0], 1)
         window = Window((window.kernel[0], 1), window.stride, dilation=window.dilation)
     else:
-        x = planner.image_of(inputs[0])
+        x = builder.image_of(inputs[0])
     if x is None:
         return None
-    out = planner.image(out_shape)
+    out = builder.image(out_shape)
     activation = activation_numbers(layer)
     suits = groups == 1 and _suits_winograd(window)
-    chosen, *others = options_for(planner.choices, x.shape[1], out_shape, window.stride[0]) if suits else [None]
+    chosen, *others = options_for(builder.choices, x.shape[1], out_shape, window.stride[0]) if suits else [None]
     rejected = [(way.algorithm, way.cost) for way in others if way is not None]
     if chosen is not None and chosen.size:
-        emit_winograd(planner, x, out, weight, layer.bias, window.before, chosen, activation, residual, rejected)
+        emit_winograd(builder, x, out, weight, layer.bias, window.before, chosen, activation, residual, rejected)
     else:
-        packed = packed_for(planner, weight, layer.bias, groups, out)
+        packed = packed_for(builder, weight, layer.bias, groups, out)
         cost = chosen.cost if chosen is not None else 0.0
-        emit_convolution(planner, x, out, packed, window, activation, residual, cost, rejected)
+        emit_convolution(builder, x, out, packed, window, activation, residual, cost, rejected)
     return [out]
 
 
@@ -73,12 +73,12 @@ def _suits_winograd(window: Window) -> bool:
     return window.kernel == (3, 3) and window.dilation == (1, 1) and window.stride in ((1, 1), (2, 2))
 
 
-def packed_for(planner: Planner, weight: Array, bias: Array | None, groups: int, out: Value) -> PackedWeights:
+def packed_for(builder: Builder, weight: Array, bias: Array | None, groups: int, out: Value) -> PackedWeights:
     """The weights of the current operator, packed for an output of this size."""
     pixels = out.shape[0] * out.shape[2] * out.shape[3]
-    widths = tuple(cut_panels(planner.machine, weight, groups, pixels))
+    widths = tuple(cut_panels(builder.machine, weight, groups, pixels))
     key = ("direct", weight.shape, widths)
-    packed: PackedWeights = planner.pack(key, lambda: pack(planner.machine, weight, bias, groups, pixels))
+    packed: PackedWeights = builder.pack(key, lambda: pack(builder.machine, weight, bias, groups, pixels))
     return packed
 
 
@@ -89,7 +89,7 @@ def _fits(window: Window, shape: tuple[int, ...]) -> bool:
 
 
 def emit_convolution(
-    planner: Planner,
+    builder: Builder,
     x: Value,
     out: Value,
     packed: PackedWeights,
@@ -105,10 +105,10 @@ def emit_convolution(
     """
     n, _, out_h, out_w = out.shape
     kernel_h, kernel_w = window.kernel
-    pixels, many = n * out_h * out_w, many_weights(planner.machine)
-    cycles = direct_cost(planner.machine, pixels, packed.panels[:, 0].tolist(), packed.depth * kernel_h * kernel_w)
-    zeros = planner.zeros(x.shape[1])  # a group reads as far into them as into a pixel
-    block, panel_groups = cut_tasks(planner.machine, x.view.size, pixels, cycles, packed)
+    pixels, many = n * out_h * out_w, many_weights(builder.machine)
+    cycles = direct_cost(builder.machine, pixels, packed.panels[:, 0].tolist(), packed.depth * kernel_h * kernel_w)
+    zeros = builder.zeros(x.shape[1])  # a group reads as far into them as into a pixel
+    block, panel_groups = cut_tasks(builder.machine, x.view.size, pixels, cycles, packed)
 
     def make() -> Step:
         numbers = {
@@ -128,13 +128,14 @@ def emit_convolution(
         return Convolution(numbers, packed.weights, packed.bias, packed.panels)
 
     widest = int(packed.panels[0, 0])
-    planner.emit(
+    builder.emit(
         f"direct {kernel_h}x{kernel_w}, panels of {widest * LANES}",
         make,
         reads=[x] if residual is None else [x, residual],
         writes=[out],
         flops=2 * pixels * out.shape[1] * packed.depth * kernel_h * kernel_w,
         more_bytes=packed.weights.nbytes,
+        relocatable=True,
         expected=expected,
         rejected=rejected,
         window=(window.stride[0], window.span[0]) if packed.weights.size < many else None,
@@ -162,15 +163,15 @@ def cut_tasks(machine: Machine, image: int, pixels: int, cycles: float, packed: 
     return (max(block // rows * rows, rows) if blocks > 1 else block), groups
 
 
-def _with_border(planner: Planner, value: AnyValue, window: Window, groups: int) -> Value | None:
+def _with_border(builder: Builder, value: AnyValue, window: Window, groups: int) -> Value | None:
     """The image as the first convolution wants it: few channels, from outside, the padding stored with it."""
     if not isinstance(value, HostValue) or groups > 1 or window.dilation[1] > 1 or value.constant:
         return None
     if (
         value.example.dtype != "float32"
-        or value.example.shape[1] * 2 > planner.choices.lanes
+        or value.example.shape[1] * 2 > builder.choices.lanes
         or math.prod(window.kernel) == 1
     ):
         return None
     border = (window.before[0], window.after[0], window.before[1], window.after[1])
-    return planner.imported_as(value, border, lambda: import_with_border(planner, value, border))
+    return builder.in_form(value, border, lambda: import_with_border(builder, value, border))

@@ -16,7 +16,7 @@ from kuiper.engine.values import AnyValue, Value, whole_vectors
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.engine.step import Step
     from kuiper.layers.layer import Array
     from kuiper.machine import Machine
@@ -33,17 +33,17 @@ def suits_depthwise(machine: Machine, groups: int, channels: int, out_channels: 
     return channels == out_channels and (own == 1 or (narrow and LANES % own == 0))
 
 
-def lower_depthwise(layer: Any, value: AnyValue, residual: Value | None, planner: Planner) -> Sequence[AnyValue] | None:
+def lower_depthwise(layer: Any, value: AnyValue, residual: Value | None, builder: Builder) -> Sequence[AnyValue] | None:
     """nn.Conv2d whose groups suit, its residual and activation."""
-    x = planner.image_of(value)
+    x = builder.image_of(value)
     if x is None:
         return None
     n, c, h, w = x.shape
     own = c // layer.parameters.groups
     window = layer.window
     out_h, out_w = window.output_size((h, w))
-    out = planner.image((n, c, out_h, out_w))
-    weights, bias = planner.pack("depthwise", lambda: (_pack(layer.weight), padded_bias(layer.bias, c)))
+    out = builder.image((n, c, out_h, out_w))
+    weights, bias = builder.pack("depthwise", lambda: (_pack(layer.weight), padded_bias(layer.bias, c)))
     activation = activation_numbers(layer)
 
     def make() -> Step:
@@ -55,18 +55,19 @@ def lower_depthwise(layer: Any, value: AnyValue, residual: Value | None, planner
             "dilation_h": window.dilation[0], "dilation_w": window.dilation[1],
             **image_numbers(x, out),
             **residual_numbers(residual),
-            "near": block_floats(planner.machine),
+            "near": block_floats(builder.machine),
             **activation,
         }  # fmt: skip
         return Depthwise(numbers, weights, bias)
 
-    planner.emit(
+    builder.emit(
         f"{'depthwise' if own == 1 else f'groups of {own},'} {window.kernel[0]}x{window.kernel[1]}",
         make,
         reads=[x] if residual is None else [x, residual],
         writes=[out],
         flops=2 * n * c * own * out_h * out_w * window.kernel[0] * window.kernel[1],
         more_bytes=weights.nbytes,
+        relocatable=True,
         window=(window.stride[0], window.span[0]),
     )
     return [out]

@@ -25,16 +25,16 @@ from kuiper.layers.operators.einsum import Einsum, is_matrix_product
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
 
 _PRODUCT = re.compile(r"([a-zA-Z]+),([a-zA-Z]+)->([a-zA-Z]+)")
 
 
 @lowers(Einsum)
-def lower_einsum(layer: Einsum, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_einsum(layer: Einsum, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """torch.einsum, where it is a stack of matrix products."""
     terms = _PRODUCT.fullmatch(layer.equation)
-    values = [planner.on_arena(value) for value in inputs]
+    values = [builder.on_arena(value) for value in inputs]
     if terms is None or len(values) != 2 or values[0] is None or values[1] is None:
         return None
     a, b = values[0], values[1]
@@ -45,27 +45,27 @@ def lower_einsum(layer: Einsum, inputs: list[AnyValue], planner: Planner) -> Seq
     inner = [letter for letter in left if letter in right and letter not in result]
     rows = [letter for letter in left if letter not in right]
     columns = [letter for letter in right if letter not in left]
-    a_matrices = _grouped(planner, a, left, batch, rows, inner)
-    b_matrices = _grouped(planner, b, right, batch, inner, columns)
+    a_matrices = _grouped(builder, a, left, batch, rows, inner)
+    b_matrices = _grouped(builder, b, right, batch, inner, columns)
     sizes = dict(zip(left + right, a.shape + b.shape, strict=True))
     found = [*batch, *rows, *columns]
     padded = len(columns) == 1  # else its last axis is joined with others to make the rows or columns of a product
-    out = planner.rows(tuple(sizes[letter] for letter in found), output=None, padded=padded)
+    out = builder.rows(tuple(sizes[letter] for letter in found), fixed=True, padded=padded)
     shape = (*a_matrices.shape[:-1], b_matrices.shape[-1])
-    emit_product(planner, a_matrices, b_matrices, Value(out.storage, out.view.reshape(shape)))
-    return [Value(out.storage, out.view.transpose([found.index(letter) for letter in result]))]
+    emit_product(builder, a_matrices, b_matrices, Value(out.buffer, out.view.reshape(shape)))
+    return [Value(out.buffer, out.view.transpose([found.index(letter) for letter in result]))]
 
 
-def _grouped(planner: Planner, x: Value, letters: str, batch: list[str], *groups: list[str]) -> Value:
+def _grouped(builder: Builder, x: Value, letters: str, batch: list[str], *groups: list[str]) -> Value:
     """An axis for each letter of the batch and one for each group: a view, or a copy where a group is not one axis."""
     order = [letters.index(letter) for letter in [*batch, *(letter for group in groups for letter in group)]]
     sizes = dict(zip(letters, x.shape, strict=True))
     joined = [math.prod(sizes[letter] for letter in group) for group in groups]
     shape = [*(sizes[letter] for letter in batch), *joined]
-    turned = Value(x.storage, x.view.transpose(order))
+    turned = Value(x.buffer, x.view.transpose(order))
     found = view_of(x, turned.view.reshape(shape))
     if found is not None:
         return found
-    copied = planner.rows(turned.shape, output=None, padded=False)
-    copy_into(planner, turned, copied)
-    return Value(copied.storage, copied.view.reshape(shape))
+    copied = builder.rows(turned.shape, fixed=True, padded=False)
+    copy_into(builder, turned, copied)
+    return Value(copied.buffer, copied.view.reshape(shape))

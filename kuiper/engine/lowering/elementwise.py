@@ -19,21 +19,21 @@ from kuiper.expression.expression_layer import Expression
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.engine.step import Step
     from kuiper.layers.layer import Array
 
 
 @lowers(*ELEMENTWISE_LAYERS)
-def lower_elementwise(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_elementwise(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """One pass over memory, whatever the expression."""
     examples = [value.view if isinstance(value, Value) else value.example for value in inputs]
     code = code_of(layer, examples)
     if code is None:
-        return lower_expression(layer, inputs, planner) if type(layer) is Expression else None
+        return lower_expression(layer, inputs, builder) if type(layer) is Expression else None
     if not code.inputs:
         return None
-    operands = [planner.on_arena(inputs[k]) for k in code.inputs]
+    operands = [builder.on_arena(inputs[k]) for k in code.inputs]
     found = [operand for operand in operands if operand is not None]
     try:
         shape = np.broadcast_shapes(*(value.shape for value in found), *(weight.shape for weight in code.weights))
@@ -42,32 +42,33 @@ def lower_elementwise(layer: Any, inputs: list[AnyValue], planner: Planner) -> S
     if len(found) < len(operands) or len(shape) > MAX_NDIM:
         return None
     if not shape:
-        number = planner.rows((1,), output=None, exact=True)
-        emit_elementwise(planner, code, found, number)
-        return [Value(number.storage, number.view.reshape(()))]
+        number = builder.rows((1,), fixed=True, exact=True)
+        emit_elementwise(builder, code, found, number)
+        return [Value(number.buffer, number.view.reshape(()))]
     if len(shape) == 4 and not _lie_by_rows(found, shape):
-        out = planner.image(shape, exact=True)
+        out = builder.image(shape, exact=True)
     else:
-        out = planner.rows(shape, padded=_rows_are_padded(found, shape), exact=True)
-    emit_elementwise(planner, code, found, out)
+        out = builder.rows(shape, padded=_rows_are_padded(found, shape), exact=True)
+    emit_elementwise(builder, code, found, out)
     return [out]
 
 
-def emit_elementwise(planner: Planner, code: Code, operands: Sequence[Value], out: Value) -> None:
+def emit_elementwise(builder: Builder, code: Code, operands: Sequence[Value], out: Value) -> None:
     """Add the pass that fills ``out`` from the operands and the weights of the code."""
-    operands = [*operands, *(planner.constant(weight) for weight in code.weights)]
+    operands = [*operands, *(builder.constant(weight) for weight in code.weights)]
 
     def make() -> Step:
         views = [(ARENA, out.offset, out.strides)]
         views += [(ARENA, value.offset, _broadcast_strides(value.view, out.shape)) for value in operands]
         return Elementwise(out.shape, views, code.instructions)
 
-    planner.emit(
+    builder.emit(
         " ".join(name for name, _, _ in code.instructions if name not in ("load", "constant")) or "copy",
         make,
         reads=operands,
         writes=[out],
         flops=out.view.size * sum(name not in ("load", "constant") for name, _, _ in code.instructions),
+        relocatable=True,
         in_library=any(in_library(CODES[name]) for name, _, _ in code.instructions),
     )
 

@@ -15,16 +15,16 @@ from kuiper.layers.operators.glu import GLU
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.engine.values import AnyValue
 
 _GATED = Code((("load", 0, 0), ("load", 1, 0), ("sigmoid", 0, 0), ("mul", 0, 0)), (0, 1))
 
 
 @lowers(GLU)
-def lower_glu(layer: GLU, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_glu(layer: GLU, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """nn.GLU."""
-    x = planner.on_arena(inputs[0])
+    x = builder.on_arena(inputs[0])
     if x is None or not 1 <= x.view.ndim <= MAX_NDIM:
         return None
     rank = x.view.ndim
@@ -32,6 +32,6 @@ def lower_glu(layer: GLU, inputs: list[AnyValue], planner: Planner) -> Sequence[
         return None
     axis, size = layer.dim % rank, x.shape[layer.dim] // 2
     halves = [narrow(x, axis, start, size) for start in (0, size)]
-    out = memory_like(planner, x, halves[0].shape)
-    emit_elementwise(planner, _GATED, halves, out)
+    out = memory_like(builder, x, halves[0].shape)
+    emit_elementwise(builder, _GATED, halves, out)
     return [out]

@@ -15,7 +15,7 @@ from kuiper.layers.operators.grid_sample import GridSample
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.engine.step import Step
     from kuiper.layers.grid_taps import Sampling
 
@@ -24,7 +24,7 @@ _FEW = 4
 
 
 @lowers(GridSample)
-def lower_grid_sample(layer: GridSample, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_grid_sample(layer: GridSample, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """F.grid_sample, bilinear and nearest."""
     shape, points = inputs[0].shape, inputs[1].shape
     fits = len(shape) == len(points) == 4 and points[0] == shape[0] and points[3] == 2
@@ -32,13 +32,13 @@ def lower_grid_sample(layer: GridSample, inputs: list[AnyValue], planner: Planne
         return None
     n, c, h, w = shape
     by_plane = c <= _FEW and LANES > 1
-    x = _few_channels(planner, inputs[0]) if by_plane else planner.image_of(inputs[0])
-    grid = _points(planner, inputs[1])
+    x = _few_channels(builder, inputs[0]) if by_plane else builder.image_of(inputs[0])
+    grid = _points(builder, inputs[1])
     if x is None or grid is None:
         return None
     out_shape = (n, c, *points[1:3])
-    out = planner.rows(out_shape, output=None, padded=False) if by_plane else planner.image(out_shape)
-    zeros = planner.zeros(max(c, _FEW))
+    out = builder.rows(out_shape, fixed=True, padded=False) if by_plane else builder.image(out_shape)
+    zeros = builder.zeros(max(c, _FEW))
 
     def make() -> Step:
         numbers = {
@@ -51,11 +51,12 @@ def lower_grid_sample(layer: GridSample, inputs: list[AnyValue], planner: Planne
         }  # fmt: skip
         return GridSampleStep(numbers, _axis(layer.sampling, h), _axis(layer.sampling, w))
 
-    planner.emit(
+    builder.emit(
         f"{layer.sampling.mode} sampling",
         make,
-        reads=[x, grid, Value(zeros, zeros.stand_in)],
+        reads=[x, grid, Value(zeros, zeros.placeholder)],
         writes=[out],
+        relocatable=True,
         flops=0 if layer.sampling.mode == "nearest" else 8 * out.view.size,
     )
     return [out]
@@ -76,30 +77,30 @@ def _axis(sampling: Sampling, size: int) -> dict[str, float]:
     }
 
 
-def _few_channels(planner: Planner, value: AnyValue) -> Value | None:
+def _few_channels(builder: Builder, value: AnyValue) -> Value | None:
     """An image with few channels, those of a pixel side by side; four numbers can be read from each."""
-    if not isinstance(value, HostValue) or value.constant or planner.has_imported(value):
-        return planner.image_of(value)
+    if not isinstance(value, HostValue) or value.constant or builder.has_imported(value):
+        return builder.image_of(value)
     n, c, h, w = value.shape
 
     def make() -> Value:
-        pixels = planner.rows((n, h, w, _FEW), output=None, padded=False)
-        target = Value(pixels.storage, pixels.view[..., :c].transpose(0, 3, 1, 2))
-        import_into(planner, value, target)
+        pixels = builder.rows((n, h, w, _FEW), fixed=True, padded=False)
+        target = Value(pixels.buffer, pixels.view[..., :c].transpose(0, 3, 1, 2))
+        import_into(builder, value, target)
         return target
 
-    return planner.imported_as(value, "few channels", make) if planner.is_float_tensor(value) else None
+    return builder.in_form(value, "few channels", make) if builder.is_float_tensor(value) else None
 
 
-def _points(planner: Planner, value: AnyValue) -> Value | None:
+def _points(builder: Builder, value: AnyValue) -> Value | None:
     """The grid in C order."""
     if not isinstance(value, HostValue) or value.constant:
-        grid = planner.on_arena(value)
-        return None if grid is None else dense(planner, grid)
+        grid = builder.on_arena(value)
+        return None if grid is None else dense(builder, grid)
 
     def make() -> Value:
-        target = planner.rows(value.shape, output=None, padded=False)
-        import_into(planner, value, target)
+        target = builder.rows(value.shape, fixed=True, padded=False)
+        import_into(builder, value, target)
         return target
 
-    return planner.imported_as(value, "C order", make) if planner.is_float_tensor(value) else None
+    return builder.in_form(value, "C order", make) if builder.is_float_tensor(value) else None

@@ -18,7 +18,7 @@ from kuiper.layers.operators.instance_norm import InstanceNorm
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.engine.step import Step
     from kuiper.layers.layer import Array
 
@@ -27,22 +27,22 @@ _RANKS = {"nn.InstanceNorm1d": 3, "nn.InstanceNorm2d": 4, "nn.InstanceNorm3d": 5
 
 
 @lowers(GroupNorm)
-def lower_group_norm(layer: GroupNorm, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_group_norm(layer: GroupNorm, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """nn.GroupNorm, its weights in the file or constant operands."""
-    return _lower(layer, inputs, planner, layer.num_groups)
+    return _lower(layer, inputs, builder, layer.num_groups)
 
 
 @lowers(InstanceNorm)
-def lower_instance_norm(layer: InstanceNorm, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_instance_norm(layer: InstanceNorm, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """nn.InstanceNorm without running statistics: a group norm with one channel in each group."""
     shape = inputs[0].shape
     if len(shape) < 3 or _RANKS.get(layer.op.type, len(shape)) != len(shape):
         return None
-    return _lower(layer, inputs, planner, shape[1])
+    return _lower(layer, inputs, builder, shape[1])
 
 
-def _lower(layer: Any, inputs: list[AnyValue], planner: Planner, groups: int) -> Sequence[AnyValue] | None:
-    x, weights = planner.on_arena(inputs[0]), constant_weights(layer, inputs[1:])
+def _lower(layer: Any, inputs: list[AnyValue], builder: Builder, groups: int) -> Sequence[AnyValue] | None:
+    x, weights = builder.on_arena(inputs[0]), constant_weights(layer, inputs[1:])
     if x is None or weights is None or not weights.keys() <= {"weight", "bias"}:
         return None
     if not 2 <= x.view.ndim <= MAX_NDIM or groups < 1 or x.shape[1] % groups:
@@ -50,26 +50,26 @@ def _lower(layer: Any, inputs: list[AnyValue], planner: Planner, groups: int) ->
     channels = x.shape[1]
     if any(weight.shape != (channels,) for weight in weights.values()):
         return None
-    image = _as_image(planner, x)
-    out = planner.image(image.shape, output=0 if x.view.ndim == 4 else None)
+    image = _as_image(builder, x)
+    out = builder.image(image.shape)
     scale, shift = weights.get("weight", np.ones(channels)), weights.get("bias", np.zeros(channels))
-    _emit(planner, image, out, (scale, shift), groups, layer.eps)
-    return [Value(out.storage, out.view.reshape(x.shape))]
+    _emit(builder, image, out, (scale, shift), groups, layer.eps)
+    return [Value(out.buffer, out.view.reshape(x.shape))]
 
 
-def _as_image(planner: Planner, x: Value) -> Value:
+def _as_image(builder: Builder, x: Value) -> Value:
     """(n, c, ...) as an image (n, c, h, w) with channels side by side: a view, or a copy."""
     size = x.view.size // (x.shape[0] * x.shape[1])
     shape = x.shape if x.view.ndim == 4 else (*x.shape[:2], 1, size)
     seen = x.view.reshape(shape)
-    if np.may_share_memory(seen, x.storage.stand_in) and is_image(Value(x.storage, seen)):
-        return Value(x.storage, seen)
-    image = planner.image(shape, output=None)
-    copy_into(planner, x, Value(image.storage, image.view.reshape(x.shape)))
+    if np.may_share_memory(seen, x.buffer.placeholder) and is_image(Value(x.buffer, seen)):
+        return Value(x.buffer, seen)
+    image = builder.image(shape, fixed=True)
+    copy_into(builder, x, Value(image.buffer, image.view.reshape(x.shape)))
     return image
 
 
-def _emit(planner: Planner, x: Value, out: Value, affine: tuple[Array, Array], groups: int, eps: float) -> None:
+def _emit(builder: Builder, x: Value, out: Value, affine: tuple[Array, Array], groups: int, eps: float) -> None:
     (n, channels, h, w), (weight, bias) = x.shape, affine
 
     def make() -> Step:
@@ -80,11 +80,12 @@ def _emit(planner: Planner, x: Value, out: Value, affine: tuple[Array, Array], g
         }  # fmt: skip
         return GroupNormStep(numbers, weight, bias)
 
-    planner.emit(
+    builder.emit(
         "instance-norm" if groups == channels else "group-norm",
         make,
         reads=[x],
         writes=[out],
         flops=8 * x.view.size,
         more_bytes=weight.nbytes + bias.nbytes,
+        relocatable=True,
     )

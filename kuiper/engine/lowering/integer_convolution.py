@@ -37,7 +37,7 @@ from kuiper.layers.window import Window, as_row
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.engine.step import Step
     from kuiper.layers.layer import Array
     from kuiper.machine import Machine
@@ -72,7 +72,7 @@ class IntegerLayer:
 
 
 @lowers(ConvInteger, QLinearConv)
-def lower_integer_convolution(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_integer_convolution(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """A convolution along one or two axes."""
     is_bytes = type(layer) is QLinearConv
     names = "x x_scale x_zero_point w w_scale w_zero_point y_scale y_zero_point B"
@@ -84,52 +84,52 @@ def lower_integer_convolution(layer: Any, inputs: list[AnyValue], planner: Plann
     ending: Ending | None = WholeNumbers()
     if is_bytes:
         ending = requantised(given, ("x_scale", "w_scale", "y_scale"), "y_zero_point", len(read.weight))
-    return None if ending is None else _convolved(planner, given["x"], read, zero, ending)
+    return None if ending is None else _convolved(builder, given["x"], read, zero, ending)
 
 
 @lowers(FusedConvInteger)
 def lower_convolution_to_floats(
-    layer: FusedConvInteger, inputs: list[AnyValue], planner: Planner
+    layer: FusedConvInteger, inputs: list[AnyValue], builder: Builder
 ) -> Sequence[AnyValue] | None:
     """A convolution with the scale behind it."""
     given = dict(zip(["x", "w", "x_zero_point", "w_zero_point", "scale", "added"], inputs, strict=False))
     read, zero, behind = _read(layer, given), zero_point(given["x_zero_point"]), len(inputs[0].shape) - 2
     if read is None or zero is None:
         return None
-    ending = to_floats(planner, layer, given, len(read.weight), behind)
-    return None if ending is None else _convolved(planner, given["x"], read, zero, ending)
+    ending = to_floats(builder, layer, given, len(read.weight), behind)
+    return None if ending is None else _convolved(builder, given["x"], read, zero, ending)
 
 
 @lowers(QuantizedConv)
-def lower_quantized_conv(layer: QuantizedConv, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_quantized_conv(layer: QuantizedConv, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """What a pass has made of a convolution of floats."""
     product = layer.product
     read = _placed(layer, product.weight, np.zeros(1, np.int16), product.bias, inputs[0].shape)
     if read is None:
         return None
     back = Requantisation(product.scale, int(product.zero), product.zero.dtype)
-    return _convolved(planner, inputs[0], read, ZeroPoint(int(product.x_zero)), back)
+    return _convolved(builder, inputs[0], read, ZeroPoint(int(product.x_zero)), back)
 
 
 def _convolved(
-    planner: Planner, value: AnyValue, read: IntegerLayer, zero: ZeroPoint, ending: Ending
+    builder: Builder, value: AnyValue, read: IntegerLayer, zero: ZeroPoint, ending: Ending
 ) -> Sequence[AnyValue] | None:
     """The output of a convolution of bytes; None if the input has other channels, or is not of bytes."""
-    x = bytes_on_arena(planner, value)
+    x = bytes_on_arena(builder, value)
     if x is None or not 3 <= len(x.shape) <= 4 or x.shape[1] != read.weight.shape[1] * read.groups:
         return None
-    image = x if len(x.shape) == 4 else Value(x.storage, x.view[:, :, None])
+    image = x if len(x.shape) == 4 else Value(x.buffer, x.view[:, :, None])
     if image.shape[1] > _FEW_CHANNELS:
-        image = as_byte_image(planner, image)
+        image = as_byte_image(builder, image)
     h, w = image.shape[2:]
     size = read.window.output_size((h, w))
     shape = (image.shape[0], len(read.weight), *size)
     if isinstance(ending, Dequantisation):
-        out = planner.image(shape, exact=True) if len(x.shape) == 4 else planner.image(shape, output=None)
+        out = builder.image(shape, exact=True) if len(x.shape) == 4 else builder.image(shape, fixed=True)
     else:
-        out = byte_image(planner, shape, ending.dtype)
-    emit_integer_convolution(planner, image, out, read, zero, ending)
-    return [out if len(x.shape) == 4 else Value(out.storage, out.view[:, :, 0])]
+        out = byte_image(builder, shape, ending.dtype)
+    emit_integer_convolution(builder, image, out, read, zero, ending)
+    return [out if len(x.shape) == 4 else Value(out.buffer, out.view[:, :, 0])]
 
 
 def _read(layer: Any, given: dict[str, AnyValue]) -> IntegerLayer | None:
@@ -175,7 +175,7 @@ def zero_point(value: AnyValue | None) -> ZeroPoint | None:
 
 
 def emit_integer_convolution(
-    planner: Planner,
+    builder: Builder,
     x: Value,
     out: Value,
     layer: IntegerLayer,
@@ -188,14 +188,14 @@ def emit_integer_convolution(
         x, out = _one_row(x), _one_row(out)
     n, _, out_h, out_w = out.shape
     depthwise = 1 < layer.groups == len(weight) == x.shape[1]
-    fours = not depthwise and planner.machine.vnni and fits_fours(weight, layer.groups)
+    fours = not depthwise and builder.machine.vnni and fits_fours(weight, layer.groups)
 
     def make_weights() -> IntegerWeights:
         return pack_depthwise(weight, window) if depthwise else pack_integers(weight, layer.groups, window, fours)
 
-    packed: IntegerWeights = planner.pack(("integers", fours), make_weights)
+    packed: IntegerWeights = builder.pack(("integers", fours), make_weights)
     products = n * out_h * out_w * weight.size
-    block, panel_groups = _cut(planner.machine, x, out, packed, window, products)
+    block, panel_groups = _cut(builder.machine, x, out, packed, window, products)
     outputs = len(weight)
     bias = np.zeros(outputs, np.int32) if layer.bias is None else np.ascontiguousarray(layer.bias.reshape(-1))
     scale = np.ones(outputs, np.float32) if ending.scale is None else ending.scale
@@ -211,13 +211,13 @@ def emit_integer_convolution(
             **image_places("x", x), "x_channel": x.view.strides[1], **image_places("out", out), **zero.numbers,
             **ending.numbers, "x_signed": x.view.dtype == np.int8, "fours": fours, "depthwise": depthwise,
             "words": packed.words, "block_h": block[0], "block_w": block[1], "panel_groups": panel_groups,
-            "together": _together(planner.machine, packed, out),
+            "together": _together(builder.machine, packed, out),
         }  # fmt: skip
         of_outputs = bias, packed.sums, scale, shift
         return IntegerConvolution(numbers, packed.places, packed.weights, *of_outputs, packed.panels, packed.lacking)
 
     kernel_h, kernel_w = window.kernel
-    planner.emit(
+    builder.emit(
         f"bytes {'depthwise ' if depthwise else ''}{kernel_h}x{kernel_w}, {'fours' if fours else 'pairs'}",
         make,
         reads=[x, *([] if zero.value is None else [zero.value]), *ending.reads],
@@ -230,7 +230,7 @@ def emit_integer_convolution(
 def _one_row(value: Value) -> Value:
     """All pixels of such images as one image of height 1."""
     pixels = value.view.transpose(0, 2, 3, 1).reshape(-1, value.shape[1])
-    return Value(value.storage, pixels.T[None, :, None, :])
+    return Value(value.buffer, pixels.T[None, :, None, :])
 
 
 def _together(machine: Machine, packed: IntegerWeights, out: Value) -> int:

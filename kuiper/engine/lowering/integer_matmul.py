@@ -25,7 +25,6 @@ from kuiper.engine.lowering.integer_convolution import (
     emit_integer_convolution,
     zero_point,
 )
-from kuiper.engine.lowering.projection import projected_rows
 from kuiper.engine.lowering.quantize import dynamic_bytes
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.values import AnyValue, Value
@@ -41,59 +40,59 @@ from kuiper.layers.operators.onnx_quantized import MatMulInteger, QLinearMatMul
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.layers.layer import Array
 
 
 @lowers(MatMulInteger)
-def lower_matmul_integer(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_matmul_integer(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """Sums of 32 bits."""
     given = by_name(layer, inputs, "A B a_zero_point b_zero_point")
     if constant_of(given["B"]) is None:
-        return _stacks(planner, given, ("A", "B"), WholeNumbers())
+        return _stacks(builder, given, ("A", "B"), WholeNumbers())
     zero = zero_point(given.get("a_zero_point"))
-    return _product(planner, given["A"], _matrix(given, "B", "b_zero_point"), zero, WholeNumbers())
+    return _product(builder, given["A"], _matrix(given, "B", "b_zero_point"), zero, WholeNumbers())
 
 
 @lowers(QLinearMatMul)
-def lower_qlinear_matmul(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_qlinear_matmul(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """Bytes again."""
     names = "a a_scale a_zero_point b b_scale b_zero_point y_scale y_zero_point"
     given = by_name(layer, inputs, names)
     if constant_of(given["b"]) is None:
         one = requantised(given, ("a_scale", "b_scale", "y_scale"), "y_zero_point", 1)
-        return None if one is None else _stacks(planner, given, ("a", "b"), one)
+        return None if one is None else _stacks(builder, given, ("a", "b"), one)
     matrix = _matrix(given, "b", "b_zero_point")
     if matrix is None:
         return None
     back = requantised(given, ("a_scale", "b_scale", "y_scale"), "y_zero_point", len(matrix.weight))
     zero = zero_point(given.get("a_zero_point"))
-    return None if back is None else _product(planner, given["a"], matrix, zero, back)
+    return None if back is None else _product(builder, given["a"], matrix, zero, back)
 
 
 def _stacks(
-    planner: Planner, given: dict[str, AnyValue], names: tuple[str, str], ending: WholeNumbers | Requantisation
+    builder: Builder, given: dict[str, AnyValue], names: tuple[str, str], ending: WholeNumbers | Requantisation
 ) -> Sequence[AnyValue] | None:
     """The product of two tensors that the graph computes, whose zero points are constants."""
     first, second = (number_of(given, f"{name.lower()}_zero_point") for name in names)
     if first is None or second is None:
         return None
-    return product_of_stacks(planner, (given[names[0]], given[names[1]]), (int(first), int(second)), ending)
+    return product_of_stacks(builder, (given[names[0]], given[names[1]]), (int(first), int(second)), ending)
 
 
 @lowers(QuantizedLinear)
 def lower_quantized_linear(
-    layer: QuantizedLinear, inputs: list[AnyValue], planner: Planner
+    layer: QuantizedLinear, inputs: list[AnyValue], builder: Builder
 ) -> Sequence[AnyValue] | None:
     """What a pass has made of a linear layer of floats."""
     product = layer.product
     matrix = IntegerLayer(product.weight[:, :, None, None].astype(np.int16), product.bias, 1, POINTWISE)
     back = Requantisation(product.scale, int(product.zero), product.zero.dtype)
-    return _product(planner, inputs[0], matrix, ZeroPoint(int(product.x_zero)), back)
+    return _product(builder, inputs[0], matrix, ZeroPoint(int(product.x_zero)), back)
 
 
 @lowers(QGemm)
-def lower_qgemm(layer: QGemm, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_qgemm(layer: QGemm, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """A linear layer of bytes in onnxruntime's words, if its result is bytes, too."""
     names = "A a_scale a_zero_point b_scale C y_scale y_zero_point"
     given, weights = by_name(layer, inputs, names), layer.weights
@@ -107,11 +106,11 @@ def lower_qgemm(layer: QGemm, inputs: list[AnyValue], planner: Planner) -> Seque
     back = requantised(given, ("a_scale", "b_scale", "y_scale"), "y_zero_point", len(numbers))
     matrix = IntegerLayer(weight, bias, 1, POINTWISE)
     zero = zero_point(given.get("a_zero_point"))
-    return None if back is None else _product(planner, given["A"], matrix, zero, back)
+    return None if back is None else _product(builder, given["A"], matrix, zero, back)
 
 
 @lowers(MatMulIntegerToFloat, DynamicQuantizeMatMul)
-def lower_product_to_floats(layer: ByteProduct, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_product_to_floats(layer: ByteProduct, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """Bytes times a matrix, or floats that become bytes first, as floats."""
     given, weights = by_name(layer, inputs, ""), layer.weights
     scale, bias = (constant_of(given.get(name)) for name in ("b_scale", "bias"))
@@ -124,26 +123,26 @@ def lower_product_to_floats(layer: ByteProduct, inputs: list[AnyValue], planner:
         return None
     x, zero, factor = given["A"], zero_point(given.get("a_zero_point")), given.get("a_scale")
     if factor is None:
-        found = dynamic_bytes(planner, x, spreads_nan=True)
+        found = dynamic_bytes(builder, x, spreads_nan=True)
         if found is None or found[0].shape[-1] != len(weights["B"]):
             return None
         x, factor, zero = found[0], found[1], ZeroPoint(0, found[2])
     scales = np.full(outputs, scale.reshape(-1), np.float32)
-    ending = dequantised(planner, factor, scales, bias)
+    ending = dequantised(builder, factor, scales, bias)
     weight = without_zero_point(weights["B"].T[:, :, None, None], zeros)
     matrix = IntegerLayer(weight, None, 1, POINTWISE)
-    return None if ending is None or zero is None else _product(planner, x, matrix, zero, ending)
+    return None if ending is None or zero is None else _product(builder, x, matrix, zero, ending)
 
 
 @lowers(FusedMatMulInteger)
-def lower_matmul_to_floats(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_matmul_to_floats(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """MatMulInteger with the scale behind it."""
     given = dict(zip(["A", "B", "a_zero_point", "b_zero_point", "scale", "added"], inputs, strict=False))
     matrix, zero = _matrix(given, "B", "b_zero_point"), zero_point(given["a_zero_point"])
     if matrix is None or zero is None:
         return None
-    ending = to_floats(planner, layer, given, len(matrix.weight), 0)
-    return None if ending is None else _product(planner, given["A"], matrix, zero, ending)
+    ending = to_floats(builder, layer, given, len(matrix.weight), 0)
+    return None if ending is None else _product(builder, given["A"], matrix, zero, ending)
 
 
 def _has_more(layer: QGemm, given: dict[str, AnyValue]) -> bool:
@@ -153,26 +152,26 @@ def _has_more(layer: QGemm, given: dict[str, AnyValue]) -> bool:
 
 
 def _product(
-    planner: Planner,
+    builder: Builder,
     value: AnyValue,
     matrix: IntegerLayer | None,
     zero: ZeroPoint | None,
     ending: Ending,
 ) -> Sequence[AnyValue] | None:
     """Rows of bytes times a matrix; None if they do not fit each other, or something is missing."""
-    x = None if matrix is None or zero is None else bytes_on_arena(planner, value)
+    x = None if matrix is None or zero is None else bytes_on_arena(builder, value)
     if x is None or matrix is None or zero is None or x.shape[-1] != matrix.weight.shape[1]:
         return None
     shape = (*x.shape[:-1], len(matrix.weight))
     is_float = isinstance(ending, Dequantisation)
-    out = projected_rows(planner, shape) if is_float else planner.typed(shape, ending.dtype)
-    emit_rows(planner, x, out, matrix, zero, ending)
+    out = builder.rows(shape) if is_float else builder.typed(shape, ending.dtype)
+    emit_rows(builder, x, out, matrix, zero, ending)
     return [out]
 
 
-def emit_rows(planner: Planner, x: Value, out: Value, matrix: IntegerLayer, zero: ZeroPoint, ending: Ending) -> None:
+def emit_rows(builder: Builder, x: Value, out: Value, matrix: IntegerLayer, zero: ZeroPoint, ending: Ending) -> None:
     """Add the step from rows of bytes (..., k) to their products (..., n), which lie evenly."""
-    emit_integer_convolution(planner, _pixels(as_byte_rows(planner, x)), _pixels(_rows(out)), matrix, zero, ending)
+    emit_integer_convolution(builder, _pixels(as_byte_rows(builder, x)), _pixels(_rows(out)), matrix, zero, ending)
 
 
 def _matrix(given: dict[str, AnyValue], name: str, zero_name: str) -> IntegerLayer | None:
@@ -187,9 +186,9 @@ def _matrix(given: dict[str, AnyValue], name: str, zero_name: str) -> IntegerLay
 
 
 def _rows(value: Value) -> Value:
-    return Value(value.storage, value.view.reshape(-1, value.shape[-1]))
+    return Value(value.buffer, value.view.reshape(-1, value.shape[-1]))
 
 
 def _pixels(rows: Value) -> Value:
     """Rows as the pixels of an image of height 1."""
-    return Value(rows.storage, rows.view.T[None, :, None, :])
+    return Value(rows.buffer, rows.view.T[None, :, None, :])

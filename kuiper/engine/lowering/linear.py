@@ -17,50 +17,47 @@ from kuiper.layers.operators.linear import Linear
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
 
 
 @lowers(Linear, FusedLinear)
-def lower_linear(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_linear(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """nn.Linear with its residual and activation."""
     shape = inputs[0].shape
-    x = planner.on_arena(inputs[0])
+    x = builder.on_arena(inputs[0])
     if layer.quantized is not None:
-        added = planner.on_arena(inputs[1]) if len(inputs) > 1 else None
+        added = builder.on_arena(inputs[1]) if len(inputs) > 1 else None
         if len(inputs) > 1 and added is None:
             return None
-        return lower_quantized_linear(planner, layer, layer.quantized, layer.bias, x, added)
+        return lower_quantized_linear(builder, layer, layer.quantized, layer.bias, x, added)
     out_features, in_features = layer.weight_shape
     if x is None or not shape or shape[-1] != in_features:
         return None
     out_shape = (*shape[:-1], out_features)
-    residual = planner.on_arena(inputs[1]) if len(inputs) > 1 else None
+    residual = builder.on_arena(inputs[1]) if len(inputs) > 1 else None
     if len(inputs) > 1 and (residual is None or residual.shape != out_shape):
         return None
-    out = planner.rows(out_shape)
+    out = builder.rows(out_shape)
     out_pixels = as_pixels(out)
-    if out_pixels is None:
-        out = planner.rows(out_shape, output=None)
-        out_pixels = as_pixels(out)
     assert out_pixels is not None
-    added = None if residual is None else as_pixels(residual) or as_pixels(dense(planner, residual))
-    packed = _packed(planner, layer, out_pixels.shape[3])
-    x_pixels = as_pixels(x) or as_pixels(dense(planner, x))
+    added = None if residual is None else as_pixels(residual) or as_pixels(dense(builder, residual))
+    packed = _packed(builder, layer, out_pixels.shape[3])
+    x_pixels = as_pixels(x) or as_pixels(dense(builder, x))
     assert x_pixels is not None
-    emit_convolution(planner, x_pixels, out_pixels, packed, POINTWISE, activation_numbers(layer), added)
+    emit_convolution(builder, x_pixels, out_pixels, packed, POINTWISE, activation_numbers(layer), added)
     return [out]
 
 
-def _packed(planner: Planner, layer: Any, pixels: int) -> PackedWeights:
+def _packed(builder: Builder, layer: Any, pixels: int) -> PackedWeights:
     """The weights of the current operator for so many rows. The panels have all of them, so the graph drops its own."""
     out_features, in_features = layer.weight_shape
-    rows = planner.rows_of_weights(pixels)
+    rows = builder.rows_of_weights(pixels)
 
     def make() -> PackedWeights:
-        packed = pack(planner.machine, layer.weight[:, :, None, None], layer.bias, 1, rows)
+        packed = pack(builder.machine, layer.weight[:, :, None, None], layer.bias, 1, rows)
         layer.op.attribute("weight").stored.hand_over(lambda: matrix_of(packed, out_features))
         return packed
 
-    key = ("direct", layer.weight_shape, matrix_widths(planner.machine, out_features, in_features, rows))
-    packed: PackedWeights = planner.pack(key, make)
+    key = ("direct", layer.weight_shape, matrix_widths(builder.machine, out_features, in_features, rows))
+    packed: PackedWeights = builder.pack(key, make)
     return packed

@@ -17,8 +17,8 @@ import numpy as np
 from kuiper.engine.cost import panel_widths
 from kuiper.engine.kernels.convolution import LANES, MOST_ROWS
 from kuiper.engine.kernels.matrix_product import MatrixProduct
-from kuiper.engine.lowering.placement import has_room, view_of
-from kuiper.engine.lowering.projection import emit_projection, projected_rows, stored
+from kuiper.engine.lowering.placement import has_row_capacity, view_of
+from kuiper.engine.lowering.projection import emit_projection, stored
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.transfers import copy_into
@@ -30,7 +30,7 @@ from kuiper.layers.operators.transpose import Transpose
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.engine.step import Step
     from kuiper.layers.layer import Array
 
@@ -38,43 +38,42 @@ _PANEL = len(MOST_ROWS) * LANES  # columns that are done at a time
 
 
 @lowers(Matmul)
-def lower_matmul(layer: Matmul, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_matmul(layer: Matmul, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """torch.matmul, torch.mm and torch.bmm: a vector on the left is a row, one on the right a column."""
     shapes = [value.shape for value in inputs]
     ranks = [len(shape) for shape in shapes]
     if layer.rank is not None and (ranks != [layer.rank] * 2 or shapes[0][:-2] != shapes[1][:-2]):
         return None
-    a, weight = planner.on_arena(inputs[0]), stored(planner, 1)
+    a, weight = builder.on_arena(inputs[0]), stored(builder, 1)
     if a is None or not 0 < min(ranks) <= max(ranks) <= MAX_NDIM:
         return None
-    left = a if ranks[0] > 1 else Value(a.storage, a.view[None, :])
-    output = 0 if min(ranks) > 1 else None
+    left = a if ranks[0] > 1 else Value(a.buffer, a.view[None, :])
     if weight is not None and ranks[1] == 2:
-        out = _times_weight(planner, left, np.ascontiguousarray(weight.data.T), output)
+        out = _times_weight(builder, left, np.ascontiguousarray(weight.data.T))
     else:
-        b = planner.on_arena(inputs[1])
-        right = b if b is None or ranks[1] > 1 else Value(b.storage, b.view[:, None])
-        out = None if right is None else _times(planner, left, right, output)
+        b = builder.on_arena(inputs[1])
+        right = b if b is None or ranks[1] > 1 else Value(b.buffer, b.view[:, None])
+        out = None if right is None else _times(builder, left, right)
     if out is None:
         return None
     kept = (..., *(slice(None) if rank > 1 else 0 for rank in ranks))
-    return [Value(out.storage, out.view[kept])]
+    return [Value(out.buffer, out.view[kept])]
 
 
-def _times_weight(planner: Planner, a: Value, weight: Array, output: int | None) -> Value | None:
+def _times_weight(builder: Builder, a: Value, weight: Array) -> Value | None:
     if a.shape[-1] != weight.shape[1]:
         return None
-    out = projected_rows(planner, (*a.shape[:-1], len(weight)), output)
-    emit_projection(planner, a, out, weight)
+    out = builder.rows((*a.shape[:-1], len(weight)))
+    emit_projection(builder, a, out, weight)
     return out
 
 
-def _times(planner: Planner, a: Value, b: Value, output: int | None) -> Value | None:
+def _times(builder: Builder, a: Value, b: Value) -> Value | None:
     shape = product_shape(a.shape, b.shape)
     if shape is None:
         return None
-    out = memory_of_product(planner, shape, output)
-    emit_product(planner, a, b, out)
+    out = memory_of_product(builder, shape)
+    emit_product(builder, a, b, out)
     return out
 
 
@@ -91,23 +90,23 @@ def product_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...] | N
     return (*stack, a[-2], b[-1]) if a[-1] == b[-2] else None
 
 
-def memory_of_product(planner: Planner, shape: tuple[int, ...], output: int | None = 0) -> Value:
+def memory_of_product(builder: Builder, shape: tuple[int, ...]) -> Value:
     """Memory for a stack of matrices, by rows.
 
     Where the next step makes (n, l, heads, d) of (n, heads, l, d), the numbers lie in that order from the start: what
     follows, a reshape to (n, l, heads * d), is then a view.
     """
-    if output is not None and len(shape) == 4 and _is_turned(planner):
+    if len(shape) == 4 and _is_turned(builder):
         n, heads, length, d = shape
-        joined = planner.rows((n, length, heads * d), output=None)
-        return Value(joined.storage, joined.view.reshape(n, length, heads, d).swapaxes(1, 2))
-    return planner.rows(shape, output)
+        joined = builder.rows((n, length, heads * d), fixed=True)
+        return Value(joined.buffer, joined.view.reshape(n, length, heads, d).swapaxes(1, 2))
+    return builder.rows(shape)
 
 
-def _is_turned(planner: Planner) -> bool:
+def _is_turned(builder: Builder) -> bool:
     """Whether all that becomes of the current operator's output is to have its axes 1 and 2 swapped."""
-    assert planner.op is not None
-    readers = planner.op.outputs[0].consumers
+    assert builder.op is not None
+    readers = builder.op.outputs[0].consumers
     if len(readers) != 1:
         return False
     layer = readers[0].layer
@@ -116,32 +115,33 @@ def _is_turned(planner: Planner) -> bool:
     return type(layer) is Transpose and {layer.dim0 % 4, layer.dim1 % 4} == {1, 2}
 
 
-def emit_product(planner: Planner, a: Value, b: Value, out: Value, scale: float = 1.0) -> None:
+def emit_product(builder: Builder, a: Value, b: Value, out: Value, scale: float = 1.0) -> None:
     """Add ``out = scale * a @ b``: (..., m, k) (..., k, n) -> (..., m, n); ``out`` has all axes that broadcast."""
     if b.view.ndim == 2 and out.view.ndim > 2:
         a, out = _as_one_matrix(a, out)
-    a = _with_rows(planner, a, b.shape[-1])
+    a = _with_rows(builder, a, b.shape[-1])
     (rows, depth), columns, stack = a.shape[-2:], b.shape[-1], out.shape[:-2]
-    factors = [Value(x.storage, np.broadcast_to(x.view, (*stack, *x.shape[-2:]))) for x in (a, b)]
+    factors = [Value(x.buffer, np.broadcast_to(x.view, (*stack, *x.shape[-2:]))) for x in (a, b)]
 
     def make() -> Step:
         left, right = factors
         numbers = {
-            "rows": rows, "depth": depth, "columns": columns, "scale": scale, "whole_vectors": has_room(out),
+            "rows": rows, "depth": depth, "columns": columns, "scale": scale, "whole_vectors": has_row_capacity(out),
             "a": left.offset, "a_row": left.strides[-2], "a_depth": left.strides[-1] if depth > 1 else 1,
             "b": right.offset, "b_depth": right.strides[-2], "b_column": right.strides[-1] if columns > 1 else 1,
             "out": out.offset, "out_row": out.strides[-2],
-            "panel_vectors": panel_widths(planner.machine, whole_vectors(columns) // LANES, rows, depth)[0],
+            "panel_vectors": panel_widths(builder.machine, whole_vectors(columns) // LANES, rows, depth)[0],
         }  # fmt: skip
         return MatrixProduct(numbers, stack, out.strides[:-2], left.strides[:-2], right.strides[:-2])
 
     count = math.prod(stack)
-    planner.emit(
+    builder.emit(
         f"product {count}x{rows}x{depth}x{columns}",
         make,
         reads=[a, b],
         writes=[out],
         flops=2 * count * rows * depth * columns,
+        relocatable=True,
     )
 
 
@@ -153,10 +153,10 @@ def _as_one_matrix(a: Value, out: Value) -> tuple[Value, Value]:
     return tall_a, tall_out
 
 
-def _with_rows(planner: Planner, a: Value, columns: int) -> Value:
+def _with_rows(builder: Builder, a: Value, columns: int) -> Value:
     """``a`` with the numbers of each row side by side, if it is read more often than once."""
     if a.shape[-1] == 1 or a.strides[-1] == 1 or columns <= _PANEL:
         return a
-    copied = planner.rows(a.shape, output=None)
-    copy_into(planner, a, copied)
+    copied = builder.rows(a.shape, fixed=True)
+    copy_into(builder, a, copied)
     return copied

@@ -15,7 +15,7 @@ import numpy as np
 
 from kuiper.engine.lowering.attention import constant_mask, emit_attention
 from kuiper.engine.lowering.matmul import emit_product
-from kuiper.engine.lowering.projection import emit_projection, projected_rows
+from kuiper.engine.lowering.projection import emit_projection
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.values import AnyValue, HostValue, Value
 from kuiper.layers.operators.multihead_attention import MultiheadAttention
@@ -23,16 +23,16 @@ from kuiper.layers.operators.multihead_attention import MultiheadAttention
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.layers.layer import Array
 
 
 @lowers(MultiheadAttention)
 def lower_multihead_attention(
-    layer: MultiheadAttention, inputs: list[AnyValue], planner: Planner
+    layer: MultiheadAttention, inputs: list[AnyValue], builder: Builder
 ) -> Sequence[AnyValue] | None:
     """nn.MultiheadAttention with a constant mask or none, and its averaged weights if they are asked for."""
-    qkv = _query_key_value(layer, inputs, planner)
+    qkv = _query_key_value(layer, inputs, builder)
     if qkv is None or layer.in_tuple:
         return None
     mask = None
@@ -40,22 +40,22 @@ def lower_multihead_attention(
         mask = _mask(layer, inputs[-1], qkv)
         if mask is None:
             return None
-    q, k, v = (Value(x.storage, _heads(layer, x.view)) for x in _projected(layer, planner, qkv))
-    mixed = planner.rows((*qkv[0].shape[:-1], len(layer.output_bias)), output=None)
-    as_heads = Value(mixed.storage, _heads(layer, mixed.view))
+    q, k, v = (Value(x.buffer, _heads(layer, x.view)) for x in _projected(layer, builder, qkv))
+    mixed = builder.rows((*qkv[0].shape[:-1], len(layer.output_bias)), fixed=True)
+    as_heads = Value(mixed.buffer, _heads(layer, mixed.view))
     wants_weights = len(layer.op.outputs) == 2
-    scores = emit_attention(planner, (q, k, v), as_heads, mask, in_one=wants_weights)
-    average = [_average(planner, scores, qkv[0].view.ndim)] if wants_weights else []
-    out = projected_rows(planner, mixed.shape)
-    emit_projection(planner, mixed, out, layer.op.attr("out_proj.weight"), layer.output_bias, "out")
+    scores = emit_attention(builder, (q, k, v), as_heads, mask, in_one=wants_weights)
+    average = [_average(builder, scores, qkv[0].view.ndim)] if wants_weights else []
+    out = builder.rows(mixed.shape)
+    emit_projection(builder, mixed, out, layer.op.attr("out_proj.weight"), layer.output_bias, "out")
     return [out, *average]
 
 
 def _query_key_value(
-    layer: MultiheadAttention, inputs: list[AnyValue], planner: Planner
+    layer: MultiheadAttention, inputs: list[AnyValue], builder: Builder
 ) -> tuple[Value, Value, Value] | None:
     """The three inputs, if they fit together; the layer says why if not."""
-    given = [planner.on_arena(value) for value in inputs[: len(inputs) - layer.has_mask]]
+    given = [builder.on_arena(value) for value in inputs[: len(inputs) - layer.has_mask]]
     q, k, v = given[0], given[min(1, len(given) - 1)], given[-1]
     if q is None or k is None or v is None or len({x.view.ndim for x in (q, k, v)}) > 1 or q.view.ndim not in (2, 3):
         return None
@@ -74,7 +74,7 @@ def _input_weights(layer: MultiheadAttention) -> list[Array]:
     return [layer.op.attr(f"{letter}_proj_weight") for letter in "qkv"]
 
 
-def _projected(layer: MultiheadAttention, planner: Planner, qkv: tuple[Value, Value, Value]) -> list[Value]:
+def _projected(layer: MultiheadAttention, builder: Builder, qkv: tuple[Value, Value, Value]) -> list[Value]:
     """The projections; neighbours of the same input are parts of one product."""
     weights, width = _input_weights(layer), len(layer.output_bias)
     biases = [bias for _, bias in layer.projections]
@@ -83,9 +83,9 @@ def _projected(layer: MultiheadAttention, planner: Planner, qkv: tuple[Value, Va
         first, x = len(results), qkv[len(results)]
         count = next((i for i, other in enumerate(qkv[first:]) if other is not x), 3 - first)
         weight, bias = (np.concatenate(parts[first : first + count]) for parts in (weights, biases))
-        joined = planner.rows((*x.shape[:-1], count * width), output=None)
-        emit_projection(planner, x, joined, weight, bias, f"in {first}")
-        results += [Value(joined.storage, part) for part in np.split(joined.view, count, axis=-1)]
+        joined = builder.rows((*x.shape[:-1], count * width), fixed=True)
+        emit_projection(builder, x, joined, weight, bias, f"in {first}")
+        results += [Value(joined.buffer, part) for part in np.split(joined.view, count, axis=-1)]
     return results
 
 
@@ -115,14 +115,14 @@ def _mask(layer: MultiheadAttention, value: AnyValue, qkv: tuple[Value, Value, V
     return constant_mask(shown, (n, layer.heads, length, key_length))
 
 
-def _average(planner: Planner, weights: Value, ndim: int) -> Value:
+def _average(builder: Builder, weights: Value, ndim: int) -> Value:
     """The mean of (n, heads, l, s) over the heads: ones (1, heads), times a matrix with a row for each head."""
     n, heads, length, columns = weights.shape
     width = weights.strides[-2]
-    memory = planner.scratch(n * length * width)
+    memory = builder.scratch(n * length * width)
     joined = memory.view.reshape(n, 1, length * width)
-    rows = weights.storage.stand_in[: n * heads * length * width].reshape(n, heads, length * width)
-    ones = planner.constant(np.ones((1, heads), np.float32))
-    emit_product(planner, ones, Value(weights.storage, rows), Value(memory.storage, joined), 1 / heads)
+    rows = weights.buffer.placeholder[: n * heads * length * width].reshape(n, heads, length * width)
+    ones = builder.constant(np.ones((1, heads), np.float32))
+    emit_product(builder, ones, Value(weights.buffer, rows), Value(memory.buffer, joined), 1 / heads)
     average = memory.view.reshape(n, length, width)[..., :columns]
-    return Value(memory.storage, average if ndim == 3 else average[0])
+    return Value(memory.buffer, average if ndim == 3 else average[0])

@@ -18,7 +18,7 @@ from kuiper.layers.operators.rms_norm import RMSNorm
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.engine.step import Step
     from kuiper.layers.layer import Array
 
@@ -26,23 +26,23 @@ _MOST_AXES = MAX_NDIM + 1  # six for the step to walk over, and the row
 
 
 @lowers(LayerNorm, RMSNorm)
-def lower_normalisation(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_normalisation(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """nn.LayerNorm and nn.RMSNorm, their weights in the file or constant operands."""
-    x, shape = planner.on_arena(inputs[0]), layer.normalized_shape
+    x, shape = builder.on_arena(inputs[0]), layer.normalized_shape
     weights = constant_weights(layer, inputs[1:])
     if x is None or not shape or x.shape[-len(shape) :] != shape or x.view.ndim > _MOST_AXES:
         return None
     if weights is None or any(weight.shape != shape for weight in weights.values()):
         return None
-    rows = as_rows(planner, x, len(shape))
+    rows = as_rows(builder, x, len(shape))
     if rows is None:
         return None
-    out = exact_rows(planner, x.shape) if len(shape) == 1 else planner.rows(x.shape, output=None, padded=False)
+    out = exact_rows(builder, x.shape) if len(shape) == 1 else builder.rows(x.shape, fixed=True, padded=False)
     size = math.prod(shape)
     scale = weights.get("weight", np.ones(shape, np.float32)).reshape(size)
     shift = weights.get("bias", np.zeros(shape, np.float32)).reshape(size)
-    joined = Value(out.storage, out.view.reshape(rows.shape))
-    emit_normalisation(planner, rows, joined, scale, shift, layer.eps, centred=type(layer) is LayerNorm)
+    joined = Value(out.buffer, out.view.reshape(rows.shape))
+    emit_normalisation(builder, rows, joined, scale, shift, layer.eps, centred=type(layer) is LayerNorm)
     return [out]
 
 
@@ -59,7 +59,7 @@ def constant_weights(layer: Any, operands: Sequence[AnyValue]) -> dict[str, Arra
 
 
 def emit_normalisation(
-    planner: Planner, x: Value, out: Value, weight: Array, bias: Array, eps: float, centred: bool
+    builder: Builder, x: Value, out: Value, weight: Array, bias: Array, eps: float, centred: bool
 ) -> None:
     """Add the layer norm (``centred``) or RMS norm of rows whose numbers are side by side; ``out`` may be ``x``."""
 
@@ -67,11 +67,12 @@ def emit_normalisation(
         numbers = {"source": x.offset, "target": out.offset, "size": len(weight), "centred": centred, "eps": eps}
         return LayerNormStep(numbers, weight, bias, x.shape[:-1], x.strides[:-1], out.strides[:-1])
 
-    planner.emit(
+    builder.emit(
         "layer-norm" if centred else "RMS-norm",
         make,
         reads=[x],
         writes=[out],
         flops=(8 if centred else 4) * x.view.size,
+        relocatable=True,
         more_bytes=weight.nbytes + bias.nbytes,
     )

@@ -26,26 +26,26 @@ from kuiper.layers.operators.onnx_indexing import GatherND, OnnxGather, places
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
 
 
 @lowers(OnnxGather)
-def lower_onnx_gather(layer: OnnxGather, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_onnx_gather(layer: OnnxGather, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """Gather whose indices are an operand, or are known."""
     if len(inputs) == 2 and not inputs[1].shape:
-        return _entry(planner, layer.axis, inputs[0], inputs[1])
-    x, index = _picked_from(planner, inputs), planner.tensor(inputs[1]) if len(inputs) == 2 else None
+        return _entry(builder, layer.axis, inputs[0], inputs[1])
+    x, index = _picked_from(builder, inputs), builder.tensor(inputs[1]) if len(inputs) == 2 else None
     if x is None or index is None or not is_index(index) or not -x.view.ndim <= layer.axis < x.view.ndim:
         return None
     if x.view.ndim - 1 + index.view.ndim > MAX_NDIM:
         return None
-    return [_along(planner, x, layer.axis % x.view.ndim, index)]
+    return [_along(builder, x, layer.axis % x.view.ndim, index)]
 
 
 @lowers(GatherND)
-def lower_gather_nd(layer: GatherND, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_gather_nd(layer: GatherND, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """GatherND whose indices are known, of axes that one index can count through."""
-    x, given = _picked_from(planner, inputs), inputs[1]
+    x, given = _picked_from(builder, inputs), inputs[1]
     if x is None or layer.batch or not isinstance(given, HostValue) or not is_known(given):
         return None
     indices = given.example
@@ -60,15 +60,15 @@ def lower_gather_nd(layer: GatherND, inputs: list[AnyValue], planner: Planner) -
     except KuiperError:
         return None  # the layer says why
     flat = np.ravel_multi_index(tuple(found), x.shape[:axes], mode="wrap")
-    return [_along(planner, joined, 0, planner.typed_constant(np.ascontiguousarray(flat, np.int64)))]
+    return [_along(builder, joined, 0, builder.typed_constant(np.ascontiguousarray(flat, np.int64)))]
 
 
-def _entry(planner: Planner, axis: int, x: AnyValue, given: AnyValue) -> list[AnyValue] | None:
+def _entry(builder: Builder, axis: int, x: AnyValue, given: AnyValue) -> list[AnyValue] | None:
     """One entry of an axis of an array from outside, by a number from outside: what the turn of a loop takes.
 
     The array stays where it is, since only that entry is read.
     """
-    index = _number(planner, given)
+    index = _number(builder, given)
     if index is None or not isinstance(x, HostValue) or x.constant or not isinstance(x.example, np.ndarray):
         return None
     rank, dtype = x.example.ndim, x.example.dtype
@@ -76,16 +76,16 @@ def _entry(planner: Planner, axis: int, x: AnyValue, given: AnyValue) -> list[An
         return None
     dim = axis % rank
     strides = [dtype.itemsize * math.prod(x.shape[i + 1 :]) for i in range(rank)]  # what is outside lies in C order
-    external = planner.external(x)
+    external = builder.external(x)
     left = strides[:dim] + strides[dim + 1 :]
     first = (external[0], 0, TYPES[dtype.name], tuple(left))
-    source = Source(strides[dim], x.shape[dim], dtype, lambda: first, (), from_end=True)
+    source = Source(lambda: strides[dim], x.shape[dim], dtype, lambda: first, (), from_end=True)
     shape = x.shape[:dim] + x.shape[dim + 1 :]
-    everywhere = Value(index.storage, index.view.reshape([1] * len(shape)))
-    return [emit_pick(planner, source, everywhere, shape, [external])]
+    everywhere = Value(index.buffer, index.view.reshape([1] * len(shape)))
+    return [emit_pick(builder, source, everywhere, shape, [external])]
 
 
-def _number(planner: Planner, value: AnyValue) -> Value | None:
+def _number(builder: Builder, value: AnyValue) -> Value | None:
     """A whole number from outside without axes, on the arena as a vector of one."""
     if not isinstance(value, HostValue) or value.constant or not isinstance(value.example, np.ndarray):
         return None
@@ -94,9 +94,9 @@ def _number(planner: Planner, value: AnyValue) -> Value | None:
         return None
 
     def made() -> Value:
-        target, external = planner.typed((1,), dtype), planner.external(value)
+        target, external = builder.typed((1,), dtype), builder.external(value)
         outside = (external[0], 0, TYPES[dtype.name], (dtype.itemsize,))
-        planner.emit(
+        builder.emit(
             "import",
             lambda: Typed("copy", (1,), [end_of(target, (1,)), outside], floating=False),
             writes=[target],
@@ -105,17 +105,17 @@ def _number(planner: Planner, value: AnyValue) -> Value | None:
         )
         return target
 
-    return planner.imported_as(value, "a vector of one", made)
+    return builder.in_form(value, "a vector of one", made)
 
 
-def _picked_from(planner: Planner, inputs: list[AnyValue]) -> Value | None:
+def _picked_from(builder: Builder, inputs: list[AnyValue]) -> Value | None:
     """What is picked from: no weight, which would get a place in every arena."""
-    return None if is_known(inputs[0]) or not inputs[0].shape else planner.tensor(inputs[0])
+    return None if is_known(inputs[0]) or not inputs[0].shape else builder.tensor(inputs[0])
 
 
-def _along(planner: Planner, x: Value, dim: int, index: Value) -> Value:
+def _along(builder: Builder, x: Value, dim: int, index: Value) -> Value:
     """``x`` with an axis in the place of which stand those of the index."""
     shape = (*x.shape[:dim], *index.shape, *x.shape[dim + 1 :])
     first = x.view[(slice(None),) * dim + (0, *(None for _ in index.shape))]
     along = index.view.reshape(*index.shape, *(1 for _ in x.shape[dim + 1 :]))
-    return picked(planner, x, dim, first, Value(index.storage, along), shape, from_end=True)
+    return picked(builder, x, dim, first, Value(index.buffer, along), shape, from_end=True)

@@ -11,12 +11,12 @@ from kuiper.layers.operand_parameters import WithOperandParameters
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
 
 
 @lowers(WithOperandParameters)
 def lower_operand_parameters(
-    layer: WithOperandParameters, inputs: list[AnyValue], planner: Planner
+    layer: WithOperandParameters, inputs: list[AnyValue], builder: Builder
 ) -> Sequence[AnyValue] | None:
     """The layer that constant parameters make, by its own lowering."""
     known = [value.example if isinstance(value, HostValue) and value.constant else None for value in inputs]
@@ -25,4 +25,4 @@ def lower_operand_parameters(
     made, _ = layer.made_for(known)
     lowering = find_lowering(made)
     data = [value for i, value in enumerate(inputs) if i not in layer.parameter_positions]
-    return lowering(made, data, planner) if lowering else None
+    return lowering(made, data, builder) if lowering else None

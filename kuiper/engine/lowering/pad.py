@@ -27,13 +27,13 @@ from kuiper.layers.operators.pad import Pad
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
 
 
 @lowers(Pad)
-def lower_pad(layer: Pad, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_pad(layer: Pad, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """F.pad and the padding modules; a negative amount cuts off."""
-    x = planner.on_arena(inputs[0])
+    x = builder.on_arena(inputs[0])
     if x is None or x.view.ndim > MAX_NDIM:
         return None
     try:
@@ -41,15 +41,15 @@ def lower_pad(layer: Pad, inputs: list[AnyValue], planner: Planner) -> Sequence[
     except KuiperError:
         return None  # the layer says why
     amounts = {x.view.ndim - 1 - i: (layer.pad[2 * i], layer.pad[2 * i + 1]) for i in range(len(layer.pad) // 2)}
-    return _padded(planner, x, shape, amounts, layer.mode, layer.value)
+    return _padded(builder, x, shape, amounts, layer.mode, layer.value)
 
 
 @lowers(OnnxPad)
-def lower_onnx_pad(layer: OnnxPad, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_onnx_pad(layer: OnnxPad, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """Pad of ONNX, whose borders are known when sizes are."""
     if not all(map(is_known, inputs[1:])):
         return None
-    x = planner.on_arena(inputs[0])
+    x = builder.on_arena(inputs[0])
     if x is None or x.view.ndim > MAX_NDIM:
         return None
     known = [value.example for value in inputs[1:] if isinstance(value, HostValue)]
@@ -59,7 +59,7 @@ def lower_onnx_pad(layer: OnnxPad, inputs: list[AnyValue], planner: Planner) -> 
     except KuiperError:
         return None  # the layer says why
     amounts = {axis: pair for axis, pair in enumerate(borders) if any(pair)}
-    return _padded(planner, x, shape, amounts, _MODES[layer.mode], float(number))
+    return _padded(builder, x, shape, amounts, _MODES[layer.mode], float(number))
 
 
 _MODES = {"constant": "constant", "edge": "replicate", "reflect": "reflect", "wrap": "circular"}
@@ -67,7 +67,7 @@ _MODES = {"constant": "constant", "edge": "replicate", "reflect": "reflect", "wr
 
 
 def _padded(
-    planner: Planner,
+    builder: Builder,
     x: Value,
     shape: tuple[int, ...],
     amounts: dict[int, tuple[int, int]],
@@ -89,18 +89,18 @@ def _padded(
         return None  # the border repeats itself
     if mode == "reflect" and any(max(ends[axis]) >= x.shape[axis] for axis in ends):
         return None  # the border repeats what is cut off
-    out = memory_like(planner, x, shape)
-    _fill(planner, x, out, ends, mode, number)
+    out = memory_like(builder, x, shape)
+    _fill(builder, x, out, ends, mode, number)
     return [out]
 
 
-def _fill(planner: Planner, x: Value, out: Value, ends: dict[int, tuple[int, int]], mode: str, number: float) -> None:
+def _fill(builder: Builder, x: Value, out: Value, ends: dict[int, tuple[int, int]], mode: str, number: float) -> None:
     """The inside and the border of ``out``; ``ends`` has the amounts before and after, of at least 0, by axis."""
     inside = out
     for axis, (before, _) in ends.items():
         inside = narrow(inside, axis, before, x.shape[axis])
-    copy_into(planner, x, inside)
-    numbers = _numbers(planner, out, number) if mode == "constant" else None
+    copy_into(builder, x, inside)
+    numbers = _numbers(builder, out, number) if mode == "constant" else None
     left = dict(ends)
     for axis, (before, after) in ends.items():
         left.pop(axis)
@@ -112,15 +112,15 @@ def _fill(planner: Planner, x: Value, out: Value, ends: dict[int, tuple[int, int
                 target = narrow(line, axis, first, count)
                 source = _repeated(mode, line, axis, (before, x.shape[axis]), (count, towards))
                 if numbers is not None:
-                    source = Value(numbers.storage, numbers.view[tuple(slice(size) for size in target.shape)])
-                copy_into(planner, Value(source.storage, np.broadcast_to(source.view, target.shape)), target)
+                    source = Value(numbers.buffer, numbers.view[tuple(slice(size) for size in target.shape)])
+                copy_into(builder, Value(source.buffer, np.broadcast_to(source.view, target.shape)), target)
 
 
-def _numbers(planner: Planner, out: Value, number: float) -> Value:
+def _numbers(builder: Builder, out: Value, number: float) -> Value:
     """What a border of one number is copied from: a run of it along the axis whose numbers are side by side."""
     axes = range(out.view.ndim)
     shape = tuple(out.shape[axis] if out.strides[axis] == 1 else 1 for axis in axes)
-    return planner.constant(np.full(shape, number, np.float32))
+    return builder.constant(np.full(shape, number, np.float32))
 
 
 def _repeated(mode: str, line: Value, axis: int, inside: tuple[int, int], border: tuple[int, int]) -> Value:
@@ -133,4 +133,4 @@ def _repeated(mode: str, line: Value, axis: int, inside: tuple[int, int], border
     if mode == "circular":
         return narrow(line, axis, last + 1 - count if towards == 1 else start, count)
     mirrored = narrow(line, axis, start + 1 if towards == 1 else last - count, count)
-    return Value(mirrored.storage, np.flip(mirrored.view, axis))
+    return Value(mirrored.buffer, np.flip(mirrored.view, axis))

@@ -23,16 +23,16 @@ from kuiper.layers.operators.gather import Gather, IndexSelect
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.engine.transfers import End
     from kuiper.layers.layer import Array
     from kuiper.layers.operators.attribute import Attribute
 
 
 @lowers(Gather)
-def lower_gather(layer: Gather, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_gather(layer: Gather, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """torch.gather."""
-    x, index = (planner.tensor(value) for value in inputs)
+    x, index = (builder.tensor(value) for value in inputs)
     if x is None or index is None or not 0 < x.view.ndim == index.view.ndim <= MAX_NDIM:
         return None
     if not is_index(index) or not -x.view.ndim <= layer.dim < x.view.ndim:
@@ -41,13 +41,13 @@ def lower_gather(layer: Gather, inputs: list[AnyValue], planner: Planner) -> Seq
     if any(i > n for axis, (i, n) in enumerate(zip(index.shape, x.shape, strict=True)) if axis != dim):
         return None  # the layer says why
     corner = x.view[tuple(slice(1 if axis == dim else n) for axis, n in enumerate(index.shape))]
-    return [picked(planner, x, dim, corner, index, index.shape, from_end=layer.from_end)]
+    return [picked(builder, x, dim, corner, index, index.shape, from_end=layer.from_end)]
 
 
 @lowers(IndexSelect)
-def lower_index_select(layer: IndexSelect, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_index_select(layer: IndexSelect, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """torch.index_select."""
-    x, index = (planner.tensor(value) for value in inputs)
+    x, index = (builder.tensor(value) for value in inputs)
     if x is None or index is None or not is_index(index) or index.view.ndim != 1:
         return None
     if not 0 < x.view.ndim <= MAX_NDIM or not -x.view.ndim <= layer.dim < x.view.ndim:
@@ -56,44 +56,44 @@ def lower_index_select(layer: IndexSelect, inputs: list[AnyValue], planner: Plan
     shape = (*x.shape[:dim], index.shape[0], *x.shape[dim + 1 :])
     along = index.view.reshape(-1, *(1 for _ in x.shape[dim + 1 :]))
     first = x.view[(slice(None),) * dim + (slice(1),)]
-    return [picked(planner, x, dim, first, Value(index.storage, along), shape, from_end=layer.from_end)]
+    return [picked(builder, x, dim, first, Value(index.buffer, along), shape, from_end=layer.from_end)]
 
 
 @lowers(Embedding)
-def lower_embedding(layer: Embedding, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_embedding(layer: Embedding, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """nn.Embedding."""
     if layer.quantized is not None:
-        return lower_quantized_embedding(planner, layer.quantized, planner.tensor(inputs[0]))
-    return _looked_up(planner, inputs[0], layer.weight)
+        return lower_quantized_embedding(builder, layer.quantized, builder.tensor(inputs[0]))
+    return _looked_up(builder, inputs[0], layer.weight)
 
 
 @lowers(FunctionalEmbedding)
 def lower_functional_embedding(
-    layer: FunctionalEmbedding, inputs: list[AnyValue], planner: Planner
+    layer: FunctionalEmbedding, inputs: list[AnyValue], builder: Builder
 ) -> Sequence[AnyValue] | None:
     """F.embedding with a table that is stored with the model."""
-    assert planner.op is not None
-    quantized, in_panels = quantized_table(planner, 1), lies_in_panels(planner.op.inputs[1])
+    assert builder.op is not None
+    quantized, in_panels = quantized_table(builder, 1), lies_in_panels(builder.op.inputs[1])
     if quantized is not None and len(quantized.shape) == 2:
-        return lower_quantized_embedding(planner, quantized, planner.tensor(inputs[0]), in_panels)
-    table = stored(planner, 1)
+        return lower_quantized_embedding(builder, quantized, builder.tensor(inputs[0]), in_panels)
+    table = stored(builder, 1)
     if table is None:
         return None
-    rows = _looked_up_in_panels(planner, inputs[0], table, layer.from_end) if in_panels else None
-    return rows or _looked_up(planner, inputs[0], table.data, layer.from_end)
+    rows = _looked_up_in_panels(builder, inputs[0], table, layer.from_end) if in_panels else None
+    return rows or _looked_up(builder, inputs[0], table.data, layer.from_end)
 
 
-def _looked_up_in_panels(planner: Planner, value: AnyValue, table: Attribute, from_end: bool) -> list[AnyValue] | None:
+def _looked_up_in_panels(builder: Builder, value: AnyValue, table: Attribute, from_end: bool) -> list[AnyValue] | None:
     """Rows of a table that lies in the panels of a product, which are those of as many rows as there are indices."""
-    index = planner.tensor(value)
+    index = builder.tensor(value)
     if index is None or index.view.dtype != np.int64 or not index.view.flags.c_contiguous:
         return None
     if len(table.shape) != 2 or 0 in table.shape or index.view.ndim >= MAX_NDIM:
         return None
     size, depth = table.shape
-    packed = packed_table(planner, 1, table, index.view.size)
-    out = planner.rows((*index.shape, depth), output=None)
-    out_rows, fault = as_pixels(out), planner.fault_flag()
+    packed = packed_table(builder, 1, table, index.view.size)
+    out = builder.rows((*index.shape, depth), fixed=True)
+    out_rows, fault = as_pixels(out), builder.fault_flag()
     assert out_rows is not None
 
     def make() -> PanelRows:
@@ -104,36 +104,36 @@ def _looked_up_in_panels(planner: Planner, value: AnyValue, table: Attribute, fr
         }  # fmt: skip
         return PanelRows(numbers, packed.weights, packed.panels)
 
-    planner.emit(
+    builder.emit(
         "rows from panels",
         make,
-        reads=[index, Value(fault, fault.stand_in)],
+        reads=[index, Value(fault, fault.placeholder)],
         writes=[out],
         more_bytes=out.view.nbytes,
     )
     return [out]
 
 
-def _looked_up(planner: Planner, value: AnyValue, table: Array, from_end: bool = False) -> list[AnyValue] | None:
+def _looked_up(builder: Builder, value: AnyValue, table: Array, from_end: bool = False) -> list[AnyValue] | None:
     """Rows of a table, which stays where it is: an arena has no copy of it."""
-    index = planner.tensor(value)
+    index = builder.tensor(value)
     if index is None or not is_index(index) or table.ndim != 2 or table.dtype != np.float32 or table.size == 0:
         return None
     if index.view.ndim >= MAX_NDIM:
         return None
     count, width = table.shape
     rows = np.ascontiguousarray(table)
-    external = planner.external(planner.host_value(rows, constant=True))
+    external = builder.external(builder.host_value(rows, constant=True))
     shape = (*index.shape, width)
     source = Source(
-        4 * width,
+        lambda: 4 * width,
         count,
         rows.dtype,
         lambda: (external[0], 0, TYPES["float32"], (*(0 for _ in index.shape), 4)),
         (),
         from_end,
     )
-    return [emit_pick(planner, source, Value(index.storage, index.view[..., None]), shape, [external])]
+    return [emit_pick(builder, source, Value(index.buffer, index.view[..., None]), shape, [external])]
 
 
 def is_index(value: Value) -> bool:
@@ -144,7 +144,7 @@ def is_index(value: Value) -> bool:
 class Source:
     """What is picked from: bytes from index to index, how many there are, and where an index of 0 everywhere points."""
 
-    step: int
+    step: Callable[[], int]
     size: int
     dtype: np.dtype
     first: Callable[[], End]
@@ -152,15 +152,15 @@ class Source:
     from_end: bool = False  # whether an index may count from there
 
 
-def pick_along(planner: Planner, x: Value, dim: int, table: Array, out: Value) -> Value:
+def pick_along(builder: Builder, x: Value, dim: int, table: Array, out: Value) -> Value:
     """``x`` with the entries along ``dim`` that the table names, which lie within it; ``out`` is where they go."""
-    index = planner.typed_constant(table.astype(np.int64).reshape(-1, *(1 for _ in x.shape[dim + 1 :])))
+    index = builder.typed_constant(table.astype(np.int64).reshape(-1, *(1 for _ in x.shape[dim + 1 :])))
     first = x.view[(slice(None),) * dim + (slice(1),)]
-    return picked(planner, x, dim, first, index, out.shape, out)
+    return picked(builder, x, dim, first, index, out.shape, out)
 
 
 def picked(
-    planner: Planner,
+    builder: Builder,
     x: Value,
     dim: int,
     first: Array,
@@ -170,13 +170,15 @@ def picked(
     from_end: bool = False,
 ) -> Value:
     """Numbers of ``x``; ``first`` is the view of it that indices of 0 pick, and broadcasts to ``shape``."""
-    where = Value(x.storage, first)
-    source = Source(x.view.strides[dim], x.shape[dim], x.view.dtype, lambda: end_of(where, shape), (x,), from_end)
-    return emit_pick(planner, source, index, shape, [], out)
+    where = Value(x.buffer, first)
+    source = Source(
+        lambda: x.view.strides[dim], x.shape[dim], x.view.dtype, lambda: end_of(where, shape), (x,), from_end
+    )
+    return emit_pick(builder, source, index, shape, [], out)
 
 
 def emit_pick(
-    planner: Planner,
+    builder: Builder,
     source: Source,
     index: Value,
     shape: tuple[int, ...],
@@ -185,21 +187,22 @@ def emit_pick(
 ) -> Value:
     """Add ``out = source[.. index ..]``, in new memory unless there is a place for it."""
     is_float = source.dtype == np.float32
-    out = place or (planner.rows(shape, exact=True) if is_float else planner.typed(shape, source.dtype))
-    fault = planner.fault_flag()
+    out = place or (builder.rows(shape, exact=True) if is_float else builder.typed(shape, source.dtype))
+    fault = builder.fault_flag()
     lowest = -source.size if source.from_end else 0
-    numbers = {"step": source.step, "size": source.size, "lowest": lowest, "element": source.dtype.itemsize}
+    numbers = {"size": source.size, "lowest": lowest, "element": source.dtype.itemsize}
 
     def make() -> Pick:
         ends = [end_of(out, shape), end_of(index, shape), source.first()]
-        return Pick({**numbers, "fault": fault.offset}, shape, ends)
+        return Pick({**numbers, "step": source.step(), "fault": fault.offset}, shape, ends)
 
-    planner.emit(
+    builder.emit(
         "pick",
         make,
-        reads=[*source.reads, index, Value(fault, fault.stand_in)],
+        reads=[*source.reads, index, Value(fault, fault.placeholder)],
         writes=[out],
         more_bytes=out.view.nbytes,
         externals=externals,
+        relocatable=True,
     )
     return out

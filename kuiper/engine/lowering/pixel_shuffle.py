@@ -20,30 +20,30 @@ from kuiper.layers.operators.pixel_unshuffle import PixelUnshuffle
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.layers.layer import Array
 
 
 @lowers(PixelShuffle)
-def lower_pixel_shuffle(layer: PixelShuffle, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_pixel_shuffle(layer: PixelShuffle, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """nn.PixelShuffle."""
-    x, r = planner.on_arena(inputs[0]), layer.upscale_factor
+    x, r = builder.on_arena(inputs[0]), layer.upscale_factor
     if x is None or x.view.ndim < 3 or x.shape[-3] % (r * r):
         return None
     *batch, channels, h, w = x.shape
-    out = memory_like(planner, x, (*batch, channels // (r * r), h * r, w * r))
-    return _copied(planner, x, _split_channels(x.view, r), out, _split_pixels(out.view, r))
+    out = memory_like(builder, x, (*batch, channels // (r * r), h * r, w * r))
+    return _copied(builder, x, _split_channels(x.view, r), out, _split_pixels(out.view, r))
 
 
 @lowers(PixelUnshuffle)
-def lower_pixel_unshuffle(layer: PixelUnshuffle, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_pixel_unshuffle(layer: PixelUnshuffle, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """nn.PixelUnshuffle."""
-    x, r = planner.on_arena(inputs[0]), layer.downscale_factor
+    x, r = builder.on_arena(inputs[0]), layer.downscale_factor
     if x is None or x.view.ndim < 3 or x.shape[-2] % r or x.shape[-1] % r:
         return None
     *batch, channels, height, width = x.shape
-    out = memory_like(planner, x, (*batch, channels * r * r, height // r, width // r))
-    return _copied(planner, x, _split_pixels(x.view, r), out, _split_channels(out.view, r))
+    out = memory_like(builder, x, (*batch, channels * r * r, height // r, width // r))
+    return _copied(builder, x, _split_pixels(x.view, r), out, _split_channels(out.view, r))
 
 
 def _split_channels(image: Array, r: int) -> Array:
@@ -61,8 +61,8 @@ def _split_pixels(image: Array, r: int) -> Array:
     return split
 
 
-def _copied(planner: Planner, x: Value, source: Array, out: Value, target: Array) -> Sequence[Value] | None:
+def _copied(builder: Builder, x: Value, source: Array, out: Value, target: Array) -> Sequence[Value] | None:
     if not can_copy(source, target):
         return None
-    copy_into(planner, Value(x.storage, source), Value(out.storage, target))
+    copy_into(builder, Value(x.buffer, source), Value(out.buffer, target))
     return [out]

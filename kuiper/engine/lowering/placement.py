@@ -20,17 +20,17 @@ from kuiper.engine.transfers import copy_into
 from kuiper.engine.values import Value, whole_vectors
 
 if TYPE_CHECKING:
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.layers.layer import Array
 
 # A copy walks over so many axes, when those that lie in memory as one have been joined.
 
 
-def memory_like(planner: Planner, x: Value, shape: tuple[int, ...]) -> Value:
+def memory_like(builder: Builder, x: Value, shape: tuple[int, ...]) -> Value:
     """Memory for the current operator's output of this shape, in the layout of ``x``, to be written exactly."""
     if len(shape) == x.view.ndim == 4 and x.strides[3] != 1 and x.strides[1] == 1:
-        return planner.image(shape, exact=True)
-    return memory_by_rows(planner, shape)
+        return builder.image(shape, exact=True)
+    return memory_by_rows(builder, shape)
 
 
 def lies_by_rows(x: Value) -> bool:
@@ -38,18 +38,17 @@ def lies_by_rows(x: Value) -> bool:
     return x.shape[3] > 1 and x.strides[3] == 1 and x.strides[1] != 1
 
 
-def memory_by_rows(planner: Planner, shape: tuple[int, ...], output: int | None = 0) -> Value:
+def memory_by_rows(builder: Builder, shape: tuple[int, ...], fixed: bool = False) -> Value:
     """The same in C order; a last axis that is shorter than a vector is not rounded up to one."""
-    return planner.rows(shape, output, padded=bool(shape) and shape[-1] >= LANES, exact=True)
+    return builder.rows(shape, fixed, padded=bool(shape) and shape[-1] >= LANES, exact=True)
 
 
-def exact_rows(planner: Planner, shape: tuple[int, ...]) -> Value:
+def exact_rows(builder: Builder, shape: tuple[int, ...]) -> Value:
     """The same for a kernel that needs the numbers of the last axis side by side."""
-    out = planner.rows(shape, exact=True)
-    return out if out.strides[-1] == 1 else planner.rows(shape, output=None)
+    return builder.rows(shape, exact=True)
 
 
-def as_rows(planner: Planner, x: Value, merge: int = 1) -> Value | None:
+def as_rows(builder: Builder, x: Value, merge: int = 1) -> Value | None:
     """``x`` with its last ``merge`` axes joined into one whose numbers are side by side: a view, or a copy if need be.
 
     None if no copy can do it.
@@ -58,14 +57,14 @@ def as_rows(planner: Planner, x: Value, merge: int = 1) -> Value | None:
     found = view_of(x, x.view.reshape(shape))
     if found is not None and (found.strides[-1] == 1 or found.shape[-1] == 1):
         return found
-    copied = planner.rows(x.shape, output=None, padded=merge == 1)
+    copied = builder.rows(x.shape, fixed=True, padded=merge == 1)
     if not can_copy(x.view, copied.view):
         return None
-    copy_into(planner, x, copied)
-    return Value(copied.storage, copied.view.reshape(shape))
+    copy_into(builder, x, copied)
+    return Value(copied.buffer, copied.view.reshape(shape))
 
 
-def has_room(out: Value) -> bool:
+def has_row_capacity(out: Value) -> bool:
     """Whether each row may be written up to a whole vector without meeting the next one."""
     axes = zip(out.shape[:-1], out.strides[:-1], strict=True)
     room = min((stride for size, stride in axes if size > 1), default=whole_vectors(out.shape[-1]))
@@ -74,7 +73,7 @@ def has_room(out: Value) -> bool:
 
 def view_of(x: Value, view: Array) -> Value | None:
     """``view`` as a value, if it is a view of the memory of ``x`` and no copy."""
-    return Value(x.storage, view) if np.may_share_memory(view, x.storage.stand_in) else None
+    return Value(x.buffer, view) if np.may_share_memory(view, x.buffer.placeholder) else None
 
 
 def can_copy(source: Array, target: Array) -> bool:

@@ -22,7 +22,7 @@ from kuiper.layers.operators.mean import Mean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.engine.step import Step
     from kuiper.layers.layer import Array
     from kuiper.layers.window import Window
@@ -46,60 +46,60 @@ class Windows:
 
 
 @lowers(MaxPool2d)
-def lower_max_pool(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_max_pool(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """nn.MaxPool2d without indices."""
-    x = planner.image_of(inputs[0])
+    x = builder.image_of(inputs[0])
     if x is None or layer.return_indices or not _fits(layer.window, x):
         return None
     rows, columns = _bounds(layer.window, x)
-    return [_emit(planner, x, Windows(rows, columns, dilation=layer.window.dilation), "max pooling")]
+    return [_emit(builder, x, Windows(rows, columns, dilation=layer.window.dilation), "max pooling")]
 
 
 @lowers(AvgPool2d)
-def lower_avg_pool(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_avg_pool(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """nn.AvgPool2d."""
-    x = planner.image_of(inputs[0])
+    x = builder.image_of(inputs[0])
     if x is None or layer.window.dilation != (1, 1) or not _fits(layer.window, x):
         return None
     h, w = x.shape[2:]
     by_row, by_column = divisors(layer.window, (h, w), layer.count_include_pad, layer.divisor_override)
-    return [_emit(planner, x, Windows(*_bounds(layer.window, x), by_row, by_column), "average pooling")]
+    return [_emit(builder, x, Windows(*_bounds(layer.window, x), by_row, by_column), "average pooling")]
 
 
 @lowers(AdaptiveAvgPool2d)
-def lower_adaptive_avg_pool(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_adaptive_avg_pool(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """nn.AdaptiveAvgPool2d, of which the global average is one."""
-    x = planner.image_of(inputs[0])
-    return None if x is None else [_means(planner, x, layer.output_size)]
+    x = builder.image_of(inputs[0])
+    return None if x is None else [_means(builder, x, layer.output_size)]
 
 
 @lowers(AdaptiveMaxPool2d)
-def lower_adaptive_max_pool(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_adaptive_max_pool(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """nn.AdaptiveMaxPool2d, if nobody reads its indices."""
-    assert planner.op is not None
-    x, indices = planner.image_of(inputs[0]), planner.op.outputs[1:]
+    assert builder.op is not None
+    x, indices = builder.image_of(inputs[0]), builder.op.outputs[1:]
     if x is None or any(operand.consumers for operand in indices):
         return None
-    maxima = _emit(planner, x, Windows(*_shared_out(x, layer.output_size)), "max pooling")
-    return [maxima, *(planner.host_value(None) for _ in indices)]
+    maxima = _emit(builder, x, Windows(*_shared_out(x, layer.output_size)), "max pooling")
+    return [maxima, *(builder.host_value(None) for _ in indices)]
 
 
 @lowers(Mean)
-def lower_mean(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_mean(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """torch.mean: over both axes of an image the global average."""
     if len(inputs[0].shape) != 4 or layer.dtype is not None or {dim % 4 for dim in layer.dims} != {2, 3}:
-        return lower_reduction(layer, inputs, planner, mean=True)
-    x = planner.image_of(inputs[0])
+        return lower_reduction(layer, inputs, builder, mean=True)
+    x = builder.image_of(inputs[0])
     if x is None:
         return None
-    mean = _means(planner, x, (1, 1), output=0 if layer.keepdim else None)
-    return [mean if layer.keepdim else Value(mean.storage, mean.view[:, :, 0, 0])]
+    mean = _means(builder, x, (1, 1))
+    return [mean if layer.keepdim else Value(mean.buffer, mean.view[:, :, 0, 0])]
 
 
-def _means(planner: Planner, x: Value, output_size: tuple[int, int], output: int | None = 0) -> Value:
+def _means(builder: Builder, x: Value, output_size: tuple[int, int]) -> Value:
     rows, columns = _shared_out(x, output_size)
     lengths = [np.diff(bounds, axis=0)[0].astype(np.float32) for bounds in (rows, columns)]
-    return _emit(planner, x, Windows(rows, columns, *lengths), "average pooling", output)
+    return _emit(builder, x, Windows(rows, columns, *lengths), "average pooling")
 
 
 def _shared_out(x: Value, output_size: tuple[int, int]) -> tuple[Array, Array]:
@@ -120,10 +120,10 @@ def _bounds(window: Window, x: Value) -> tuple[Array, Array]:
     return window.bounds(0, h, out_h), window.bounds(1, w, out_w)
 
 
-def _emit(planner: Planner, x: Value, windows: Windows, algorithm: str, output: int | None = 0) -> Value:
+def _emit(builder: Builder, x: Value, windows: Windows, algorithm: str) -> Value:
     n, c, h, w = x.shape
     out_h, out_w = windows.rows.shape[1], windows.columns.shape[1]
-    out = planner.image((n, c, out_h, out_w), output)
+    out = builder.image((n, c, out_h, out_w))
     ones = (np.ones(out_h, np.float32), np.ones(out_w, np.float32))
 
     def make() -> Step:
@@ -139,12 +139,13 @@ def _emit(planner: Planner, x: Value, windows: Windows, algorithm: str, output: 
         return Pooling(numbers, rows, columns, divisor_h, divisor_w)
 
     loads = int(np.diff(windows.rows, axis=0).sum() * np.diff(windows.columns, axis=0).sum()) * n * c
-    planner.emit(
+    builder.emit(
         algorithm,
         make,
         reads=[x],
         writes=[out],
         flops=loads // math.prod(windows.dilation),
         window=windows.by_rows,
+        relocatable=True,
     )
     return out

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.engine.lowering.convolution import POINTWISE, emit_convolution
-from kuiper.engine.lowering.placement import has_room
 from kuiper.engine.lowering.quantized import lower_quantized_linear, quantized_table
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.tables import lies_in_panels
@@ -21,22 +20,22 @@ from kuiper.layers.operators.linear import FunctionalLinear
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.layers.layer import Array
 
 
 @lowers(FunctionalLinear)
 def lower_functional_linear(
-    layer: FunctionalLinear, inputs: list[AnyValue], planner: Planner
+    layer: FunctionalLinear, inputs: list[AnyValue], builder: Builder
 ) -> Sequence[AnyValue] | None:
     """F.linear whose weight, and bias if any, are stored with the model."""
-    x, quantized = planner.on_arena(inputs[0]), quantized_table(planner, 1)
+    x, quantized = builder.on_arena(inputs[0]), quantized_table(builder, 1)
     if quantized is not None and len(quantized.shape) == 2 and len(inputs) == 2 and layer.number is None:
-        return lower_quantized_linear(planner, layer, quantized, None, x)
-    weight = stored(planner, 1)
+        return lower_quantized_linear(builder, layer, quantized, None, x)
+    weight = stored(builder, 1)
     bias = None if layer.number is None else np.array([layer.number], np.float32)
     if len(inputs) > 2:
-        added = stored(planner, 2)
+        added = stored(builder, 2)
         if added is None:
             return None
         bias = added.data
@@ -51,67 +50,61 @@ def lower_functional_linear(
     out_features = weight.shape[0]
     if len(inputs) > 2 and (bias is None or bias.size not in (1, out_features) or bias.ndim > 1):
         return None
-    out = projected_rows(planner, (*x.shape[:-1], out_features))
+    out = builder.rows((*x.shape[:-1], out_features))
     if bias is None:
-        _emit_packed(planner, x, out, packed_table(planner, 1, weight, x.view.size // x.shape[-1]))
+        _emit_packed(builder, x, out, packed_table(builder, 1, weight, x.view.size // x.shape[-1]))
     else:
-        emit_projection(planner, x, out, weight.data, np.broadcast_to(bias, out_features))
+        emit_projection(builder, x, out, weight.data, np.broadcast_to(bias, out_features))
     return [out]
 
 
-def stored(planner: Planner, position: int) -> Attribute | None:
+def stored(builder: Builder, position: int) -> Attribute | None:
     """The current operator's input of this number, if it is a float32 tensor that is stored with the model as such."""
-    assert planner.op is not None
-    producer = planner.op.inputs[position].producer
+    assert builder.op is not None
+    producer = builder.op.inputs[position].producer
     layer: Any = None if producer is None else producer.layer
     return layer if type(layer) is Attribute and layer.dtype == np.float32 else None
 
 
-def packed_table(planner: Planner, position: int, table: Attribute, pixels: int) -> PackedWeights:
+def packed_table(builder: Builder, position: int, table: Attribute, pixels: int) -> PackedWeights:
     """The current operator's input of this number, a stored matrix, in panels for so many rows.
 
     All operators that read the matrix share the panels. They have all of it: the graph drops its own, unless others
     read it.
     """
-    assert planner.op is not None
-    operand, rows = planner.op.inputs[position], planner.rows_of_weights(pixels)
+    assert builder.op is not None
+    operand, rows = builder.op.inputs[position], builder.rows_of_weights(pixels)
     out_features, in_features = table.shape
 
     def make() -> PackedWeights:
-        packed = pack(planner.machine, table.data[:, :, None, None], None, 1, rows)
+        packed = pack(builder.machine, table.data[:, :, None, None], None, 1, rows)
         if table.stored is not None and lies_in_panels(operand):
             table.stored.hand_over(lambda: matrix_of(packed, out_features))
         return packed
 
-    packed: PackedWeights = planner.pack(
-        matrix_widths(planner.machine, out_features, in_features, rows), make, owner=table
+    packed: PackedWeights = builder.pack(
+        matrix_widths(builder.machine, out_features, in_features, rows), make, owner=table
     )
     return packed
 
 
-def projected_rows(planner: Planner, shape: tuple[int, ...], output: int | None = 0) -> Value:
-    """Memory for the output of a projection: rows that follow each other evenly, with room for whole vectors."""
-    out = planner.rows(shape, output)
-    return out if as_pixels(out) is not None and has_room(out) else planner.rows(shape, output=None)
-
-
 def emit_projection(
-    planner: Planner, x: Value, out: Value, weight: Array, bias: Array | None = None, name: str = ""
+    builder: Builder, x: Value, out: Value, weight: Array, bias: Array | None = None, name: str = ""
 ) -> None:
     """Add ``out = x @ weight.T + bias`` for ``x`` (..., in_features) and ``weight`` (out_features, in_features).
 
-    ``out`` comes from ``projected_rows``. Weights of one operator that are not the same go by different names.
+    The rows of ``out`` have whole vectors. Weights of one operator that are not the same go by different names.
     """
-    rows = planner.rows_of_weights(x.view.size // x.shape[-1])
+    rows = builder.rows_of_weights(x.view.size // x.shape[-1])
     out_features, in_features = weight.shape
-    key = ("projection", name, matrix_widths(planner.machine, out_features, in_features, rows))
-    packed = planner.pack(key, lambda: pack(planner.machine, weight[:, :, None, None], bias, 1, rows))
-    _emit_packed(planner, x, out, packed)
+    key = ("projection", name, matrix_widths(builder.machine, out_features, in_features, rows))
+    packed = builder.pack(key, lambda: pack(builder.machine, weight[:, :, None, None], bias, 1, rows))
+    _emit_packed(builder, x, out, packed)
 
 
-def _emit_packed(planner: Planner, x: Value, out: Value, packed: PackedWeights) -> None:
+def _emit_packed(builder: Builder, x: Value, out: Value, packed: PackedWeights) -> None:
     """The same for a weight that is packed, and has its bias with it."""
-    x_pixels, out_pixels = as_pixels(x) or as_pixels(dense(planner, x)), as_pixels(out)
+    x_pixels, out_pixels = as_pixels(x) or as_pixels(dense(builder, x)), as_pixels(out)
     assert x_pixels is not None
     assert out_pixels is not None
-    emit_convolution(planner, x_pixels, out_pixels, packed, POINTWISE)
+    emit_convolution(builder, x_pixels, out_pixels, packed, POINTWISE)

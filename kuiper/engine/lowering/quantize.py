@@ -20,7 +20,7 @@ from kuiper.layers.operators.onnx_quantized import DequantizeLinear, DynamicQuan
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.engine.step import Step
 
 _NAMES = ("uint8", "int8")
@@ -28,50 +28,50 @@ _OF_A_SCALE = ("scale", "zero_point")
 
 
 @lowers(QuantizeLinear)
-def lower_quantize(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_quantize(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """float32 to int8 or uint8."""
     given = by_name(layer, inputs, "x y_scale y_zero_point")
     example = given["x"].view if isinstance(given["x"], Value) else given["x"].example
     if getattr(example, "dtype", None) != np.float32 or layer.to not in _NAMES or layer.precision != "float":
         return None
-    return _rescaled(planner, "quantize", layer, given, "y", np.dtype(layer.to))
+    return _rescaled(builder, "quantize", layer, given, "y", np.dtype(layer.to))
 
 
 @lowers(DequantizeLinear)
-def lower_dequantize(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_dequantize(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """int8, uint8 or int32 to float32."""
     given = by_name(layer, inputs, "x x_scale x_zero_point")
     example = given["x"].view if isinstance(given["x"], Value) else given["x"].example
     if getattr(example, "dtype", None) not in (*BYTES, np.dtype(np.int32)):
         return None
-    return _rescaled(planner, "dequantize", layer, given, "x", np.dtype(np.float32))
+    return _rescaled(builder, "dequantize", layer, given, "x", np.dtype(np.float32))
 
 
 def _rescaled(
-    planner: Planner, operation: str, layer: Any, given: dict[str, AnyValue], prefix: str, dtype: np.dtype
+    builder: Builder, operation: str, layer: Any, given: dict[str, AnyValue], prefix: str, dtype: np.dtype
 ) -> list[Value] | None:
     """One step; scale and zero point are constants, or single numbers that the graph computes."""
     shape = given["x"].shape
     parts = []
     for name in (f"{prefix}_scale", f"{prefix}_zero_point"):
-        part = _spread_along(planner, given.get(name), shape, layer.axis)
+        part = _spread_along(builder, given.get(name), shape, layer.axis)
         if part is None or layer.block:
             return None
         parts.append(part)
     if not 0 < len(shape) <= MAX_NDIM or not parts[0].is_float:
         return None
     if isinstance(given["x"], HostValue) and not given["x"].constant and operation == "quantize":
-        return [_from_outside(planner, given["x"], parts, dtype)]
-    x = planner.tensor(given["x"])
+        return [_from_outside(builder, given["x"], parts, dtype)]
+    x = builder.tensor(given["x"])
     if x is None:
         return None
-    out = memory_like(planner, [x], shape, dtype)
-    if not _at_one_scale(planner, operation, x, out, [number_of(given, f"{prefix}_{end}") for end in _OF_A_SCALE]):
-        emit_typed(planner, operation, out, [x, *parts])
+    out = memory_like(builder, [x], shape, dtype)
+    if not _at_one_scale(builder, operation, x, out, [number_of(given, f"{prefix}_{end}") for end in _OF_A_SCALE]):
+        emit_typed(builder, operation, out, [x, *parts])
     return [out]
 
 
-def _at_one_scale(planner: Planner, operation: str, x: Value, out: Value, numbers: list[Any]) -> bool:
+def _at_one_scale(builder: Builder, operation: str, x: Value, out: Value, numbers: list[Any]) -> bool:
     """Add the step between floats and bytes that lie in one order, by known numbers; False if they are not so."""
     scale, zero = numbers
     numbers_of, bytes_of = (x, out) if operation == "quantize" else (out, x)
@@ -90,7 +90,7 @@ def _at_one_scale(planner: Planner, operation: str, x: Value, out: Value, number
         step = Quantisation if operation == "quantize" else Dequantisation
         return step({**ends, **bounds, **of_numbers})
 
-    planner.emit(operation, make, reads=[x], writes=[out], flops=out.view.size)
+    builder.emit(operation, make, reads=[x], writes=[out], flops=out.view.size)
     return True
 
 
@@ -109,10 +109,10 @@ def _lie_alike(x: Value, out: Value) -> bool:
     return bool(x.view.size)
 
 
-def _from_outside(planner: Planner, value: HostValue, parts: list[Value], dtype: np.dtype) -> Value:
+def _from_outside(builder: Builder, value: HostValue, parts: list[Value], dtype: np.dtype) -> Value:
     """The bytes of an array from outside, in C order: the floats never lie on the arena."""
-    shape, external = value.shape, planner.external(value)
-    out = planner.typed(shape, dtype)
+    shape, external = value.shape, builder.external(value)
+    out = builder.typed(shape, dtype)
 
     def make() -> Step:
         outside = (external[0], 0, TYPES["float32"], tuple(4 * stride for stride in out.view.strides))
@@ -120,20 +120,20 @@ def _from_outside(planner: Planner, value: HostValue, parts: list[Value], dtype:
         return Typed("quantize", shape, ends, floating=True)
 
     more = value.example.nbytes
-    planner.emit(
+    builder.emit(
         "quantize", make, reads=parts, writes=[out], externals=[external], flops=out.view.size, more_bytes=more
     )
     return out
 
 
-def _spread_along(planner: Planner, value: AnyValue | None, shape: tuple[int, ...], axis: int) -> Value | None:
+def _spread_along(builder: Builder, value: AnyValue | None, shape: tuple[int, ...], axis: int) -> Value | None:
     """A scale or a zero point as a value that broadcasts with a tensor of this shape; a missing one is 0."""
     if value is None:
-        return planner.constant(np.zeros((), np.float32))
+        return builder.constant(np.zeros((), np.float32))
     numbers = constant_of(value)
     if numbers is None:
         return (
-            Value(value.storage, value.view.reshape(())) if isinstance(value, Value) and value.view.size == 1 else None
+            Value(value.buffer, value.view.reshape(())) if isinstance(value, Value) and value.view.size == 1 else None
         )
     if numbers.dtype.kind == "f" and numbers.dtype != np.float32:
         return None
@@ -143,32 +143,32 @@ def _spread_along(planner: Planner, value: AnyValue | None, shape: tuple[int, ..
         numbers = numbers.reshape(-1, *[1] * (len(shape) - 1 - axis % len(shape)))
     else:
         numbers = numbers.reshape(())
-    return planner.constant(numbers.astype(np.float32))
+    return builder.constant(numbers.astype(np.float32))
 
 
 @lowers(DynamicQuantizeLinear)
-def lower_dynamic_quantize(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_dynamic_quantize(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """The range of the numbers first, then the bytes."""
-    found = dynamic_bytes(planner, inputs[0])
+    found = dynamic_bytes(builder, inputs[0])
     return None if found is None else list(found)
 
 
-def dynamic_bytes(planner: Planner, value: AnyValue, spreads_nan: bool = False) -> tuple[Value, Value, Value] | None:
+def dynamic_bytes(builder: Builder, value: AnyValue, spreads_nan: bool = False) -> tuple[Value, Value, Value] | None:
     """Floats as uint8, and the scale and the zero point that their range asks for; None if they are no such tensor.
 
     Of a range without an end the scale is NaN if that is to be spread, as operators have it that go on to compute.
     """
-    x = _in_order(planner, value)
+    x = _in_order(builder, value)
     if x is None or not 0 < len(x.shape) <= MAX_NDIM:
         return None
     as_rows = x.view.transpose(0, 2, 3, 1) if is_image(x) else x.view
-    rows = as_pixels(Value(x.storage, as_rows))
+    rows = as_pixels(Value(x.buffer, as_rows))
     if rows is None:
-        x = dense(planner, x)
+        x = dense(builder, x)
         as_rows, rows = x.view, as_pixels(x)
     assert rows is not None
-    scale, zero = planner.rows((), output=None), planner.typed((), np.dtype(np.uint8))
-    lying = planner.typed(as_rows.shape, np.dtype(np.uint8))
+    scale, zero = builder.rows((), fixed=True), builder.typed((), np.dtype(np.uint8))
+    lying = builder.typed(as_rows.shape, np.dtype(np.uint8))
 
     def places() -> dict[str, int]:
         x_rows = {"x": rows.offset, "row": rows.strides[3], "rows": rows.shape[3], "columns": rows.shape[1]}
@@ -180,20 +180,20 @@ def dynamic_bytes(planner: Planner, value: AnyValue, spreads_nan: bool = False) 
     def make_bytes() -> Step:
         return ToBytes({**places(), "out": lying.byte_offset, "out_row": rows.shape[1]})
 
-    planner.emit("range of numbers", make_range, reads=[rows], writes=[scale, zero], flops=2 * x.view.size)
-    planner.emit("quantize", make_bytes, reads=[rows, scale, zero], writes=[lying], flops=x.view.size)
-    out = Value(lying.storage, lying.view.transpose(0, 3, 1, 2)) if is_image(x) else lying
+    builder.emit("range of numbers", make_range, reads=[rows], writes=[scale, zero], flops=2 * x.view.size)
+    builder.emit("quantize", make_bytes, reads=[rows, scale, zero], writes=[lying], flops=x.view.size)
+    out = Value(lying.buffer, lying.view.transpose(0, 3, 1, 2)) if is_image(x) else lying
     return out, scale, zero
 
 
-def _in_order(planner: Planner, value: AnyValue) -> Value | None:
+def _in_order(builder: Builder, value: AnyValue) -> Value | None:
     """A float32 tensor on the arena; one from outside lies in C order without gaps, however few channels it has."""
-    if not isinstance(value, HostValue) or value.constant or not planner.is_float_tensor(value):
-        return planner.on_arena(value)
+    if not isinstance(value, HostValue) or value.constant or not builder.is_float_tensor(value):
+        return builder.on_arena(value)
 
     def make() -> Value:
-        target = planner.rows(value.shape, output=None, padded=False)
-        import_into(planner, value, target)
+        target = builder.rows(value.shape, fixed=True, padded=False)
+        import_into(builder, value, target)
         return target
 
-    return planner.imported_as(value, "C order", make)
+    return builder.in_form(value, "C order", make)

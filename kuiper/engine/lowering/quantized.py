@@ -24,7 +24,7 @@ from kuiper.layers.operators.attribute import Attribute
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.engine.step import Step
     from kuiper.graph.quantized_weight import QuantizedWeight
     from kuiper.layers.layer import Array
@@ -33,19 +33,19 @@ if TYPE_CHECKING:
 _MOST_INPUTS = 1 << 16  # that share a scale, by digits: what sums of 32 bits hold
 
 
-def quantized_table(planner: Planner, position: int) -> QuantizedWeight | None:
+def quantized_table(builder: Builder, position: int) -> QuantizedWeight | None:
     """The current operator's input of this number, if it is stored with the model in 8 or 4 bits."""
-    assert planner.op is not None
-    producer = planner.op.inputs[position].producer
+    assert builder.op is not None
+    producer = builder.op.inputs[position].producer
     layer: Any = None if producer is None else producer.layer
     return layer.quantized if type(layer) is Attribute else None
 
 
-def _others_read_it(planner: Planner) -> bool:
+def _others_read_it(builder: Builder) -> bool:
     """Whether the current operator's weight is one of its inputs that somebody reads who cannot take it in panels."""
-    assert planner.op is not None
-    operands = planner.op.inputs
-    return len(operands) > 1 and quantized_table(planner, 1) is not None and not lies_in_panels(operands[1])
+    assert builder.op is not None
+    operands = builder.op.inputs
+    return len(operands) > 1 and quantized_table(builder, 1) is not None and not lies_in_panels(operands[1])
 
 
 def _form_of(weight: QuantizedWeight) -> str:
@@ -58,23 +58,23 @@ def _by_digits(machine: Machine, weight: QuantizedWeight) -> bool:
     return machine.vnni and weight.group <= _MOST_INPUTS
 
 
-def _panels_of(planner: Planner, weight: QuantizedWeight) -> PackedNumbers:
+def _panels_of(builder: Builder, weight: QuantizedWeight) -> PackedNumbers:
     """The weight in panels. They have all of its numbers: the graph drops its own, unless others read them."""
-    by_digits = _by_digits(planner.choices, weight)
+    by_digits = _by_digits(builder.choices, weight)
     pack, numbers = (packed_for_digits, numbers_of_digits) if by_digits else (packed_numbers, numbers_of)
 
     def make() -> PackedNumbers:
         packed = pack(weight)
-        if not _others_read_it(planner):
+        if not _others_read_it(builder):
             weight.stored.hand_over(lambda: numbers(packed, weight))
         return packed
 
-    found: PackedNumbers = planner.pack("digits" if by_digits else "numbers", make, owner=weight)
+    found: PackedNumbers = builder.pack("digits" if by_digits else "numbers", make, owner=weight)
     return found
 
 
 def lower_quantized_linear(
-    planner: Planner,
+    builder: Builder,
     layer: Any,
     weight: QuantizedWeight,
     bias: Array | None,
@@ -88,16 +88,16 @@ def lower_quantized_linear(
     shape = (*x.shape[:-1], outputs)
     if residual is not None and residual.shape != shape:
         return None
-    out = planner.rows(shape, output=None)
-    x_rows, out_rows = _rows(planner, x), as_pixels(out)
-    added = None if residual is None else _rows(planner, residual)
+    out = builder.rows(shape, fixed=True)
+    x_rows, out_rows = _rows(builder, x), as_pixels(out)
+    added = None if residual is None else _rows(builder, residual)
     assert out_rows is not None
-    packed = _panels_of(planner, weight)
+    packed = _panels_of(builder, weight)
     panels, groups = packed.scales.shape[:2]
     biases = np.zeros((panels, packed.width), np.float32)
     if bias is not None:
         biases.reshape(-1)[:outputs] = bias
-    digits = _digits_of(planner, x, x_rows, groups) if _by_digits(planner.choices, weight) else None
+    digits = _digits_of(builder, x, x_rows, groups) if _by_digits(builder.choices, weight) else None
     rows = x_rows.shape[3]
 
     def make() -> Step:
@@ -113,24 +113,25 @@ def lower_quantized_linear(
         return DigitProduct(numbers, place, packed.weights, packed.scales, biases, weight.in_groups)
 
     products = rows * outputs * depth
-    planner.emit(
+    builder.emit(
         f"product with {_form_of(weight)}{'' if digits is None else ', by digits'}",
         make,
         reads=[value for value in (x_rows, digits, added) if value is not None],
         writes=[out],
         flops=2 * products,
         more_bytes=packed.weights.nbytes + packed.scales.nbytes,
+        relocatable=True,
     )
     return [out]
 
 
-def _digits_of(planner: Planner, x: Value, rows: Value, groups: int) -> Value:
+def _digits_of(builder: Builder, x: Value, rows: Value, groups: int) -> Value:
     """The digits of these rows, (rows, words) of int32, which all products share that read ``x``."""
 
     def take_apart() -> Value:
         depth, count = rows.shape[1], rows.shape[3]
         fours = -(-depth // groups // 4)
-        digits = planner.typed((count, words_of_row(groups, fours)), np.dtype(np.int32))
+        digits = builder.typed((count, words_of_row(groups, fours)), np.dtype(np.int32))
 
         def make() -> Step:
             return TakeApart({
@@ -138,32 +139,32 @@ def _digits_of(planner: Planner, x: Value, rows: Value, groups: int) -> Value:
                 "rows": count, "depth": depth, "groups": groups, "fours": fours,
             })  # fmt: skip
 
-        planner.emit("digits", make, reads=[rows], writes=[digits])
+        builder.emit("digits", make, reads=[rows], writes=[digits])
         return digits
 
-    return planner.in_form(x, ("digits", groups), take_apart)
+    return builder.in_form(x, ("digits", groups), take_apart)
 
 
-def _rows(planner: Planner, x: Value) -> Value:
+def _rows(builder: Builder, x: Value) -> Value:
     """The value as one row of pixels, (1, features, 1, rows), copied if it does not lie so."""
-    rows = as_pixels(x) or as_pixels(dense(planner, x))
+    rows = as_pixels(x) or as_pixels(dense(builder, x))
     assert rows is not None
     return rows
 
 
 def lower_quantized_embedding(
-    planner: Planner, weight: QuantizedWeight, index: Value | None, in_panels: bool = False
+    builder: Builder, weight: QuantizedWeight, index: Value | None, in_panels: bool = False
 ) -> Sequence[Value] | None:
     """Rows of a table, which stays where it is, or lies ``in_panels`` because products read it, too."""
     if index is None or index.view.dtype != np.int64 or not index.view.flags.c_contiguous or index.view.ndim > 5:
         return None
     size, numbers = weight.shape
-    packed = _panels_of(planner, weight) if in_panels else _in_rows(planner, weight)
-    by_digits = in_panels and _by_digits(planner.choices, weight)
+    packed = _panels_of(builder, weight) if in_panels else _in_rows(builder, weight)
+    by_digits = in_panels and _by_digits(builder.choices, weight)
     arrays = () if by_digits else (packed.weights, packed.scales)
-    externals = [planner.external(planner.host_value(array, constant=True)) for array in arrays]
-    out = planner.rows((*index.shape, numbers), output=None)
-    out_rows, fault = as_pixels(out), planner.fault_flag()
+    externals = [builder.external(builder.host_value(array, constant=True)) for array in arrays]
+    out = builder.rows((*index.shape, numbers), fixed=True)
+    out_rows, fault = as_pixels(out), builder.fault_flag()
     assert out_rows is not None
 
     def make() -> Step:
@@ -177,10 +178,10 @@ def lower_quantized_embedding(
         (table, _), (scales, _) = externals
         return QuantizedRows({**fields, "width": packed.width, "table": table, "scales": scales})
 
-    planner.emit(
+    builder.emit(
         f"rows of {_form_of(weight)}{', from panels' if in_panels else ''}",
         make,
-        reads=[index, Value(fault, fault.stand_in)],
+        reads=[index, Value(fault, fault.placeholder)],
         writes=[out],
         more_bytes=index.view.size * numbers * weight.bits // 8,
         externals=externals,
@@ -188,8 +189,8 @@ def lower_quantized_embedding(
     return [out]
 
 
-def _in_rows(planner: Planner, weight: QuantizedWeight) -> PackedNumbers:
+def _in_rows(builder: Builder, weight: QuantizedWeight) -> PackedNumbers:
     """The weight as it is stored: each row a panel of one output."""
-    scales = planner.pack("scales", lambda: weight.scales.astype(np.float32))
+    scales = builder.pack("scales", lambda: weight.scales.astype(np.float32))
     rows = np.ascontiguousarray(weight.data).view(np.uint8)
     return PackedNumbers(rows[:, :, None], scales.reshape(len(rows), -1, 1), 1)

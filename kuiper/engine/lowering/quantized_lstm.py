@@ -21,7 +21,6 @@ from kuiper.engine.lowering.byte_values import constant_of
 from kuiper.engine.lowering.convolution import POINTWISE
 from kuiper.engine.lowering.integer_convolution import IntegerLayer, ZeroPoint
 from kuiper.engine.lowering.integer_matmul import emit_rows
-from kuiper.engine.lowering.projection import projected_rows
 from kuiper.engine.lowering.quantize import dynamic_bytes
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.memory import for_weights
@@ -32,7 +31,7 @@ from kuiper.layers.operators.onnx_contrib_lstm import WEIGHTS, DynamicQuantizeLS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.engine.step import Step
     from kuiper.layers.layer import Array
 
@@ -79,7 +78,7 @@ class RecurrentWeights:
 
 @lowers(DynamicQuantizeLSTM)
 def lower_quantized_lstm(
-    layer: DynamicQuantizeLSTM, inputs: list[AnyValue], planner: Planner
+    layer: DynamicQuantizeLSTM, inputs: list[AnyValue], builder: Builder
 ) -> Sequence[AnyValue] | None:
     """Constant weights, sequences of one length, one or two directions."""
     given = dict(zip(layer.op.input_names, inputs, strict=True))
@@ -87,21 +86,21 @@ def lower_quantized_lstm(
         return None
     length, n, _ = given["X"].shape
     shape = (len(layer.directions), n, layer.hidden)
-    first = [_state(planner, given.get(name), shape) for name in ("initial_h", "initial_c")]
-    found = dynamic_bytes(planner, given["X"], spreads_nan=True)
+    first = [_state(builder, given.get(name), shape) for name in ("initial_h", "initial_c")]
+    found = dynamic_bytes(builder, given["X"], spreads_nan=True)
     if found is None or first[0] is None or first[1] is None:
         return None
     x, scale, zero = found
     columns = Columns.of(layer.hidden)
-    gates = projected_rows(planner, (length, n, shape[0] * len(columns.order)), output=None)
+    gates = builder.rows((length, n, shape[0] * len(columns.order)), fixed=True)
     matrix, of_columns = _of_input(layer.weights, columns)
-    emit_rows(planner, x, gates, matrix, ZeroPoint(0, zero), Dequantisation(of_columns, scale))
-    out = planner.rows((length, n, shape[0] * layer.hidden), output=None)
+    emit_rows(builder, x, gates, matrix, ZeroPoint(0, zero), Dequantisation(of_columns, scale))
+    out = builder.rows((length, n, shape[0] * layer.hidden), fixed=True)
     by_direction = out.view.reshape(length, n, shape[0], layer.hidden).transpose(0, 2, 1, 3)
-    made = {"Y": Value(out.storage, by_direction), "Y_c": planner.rows(shape, output=None)}
+    made = {"Y": Value(out.buffer, by_direction), "Y_c": builder.rows(shape, fixed=True)}
     if "Y_h" in layer.returned:
-        made["Y_h"] = planner.rows(shape, output=None)
-    _emit_steps(planner, layer, columns, gates, (first[0], first[1]), made)
+        made["Y_h"] = builder.rows(shape, fixed=True)
+    _emit_steps(builder, layer, columns, gates, (first[0], first[1]), made)
     return [made[name] for name in layer.returned]
 
 
@@ -118,18 +117,18 @@ def _fit(layer: DynamicQuantizeLSTM, shape: tuple[int, ...]) -> bool:
     return "B" not in weights or weights["B"].shape == (count, 2 * columns)
 
 
-def _state(planner: Planner, value: AnyValue | None, shape: tuple[int, ...]) -> Value | None:
+def _state(builder: Builder, value: AnyValue | None, shape: tuple[int, ...]) -> Value | None:
     """The first states (directions, n, hidden), cells side by side; zeros if the graph has none."""
     if value is None:
-        zeros = planner.zeros(shape[2])
-        return Value(zeros, np.broadcast_to(zeros.stand_in[: shape[2]], shape))
+        zeros = builder.zeros(shape[2])
+        return Value(zeros, np.broadcast_to(zeros.placeholder[: shape[2]], shape))
     if value.shape != shape:
         return None
     constant = constant_of(value)
     if constant is not None:
-        return planner.constant(constant) if constant.dtype == np.float32 else None
-    state = planner.on_arena(value)
-    return state if state is None or state.strides[-1] == 1 or shape[2] == 1 else dense(planner, state)
+        return builder.constant(constant) if constant.dtype == np.float32 else None
+    state = builder.on_arena(value)
+    return state if state is None or state.strides[-1] == 1 or shape[2] == 1 else dense(builder, state)
 
 
 def _of_direction(array: Array, k: int) -> Array:
@@ -175,7 +174,7 @@ def packed_recurrent(weights: dict[str, Array], columns: Columns, fours: bool) -
 
 
 def _emit_steps(
-    planner: Planner,
+    builder: Builder,
     layer: DynamicQuantizeLSTM,
     columns: Columns,
     gates: Value,
@@ -183,8 +182,8 @@ def _emit_steps(
     made: dict[str, Value],
 ) -> None:
     """Add the step that goes through the sequence."""
-    fours = planner.machine.vnni
-    packed: RecurrentWeights = planner.pack(
+    fours = builder.machine.vnni
+    packed: RecurrentWeights = builder.pack(
         ("recurrent bytes", fours), lambda: packed_recurrent(layer.weights, columns, fours)
     )
     (length, directions, n, hidden), out = made["Y"].shape, made["Y"]
@@ -200,7 +199,7 @@ def _emit_steps(
         states = [_place(state) for state in (*first, made.get("Y_h"), made["Y_c"])]
         return QuantizedLstm(numbers, states, packed.weights, packed.sums, packed.zeros, packed.scale, packed.bias)
 
-    planner.emit(
+    builder.emit(
         f"LSTM on bytes {length}x{n}x{hidden}, {'fours' if fours else 'pairs'}",
         make,
         reads=[gates, *first],

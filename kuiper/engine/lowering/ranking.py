@@ -18,54 +18,54 @@ from kuiper.layers.operators.topk import TopK
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
 
 
 @lowers(TopK)
-def lower_topk(layer: TopK, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_topk(layer: TopK, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """torch.topk."""
-    return _ranked(layer.dim, layer.k, layer.largest, False, inputs[0], planner)
+    return _ranked(layer.dim, layer.k, layer.largest, False, inputs[0], builder)
 
 
 @lowers(Max)
-def lower_max(layer: Max, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_max(layer: Max, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """torch.max and torch.min along an axis, with or without the places."""
     dim: int | None = layer.dim
     if dim is None:
         return None
-    ranked = _ranked(dim, 1, layer.largest, True, inputs[0], planner)
+    ranked = _ranked(dim, 1, layer.largest, True, inputs[0], builder)
     return None if ranked is None else [_without(value, dim, layer.keepdim) for value in ranked]
 
 
 @lowers(Argmax)
-def lower_argmax(layer: Argmax, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_argmax(layer: Argmax, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """torch.argmax and torch.argmin along an axis."""
     if len(layer.dims) != 1 or layer.dtype is not None:
         return None
     (dim,) = layer.dims
-    ranked = _ranked(dim, 1, layer.op.type.endswith("argmax"), True, inputs[0], planner, wants_values=False)
+    ranked = _ranked(dim, 1, layer.op.type.endswith("argmax"), True, inputs[0], builder, wants_values=False)
     return None if ranked is None else [_without(ranked[1], dim, layer.keepdim)]
 
 
 def _without(value: Value, dim: int, keepdim: bool) -> Value:
-    return value if keepdim else Value(value.storage, value.view.squeeze(dim))
+    return value if keepdim else Value(value.buffer, value.view.squeeze(dim))
 
 
 def _ranked(
-    dim: int, k: int, largest: bool, single: bool, value: AnyValue, planner: Planner, wants_values: bool = True
+    dim: int, k: int, largest: bool, single: bool, value: AnyValue, builder: Builder, wants_values: bool = True
 ) -> list[Value] | None:
     """The ``k`` largest or smallest numbers along ``dim`` and where they are, or as many of both as are asked for."""
-    x = planner.on_arena(value)
+    x = builder.on_arena(value)
     if x is None or not -x.view.ndim <= dim < x.view.ndim or not 0 < k <= x.shape[dim]:
         return None
-    rows = _rows(planner, Value(x.storage, np.moveaxis(x.view, dim, -1)))
+    rows = _rows(builder, Value(x.buffer, np.moveaxis(x.view, dim, -1)))
     pixels = None if rows is None else as_pixels(rows)
     if rows is None or pixels is None:
         return None
-    assert planner.op is not None
+    assert builder.op is not None
     shape = (*rows.shape[:-1], k)
-    values = planner.rows(shape, output=None, padded=False)
-    indices = planner.typed(shape, np.dtype(np.int64))
+    values = builder.rows(shape, fixed=True, padded=False)
+    indices = builder.typed(shape, np.dtype(np.int64))
     count, in_row = rows.shape[-1], pixels.strides[3]
 
     def make() -> Ranking:
@@ -75,22 +75,22 @@ def _ranked(
             "largest": largest, "single": single,
         })  # fmt: skip
 
-    planner.emit(
+    builder.emit(
         f"{'largest' if largest else 'smallest'} {k} of {count}",
         make,
         reads=[rows],
         writes=[values, indices] if wants_values else [indices],
     )
-    made = [Value(each.storage, np.moveaxis(each.view, -1, dim)) for each in (values, indices)]
-    return made[:1] if wants_values and len(planner.op.outputs) == 1 else made
+    made = [Value(each.buffer, np.moveaxis(each.view, -1, dim)) for each in (values, indices)]
+    return made[:1] if wants_values and len(builder.op.outputs) == 1 else made
 
 
-def _rows(planner: Planner, x: Value) -> Value | None:
+def _rows(builder: Builder, x: Value) -> Value | None:
     """``x`` with the numbers of its last axis side by side and its rows evenly apart: itself, or a copy."""
     if as_pixels(x) is not None:
         return x
-    copied = planner.rows(x.shape, output=None, padded=False)
+    copied = builder.rows(x.shape, fixed=True, padded=False)
     if not can_copy(x.view, copied.view):
         return None
-    copy_into(planner, x, copied)
+    copy_into(builder, x, copied)
     return copied

@@ -17,7 +17,7 @@ import numpy as np
 
 from kuiper.engine.kernels.convolution import LANES, MOST_ROWS
 from kuiper.engine.kernels.recurrent import KINDS, Recurrent
-from kuiper.engine.lowering.projection import emit_projection, projected_rows
+from kuiper.engine.lowering.projection import emit_projection
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.memory import for_weights
 from kuiper.engine.transfers import dense
@@ -30,7 +30,7 @@ from kuiper.layers.recurrent import for_sequences
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.engine.step import Step
     from kuiper.layers.layer import Array
     from kuiper.layers.recurrent import CellWeights
@@ -109,26 +109,25 @@ class Cells:
 
 
 @lowers(LSTM, GRU, ResetFirstGRU, RNN)
-def lower_recurrent(layer: Layer, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_recurrent(layer: Layer, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """nn.LSTM, nn.GRU and nn.RNN, all layers and directions."""
     stack = layer.stack
-    x = planner.on_arena(inputs[0])
+    x = builder.on_arena(inputs[0])
     fits = x is not None and x.view.ndim in (2, 3) and x.shape[-1] == stack.weights[0].input.shape[1]
-    assert planner.op is not None
-    if x is None or not fits or len(planner.op.outputs) != len(layer.returned):
+    assert builder.op is not None
+    if x is None or not fits or len(builder.op.outputs) != len(layer.returned):
         return None
     if any(weights.projection is not None for weights in stack.weights):
         return None
     n = 1 if x.view.ndim == 2 else x.shape[0 if layer.batch_first else 1]
-    first = _first_states(layer, inputs, planner, n)
+    first = _first_states(layer, inputs, builder, n)
     if first is None:
         return None
     kind = _kind(layer)
     cells = Cells(kind, 2 if kind == "reset first" else layer.gates, layer.hidden)
-    last = _last_states(layer, planner, n)
+    last = _last_states(layer, builder, n)
     for k in range(layer.layers):
-        top = k == layer.layers - 1
-        x = _emit_layer(planner, layer, cells, k, x, first, last, _index_of(layer, "output") if top else None)
+        x = _emit_layer(builder, layer, cells, k, x, first, last)
     made = {"output": x, **{name: _without_batch(state, x) for name, state in last.items()}}
     return [made[name] for name in layer.returned]
 
@@ -144,17 +143,12 @@ def _kind(layer: Layer) -> str:
     return "relu" if isinstance(cell, partial) and cell.keywords["is_relu"] else "tanh"
 
 
-def _index_of(layer: Layer, name: str) -> int | None:
-    """Which output of the operator it is; None if nobody wants it."""
-    return layer.returned.index(name) if name in layer.returned else None
-
-
-def _first_states(layer: Layer, inputs: list[AnyValue], planner: Planner, n: int) -> list[Value] | None:
+def _first_states(layer: Layer, inputs: list[AnyValue], builder: Builder, n: int) -> list[Value] | None:
     """The states (layers * directions, n, hidden) before the first step; None if they do not fit."""
     shape = (layer.layers * layer.directions, n, layer.hidden)
     if len(inputs) == 1:
-        zeros = Value(planner.zeros(layer.hidden), planner.zeros(layer.hidden).stand_in[: layer.hidden])
-        return [Value(zeros.storage, np.broadcast_to(zeros.view, shape))] * len(layer.states)
+        zeros = Value(builder.zeros(layer.hidden), builder.zeros(layer.hidden).placeholder[: layer.hidden])
+        return [Value(zeros.buffer, np.broadcast_to(zeros.view, shape))] * len(layer.states)
     if len(inputs) != 1 + len(layer.states):
         return None
     found = []
@@ -164,46 +158,43 @@ def _first_states(layer: Layer, inputs: list[AnyValue], planner: Planner, n: int
             (array,) = for_sequences(n, (value.example,), (operand,))
             if array.dtype != np.float32:
                 return None
-            state: Value | None = planner.constant(np.ascontiguousarray(array))
+            state: Value | None = builder.constant(np.ascontiguousarray(array))
         else:
-            state = planner.on_arena(value)
+            state = builder.on_arena(value)
         if state is None or state.shape != (shape if batched else (shape[0], shape[2])):
             return None
         if state.strides[-1] != 1 and layer.hidden > 1:
-            state = dense(planner, state)
-        found.append(state if batched else Value(state.storage, state.view[:, None]))
+            state = dense(builder, state)
+        found.append(state if batched else Value(state.buffer, state.view[:, None]))
     return found
 
 
-def _last_states(layer: Layer, planner: Planner, n: int) -> dict[str, Value]:
+def _last_states(layer: Layer, builder: Builder, n: int) -> dict[str, Value]:
     """Memory for the states after the last step: those that are wanted, and the one that an LSTM works with."""
     shape = (layer.layers * layer.directions, n, layer.hidden)
     wanted = [name for name in layer.states if name in layer.returned or name == "c_n"]
-    return {name: planner.rows(shape, output=None) for name in wanted}
+    return {name: builder.rows(shape, fixed=True) for name in wanted}
 
 
 def _emit_layer(
-    planner: Planner,
+    builder: Builder,
     layer: Layer,
     cells: Cells,
     k: int,
     x: Value,
     first: list[Value],
     last: dict[str, Value],
-    output: int | None,
 ) -> Value:
     """One layer of the network, in all directions: its outputs, whose axes are those of ``x``."""
     directions = slice(k * layer.directions, (k + 1) * layer.directions)
     weights = layer.stack.weights[directions]
-    gates = projected_rows(planner, (*x.shape[:-1], layer.directions * cells.width), output=None)
-    emit_projection(planner, x, gates, *cells.of_input(weights), name=f"layer {k}")
+    gates = builder.rows((*x.shape[:-1], layer.directions * cells.width), fixed=True)
+    emit_projection(builder, x, gates, *cells.of_input(weights), name=f"layer {k}")
     out_shape = (*x.shape[:-1], layer.directions * layer.hidden)
-    out = planner.rows(out_shape, output, exact=True)
-    if out.strides[-1] != 1:
-        out = planner.rows(out_shape, output=None)
-    packed, bias = planner.pack(("recurrent", k), lambda: cells.packed(weights))
-    past = [Value(state.storage, state.view[directions]) for state in first]
-    after = {name: Value(state.storage, state.view[directions]) for name, state in last.items()}
+    out = builder.rows(out_shape, exact=True)
+    packed, bias = builder.pack(("recurrent", k), lambda: cells.packed(weights))
+    past = [Value(state.buffer, state.view[directions]) for state in first]
+    after = {name: Value(state.buffer, state.view[directions]) for name, state in last.items()}
     by_step = [_as_sequence(value, layer.batch_first) for value in (gates, out)]
 
     def make() -> Step:
@@ -220,13 +211,14 @@ def _emit_layer(
         return Recurrent(numbers, (h, c, _place(after.get("h_n")), _place(after.get("c_n"))), packed, bias)
 
     steps, n, _ = by_step[0].shape
-    planner.emit(
+    builder.emit(
         f"{type(layer).__name__} {steps}x{n}x{layer.hidden}",
         make,
         reads=[gates, *past],
         writes=[out, *after.values()],
         flops=2 * steps * n * layer.directions * layer.gates * layer.hidden**2,
         more_bytes=packed.nbytes,
+        relocatable=True,
     )
     return out
 
@@ -234,13 +226,13 @@ def _emit_layer(
 def _as_sequence(value: Value, batch_first: bool) -> Value:
     """The value as (steps, sequences, numbers)."""
     if value.view.ndim == 2:
-        return Value(value.storage, value.view[:, None])
-    return Value(value.storage, value.view.swapaxes(0, 1)) if batch_first else value
+        return Value(value.buffer, value.view[:, None])
+    return Value(value.buffer, value.view.swapaxes(0, 1)) if batch_first else value
 
 
 def _without_batch(state: Value, x: Value) -> Value:
     """A last state as the layer returns it: without the axis of the batch if ``x`` has none."""
-    return state if x.view.ndim == 3 else Value(state.storage, state.view[:, 0])
+    return state if x.view.ndim == 3 else Value(state.buffer, state.view[:, 0])
 
 
 def _place(state: Value | None) -> dict[str, int]:

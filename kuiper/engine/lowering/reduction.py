@@ -28,33 +28,33 @@ from kuiper.layers.operators.sum import Sum
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
 
 _SQUARE, _ROOT = (Code((("load", 0, 0), (name, 0, 0)), (0,)) for name in ("square", "sqrt"))
 
 
 @lowers(Sum)
-def lower_sum(layer: Sum, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_sum(layer: Sum, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """torch.sum."""
-    return lower_reduction(layer, inputs, planner, mean=False)
+    return lower_reduction(layer, inputs, builder, mean=False)
 
 
 @lowers(Norm)
-def lower_norm(layer: Norm, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_norm(layer: Norm, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """torch.norm with p = 2: the root of a sum of squares."""
     if layer.p != 2:
         return None
-    lengths = lower_reduction(layer, inputs, planner, mean=False, squares=True)
+    lengths = lower_reduction(layer, inputs, builder, mean=False, squares=True)
     if lengths is not None:
-        emit_elementwise(planner, _ROOT, lengths, lengths[0])
+        emit_elementwise(builder, _ROOT, lengths, lengths[0])
     return lengths
 
 
 def lower_reduction(
-    layer: Any, inputs: list[AnyValue], planner: Planner, mean: bool, squares: bool = False
+    layer: Any, inputs: list[AnyValue], builder: Builder, mean: bool, squares: bool = False
 ) -> list[Value] | None:
     """The sum or mean over the layer's axes, of ``squares`` or of the numbers, if they can be seen as one axis."""
-    x = planner.on_arena(inputs[0])
+    x = builder.on_arena(inputs[0])
     if x is None or layer.dtype is not None or not 2 <= x.view.ndim <= MAX_NDIM:
         return None
     rank = x.view.ndim
@@ -67,56 +67,56 @@ def lower_reduction(
     if joined is None:
         return None
     if squares:
-        squared = memory_by_rows(planner, joined.shape, output=None)
-        emit_elementwise(planner, _SQUARE, [joined], squared)
+        squared = memory_by_rows(builder, joined.shape, fixed=True)
+        emit_elementwise(builder, _SQUARE, [joined], squared)
         joined = squared
-    out = _reduced(planner, joined, 1 / count if mean else 1.0)
+    out = _reduced(builder, joined, 1 / count if mean else 1.0)
     if out is None:
         return None
-    return [Value(out.storage, np.expand_dims(out.view, tuple(dims)) if layer.keepdim else out.view)]
+    return [Value(out.buffer, np.expand_dims(out.view, tuple(dims)) if layer.keepdim else out.view)]
 
 
-def _reduced(planner: Planner, x: Value, scale: float) -> Value | None:
+def _reduced(builder: Builder, x: Value, scale: float) -> Value | None:
     """``scale`` times the sum of ``x`` (..., k) over its last axis; None if that would take many small products."""
     count = x.shape[-1]
     if x.strides[-1] == 1:
-        return last_axis_sum(planner, x, scale)
+        return last_axis_sum(builder, x, scale)
     if count <= MOST_OPERANDS:
-        out = memory_by_rows(planner, x.shape[:-1], output=None)
+        out = memory_by_rows(builder, x.shape[:-1], fixed=True)
         slices = [narrow(x, x.view.ndim - 1, i, 1) for i in range(count)]
-        _emit_sum(planner, [Value(part.storage, part.view[..., 0]) for part in slices], out, scale)
+        _emit_sum(builder, [Value(part.buffer, part.view[..., 0]) for part in slices], out, scale)
         return out
-    return _column_sums(planner, x, scale)
+    return _column_sums(builder, x, scale)
 
 
-def last_axis_sum(planner: Planner, x: Value, scale: float = 1.0) -> Value:
+def last_axis_sum(builder: Builder, x: Value, scale: float = 1.0) -> Value:
     """``scale`` times the sum of ``x`` (..., k) over its last axis, whose numbers lie side by side."""
-    out = memory_by_rows(planner, x.shape[:-1], output=None)
-    ones = planner.constant(np.ones((x.shape[-1], 1), np.float32))
-    emit_product(planner, x, ones, Value(out.storage, out.view[..., None]), scale)
+    out = memory_by_rows(builder, x.shape[:-1], fixed=True)
+    ones = builder.constant(np.ones((x.shape[-1], 1), np.float32))
+    emit_product(builder, x, ones, Value(out.buffer, out.view[..., None]), scale)
     return out
 
 
-def _emit_sum(planner: Planner, terms: Sequence[Value], out: Value, scale: float) -> None:
+def _emit_sum(builder: Builder, terms: Sequence[Value], out: Value, scale: float) -> None:
     loads = [("load", i, 0) for i in range(len(terms))]
     more = [instruction for load in loads[1:] for instruction in (load, ("add", 0, 0))]
     code = Code((loads[0], *more, ("constant", scale, 0), ("mul", 0, 0)), tuple(range(len(terms))))
-    emit_elementwise(planner, code, terms, out)
+    emit_elementwise(builder, code, terms, out)
 
 
-def _column_sums(planner: Planner, x: Value, scale: float) -> Value | None:
+def _column_sums(builder: Builder, x: Value, scale: float) -> Value | None:
     """The sum of ``x`` over its last axis, where another has its numbers side by side: rows of ones, times columns."""
     order = sorted(range(x.view.ndim - 1), key=lambda axis: -x.strides[axis])
     turned = x.view.transpose([*order, x.view.ndim - 1])
     if turned.strides[-2] != 4:
         return None
     shape = turned.shape[:-1]
-    out = planner.rows(shape, output=None, padded=False)
+    out = builder.rows(shape, fixed=True, padded=False)
     columns = view_of(x, turned.reshape(-1, turned.shape[-1])) if len(shape) > 1 else None
     source = turned if columns is None else columns.view
     target = out.view if columns is None else out.view.reshape(-1)
-    ones = planner.constant(np.ones((1, turned.shape[-1]), np.float32))
+    ones = builder.constant(np.ones((1, turned.shape[-1]), np.float32))
     emit_product(
-        planner, ones, Value(x.storage, source.swapaxes(-1, -2)), Value(out.storage, target[..., None, :]), scale
+        builder, ones, Value(x.buffer, source.swapaxes(-1, -2)), Value(out.buffer, target[..., None, :]), scale
     )
-    return Value(out.storage, out.view.transpose([order.index(axis) for axis in range(len(order))]))
+    return Value(out.buffer, out.view.transpose([order.index(axis) for axis in range(len(order))]))

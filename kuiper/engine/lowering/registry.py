@@ -9,10 +9,10 @@ from kuiper.layers.elementwise import Elementwise
 from kuiper.layers.layer import is_kuipers_own
 
 if TYPE_CHECKING:
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.engine.values import AnyValue
 
-Lowering = Callable[[Any, "list[AnyValue]", "Planner"], "Sequence[AnyValue] | None"]
+Lowering = Callable[[Any, "list[AnyValue]", "Builder"], "Sequence[AnyValue] | None"]
 F = TypeVar("F", bound=Lowering)
 
 _lowerings: dict[type, Lowering] = {}

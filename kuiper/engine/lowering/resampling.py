@@ -12,12 +12,12 @@ from kuiper.engine.values import Value, whole_vectors
 from kuiper.layers.resampled_axis import Axis, cubic_table, linear_table, nearest_table
 
 if TYPE_CHECKING:
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.engine.step import Step
     from kuiper.layers.layer import Array
 
 
-def emit_resampling(planner: Planner, x: Value, out: Value, down: Axis, across: Axis, mode: str) -> None:
+def emit_resampling(builder: Builder, x: Value, out: Value, down: Axis, across: Axis, mode: str) -> None:
     """Add the step that fills ``out`` (n, c, h, w) from ``x`` (n, c, h, w); channels lie in whole vectors."""
     n, c, _, w = x.shape
     rows, columns = (_table(axis, mode) for axis in (down, across))
@@ -30,11 +30,12 @@ def emit_resampling(planner: Planner, x: Value, out: Value, down: Axis, across: 
         }  # fmt: skip
         return Upsample(numbers, *rows, *columns)
 
-    planner.emit(
+    builder.emit(
         f"{mode} resampling",
         make,
         reads=[x],
         writes=[out],
+        relocatable=True,
         flops=0 if len(rows[0]) == 1 else 2 * out.view.size * len(rows[0]) * len(columns[0]),
     )
 

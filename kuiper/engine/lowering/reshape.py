@@ -30,60 +30,60 @@ from kuiper.layers.operators.reshape import Reshape, ReshapeAs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
 
 _FEW_BYTES = 4096  # whose import takes less than a call in Python
 
 
 @lowers(Reshape, ReshapeAs, Flatten)
-def lower_reshape(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_reshape(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """The same numbers in the same order: a view, or one copy."""
     x = inputs[0]
     examples = [value.view if isinstance(value, Value) else value.example for value in inputs]
     if not isinstance(examples[0], np.ndarray) or examples[0].size == 0:
         return None
     if examples[0].dtype != np.float32:
-        return _viewed(layer, inputs, planner)
+        return _viewed(layer, inputs, builder)
     try:
         result = layer.forward(*examples)
     except KuiperError:
         return None  # the layer says why
     if isinstance(x, HostValue):
-        return None if x.constant or not result.ndim else [_imported(planner, x, result.shape)]
-    out = view_of(x, result) or reshaped(planner, x, result.shape)
+        return None if x.constant or not result.ndim else [_imported(builder, x, result.shape)]
+    out = view_of(x, result) or reshaped(builder, x, result.shape)
     return None if out is None else [out]
 
 
-def _viewed(layer: Any, inputs: list[AnyValue], planner: Planner) -> list[AnyValue] | None:
+def _viewed(layer: Any, inputs: list[AnyValue], builder: Builder) -> list[AnyValue] | None:
     """Whole numbers or bools in a shape that the plan knows: a view or a copy; a few from outside are imported."""
     x, shapes = inputs[0], [value.example for value in inputs[1:] if isinstance(value, HostValue) and value.constant]
     if isinstance(x, HostValue) and not x.constant and x.shape and x.example.nbytes <= _FEW_BYTES:
-        x = planner.tensor(x) or x
+        x = builder.tensor(x) or x
     if not isinstance(x, Value) or len(shapes) < len(inputs) - 1 or len(x.shape) > MAX_NDIM:
         return None
     try:
         result = layer.forward(x.view, *shapes)
     except KuiperError:
         return None  # the layer says why
-    return [view_of(x, result) or _in_c_order(planner, x, result.shape)]
+    return [view_of(x, result) or _in_c_order(builder, x, result.shape)]
 
 
-def _in_c_order(planner: Planner, x: Value, shape: tuple[int, ...]) -> Value:
+def _in_c_order(builder: Builder, x: Value, shape: tuple[int, ...]) -> Value:
     """A copy of whole numbers or bools in this shape."""
-    dense = planner.typed(x.shape, x.view.dtype)
-    emit_typed(planner, "copy", dense, [x])
-    return Value(dense.storage, dense.view.reshape(shape))
+    dense = builder.typed(x.shape, x.view.dtype)
+    emit_typed(builder, "copy", dense, [x])
+    return Value(dense.buffer, dense.view.reshape(shape))
 
 
-def _imported(planner: Planner, x: HostValue, shape: tuple[int, ...]) -> Value:
+def _imported(builder: Builder, x: HostValue, shape: tuple[int, ...]) -> Value:
     """An array from outside, which lies in C order and so has any shape: it comes onto the arena in this one."""
 
     def make() -> Value:
-        target = planner.image(shape, output=None) if len(shape) == 4 else planner.rows(shape, output=None)
-        external = planner.external(x)
+        target = builder.image(shape, fixed=True) if len(shape) == 4 else builder.rows(shape, fixed=True)
+        external = builder.external(x)
         strides = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
         ends = {"source": 0, "source_external": external[0], "target_external": ARENA}
-        planner.emit(
+        builder.emit(
             "import",
             lambda: Copy({**ends, "target": target.offset}, shape, strides, target.strides),
             externals=[external],
@@ -92,25 +92,25 @@ def _imported(planner: Planner, x: HostValue, shape: tuple[int, ...]) -> Value:
         )
         return target
 
-    return planner.imported_as(x, ("reshaped", shape), make)
+    return builder.in_form(x, ("reshaped", shape), make)
 
 
-def reshaped(planner: Planner, x: Value, shape: tuple[int, ...]) -> Value | None:
+def reshaped(builder: Builder, x: Value, shape: tuple[int, ...]) -> Value | None:
     """A copy of ``x`` in another shape: the current operator's output. None if it has too many axes for one copy."""
     parts = common_parts(x.shape, shape)
     if parts is not None:
         source = x.view.reshape(parts)
-        out = planner.image(shape, exact=True) if _makes_pixels(source.strides, parts, shape) else None
-        out = out or memory_by_rows(planner, shape)
+        out = builder.image(shape, exact=True) if _makes_pixels(source.strides, parts, shape) else None
+        out = out or memory_by_rows(builder, shape)
         target = out.view.reshape(parts)
         if can_copy(source, target):
-            copy_into(planner, Value(x.storage, source), Value(out.storage, target))
+            copy_into(builder, Value(x.buffer, source), Value(out.buffer, target))
             return out
-    dense = planner.rows(x.shape, output=None, padded=False)
+    dense = builder.rows(x.shape, fixed=True, padded=False)
     if not can_copy(x.view, dense.view):
         return None
-    copy_into(planner, x, dense)
-    return Value(dense.storage, dense.view.reshape(shape))
+    copy_into(builder, x, dense)
+    return Value(dense.buffer, dense.view.reshape(shape))
 
 
 def common_parts(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...] | None:

@@ -20,14 +20,14 @@ from kuiper.layers.operators.roll import Roll
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.engine.values import AnyValue
 
 
 @lowers(Roll)
-def lower_roll(layer: Roll, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_roll(layer: Roll, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """torch.roll along some axes."""
-    x = planner.on_arena(inputs[0])
+    x = builder.on_arena(inputs[0])
     if x is None or not layer.dims or not x.view.ndim <= MAX_NDIM:
         return None
     rank = x.view.ndim
@@ -36,17 +36,17 @@ def lower_roll(layer: Roll, inputs: list[AnyValue], planner: Planner) -> Sequenc
     shifts = dict.fromkeys(range(rank), 0)
     for dim, shift in zip(layer.dims, layer.shifts, strict=True):
         shifts[dim % rank] += shift
-    return [rolled(planner, x, shifts)]
+    return [rolled(builder, x, shifts)]
 
 
-def rolled(planner: Planner, x: Value, shifts: dict[int, int]) -> Value:
+def rolled(builder: Builder, x: Value, shifts: dict[int, int]) -> Value:
     """``x`` moved on by so many entries along each axis that is named."""
-    out = memory_like(planner, x, x.shape)
+    out = memory_like(builder, x, x.shape)
     for pieces in product(*(_pieces(size, shifts.get(axis, 0) % size) for axis, size in enumerate(x.shape))):
         source, target = x, out
         for axis, (start, size, place) in enumerate(pieces):
             source, target = narrow(source, axis, start, size), narrow(target, axis, place, size)
-        copy_into(planner, source, target)
+        copy_into(builder, source, target)
     return out
 
 

@@ -18,38 +18,38 @@ from kuiper.layers.operators.rotary import Rotary, RotaryAngles
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.engine.step import Step
     from kuiper.engine.values import AnyValue
 
 
 @lowers(Positions)
-def lower_positions(layer: Positions, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_positions(layer: Positions, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """kuiper.Positions."""
     shape = inputs[0].shape
     if len(shape) != 2:
         return None
-    out = planner.typed((shape[1],), np.dtype(np.int64))
-    position = planner.session_position()
+    out = builder.typed((shape[1],), np.dtype(np.int64))
+    position = builder.session_position()
 
     def make() -> Step:
         return PositionsStep({"position": position[0], "out": out.byte_offset, "count": shape[1]})
 
-    planner.emit("positions", make, writes=[out], externals=[position])
+    builder.emit("positions", make, writes=[out], externals=[position])
     return [out]
 
 
 @lowers(RotaryAngles)
-def lower_rotary_angles(layer: RotaryAngles, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_rotary_angles(layer: RotaryAngles, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """kuiper.RotaryAngles."""
-    positions = planner.tensor(inputs[0])
+    positions = builder.tensor(inputs[0])
     if positions is None or positions.view.dtype != np.int64 or positions.view.ndim != 1:
         return None
     if positions.view.strides != (8,) and len(positions.view) > 1:
         return None
     shape = (len(positions.view), len(layer.frequencies))
-    frequencies = planner.constant(layer.frequencies)
-    cosines, sines = planner.rows(shape, output=None), planner.rows(shape, output=None)
+    frequencies = builder.constant(layer.frequencies)
+    cosines, sines = builder.rows(shape, fixed=True), builder.rows(shape, fixed=True)
 
     def make() -> Step:
         return AnglesStep({
@@ -58,7 +58,7 @@ def lower_rotary_angles(layer: RotaryAngles, inputs: list[AnyValue], planner: Pl
             "scale": layer.scale,
         })  # fmt: skip
 
-    planner.emit(
+    builder.emit(
         "angles",
         make,
         reads=[positions, frequencies],
@@ -69,19 +69,19 @@ def lower_rotary_angles(layer: RotaryAngles, inputs: list[AnyValue], planner: Pl
 
 
 @lowers(Rotary)
-def lower_rotary(layer: Rotary, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_rotary(layer: Rotary, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """kuiper.Rotary."""
-    x, cosines, sines = (planner.on_arena(value) for value in inputs)
+    x, cosines, sines = (builder.on_arena(value) for value in inputs)
     if x is None or cosines is None or sines is None:
         return None
     fits = x.view.ndim == 4 and cosines.view.ndim == 2 and cosines.shape == sines.shape
     if not fits or cosines.shape[0] != x.shape[2] or 2 * cosines.shape[1] > x.shape[3]:
         return None
     if x.strides[3] != 1 or cosines.strides[1] != 1 or sines.strides != cosines.strides:
-        x, cosines, sines = dense(planner, x), dense(planner, cosines), dense(planner, sines)
+        x, cosines, sines = dense(builder, x), dense(builder, cosines), dense(builder, sines)
     texts, heads, count, numbers = x.shape
-    out = planner.rows((texts, count, heads, numbers), output=None)
-    turned = Value(out.storage, out.view.transpose(0, 2, 1, 3))
+    out = builder.rows((texts, count, heads, numbers), fixed=True)
+    turned = Value(out.buffer, out.view.transpose(0, 2, 1, 3))
 
     def make() -> Step:
         return RotaryStep({
@@ -90,7 +90,7 @@ def lower_rotary(layer: Rotary, inputs: list[AnyValue], planner: Planner) -> Seq
             "texts": texts, "heads": heads, "count": count, "pairs": cosines.shape[1], "numbers": numbers,
         })  # fmt: skip
 
-    planner.emit(
+    builder.emit(
         "rotary",
         make,
         reads=[x, cosines, sines],

@@ -13,7 +13,7 @@ from kuiper.layers.operators.softmax import LogSoftmax, Softmax, Softmax2d
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.engine.step import Step
     from kuiper.engine.values import AnyValue, Value
 
@@ -22,9 +22,9 @@ _OPERATIONS = 5  # for each number; see the layer
 
 
 @lowers(Softmax, LogSoftmax, Softmax2d)
-def lower_softmax(layer: Any, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_softmax(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """nn.Softmax, nn.LogSoftmax and nn.Softmax2d."""
-    x = planner.on_arena(inputs[0])
+    x = builder.on_arena(inputs[0])
     if x is None:
         return None
     rank = x.view.ndim
@@ -33,8 +33,8 @@ def lower_softmax(layer: Any, inputs: list[AnyValue], planner: Planner) -> Seque
         dim = 0 if rank in (1, 3) else 1  # torch's old rule
     if dim is None or not -rank <= dim < rank or rank > _MOST_AXES:
         return None
-    out = memory_like(planner, x, x.shape)
-    emit_softmax(planner, x, out, dim % rank, type(layer) is LogSoftmax)
+    out = memory_like(builder, x, x.shape)
+    emit_softmax(builder, x, out, dim % rank, type(layer) is LogSoftmax)
     return [out]
 
 
@@ -43,7 +43,7 @@ def _channels(rank: int) -> int | None:
 
 
 def emit_softmax(
-    planner: Planner, x: Value, out: Value, axis: int, logarithm: bool = False, zeros: bool = False
+    builder: Builder, x: Value, out: Value, axis: int, logarithm: bool = False, zeros: bool = False
 ) -> None:
     """Add the softmax of ``x`` along an axis; ``out`` may be ``x``.
 
@@ -62,10 +62,11 @@ def emit_softmax(
         strides = [[value.strides[other] for other in others] for value in (x, out)]
         return SoftmaxStep(numbers, [x.shape[other] for other in others], *strides)
 
-    planner.emit(
+    builder.emit(
         "log-softmax" if logarithm else "softmax",
         make,
         reads=[x],
         writes=[out],
+        relocatable=True,
         flops=_OPERATIONS * x.view.size,
     )

@@ -14,13 +14,13 @@ from kuiper.layers.operators.stack import Stack
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
 
 
 @lowers(Stack)
-def lower_stack(layer: Stack, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_stack(layer: Stack, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """torch.stack of tensors of one shape."""
-    parts = [planner.on_arena(value) for value in inputs]
+    parts = [builder.on_arena(value) for value in inputs]
     found = [part for part in parts if part is not None]
     if len(found) < len(parts) or len({part.shape for part in found}) != 1:
         return None
@@ -29,8 +29,8 @@ def lower_stack(layer: Stack, inputs: list[AnyValue], planner: Planner) -> Seque
         return None
     dim = layer.dim % rank
     shape = (*found[0].shape[:dim], len(found), *found[0].shape[dim:])
-    out = memory_by_rows(planner, shape)
+    out = memory_by_rows(builder, shape)
     for i, part in enumerate(found):
         place = out.view[(slice(None),) * dim + (i, ...)]
-        copy_into(planner, part, Value(out.storage, place))
+        copy_into(builder, part, Value(out.buffer, place))
     return [out]

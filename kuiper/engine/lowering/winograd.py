@@ -15,7 +15,7 @@ from kuiper.engine.values import whole_vectors
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.engine.planner import Planner
+    from kuiper.engine.builder import Builder
     from kuiper.engine.step import Step
     from kuiper.engine.values import Value
     from kuiper.layers.layer import Array
@@ -57,7 +57,7 @@ def options_for(machine: Machine, channels: int, out_shape: tuple[int, int, int,
 
 
 def emit_winograd(
-    planner: Planner,
+    builder: Builder,
     x: Value,
     out: Value,
     weight: Array,
@@ -70,10 +70,10 @@ def emit_winograd(
 ) -> None:
     """Add the convolution of ``x`` with ``weight`` (out_c, in_c, 3, 3)."""
     n, out_c, out_h, out_w = out.shape
-    cut = cut_winograd(planner.machine, n, out_h, out_w, x.shape[1], out_c, chosen.size, chosen.stride)
+    cut = cut_winograd(builder.machine, n, out_h, out_w, x.shape[1], out_c, chosen.size, chosen.stride)
     panels = cut.panels
     key = ("winograd", cut.size, cut.stride, panels)
-    packed = planner.pack(key, lambda: pack_winograd(weight, cut.size, cut.stride, panels))
+    packed = builder.pack(key, lambda: pack_winograd(weight, cut.size, cut.stride, panels))
 
     def make() -> Step:
         numbers = {
@@ -90,13 +90,14 @@ def emit_winograd(
         return Winograd(numbers, packed, padded_bias(bias, out_c))
 
     width = -(-whole_vectors(out_c) // LANES // panels) * LANES
-    planner.emit(
+    builder.emit(
         f"{chosen.algorithm}, {cut.block} tiles x {width} channels",
         make,
         reads=[x] if residual is None else [x, residual],
         writes=[out],
         flops=2 * n * out_h * out_w * out_c * x.shape[1] * 9,
         more_bytes=packed.nbytes,
+        relocatable=True,
         expected=chosen.cost,
         rejected=rejected,
     )

@@ -28,15 +28,15 @@ from kuiper.layers.operators.slice_copy import SliceCopy
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from kuiper.engine.builder import Builder
     from kuiper.engine.lowering.aten_functions import Arguments
-    from kuiper.engine.planner import Planner
     from kuiper.layers.layer import Array
 
 
 @lowers(Repeat)
-def lower_repeat(layer: Repeat, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_repeat(layer: Repeat, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """Tensor.repeat and torch.tile."""
-    x = planner.on_arena(inputs[0])
+    x = builder.on_arena(inputs[0])
     if x is None or not (layer.is_tile or len(layer.sizes) >= x.view.ndim) or 0 in layer.sizes:
         return None
     axes = max(x.view.ndim, len(layer.sizes))
@@ -46,45 +46,45 @@ def lower_repeat(layer: Repeat, inputs: list[AnyValue], planner: Planner) -> Seq
         return None
     parts = [part for pair in zip(times, old, strict=True) for part in pair]
     source = np.broadcast_to(x.view.reshape([part for size in old for part in (1, size)]), parts)
-    out = memory_by_rows(planner, shape)
+    out = memory_by_rows(builder, shape)
     target = out.view.reshape(parts)
     if not can_copy(source, target):
         return None
-    copy_into(planner, Value(x.storage, source), Value(out.storage, target))
+    copy_into(builder, Value(x.buffer, source), Value(out.buffer, target))
     return [out]
 
 
 @lowers(SliceCopy)
-def lower_slice_copy(layer: SliceCopy, inputs: list[AnyValue], planner: Planner) -> Sequence[AnyValue] | None:
+def lower_slice_copy(layer: SliceCopy, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
     """Tensor.slice_copy and torch.slice_scatter."""
-    found = float_tensors(planner, inputs)
+    found = float_tensors(builder, inputs)
     if found is None or len(found) != 2:
         return None
     cut = partial(part_of, dims=layer.dims, cuts=layer.cuts, where=layer.op.where)
-    return _replaced(planner, found, cut, broadcasts=True)
+    return _replaced(builder, found, cut, broadcasts=True)
 
 
 @lowers_function("aten::select_scatter")
-def lower_select_scatter(planner: Planner, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_select_scatter(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
     """torch.select_scatter."""
-    found = float_tensors(planner, arguments[:2])
+    found = float_tensors(builder, arguments[:2])
     dim, index = arguments[2:]
     if found is None or not (isinstance(dim, int) and isinstance(index, int)):
         return None
-    return _replaced(planner, found, lambda whole: np.moveaxis(whole, dim, 0)[index, ...])
+    return _replaced(builder, found, lambda whole: np.moveaxis(whole, dim, 0)[index, ...])
 
 
 @lowers_function("aten::diagonal_scatter")
-def lower_diagonal_scatter(planner: Planner, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_diagonal_scatter(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
     """torch.diagonal_scatter."""
-    found = float_tensors(planner, arguments[:2])
+    found = float_tensors(builder, arguments[:2])
     if found is None or not all(isinstance(one, int) for one in arguments[2:]):
         return None
-    return _replaced(planner, found, lambda whole: np.diagonal(whole, *arguments[2:]))
+    return _replaced(builder, found, lambda whole: np.diagonal(whole, *arguments[2:]))
 
 
 def _replaced(
-    planner: Planner, tensors: list[Value], cut: Callable[[Array], Array], broadcasts: bool = False
+    builder: Builder, tensors: list[Value], cut: Callable[[Array], Array], broadcasts: bool = False
 ) -> list[Value] | None:
     """The first tensor with the second in the place of the view that ``cut`` makes of it."""
     x, source = tensors
@@ -95,16 +95,16 @@ def _replaced(
         return None  # the layer says why
     if x.view.ndim > MAX_NDIM or not part.size or not (broadcasts or source.shape == part.shape):
         return None
-    out = memory_like(planner, x, x.shape)
-    copy_into(planner, x, out)
-    copy_into(planner, Value(source.storage, wide), Value(out.storage, cut(out.view)))
+    out = memory_like(builder, x, x.shape)
+    copy_into(builder, x, out)
+    copy_into(builder, Value(source.buffer, wide), Value(out.buffer, cut(out.view)))
     return [out]
 
 
 @lowers_function("aten::diag_embed")
-def lower_diag_embed(planner: Planner, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_diag_embed(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
     """torch.diag_embed: lines of the last axis become diagonals in two new axes."""
-    found, settings = float_tensors(planner, arguments[:1]), settings_of(arguments[1:], (0, -2, -1))
+    found, settings = float_tensors(builder, arguments[:1]), settings_of(arguments[1:], (0, -2, -1))
     if found is None or not all(isinstance(one, int) for one in settings):
         return None
     (x,), (offset, dim1, dim2) = found, settings
@@ -115,32 +115,32 @@ def lower_diag_embed(planner: Planner, arguments: Arguments) -> Sequence[AnyValu
     shape = list(x.shape[:-1])
     for dim in sorted({dim1 % rank, dim2 % rank}):
         shape.insert(dim, size)
-    return _on_diagonal(planner, x, tuple(shape), offset, dim1, dim2)
+    return _on_diagonal(builder, x, tuple(shape), offset, dim1, dim2)
 
 
 @lowers_function("aten::diagflat")
-def lower_diagflat(planner: Planner, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_diagflat(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
     """torch.diagflat of a row."""
-    found, offset = float_tensors(planner, arguments[:1]), arguments[1] if len(arguments) > 1 else 0
+    found, offset = float_tensors(builder, arguments[:1]), arguments[1] if len(arguments) > 1 else 0
     if found is None or found[0].view.ndim != 1 or not isinstance(offset, int):
         return None
     size = found[0].shape[0] + abs(offset)
-    return _on_diagonal(planner, found[0], (size, size), offset, 0, 1)
+    return _on_diagonal(builder, found[0], (size, size), offset, 0, 1)
 
 
-def _on_diagonal(planner: Planner, x: Value, shape: tuple[int, ...], offset: int, dim1: int, dim2: int) -> list[Value]:
+def _on_diagonal(builder: Builder, x: Value, shape: tuple[int, ...], offset: int, dim1: int, dim2: int) -> list[Value]:
     """Zeros of this shape, with ``x`` on the diagonal of two axes."""
-    out = memory_by_rows(planner, shape)
-    zeros = planner.constant(np.zeros(shape[-1:], np.float32))
-    copy_into(planner, Value(zeros.storage, np.broadcast_to(zeros.view, shape)), out)
-    copy_into(planner, x, Value(out.storage, np.diagonal(out.view, offset, dim1, dim2)))
+    out = memory_by_rows(builder, shape)
+    zeros = builder.constant(np.zeros(shape[-1:], np.float32))
+    copy_into(builder, Value(zeros.buffer, np.broadcast_to(zeros.view, shape)), out)
+    copy_into(builder, x, Value(out.buffer, np.diagonal(out.view, offset, dim1, dim2)))
     return [out]
 
 
 @lowers_function("aten::narrow_copy")
-def lower_narrow_copy(planner: Planner, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_narrow_copy(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
     """torch.narrow_copy: here a view, since nothing is ever written to."""
-    found = float_tensors(planner, arguments[:1])
+    found = float_tensors(builder, arguments[:1])
     if found is None or not all(isinstance(one, int) for one in arguments[1:]):
         return None
     (x,), (dim, start, length) = found, arguments[1:]
@@ -151,24 +151,24 @@ def lower_narrow_copy(planner: Planner, arguments: Arguments) -> Sequence[AnyVal
 
 
 @lowers_function("aten::fft_fftshift")
-def lower_fftshift(planner: Planner, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_fftshift(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
     """torch.fft.fftshift: the middle comes first, as by torch.roll."""
-    found, dims = float_tensors(planner, arguments[:1]), arguments[1] if len(arguments) > 1 else None
+    found, dims = float_tensors(builder, arguments[:1]), arguments[1] if len(arguments) > 1 else None
     if found is None or found[0].view.ndim > MAX_NDIM:
         return None
     (x,) = found
     axes = range(x.view.ndim) if dims is None else [dims] if isinstance(dims, int) else dims
     if not all(-x.view.ndim <= axis < x.view.ndim for axis in axes):
         return None
-    return [rolled(planner, x, {axis % x.view.ndim: x.shape[axis] // 2 for axis in axes})]
+    return [rolled(builder, x, {axis % x.view.ndim: x.shape[axis] // 2 for axis in axes})]
 
 
 @lowers_function("aten::ravel")
-def lower_ravel(planner: Planner, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_ravel(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
     """torch.ravel: a view, or one copy."""
-    found = float_tensors(planner, arguments)
+    found = float_tensors(builder, arguments)
     if found is None or found[0].view.ndim == 0:
         return None
     (x,) = found
-    out = view_of(x, x.view.reshape(-1)) or reshaped(planner, x, (x.view.size,))
+    out = view_of(x, x.view.reshape(-1)) or reshaped(builder, x, (x.view.size,))
     return None if out is None else [out]

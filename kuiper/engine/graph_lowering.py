@@ -1,10 +1,10 @@
-"""From a graph and the shapes of its inputs to a draft of a plan: what each operator becomes.
+"""From a graph and the shapes of its inputs to steps and buffers: what each operator becomes.
 
 Every operator takes one of three ways, in this order:
 
-    view       running the layer on stand-ins gives a view of its input (reshape, permute, split ...): nothing to run
+    view       running the layer on placeholders gives a view of its input (reshape, permute, split ...): nothing to run
     lowering   a function registered for the layer's class turns it into steps for the compiled program
-    layer      the readable layer runs in Python, between two stretches of compiled steps
+    layer      the readable layer runs in Python, between two segments of compiled steps
 
 so a plan exists for every graph, and the more operators have a lowering the fewer stops it makes. What depends on
 shapes only (``size``, ``[size(@0,0),-1]``) is computed here, once: a plan belongs to one set of input shapes.
@@ -12,23 +12,21 @@ shapes only (``size``, ``[size(@0,0),-1]``) is computed here, once: a plan belon
 A plan ends in front of an operator whose output sizes depend on numbers: all that needs what it gives is one step, the
 ``Rest``.
 
-The graph is walked twice. The first walk finds all shapes; the second knows them, so that an operator whose output is
-to be a slice of a concatenation can write it there.
+The graph is walked once. An operator's output shapes are known when it is lowered, and nothing needs them earlier: a
+concatenation moves its parts into its output when its turn comes (``concatenation.py``).
 """
 
 from __future__ import annotations
 
-from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kuiper.engine import values
 from kuiper.engine.cannot_plan import CannotPlanError
-from kuiper.engine.concatenation import slices_of_concatenations
 from kuiper.engine.lowering import find_lowering
 from kuiper.engine.planned_step import LayerStep
-from kuiper.engine.planner import Planner
 from kuiper.engine.transfers import export_typed, export_value
 from kuiper.engine.values import AnyValue, HostValue, Value
 from kuiper.errors import KuiperError
@@ -44,49 +42,37 @@ from kuiper.layers.operators.onnx_control_flow import If, Loop
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence, Set
 
+    from kuiper.engine.builder import Builder
     from kuiper.engine.rest import Rests
     from kuiper.graph.protocols import WiredGraph
     from kuiper.graph.runtime_operator import RuntimeOperator
     from kuiper.layers.layer import Array
-    from kuiper.machine import Machine
 
 _SMALL = 1 << 16
 """Bytes that are sooner copied than looked at in Python."""
 
 
-class GraphWalk:
-    """Plans one graph, operator by operator, for inputs of given shapes and types.
+@dataclass(eq=False)
+class GraphLowering:
+    """Lowers one graph, operator by operator, for inputs of given shapes and types.
 
-    ``planner`` has the steps and the memory when it is done, ``exported`` what the graph returns. ``shapes`` are those
-    that an earlier walk has found. A graph with state is planned for sessions of ``max_length``; without ``outputs``,
-    what only they need is left out. ``choices`` and ``machine`` are the planner's. A plan ends in front of operators in
-    ``ends``; ``rests`` makes what follows.
+    ``builder`` has the steps and the memory when it is done, ``values`` the value of each operand by its index,
+    ``exported`` what the graph returns, and ``written`` those arrays among it that steps fill. A plan ends in front of
+    operators in ``ends``; ``rests`` makes what follows.
     """
 
-    def __init__(
-        self,
-        graph: WiredGraph,
-        choices: Machine,
-        machine: Machine,
-        packed: dict[Any, Any],
-        shapes: dict[int, tuple[int, ...]] | None = None,
-        max_length: int = 0,
-        outputs: bool = True,
-        rests: Rests | None = None,
-        ends: Set[RuntimeOperator] = frozenset(),
-    ) -> None:
-        self.graph = graph
-        self.rests = rests
-        self.ends = ends
-        slices = slices_of_concatenations(graph.order, shapes) if shapes else {}
-        self.planner = Planner(choices, machine, packed, shapes or {}, slices, max_length=max_length)
-        self.outputs = outputs
-        self.values: dict[int, AnyValue] = {}
-        self.exported: list[HostValue] = []
-        self.export_slots: set[int] = set()
+    graph: WiredGraph
+    builder: Builder
+    rests: Rests | None = None
+    ends: Set[RuntimeOperator] = frozenset()
+    values: dict[int, AnyValue] = field(default_factory=dict)
+    exported: list[HostValue] = field(default_factory=list)
+    written: list[HostValue] = field(default_factory=list)
 
-    def walk(self, examples: Sequence[Array]) -> None:
-        """Plan all operators for inputs like these (only shapes and types matter).
+    def lower(self, examples: Sequence[Array], outputs: bool = True) -> None:
+        """Lower all operators for inputs like these (only shapes and types matter).
+
+        Without ``outputs``, what only they need is left out: what no state needs.
 
         Raises
         ------
@@ -97,8 +83,8 @@ class GraphWalk:
             if example.size == 0:
                 raise CannotPlanError(f"{op.where}: expected numbers, got an empty array {example.shape}")
             (operand,) = op.outputs
-            self.values[operand.index] = self.planner.host_value(example)
-        needed = None if self.outputs else _needed_for(op for op in self.graph.operators if uses_state(op))
+            self.values[operand.index] = self.builder.host_value(example)
+        needed = None if outputs else _needed_for(op for op in self.graph.operators if uses_state(op))
         rest: dict[RuntimeOperator, None] = {}
         for op in depth_first_order(self.graph.operators):
             if op.layer is not None and (needed is None or op in needed):
@@ -106,11 +92,11 @@ class GraphWalk:
                     if any(operand.producer in rest for operand in op.inputs) or self._is_open(op):
                         rest[op] = None
                     else:
-                        self._plan_operator(op)
+                        self._lower_operator(op)
         if rest:
-            self._plan_rest(rest)
-        for op in self.graph.output_operators if self.outputs else ():
-            self.planner.op = op
+            self._add_rest(rest)
+        for op in self.graph.output_operators if outputs else ():
+            self.builder.op = op
             with noting(op.where):
                 self.exported += [self._export(self.values[operand.index]) for operand in op.inputs]
 
@@ -124,7 +110,7 @@ class GraphWalk:
             return True
         return op in self.ends
 
-    def _plan_rest(self, operators: Collection[RuntimeOperator]) -> None:
+    def _add_rest(self, operators: Collection[RuntimeOperator]) -> None:
         """All that needs what the first of these operators gives, as one step."""
         assert self.rests is not None
         first = next(iter(operators))
@@ -134,28 +120,22 @@ class GraphWalk:
         inputs = tuple(self.values[operand.index] for operand in rest.inputs)
         if not all(isinstance(value, Value) or isinstance(value.example, np.ndarray) for value in inputs):
             raise CannotPlanError(f"{first.where}: expected arrays in front of it, got another value")
-        made = tuple(self.planner.host_value(None) for _ in outputs)
+        made = tuple(self.builder.host_value(None) for _ in outputs)
         self.values.update({operand.index: value for operand, value in zip(outputs, made, strict=True)})
-        self.planner.steps.append(LayerStep(first, inputs, made, rest))
+        self.builder.steps.append(LayerStep(first, inputs, made, rest))
 
-    def found_shapes(self) -> dict[int, tuple[int, ...]]:
-        """The shape of every operand, by its index."""
-        return {index: value.shape for index, value in self.values.items()}
-
-    def _plan_operator(self, op: RuntimeOperator) -> None:
+    def _lower_operator(self, op: RuntimeOperator) -> None:
         """One operator: a weight, a view, steps of its lowering, or its layer in Python."""
-        self.planner.op = op
+        self.builder.op = op
         if type(op.layer) is Attribute:
-            self.values[op.outputs[0].index] = self.planner.host_value(op.layer, constant=True)
+            self.values[op.outputs[0].index] = self.builder.host_value(op.layer, constant=True)
             return
         inputs = [self.values[operand.index] for operand in op.inputs]
         if isinstance(op.layer, If) and values.is_known(inputs[0]) and not self._has_open(op.layer, inputs):
-            planned = self._plan_branch(op.layer, inputs)
-            self.values.update({operand.index: value for operand, value in zip(op.outputs, planned, strict=True)})
+            chosen = self._lower_branch(op.layer, inputs)
+            self.values.update({operand.index: value for operand, value in zip(op.outputs, chosen, strict=True)})
             return
-        lowerable = not all(map(values.is_known, inputs)) and not any(map(values.is_unknown_number, inputs))
-        lowering = find_lowering(op.layer) if lowerable else None
-        outputs = lowering(op.layer, inputs, self.planner) if lowering else None
+        outputs = self._by_its_lowering(op, inputs)
         if outputs is None:
             outputs = self._run_on_examples(op, inputs)
         for operand, value in zip(op.outputs, outputs, strict=True):
@@ -164,31 +144,35 @@ class GraphWalk:
                 raise CannotPlanError(text, op, self._has_sizes(inputs))
             self.values[operand.index] = value
 
+    def _by_its_lowering(self, op: RuntimeOperator, inputs: list[AnyValue]) -> Sequence[AnyValue] | None:
+        """What its lowering gives; None if it has none, or that gives up."""
+        if all(map(values.is_known, inputs)) or any(map(values.is_unknown_number, inputs)):
+            return None
+        lowering = find_lowering(op.layer)
+        return None if lowering is None else self.builder.attempt(lambda: lowering(op.layer, inputs, self.builder))
+
     def _has_open(self, layer: If, inputs: list[AnyValue]) -> bool:
         """Whether sizes that depend on numbers are inside the body that is chosen."""
         assert isinstance(inputs[0], HostValue)
         body, _ = layer.chosen(inputs[0].example, inputs[1:])
         return any(isinstance(op.layer, Loop) or op in self.ends for op in body.operators)
 
-    def _plan_branch(self, layer: If, inputs: list[AnyValue]) -> list[AnyValue]:
+    def _lower_branch(self, layer: If, inputs: list[AnyValue]) -> list[AnyValue]:
         """The outputs of a condition that depends on sizes only: the operators of one body, in the same plan."""
         assert isinstance(inputs[0], HostValue)
         body, given = layer.chosen(inputs[0].example, inputs[1:])
-        inner = copy(self)
-        inner.graph, inner.values = body, {}
-        outer = self.planner.shapes, self.planner.slices, self.planner.op
-        self.planner.shapes, self.planner.slices = {}, {}  # a body's operands have numbers of their own
+        inner, outer = replace(self, graph=body, values={}), self.builder.op
         for op, value in zip(body.input_operators, given, strict=True):
             inner.values[op.outputs[0].index] = value
         for op in depth_first_order(body.operators):
             if op.layer is not None:
                 with noting(op.where):
-                    inner._plan_operator(op)
-        self.planner.shapes, self.planner.slices, self.planner.op = outer
+                    inner._lower_operator(op)
+        self.builder.op = outer
         return [inner.values[operand.index] for op in body.output_operators for operand in op.inputs]
 
     def _run_on_examples(self, op: RuntimeOperator, inputs: list[AnyValue]) -> Sequence[AnyValue]:
-        """Views, constants, or a step in Python, by what the layer makes of the stand-ins."""
+        """Views, constants, or a step in Python, by what the layer makes of the placeholders."""
         examples = [value.view if isinstance(value, Value) else value.example for value in inputs]
         assert op.layer is not None
         if uses_state(op):
@@ -207,15 +191,15 @@ class GraphWalk:
         if len(results) != len(op.outputs):
             raise CannotPlanError(f"{op.where}: expected {len(op.outputs)} outputs, got {len(results)}")
         sources = [value for value in inputs if isinstance(value, Value)]
-        views = [values.view_of(result, sources) for result in results]
+        views = [values.view_of_any(sources, result) for result in results]
         if all(view is not None for view in views) and not _may_be_indexed(inputs):
             return [view for view in views if view is not None]
         if (imported := self._small_ones_on_arena(inputs, results)) is not None:
             return self._run_on_examples(op, imported)
         constant = _depends_on_shapes_only(op, inputs)
-        outputs = tuple(self.planner.host_value(result, constant) for result in results)
+        outputs = tuple(self.builder.host_value(result, constant) for result in results)
         if not constant:
-            self.planner.steps.append(LayerStep(op, tuple(inputs), outputs))
+            self.builder.steps.append(LayerStep(op, tuple(inputs), outputs))
         return outputs
 
     def _small_ones_on_arena(self, inputs: list[AnyValue], results: Sequence[Any]) -> list[AnyValue] | None:
@@ -233,14 +217,14 @@ class GraphWalk:
         if not all(isinstance(one, np.ndarray) and np.may_share_memory(one, example) for one in results):
             return None
         if example.dtype != np.float32 and not all(one.ndim for one in (example, *results)):
-            return None  # no step computes with a whole number that has no axes
-        x = self.planner.tensor(value)
+            return None  # no step computes with a integer that has no axes
+        x = self.builder.tensor(value)
         return None if x is None else [x]
 
     def _is_mistake(self, error: Exception, op: RuntimeOperator, inputs: list[AnyValue]) -> bool:
         """Whether neither the layer's author nor what stands in for the inputs can be to blame for an error.
 
-        Stand-ins say nothing where values are counted or indices, or sizes depend on what is in the inputs.
+        Placeholders say nothing where values are counted or indices, or sizes depend on what is in the inputs.
         """
         if isinstance(error, KuiperError) or not computes_as_kuiper(op.layer):
             return False
@@ -262,8 +246,8 @@ class GraphWalk:
     def _export(self, value: AnyValue) -> HostValue:
         if isinstance(value, HostValue):
             return value
-        exported = export_value(self.planner, value) if value.is_float else export_typed(self.planner, value)
-        self.export_slots.add(exported.slot)
+        exported = export_value(self.builder, value) if value.is_float else export_typed(self.builder, value)
+        self.written.append(exported)
         return exported
 
 
@@ -280,7 +264,7 @@ def _needed_for(ends: Iterable[RuntimeOperator]) -> set[RuntimeOperator]:
 
 
 def _may_be_indexed(inputs: list[AnyValue]) -> bool:
-    """Whether what the layer made of stand-ins may be another view in another call; an only input is no index."""
+    """Whether what the layer made of placeholders may be another view in another call; an only input is no index."""
     return len(inputs) > 1 and any(map(values.may_be_index, inputs))
 
 
