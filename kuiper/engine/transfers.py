@@ -8,7 +8,7 @@ import numpy as np
 
 from kuiper.engine.kernels.layout import Copy
 from kuiper.engine.kernels.typed import TYPES, Typed
-from kuiper.engine.values import HostValue, Value
+from kuiper.engine.values import AnyValue, HostValue, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,18 +48,21 @@ def import_value(builder: BuilderProtocol, value: HostValue) -> Value:
     return target
 
 
-def import_with_border(builder: BuilderProtocol, value: HostValue, border: tuple[int, int, int, int]) -> Value:
-    """Images from outside, channels last and side by side, with (top, bottom, left, right) pixels of zeros around each.
+def with_border(builder: BuilderProtocol, value: AnyValue, border: tuple[int, int, int, int]) -> Value:
+    """Images, channels last and side by side, with (top, bottom, left, right) pixels of zeros around each.
 
     A convolution that reads it needs no bounds, and sees a row of its kernel as one run of numbers.
     """
-    n, c, h, w = value.example.shape
+    n, c, h, w = value.shape
     top, bottom, left, right = border
     pixels = builder.zeroed(n * (h + top + bottom) * (w + left + right) * c)
     whole = pixels.view.reshape(n, h + top + bottom, w + left + right, c).transpose(0, 3, 1, 2)
     target = Value(pixels.buffer, whole)
     inside = Value(pixels.buffer, whole[:, :, top : top + h, left : left + w])
-    import_into(builder, value, inside, target)
+    if isinstance(value, HostValue):
+        import_into(builder, value, inside, target)
+    else:
+        copy_into(builder, value, inside, target)
     return target
 
 
@@ -93,13 +96,13 @@ def export_value(builder: BuilderProtocol, value: Value) -> HostValue:
     return result
 
 
-def copy_into(builder: BuilderProtocol, source: Value, target: Value) -> None:
-    """Copy a value to a place on the arena."""
+def copy_into(builder: BuilderProtocol, source: Value, target: Value, written: Value | None = None) -> None:
+    """Copy a value to a place on the arena; ``written`` is that place and more that goes with it."""
     builder.emit(
         "copy",
         lambda: Copy(_ends(source.offset, ARENA, target.offset, ARENA), source.shape, source.strides, target.strides),
         reads=[source],
-        writes=[target],
+        writes=[written or target],
         relocatable=True,
     )
 

@@ -59,7 +59,7 @@ def convolve(
         "target": target["start"], "out_image": target["image"], "out_row": target["row"], "out_pixel": target["pixel"],
         "residual": added["start"], "residual_pixel": added["pixel"], "zeros": arena.zeros(x.shape[1]),
         "block": block, "panels": len(packed.panels), "panel_groups": min(panel_groups, len(packed.panels)),
-        "far_weights": panel_groups > 1,
+        "rest": 0, "far_weights": panel_groups > 1,
         "activation": CODES[activation[0]], "alpha": activation[1], "beta": activation[2],
     }  # fmt: skip
     step = Convolution(fields, packed.weights, packed.bias, packed.panels)

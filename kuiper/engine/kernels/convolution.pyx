@@ -21,7 +21,9 @@ import numpy as np
 
 from kuiper.engine.step import rows_needed
 
-from kuiper.engine.kernels.convolution_table cimport Geometry, Panel, Table, Work, go_to, place
+from kuiper.engine.kernels.convolution_table cimport (
+    Geometry, Panel, Table, Work, go_to, place, put_back, set_aside,
+)
 from kuiper.engine.step cimport Memory, RowWise, Step
 from kuiper.engine.tile cimport LINE_BYTES, MAX_ROWS, TileWork, most_rows, rows_for, share_of, tile
 from kuiper.simd.activations cimport CLIP, NONE, activate
@@ -78,6 +80,8 @@ cdef class Convolution(Step):
         self.run = convolve
         self.tasks = work.blocks * g.panel_groups
         self.scratch_floats = work.taps * MAX_ROWS * (sizeof(void*) // sizeof(float))
+        if g.rest:
+            self.scratch_floats += MAX_ROWS * g.out_pixel
 
     cdef void announce(self, const float* weights, Py_ssize_t floats) noexcept:
         if weights != NULL:
@@ -107,16 +111,19 @@ cdef void convolve_block(
 ) noexcept nogil:
     """Pixels first .. last for some panels, in tiles that differ by at most one row."""
     cdef const Geometry* g = &work.geometry
-    cdef Py_ssize_t tiles, index, pixel = first, panel, longer
+    cdef Py_ssize_t tiles, index, pixel = first, panel, longer, first_channel, end_channel
     cdef int most = MAX_ROWS, fewest, rows
     cdef Table table
     cdef const float** residual = table.residual if g.residual >= 0 else NULL
+    cdef float* spare = <float*> (<const float**> memory.scratch + work.taps * MAX_ROWS)
     cdef TileWork tiled
     table.pointers = <const float**> memory.scratch
     go_to(g, first, &table)
     tiled.taps, tiled.depth = work.taps, g.depth
     tiled.clamps = g.activation == CLIP
     tiled.low, tiled.high = g.alpha, g.beta
+    first_channel = work.panel[first_panel].out_channel
+    end_channel = work.panel[end_panel - 1].out_channel + work.panel[end_panel - 1].vectors * LANES_OF_BUILD
     for panel in range(first_panel, end_panel):
         most = min(most, most_rows(<int> work.panel[panel].vectors, last - first))
     tiles = (last - first + most - 1) // most
@@ -125,6 +132,8 @@ cdef void convolve_block(
     for index in range(tiles):
         rows = fewest + (index < longer)
         place(work, pixel, rows, memory, &table)
+        if g.rest:
+            set_aside(work, pixel, rows, spare, &table)
         for panel in range(first_panel, end_panel):
             tiled.weights = work.weights + work.panel[panel].weights
             tiled.bias = work.bias + work.panel[panel].out_channel
@@ -132,7 +141,9 @@ cdef void convolve_block(
             look_ahead(work, panel, pixel, rows, index, tiles, &tiled)
             tile(rows, <int> work.panel[panel].vectors, &tiled, table.pointers, residual, table.out)
         if g.activation != CLIP and g.activation != NONE:
-            activate_rows(work, &work.panel[first_panel], &work.panel[end_panel - 1], rows, &table)
+            activate_rows(work, first_channel, end_channel, rows, &table)
+        if g.rest:
+            put_back(work, first_channel, end_channel, rows, &table)
         pixel += rows
 
 
@@ -159,14 +170,14 @@ cdef inline void look_ahead(
 
 
 cdef inline void activate_rows(
-    const Work* work, const Panel* first, const Panel* last, int rows, const Table* table
+    const Work* work, Py_ssize_t first, Py_ssize_t end, int rows, const Table* table
 ) noexcept nogil:
-    """The activation of all panels of a tile, while it is in the first-level cache; in one go if nothing lies between."""
+    """The activation of channels of a tile, while it is in the first-level cache; in one go if nothing lies between."""
     cdef const Geometry* g = &work.geometry
-    cdef Py_ssize_t columns = last.out_channel + last.vectors * LANES_OF_BUILD - first.out_channel
+    cdef Py_ssize_t columns = end - first
     cdef int i
-    if columns == g.out_pixel and table.out[rows - 1] - table.out[0] == (rows - 1) * columns:
-        activate(table.out[0] + first.out_channel, rows * columns, g.activation, g.alpha, g.beta)
+    if columns == g.out_pixel and not g.rest and table.out[rows - 1] - table.out[0] == (rows - 1) * columns:
+        activate(table.out[0] + first, rows * columns, g.activation, g.alpha, g.beta)
         return
     for i in range(rows):
-        activate(table.out[i] + first.out_channel, columns, g.activation, g.alpha, g.beta)
+        activate(table.out[i] + first, columns, g.activation, g.alpha, g.beta)

@@ -5,8 +5,13 @@
 Where all taps of all pixels fall on the image, that is one row of pointers plus one offset for each tap. A tap that falls
 outside points to a row of zeros.
 
+A pixel of the output may be a run of them (``lowering/pixel_runs.py``), of which the last one in a row is cut off: it is computed in
+a task's memory, and what there is of it is copied to its place.
+
 Source: M. Dukhan, "The Indirect Convolution Algorithm", 2019.
 """
+
+from libc.string cimport memcpy
 
 from kuiper.engine.step cimport Memory
 from kuiper.engine.tile cimport MAX_ROWS
@@ -23,6 +28,7 @@ cdef struct Geometry:
     Py_ssize_t target, out_image, out_row, out_pixel
     Py_ssize_t residual, residual_pixel  # -1: none
     Py_ssize_t zeros
+    Py_ssize_t rest  # floats of the last pixel of a row that have a place; 0: all
     Py_ssize_t block, panels, panel_groups  # pixels of a task, panels in all, and parts that they fall into
     bint far_weights  # they do not stay in the second-level cache beside the image
     int activation
@@ -47,6 +53,7 @@ cdef struct Table:
     const float* source[MAX_ROWS]  # under the first tap
     const float* residual[MAX_ROWS]
     float* out[MAX_ROWS]
+    float* cut_off[MAX_ROWS]  # where a row's last pixel belongs that is computed elsewhere; NULL: no such pixel
 
 
 cdef inline void go_to(const Geometry* g, Py_ssize_t pixel, Table* table) noexcept nogil:
@@ -150,3 +157,26 @@ cdef inline void place(
             table.pointers[tap * rows + i] = table.source[i] + work.offset[tap]
     if not inside:
         clip(work, pixel, rows, memory.arena + g.zeros, table)
+
+
+cdef inline void set_aside(const Work* work, Py_ssize_t pixel, int rows, float* spare, Table* table) noexcept nogil:
+    """Let the last pixels of rows go to spare memory."""
+    cdef const Geometry* g = &work.geometry
+    cdef Py_ssize_t x = pixel % g.out_w
+    cdef int i
+    for i in range(rows):
+        x += 1
+        table.cut_off[i] = NULL
+        if x == g.out_w:
+            x = 0
+            table.cut_off[i] = table.out[i]
+            table.out[i] = spare + i * g.out_pixel
+
+
+cdef inline void put_back(const Work* work, Py_ssize_t first, Py_ssize_t end, int rows, const Table* table) noexcept nogil:
+    """Copy what they have of the channels ``first`` .. ``end`` to where it belongs."""
+    cdef Py_ssize_t count = min(end, work.geometry.rest) - first
+    cdef int i
+    for i in range(rows):
+        if table.cut_off[i] != NULL and count > 0:
+            memcpy(table.cut_off[i] + first, table.out[i] + first, count * sizeof(float))

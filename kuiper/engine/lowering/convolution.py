@@ -10,10 +10,11 @@ from kuiper.engine.kernels.convolution import LANES, Convolution
 from kuiper.engine.lowering.activation import NO_ACTIVATION, activation_numbers
 from kuiper.engine.lowering.depthwise import lower_depthwise, suits_depthwise
 from kuiper.engine.lowering.image_numbers import image_numbers, residual_numbers
+from kuiper.engine.lowering.pixel_runs import as_runs, best_run, widened
 from kuiper.engine.lowering.registry import lowers
-from kuiper.engine.lowering.winograd import emit_winograd, options_for
+from kuiper.engine.lowering.winograd import Option, emit_winograd, options_for
 from kuiper.engine.packing import PackedWeights, cut_panels, pack
-from kuiper.engine.transfers import import_with_border
+from kuiper.engine.transfers import with_border
 from kuiper.engine.values import AnyValue, HostValue, Value
 from kuiper.layers.fused.conv2d import FusedConv2d
 from kuiper.layers.operators.conv2d import Conv2d
@@ -44,33 +45,67 @@ def lower_convolution(layer: Any, inputs: list[AnyValue], builder: Builder) -> S
     residual = builder.image_of(inputs[1]) if len(inputs) > 1 else None
     if len(inputs) > 1 and (residual is None or residual.shape != out_shape):
         return None
-    groups, weight = layer.parameters.groups, layer.weight
-    if suits_depthwise(builder.choices, groups, shape[1], len(weight)):
+    if suits_depthwise(builder.choices, layer.parameters.groups, shape[1], out_shape[1]):
         return lower_depthwise(layer, inputs[0], residual, builder)
-    x = _with_border(builder, inputs[0], window, groups)
+    ways = _ways(builder, inputs[0], layer, out_shape)
+    rejected = [(way.algorithm, way.cost) for way in ways[1:]]
+    if not ways or not ways[0].size:
+        cost = ways[0].cost if ways else 0.0
+        direct = _lower_direct(builder, inputs[0], layer, out_shape, residual, cost, rejected)
+        return None if direct is None else [direct]
+    x = builder.image_of(inputs[0])
+    if x is None:
+        return None
+    out, numbers = builder.image(out_shape), activation_numbers(layer)
+    emit_winograd(builder, x, out, layer.weight, layer.bias, window.before, ways[0], numbers, residual, rejected)
+    return [out]
+
+
+def _ways(builder: Builder, value: AnyValue, layer: Any, out_shape: tuple[int, int, int, int]) -> list[Option]:
+    """Winograd's algorithms and the direct one, the fastest first; none if there is no choice."""
+    window: Window = layer.window
+    if layer.parameters.groups > 1 or window.kernel != (3, 3) or window.dilation != (1, 1):
+        return []
+    if window.stride not in ((1, 1), (2, 2)) or (isinstance(value, HostValue) and _may_run_on(builder, value, layer)):
+        return []
+    return options_for(builder.choices, value.shape[1], out_shape, window.stride[0])
+
+
+def _lower_direct(
+    builder: Builder,
+    value: AnyValue,
+    layer: Any,
+    out_shape: tuple[int, int, int, int],
+    residual: Value | None,
+    cost: float,
+    rejected: Sequence[tuple[str, float]],
+) -> Value | None:
+    """The direct convolution: of pixels or runs of them, of which it sees a row of the kernel as one run of numbers."""
+    groups, window = layer.parameters.groups, layer.window
+    weight, bias, run = layer.weight, layer.bias, 1
+    if groups == 1 and residual is None:
+        run = best_run(builder.machine, weight.shape, window, *out_shape[2:]).pixels
+    if run > 1:
+        weight, bias, window = widened(weight, bias, window, run)
+    x = _side_by_side(builder, value, layer, window, -(-out_shape[3] // run))
     if x is not None:
         weight = weight.transpose(0, 3, 1, 2).reshape(len(weight), -1, window.kernel[0], 1)
         window = Window((window.kernel[0], 1), window.stride, dilation=window.dilation)
     else:
-        x = builder.image_of(inputs[0])
+        x = builder.image_of(value)
     if x is None:
         return None
-    out = builder.image(out_shape)
-    activation = activation_numbers(layer)
-    suits = groups == 1 and _suits_winograd(window)
-    chosen, *others = options_for(builder.choices, x.shape[1], out_shape, window.stride[0]) if suits else [None]
-    rejected = [(way.algorithm, way.cost) for way in others if way is not None]
-    if chosen is not None and chosen.size:
-        emit_winograd(builder, x, out, weight, layer.bias, window.before, chosen, activation, residual, rejected)
-    else:
-        packed = packed_for(builder, weight, layer.bias, groups, out)
-        cost = chosen.cost if chosen is not None else 0.0
-        emit_convolution(builder, x, out, packed, window, activation, residual, cost, rejected)
-    return [out]
+    out = builder.image(out_shape) if run == 1 else _dense_image(builder, out_shape)
+    packed = packed_for(builder, weight, bias, groups, as_runs(out, run))
+    emit_convolution(builder, x, out, packed, window, activation_numbers(layer), residual, cost, rejected, run)
+    return out
 
 
-def _suits_winograd(window: Window) -> bool:
-    return window.kernel == (3, 3) and window.dilation == (1, 1) and window.stride in ((1, 1), (2, 2))
+def _dense_image(builder: Builder, shape: tuple[int, int, int, int]) -> Value:
+    """Memory for an image whose pixels follow each other without gaps."""
+    n, c, h, w = shape
+    rows = builder.rows((n, h, w, c), fixed=True, padded=False)
+    return Value(rows.buffer, rows.view.transpose(0, 3, 1, 2))
 
 
 def packed_for(builder: Builder, weight: Array, bias: Array | None, groups: int, out: Value) -> PackedWeights:
@@ -98,12 +133,15 @@ def emit_convolution(
     residual: Value | None = None,
     expected: float = 0.0,
     rejected: Sequence[tuple[str, float]] = (),
+    run: int = 1,
 ) -> None:
     """Add the direct convolution from one image to another, or to some rows and columns of another.
 
-    ``expected`` are the cycles for which it was chosen before the ``rejected`` ones, if there was a choice.
+    ``expected`` are the cycles for which it was chosen before the ``rejected`` ones, if there was a choice. Weights and
+    window are those of runs of so many pixels (``pixel_runs.widened``); then the output is an image without gaps.
     """
-    n, _, out_h, out_w = out.shape
+    runs = as_runs(out, run)
+    n, _, out_h, out_w = runs.shape
     kernel_h, kernel_w = window.kernel
     pixels, many = n * out_h * out_w, many_weights(builder.machine)
     cycles = direct_cost(builder.machine, pixels, packed.panels[:, 0].tolist(), packed.depth * kernel_h * kernel_w)
@@ -118,22 +156,23 @@ def emit_convolution(
             "pad_top": window.before[0], "pad_left": window.before[1],
             "dilation_h": window.dilation[0], "dilation_w": window.dilation[1],
             "depth": packed.depth,
-            **image_numbers(x, out),
+            **image_numbers(x, runs),
             **residual_numbers(residual),
-            "zeros": zeros.offset,
+            "zeros": zeros.offset, "rest": out.shape[3] % run * out.shape[1],
             "block": block, "panels": len(packed.panels), "panel_groups": panel_groups,
             "far_weights": packed.weights.size > many,
             **activation,
         }  # fmt: skip
         return Convolution(numbers, packed.weights, packed.bias, packed.panels)
 
-    widest = int(packed.panels[0, 0])
+    zero_columns = window.stride[1] // run * (run - 1)  # of each row of the kernel of a run
+    widest, of_runs = int(packed.panels[0, 0]), f", {run} pixels at a time" if run > 1 else ""
     builder.emit(
-        f"direct {kernel_h}x{kernel_w}, panels of {widest * LANES}",
+        f"direct {kernel_h}x{kernel_w}, panels of {widest * LANES}{of_runs}",
         make,
         reads=[x] if residual is None else [x, residual],
         writes=[out],
-        flops=2 * pixels * out.shape[1] * packed.depth * kernel_h * kernel_w,
+        flops=2 * out.view.size * kernel_h * (packed.depth * kernel_w - zero_columns * x.shape[1]),
         more_bytes=packed.weights.nbytes,
         relocatable=True,
         expected=expected,
@@ -163,15 +202,36 @@ def cut_tasks(machine: Machine, image: int, pixels: int, cycles: float, packed: 
     return (max(block // rows * rows, rows) if blocks > 1 else block), groups
 
 
-def _with_border(builder: Builder, value: AnyValue, window: Window, groups: int) -> Value | None:
-    """The image as the first convolution wants it: few channels, from outside, the padding stored with it."""
-    if not isinstance(value, HostValue) or groups > 1 or window.dilation[1] > 1 or value.constant:
+def _may_run_on(builder: Builder, value: AnyValue, layer: Any) -> bool:
+    """Whether a convolution may see a row of its kernel as one run of numbers: over few channels, side by side."""
+    window = layer.window
+    if layer.parameters.groups > 1 or window.dilation[1] > 1 or math.prod(window.kernel) == 1:
+        return False
+    if isinstance(value, HostValue):
+        is_float = not value.constant and value.example.dtype == "float32"
+    else:
+        is_float = value.is_float
+    return is_float and value.shape[1] * 2 <= builder.choices.lanes
+
+
+def _side_by_side(builder: Builder, value: AnyValue, layer: Any, window: Window, out_w: int) -> Value | None:
+    """The image, pixels side by side, the padding stored with it: itself, or a copy; None if it need not be so.
+
+    The ``window`` may be that of runs of pixels, the last of which reaches beyond the padding.
+    """
+    if not _may_run_on(builder, value, layer):
         return None
-    if (
-        value.example.dtype != "float32"
-        or value.example.shape[1] * 2 > builder.choices.lanes
-        or math.prod(window.kernel) == 1
-    ):
-        return None
-    border = (window.before[0], window.after[0], window.before[1], window.after[1])
-    return builder.in_form(value, border, lambda: import_with_border(builder, value, border))
+    (top, left), (bottom, right) = window.before, window.after
+    beyond = (out_w - 1) * window.stride[1] + window.kernel[1] - (left + value.shape[3] + right)
+    border = (top, bottom, left, right + max(0, beyond))
+    if isinstance(value, HostValue):
+        return builder.in_form(value, border, lambda: with_border(builder, value, border))
+    if border == (0, 0, 0, 0) and _lies_side_by_side(value):
+        value.buffer.fixed = True  # moved into a concatenation, its pixels would lie apart
+        return value
+    return builder.in_form(value, border, lambda: with_border(builder, value, border))
+
+
+def _lies_side_by_side(value: Value) -> bool:
+    (_, c, _, w), (_, channel, _, pixel) = value.shape, value.strides
+    return (channel == 1 or c == 1) and (pixel == c or w == 1)

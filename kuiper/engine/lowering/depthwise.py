@@ -29,8 +29,8 @@ def suits_depthwise(machine: Machine, groups: int, channels: int, out_channels: 
     order.
     """
     own = channels // groups
-    narrow = groups > 1 and own < machine.lanes and machine.lanes % own == 0
-    return channels == out_channels and (own == 1 or (narrow and LANES % own == 0))
+    narrow = own < machine.lanes and machine.lanes % own == 0 and LANES % own == 0
+    return groups > 1 and channels == out_channels and (own == 1 or narrow)
 
 
 def lower_depthwise(layer: Any, value: AnyValue, residual: Value | None, builder: Builder) -> Sequence[AnyValue] | None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from kuiper.engine.cost import cut_winograd, direct_cost, panel_widths, winograd_cost
+from kuiper.engine.cost import cut_winograd, winograd_cost
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.winograd import Winograd
 from kuiper.engine.kernels.winograd_packing import pack_winograd
 from kuiper.engine.lowering.image_numbers import image_numbers, residual_numbers
+from kuiper.engine.lowering.pixel_runs import best_run
 from kuiper.engine.packing import padded_bias
 from kuiper.engine.values import whole_vectors
+from kuiper.layers.window import Window
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,9 +49,8 @@ def options_for(machine: Machine, channels: int, out_shape: tuple[int, int, int,
     ['Winograd F(4,3)', 'Winograd F(2,3)', 'direct 3x3']
     """
     n, out_c, out_h, out_w = out_shape
-    pixels, steps = out_h * out_w, 9 * channels
-    widths = panel_widths(machine, -(-out_c // machine.lanes), pixels, steps)
-    found = [Option(n * direct_cost(machine, pixels, widths, steps), 0, stride)]
+    window = Window((3, 3), (stride, stride))
+    found = [Option(n * best_run(machine, (out_c, channels, 3, 3), window, out_h, out_w).cost, 0, stride)]
     for size in (2, 4):
         cut = cut_winograd(machine, 1, out_h, out_w, channels, out_c, size, stride)
         found.append(Option(n * winograd_cost(machine, cut, channels, out_c), size, stride))
