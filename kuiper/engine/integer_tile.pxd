@@ -56,6 +56,11 @@ cdef extern from "kuiper/engine/integer_tile.h":
         const unsigned char* x, bint is_signed, int zero, Py_ssize_t count, bint fours, unsigned char* out
     ) noexcept nogil
 
+    # out[i] = what so many bytes add up to, ``count`` times one behind the other
+    void sums_of_bytes "kuiper_sums_of_bytes"(
+        const unsigned char* x, Py_ssize_t bytes, Py_ssize_t count, int* out
+    ) noexcept nogil
+
     # floats to bytes: over a scale, rounded to even, kept within low and high, and the zero point added
     void quantise "kuiper_quantise"(
         const float* x, float scale, Py_ssize_t count, float low, float high, int zero, unsigned char* out

@@ -8,25 +8,69 @@ cdef struct Range:
     float low, high
 
 
+# The same in the making: of each lane, and of numbers that fill no vector.
+cdef struct RangeSoFar:
+    float[LANES] lows, highs
+    Range others
+
+
 cdef inline Range range_of_rows(const float* x, Py_ssize_t row, Py_ssize_t rows, Py_ssize_t columns) noexcept nogil:
     """Of rows that lie ``row`` floats apart; NaN if one of the numbers is."""
-    cdef Range found
-    cdef float[LANES] lows, highs
+    cdef RangeSoFar found
     cdef vec least = splat(0), greatest = splat(0), number
     cdef Py_ssize_t i, k, vectors = columns // LANES
-    found.low = found.high = 0
+    found.others.low = found.others.high = 0
     for i in range(rows):
         for k in range(vectors):
             number = load(x + k * LANES)
             least, greatest = smaller(number, least), larger(number, greatest)
         for k in range(vectors * LANES, columns):
-            widen(&found, x[k], x[k])
+            widen(&found.others, x[k], x[k])
         x += row
-    store(lows, least)
-    store(highs, greatest)
-    for k in range(LANES):
-        widen(&found, lows[k], highs[k])
-    return found
+    store(found.lows, least)
+    store(found.highs, greatest)
+    return whole_range(&found)
+
+
+cdef inline void begin_range(RangeSoFar* found) noexcept nogil:
+    """Of zero alone."""
+    store(found.lows, splat(0))
+    store(found.highs, splat(0))
+    found.others.low = found.others.high = 0
+
+
+cdef inline void widen_by_rows(RangeSoFar* found, float** x, int rows, Py_ssize_t columns) noexcept nogil:
+    """So that what lies at these places is in it, too."""
+    cdef vec least = load(found.lows), greatest = load(found.highs), number
+    cdef Py_ssize_t k, vectors = columns // LANES
+    cdef int i
+    for i in range(rows):
+        for k in range(vectors):
+            number = load(x[i] + k * LANES)
+            least, greatest = smaller(number, least), larger(number, greatest)
+        for k in range(vectors * LANES, columns):
+            widen(&found.others, x[i][k], x[i][k])
+    store(found.lows, least)
+    store(found.highs, greatest)
+
+
+cdef inline Range whole_range(const RangeSoFar* found) noexcept nogil:
+    """Of all numbers."""
+    cdef Range whole = found.others
+    cdef int lane
+    for lane in range(LANES):
+        widen(&whole, found.lows[lane], found.highs[lane])
+    return whole
+
+
+cdef inline Range range_of_parts(const float* parts, Py_ssize_t count) noexcept nogil:
+    """Of so many ranges, the two ends of each side by side."""
+    cdef Range whole
+    cdef Py_ssize_t part
+    whole.low = whole.high = 0
+    for part in range(count):
+        widen(&whole, parts[2 * part], parts[2 * part + 1])
+    return whole
 
 
 cdef inline void widen(Range* found, float low, float high) noexcept nogil:

@@ -99,7 +99,7 @@ def convolve(
         "form": FORMS[form], "factor": -1 if factor is None else int(starts[3]) // 4,
         "factor_step": int(factor is not None and factor.size > 1), "added": -1 if added is None else int(starts[4]),
         **activation, "low": limits.min - out_zero, "high": limits.max - out_zero, "out_zero": out_zero,
-        "words": packed.words, "block_h": block[0], "block_w": block[1], "panel_groups": panel_groups,
+        "ranges": -1, "words": packed.words, "block_h": block[0], "block_w": block[1], "panel_groups": panel_groups,
         "together": together,
     }  # fmt: skip
     bias = np.zeros(out_c, np.int32) if bias is None else bias

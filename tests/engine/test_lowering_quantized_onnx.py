@@ -395,6 +395,50 @@ def test_a_range_without_an_end_makes_a_product_nan(steps_of: Any) -> None:
         assert steps_of(node, inputs=[x], constants=constants) == ["range", "quantize", "bytes"]
 
 
+def scaled(source: str, weight: str, target: str, groups: int = 1) -> list[onnx.NodeProto]:
+    """Floats as bytes of the scale that suits them, convolved, and as floats again, as quantize_dynamic writes it."""
+    names = {name: f"{target}_{name}" for name in ("q", "s", "z", "sums", "floats", "scale")}
+    return [
+        helper.make_node("DynamicQuantizeLinear", [source], [names["q"], names["s"], names["z"]]),
+        helper.make_node("ConvInteger", [names["q"], weight, names["z"], "wz"], [names["sums"]], group=groups),
+        helper.make_node("Cast", [names["sums"]], [names["floats"]], to=TensorProto.FLOAT),
+        helper.make_node("Mul", [names["s"], "ws"], [names["scale"]]),
+        helper.make_node("Mul", [names["floats"], names["scale"]], [target]),
+    ]
+
+
+@pytest.mark.parametrize("activation", ["Relu", "Sigmoid", "Identity"])
+@pytest.mark.parametrize(("channels", "groups"), [(5, 1), (16, 1), (35, 1), (35, 35), (64, 64)])
+@pytest.mark.parametrize("size", [(2, 5), (60, 50)])
+def test_a_convolution_finds_the_range_of_its_floats(
+    steps_of: Any, size: tuple[int, int], channels: int, groups: int, activation: str
+) -> None:
+    """The least and the greatest number of all tasks, panels and rows: the bits of what follows depend on them."""
+    first, second = random(np.uint8, channels, channels // groups, 1, 1), random(np.uint8, 3, channels, 1, 1)
+    constants = {"w": first, "w1": second, "wz": np.uint8(120), "ws": np.float32(0.01)}
+    behind = helper.make_node(activation, ["a"], ["b"])
+    x = rng.standard_normal((2, channels, *size)).astype(np.float32)
+    x[1, channels - 1, size[0] - 1, size[1] - 1] = 40
+    nodes = [*scaled("x", "w", "a", groups), behind, *scaled("b", "w1", "y")]
+    steps = steps_of(*nodes, inputs=[x], constants=constants)
+    assert [step for step in steps if step not in ("mul", "sigmoid")] == [
+        "range",
+        "quantize",
+        "bytes",
+        "quantize",
+        "bytes",
+    ]
+
+
+def test_the_range_of_many_numbers_is_found_by_several_tasks(steps_of: Any) -> None:
+    for shape in ((70_000,), (5, 40_001), (300, 401)):
+        for place in (0, -1):
+            x = rng.random(shape).astype(np.float32)
+            x.reshape(-1)[place] = -7
+            node = helper.make_node("DynamicQuantizeLinear", ["x"], ["y", "s", "z"])
+            assert steps_of(node, inputs=[x], constants={}, outputs="y s z") == ["range", "quantize"]
+
+
 def test_sums_of_all_pairs_lie_as_the_product_behind_them_reads_them(steps_of: Any) -> None:
     """Additive attention: vectors plus vectors, then a product along them; no copy lies between."""
     constants = {"w": random(np.int8, 21, 1), "rows": np.int64([2]), "columns": np.int64([1])}

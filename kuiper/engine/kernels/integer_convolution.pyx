@@ -17,7 +17,8 @@ fit the first-level cache, only some pixels at a time go through them: their out
 Where each channel has an output of its own, a panel is some channels, and pairs are made of two taps of one channel.
 
 Files that choose the scale of an input when they run compute what sums are multiplied with, too: the kernel then reads it from
-the arena, and so a bias in whole numbers of that scale.
+the arena, and so a bias in whole numbers of that scale. If its floats are to be bytes of such a scale, each task also finds the
+range of those that it writes, while they are at hand.
 
 A matrix product is a convolution of 1 x 1, each row of the matrix a pixel.
 
@@ -32,8 +33,9 @@ from libc.string cimport memcpy, memset
 
 from kuiper.engine.integer_tile cimport (
     INTEGER_ROWS, INTEGER_WIDTH, WOVEN, IntegerWork, add_lacking, dequantise_tile, integer_depthwise, integer_tile, requantise_tile,
-    spread,
+    spread, sums_of_bytes,
 )
+from kuiper.engine.number_range cimport Range, RangeSoFar, begin_range, whole_range, widen_by_rows
 from kuiper.engine.step cimport Memory, Step
 from kuiper.simd.activations cimport CLIP, NONE, activate
 from kuiper.simd.vector cimport LANES
@@ -69,6 +71,7 @@ cdef struct Geometry:
     Py_ssize_t added  # where an int32 for each output lies that begins its sums, in bytes; -1: nowhere
     int activation
     float alpha, beta
+    Py_ssize_t ranges  # where the range of the floats of each task goes, in floats; -1: nowhere
     Py_ssize_t words  # of four bytes under a tap
     Py_ssize_t block_h, block_w, panel_groups
     Py_ssize_t together  # pixels that meet all panels before the next ones do
@@ -94,6 +97,7 @@ cdef struct Block:
     int zero
     unsigned char* seen
     int* sums  # of a tile
+    RangeSoFar* found  # of its floats
     int* windows  # what the bytes under each output pixel add up to, if weights lack something
 
 # What the sums of each panel of a task begin with, and what they are multiplied with; INTEGER_WIDTH for each panel.
@@ -153,7 +157,7 @@ cdef class IntegerConvolution(Step):
                 g.low, g.high, g.activation = g.alpha, g.beta, NONE
         self.scratch_floats = (INTEGER_ROWS + 2 * work.most_panels) * INTEGER_WIDTH + (work.seen_h * work.row + 2 * SLACK) // 4
         if work.lacking != NULL:
-            self.scratch_floats += g.block_h * g.block_w + work.seen_h * work.seen_w
+            self.scratch_floats += (g.block_h + work.seen_h) * g.block_w + work.seen_w
 
 
 cdef void convolve(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
@@ -163,8 +167,13 @@ cdef void convolve(const void* numbers, Py_ssize_t task, const Memory* memory) n
     cdef Py_ssize_t blocks = g.images * work.blocks_h * work.blocks_w, group = task // blocks, panel, place
     cdef Py_ssize_t first = group * work.panels // g.panel_groups, end = (group + 1) * work.panels // g.panel_groups
     cdef Py_ssize_t pixel = 0, pixels
+    cdef Py_ssize_t range_at = g.ranges + 2 * task
     cdef Block block
     cdef Ends ends
+    cdef RangeSoFar found
+    cdef Range whole
+    begin_range(&found)
+    block.found = &found
     task %= blocks
     block.x = task % work.blocks_w * g.block_w
     block.y = task // work.blocks_w % work.blocks_h * g.block_h
@@ -177,7 +186,7 @@ cdef void convolve(const void* numbers, Py_ssize_t task, const Memory* memory) n
     block.windows = <int*> (ends.factor + work.most_panels * INTEGER_WIDTH)
     block.seen = <unsigned char*> block.windows
     if work.lacking != NULL:
-        block.seen += 4 * (g.block_h * g.block_w + work.seen_h * work.seen_w)
+        block.seen += 4 * ((g.block_h + work.seen_h) * g.block_w + work.seen_w)
     spread_block(work, &block, memory)
     if work.lacking != NULL:
         add_windows(work, &block, block.windows + g.block_h * g.block_w)
@@ -194,6 +203,9 @@ cdef void convolve(const void* numbers, Py_ssize_t task, const Memory* memory) n
                 work, &work.panel[panel], &block, ends.start + place, ends.factor + place, pixel, pixels, memory
             )
         pixel += pixels
+    if g.ranges >= 0:
+        whole = whole_range(&found)
+        memory.arena[range_at], memory.arena[range_at + 1] = whole.low, whole.high
 
 
 cdef inline int zero_point(const Geometry* g, const Memory* memory) noexcept nogil:
@@ -234,30 +246,31 @@ cdef void spread_block(const Work* work, const Block* block, const Memory* memor
     memset(seen, 0, SLACK)
 
 
-cdef void add_windows(const Work* work, const Block* block, int* pixels) noexcept nogil:
-    """What is under each output pixel of a block, added up: first all channels of a pixel, then the pixels of a window."""
+cdef void add_windows(const Work* work, const Block* block, int* rows) noexcept nogil:
+    """What is under each output pixel of a block, added up: all channels of a pixel, then columns of a window, then rows."""
     cdef const Geometry* g = &work.geometry
     cdef Py_ssize_t height = (block.h - 1) * g.stride_h + (g.kernel_h - 1) * g.dilation_h + 1
     cdef Py_ssize_t width = (block.w - 1) * g.stride_w + (g.kernel_w - 1) * g.dilation_w + 1
-    cdef Py_ssize_t y, x, c, ky, kx
-    cdef const unsigned char* seen
-    cdef const int* window
-    cdef int total
+    cdef Py_ssize_t y, x, k
+    cdef int* pixels = rows + height * block.w  # of one row
+    cdef int* row
+    cdef const int* seen
+    cdef int* window
     for y in range(height):
-        for x in range(width):
-            seen = block.seen + y * work.row + x * work.pixel
-            total = 0
-            for c in range(g.channels):
-                total += seen[c]
-            pixels[y * width + x] = total
+        row = rows + y * block.w
+        sums_of_bytes(block.seen + y * work.row, g.channels, width, pixels)
+        memset(row, 0, 4 * block.w)
+        for k in range(g.kernel_w):
+            seen = pixels + k * g.dilation_w
+            for x in range(block.w):
+                row[x] += seen[x * g.stride_w]
     for y in range(block.h):
-        for x in range(block.w):
-            window = pixels + y * g.stride_h * width + x * g.stride_w
-            total = 0
-            for ky in range(g.kernel_h):
-                for kx in range(g.kernel_w):
-                    total += window[ky * g.dilation_h * width + kx * g.dilation_w]
-            block.windows[y * block.w + x] = total
+        window = block.windows + y * block.w
+        memset(window, 0, 4 * block.w)
+        for k in range(g.kernel_h):
+            seen = rows + (y * g.stride_h + k * g.dilation_h) * block.w
+            for x in range(block.w):
+                window[x] += seen[x]
 
 
 cdef void spread_planes(
@@ -320,7 +333,7 @@ cdef void multiply_panel(
             requantise_tile(rows, block.sums, work.scale + first, panel.columns, g.low, g.high, g.out_zero, out)
             continue
         if g.form == FLOATS:
-            to_floats(work, panel, rows, block.sums, factor, out)
+            to_floats(work, panel, rows, block, factor, out)
             continue
         for i in range(rows):
             memcpy(out[i], block.sums + i * INTEGER_WIDTH, 4 * panel.columns)
@@ -357,7 +370,7 @@ cdef inline void find_factors(
 
 
 cdef inline void to_floats(
-    const Work* work, const Panel* panel, int rows, int* sums, const float* factor, unsigned char** out
+    const Work* work, const Panel* panel, int rows, const Block* block, const float* factor, unsigned char** out
 ) noexcept nogil:
     """The sums of a tile as floats: where they belong, or first in their place if that has no room for whole vectors."""
     cdef const Geometry* g = &work.geometry
@@ -365,9 +378,12 @@ cdef inline void to_floats(
     cdef bint is_whole = panel.columns == vectors * LANES
     cdef float* target[INTEGER_ROWS]
     for i in range(rows):
-        target[i] = <float*> out[i] if is_whole else <float*> sums + i * INTEGER_WIDTH
-    dequantise_tile(rows, vectors, sums, factor, work.shift + panel.out_channel, g.low, g.high, target)
+        target[i] = <float*> out[i] if is_whole else <float*> block.sums + i * INTEGER_WIDTH
+    dequantise_tile(rows, vectors, block.sums, factor, work.shift + panel.out_channel, g.low, g.high, target)
     for i in range(rows):
         activate(target[i], vectors * LANES, g.activation, g.alpha, g.beta)
+    if g.ranges >= 0:
+        widen_by_rows(block.found, target, rows, panel.columns)
+    for i in range(rows):
         if not is_whole:
             memcpy(out[i], target[i], 4 * panel.columns)

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 BYTES = (np.dtype(np.uint8), np.dtype(np.int8))
 
+RANGES = "ranges"
+"""The form of floats on the arena that is the range of each part of them: (low, high), one behind the other."""
+
 
 def by_name(layer: Any, inputs: Sequence[AnyValue], names: str) -> dict[str, AnyValue]:
     """The inputs of a layer by the names that they have in the graph, or else by these, in order."""

@@ -9,7 +9,7 @@ from kuiper.engine.cost import direct_cost, many_weights, panel_rows, second_lev
 from kuiper.engine.kernels.convolution import LANES, Convolution
 from kuiper.engine.lowering.activation import NO_ACTIVATION, activation_numbers
 from kuiper.engine.lowering.depthwise import lower_depthwise, suits_depthwise
-from kuiper.engine.lowering.image_numbers import image_numbers, residual_numbers
+from kuiper.engine.lowering.image_numbers import image_numbers, residual_numbers, window_numbers
 from kuiper.engine.lowering.pixel_runs import as_runs, best_run, widened
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.winograd import Option, emit_winograd, options_for
@@ -151,10 +151,7 @@ def emit_convolution(
     def make() -> Step:
         numbers = {
             "images": n, "in_h": x.shape[2], "in_w": x.shape[3], "out_h": out_h, "out_w": out_w,
-            "kernel_h": kernel_h, "kernel_w": kernel_w,
-            "stride_h": window.stride[0], "stride_w": window.stride[1],
-            "pad_top": window.before[0], "pad_left": window.before[1],
-            "dilation_h": window.dilation[0], "dilation_w": window.dilation[1],
+            **window_numbers(window),
             "depth": packed.depth,
             **image_numbers(x, runs),
             **residual_numbers(residual),
@@ -166,9 +163,9 @@ def emit_convolution(
         return Convolution(numbers, packed.weights, packed.bias, packed.panels)
 
     zero_columns = window.stride[1] // run * (run - 1)  # of each row of the kernel of a run
-    widest, of_runs = int(packed.panels[0, 0]), f", {run} pixels at a time" if run > 1 else ""
+    of_runs = f", {run} pixels at a time" if run > 1 else ""
     builder.emit(
-        f"direct {kernel_h}x{kernel_w}, panels of {widest * LANES}{of_runs}",
+        f"direct {kernel_h}x{kernel_w}, panels of {packed.panels[0, 0] * LANES}{of_runs}",
         make,
         reads=[x] if residual is None else [x, residual],
         writes=[out],

@@ -8,7 +8,7 @@ from kuiper.engine.cost import block_floats
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.depthwise import Depthwise
 from kuiper.engine.lowering.activation import activation_numbers
-from kuiper.engine.lowering.image_numbers import image_numbers, residual_numbers
+from kuiper.engine.lowering.image_numbers import image_numbers, residual_numbers, window_numbers
 from kuiper.engine.memory import for_weights
 from kuiper.engine.packing import padded_bias
 from kuiper.engine.values import AnyValue, Value, whole_vectors
@@ -49,10 +49,7 @@ def lower_depthwise(layer: Any, value: AnyValue, residual: Value | None, builder
     def make() -> Step:
         numbers = {
             "images": n, "in_h": h, "in_w": w, "out_h": out_h, "out_w": out_w, "channels": whole_vectors(c), "own": own,
-            "kernel_h": window.kernel[0], "kernel_w": window.kernel[1],
-            "stride_h": window.stride[0], "stride_w": window.stride[1],
-            "pad_top": window.before[0], "pad_left": window.before[1],
-            "dilation_h": window.dilation[0], "dilation_w": window.dilation[1],
+            **window_numbers(window),
             **image_numbers(x, out),
             **residual_numbers(residual),
             "near": block_floats(builder.machine),

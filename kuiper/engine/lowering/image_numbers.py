@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kuiper.engine.values import Value
+    from kuiper.layers.window import Window
 
 
 def image_numbers(x: Value, out: Value) -> dict[str, int]:
@@ -29,3 +30,10 @@ def residual_numbers(residual: Value | None) -> dict[str, int]:
     if residual is None:
         return {"residual": -1, "residual_pixel": 0}
     return {"residual": residual.offset, "residual_pixel": residual.strides[3]}
+
+
+def window_numbers(window: Window) -> dict[str, int]:
+    """The fields ``kernel_h``, ``kernel_w`` ... ``dilation_w`` of a kernel's numbers."""
+    pairs = {"kernel": window.kernel, "stride": window.stride, "dilation": window.dilation}
+    fields = {f"{name}_{axis}": pair[i] for name, pair in pairs.items() for i, axis in enumerate("hw")}
+    return {**fields, "pad_top": window.before[0], "pad_left": window.before[1]}

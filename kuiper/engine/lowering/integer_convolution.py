@@ -18,6 +18,7 @@ from kuiper.engine.lowering.byte_sums import (
     to_floats,
 )
 from kuiper.engine.lowering.byte_values import (
+    RANGES,
     as_byte_image,
     by_name,
     byte_image,
@@ -26,12 +27,13 @@ from kuiper.engine.lowering.byte_values import (
     has_even_pixels,
     image_places,
 )
+from kuiper.engine.lowering.image_numbers import window_numbers
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.values import AnyValue, Value
 from kuiper.errors import KuiperError
 from kuiper.layers.fused.quantized import FusedConvInteger, QuantizedConv
 from kuiper.layers.onnx_window import read_onnx_window
-from kuiper.layers.operators.onnx_quantized import ConvInteger, QLinearConv
+from kuiper.layers.operators.onnx_quantized import ConvInteger, DynamicQuantizeLinear, QLinearConv
 from kuiper.layers.window import Window, as_row
 
 if TYPE_CHECKING:
@@ -128,8 +130,15 @@ def _convolved(
         out = builder.image(shape, exact=True) if len(x.shape) == 4 else builder.image(shape, fixed=True)
     else:
         out = byte_image(builder, shape, ending.dtype)
-    emit_integer_convolution(builder, image, out, read, zero, ending)
-    return [out if len(x.shape) == 4 else Value(out.buffer, out.view[:, :, 0])]
+    result = out if len(x.shape) == 4 else Value(out.buffer, out.view[:, :, 0])
+    emit_integer_convolution(builder, image, out, read, zero, ending, result if _becomes_bytes(builder) else None)
+    return [result]
+
+
+def _becomes_bytes(builder: Builder) -> bool:
+    """Whether the range of the current operator's output is asked for next."""
+    assert builder.op is not None
+    return any(type(consumer.layer) is DynamicQuantizeLinear for consumer in builder.op.outputs[0].consumers)
 
 
 def _read(layer: Any, given: dict[str, AnyValue]) -> IntegerLayer | None:
@@ -181,8 +190,12 @@ def emit_integer_convolution(
     layer: IntegerLayer,
     zero: ZeroPoint,
     ending: Ending,
+    ranged: Value | None = None,
 ) -> None:
-    """Add the step from one image of bytes, channels side by side, to another image, of the type of the ending."""
+    """Add the step from one image of bytes, channels side by side, to another image, of the type of the ending.
+
+    With it come the ranges of what it writes, for ``ranged``, which is what the graph knows of the output.
+    """
     window, weight = layer.window, layer.weight
     if window.is_pointwise and x.view.strides[1] == 1 and has_even_pixels(x.view) and has_even_pixels(out.view):
         x, out = _one_row(x), _one_row(out)
@@ -196,24 +209,22 @@ def emit_integer_convolution(
     packed: IntegerWeights = builder.pack(("integers", fours), make_weights)
     products = n * out_h * out_w * weight.size
     block, panel_groups = _cut(builder.machine, x, out, packed, window, products)
-    outputs = len(weight)
-    bias = np.zeros(outputs, np.int32) if layer.bias is None else np.ascontiguousarray(layer.bias.reshape(-1))
-    scale = np.ones(outputs, np.float32) if ending.scale is None else ending.scale
-    shift = np.full(outputs, -0.0, np.float32) if ending.shift is None else ending.shift
+    tasks = n * -(-out_h // block[0]) * -(-out_w // block[1]) * panel_groups
+    ranges = None
+    if ranged is not None and isinstance(ending, Dequantisation):
+        ranges = builder.in_form(ranged, RANGES, lambda: builder.rows((2 * tasks,), fixed=True))
+    of_outputs = _of_outputs(layer, packed, ending)
 
     def make() -> Step:
         numbers = {
             "images": n, "in_h": x.shape[2], "in_w": x.shape[3], "out_h": out_h, "out_w": out_w, "channels": x.shape[1],
-            "kernel_h": window.kernel[0], "kernel_w": window.kernel[1],
-            "stride_h": window.stride[0], "stride_w": window.stride[1],
-            "pad_top": window.before[0], "pad_left": window.before[1],
-            "dilation_h": window.dilation[0], "dilation_w": window.dilation[1],
+            **window_numbers(window),
             **image_places("x", x), "x_channel": x.view.strides[1], **image_places("out", out), **zero.numbers,
-            **ending.numbers, "x_signed": x.view.dtype == np.int8, "fours": fours, "depthwise": depthwise,
+            **ending.numbers, "ranges": -1 if ranges is None else ranges.offset,
+            "x_signed": x.view.dtype == np.int8, "fours": fours, "depthwise": depthwise,
             "words": packed.words, "block_h": block[0], "block_w": block[1], "panel_groups": panel_groups,
             "together": _together(builder.machine, packed, out),
         }  # fmt: skip
-        of_outputs = bias, packed.sums, scale, shift
         return IntegerConvolution(numbers, packed.places, packed.weights, *of_outputs, packed.panels, packed.lacking)
 
     kernel_h, kernel_w = window.kernel
@@ -221,10 +232,18 @@ def emit_integer_convolution(
         f"bytes {'depthwise ' if depthwise else ''}{kernel_h}x{kernel_w}, {'fours' if fours else 'pairs'}",
         make,
         reads=[x, *([] if zero.value is None else [zero.value]), *ending.reads],
-        writes=[out],
+        writes=[out] if ranges is None else [out, ranges],
         flops=2 * products,
         more_bytes=packed.weights.nbytes,
     )
+
+
+def _of_outputs(layer: IntegerLayer, packed: IntegerWeights, ending: Ending) -> tuple[Array, Array, Array, Array]:
+    """Of each output what its sums begin with, what its weights add up to, and scale and shift of its floats."""
+    count = len(layer.weight)
+    bias = np.zeros(count, np.int32) if layer.bias is None else np.ascontiguousarray(layer.bias.reshape(-1))
+    scale = np.ones(count, np.float32) if ending.scale is None else ending.scale
+    return bias, packed.sums, scale, np.full(count, -0.0, np.float32) if ending.shift is None else ending.shift
 
 
 def _one_row(value: Value) -> Value:

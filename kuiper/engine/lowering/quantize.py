@@ -9,7 +9,7 @@ import numpy as np
 from kuiper.engine.kernels.byte_range import ByteRange, ToBytes
 from kuiper.engine.kernels.byte_scale import Dequantisation, Quantisation
 from kuiper.engine.kernels.typed import TYPES, Typed
-from kuiper.engine.lowering.byte_values import BYTES, by_name, constant_of, number_of
+from kuiper.engine.lowering.byte_values import BYTES, RANGES, by_name, constant_of, number_of
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.typed_numbers import emit_typed, memory_like
 from kuiper.engine.step import MAX_NDIM
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _NAMES = ("uint8", "int8")
 _OF_A_SCALE = ("scale", "zero_point")
+_NUMBERS_OF_A_PART = 16384
 
 
 @lowers(QuantizeLinear)
@@ -158,8 +159,8 @@ def dynamic_bytes(builder: Builder, value: AnyValue, spreads_nan: bool = False) 
 
     Of a range without an end the scale is NaN if that is to be spread, as operators have it that go on to compute.
     """
-    x = _in_order(builder, value)
-    if x is None or not 0 < len(x.shape) <= MAX_NDIM:
+    x = given = _in_order(builder, value)
+    if x is None or given is None or not 0 < len(x.shape) <= MAX_NDIM:
         return None
     as_rows = x.view.transpose(0, 2, 3, 1) if is_image(x) else x.view
     rows = as_pixels(Value(x.buffer, as_rows))
@@ -167,23 +168,36 @@ def dynamic_bytes(builder: Builder, value: AnyValue, spreads_nan: bool = False) 
         x = dense(builder, x)
         as_rows, rows = x.view, as_pixels(x)
     assert rows is not None
+    ranges = builder.in_form(given, RANGES, lambda: _find_ranges(builder, rows))
     scale, zero = builder.rows((), fixed=True), builder.typed((), np.dtype(np.uint8))
     lying = builder.typed(as_rows.shape, np.dtype(np.uint8))
 
-    def places() -> dict[str, int]:
-        x_rows = {"x": rows.offset, "row": rows.strides[3], "rows": rows.shape[3], "columns": rows.shape[1]}
-        return {**x_rows, "scale": scale.offset, "zero": zero.byte_offset}
+    def make() -> Step:
+        ends = {"scale": scale.offset, "zero": zero.byte_offset, "out": lying.byte_offset}
+        return ToBytes({**_places(rows, ranges), **ends, "spreads_nan": spreads_nan})
 
-    def make_range() -> Step:
-        return ByteRange({**places(), "spreads_nan": spreads_nan})
-
-    def make_bytes() -> Step:
-        return ToBytes({**places(), "out": lying.byte_offset, "out_row": rows.shape[1]})
-
-    builder.emit("range of numbers", make_range, reads=[rows], writes=[scale, zero], flops=2 * x.view.size)
-    builder.emit("quantize", make_bytes, reads=[rows, scale, zero], writes=[lying], flops=x.view.size)
+    builder.emit("quantize", make, reads=[rows, ranges], writes=[scale, zero, lying], flops=x.view.size)
     out = Value(lying.buffer, lying.view.transpose(0, 3, 1, 2)) if is_image(x) else lying
     return out, scale, zero
+
+
+def _find_ranges(builder: Builder, rows: Value) -> Value:
+    """The range of each part of some rows of floats, found by a step of its own."""
+    parts = max(1, min(rows.shape[3], rows.view.size // _NUMBERS_OF_A_PART))
+    ranges = builder.rows((2 * parts,), fixed=True)
+
+    def make() -> Step:
+        nowhere = {"scale": 0, "zero": 0, "out": 0, "spreads_nan": False}
+        return ByteRange({**_places(rows, ranges), **nowhere})
+
+    builder.emit("range of numbers", make, reads=[rows], writes=[ranges], flops=2 * rows.view.size)
+    return ranges
+
+
+def _places(rows: Value, ranges: Value) -> dict[str, int]:
+    """Of rows of floats, and of the ranges of their parts; bytes lie as the rows do, but without gaps."""
+    at = {"x": rows.offset, "row": rows.strides[3], "rows": rows.shape[3], "columns": rows.shape[1]}
+    return {**at, "out_row": rows.shape[1], "ranges": ranges.offset, "parts": ranges.view.size // 2}
 
 
 def _in_order(builder: Builder, value: AnyValue) -> Value | None:
