@@ -17,6 +17,16 @@ typedef struct {
     const int *start;             /* [vectors * LANES]: what the sums begin with */
 } kuiper_integer_work;
 
+/* What sums become where they are still in registers: floats, times a factor, plus a shift, kept within low and high. */
+typedef struct {
+    const float *factor, *shift; /* [vectors * LANES] */
+    float low, high;
+    const int *lacking;  /* [vectors * LANES], NULL: nothing */
+    const int *row_sums; /* [rows], where something lacks */
+    float *lows, *highs; /* [LANES], the range of what there was so far; NULL: nobody asks */
+    float *const *out;   /* [rows], with room for whole vectors */
+} kuiper_integer_finish;
+
 /* sum += the products of a word of a row, two int16, with LANES words of weights. */
 #if defined(KUIPER_AVX512)
 KUIPER_INLINE kuiper_ints kuiper_pair_dots(kuiper_ints sum, kuiper_ints weights, int word) {
@@ -80,9 +90,43 @@ KUIPER_INLINE kuiper_vec kuiper_of_integers(kuiper_ints x) {
 #endif
 }
 
-/* ``out`` has INTEGER_WIDTH sums for each row. */
+/* The sums of a tile as floats. */
+KUIPER_INLINE void kuiper_finish_sums(const int rows, const int vectors, kuiper_ints s[][INTEGER_VECTORS],
+                                      const kuiper_integer_finish *finish) {
+    const float low = finish->low, high = finish->high;
+    kuiper_vec least = kuiper_splat(0), greatest = least;
+    if (finish->lows) {
+        least = kuiper_load(finish->lows);
+        greatest = kuiper_load(finish->highs);
+    }
+    KUIPER_EACH (v, vectors) {
+        const kuiper_vec factor = kuiper_load(finish->factor + v * LANES), shift = kuiper_load(finish->shift + v * LANES);
+        if (finish->lacking) {
+            const kuiper_unsigned less = (kuiper_unsigned)kuiper_load_words(finish->lacking + v * LANES);
+            KUIPER_EACH (i, rows)
+                s[i][v] = (kuiper_ints)((kuiper_unsigned)s[i][v] + less * (unsigned)finish->row_sums[i]);
+        }
+        KUIPER_EACH (i, rows) {
+            const kuiper_vec x = kuiper_of_integers(s[i][v]) * factor;
+            const kuiper_vec y = x + shift; /* two roundings, as the two operators of the file have */
+            const kuiper_vec kept = kuiper_clamped(y, low, high);
+            kuiper_store(finish->out[i] + v * LANES, kept);
+            if (finish->lows) {
+                least = kuiper_at_most(kept, least); /* it may lose a NaN: the greatest keeps it, and one is enough */
+                greatest = kuiper_larger(kept, greatest);
+            }
+        }
+    }
+    if (finish->lows) {
+        kuiper_store(finish->lows, least);
+        kuiper_store(finish->highs, greatest);
+    }
+}
+
+/* ``out`` has INTEGER_WIDTH sums for each row, unless they are finished. */
 KUIPER_INLINE void kuiper_integers_of(const int rows, const int vectors, const int fours, const kuiper_integer_work *work,
-                                      const unsigned char *const *x, int *out) {
+                                      const unsigned char *const *x, int *out,
+                                      const kuiper_integer_finish *finish) {
     kuiper_ints s[INTEGER_ROWS][INTEGER_VECTORS];
     const unsigned char *w = work->weights;
     KUIPER_EACH (i, rows)
@@ -101,15 +145,20 @@ KUIPER_INLINE void kuiper_integers_of(const int rows, const int vectors, const i
             }
         }
     }
+    if (finish) {
+        kuiper_finish_sums(rows, vectors, s, finish);
+        return;
+    }
     KUIPER_EACH (i, rows)
         KUIPER_EACH (v, vectors) memcpy(out + i * INTEGER_WIDTH + v * LANES, &s[i][v], sizeof s[i][v]);
 }
 
 /* clang-format off */
 #define KUIPER_INTEGER_CASE(R, V, F) \
-    case R: if (R <= INTEGER_ROWS) kuiper_integers_of(R, V, F, work, x, out); break;
+    case R: if (R <= INTEGER_ROWS) kuiper_integers_of(R, V, F, work, x, out, finish); break;
 #define KUIPER_INTEGER_TILE(NAME, PREFIX, V, F) \
-    PREFIX static void kuiper_##NAME##_##V(int rows, const kuiper_integer_work *work, const unsigned char *const *x, int *out) { \
+    PREFIX static void kuiper_##NAME##_##V(int rows, const kuiper_integer_work *work, const unsigned char *const *x, int *out, \
+                                          const kuiper_integer_finish *finish) { \
         switch (rows) { \
             KUIPER_INTEGER_CASE(1, V, F) KUIPER_INTEGER_CASE(2, V, F) KUIPER_INTEGER_CASE(3, V, F) \
             KUIPER_INTEGER_CASE(4, V, F) KUIPER_INTEGER_CASE(5, V, F) KUIPER_INTEGER_CASE(6, V, F) \
@@ -124,11 +173,11 @@ KUIPER_INTEGER_TILE(fours, KUIPER_WITH_FOURS, 2, 1)
 /* clang-format on */
 
 static inline void kuiper_integer_tile(int rows, int vectors, int fours, const kuiper_integer_work *work,
-                                       const unsigned char *const *x, int *out) {
+                                       const unsigned char *const *x, int *out, const kuiper_integer_finish *finish) {
     if (fours)
-        (vectors == 1 ? kuiper_fours_1 : kuiper_fours_2)(rows, work, x, out);
+        (vectors == 1 ? kuiper_fours_1 : kuiper_fours_2)(rows, work, x, out, finish);
     else
-        (vectors == 1 ? kuiper_pairs_1 : kuiper_pairs_2)(rows, work, x, out);
+        (vectors == 1 ? kuiper_pairs_1 : kuiper_pairs_2)(rows, work, x, out, finish);
 }
 
 /* What the weights lack, times what a row adds up to, onto the sums of a tile. */

@@ -31,9 +31,21 @@ cdef extern from "kuiper/engine/integer_tile.h":
         const unsigned char* weights
         const int* start
 
-    # out[row] (INTEGER_WIDTH ints) = x[row] times the panel
+    ctypedef struct IntegerFinish "kuiper_integer_finish":
+        const float* factor
+        const float* shift
+        float low, high
+        const int* lacking
+        const int* row_sums
+        float* lows
+        float* highs
+        float** out
+
+    # out[row] (INTEGER_WIDTH ints) = x[row] times the panel; or, if ``finish`` is not NULL, floats where it says: the sums, with
+    # what they lack, times a factor, plus a shift, kept within low and high, and the range so far widened by them
     void integer_tile "kuiper_integer_tile"(
-        int rows, int vectors, bint fours, const IntegerWork* work, const unsigned char** x, int* out
+        int rows, int vectors, bint fours, const IntegerWork* work, const unsigned char** x, int* out,
+        const IntegerFinish* finish
     ) noexcept nogil
 
     # sums[row][o] += lacking[o] * row_sums[row], for the rows of a tile

@@ -159,7 +159,7 @@ cdef void multiply_panel(
         count = <int> (rows // tiles + (index < rows % tiles))
         for i in range(count):
             source[i], target[i] = room.left + (row + i) * w.left_row, out + (row + i) * m.out_row
-        integer_tile(count, vectors, m.fours, &tile, source, room.sums)
+        integer_tile(count, vectors, m.fours, &tile, source, room.sums, NULL)
         if m.fours and behind(m) != 0:
             add_missing(room, row, count)
         if m.to_bytes:
@@ -179,7 +179,7 @@ cdef inline void begin(const Work* w, IntegerWork* tile, int vectors, const Room
     for i in range(INTEGER_WIDTH):
         room.start[i] = 0
     if m.fours and less != 0:
-        integer_tile(1, vectors, True, tile, &ones, room.sums)  # the sums of the columns
+        integer_tile(1, vectors, True, tile, &ones, room.sums, NULL)  # the sums of the columns
         for i in range(vectors * LANES):
             room.start[i] = <int> (-less * <unsigned> room.sums[i])
 

@@ -32,7 +32,7 @@ from libc.math cimport INFINITY
 from libc.string cimport memcpy, memset
 
 from kuiper.engine.integer_tile cimport (
-    INTEGER_ROWS, INTEGER_WIDTH, WOVEN, IntegerWork, add_lacking, dequantise_tile, integer_depthwise, integer_tile, requantise_tile,
+    INTEGER_ROWS, INTEGER_WIDTH, WOVEN, IntegerFinish, IntegerWork, add_lacking, dequantise_tile, integer_depthwise, integer_tile, requantise_tile,
     spread, sums_of_bytes,
 )
 from kuiper.engine.number_range cimport Range, RangeSoFar, begin_range, whole_range, widen_by_rows
@@ -307,6 +307,16 @@ cdef void multiply_panel(
     cdef unsigned char* out[INTEGER_ROWS]
     cdef unsigned char* target = <unsigned char*> memory.arena + g.out + block.image * g.out_image
     cdef IntegerWork tile
+    cdef IntegerFinish finish
+    cdef IntegerFinish* finished = NULL  # where sums become floats in registers
+    if g.form == FLOATS and g.activation == NONE and not g.depthwise and panel.columns == panel.vectors * LANES:
+        finish.factor, finish.shift, finish.low, finish.high = factor, work.shift + first, g.low, g.high
+        finish.lacking = work.lacking + first if work.lacking != NULL else NULL
+        finish.lows, finish.highs = NULL, NULL
+        if g.ranges >= 0:
+            finish.lows, finish.highs = block.found.lows, block.found.highs
+        finish.out = <float**> out
+        finished = &finish
     seen += pixel // block.w * g.stride_h * work.row + x * step_in
     target += (block.y + pixel // block.w) * g.out_row + (block.x + x) * g.out_pixel + first * (1 if g.form == BYTES else 4)
     tile.taps, tile.words, tile.offset, tile.start = work.taps, g.words, work.offset, start
@@ -325,10 +335,13 @@ cdef void multiply_panel(
         if g.depthwise:
             integer_depthwise(rows, &tile, source, block.sums)
         else:
-            integer_tile(rows, <int> panel.vectors, g.fours, &tile, source, block.sums)
-            if work.lacking != NULL:
+            finish.row_sums = block.windows + at
+            integer_tile(rows, <int> panel.vectors, g.fours, &tile, source, block.sums, finished)
+            if work.lacking != NULL and finished == NULL:
                 add_lacking(rows, <int> panel.vectors, work.lacking + first, block.windows + at, block.sums)
         at += rows
+        if finished != NULL:
+            continue
         if g.form == BYTES:
             requantise_tile(rows, block.sums, work.scale + first, panel.columns, g.low, g.high, g.out_zero, out)
             continue
