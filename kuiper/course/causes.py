@@ -209,6 +209,14 @@ def typical_cause(error: BaseException) -> str:
         return ""
 
 
+def certain_cause(error: BaseException) -> str:
+    """The words for an answer of another type or dtype, or for an array that should be written to, or should not.
+
+    Nothing else explains these as well.
+    """
+    return _first(ANSWERING, error.words) if isinstance(error, Mismatch) else ""
+
+
 def _typical_cause(error: BaseException) -> str:
     if isinstance(error, StudentError):
         return cause_of(error.raised)

@@ -38,8 +38,9 @@ class Outcome:
     """How one test ended: "passed", "wrong", "unfinished", "not started", "blocked" or "skipped", and what to show.
 
     ``function`` is the one whose hints help; ``script`` is the call that failed, as Python, if somebody asked for it.
-    ``is_known`` says that the diagnosis is of the bank; then ``cause`` is what most often is behind such an error, in
-    case the student's mistake is none of the bank's.
+    ``lines_of`` has the line of the solution for each diagnosis that is a slip in one line. ``is_known`` says that the
+    diagnosis is of the bank, or a slip; then ``cause`` is what most often is behind such an error, in case the mistake
+    is none of these.
     """
 
     exercise: str
@@ -47,6 +48,7 @@ class Outcome:
     verdict: str
     lines: list[str] = field(default_factory=list)
     diagnosis: list[str] = field(default_factory=list)
+    lines_of: dict[str, int] = field(default_factory=dict)
     is_known: bool = False
     cause: str = ""
     function: str = ""
@@ -77,9 +79,13 @@ class Classroom:
         chosen = selection or self.selection_for(exercise)
         parts = [exercise, *self.syllabus.needed_by(exercise)]
         foreign = any(chosen.kind_of(part) == "student" or part.id in chosen.paths for part in parts)
-        if foreign and self.isolated and self._worker is None:
+        return Implementation(exercise, chosen, self.worker() if foreign and self.isolated else None, seconds)
+
+    def worker(self) -> Worker:
+        """The process that runs what may crash."""
+        if self._worker is None:
             self._worker = Worker()
-        return Implementation(exercise, chosen, self._worker if foreign and self.isolated else None, seconds)
+        return self._worker
 
     def selection_for(self, exercise: Exercise) -> Selection:
         """Whose files an exercise's tests meet."""

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kuiper.course.bugs import Bug, bug_file, may_show_in, read_bugs
+from kuiper.course.bugs import Bug, bug_file
 from kuiper.course.comparison import difference
-from kuiper.course.errors import CourseError
-from kuiper.course.implementation import StudentError
-from kuiper.course.observation import Raised
-from kuiper.course.testing import UNREFUSED, Mismatch
+from kuiper.course.implementation import Recorded, StudentError, Trier
+from kuiper.course.observation import Observation, Raised
+from kuiper.course.suspects import Slips, Suspect
+from kuiper.course.testing import UNREFUSED, Call, Mismatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from kuiper.course.implementation import Implementation
     from kuiper.course.manifest import Exercise
 
+MUTANT_SECONDS = 0.6  # of CPU time for slips
+TRIAL_SECONDS = 10.0  # until a process that tries variants counts as lost
+CONFIRM_SECONDS = 0.25  # of this process's CPU time, for the tests that a suspect must pass: the worker takes as long
+MOST_SLIPS = 12  # slips that answer the failing call alike, and are looked at further
 MOST_TESTS = 5  # failing tests of one exercise that are looked into, as long as they may tell mistakes apart
 MOST_PASSED = 30  # passed tests, before the first failure and behind it, that are to pass on a mistake, too
 BUG_SECONDS = 1.0  # that a call may take on a mistake: what takes longer is an endless loop
@@ -57,74 +62,138 @@ class Passed:
         return _run(self.body, self.arguments, impl) is None
 
 
-def candidates(exercise: Exercise, function: str) -> list[Bug]:
-    """The known mistakes that a failure may be about, before anything was run.
-
-    ``function`` is the one that the failure belongs to. A bug of another function may answer alike, but its own tests
-    would have failed first. None where the bank cannot be read, which is its author's affair: the gates report it.
-    """
-    try:
-        return [bug for bug in read_bugs(exercise) if may_show_in(exercise, bug, function)]
-    except CourseError:
-        return []
-
-
 def alike(
     classroom: Classroom,
     exercise: Exercise,
-    bugs: Iterable[Bug],
+    suspects: Sequence[Suspect],
     item: pytest.Function,
     error: BaseException,
     passed: Sequence[Passed] = (),
-) -> list[Bug]:
-    """Those of the bugs that give the very same wrong answer to the very same call of a test, or raise the same.
+) -> list[Suspect]:
+    """Those of the suspects that give the very same wrong answer to the very same call of a test, or raise the same.
 
-    First only the call that failed is made on each; the whole test, whose other calls must pass, on those left then. A
-    property test is not run again: it would make hundreds of calls to find its example. Last come the tests that the
-    student has ``passed``: a bug that fails one of them is another mistake. An error with a message of the student's
-    own is compared by its type only, if no bug has the message.
+    First only the call that failed is made, on all of them at once; the whole test, whose other calls must pass, on
+    those left then. A property test is not run again: it would make hundreds of calls to find its example. Last come
+    the tests that the student has ``passed``: a mistake that fails one of them is another one. An error with a message
+    of the student's own is compared by its type only, if no suspect has the message.
     """
     made = error.made if isinstance(error, Mismatch) else None
-    is_property = hasattr(item.obj, "hypothesis")
-    if not isinstance(error, (Mismatch, StudentError)) or (is_property and made is None):
+    if not suspects or not is_diagnosed(item, error):
         return []
-    try:
-        among = read_bugs(exercise)
-        found: dict[Likeness, list[Bug]] = {Likeness.EXACT: [], Likeness.IN_KIND: []}
-        for bug in bugs:
-            impl = _implementation(classroom, exercise, bug, among, BUG_SECONDS)
-            how = Likeness.EXACT if made is None else _likeness(error, made.on(impl))
-            if how and not is_property:
-                how = min(how, _likeness(error, run_with(item, impl)))
-            if how:
-                found[how].append(bug)
-        for bugs_found in found.values():
-            left = passing(classroom, exercise, bugs_found, passed)
-            if left:
-                return left
-    except CourseError:
+    likenesses = [Likeness.EXACT] * len(suspects)
+    if made is not None:
+        found = _tried(
+            classroom, exercise, made, {"texts": [(suspect.text, suspect.is_cython(exercise)) for suspect in suspects]}
+        )
+        likenesses = _likenesses(classroom, exercise, error, made, found, "texts") or [Likeness.NONE] * len(suspects)
+    pairs = [(suspect, how) for suspect, how in zip(suspects, likenesses, strict=True) if how]
+    return _confirmed(classroom, exercise, pairs, item, error, passed)
+
+
+def slips(
+    classroom: Classroom,
+    exercise: Exercise,
+    function: str,
+    item: pytest.Function,
+    error: BaseException,
+    passed: Sequence[Passed] = (),
+) -> list[Suspect]:
+    """The slips that answer as the student does: a solution with one place changed, tried for MUTANT_SECONDS."""
+    made = error.made if isinstance(error, Mismatch) else None
+    if made is None or not exercise.solution_file.is_file():  # a class may have been handed none
         return []
+    slips_of = Slips(exercise, classroom.selection_for(exercise).path(exercise), function)
+    asked = {"known": slips_of.known, "function": function, "seconds": MUTANT_SECONDS}
+    found = _tried(classroom, exercise, made, asked)
+    how = _likenesses(classroom, exercise, error, made, found, "mutants")
+    for least in (Likeness.EXACT, Likeness.IN_KIND):
+        numbers = [number for number, likeness in enumerate(how) if likeness == least]
+        pairs = [(suspect, least) for suspect in slips_of.suspects(numbers, 2 if _is_endless(error) else MOST_SLIPS)]
+        confirmed = _confirmed(classroom, exercise, pairs, item, error, passed)
+        if confirmed and _is_endless(error):
+            return [replace(suspect, when=f"a loop never ends: {suspect.when}") for suspect in confirmed]
+        if confirmed:
+            return confirmed
     return []
 
 
-def passing(classroom: Classroom, exercise: Exercise, bugs: Iterable[Bug], passed: Sequence[Passed]) -> list[Bug]:
-    """Those of the bugs that pass these tests.
+def is_diagnosed(item: pytest.Function, error: BaseException) -> bool:
+    """Whether there is a call that can be made on others."""
+    is_property = hasattr(item.obj, "hypothesis")
+    return (isinstance(error, Mismatch) and (error.made is not None or not is_property)) or (
+        isinstance(error, StudentError) and not is_property
+    )
 
-    Raises
-    ------
-    CourseError
-        If the bank cannot be read.
-    """
-    among = read_bugs(exercise)
-    found = [(bug, _implementation(classroom, exercise, bug, among, BUG_SECONDS)) for bug in bugs]
-    return [bug for bug, impl in found if all(test.passes(impl) for test in passed)]
+
+def _tried(classroom: Classroom, exercise: Exercise, made: Call, asked: dict[str, Any]) -> dict[str, Any]:
+    """What variants answer to a call."""
+    solution = exercise.solution_file.read_text(encoding="utf-8")
+    asked = {"solution": solution, "texts": [], "seconds": 0.0, "known": [], "function": "", **asked}
+    trier = Trier(exercise, classroom.selection_for(exercise), classroom.worker(), asked, TRIAL_SECONDS)
+    made.on(trier)
+    return trier.found if isinstance(trier.found, dict) else {"seen": [], "texts": [], "mutants": []}
+
+
+def _likenesses(
+    classroom: Classroom, exercise: Exercise, error: Any, made: Call, found: dict[str, Any], kind: str
+) -> list[Likeness]:
+    """How far the answers of variants are the student's; of each different answer it is asked once."""
+    of = []
+    for value, raised, changed in found["seen"]:
+        seen = Observation(value, raised and Raised(*raised), changed)
+        other = made.on(Recorded(exercise, classroom.selection_for(exercise), seen))
+        of.append(likeness(error, other))
+    return [of[number] if number >= 0 else Likeness.NONE for number in found[kind]]
+
+
+def _confirmed(
+    classroom: Classroom,
+    exercise: Exercise,
+    pairs: Sequence[tuple[Suspect, Likeness]],
+    item: pytest.Function,
+    error: Any,
+    passed: Sequence[Passed],
+) -> list[Suspect]:
+    """Those that end the whole test alike, and pass what the student passes."""
+    found: dict[Likeness, list[Suspect]] = {Likeness.EXACT: [], Likeness.IN_KIND: []}
+    end = time.process_time() + CONFIRM_SECONDS
+    for suspect, how in pairs:
+        if time.process_time() > end:
+            break
+        if not hasattr(item.obj, "hypothesis") and not _is_endless(error):  # each would run into its time limit
+            how = min(how, likeness(error, run_with(item, _implementation(classroom, exercise, suspect))))
+        if how:
+            found[how].append(suspect)
+    for suspects in found.values():
+        left = passing(classroom, exercise, suspects, passed)
+        if left:
+            return left
+    return []
+
+
+def _is_endless(error: Any) -> bool:
+    raised = error.raised if isinstance(error, StudentError) else error.got
+    return isinstance(raised, Raised) and raised.type == "EndlessLoop"
+
+
+def passing(
+    classroom: Classroom, exercise: Exercise, suspects: Iterable[Suspect], passed: Sequence[Passed]
+) -> list[Suspect]:
+    """Those of the suspects that pass these tests."""
+    found, end = [], time.process_time() + CONFIRM_SECONDS
+    for suspect in suspects:
+        impl = _implementation(classroom, exercise, suspect)
+        if time.process_time() < end and all(test.passes(impl) for test in passed):
+            found.append(suspect)
+    return found
 
 
 def run_on(
     classroom: Classroom, exercise: Exercise, bug: Bug, among: Sequence[Bug], item: pytest.Function
 ) -> BaseException | None:
     """How a test that has been set up ends on a bug, one ``among`` those of its exercise; None if it passes."""
-    return run_with(item, _implementation(classroom, exercise, bug, among))
+    selection = classroom.selection_for(exercise).with_path(exercise, bug_file(exercise, bug, among))
+    return run_with(item, classroom.implementation(exercise, selection))
 
 
 def run_with(item: pytest.Function, impl: Implementation) -> BaseException | None:
@@ -140,14 +209,13 @@ def _run(body: Callable[..., Any], arguments: dict[str, Any], impl: Implementati
     return None
 
 
-def _implementation(
-    classroom: Classroom, exercise: Exercise, bug: Bug, among: Sequence[Bug], seconds: float | None = None
-) -> Implementation:
-    selection = classroom.selection_for(exercise).with_path(exercise, bug_file(exercise, bug, among))
-    return classroom.implementation(exercise, selection, seconds)
+def _implementation(classroom: Classroom, exercise: Exercise, suspect: Suspect) -> Implementation:
+    selection = classroom.selection_for(exercise)
+    path = suspect.file(exercise, selection.path(exercise))
+    return classroom.implementation(exercise, selection.with_path(exercise, path), BUG_SECONDS)
 
 
-def _likeness(error: Mismatch | StudentError, other: BaseException | None) -> Likeness:
+def likeness(error: Mismatch | StudentError, other: BaseException | None) -> Likeness:
     if isinstance(error, StudentError):
         if not isinstance(other, StudentError) or other.function != error.function:
             return Likeness.NONE
@@ -182,6 +250,6 @@ def _unrefused_alike(one: Any, other: Any) -> Likeness:
     if _raised_alike(one, other) == Likeness.EXACT:
         return Likeness.EXACT
     raised = [got for got in (one, other) if isinstance(got, Raised)]
-    if any(got.is_on_purpose for got in raised):
+    if any(got.is_on_purpose or got.type == "EndlessLoop" for got in raised):
         return Likeness.NONE
     return Likeness.IN_KIND if raised or difference(other, one, TOLERANCE) else Likeness.EXACT

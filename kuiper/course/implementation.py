@@ -83,7 +83,10 @@ class Implementation:
 
     def _remote(self, function: str, probe: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Observation:
         assert self._worker is not None
-        request = {
+        return self._worker.call(self._request(function, probe, args, kwargs), self._seconds)
+
+    def _request(self, function: str, probe: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        return {
             "root": str(self._selection.worker_root),
             "paths": self._selection.all_paths,
             "exercise": self._exercise.id,
@@ -93,4 +96,34 @@ class Implementation:
             "args": args,
             "kwargs": kwargs,
         }
-        return self._worker.call(request, self._seconds)
+
+
+class Trier(Implementation):
+    """Stands for many variants of a solution at once: what each answers to a call is in ``found`` afterwards."""
+
+    def __init__(
+        self, exercise: Exercise, selection: Selection, worker: Worker, asked: dict[str, Any], seconds: float
+    ) -> None:
+        super().__init__(exercise, selection, worker, seconds)
+        self._asked = asked
+        self.found: Any = None
+
+    def _remote(self, function: str, probe: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Observation:
+        assert self._worker is not None
+        request = {**self._request(function, probe, args, kwargs), "trial": self._asked}
+        self.found = self._worker.trial(request, self._seconds)
+        return Observation()
+
+
+class Recorded(Implementation):
+    """Answers each call with what was seen before."""
+
+    def __init__(self, exercise: Exercise, selection: Selection, seen: Observation) -> None:
+        super().__init__(exercise, selection)
+        self._seen = seen
+
+    def observe(self, function: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Observation:
+        return self._seen
+
+    def observe_probe(self, probe: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Observation:
+        return self._seen

@@ -14,14 +14,15 @@ import pytest
 from kuiper.course.bugs import read_bugs
 from kuiper.course.builder import is_compiled
 from kuiper.course.call_script import call_script
-from kuiper.course.causes import typical_cause
+from kuiper.course.causes import certain_cause, typical_cause
 from kuiper.course.classroom import Outcome, UndoneError, does_not_compile, failing_function
 from kuiper.course.compile_errors import shown
-from kuiper.course.diagnosis import MOST_PASSED, MOST_TESTS, Passed, alike, candidates, passing, run_on
+from kuiper.course.diagnosis import MOST_PASSED, MOST_TESTS, Passed, alike, passing, run_on, slips
 from kuiper.course.errors import CourseError
 from kuiper.course.patience import told_if_slow
 from kuiper.course.places import folder
-from kuiper.course.pytest_selection import EXERCISE, SelectionPlugin
+from kuiper.course.pytest_selection import EXERCISE, SelectionPlugin, leave_unshrunk
+from kuiper.course.suspects import known_mistakes
 from kuiper.course.testing import Mismatch
 from kuiper.course.wire import words_of
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from kuiper.course.bugs import Bug
     from kuiper.course.manifest import Exercise
+    from kuiper.course.suspects import Suspect
 
 
 class RunningPlugin:
@@ -39,7 +41,7 @@ class RunningPlugin:
         self.config, self.selection = config, selection
         self.errors: dict[str, BaseException] = {}
         self.diagnosed: Counter[str] = Counter()
-        self.candidates: dict[str, list[Bug]] = {}
+        self.candidates: dict[str, list[Suspect]] = {}
         self.functions: dict[str, str] = {}
         self.passed: dict[str, list[Passed]] = {}
         self.catches: list[tuple[str, str, str, str]] = []
@@ -54,6 +56,8 @@ class RunningPlugin:
             return (yield)
         try:
             self.selection.classroom(exercise).check_ready(exercise)
+            if exercise.id in self.selection.classroom(exercise).failed:
+                leave_unshrunk(pyfuncitem)
             folder = pyfuncitem.funcargs.get("tmp_path")
             if isinstance(folder, Path):
                 self.selection.classroom(exercise).lend(folder)
@@ -84,6 +88,7 @@ class RunningPlugin:
         if outcome.verdict == "wrong" and error is not None and self._may_diagnose:
             outcome.diagnosis = self._diagnose(exercise, item, error, outcome.function)
             outcome.is_known = bool(self.candidates.get(exercise.id))
+            outcome.lines_of = {suspect.when: suspect.line for suspect in self.candidates.get(exercise.id, [])}
             if outcome.is_known:
                 outcome.cause = typical_cause(error)
         elif outcome.verdict == "passed" and self._may_diagnose:
@@ -146,18 +151,29 @@ class RunningPlugin:
         classroom = self.selection.classroom(exercise)
         left = self.candidates.get(exercise.id)
         if left is None:
-            found = [] if does_not_compile(error) else candidates(exercise, function)
-            with self._told(f"comparing with {len(found)} known mistakes; if they must be compiled, then once"):
-                passed = self.passed.pop(exercise.id, [])
-                found = alike(classroom, exercise, found, item, error, passed[-MOST_PASSED:])
+            with self._told("comparing with known mistakes"):
+                passed = self.passed.pop(exercise.id, [])[-MOST_PASSED:]
+                found = self._suspects(exercise, item, error, function, passed)
             self.candidates[exercise.id], self.functions[exercise.id] = found, function
-            return [bug.when for bug in found] or [*filter(None, [typical_cause(error)])]
+            return [suspect.when for suspect in found] or [*filter(None, [typical_cause(error)])]
         if function != self.functions[exercise.id]:
             return []
         self.diagnosed[exercise.id] += 1
         if self.diagnosed[exercise.id] >= MOST_TESTS:
             return []
-        return [bug.when for bug in alike(classroom, exercise, left, item, error)]
+        return [suspect.when for suspect in alike(classroom, exercise, left, item, error)]
+
+    def _suspects(
+        self, exercise: Exercise, item: pytest.Function, error: BaseException, function: str, passed: list[Passed]
+    ) -> list[Suspect]:
+        """Known mistakes, and where there are none, slips."""
+        if does_not_compile(error):
+            return []
+        classroom = self.selection.classroom(exercise)
+        found = alike(classroom, exercise, known_mistakes(exercise, function), item, error, passed)
+        if found or certain_cause(error):
+            return found
+        return slips(classroom, exercise, function, item, error, passed)
 
     def _agreeing(self, exercise: Exercise, item: pytest.Item) -> list[str]:
         """The known mistakes that pass a test as the student does: kept for the first failure, or asked behind it."""
@@ -168,7 +184,7 @@ class RunningPlugin:
         left = self.candidates.get(exercise.id, [])
         if len(left) < 2 or len(kept) > MOST_PASSED:
             return []
-        return [bug.when for bug in passing(self.selection.classroom(exercise), exercise, left, kept[-1:])]
+        return [each.when for each in passing(self.selection.classroom(exercise), exercise, left, kept[-1:])]
 
     def _told(self, words: str | Callable[[], str]) -> contextlib.AbstractContextManager[None]:
         """A student who waits is told what for."""

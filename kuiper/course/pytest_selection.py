@@ -161,3 +161,15 @@ def _settle_hypothesis(item: pytest.Item, shrink: bool) -> None:
         suppress_health_check=list(HealthCheck),
         print_blob=False,
     )(function)
+
+
+def leave_unshrunk(item: pytest.Function) -> None:
+    """A property test behind a failure is only counted: nobody sees its example, and a small one takes long to find."""
+    function = item.obj
+    if not getattr(function, "_hypothesis_internal_settings_applied", False):
+        return
+    from hypothesis import Phase, settings
+
+    own = function._hypothesis_internal_use_settings
+    phases = [phase for phase in own.phases if phase != Phase.shrink]
+    function._hypothesis_internal_use_settings = settings(own, phases=phases)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kuiper.course.classroom import NO_MODULE, Classroom, Outcome, blocked_by, hole
 from kuiper.course.compile_errors import shown
@@ -113,7 +113,11 @@ def likely(verdict: Verdict) -> str:
     if worst.is_known and len(others) > 1 and not any(outcome.diagnosis for outcome in others):
         return worst.cause
     most = max((votes[when] for when in candidates), default=0)
-    return ", or when ".join([when for when in candidates if votes[when] == most][:2])
+    left: dict[Any, str] = {}  # of slips in one line the most natural one says enough
+    for when in candidates:
+        if votes[when] == most:
+            left.setdefault(worst.lines_of.get(when) or when, when)
+    return ", or when ".join([*left.values()][:2])
 
 
 def ending(classroom: Classroom, found: Sequence[Verdict]) -> list[str]:

@@ -20,6 +20,7 @@ from kuiper.course.importer import load
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.observation import Observation, Raised, observe_all
 from kuiper.course.selection import Selection, selected
+from kuiper.course.trial import trial
 from kuiper.course.wire import dumps, loads
 
 if TYPE_CHECKING:
@@ -74,14 +75,20 @@ def answer(selection: Selection, request: dict[str, Any]) -> Observation:
             module = load(selection, exercise, selection.mode)
             if not request["function"]:
                 return Observation()
-            if request["probe"]:
-                function = probe(request["probe"], request["function"])
-                return observe_all(
-                    lambda *args, **kwargs: function(module, *args, **kwargs), request["args"], request["kwargs"]
-                )
-            return observe_all(member(module, request["function"]), request["args"], request["kwargs"])
+            finds = _finder(request)
+            if "trial" in request:
+                return Observation(value=trial(selection, exercise, request, finds))
+            return observe_all(finds(module), request["args"], request["kwargs"])
     except (Exception, SystemExit) as error:
         return Observation(raised=Raised.of(error))
+
+
+def _finder(request: dict[str, Any]) -> Callable[[object], Callable[..., Any]]:
+    """What gives the function to call, if it is given the module: one of its own, or a test's beside it."""
+    if not request["probe"]:
+        return lambda module: member(module, request["function"])
+    function = probe(request["probe"], request["function"])
+    return lambda module: partial(function, module)
 
 
 def member(module: object, name: str) -> Callable[..., Any]:

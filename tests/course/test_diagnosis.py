@@ -100,3 +100,43 @@ def test_likely_leaves_out_what_explains_one_failure_only(tmp_path: Path) -> Non
     more = tests.format(10) + tests.format(20)
     assert not likely(tmp_path, "x + 6", {"x is squared": "x * x"}, more)
     assert likely(tmp_path, "x + 6", {"6 is added": "6 + x", "x is squared": "x * x"}, more) == "6 is added"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("x + 2", "`+` stands where `*` belongs near 2"),
+        ("x * 3", "a number is one too large"),
+        ("x", "a factor 2 is left out"),
+        ("[y * 2 for y in [x]]", ""),
+    ],
+)
+def test_slips_name_what_nobody_has_put_into_the_bank(tmp_path: Path, code: str, words: str) -> None:
+    named = likely(tmp_path, code, {"x is squared": "x * x"})
+    assert bool(named) == bool(words)
+    assert named.startswith(words.removesuffix(" near 2"))
+
+
+@pytest.mark.thorough
+def test_slips_come_behind_known_mistakes(tmp_path: Path) -> None:
+    assert likely(tmp_path, "x * 3", {"three is taken for two": "x * 3"}) == "three is taken for two"
+
+
+@pytest.mark.thorough
+def test_slips_are_left_out_where_a_test_that_has_passed_fails_on_them(tmp_path: Path) -> None:
+    """With 3 too much is right for 3 only, so that no slip of the whole function is meant."""
+    named = likely(tmp_path, "x * 2 if x > 0 else x * 3", {"x is squared": "x * x"})
+    assert "one too large" not in named
+
+
+@pytest.mark.thorough
+def test_slips_say_that_a_loop_never_ends(tmp_path: Path) -> None:
+    syllabus = made_up(tmp_path)
+    solution = tmp_path / "course1_made_up" / "solutions" / "double.py"
+    loop = "result = 0\n    while result < x * 2:\n        result += 1\n    while result > x * 2:\n        result -= 1"
+    solution.write_text(solution.read_text().replace("result = x * 2 + 0", loop))
+    (tmp_path / "course1_made_up" / "bugs" / "double.toml").unlink()
+    solve(syllabus, "1.1", ("result += 1", "result += 0"))
+    text = student_runs(syllabus, "course1_made_up", "--exercise", "1.1")[1]
+    assert "likely: this is what you get when a loop never ends: " in text

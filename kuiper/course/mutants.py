@@ -1,0 +1,229 @@
+"""A solution with one place changed, as students err: what nobody has put into the bank is found among these.
+
+Each mutant says what it changes, in the student's words, and how natural a slip it is: where several answer as the
+student does, the most natural one is named. A slip that a student makes at all places of one kind (for the height and
+for the width) is a mutant, too.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from kuiper.course.expression_mutants import changes
+from kuiper.course.interpreted import DIVISION
+from kuiper.course.markers import BEGIN, END
+from kuiper.course.mutant_words import Place, Voice
+from kuiper.course.name_mutants import name_slips, relatives_of
+from kuiper.course.statement_mutants import Edits, slips
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+MOST_TOGETHER = 6  # places at which the same slip is made at once
+
+
+@dataclass
+class Mutant:
+    """A slip: the statement of the module that it is in, its line, what it says, and what is to be changed for it."""
+
+    statement: int
+    line: int
+    rank: int
+    words: str
+    edits: Edits
+    kind: str = field(default="", repr=False)
+
+    @contextlib.contextmanager
+    def made(self) -> Iterator[None]:
+        """Within this block the tree has the slip."""
+        before = [(place, key, _get(place, key)) for place, key, _ in self.edits]
+        for place, key, new in self.edits:
+            _set(place, key, new)
+            if isinstance(new, ast.AST):
+                _place(new, self.line)
+            elif isinstance(new, list):
+                for node in new:
+                    _place(node, self.line)
+        try:
+            yield
+        finally:
+            for place, key, old in reversed(before):
+                _set(place, key, old)
+
+
+def mutants(tree: ast.Module, text: str, known: Iterable[str], function: str) -> Iterator[Mutant]:
+    """The slips in a solution's marked regions: first those in the function whose test fails, the most natural first.
+
+    ``tree`` is that of ``text``, whose lines it is numbered by. ``known`` are the names in the student's own file.
+    """
+    voice, lines = Voice(frozenset(known)), _own_lines(text)
+    found = list(_functions(tree))
+    name = function.rpartition(".")[2]
+    for number, node in sorted(found, key=lambda pair: pair[1].name != name):
+        single = sorted(_of_function(number, node, lines, voice), key=lambda mutant: mutant.rank)
+        yield from sorted(
+            [*single, *_together(single), *_with_names(number, node, lines, voice)], key=lambda mutant: mutant.rank
+        )
+
+
+def names_in(text: str) -> list[str]:
+    """The names in a file: those of its code, and those that its docstrings have between backticks.
+
+    >>> names_in("total = a * b  # a product")
+    ['a', 'b', 'total']
+    """
+    quoted = " ".join(re.findall(r"``(.*?)``", text))
+    code = re.sub(r'(?s)""".*?"""|#[^\n]*', " ", text)
+    return sorted(set(re.findall(r"[A-Za-z_]\w*", f"{quoted} {code}")))
+
+
+def _own_lines(text: str) -> set[int]:
+    """The numbers of the lines between the markers of solutions."""
+    inside, found = False, set()
+    for number, line in enumerate(text.splitlines(), 1):
+        inside = bool(BEGIN.match(line)) or (inside and not END.match(line))
+        if inside:
+            found.add(number)
+    return found
+
+
+def _functions(tree: ast.Module) -> Iterator[tuple[int, ast.FunctionDef]]:
+    """All functions that are in no other function, and the number of the module's statement that each is in."""
+    for number, node in enumerate(tree.body):
+        for inner in [node, *(node.body if isinstance(node, ast.ClassDef) else [])]:
+            if isinstance(inner, ast.FunctionDef):
+                yield number, inner
+
+
+def _of_function(number: int, function: ast.FunctionDef, lines: set[int], voice: Voice) -> Iterator[Mutant]:
+    relatives = relatives_of(function)
+    for body, index, loops in _statements(function.body, []):
+        node = body[index]
+        if node.lineno not in lines or _is_made(node):
+            continue
+        for rank, words, edits in slips(body, index, loops, voice):
+            yield Mutant(
+                number,
+                node.lineno,
+                rank,
+                words,
+                edits,
+                f"{type(node).__name__} {_shape(node)} {re.sub('`.*?`', '', words)}",
+            )
+        place = voice.place(node)
+        in_message = isinstance(node, ast.Raise)
+        for owner, key, part, role in _expressions(node, voice):
+            if in_message or _is_made(part) or getattr(part, "lineno", node.lineno) not in lines:
+                continue
+            shape = _shape(part)
+            for rank, words, new in changes(part, voice, Place(place, role), relatives):
+                yield Mutant(number, node.lineno, rank, words, ((owner, key, new),), f"{shape} {_shape(new)} {rank}")
+
+
+def _statements(body: list[ast.stmt], loops: list[ast.stmt]) -> Iterator[tuple[list[ast.stmt], int, list[ast.stmt]]]:
+    for index, node in enumerate(body):
+        yield body, index, loops
+        around = [*loops, node] if isinstance(node, (ast.For, ast.While)) else loops
+        for name in ("body", "orelse", "finalbody"):
+            yield from _statements(getattr(node, name, []), around)
+        for handler in getattr(node, "handlers", []):
+            yield from _statements(handler.body, around)
+
+
+def _expressions(statement: ast.stmt, voice: Voice) -> Iterator[tuple[Any, Any, ast.expr, str]]:
+    """All expressions of a statement that stand in none of its blocks: the place of each, and what it is there."""
+    waiting: list[tuple[Any, str]] = [(statement, "")]
+    while waiting:
+        node, role = waiting.pop()
+        for name, value in ast.iter_fields(node):
+            parts = enumerate(value) if isinstance(value, list) else [(None, value)]
+            for index, part in parts:
+                if isinstance(part, ast.stmt) or name == "annotation":
+                    continue
+                place = (node, name) if index is None else (value, index)
+                own = voice.role(node, name, index) or role
+                if isinstance(part, ast.expr) and not isinstance(part, ast.JoinedStr):
+                    yield *place, part, own
+                if isinstance(part, (ast.expr, ast.comprehension, ast.keyword, ast.withitem)):
+                    waiting.append((part, own))
+
+
+def _together(single: list[Mutant]) -> Iterator[Mutant]:
+    """The same slip at all places of one kind at once."""
+    groups: dict[str, list[Mutant]] = defaultdict(list)
+    for mutant in single:
+        groups[mutant.kind].append(mutant)
+    for group in groups.values():
+        places = {(id(place), repr(key)) for mutant in group for place, key, _ in mutant.edits}
+        edits = tuple(edit for mutant in group for edit in mutant.edits)
+        if 1 < len(group) <= MOST_TOGETHER and len(places) == len(edits):
+            first = group[0]
+            words = (
+                first.words
+                if len({mutant.words for mutant in group}) == 1
+                else f"{first.words}, and the same at other places"
+            )
+            yield Mutant(first.statement, first.line, first.rank + 1, words, edits)
+
+
+def _with_names(number: int, function: ast.FunctionDef, lines: set[int], voice: Voice) -> Iterator[Mutant]:
+    """The slips with names of the function's own."""
+    stored = (node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    own = {name for name in stored if not name.startswith("_")} | {argument.arg for argument in function.args.args}
+    uses: dict[str, list[tuple[Any, Any, int]]] = defaultdict(list)
+    for body, index, _ in _statements(function.body, []):
+        node = body[index]
+        if node.lineno in lines and not _is_made(node):
+            for owner, key, part, _ in _expressions(node, voice):
+                is_called = (isinstance(owner, ast.Call) and key == "func") or isinstance(owner, ast.Attribute)
+                if isinstance(part, ast.Name) and part.id in own and isinstance(part.ctx, ast.Load) and not is_called:
+                    uses[part.id].append((owner, key, part.lineno))
+    for line, rank, words, edits in name_slips(function, uses, voice):
+        yield Mutant(number, line, rank, words, edits)
+
+
+def _is_made(node: ast.AST) -> bool:
+    """Whether a node is none of the solution's own, but was put in to type or to count."""
+    if isinstance(node, ast.Expr):
+        return _is_made(node.value)
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == DIVISION:
+        return False
+    name = node.func if isinstance(node, ast.Call) else node
+    return isinstance(name, ast.Name) and name.id.startswith("_")
+
+
+def _shape(node: Any) -> str:
+    """What an expression looks like whatever its names are."""
+    if isinstance(node, list):
+        return " ".join(_shape(each) for each in node)
+    if isinstance(node, ast.Name):
+        return "?"
+    if isinstance(node, ast.Constant):
+        return repr(node.value) if not isinstance(node.value, int) else "0"
+    if isinstance(node, ast.AST):
+        return f"{type(node).__name__}({','.join(_shape(value) for _, value in ast.iter_fields(node))})"
+    return str(node)
+
+
+def _get(place: Any, key: Any) -> Any:
+    return getattr(place, key) if isinstance(place, ast.AST) else place[key]
+
+
+def _set(place: Any, key: Any, value: Any) -> None:
+    if isinstance(place, ast.AST):
+        setattr(place, key, value)
+    else:
+        place[key] = value
+
+
+def _place(node: ast.AST, line: int) -> None:
+    """Give the new nodes the line of the slip; those of the solution have theirs."""
+    for each in ast.walk(node):
+        if isinstance(each, (ast.expr, ast.stmt, ast.keyword)) and getattr(each, "lineno", None) is None:
+            each.lineno = each.end_lineno = line
+            each.col_offset = each.end_col_offset = 0

@@ -1,0 +1,183 @@
+"""One call on many variants of a solution, in the process that runs a student's code: what does each of them answer?
+
+A variant is a known mistake, or a solution with one place changed. What a test has to do with it stays outside: this
+returns what was seen, each different answer once. Loops count their turns, so that no variant can run without end.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import linecache
+import sys
+import time
+import warnings
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kuiper.course.importer import load
+from kuiper.course.interpreted import constants, interpreted, namespace
+from kuiper.course.mutants import mutants
+from kuiper.course.observation import Observation, observe
+from kuiper.course.wire import dumps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from kuiper.course.manifest import Exercise
+    from kuiper.course.selection import Selection
+
+FEWEST_TURNS, MORE_TURNS = 2000, 20  # that the loops of a variant may make, and how many times those of the solution
+LARGEST = 200_000  # signs of an answer: a larger one is not sent
+
+
+class EndlessLoop(Exception):
+    """A variant's loops have made more turns than the solution's could need."""
+
+
+class Turns:
+    """Counts the turns of loops."""
+
+    def __init__(self) -> None:
+        self.made, self.most = 0, sys.maxsize
+
+    def __call__(self) -> None:
+        self.made += 1
+        if self.made > self.most:
+            raise EndlessLoop("its loops end too late, or never")
+
+
+@dataclass
+class Text:
+    """A variant as a module's statements, each compiled by itself: a mutant changes only one of them."""
+
+    tree: ast.Module
+    file: str
+    given: dict[str, Any]
+
+    @classmethod
+    def of(cls, source: str, file: str, is_cython: bool, given: dict[str, Any]) -> Text:
+        """Raises SyntaxError if the source does not compile."""
+        tree = interpreted(source) if is_cython else ast.parse(source)
+        linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.For, ast.While)):
+                node.body.insert(0, ast.copy_location(ast.Expr(ast.Call(ast.Name("_turn", ast.Load()), [], [])), node))
+        return cls(ast.fix_missing_locations(tree), file, given)
+
+    def codes(self) -> list[CodeType]:
+        """All statements."""
+        return [self.code(number) for number in range(len(self.tree.body))]
+
+    def code(self, number: int) -> CodeType:
+        """One statement."""
+        module = ast.Module([self.tree.body[number]], [])
+        made: CodeType = compile(module, self.file, "exec", flags=__future__.annotations.compiler_flag)
+        return made
+
+    def module(self, codes: list[CodeType]) -> ModuleType:
+        """The module that these statements make."""
+        module = ModuleType("kuiper_variant")
+        module.__file__ = self.file
+        sys.modules[module.__name__] = module  # dataclasses look their own module up
+        module.__dict__.update(self.given)
+        for code in codes:
+            exec(code, module.__dict__)
+        return module
+
+
+class Answers:
+    """What the variants have answered: each different answer once, and which of them each variant gave."""
+
+    def __init__(self) -> None:
+        self.seen: list[Observation] = []
+        self.numbers: dict[str, int] = {}
+
+    def add(self, seen: Observation) -> int:
+        """The number of an answer; -1 if it is too large to be sent."""
+        raised = seen.raised and (seen.raised.type, seen.raised.message, seen.raised.is_on_purpose)
+        key = dumps((seen.value, raised, seen.changed))
+        if len(key) > LARGEST:
+            return -1
+        if key not in self.numbers:
+            self.numbers[key] = len(self.seen)
+            self.seen.append(seen)
+        return self.numbers[key]
+
+
+class Trial:
+    """The call of a request, to be made on modules; ``finds`` gets the function to call of a module."""
+
+    def __init__(self, request: dict[str, Any], file: str, finds: Callable[[ModuleType], Callable[..., Any]]) -> None:
+        self.request, self.file, self.finds = request, file, finds
+        self.turns, self.answers = Turns(), Answers()
+        self.given: dict[str, Any] = {"_turn": self.turns}
+
+    def text(self, source: str, number: int, is_cython: bool) -> Text | None:
+        """A variant, or None if it does not compile."""
+        try:
+            return Text.of(source, str(Path("bug-bank", str(number), self.file)), is_cython, self.given)
+        except SyntaxError:
+            return None
+
+    def answer(self, text: Text | None, codes: list[CodeType] | None = None) -> int:
+        """The number of a variant's answer; -1 for none."""
+        self.turns.made = 0
+        try:
+            if text is None:
+                return -1
+            module = text.module(text.codes() if codes is None else codes)
+            seen = observe(self.finds(module), self.request["args"], self.request["kwargs"])
+        except Exception:  # then it is no module
+            return -1
+        if seen.raised:
+            seen.raised = replace(seen.raised, trace="")
+        return self.answers.add(seen)
+
+    def of_mutants(self, solution: Text, asked: dict[str, Any]) -> Iterator[int]:
+        """The answers of the mutants, in their order, as long as there is time."""
+        end, codes = time.process_time() + asked["seconds"], solution.codes()
+        for mutant in mutants(solution.tree, asked["solution"], asked["known"], asked["function"]):
+            if time.process_time() > end:
+                return
+            with mutant.made():
+                try:
+                    own = solution.code(mutant.statement)
+                except (SyntaxError, ValueError):  # such as a `break` that stands in no loop
+                    yield -1
+                    continue
+            yield self.answer(solution, [*codes[: mutant.statement], own, *codes[mutant.statement + 1 :]])
+
+
+def trial(
+    selection: Selection, exercise: Exercise, request: dict[str, Any], finds: Callable[[ModuleType], Callable[..., Any]]
+) -> dict[str, Any]:
+    """Make the call of a request on all variants that its ``trial`` names.
+
+    ``texts`` are pairs of a text and whether it is Cython; ``solution`` is changed at one place after the other, until
+    ``seconds`` of CPU time have passed.
+    """
+    asked = request["trial"]
+    trying = Trial(request, exercise.file, finds)
+    if exercise.is_cython:
+        student = load(selection, exercise, selection.mode)
+        trying.given |= namespace(constants(asked["solution"], student))
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        solution = trying.text(asked["solution"], -1, exercise.is_cython)
+        if solution is None:
+            return {"seen": [], "texts": [-1] * len(asked["texts"]), "mutants": []}
+        trying.answer(solution)
+        trying.turns.most = max(FEWEST_TURNS, MORE_TURNS * trying.turns.made)
+        texts = [
+            trying.answer(trying.text(source, i, is_cython)) for i, (source, is_cython) in enumerate(asked["texts"])
+        ]
+        slips = list(trying.of_mutants(solution, asked)) if asked["seconds"] else []
+    seen = [
+        (each.value, each.raised and tuple(vars(each.raised).values()), each.changed) for each in trying.answers.seen
+    ]
+    return {"seen": seen, "texts": texts, "mutants": slips}

@@ -1,0 +1,101 @@
+"""The slips that are made in a solution: which there are, what they say, and that the solution is as before."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from kuiper.course.interpreted import interpreted
+from kuiper.course.manifest import Exercise, read_syllabus
+from kuiper.course.material import CHECKOUT
+from kuiper.course.mutants import Mutant, mutants, names_in
+
+COMPLETE = [exercise for exercise in read_syllabus(CHECKOUT) if exercise.solution_file.is_file()]
+
+
+def slips(body: str, head: str = "def f(x, n):", known: str = "f x n out width height") -> dict[str, list[str]]:
+    """The bodies that the slips make of a function, under what they say."""
+    lines = [f"    {line}" for line in body.splitlines()]
+    text = "\n".join([head, "    # BEGIN SOLUTION", *lines, "    # END SOLUTION"])
+    tree = ast.parse(text)
+    found: dict[str, list[str]] = {}
+    for mutant in mutants(tree, text, known.split(), "f"):
+        with mutant.made():
+            found.setdefault(mutant.words, []).append(ast.unparse(tree.body[0]).partition("\n")[2])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("body", "words", "wrong"),
+    [
+        ("return x < n", "a comparison of `x` with `n` also holds where both sides are equal, and should not", "x <= n"),
+        ("return x + 1", "a term 1 is not added in what is returned", "return x"),
+        ("return (x - n) // 2", "a quotient is rounded up, and should be rounded down in what is returned", "-(-(x - n) // 2)"),
+        ("out = 0\nfor i in range(n):\n    out += x\nreturn out", "a loop up to `n` ends one turn too early", "range(0, n - 1)"),
+        ("out = 0\nfor i in x:\n    out += i\nreturn out", "`out` is set anew each time: `=` stands where an operation with `=` belongs", "out = i"),
+        ("if n < 0:\n    raise ValueError(n)\nreturn x", "a check is missing: nothing refuses the case about `n`", "pass"),
+        ("return max(x, n)", "`min` stands where `max` belongs in what is returned", "min(x, n)"),
+        ("return x.copy()", "a copy is missing in what is returned", "return x"),
+        ("return x.sum(axis=1)", "`axis` is one too small in what is returned", "axis=0"),
+        ("return n * 2 - x", "`x` and `n` are exchanged", "x * 2 - n"),
+        ("for i in x:\n    out = 0\n    out += i\nreturn out", "`out` is set once, before a loop, and not anew in each turn", "out = 0"),
+        ("for i, _ in enumerate(x):\n    n += i\nreturn n", "counting begins at 1 in the head of a loop", "enumerate(x, 1)"),
+    ],
+)  # fmt: skip
+def test_mutants_make_a_slip_and_say_it(body: str, words: str, wrong: str) -> None:
+    words = next((each for each in slips(body) if each.startswith(words) or words.startswith(each)), words)
+    assert any(wrong in text for text in slips(body)[words])
+
+
+def test_mutants_make_a_slip_at_all_places_of_one_kind() -> None:
+    both = [text for texts in slips("return x.height // 2, x.width // 2").values() for text in texts]
+    assert any("x.height / 2, x.width / 2" in text for text in both)
+
+
+def test_mutants_name_nothing_that_the_student_does_not_know() -> None:
+    words = " ".join(slips("secret = x + n\nreturn secret * hidden", known="x n"))
+    assert "`x`" in words
+    assert "secret" not in words
+    assert "hidden" not in words
+
+
+def test_mutants_leave_what_is_not_the_solution_alone() -> None:
+    text = "def f(x):\n    y = x + 1\n    # BEGIN SOLUTION\n    return y\n    # END SOLUTION\n"
+    assert {mutant.line for mutant in mutants(ast.parse(text), text, ["x"], "f")} == {4}
+
+
+def test_mutants_begin_with_the_function_that_fails_and_the_most_natural_slip() -> None:
+    text = "# BEGIN SOLUTION\ndef g(x):\n    return x < 1\ndef f(x):\n    return x > 1\n# END SOLUTION\n"
+    found = list(mutants(ast.parse(text), text, ["x"], "f"))
+    assert found[0].line == 5
+    ranks = [mutant.rank for mutant in found if mutant.line == 5]
+    assert ranks == sorted(ranks)
+
+
+def test_names_in_leaves_prose_out() -> None:
+    text = '"""The size of ``room``, in words."""\ntotal = 2  # of all\n'
+    assert names_in(text) == ["room", "total"]
+
+
+def parts_of(exercise: Exercise) -> tuple[ast.Module, list[Mutant]]:
+    text = exercise.solution_file.read_text(encoding="utf-8")
+    tree = interpreted(text) if exercise.is_cython else ast.parse(text)
+    return tree, list(mutants(tree, text, names_in(text), exercise.hints[0].function))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("exercise", COMPLETE, ids=lambda exercise: exercise.id)
+def test_mutants_of_a_solution_change_it_and_put_it_back(exercise: Exercise) -> None:
+    tree, found = parts_of(exercise)
+    before = ast.dump(tree)
+    assert len(found) > 50
+    unchanged = 0
+    for mutant in found:
+        statement = tree.body[mutant.statement]
+        whole = ast.dump(statement)
+        with mutant.made():
+            unchanged += ast.dump(statement) == whole
+        assert ast.dump(statement) == whole
+    assert ast.dump(tree) == before
+    assert unchanged == 0
