@@ -137,11 +137,13 @@ def _of_slice(node: ast.Subscript, index: ast.Slice, about: str) -> Iterator[Cha
             _indexed(node, ast.Slice(None, index.lower)),
         )
     if index.upper is not None and index.lower is None and index.step is None:
-        yield (
-            3,
-            f"the other part{about} is taken: what stands behind, not before",
-            _indexed(node, ast.Slice(index.upper, None)),
-        )
+        behind, last = ast.Slice(index.upper, None), ast.Slice(_negated(index.upper), None)
+        yield 3, f"the other part{about} is taken: what stands behind, not before", _indexed(node, behind)
+        yield 2, f"the last ones{about} are taken, where the first ones belong", _indexed(node, last)
+
+
+def _negated(bound: ast.expr) -> ast.UnaryOp:
+    return ast.UnaryOp(ast.USub(), bound)
 
 
 def _cut(node: ast.Subscript, index: ast.Slice, name: str, bound: ast.expr | None) -> ast.Subscript:

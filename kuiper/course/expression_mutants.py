@@ -177,13 +177,13 @@ def _left_out(op: type[ast.operator], gone: ast.expr, is_right: bool, voice: Voi
         return (
             f"a term{shown} is not subtracted{place}"
             if is_right
-            else f"what something{shown} is subtracted from is left out{place}"
+            else f"only what is to be subtracted is left of a difference{place}"
         )
     if op is ast.Mult:
         return f"a factor{shown} is left out{place}"
     if op in (ast.Div, ast.FloorDiv):
         return (
-            f"the division{voice.of('by', gone) or shown} is left out{place}"
+            f"the division{voice.of('by', gone) or (f' by{shown}' if shown else '')} is left out{place}"
             if is_right
             else f"only the divisor is left of a quotient{place}"
         )

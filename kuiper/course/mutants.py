@@ -121,7 +121,10 @@ def _of_function(number: int, function: ast.FunctionDef, lines: set[int], voice:
             if in_message or _is_made(part) or getattr(part, "lineno", node.lineno) not in lines:
                 continue
             shape = _shape(part)
+            before = ast.dump(part)
             for rank, words, new in changes(part, voice, Place(place, role), relatives):
+                if ast.dump(new) == before:  # such as two equal elements, exchanged
+                    continue
                 yield Mutant(number, node.lineno, rank, words, ((owner, key, new),), f"{shape} {_shape(new)} {rank}")
 
 
@@ -203,6 +206,8 @@ def _shape(node: Any) -> str:
         return " ".join(_shape(each) for each in node)
     if isinstance(node, ast.Name):
         return "?"
+    if isinstance(node, ast.Attribute):
+        return f"{_shape(node.value)}.?"
     if isinstance(node, ast.Constant):
         return repr(node.value) if not isinstance(node.value, int) else "0"
     if isinstance(node, ast.AST):

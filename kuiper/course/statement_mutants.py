@@ -40,7 +40,8 @@ def slips(body: list[ast.stmt], number: int, loops: Sequence[ast.stmt], voice: V
     elif isinstance(node, ast.Raise) and len(body) > 1:
         yield 1, "an error is not raised" + voice.of("about", node.exc), ((body, number, ast.Pass()),)
     elif isinstance(node, ast.Return) and node.value is not None:
-        for name in voice.names(node.value):
+        parts = [] if isinstance(node.value, ast.Name) else list(ast.walk(node.value))
+        for name in dict.fromkeys(part.id for part in parts if isinstance(part, ast.Name) and part.id in voice.known):
             yield 3, f"`{name}` is returned as it is", ((node, "value", ast.Name(name, ast.Load())),)
     yield from _of_order(body, number, voice)
 
@@ -147,11 +148,11 @@ def _of_order(body: list[ast.stmt], number: int, voice: Voice) -> Iterator[Slip]
             words = f"the last line in {voice.loop(node)} stands behind it, and is reached only once"
             yield (
                 2,
-                words + voice.of(": the one with", inside[-1]),
+                words + voice.of("about", inside[-1]),
                 ((node, "body", rest), (body, number, _block([node, inside[-1]]))),
             )
         if number + 1 < len(body) and isinstance(body[number + 1], (ast.Assign, ast.AugAssign, ast.Expr, ast.Return)):
-            words = f"the line behind {voice.loop(node)} stands in it{voice.of(': the one with', body[number + 1])}"
+            words = f"the line behind {voice.loop(node)} stands in it{voice.of('and is about', body[number + 1])}"
             yield 2, words, ((node, "body", [*node.body, body[number + 1]]), (body, number + 1, ast.Pass()))
         before = body[number - 1] if number else None
         if isinstance(before, ast.Assign):

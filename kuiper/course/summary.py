@@ -104,7 +104,10 @@ def likely(verdict: Verdict) -> str:
     """
     votes = Counter(when for outcome in verdict.outcomes for when in outcome.diagnosis)
     worst = verdict.worst
-    candidates = worst.diagnosis
+    lines_of = {when: line for outcome in verdict.outcomes for when, line in outcome.lines_of.items()}
+    # Slips that were found behind the failure shown explain it, too, and what the known mistakes do not.
+    behind = [when for outcome in verdict.outcomes for when in outcome.diagnosis if when not in worst.diagnosis]
+    candidates = [*dict.fromkeys(when for when in behind if lines_of.get(when))] or worst.diagnosis
     others = [
         outcome
         for outcome in verdict.outcomes
@@ -116,7 +119,7 @@ def likely(verdict: Verdict) -> str:
     left: dict[Any, str] = {}  # of slips in one line the most natural one says enough
     for when in candidates:
         if votes[when] == most:
-            left.setdefault(worst.lines_of.get(when) or when, when)
+            left.setdefault(lines_of.get(when) or when, when)
     return ", or when ".join([*left.values()][:2])
 
 

@@ -106,16 +106,22 @@ def test_likely_leaves_out_what_explains_one_failure_only(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("code", "words"),
     [
-        ("x + 2", "`+` stands where `*` belongs near 2"),
+        ("x + 2", "`+` stands where `*` belongs"),
         ("x * 3", "a number is one too large"),
         ("x", "a factor 2 is left out"),
         ("[y * 2 for y in [x]]", ""),
     ],
 )
 def test_slips_name_what_nobody_has_put_into_the_bank(tmp_path: Path, code: str, words: str) -> None:
-    named = likely(tmp_path, code, {"x is squared": "x * x"})
+    named = likely(tmp_path, code, {"nothing is taken": "0"})
     assert bool(named) == bool(words)
-    assert named.startswith(words.removesuffix(" near 2"))
+    assert named.startswith(words)
+
+
+@pytest.mark.thorough
+def test_slips_explain_what_a_known_mistake_does_only_by_chance(tmp_path: Path) -> None:
+    """The square of 3 is 9, as three times 3; a second number tells them apart."""
+    assert likely(tmp_path, "x * 3", {"x is squared": "x * x"}).startswith("a number is one too large")
 
 
 @pytest.mark.thorough

@@ -26,26 +26,43 @@ def slips(body: str, head: str = "def f(x, n):", known: str = "f x n out width h
     return found
 
 
+LOOP = "out = 0\nfor i in range(n):\n    out += x\nreturn out"
+
+
 @pytest.mark.parametrize(
     ("body", "words", "wrong"),
     [
-        ("return x < n", "a comparison of `x` with `n` also holds where both sides are equal, and should not", "x <= n"),
+        ("return x < n", "a comparison of `x` with `n` also holds where both sides are equal", "x <= n"),
         ("return x + 1", "a term 1 is not added in what is returned", "return x"),
-        ("return (x - n) // 2", "a quotient is rounded up, and should be rounded down in what is returned", "-(-(x - n) // 2)"),
-        ("out = 0\nfor i in range(n):\n    out += x\nreturn out", "a loop up to `n` ends one turn too early", "range(0, n - 1)"),
-        ("out = 0\nfor i in x:\n    out += i\nreturn out", "`out` is set anew each time: `=` stands where an operation with `=` belongs", "out = i"),
-        ("if n < 0:\n    raise ValueError(n)\nreturn x", "a check is missing: nothing refuses the case about `n`", "pass"),
+        ("return (x - n) // 2", "a quotient is rounded up, and should be rounded down", "-(-(x - n) // 2)"),
+        ("return x // 2", "the division by 2 is left out", "return x"),
+        (LOOP, "the loop over `n` ends one turn too early", "range(0, n - 1)"),
+        (LOOP, "the loop over `n` begins one turn too late", "range(0 + 1, n)"),
+        (LOOP, "`out` is set anew each time", "out = x"),
+        (LOOP, "the line behind the loop over `n` stands in it", "out += x\n        return out"),
+        (
+            "if n < 0:\n    raise ValueError(n)\nreturn x",
+            "a check is missing: nothing refuses the case about `n`",
+            "pass",
+        ),
+        ("if n < 0 and x:\n    n = 0\nreturn x", "a part of a condition is left out: the one about `n`", "if x:"),
         ("return max(x, n)", "`min` stands where `max` belongs in what is returned", "min(x, n)"),
         ("return x.copy()", "a copy is missing in what is returned", "return x"),
         ("return x.sum(axis=1)", "`axis` is one too small in what is returned", "axis=0"),
-        ("return n * 2 - x", "`x` and `n` are exchanged", "x * 2 - n"),
-        ("for i in x:\n    out = 0\n    out += i\nreturn out", "`out` is set once, before a loop, and not anew in each turn", "out = 0"),
-        ("for i, _ in enumerate(x):\n    n += i\nreturn n", "counting begins at 1 in the head of a loop", "enumerate(x, 1)"),
+        ("return x[:n]", "the last ones of `x` are taken, where the first ones belong", "x[-n:]"),
+        ("return n * 2 - x", "`n` and `x` are exchanged", "x * 2 - n"),
+        ("return n * 2 - x", "`n` is ignored", "0 * 2 - x"),
+        (
+            "for i in x:\n    out = 0\n    out += i\nreturn out",
+            "`out` is set once, before the loop over `x`",
+            "out = 0",
+        ),
+        ("for i, _ in enumerate(x):\n    n += i\nreturn n", "counting begins at 1", "enumerate(x, 1)"),
     ],
-)  # fmt: skip
+)
 def test_mutants_make_a_slip_and_say_it(body: str, words: str, wrong: str) -> None:
-    words = next((each for each in slips(body) if each.startswith(words) or words.startswith(each)), words)
-    assert any(wrong in text for text in slips(body)[words])
+    texts = [text for said, made in slips(body).items() if said.startswith(words) for text in made]
+    assert any(wrong in text for text in texts)
 
 
 def test_mutants_make_a_slip_at_all_places_of_one_kind() -> None:
