@@ -65,7 +65,7 @@ def constants(text: str, module: object) -> dict[str, int]:
     """The numbers that the C compiler knows and the text does not, as the student's own compiled module has them.
 
     >>> from types import SimpleNamespace
-    >>> found = constants("enum { STEP = SUMS * LANES };\nSTEP_SIZE = STEP\n", SimpleNamespace(STEP_SIZE=64))
+    >>> found = constants("STEP_SIZE = STEP  # enum { STEP = SUMS * LANES }", SimpleNamespace(STEP_SIZE=64))
     >>> found["STEP"], found["SUMS"] * found["LANES"]
     (64, 64)
     """

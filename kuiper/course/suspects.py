@@ -31,6 +31,9 @@ globals().update(namespace(constants({source!r}, load_pyx(Path({student!r}), Pat
 """
 
 
+MOST_FILES = 500  # of suspects that are kept for each course
+
+
 @dataclass(frozen=True)
 class Suspect:
     """A mistake: what it says (after "this is what you get when"), its text, and the line of the solution it is in.
@@ -57,10 +60,20 @@ class Suspect:
             source = exercise.solution_file.read_text(encoding="utf-8")
             text = HEADER.format(source=source, student=str(student), build=str(build)) + text
         name = hashlib.sha256(text.encode()).hexdigest()[:12]
-        path = folder_of_answers(root) / "bug-bank" / exercise.course.name / name / f"{exercise.solution_file.stem}.py"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        keep_text(path, text)
+        bank = folder_of_answers(root) / "bug-bank" / exercise.course.name / "suspects"
+        path = bank / f"{exercise.solution_file.stem}_{name}.py"
+        if not path.is_file():
+            bank.mkdir(parents=True, exist_ok=True)
+            _leave_room(bank)
+            keep_text(path, text)
         return path
+
+
+def _leave_room(folder: Path) -> None:
+    """Remove the files that were made first, if there are many."""
+    files = sorted(folder.glob("*.py"), key=lambda path: path.stat().st_mtime) if folder.is_dir() else []
+    for path in files[: max(len(files) - MOST_FILES, 0)]:
+        path.unlink(missing_ok=True)
 
 
 def known_mistakes(exercise: Exercise, function: str) -> list[Suspect]:
