@@ -1,0 +1,40 @@
+"""Mistakes that are not in the bank: they fit the exercises, and slips name some that nothing else does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kuiper.course.handout import start
+from kuiper.course.manifest import read_syllabus
+from kuiper.course.sync import generated_text
+from tests.courses.natural_mistakes import FOLDER, LIKELY, report, wrong_files
+
+SYLLABUS = read_syllabus(Path(__file__).parents[2])
+IDS = sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+@pytest.mark.parametrize("id_", IDS)
+def test_wrong_files_of_an_exercise_differ(id_: str) -> None:
+    exercise = SYLLABUS.exercise(id_)
+    texts = [text for _, text in wrong_files(exercise, generated_text(exercise))]
+    assert len(set(texts)) == len(texts) > 8
+
+
+@pytest.mark.parametrize(
+    ("id_", "did", "words"),
+    [
+        ("1.3", "left counted twice", "`left` stands where `right` belongs"),
+        ("1.3", "picture placed at bottom/right offsets", "`bottom` and `right` stand where `up` and `left` belong"),
+        ("2.7", "steps counted from 1", "counting begins at 1"),
+        ("3.3", "padding forgotten for rows", "a term with `padding_h` is not subtracted where `row` is computed"),
+        ("5.14", "= for +=", "`total` is set anew each time"),
+    ],
+)
+def test_a_natural_mistake_is_named_by_a_slip(tmp_path: Path, id_: str, did: str, words: str) -> None:
+    start(tmp_path / "class")
+    exercise = read_syllabus(tmp_path / "class").exercise(id_)
+    texts = dict(wrong_files(exercise, exercise.student_file.read_text(encoding="utf-8")))
+    exercise.student_file.write_text(texts[did], encoding="utf-8")
+    assert report(tmp_path / "class", exercise)[0].partition(LIKELY)[2].startswith(words)
