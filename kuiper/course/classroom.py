@@ -38,9 +38,9 @@ class Outcome:
     """How one test ended: "passed", "wrong", "unfinished", "not started", "blocked" or "skipped", and what to show.
 
     ``function`` is the one whose hints help; ``script`` is the call that failed, as Python, if somebody asked for it.
-    ``lines_of`` has the line of the solution for each diagnosis that is a slip in one line. ``is_known`` says that the
-    diagnosis is of the bank, or a slip; then ``cause`` is what most often is behind such an error, in case the mistake
-    is none of these.
+    ``lines_of`` has the line of the solution for each diagnosis that is a slip in one line. ``is_asked``: whether the
+    mistakes behind an earlier failure were tried on this one. ``is_known`` says that the diagnosis is of the bank, or a
+    slip; then ``cause`` is what most often is behind such an error, in case the mistake is none of these.
     """
 
     exercise: str
@@ -49,6 +49,7 @@ class Outcome:
     lines: list[str] = field(default_factory=list)
     diagnosis: list[str] = field(default_factory=list)
     lines_of: dict[str, int] = field(default_factory=dict)
+    is_asked: bool = False
     is_known: bool = False
     cause: str = ""
     function: str = ""

@@ -17,7 +17,7 @@ from kuiper.course.call_script import call_script
 from kuiper.course.causes import certain_cause, typical_cause
 from kuiper.course.classroom import Outcome, UndoneError, does_not_compile, failing_function
 from kuiper.course.compile_errors import shown
-from kuiper.course.diagnosis import MOST_PASSED, MOST_TESTS, Failed, Passed, alike, passing, run_on, slips
+from kuiper.course.diagnosis import MOST_PASSED, MOST_TESTS, Failed, Passed, alike, is_diagnosed, passing, run_on, slips
 from kuiper.course.errors import CourseError
 from kuiper.course.patience import told_if_slow
 from kuiper.course.places import folder
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from kuiper.course.bugs import Bug
     from kuiper.course.manifest import Exercise
     from kuiper.course.suspects import Suspect
+
+
+MOST_ASKED = 4  # suspects that are asked about tests behind the failure that pass: more are told apart by what fails
 
 
 class RunningPlugin:
@@ -87,7 +90,9 @@ class RunningPlugin:
         error = self.errors.pop(item.nodeid, error)
         outcome = self.selection.classroom(exercise).judge(exercise, item.name, error)
         if outcome.verdict == "wrong" and error is not None and self._may_diagnose:
+            asked = self.diagnosed[exercise.id]
             outcome.diagnosis = self._diagnose(exercise, item, error, outcome.function)
+            outcome.is_asked = self.diagnosed[exercise.id] > asked
             outcome.is_known = bool(self.candidates.get(exercise.id))
             outcome.lines_of = {suspect.when: suspect.line for suspect in self.candidates.get(exercise.id, [])}
             if outcome.is_known:
@@ -160,11 +165,11 @@ class RunningPlugin:
             return [suspect.when for suspect in found] or [*filter(None, [typical_cause(error)])]
         if function != self.functions[exercise.id]:
             return []
-        self.diagnosed[exercise.id] += 1
-        if self.diagnosed[exercise.id] >= MOST_TESTS:
+        if self.diagnosed[exercise.id] + 1 >= MOST_TESTS or not is_diagnosed(item, error):
             return []
+        self.diagnosed[exercise.id] += 1
         found = alike(classroom, exercise, left, item, error)
-        if left and not found and exercise.id in self.shown and not does_not_compile(error):
+        if left and not found and exercise.id in self.shown and self.diagnosed[exercise.id] == 1:
             first = self.shown.pop(exercise.id)  # the known mistake has met the student by chance: is it a slip?
             found = [
                 each
@@ -193,7 +198,7 @@ class RunningPlugin:
         kept = self.passed.setdefault(exercise.id, [])
         kept.append(Passed.of(item))
         left = self.candidates.get(exercise.id, [])
-        if len(left) < 2 or len(kept) > MOST_PASSED:
+        if not 1 < len(left) <= MOST_ASKED or len(kept) > MOST_PASSED:
             return []
         return [each.when for each in passing(self.selection.classroom(exercise), exercise, left, kept[-1:])]
 

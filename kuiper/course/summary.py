@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from kuiper.course.classroom import NO_MODULE, Classroom, Outcome, blocked_by, hole
 from kuiper.course.compile_errors import shown
-from kuiper.course.diagnosis import MOST_TESTS
 from kuiper.course.handout_record import changed_files
 from kuiper.course.manifest import test_files
 from kuiper.course.progress import bars, next_exercise
@@ -100,19 +99,20 @@ def _tail(classroom: Classroom, verdict: Verdict, hint: int) -> list[str]:
 def likely(verdict: Verdict) -> str:
     """The mistakes that explain the failure shown, and of these the ones that explain most of the others too.
 
-    A known mistake that explains none of several other failures of its function has only met the student by chance.
+    A known mistake that explains none of several other failures of its function has only met the student by chance. A
+    slip that was found behind the failure shown explains it, too, and what the known mistakes do not.
     """
     votes = Counter(when for outcome in verdict.outcomes for when in outcome.diagnosis)
     worst = verdict.worst
+    others = [outcome for outcome in verdict.outcomes if outcome.is_asked]
     lines_of = {when: line for outcome in verdict.outcomes for when, line in outcome.lines_of.items()}
-    # Slips that were found behind the failure shown explain it, too, and what the known mistakes do not.
-    behind = [when for outcome in verdict.outcomes for when in outcome.diagnosis if when not in worst.diagnosis]
-    candidates = [*dict.fromkeys(when for when in behind if lines_of.get(when))] or worst.diagnosis
-    others = [
-        outcome
-        for outcome in verdict.outcomes
-        if outcome.verdict == "wrong" and outcome is not worst and outcome.function == worst.function
-    ][: MOST_TESTS - 1]
+    slips = [when for when in votes if lines_of.get(when) and _explains(when, others)]
+    known = [when for when in worst.diagnosis if not lines_of.get(when)]
+    if known and not all(any(when in outcome.diagnosis for when in slips) for outcome in others):
+        slips = []
+    candidates = slips or known
+    if not candidates and worst.diagnosis:
+        return worst.cause
     if worst.is_known and len(others) > 1 and not any(outcome.diagnosis for outcome in others):
         return worst.cause
     most = max((votes[when] for when in candidates), default=0)
@@ -121,6 +121,11 @@ def likely(verdict: Verdict) -> str:
         if votes[when] == most:
             left.setdefault(lines_of.get(when) or when, when)
     return ", or when ".join([*left.values()][:2])
+
+
+def _explains(when: str, others: Sequence[Outcome]) -> bool:
+    """Whether a slip is behind most of the other failures: one of so many meets a student by chance sooner or later."""
+    return 4 * sum(when in outcome.diagnosis for outcome in others) >= 3 * len(others)
 
 
 def ending(classroom: Classroom, found: Sequence[Verdict]) -> list[str]:
