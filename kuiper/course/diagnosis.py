@@ -62,27 +62,6 @@ class Passed:
         return _run(self.body, self.arguments, impl) is None
 
 
-@dataclass(frozen=True)
-class Failed:
-    """A test that the student's code fails, what it was given, and how it failed."""
-
-    test: Passed
-    error: BaseException
-
-    @classmethod
-    def of(cls, item: pytest.Function, error: BaseException) -> Failed:
-        """A test that has just run."""
-        return cls(Passed.of(item), error)
-
-    def fits(self, classroom: Classroom, exercise: Exercise, suspect: Suspect) -> bool:
-        """Whether it fails in the same way on a suspect."""
-        error = self.error
-        if hasattr(self.test.body, "hypothesis") or not isinstance(error, (Mismatch, StudentError)):
-            return False
-        other = _run(self.test.body, self.test.arguments, _implementation(classroom, exercise, suspect))
-        return likeness(error, other) == Likeness.EXACT
-
-
 def alike(
     classroom: Classroom,
     exercise: Exercise,

@@ -17,7 +17,7 @@ from kuiper.course.call_script import call_script
 from kuiper.course.causes import certain_cause, typical_cause
 from kuiper.course.classroom import Outcome, UndoneError, does_not_compile, failing_function
 from kuiper.course.compile_errors import shown
-from kuiper.course.diagnosis import MOST_PASSED, MOST_TESTS, Failed, Passed, alike, is_diagnosed, passing, run_on, slips
+from kuiper.course.diagnosis import MOST_PASSED, MOST_TESTS, Passed, alike, is_diagnosed, passing, run_on, slips
 from kuiper.course.errors import CourseError
 from kuiper.course.patience import told_if_slow
 from kuiper.course.places import folder
@@ -46,7 +46,6 @@ class RunningPlugin:
         self.diagnosed: Counter[str] = Counter()
         self.candidates: dict[str, list[Suspect]] = {}
         self.functions: dict[str, str] = {}
-        self.shown: dict[str, Failed] = {}
         self.passed: dict[str, list[Passed]] = {}
         self.catches: list[tuple[str, str, str, str]] = []
         path = config.getoption("--catchers")
@@ -161,7 +160,6 @@ class RunningPlugin:
                 passed = self.passed.pop(exercise.id, [])[-MOST_PASSED:]
                 found = self._suspects(exercise, item, error, function, passed)
             self.candidates[exercise.id], self.functions[exercise.id] = found, function
-            self.shown[exercise.id] = Failed.of(item, error)
             return [suspect.when for suspect in found] or [*filter(None, [typical_cause(error)])]
         if function != self.functions[exercise.id]:
             return []
@@ -169,14 +167,6 @@ class RunningPlugin:
             return []
         self.diagnosed[exercise.id] += 1
         found = alike(classroom, exercise, left, item, error)
-        if left and not found and exercise.id in self.shown and self.diagnosed[exercise.id] == 1:
-            first = self.shown.pop(exercise.id)  # the known mistake has met the student by chance: is it a slip?
-            found = [
-                each
-                for each in slips(classroom, exercise, function, item, error)
-                if first.fits(classroom, exercise, each)
-            ]
-            self.candidates[exercise.id] = found or left
         return [suspect.when for suspect in found]
 
     def _suspects(

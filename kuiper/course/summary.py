@@ -99,8 +99,8 @@ def _tail(classroom: Classroom, verdict: Verdict, hint: int) -> list[str]:
 def likely(verdict: Verdict) -> str:
     """The mistakes that explain the failure shown, and of these the ones that explain most of the others too.
 
-    A known mistake that explains none of several other failures of its function has only met the student by chance. A
-    slip that was found behind the failure shown explains it, too, and what the known mistakes do not.
+    A known mistake that explains none of several other failures of its function has only met the student by chance, and
+    so has a slip that does not explain most of them.
     """
     votes = Counter(when for outcome in verdict.outcomes for when in outcome.diagnosis)
     worst = verdict.worst
@@ -108,9 +108,7 @@ def likely(verdict: Verdict) -> str:
     lines_of = {when: line for outcome in verdict.outcomes for when, line in outcome.lines_of.items()}
     slips = [when for when in votes if lines_of.get(when) and _explains(when, others)]
     known = [when for when in worst.diagnosis if not lines_of.get(when)]
-    if known and not all(any(when in outcome.diagnosis for when in slips) for outcome in others):
-        slips = []
-    candidates = slips or known
+    candidates = known or slips
     if not candidates and worst.diagnosis:
         return worst.cause
     if worst.is_known and len(others) > 1 and not any(outcome.diagnosis for outcome in others):

@@ -119,12 +119,6 @@ def test_slips_name_what_nobody_has_put_into_the_bank(tmp_path: Path, code: str,
 
 
 @pytest.mark.thorough
-def test_slips_explain_what_a_known_mistake_does_only_by_chance(tmp_path: Path) -> None:
-    """The square of 3 is 9, as three times 3; a second number tells them apart."""
-    assert likely(tmp_path, "x * 3", {"x is squared": "x * x"}).startswith("a number is one too large")
-
-
-@pytest.mark.thorough
 def test_slips_come_behind_known_mistakes(tmp_path: Path) -> None:
     assert likely(tmp_path, "x * 3", {"three is taken for two": "x * 3"}) == "three is taken for two"
 
