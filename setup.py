@@ -14,8 +14,8 @@ Each of these builds has a folder of its own below ``build/``, so that going fro
 the one that was built last lies beside the sources. The flags that were really used are written to
 ``kuiper/_build_config.py`` and shown by ``kuiper doctor``.
 
-All cores compile, whoever asks (``pip install``, ``pip install -e`` or ``setup.py build_ext --inplace``), and what is
-there already is not compiled again: by its content (``packaging/stamps.py``), whatever the dates of a copy say.
+All cores compile in ``pip install``, ``pip install -e`` and ``setup.py build_ext --inplace``. What is there already
+is not compiled again: by its content (``packaging/stamps.py``), whatever the dates of a copy say.
 """
 
 from __future__ import annotations
@@ -539,7 +539,7 @@ if __name__ == "__main__":  # Cython's processes import this file too where they
     check_levels()
     check_numpy()
     modules = to_c(extensions())
-    # pip asks here what it must install for the build. Whoever calls setup.py is told what to install instead.
+    # pip asks here what it must install for the build. Anyone who calls setup.py is told what to install instead.
     setup(
         setup_requires=["ziglang"] if WITH_PIP and COMPILER is None and not os.environ.get("CC") else [],
         ext_modules=[*modules, *at_higher_levels(modules)],

@@ -24,6 +24,6 @@ def keep(note: Path, origin: Mapping[str, Any], write: Callable[[], None]) -> No
     if note.exists() and json.loads(note.read_text(encoding="utf-8")) == origin:
         return
     note.parent.mkdir(parents=True, exist_ok=True)
-    note.unlink(missing_ok=True)  # whoever is interrupted leaves files without a note
+    note.unlink(missing_ok=True)  # anyone who is interrupted leaves files without a note
     write()
     note.write_text(json.dumps(origin, indent=1), encoding="utf-8")

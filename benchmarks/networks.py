@@ -25,7 +25,7 @@ MODELS = (*CONVOLUTIONAL, *TRANSFORMERS)
 class Network:
     """The module that defines it, and its input for one image or text.
 
-    ``ids`` is the number of different whole numbers in an input of token ids; 0 for images, which are normal numbers.
+    ``ids`` is the number of different integers in an input of token ids; 0 for images, which are normal numbers.
     """
 
     module: str
@@ -62,7 +62,7 @@ def build(name: str, seed: int) -> nn.Module:
 
 
 def example_input(name: str, batch: int, seed: int) -> torch.Tensor:
-    """An input for so many images or texts, drawn from ``seed``."""
+    """An input for this many images or texts, drawn from ``seed``."""
     import torch
 
     network = NETWORKS[name]

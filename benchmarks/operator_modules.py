@@ -1,7 +1,7 @@
 """Small PyTorch modules around operators that no convolutional network of the comparison has, and inputs for them.
 
 Recurrent networks, sampling at any points, and what stands behind the last convolution of a detector or a recogniser:
-it works with whole numbers (topk, gather, where).
+it works with integers (topk, gather, where).
 """
 
 from __future__ import annotations

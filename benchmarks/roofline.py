@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 INK = "#808890"  # readable on white and on black, as are the colours of the points
 COLOURS = ("#3d8fd9", "#e0822f", "#33a06f", "#c765c0", "#d9534f", "#a08a2c", "#2fa7b5", "#8b7be0")
-LARGEST_POINT = 400.0  # square points of ink for the operator that takes longest
+MAX_POINT = 400.0  # square points of ink for the operator that takes longest
 
 
 @dataclass(frozen=True)
 class Roofs:
-    """What the machine can do with so many threads: GFLOP/s and GB/s."""
+    """What the machine can do with this many threads: GFLOP/s and GB/s."""
 
     threads: int
     peak: float
@@ -137,7 +137,7 @@ def draw_points(axes: Any, points: list[Point]) -> None:
         axes.scatter(
             [point.cost.intensity for point in own],
             [point.gflops for point in own],
-            [max(LARGEST_POINT * point.microseconds / longest, 12) for point in own],
+            [max(MAX_POINT * point.microseconds / longest, 12) for point in own],
             color=colour,
             alpha=0.7,
             linewidths=0,

@@ -2,7 +2,7 @@
 
 Writing one text is bound by memory: each token takes all weights once. Reading a prompt is bound by arithmetic. Both
 limits are measured, too. Every peer has a process of its own, and they take turns; one that is not installed, or has no
-weights of so many bits, is left out with a line that says so. Every result is also written as JSON.
+weights of this many bits, is left out with a line that says so. Every result is also written as JSON.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ class LimitSamples:
 def measure_setting(
     results: TextResults, files: TextFiles, bits: int, threads: int, arguments: argparse.Namespace
 ) -> None:
-    """All peers with weights of so many bits; written to the file as soon as they are done."""
+    """All peers with weights of this many bits; written to the file as soon as they are done."""
     samples = {peer: Samples(reason_to_leave_out(peer, bits)) for peer in arguments.peers}
     best = LimitSamples()
     for _ in range(1 if arguments.quick else ROUNDS):
@@ -211,7 +211,7 @@ def measure_round(
 
 
 def reason_to_leave_out(peer: str, bits: int) -> str:
-    """Why a peer cannot have weights of so many bits here; nothing if it can."""
+    """Why a peer cannot have weights of this many bits here; nothing if it can."""
     missing = [package for package in PEERS[peer].packages if importlib.util.find_spec(package) is None]
     if missing:
         return f"no module {', '.join(missing)}"

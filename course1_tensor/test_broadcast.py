@@ -29,7 +29,7 @@ def floats(values):
 
 
 def numbered(shape, first=1):
-    """Whole numbers under a shape."""
+    """Integers under a shape."""
     return np.arange(first, first + math.prod(shape), dtype=np.float32).reshape(shape)
 
 

@@ -24,7 +24,7 @@ def all_typed(impl, type_name, texts):
 @pytest.mark.parametrize(
     ("text", "value"), [("64", 64), ("0", 0), ("-3", -3), ("2147483647", 2147483647), ("007", 7), ("-0", 0)]
 )
-def test_whole_number(impl, text, value):
+def test_integer(impl, text, value):
     calling(typed, impl, text).gives(("INT", value))
 
 
@@ -99,7 +99,7 @@ def test_percent_sign_makes_a_string(impl, text):
     calling(typed, impl, text).gives(("STRING", text))
 
 
-def test_list_of_whole_numbers(impl):
+def test_list_of_integers(impl):
     calling(typed, impl, "(2,-1,30)").gives(("INT_LIST", [2, -1, 30]))
     calling(typed, impl, "[4,5]").gives(("INT_LIST", [4, 5]))
 
@@ -195,7 +195,7 @@ def test_no_params(impl):
 
 
 @given(values=st.lists(st.integers(-(10**9), 10**9), min_size=1, max_size=5))
-def test_any_whole_numbers(impl, values):
+def test_any_integers(impl, values):
     calling(typed, impl, f"({','.join(map(str, values))})").gives(("INT_LIST", values))
 
 

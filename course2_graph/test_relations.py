@@ -312,7 +312,7 @@ def test_any_graph(impl, data):
 
 
 def effort(impl, count):
-    """The lines of Python that run until so many operators in a row are connected, and how many for four times as many."""
+    """The lines of Python that run until this many operators in a row are connected, and how many for four times as many."""
     import sys
 
     from kuiper.course import load_exercise

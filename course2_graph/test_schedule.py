@@ -120,7 +120,7 @@ def test_long_chain(impl, function):
 
 
 def long_chain(impl, function, length):
-    """The order of a chain of so many operators."""
+    """The order of a chain of this many operators."""
     from itertools import pairwise
 
     from kuiper.graph.pnnx import DataType
@@ -134,7 +134,7 @@ def long_chain(impl, function, length):
 
 
 def growth(impl, function, shape, count):
-    """The lines of Python that run until the order of so many operators is known, and of four times as many."""
+    """The lines of Python that run until the order of this many operators is known, and of four times as many."""
     import sys
 
     from kuiper.graph.pnnx import DataType

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kuiper.course import calling
-from kuiper.layers.reference import adaptive_pooling as twin
+from kuiper.layers.reference import adaptive_pooling as reference
 
 
 def picture(*rows):
@@ -124,7 +124,7 @@ def test_sums_of_other_windows_leave_no_trace(impl):
 
 def test_gaps_in_memory(impl):
     x = np.arange(2 * 2 * 6 * 8, dtype=np.float32).reshape(2, 2, 6, 8)[:, ::-1, ::2, ::2]
-    expected = twin.adaptive_average(np.ascontiguousarray(x).reshape(4, 3, 4), (2, 3)).reshape(2, 2, 2, 3)
+    expected = reference.adaptive_average(np.ascontiguousarray(x).reshape(4, 3, 4), (2, 3)).reshape(2, 2, 2, 3)
     calling(impl.adaptive_avg_pool2d, x, (2, 3)).gives(expected, tolerance=1e-6)
     calling(impl.adaptive_avg_pool2d, np.asfortranarray(x), (2, 3)).gives(expected, tolerance=1e-6)
 
@@ -183,5 +183,5 @@ def test_as_the_definition(impl, data):
     )
     random = np.random.default_rng(data.draw(st.integers(0, 99), label="seed"))
     x = random.normal(size=(n, c, h, w)).astype(np.float32)
-    expected = twin.adaptive_average(x.reshape(n * c, h, w), (out_h, out_w)).reshape(n, c, out_h, out_w)
+    expected = reference.adaptive_average(x.reshape(n * c, h, w), (out_h, out_w)).reshape(n, c, out_h, out_w)
     calling(impl.adaptive_avg_pool2d, x, (out_h, out_w)).gives(expected, tolerance=1e-6)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kuiper.course import calling
-from kuiper.layers.reference import conv2d as twin
+from kuiper.layers.reference import conv2d as reference
 from kuiper.layers.window import Window
 
 
@@ -192,7 +192,7 @@ def test_conv_and_batch_norm_as_one(impl, data):
     mean, gamma, beta = draw(3 * groups), draw(3 * groups), draw(3 * groups)
     var, eps = draw(3 * groups) ** 2 + np.float32(0.25), data.draw(st.sampled_from([1e-5, 1e-3, 0.5]), label="eps")
     window = Window((2, 3), (1, 2), (0, 1), (0, 1), (1, 1))
-    before = twin.conv2d(x, weight, bias, window, groups).astype(np.float64)
+    before = reference.conv2d(x, weight, bias, window, groups).astype(np.float64)
     shape = (1, -1, 1, 1)
     root = np.sqrt(var.astype(np.float64) + eps).reshape(shape)
     expected = (before - mean.reshape(shape)) / root * gamma.reshape(shape) + beta.reshape(shape)
@@ -201,9 +201,9 @@ def test_conv_and_batch_norm_as_one(impl, data):
 
 def convolved(impl, x, weight, bias, settings, groups):
     """The engine's plain convolution with your weight and bias."""
-    from kuiper.layers.reference import conv2d as twin
+    from kuiper.layers.reference import conv2d as reference
     from kuiper.layers.window import Window
 
     weight, bias = impl.fold_batch_norm(weight, bias, *settings)
     window = Window((2, 3), (1, 2), (0, 1), (0, 1), (1, 1))
-    return np.asarray(twin.conv2d(x, weight, bias, window, groups), np.float64)
+    return np.asarray(reference.conv2d(x, weight, bias, window, groups), np.float64)

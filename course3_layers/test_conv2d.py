@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kuiper.course import calling
-from kuiper.layers.reference import conv2d as twin
+from kuiper.layers.reference import conv2d as reference
 from kuiper.layers.window import Window
 
 
@@ -139,7 +139,7 @@ def test_depthwise(impl):
 def test_one_number_for_each_setting(impl):
     """Everything at once, each setting other than all the others: computed by the definition, in seven loops."""
     x, weight, bias = counting(2, 4, 7, 9, start=-200), counting(6, 2, 2, 3, start=-30), counting(6, start=-2)
-    expected = twin.conv2d(x, weight, bias, Window((2, 3), (3, 2), (1, 4), (1, 4), (4, 3)), 2)
+    expected = reference.conv2d(x, weight, bias, Window((2, 3), (3, 2), (1, 4), (1, 4), (4, 3)), 2)
     calling(impl.conv2d, x, weight, bias, (3, 2), (1, 4), (4, 3), 2).gives(expected)
 
 
@@ -174,7 +174,7 @@ def test_kernel_of_one_pixel_has_no_dilation(impl):
 def test_many_channels(impl):
     x, weight = counting(1, 40, 2, 3, start=-100), counting(30, 20, 1, 2, start=-500)
     bias = counting(30, start=-9)
-    expected = twin.conv2d(x, weight, bias, Window((1, 2), (1, 1), (0, 0), (0, 0), (1, 1)), 2)
+    expected = reference.conv2d(x, weight, bias, Window((1, 2), (1, 1), (0, 0), (0, 0), (1, 1)), 2)
     calling(impl.conv2d, x, weight, bias, groups=2).gives(expected)
 
 
@@ -185,7 +185,7 @@ def mirrored(impl, x, weight):
 
 def test_column_major_arrays(impl):
     x, weight = counting(2, 4, 3, 4, start=-30), counting(4, 2, 2, 3, start=-9)
-    expected = twin.conv2d(x, weight, np.zeros(4, np.float32), Window((2, 3), (1, 1), (0, 0), (0, 0), (1, 1)), 2)
+    expected = reference.conv2d(x, weight, np.zeros(4, np.float32), Window((2, 3), (1, 1), (0, 0), (0, 0), (1, 1)), 2)
     calling(impl.conv2d, np.asfortranarray(x), np.asfortranarray(weight), groups=2).gives(expected)
 
 
@@ -245,5 +245,5 @@ def test_as_the_definition(impl, data):
     x = random.integers(-9, 9, (n, groups * depth, h, w)).astype(np.float32)
     weight = random.integers(-9, 9, (groups * part, depth, *kernel)).astype(np.float32)
     bias = random.integers(-9, 9, groups * part).astype(np.float32) if data.draw(st.booleans(), label="bias") else None
-    expected = twin.conv2d(x, weight, bias, window, groups)
+    expected = reference.conv2d(x, weight, bias, window, groups)
     calling(impl.conv2d, x, weight, bias, stride, padding, dilation, groups).gives(expected)

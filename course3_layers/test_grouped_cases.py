@@ -7,7 +7,7 @@ import pytest
 
 from kuiper.course import calling, same
 
-MOST_CASES, MOST_NUMBERS = 6, 60
+MAX_CASES, MAX_NUMBERS = 6, 60
 
 # What the convolution of image i does for kernel j of group g (s has the sizes): which ``image`` it reads, as which
 # ``group`` it acts, which ``source`` channel its weight c meets, by which ``factor``, whose ``kernel`` it uses, to
@@ -109,7 +109,7 @@ def is_sound(case):
 
 def is_small(case):
     """No array of the case is too large for pen and paper."""
-    return all(array.size <= MOST_NUMBERS for array in case if isinstance(array, np.ndarray))
+    return all(array.size <= MAX_NUMBERS for array in case if isinstance(array, np.ndarray))
 
 
 def counts(case):
@@ -122,7 +122,7 @@ def test_list_of_cases(impl):
 
 
 def test_one_to_six_cases(impl):
-    same("between one and six cases", 1 <= len(impl.cases()) <= MOST_CASES, True)
+    same("between one and six cases", 1 <= len(impl.cases()) <= MAX_CASES, True)
 
 
 @pytest.mark.parametrize("rule", SHAPES)
@@ -133,7 +133,7 @@ def test_shapes(impl, rule):
 
 def test_small_arrays(impl):
     large = (i for i, case in enumerate(cases_of(impl)) if not is_small(case))
-    same(f"the first of your cases with an array of more than {MOST_NUMBERS} numbers", next(large, None), None)
+    same(f"the first of your cases with an array of more than {MAX_NUMBERS} numbers", next(large, None), None)
 
 
 def test_expected_is_right(impl):
@@ -147,6 +147,6 @@ def test_expected_is_right(impl):
 @pytest.mark.parametrize("name", BROKEN)
 def test_finds_out_that(impl, name):
     # Every test asks for the cases anew. What is not allowed does not count in this one either.
-    counted = [case for case in cases_of(impl)[:MOST_CASES] if counts(case)]
+    counted = [case for case in cases_of(impl)[:MAX_CASES] if counts(case)]
     noticed = any(not np.array_equal(case[4], convolve(case, **BROKEN[name])) for case in counted)
     same(f"one of your (right) cases notices that {name}", noticed, True)

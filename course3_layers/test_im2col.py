@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kuiper.course import calling
-from kuiper.layers.reference import im2col as twin
+from kuiper.layers.reference import im2col as reference
 from kuiper.layers.window import Window
 
 ABC = [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
@@ -143,7 +143,7 @@ def test_as_the_definition(impl, data):
     window = Window(kernel, stride, padding, padding, dilation)
     h, w = (max(1, window.span[axis] - 2 * padding[axis]) + spare[axis] for axis in (0, 1))
     x = np.arange(-4, c * h * w - 4, dtype=np.float32).reshape(c, h, w) + np.float32(0.5)
-    columns = twin.im2col(x, window)
+    columns = reference.im2col(x, window)
     expected = columns.reshape(len(columns), -1)
     calling(columns_of, impl, x, columns.shape[1:], kernel, stride, padding, dilation).gives(expected)
 

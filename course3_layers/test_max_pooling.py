@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kuiper.course import calling
-from kuiper.layers.reference import max_pooling as twin
+from kuiper.layers.reference import max_pooling as reference
 from kuiper.layers.window import Window
 
 
@@ -129,7 +129,7 @@ def test_numbers_of_any_size(impl):
 
 def test_large_kernel_and_padding(impl):
     x = np.random.default_rng(6).permutation(63).astype(np.float32).reshape(1, 1, 7, 9) - 100
-    expected, _ = twin.max_pool(x[0], Window((6, 5), (4, 2), (3, 2)))
+    expected, _ = reference.max_pool(x[0], Window((6, 5), (4, 2), (3, 2)))
     calling(pool, impl, x, (1, *expected.shape), (6, 5), (4, 2), (3, 2)).gives(expected[None])
 
 
@@ -167,7 +167,7 @@ def test_as_the_definition(impl, data):
     padding = tuple(data.draw(st.integers(0, size // 2), label="padding") for size in kernel)
     random = np.random.default_rng(data.draw(st.integers(0, 99), label="seed"))
     x = random.integers(-50, -1, (n, c, h, w)).astype(np.float32) / 2
-    expected, _ = twin.max_pool(x.reshape(n * c, h, w), Window(kernel, stride, padding))
+    expected, _ = reference.max_pool(x.reshape(n * c, h, w), Window(kernel, stride, padding))
     shape = (n, c, *expected.shape[1:])
     calling(pool, impl, x, shape, kernel, stride, padding).gives(expected.reshape(shape))
 

@@ -1,4 +1,4 @@
-"""Exercise 3.13. Whole numbers, so that no order of the additions changes a digit."""
+"""Exercise 3.13. Integers, so that no order of the additions changes a digit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kuiper.layers.window import Window
 
 
 def whole(*shape, seed=1):
-    """Small whole numbers in no order that a wrong place could meet again."""
+    """Small integers in no order that a wrong place could meet again."""
     return np.random.default_rng(seed).integers(-3, 4, shape).astype(np.float32)
 
 
@@ -123,7 +123,7 @@ def test_conv2d_as_the_plain_sum(impl, shape, kernels, settings):
 
 
 def plainly(x, weight, bias, stride, padding, dilation, groups):
-    """The naive twin of kuiper's convolution: the formula, pixel by pixel."""
+    """The reference implementation of kuiper's convolution: the formula, pixel by pixel."""
     window = Window(weight.shape[2:], stride, padding, padding, dilation)
     return plain_conv2d(x, weight, bias, window, groups).astype(np.float32)
 
@@ -159,7 +159,7 @@ def test_winograd_with_bias(impl):
     ],
 )
 def test_winograd_as_the_plain_sum(impl, shape, out_c, padding):
-    """Weights are multiples of 4, so that all quarters in the transform are whole numbers."""
+    """Weights are multiples of 4, so that all quarters in the transform are integers."""
     x, weight, bias = whole(*shape), 4 * whole(out_c, shape[1], 3, 3, seed=2), counting(out_c)
     wanted = plainly(x, weight, bias, (1, 1), padding, (1, 1), 1)
     calling(impl.winograd, x, weight, bias, padding).gives(wanted)

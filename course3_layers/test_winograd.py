@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kuiper.course import calling
-from kuiper.layers.reference import conv2d as twin
+from kuiper.layers.reference import conv2d as reference
 from kuiper.layers.window import Window
 
 
@@ -27,7 +27,9 @@ KERNEL = array([[[[1, 0, 0], [0, 0, 10], [0, 100, 0]]]])  # the sum shows in its
 def direct(x, weight, bias, padding):
     """The plain convolution, by its definition."""
     zeros = np.zeros(len(weight), np.float32)
-    return twin.conv2d(x, weight, zeros if bias is None else bias, Window((3, 3), (1, 1), padding, padding, (1, 1)), 1)
+    return reference.conv2d(
+        x, weight, zeros if bias is None else bias, Window((3, 3), (1, 1), padding, padding, (1, 1)), 1
+    )
 
 
 def test_transform_filters(impl):

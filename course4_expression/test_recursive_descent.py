@@ -120,7 +120,7 @@ def test_wrong_number_of_arguments(impl, text, name):
 
 
 def effort(impl, text, count):
-    """The lines of Python that run until so many calls within each other are read, and for four times as many."""
+    """The lines of Python that run until this many calls within each other are read, and for four times as many."""
     import sys
 
     def steps(count):

@@ -48,7 +48,7 @@ def test_sin_of_whole_numbers_is_float32(impl, dtype):
     calling(impl.sin, np.array([[0], [1]], dtype)).gives(floats([[0], [0.84147098]]), tolerance=1e-6)
 
 
-def test_sin_of_large_whole_numbers(impl):
+def test_sin_of_large_integers(impl):
     calling(impl.sin, np.array([100, -7])).gives(floats([math.sin(100), math.sin(-7)]), tolerance=1e-6)
 
 

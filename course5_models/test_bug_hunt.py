@@ -19,7 +19,7 @@ from kuiper.course.manifest import read_syllabus
 from kuiper.course.selection import Selection, selected
 
 LARGEST = 20
-MOST_WORK = 5_000_000  # multiplications for one case, whatever a bug makes of stride, padding and dilation
+MAX_WORK = 5_000_000  # multiplications for one case, whatever a bug makes of stride, padding and dilation
 
 
 @cache
@@ -81,7 +81,7 @@ def complaint(case):
         return f"has a stride, padding or dilation that is no pair of numbers up to {LARGEST}"
     if not (type(groups) is int and 1 <= groups <= LARGEST):
         return f"has groups {groups!r}"
-    return "" if work(case) <= MOST_WORK else f"is too much work: more than {MOST_WORK} multiplications"
+    return "" if work(case) <= MAX_WORK else f"is too much work: more than {MAX_WORK} multiplications"
 
 
 def work(case):

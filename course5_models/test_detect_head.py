@@ -54,7 +54,7 @@ def test_decode_two_pictures(impl):
     calling(impl.decode, z, np.float32([[4, 8]]), 2).gives(wanted, tolerance=1e-6)
 
 
-def test_decode_a_stride_that_is_no_whole_number(impl):
+def test_decode_a_stride_that_is_no_integer(impl):
     wanted = np.float32([[[0.75, 0.75, 1, 2, 0.5], [2.25, 0.75, 1, 2, 0.5]]])
     calling(impl.decode, zeros(1, 5, 1, 2), np.float32([[1, 2]]), 1.5).gives(wanted)
 

@@ -1,4 +1,4 @@
-"""Exercise 5.15. Sums are compared with exact whole numbers; onnxruntime's answers stand in data/quantization.json."""
+"""Exercise 5.15. Sums are compared with exact integers; onnxruntime's answers stand in data/quantization.json."""
 
 from __future__ import annotations
 
@@ -243,7 +243,7 @@ def test_linear_rounds_the_activations(impl):
 
 
 def test_linear_cuts_off_what_is_out_of_range(impl):
-    """With a zero point of 100 the largest whole number stands for 27."""
+    """With a zero point of 100 the largest integer stands for 27."""
     calling(impl.linear, array([1000, 1], [-300, 0]), 1.0, 100, whole([1, 1]), array(2)).gives(array([56], [-456]))
 
 

@@ -16,7 +16,7 @@ from kuiper.layers.resampled_axis import Axis
 
 
 def picture(height, width, channels=1):
-    """Whole numbers, all different, up to 255."""
+    """Integers, all different, up to 255."""
     return (np.arange(height * width * channels) * 7 % 256).astype(np.uint8).reshape(height, width, channels)
 
 
@@ -39,7 +39,7 @@ def test_neighbours_of_one_pixel(impl):
 def test_neighbours_are_indices_and_a_float32(impl):
     before, after, fraction = (np.asarray(part).dtype for part in calling(impl.neighbours, 5, 3).answer())
     same(
-        "neighbours(5, 3): whole numbers, and float32",
+        "neighbours(5, 3): integers, and float32",
         (before.kind in "iu", after.kind in "iu", fraction.name),
         (True, True, "float32"),
     )
@@ -163,7 +163,7 @@ def test_centre_crop_keeps_the_dtype(impl, dtype):
     calling(impl.centre_crop, image, 2, 2).gives(image[1:3, 2:4])
 
 
-def test_normalise_of_floats_that_are_no_whole_numbers(impl):
+def test_normalise_of_floats_that_are_no_integers(impl):
     image = np.float32([[[0.5, -51, 300]]])
     wanted = np.float32([0.5 / 255, -0.2, 300 / 255 - 1]).reshape(1, 3, 1, 1)
     calling(impl.normalise, image, (0, 0, 1), (1, 1, 1)).gives(wanted, tolerance=1e-6)

@@ -25,12 +25,12 @@ def room(length):
 
 
 def some(*shape, seed=1):
-    """Whole numbers from -3 to 3 in no order that a wrong place could meet again."""
+    """Integers from -3 to 3 in no order that a wrong place could meet again."""
     return np.random.default_rng(seed).integers(-3, 4, shape).astype(np.float32)
 
 
 def plainly(weight, scales, x):
-    """What comes out; with such small whole numbers every order of the additions gives the same."""
+    """What comes out; with such small integers every order of the additions gives the same."""
     return (weight.astype(np.float64) @ x * scales).astype(np.float32)
 
 

@@ -9,7 +9,7 @@ from PIL import Image
 import kuiper
 from kuiper.course import calling
 from kuiper.errors import UnsupportedOperatorError
-from kuiper.layers.reference import conv2d as twin
+from kuiper.layers.reference import conv2d as reference
 from kuiper.layers.window import Window
 from kuiper.models import bundled, bundled_photo
 
@@ -97,7 +97,7 @@ def test_conv2d_with_setting(impl, name):
     window = Window(
         (2, 3), tuple(params.get("stride", (1, 1))), padding, padding, tuple(params.get("dilation", (1, 1)))
     )
-    wanted = twin.conv2d(x, weight, bias, window, groups)
+    wanted = reference.conv2d(x, weight, bias, window, groups)
     calling(run_layer, impl, "MyConv2d", params, {"weight": weight, "bias": bias}, x).gives(wanted)
 
 

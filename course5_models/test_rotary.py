@@ -165,7 +165,7 @@ def test_rotate_each_position_by_its_own_angle(impl):
 
 
 def test_rotate_all_heads_of_a_position_alike(impl):
-    """Three heads and three positions: whoever takes one axis for the other gets no error, only other numbers."""
+    """Three heads and three positions: anyone who takes one axis for the other gets no error, only other numbers."""
     x = np.tile(np.float32([1, 2]), (2, 3, 3, 1)) * np.float32([1, 10, 100]).reshape(3, 1, 1)
     of_one = np.float32([[1, 2], [-2, 1], [-1, -2]])
     wanted = np.tile(of_one, (2, 3, 1, 1)) * np.float32([1, 10, 100]).reshape(3, 1, 1)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from kuiper.course import calling
-from kuiper.layers.reference import softmax as twin
+from kuiper.layers.reference import softmax as reference
 
 LOGITS = arrays.arrays(np.float32, st.tuples(*[st.integers(1, 4)] * 3), elements=st.integers(-60, 60).map(float))
 ROWS = arrays.arrays(
@@ -97,7 +97,7 @@ def test_log_softmax_close_to_zero(impl):
 
 @given(x=LOGITS)
 def test_softmax_as_in_the_engine(impl, x):
-    calling(impl.softmax, x, 1).gives(twin.softmax(x.astype(np.float64)).astype(np.float32), tolerance=1e-5)
+    calling(impl.softmax, x, 1).gives(reference.softmax(x.astype(np.float64)).astype(np.float32), tolerance=1e-5)
 
 
 def test_log_softmax(impl):
@@ -122,7 +122,7 @@ def test_log_softmax_down_the_columns(impl):
 
 @given(x=LOGITS)
 def test_log_softmax_as_in_the_engine(impl, x):
-    wanted = twin.log_softmax(x.astype(np.float64)).astype(np.float32)
+    wanted = reference.log_softmax(x.astype(np.float64)).astype(np.float32)
     calling(impl.log_softmax, x, 1).gives(wanted, tolerance=1e-5)
 
 
@@ -156,7 +156,7 @@ def test_top_k_keeps_the_dtype(impl, dtype):
     calling(impl.top_k, scores, 5).gives(wanted)
 
 
-def test_top_k_of_the_smallest_and_largest_whole_numbers(impl):
+def test_top_k_of_the_smallest_and_largest_integers(impl):
     calling(impl.top_k, np.int8([[-128, 127, 0]]), 3).gives((np.int8([[127, 0, -128]]), np.array([[1, 2, 0]])))
     calling(impl.top_k, np.int64([[2**53, 2**53 + 1]]), 1).gives((np.int64([[2**53 + 1]]), np.array([[1]])))
 

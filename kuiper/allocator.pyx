@@ -98,7 +98,7 @@ cdef object with_own_limit(size_t size):
 
 
 cdef class Limited:
-    """A context manager: what NumPy allocates within has at most so many bytes. Contexts may be nested.
+    """A context manager: what NumPy allocates within has at most this many bytes. Contexts may be nested.
 
     ``size`` is a limit in bytes for this context alone; it counts if it is lower than that of ``set_most_bytes``.
     """

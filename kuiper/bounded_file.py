@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Path = str | os.PathLike[str]
 
-LARGEST_TEXT = 16 * 2**20
+MAX_TEXT = 16 * 2**20
 """Bytes of a file that is read whole."""
 
 DEEPEST_JSON = 40
@@ -45,10 +45,10 @@ def read_text(path: Path, kind: type[KuiperError], expected: str, *, most: int |
     Raises
     ------
     kind
-        If it is no regular file, cannot be read, is larger than ``most`` bytes (LARGEST_TEXT if that is None) or
+        If it is no regular file, cannot be read, is larger than ``most`` bytes (MAX_TEXT if that is None) or
         is no UTF-8.
     """
-    where, got, most = os.fspath(path), obstacle(path), LARGEST_TEXT if most is None else most
+    where, got, most = os.fspath(path), obstacle(path), MAX_TEXT if most is None else most
     if got:
         raise kind(where, expected, got)
     try:

@@ -51,11 +51,11 @@ def set_tensor_limit(bytes: int) -> None:  # noqa: A002 (the unit)
     Raises
     ------
     ParameterError
-        If it is not a whole number from 1 to 2^62.
+        If it is not an integer from 1 to 2^62.
     """
     global _limit
     if isinstance(bytes, bool) or not isinstance(bytes, int) or not 1 <= bytes <= 1 << 62:
-        raise ParameterError("set_tensor_limit", "a whole number of bytes from 1 to 2^62", repr(bytes))
+        raise ParameterError("set_tensor_limit", "an integer of bytes from 1 to 2^62", repr(bytes))
     _limit = bytes
     set_most_bytes(bytes)
 
@@ -87,7 +87,7 @@ def bytes_of(shape: Sequence[int], itemsize: int) -> int:
 
 
 def too_large(shape: object, needed: int | None, where: str) -> ShapeError:
-    """The error for a tensor of this shape, which needs so many bytes (None if that is unknown)."""
+    """The error for a tensor of this shape, which needs this many bytes (None if that is unknown)."""
     got = f"{shape}" if needed is None else f"{shape}, {amount(needed)}"
     hint = f"kuiper.set_tensor_limit(bytes) or {VARIABLE} allow more"
     return ShapeError(where, f"a tensor of at most {amount(_limit)}", got, hint=hint)
@@ -109,13 +109,13 @@ def _limit_at_first() -> int:
     Raises
     ------
     ParameterError
-        If the variable is set to something else than a whole number of bytes.
+        If the variable is set to something else than an integer of bytes.
     """
     text = os.environ.get(VARIABLE, "")
     if not text:
         return _memory() // 2
     if not text.isascii() or not text.isdigit() or len(text) > 19 or not 1 <= int(text) <= 1 << 62:
-        raise ParameterError(VARIABLE, "a whole number of bytes from 1 to 2^62", repr(text))
+        raise ParameterError(VARIABLE, "an integer of bytes from 1 to 2^62", repr(text))
     return int(text)
 
 

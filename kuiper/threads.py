@@ -17,8 +17,8 @@ except ImportError:  # Windows
 # Below this many steps of an inner loop, waking a second thread costs more than it saves.
 _PARALLEL_FROM = 1 << 16
 
-MOST_THREADS = 1024
-"""No kernel is cut into more; the engine's pool has room for so many (``KUIPER_MOST_THREADS`` in engine/team.h)."""
+MAX_THREADS = 1024
+"""No kernel is cut into more; the engine's pool has room for this many (``KUIPER_MOST_THREADS`` in engine/team.h)."""
 
 _num_threads = 0
 """What was asked for; 0, nothing so far: as many as there are cores."""
@@ -39,7 +39,7 @@ def get_num_threads() -> int:
     """
     global _num_threads
     if not _num_threads:
-        _num_threads = min(this_machine().cores, MOST_THREADS)
+        _num_threads = min(this_machine().cores, MAX_THREADS)
     return _num_threads
 
 
@@ -49,16 +49,16 @@ def set_num_threads(n: int) -> None:
     Raises
     ------
     ParameterError
-        If ``n`` is not a whole number from 1 to 1024.
+        If ``n`` is not an integer from 1 to 1024.
     """
     global _num_threads
-    if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= MOST_THREADS:
-        raise ParameterError("set_num_threads", f"a whole number from 1 to {MOST_THREADS}", repr(n))
+    if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= MAX_THREADS:
+        raise ParameterError("set_num_threads", f"an integer from 1 to {MAX_THREADS}", repr(n))
     _num_threads = n
 
 
 def threads_for(steps: int) -> int:
-    """How many threads of OpenMP a layer's kernel gets for so many steps of its inner loop.
+    """How many threads of OpenMP a layer's kernel gets for this many steps of its inner loop.
 
     One for small work, else all; but one in a forked process whose parent had several, and where there is not enough
     memory for their stacks: GNU's library would wait for the former forever, and ends the process without the latter.
@@ -72,7 +72,7 @@ def threads_for(steps: int) -> int:
 
 
 def _is_room_for_stacks(count: int) -> bool:
-    """Whether the process may map so many more stacks; not asked of a process whose memory has no limit."""
+    """Whether the process may map this many more stacks; not asked of a process whose memory has no limit."""
     if resource is None or resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY:
         return True
     stack = resource.getrlimit(resource.RLIMIT_STACK)[0]

@@ -24,7 +24,7 @@ INTRODUCTION = """\
 
 Written by `python -m tests.operator_coverage`. Each case of `tests/fixtures/cases` is exported by each route, and
 `tests/test_routes.py` runs every graph with `optimize=False` and with `optimize=True` against what PyTorch answered:
-floats within 1e-5 of the largest, whole numbers exactly.
+floats within 1e-5 of the largest, integers exactly.
 
 {routes}
 

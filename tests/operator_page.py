@@ -32,13 +32,13 @@ DOORS = ("pnnx.Input", "pnnx.Output")
 """Types that the graph itself takes care of: they have no layer, but a row."""
 
 _KINDS = {
-    "a whole number": "int",
+    "an integer": "int",
     "a number": "float",
     "True or False": "bool",
     "a word": "str",
-    "whole numbers": "ints",
+    "integers": "ints",
     "numbers": "floats",
-    "one or two whole numbers": "pair",
+    "one or two integers": "pair",
 }
 _READERS = {f"{kind}_param": kind for kind in _KINDS.values()}
 
@@ -85,7 +85,7 @@ def described(cls: type) -> str:
 
     >>> from kuiper.layers.operators.relu import ReLU
     >>> described(ReLU)
-    '`max(x, 0)`; whole numbers stay whole.'
+    '`max(x, 0)`; integers stay whole.'
     """
     doc = re.split(r"\n[A-Z][a-z]+\n---", inspect.cleandoc(cls.__doc__ or ""))[0]
     paragraphs = [part.split("Source:")[0] for part in doc.replace("::\n", ":\n").split("\n\n")]

@@ -94,7 +94,7 @@ def left_out(items: Sequence[pytest.Item], one_in: int) -> set[str]:
 
 
 def drawn(names: Iterable[str], one_in: int, by: str) -> list[str]:
-    """About one in so many of the names. Whether one is drawn depends on the seed alone, not on the other names.
+    """About one in this many of the names. Whether one is drawn depends on the seed alone, not on the other names.
 
     >>> drawn(["a", "b", "c", "d"], 1, "seed")
     ['a', 'b', 'c', 'd']

@@ -106,7 +106,7 @@ times quicker then."""
 BALLAST = 256 << 10
 """Bytes of a piece of the memory that is taken away before a call with little memory."""
 
-CALLERS, MOST_THREADS = 3, 4
+CALLERS, MAX_THREADS = 3, 4
 
 SLACK = {"in use": 4 << 20, "resident": 24 << 20, "python blocks": 20_000}
 """How much more of it there may be at the end than after the warm-up, if not 0: heaps are never quite even."""
@@ -174,7 +174,7 @@ class Soak:
     def act_threads(self) -> None:
         name, optimize = self.some()
         shapes = [self.random.choice(SHAPES[name]) for _ in range(6)]
-        numbers = [self.random.randint(1, MOST_THREADS) for _ in shapes]
+        numbers = [self.random.randint(1, MAX_THREADS) for _ in shapes]
 
         def call(turn: int) -> None:
             kuiper.set_num_threads(numbers[turn])
@@ -282,7 +282,7 @@ def arrays(value: Any) -> list[np.ndarray]:
 
 
 def interrupted_after(seconds: float, work: Callable[[], object]) -> bool:
-    """Do the work, with a KeyboardInterrupt after so many seconds; whether that came before the end."""
+    """Do the work, with a KeyboardInterrupt after this many seconds; whether that came before the end."""
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     try:
         signal.setitimer(signal.ITIMER_REAL, seconds)

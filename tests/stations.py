@@ -4,7 +4,7 @@
     python -m tests.stations --check    says whether they are what a run gives now
 
 A *station* is a public function of kuiper that is called out of another file. It is called at most twice in its part of
-the run, so not once for each operator or weight; it lies at most so many files away from what the user called; and it
+the run, so not once for each operator or weight; it lies at most this many files away from what the user called; and it
 calls functions of other files, or has five statements. Where one file calls functions in three files of a folder below
 its own, as the engine calls its kernels, they are one row. What a station does is the first sentence of its docstring.
 
@@ -46,7 +46,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = str(ROOT / "kuiper") + os.sep
 IMAGE_PAGE, EXERCISE_PAGE = ROOT / "docs" / "inside" / "engine.md", ROOT / "docs" / "teach" / "write-an-exercise.md"
 MARK = "<!-- stations -->"
-MOST_CALLS = 2
+MAX_CALLS = 2
 FEWEST_STATEMENTS = 5
 FEWEST_FILES = 3
 NAMES_SHOWN = 5
@@ -154,7 +154,7 @@ class Trace:
 
     def is_station(self, function: Function, depth: int) -> bool:
         leads_on = function in self.calls_others or function.statements >= FEWEST_STATEMENTS
-        return leads_on and self.count[function] <= MOST_CALLS and self.first[function].depth <= depth
+        return leads_on and self.count[function] <= MAX_CALLS and self.first[function].depth <= depth
 
 
 def is_public(name: str) -> bool:

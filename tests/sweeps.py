@@ -1,7 +1,7 @@
 """Sweeps over all exported cases, of which ``make test`` takes a part and ``make thorough`` the rest.
 
-What a sweep asks of each case, other tests ask of what is special: whoever changes a layer hears of most mistakes from
-these and from the part. CI runs all of it.
+What a sweep asks of each case, other tests ask of what is special: these and the part find most mistakes.
+CI runs all of it.
 """
 
 from __future__ import annotations

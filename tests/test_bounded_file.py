@@ -55,7 +55,7 @@ def test_read_text_refuses_other_encodings_and_large_files(tmp_path: Path, monke
     path.write_bytes(b"caf\xe9")
     with pytest.raises(ModelFormatError, match="expected a text, in UTF-8, got the byte 0xe9 at 3"):
         read_text(path, ModelFormatError, "a text")
-    monkeypatch.setattr(bounded_file, "LARGEST_TEXT", 3)
+    monkeypatch.setattr(bounded_file, "MAX_TEXT", 3)
     with pytest.raises(ModelFormatError, match="expected a text of at most 3 bytes, got more"):
         read_text(path, ModelFormatError, "a text")
 

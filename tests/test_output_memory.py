@@ -137,7 +137,7 @@ def test_an_output_that_the_layer_has_just_made_is_not_copied() -> None:
             made.append(x * np.float32(2))
             return made[-1]
 
-        def gives_away(self, result: np.ndarray) -> bool:
+        def returns_ownership(self, result: np.ndarray) -> bool:
             return result is made[-1]
 
     with override("nn.ReLU", Notes):

@@ -12,7 +12,7 @@ from tests.words import count
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-MOST_WORDS = 900
+MAX_WORDS = 900
 
 
 def courses(page: str) -> list[list[str]]:
@@ -22,7 +22,7 @@ def courses(page: str) -> list[list[str]]:
 
 
 def test_readme_is_short() -> None:
-    assert count(README) <= MOST_WORDS
+    assert count(README) <= MAX_WORDS
 
 
 def test_readme_counts_the_exercises_of_each_course() -> None:

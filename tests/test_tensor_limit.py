@@ -60,7 +60,7 @@ def test_limited_leaves_alone_what_is_small_and_may_be_nested() -> None:
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, True, "1", 2**63])
 def test_set_tensor_limit_refuses_what_is_no_number_of_bytes(value: Any) -> None:
-    with pytest.raises(ParameterError, match="set_tensor_limit: expected a whole number of bytes from 1 to 2"):
+    with pytest.raises(ParameterError, match="set_tensor_limit: expected an integer of bytes from 1 to 2"):
         kuiper.set_tensor_limit(value)
     assert get_tensor_limit() == 1 << 20
 

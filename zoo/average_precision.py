@@ -103,5 +103,5 @@ def interpolate(right: npt.NDArray[np.bool_], total: int) -> float:
     hits = right.cumsum()
     precision = hits / np.arange(1, len(right) + 1)
     best_from_here = np.append(np.maximum.accumulate(precision[::-1])[::-1], 0.0)
-    reached = np.searchsorted(100 * hits, np.arange(101) * total)  # whole numbers: recall 0.29 is not missed by 1e-17
+    reached = np.searchsorted(100 * hits, np.arange(101) * total)  # integers: recall 0.29 is not missed by 1e-17
     return float(best_from_here[reached].mean())

@@ -7,7 +7,7 @@ Writes ``cifar_resnet20.onnx`` beside the .param file: its operators and weights
 compute the same function.
 
 The weights are not in it a second time. An ONNX file may name another file of its folder, a first byte and a length for
-each of them; the .bin is a zip archive that compresses nothing, so each of its entries is such a stretch. Whoever
+each of them; the .bin is a zip archive that compresses nothing, so each of its entries is such a stretch. Anyone who
 exports the model anew makes this file anew, too.
 """
 

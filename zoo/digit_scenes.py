@@ -30,7 +30,7 @@ from zoo.scene_clutter import CLUTTER
 
 LONGER_SIDE = 320
 HEIGHTS = (13, 140)  # of the digits; in scenes of a longer side above LONGER_SIDE all grows with it
-HELD_OUT_SHARE = 5  # one of so many digits is held out
+HELD_OUT_SHARE = 5  # one of this many digits is held out
 SPLIT_SEED = 1998
 VISIBLE = 64  # ink of at least this much, of 255, belongs to the box
 

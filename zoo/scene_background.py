@@ -21,8 +21,8 @@ Random = np.random.Generator
 
 # How much red, green and blue count for brightness (ITU-R BT.601, as in Pillow's grey pictures).
 LUMA = np.array([0.299, 0.587, 0.114], np.float32)
-MOST_WITHIN_PAPER = 70.0  # how far apart in brightness the two colours of a paper are; ink differs by more
-LEAST_OF_INK = 85.0
+MAX_WITHIN_PAPER = 70.0  # how far apart in brightness the two colours of a paper are; ink differs by more
+MIN_OF_INK = 85.0
 
 
 def background(size: Size, rng: Random) -> Array:
@@ -33,7 +33,7 @@ def background(size: Size, rng: Random) -> Array:
     ((64, 96, 3), True, True)
     """
     first = second = _muted(rng)
-    while first is second or abs(float((first - second) @ LUMA)) > MOST_WITHIN_PAPER:
+    while first is second or abs(float((first - second) @ LUMA)) > MAX_WITHIN_PAPER:
         second = _muted(rng)
     if rng.random() < 0.5:  # half of the papers are of one hue
         second = np.clip(first + np.float32(rng.uniform(-50, 50)), 0, 255)
@@ -45,12 +45,12 @@ def ink_on(paper: Array, rng: Random) -> Array:
     """A colour that can be told from the mean of ``paper`` (h, w, 3) by its brightness.
 
     >>> paper = np.full((4, 4, 3), 128, np.float32)
-    >>> bool(abs((ink_on(paper, np.random.default_rng(1)) - 128) @ LUMA) >= LEAST_OF_INK)
+    >>> bool(abs((ink_on(paper, np.random.default_rng(1)) - 128) @ LUMA) >= MIN_OF_INK)
     True
     """
     brightness = float(paper.mean((0, 1)) @ LUMA)
     ink = rng.uniform(0, 255, 3).astype(np.float32)
-    while abs(float(ink @ LUMA) - brightness) < LEAST_OF_INK:
+    while abs(float(ink @ LUMA) - brightness) < MIN_OF_INK:
         ink = rng.uniform(0, 255, 3).astype(np.float32)
     return ink
 

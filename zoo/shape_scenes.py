@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 LABELS = ("background", "circle", "rectangle", "triangle", "star")
 RADIUS = (7.0, 18.0)  # of the circle around a shape, in pixels
-MOST_SHAPES = 4  # in a scene of 64 x 64; larger scenes have more
-MOST_LINES = 1  # in such a scene
+MAX_SHAPES = 4  # in a scene of 64 x 64; larger scenes have more
+MAX_LINES = 1  # in such a scene
 FINER = 4  # how many times finer shapes are drawn than they are kept, for smooth edges
 
 Point = tuple[float, float]
@@ -57,7 +57,7 @@ def compose(seed: int, number: int, size: Size = (64, 64)) -> Scene:
     rng = np.random.default_rng((seed, number))
     pixels, classes = background(size, rng), np.zeros(size, np.uint8)
     paper = pixels.copy()
-    for _ in range(rng.integers(round(MOST_LINES * area(size)) + 1)):
+    for _ in range(rng.integers(round(MAX_LINES * area(size)) + 1)):
         ends = [(float(rng.uniform(0, size[1])), float(rng.uniform(0, size[0]))) for _ in range(2)]
         width = round(float(rng.uniform(1, 3)) * FINER)
         paint(pixels, ink_on(paper, rng), covered(size, partial(line, ends=ends, width=width)))
@@ -72,8 +72,8 @@ def compose(seed: int, number: int, size: Size = (64, 64)) -> Scene:
 
 
 def shape_count(size: Size, rng: Random) -> int:
-    """How many shapes a scene gets: one to ``MOST_SHAPES``, and more in proportion on a larger one."""
-    most = max(1, round(MOST_SHAPES * area(size)))
+    """How many shapes a scene gets: one to ``MAX_SHAPES``, and more in proportion on a larger one."""
+    most = max(1, round(MAX_SHAPES * area(size)))
     return int(rng.integers(max(1, most // 2), most + 1))
 
 

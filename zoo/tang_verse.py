@@ -28,7 +28,7 @@ FORMS = {"5x4": (5, 4), "5x8": (5, 8), "7x4": (7, 4), "7x8": (7, 8)}
 """Characters of a line, and lines."""
 MARKS = "，。？！；"
 LINE = re.compile(f"([^{MARKS}]+)([{MARKS}])")
-LEAST_POEMS = 30
+MIN_POEMS = 30
 """A rhyme group of fewer poems is none."""
 
 
@@ -87,7 +87,7 @@ def rhyme_groups(poems: list[Poem]) -> list[str]:
     groups = communities(links)
     words = ["".join(characters[i] for i in np.flatnonzero(groups == group)) for group in np.unique(groups)]
     words.sort(key=lambda word: -sum(counts[character] for character in word))
-    return [word for word in words if sum(counts[character] for character in word) >= 2 * LEAST_POEMS]
+    return [word for word in words if sum(counts[character] for character in word) >= 2 * MIN_POEMS]
 
 
 def communities(links: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:

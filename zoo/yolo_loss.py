@@ -15,7 +15,7 @@ from torch.nn import functional
 if TYPE_CHECKING:
     from kuiper.models.zoo.architectures.yolov5 import Detect
 
-LARGEST_RATIO = 2.5  # of a box's sides to its anchor's; the head could reach 4
+MAX_RATIO = 2.5  # of a box's sides to its anchor's; the head could reach 4
 BALANCE = (4.0, 1.0, 0.4)  # of objectness at the three strides: the finer the map, the more of its cells are empty
 BOX_GAIN, OBJECT_GAIN, CLASS_GAIN = 1.0, 2.0, 1.5
 
@@ -37,12 +37,12 @@ class Assigned(NamedTuple):
 def assign(truth: torch.Tensor, anchors: torch.Tensor, stride: float, shape: tuple[int, int]) -> Assigned:
     """The cells and anchors of a map (rows, columns) that answer for the boxes of ``truth``.
 
-    Anchors (3, 2), in units of the cell: all whose width and height are within ``LARGEST_RATIO`` of the box's. Cells:
+    Anchors (3, 2), in units of the cell: all whose width and height are within ``MAX_RATIO`` of the box's. Cells:
     the one in which the box's centre lies, and the nearer neighbour in each direction, from where the head reaches it.
     """
     boxes = truth[:, 2:] / stride
     ratio = boxes[:, None, 2:] / anchors
-    which, anchor = (torch.maximum(ratio, 1 / ratio).amax(2) < LARGEST_RATIO).nonzero(as_tuple=True)
+    which, anchor = (torch.maximum(ratio, 1 / ratio).amax(2) < MAX_RATIO).nonzero(as_tuple=True)
     centres = boxes[which, :2]
     own = centres.floor()
     side = torch.where(centres - own < 0.5, -1, 1)

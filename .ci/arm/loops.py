@@ -1,6 +1,6 @@
 """Look at the tile's innermost loops as the compiler left them on ARM; see "On ARM" in docs/inside/kernel-style.md.
 
-For each tile, of so many rows and vectors, the loop over four steps of depth is found in the disassembly of a module,
+For each tile, of this many rows and vectors, the loop over four steps of depth is found in the disassembly of a module,
 and its instructions are counted. All multiply-adds must take a lane of a register, and nothing may go through the
 stack: a tile whose sums do not fit into the registers is an error.
 """
@@ -88,7 +88,7 @@ def main() -> None:
     print("the tile's loops over four steps of depth\nrows  vectors  instructions  fmla  loads  moves  stack")
     for loop in loops:
         print(f"{loop[0]:4}  {loop[1]:7}  {loop[2]:12}  {loop[3]:4}  {loop[4]:5}  {loop[5]:5}  {loop[6]:5}")
-    wanted = {(rows, i + 1) for i, most in enumerate(convolution.MOST_ROWS) for rows in range(1, most + 1)}
+    wanted = {(rows, i + 1) for i, most in enumerate(convolution.TILE_ROWS) for rows in range(1, most + 1)}
     found = {(loop.rows, loop.vectors) for loop in loops if loop.multiply_adds == 4 * loop.rows * loop.vectors}
     if found != wanted:
         sys.exit(f"loops: expected those of the tiles {sorted(wanted)}, got {sorted(found)}")

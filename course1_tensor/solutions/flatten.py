@@ -18,7 +18,7 @@ def flattened_shape(shape: tuple[int, ...], start: int = 0, end: int = -1) -> tu
     """The shape after the axes from ``start`` to ``end``, both included, are merged into one.
 
     Negative axes count from the end. One axis alone stays as it is; a shape without axes counts as (1,). Lengths may be
-    0, and larger than any memory: this is arithmetic with Python's own whole numbers.
+    0, and larger than any memory: this is arithmetic with Python's own integers.
 
     >>> flattened_shape((2, 3, 4, 5), 1, 2)
     (2, 12, 5)

@@ -22,7 +22,7 @@ def padding(x: np.ndarray, pads: tuple[int, int, int, int], value: float = 0.0) 
 
     ``pads`` is (up, bottom, left, right), the order of KuiperInfer: rows above and below, columns left and right.
     The result has the dtype of ``x`` and memory of its own, even where all four are 0. Every number of ``x`` arrives as
-    it is: a whole number of 19 digits, which a float would round, or a NaN.
+    it is: an integer of 19 digits, which a float would round, or a NaN.
 
     >>> padding(np.array([[[1, 2, 3], [4, 5, 6]]], np.float32), (1, 0, 1, 2), 9).tolist()
     [[[9.0, 9.0, 9.0, 9.0, 9.0, 9.0], [9.0, 1.0, 2.0, 3.0, 9.0, 9.0], [9.0, 4.0, 5.0, 6.0, 9.0, 9.0]]]

@@ -6,7 +6,7 @@ the lecture from which this course grew (there it is called ``RuntimeGraph::Init
 
     Parameter(type=INT_LIST, value=[2, 2], text="(2,2)")      ->      RuntimeParameter(type=INT_LIST, value=[2, 2])
 
-A file leaves room that a layer cannot live with: ``stride=2`` and ``stride=(2,2)`` mean the same, a whole number stands
+A file leaves room that a layer cannot live with: ``stride=2`` and ``stride=(2,2)`` mean the same, an integer stands
 where a float is meant, infinity is a word, and what has its default value may be missing. So two readers come with it.
 """
 
@@ -71,7 +71,7 @@ def pair_param(
         return param.value, param.value
     if param.type is ParameterType.INT_LIST and len(param.value) in (1, 2):
         return param.value[0], param.value[-1]
-    raise ValueError(f"{key}: expected one or two whole numbers, got {param.value!r}")
+    raise ValueError(f"{key}: expected one or two integers, got {param.value!r}")
     # END SOLUTION
 
 

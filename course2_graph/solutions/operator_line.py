@@ -103,7 +103,7 @@ def parse_line(line: str) -> OperatorLine:
 def parse_shape(text: str) -> tuple[tuple[int | str | None, ...], str]:
     """The sizes and the type in a text like ``(1,?,%width)f32``.
 
-    A size is a whole number from 0 on (digits and nothing else), ``None`` for ``?`` (not known), or the name behind a
+    A size is an integer from 0 on (digits and nothing else), ``None`` for ``?`` (not known), or the name behind a
     ``%``. There may be no sizes.
 
     >>> parse_shape("(1,?,%width)f32")

@@ -2,7 +2,7 @@
 
     python course3_layers/data/make_bilinear.py         needs PyTorch (pip install -e '.[export]')
 
-The pixels are whole numbers, so that the file stays small, and a person can read it.
+The pixels are integers, so that the file stays small, and a person can read it.
 """
 
 from __future__ import annotations

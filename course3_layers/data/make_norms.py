@@ -34,7 +34,7 @@ GROUP_NORMS = {  # name: shape, groups, whether there are weight and bias
 
 
 def case(number: int, shape: tuple[int, ...], weights: tuple[int, ...], has: tuple[bool, bool]) -> dict[str, Any]:
-    """Whole numbers for ``x``, and for weight and bias where there are some."""
+    """Integers for ``x``, and for weight and bias where there are some."""
     numbers = np.random.default_rng(number)
     weight, bias = (numbers.integers(-4, 5, weights).astype(np.float32) if given else None for given in has)
     return {"x": numbers.integers(-9, 10, shape).astype(np.float32), "weight": weight, "bias": bias}

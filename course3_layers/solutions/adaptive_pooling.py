@@ -29,7 +29,7 @@ import numpy as np
 def windows(length: int, count: int) -> list[tuple[int, int]]:
     """First pixel, and the one after the last, of ``count`` windows that share out ``length`` pixels; both at least 1.
 
-    Numbers may be as large as Python allows: no float is exact enough, so stay with whole numbers.
+    Numbers may be as large as Python allows: no float is exact enough, so stay with integers.
 
     >>> windows(7, 3)
     [(0, 3), (2, 5), (4, 7)]

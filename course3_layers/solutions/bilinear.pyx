@@ -41,7 +41,7 @@ def places(
 
     For new pixel i, ``before[i]`` is the old pixel at the place or the last one before it, ``after[i]`` is the pixel behind
     that (where there is none: the last pixel), and ``fraction[i]`` is the place minus before[i], from 0 to less than 1.
-    Compute places as double, multiply before you divide, and mind that whole numbers divide without a rest here. There is at
+    Compute places as double, multiply before you divide, and mind that integers divide without a rest here. There is at
     least one old pixel.
 
     >>> before, after, fraction = np.empty(6, np.intp), np.empty(6, np.intp), np.empty(6, np.float32)

@@ -105,7 +105,7 @@ def winograd(x: Array, weight: Array, bias: Array | None = None, padding: tuple[
         weight   (out_c, in_c, 3, 3)      out_w = w + 2 * padding[1] - 2
         bias     (out_c,) or None
 
-    The numbers are those of the plain convolution, up to rounding (and with whole numbers in float32, exactly).
+    The numbers are those of the plain convolution, up to rounding (and with integers in float32, exactly).
 
     >>> x = np.arange(1, 13, dtype=np.float32).reshape(1, 1, 3, 4)
     >>> weight = np.array([[[[1, 0, 0], [0, 0, 10], [0, 100, 0]]]], np.float32)

@@ -29,7 +29,7 @@ FUNCTIONS = load_exercise("4.4").FUNCTIONS  # name -> (number of arguments, what
 def sin(x: Any) -> Any:
     """The sine of each value (x in radians), with the element type that PyTorch gives it.
 
-    An array of floats (float16, float32, float64) keeps its element type and its shape. An array of whole numbers or
+    An array of floats (float16, float32, float64) keeps its element type and its shape. An array of integers or
     bools is made float32 before its sine is taken: not float64, as in NumPy. A plain Python number gives a plain float.
 
     >>> sin(np.array([0, 1])).dtype

@@ -25,7 +25,7 @@ CASES = {  # name: scale, zero point
 
 
 def answer(x: np.ndarray, scale: float, zero_point: int) -> np.ndarray:
-    """The whole numbers of ``x`` (k,) by onnxruntime."""
+    """The integers of ``x`` (k,) by onnxruntime."""
     node = helper.make_node("QuantizeLinear", ["x", "scale", "zero_point"], ["q"])
     inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, list(x.shape))]
     outputs = [helper.make_tensor_value_info("q", TensorProto.INT8, list(x.shape))]

@@ -97,7 +97,7 @@ def causal_attention(query: np.ndarray, key: np.ndarray, value: np.ndarray) -> n
     h is a multiple of g, and the heads share keys in order: with h = 6 and g = 2, the query heads 0, 1, 2 use head 0 of
     key and value, and 3, 4, 5 use head 1. Scores may be as large as 1000, or as small as -1000: no exponential may
     overflow, and those of a query must not all become 0 (exercise 5.2 has the way out). The result is float32. Mind that
-    np.sqrt(d) of a whole number is a float64, and that an array divided by it is one, too.
+    np.sqrt(d) of an integer is a float64, and that an array divided by it is one, too.
 
     All keys are alike here, so every value that a query sees has the same share. The text has 3 positions. The two
     queries stand at the positions 1 and 2: the first one sees the values 1 and 2, the second one 1, 2 and 6.

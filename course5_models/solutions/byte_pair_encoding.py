@@ -1,6 +1,6 @@
 """Exercise 5.10: byte-pair encoding, the tokens of a language model.
 
-A language model reads whole numbers, called tokens, and not letters. Every text can be written with 256 tokens: take
+A language model reads integers, called tokens, and not letters. Every text can be written with 256 tokens: take
 its bytes in UTF-8, and let each byte be a token, 0 to 255. But then a text has many tokens, and a model needs time for
 each of them. Byte-pair encoding makes the text shorter: it looks for the pair of neighbours that is most frequent, and
 gives this pair a new token, 256. Then it does the same again, with token 257, and so on. Such a step is called a merge.

@@ -1,25 +1,25 @@
-"""Exercise 5.15: a product of whole numbers, with the scales of activations and their calibration.
+"""Exercise 5.15: a product of integers, with the scales of activations and their calibration.
 
-In 5.14 only the weights were whole numbers; each was turned into a float32 before it was multiplied. Here both sides are
-whole numbers of 8 bits. Their products and sums are whole numbers, too, and a processor makes many of those in one
+In 5.14 only the weights were integers; each was turned into a float32 before it was multiplied. Here both sides are
+integers of 8 bits. Their products and sums are integers, too, and a processor makes many of those in one
 instruction. The sums need 32 bits: 127 * 127 is 16129 already.
 
 The weights are known when the model is made: each row gets its scale from its own largest number, as in 5.14. The
 activations (the numbers between the layers) are known only when the model runs. So some samples are run before, and what
-they show decides which numbers the 256 whole numbers stand for. This is calibration:
+they show decides which numbers the 256 integers stand for. This is calibration:
 
     low, high      the range that is kept, for example the smallest and the largest number that was seen
     scale          the length of the range / 255: how far two neighbours are apart
-    zero_point     the whole number that stands for 0.0
+    zero_point     the integer that stands for 0.0
 
-    number      whole number = round(number / scale) + zero_point             (kept between -128 and 127)
-    back        (whole number - zero_point) * scale
+    number      integer = round(number / scale) + zero_point             (kept between -128 and 127)
+    back        (integer - zero_point) * scale
 
     behind a ReLU: low = 0, high = 5.1        scale 0.02        zero_point -128
 
         0.0 -> -128        0.02 -> -127        1.0 -> -78        5.1 -> 127        9.9 -> 127: cut off
 
-The product then needs a correction for the zero point. With whole numbers q for the activations, w for the weights:
+The product then needs a correction for the zero point. With integers q for the activations, w for the weights:
 
     sum of (q - zero_point) * w   =   sum of q * w   -   zero_point * sum of w
                                       one loop           the sum of a row of weights: known when the model is made
@@ -34,10 +34,10 @@ def calibrate(samples, percent=100.0):
     """The range (low, high) of activations that is kept, two Python floats.
 
     With ``percent`` 100 it reaches from the smallest to the largest number of all samples. A single number far away from
-    the others makes the range wide, and all others get few whole numbers. So one can keep the middle ``percent`` of the
+    the others makes the range wide, and all others get few integers. So one can keep the middle ``percent`` of the
     numbers: as many are cut off below as above, half of the rest each. ``np.percentile`` knows where these numbers lie.
 
-    The range always includes 0, or 0 would not have a whole number of its own; and zeros are everywhere (padding, ReLU).
+    The range always includes 0, or 0 would not have an integer of its own; and zeros are everywhere (padding, ReLU).
 
     Parameters
     ----------
@@ -62,8 +62,8 @@ def calibrate(samples, percent=100.0):
 def scale_and_zero_point(low, high):
     """The scale, a Python float, and the zero point, an int from -128 to 127, for a range that includes 0.
 
-    The whole numbers -128 to 127 are spread over the range: -128 stands for ``low``, and 127 for ``high``. The zero point
-    is rounded to the nearest whole number, so that 0.0 has one exactly; of two that are equally near the even one, as
+    The integers -128 to 127 are spread over the range: -128 stands for ``low``, and 127 for ``high``. The zero point
+    is rounded to the nearest integer, so that 0.0 has one exactly; of two that are equally near the even one, as
     Python's ``round`` does. If the range is only 0, the scale is 1.0 and the zero point 0.
 
     >>> scale, zero_point = scale_and_zero_point(0.0, 5.1)
@@ -81,9 +81,9 @@ def scale_and_zero_point(low, high):
 
 
 def quantize(x, scale, zero_point):
-    """The whole numbers, int8, of ``x`` (float32, any shape).
+    """The integers, int8, of ``x`` (float32, any shape).
 
-    A number is divided by the scale, rounded to the nearest whole number (halves to the even one, as NumPy's ``rint``
+    A number is divided by the scale, rounded to the nearest integer (halves to the even one, as NumPy's ``rint``
     does), and the zero point is added. What does not fit into -128 to 127 becomes the nearest of these two.
 
     >>> quantize(np.float32([0, 0.5, -1, 1000]), 0.5, 10)
@@ -125,10 +125,10 @@ def integer_product(const signed char[:, ::1] x, int zero_point, const signed ch
 
 
 def linear(x, scale, zero_point, weight, weight_scales, bias=None):
-    """A linear layer on whole numbers: ``x`` (m, k), float32, times the transposed weight: (m, n), float32, plus ``bias``.
+    """A linear layer on integers: ``x`` (m, k), float32, times the transposed weight: (m, n), float32, plus ``bias``.
 
     ``scale`` and ``zero_point`` come from a calibration. ``weight`` (n, k), int8, has one of ``weight_scales`` (n,) for
-    each row, and no zero point. ``bias`` (n,) is float32, or None. ``x`` becomes whole numbers; these are multiplied; and
+    each row, and no zero point. ``bias`` (n,) is float32, or None. ``x`` becomes integers; these are multiplied; and
     the sums become float32 by the two scales that they were made with.
 
     >>> weight, scales = np.int8([[1, 1], [2, -1]]), np.float32([1, 10])

@@ -28,7 +28,7 @@ def neighbours(length: int, new_length: int) -> tuple[np.ndarray, np.ndarray, np
     Compute it in float64 and in this order. If length / new_length is divided first, it is rounded first, and a place that
     is exactly 2 can become 1.9999999999999998, which lies between other pixels.
 
-    Three arrays of length ``new_length`` come back, all of whole numbers but the last:
+    Three arrays of length ``new_length`` come back, all of integers but the last:
 
         before      the pixel at or before the place
         after       the next one (where there is none: the last pixel)
@@ -116,7 +116,7 @@ def preprocess(
     """All of it: resize until the shorter side is ``shorter``, take the middle ``size`` x ``size``, normalise.
 
     The longer side keeps its proportion; what is behind its point is cut off, not rounded. A picture 3 high and 5 wide
-    with ``shorter=2`` becomes 2 high and 3 wide: 5 * 2 / 3 = 3.33. Use whole numbers only: 49 times the float 1 / 49 is
+    with ``shorter=2`` becomes 2 high and 3 wide: 5 * 2 / 3 = 3.33. Use integers only: 49 times the float 1 / 49 is
     0.9999999999999999, which becomes 0 when it is cut off.
 
     >>> photo = np.zeros((3, 5, 3), np.uint8)

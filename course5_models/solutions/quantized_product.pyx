@@ -5,7 +5,7 @@ memory, takes part in one multiplication, and is not needed again before the nex
 than its memory delivers, so the time that a token takes is the time that it takes to read all the weights. Weights of
 one byte are read four times as fast as weights of four bytes.
 
-So the weights are kept as whole numbers from -127 to 127, and every row has a scale. The largest number of a row, with
+So the weights are kept as integers from -127 to 127, and every row has a scale. The largest number of a row, with
 or without a minus sign, becomes 127 or -127; 0 stays 0:
 
     weight (3, 4), float32           scales (3)         numbers (3, 4), int8
@@ -56,7 +56,7 @@ STEP_SIZE = STEP  # the tests ask for it, and fit any: try other SUMS when yours
 
 
 def quantize(weight):
-    """The whole numbers of 8 bits and the scales of a matrix.
+    """The integers of 8 bits and the scales of a matrix.
 
     A row's scale is its largest number, without the sign, divided by 127, in float32. A number becomes the nearest whole
     number to weight / scale; halfway between two it becomes the even one, as with NumPy's ``rint``. A row of zeros has the
@@ -89,7 +89,7 @@ def quantize(weight):
 def product(const signed char[:, ::1] weight, const float[::1] scales, const float[::1] x, float[::1] out):
     """Fill ``out`` (out,) with the product of a quantised matrix and ``x`` (in,).
 
-    ``weight`` (out, in) are the whole numbers and ``scales`` (out,) the scales of ``quantize``. The caller has made
+    ``weight`` (out, in) are the integers and ``scales`` (out,) the scales of ``quantize``. The caller has made
     ``out``, and the shapes fit; ``out`` holds old numbers. ``in`` need not be a multiple of STEP, and may even
     be 0. Sums are float32.
 

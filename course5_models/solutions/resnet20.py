@@ -8,8 +8,8 @@ kinds of small pictures. Your im2col, your conv2d, your relu and your softmax ar
 A layer is a class that the engine makes once for each operator of its type. ``op``, the operator, is a line of the
 model file:
 
-    op.pair_param("stride", (1, 1))     a parameter, two whole numbers; (1, 1) counts where the file has none
-    op.int_param("groups", 1)           one whole number;   op.str_param("padding_mode", "zeros"): a word
+    op.pair_param("stride", (1, 1))     a parameter, two integers; (1, 1) counts where the file has none
+    op.int_param("groups", 1)           one integer;   op.str_param("padding_mode", "zeros"): a word
     op.attr("weight")                   a weight, as a float32 array;   "bias" in op.attrs: is there one at all?
 
 And when the answer is wrong? Then ``first_difference`` finds the guilty operator among the 54.

@@ -53,7 +53,7 @@ def top_k(scores: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The ``k`` largest numbers of each row of ``scores`` (n, classes), the largest first, and where they stand.
 
     Two arrays (n, k): the values in the dtype of ``scores``, and their columns as int64. Of equal values the one
-    further left comes first. Scores may be whole numbers, too, and in uint8 the opposite of 0 is 0, and that of 1 is 255.
+    further left comes first. Scores may be integers, too, and in uint8 the opposite of 0 is 0, and that of 1 is 255.
 
     >>> values, columns = top_k(np.float32([[1, 3, 2, 3]]), 3)
     >>> values.tolist(), columns.tolist()

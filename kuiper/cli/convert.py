@@ -95,9 +95,9 @@ def parse_input(text: str) -> InputSpec:
 
 
 def parse_seed(text: str) -> int:
-    """A whole number that is not negative."""
+    """An integer that is not negative."""
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"expected a whole number from 0 on, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected an integer from 0 on, got {text!r}")
     return int(text)
 
 
@@ -210,7 +210,7 @@ def from_torch_file(file: Path, yes: bool) -> TorchModel:
         say(f"note: {name} is {kind.value}, which torch will run: convert only what you trust")
     elif kind.runs_code:
         say(f"note: {name} is {kind.value}: loading it runs any code that is in it, as you")
-        yes = yes or (sys.stdin.isatty() and confirmed("Do you trust whoever made it?"))
+        yes = yes or (sys.stdin.isatty() and confirmed("Do you trust its author?"))
     return from_file(file, kind, run_code=yes)
 
 

@@ -96,7 +96,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def words_of(arguments: argparse.Namespace) -> tuple[str, list[Path]]:
-    """The model and its inputs: whoever gives neither gets the cat, and a photo without a model the classifier."""
+    """The model and its inputs: anyone who gives neither gets the cat, and a photo without a model the classifier."""
     if arguments.model is None:
         return DEFAULT_MODEL, [bundled_photo()]
     suffix = Path(arguments.model).suffix.lower()

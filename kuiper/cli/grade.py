@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     words = "time what is solved, and give points for speed where the manifest has them; one submission at a time"
     parser.add_argument("--speed", action="store_true", help=words)
     parser.add_argument(
-        "--walls", metavar="MODE", help="bubblewrap, namespaces or limits (default: the best that works)"
+        "--sandbox", metavar="MODE", help="bubblewrap, namespaces or limits (default: the best that works)"
     )
     parser.add_argument(
         "--jobs", type=int, default=os.cpu_count() or 1, help="submissions at once (default: all cores)"
@@ -43,7 +43,7 @@ def execute(arguments: argparse.Namespace) -> int:
     exercises = chosen(syllabus, arguments.exercise)
     submissions = submissions_in(syllabus, arguments.folder.resolve())
     console = open_console()
-    mode = chosen_mode(arguments.walls)
+    mode = chosen_mode(arguments.sandbox)
     console.print(statement(mode), style="dim")
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:

@@ -21,7 +21,7 @@ from kuiper.course.speed import points as speed_points
 if TYPE_CHECKING:
     import argparse
 
-MOST_WAITS = 2
+MAX_WAITS = 2
 WIDTH = 80
 
 
@@ -56,7 +56,7 @@ def execute(arguments: argparse.Namespace) -> int:
             str(exercise.minutes),
             status,
             tests,
-            " ".join(waits) if len(waits) <= MOST_WAITS else f"{' '.join(waits[: MOST_WAITS - 1])} ...",
+            " ".join(waits) if len(waits) <= MAX_WAITS else f"{' '.join(waits[: MAX_WAITS - 1])} ...",
         )
         table.add_row(*words, style=COLOURS[status])
     console.print(table)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja")
 """What goes along with a language model, as it is."""
 
-MOST_TOKENS = 4096
+MAX_TOKENS = 4096
 """Of a text, for its perplexity."""
 
 
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--group", type=int, choices=(GROUP,), help=group)
     folders = f"NAME-8bit, NAME-8bit-group{GROUP}, or NAME-4bit"
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help=f"the folder to write (default: {folders})")
-    text = f"a text; the perplexity of its first {MOST_TOKENS} tokens is printed, before and after"
+    text = f"a text; the perplexity of its first {MAX_TOKENS} tokens is printed, before and after"
     parser.add_argument("--text", type=Path, metavar="FILE", help=text)
 
 
@@ -85,4 +85,4 @@ def _of_file(param: Path) -> tuple[Callable[[], pnnx.Graph], Path, object]:
 
 def _perplexity(place: Path, text: str) -> float:
     model = language_model.load(place)
-    return perplexity(model, model.vocabulary.encode(text)[:MOST_TOKENS])
+    return perplexity(model, model.vocabulary.encode(text)[:MAX_TOKENS])

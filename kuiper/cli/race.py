@@ -20,7 +20,7 @@ from kuiper.course.manifest import read_syllabus
 from kuiper.course.pictures.race_card import race_card
 from kuiper.course.places import root_here
 from kuiper.course.quiet import ONE_THREAD, one_thread, watch_the_cores
-from kuiper.course.race import Divergence, Result, best_before, contestant, model_and_inputs, own_time, race, remember
+from kuiper.course.race import Divergence, Result, best_before, candidate, model_and_inputs, own_time, race, remember
 from kuiper.course.selection import Selection
 from kuiper.course.text_race import SHAKESPEARE, text_race
 from kuiper.printable import printable
@@ -98,7 +98,7 @@ def _result_here(selection: Selection, model: str, engine: str, product: str, no
     if engine == "mine":
         param, arrays = model_and_inputs(model)
         return engine_race(selection, model, param, arrays, note)
-    load, inputs = contestant(model)
+    load, inputs = candidate(model)
     own_product = product == "mine"
     return race(selection, f"{model} on your product" if own_product else model, load, inputs, note, own_product)
 

@@ -30,7 +30,7 @@ Index = Any
 
 
 class View:
-    """A typed memoryview: indices are checked, and those of whole numbers give Python's, which have any size."""
+    """A typed memoryview: indices are checked, and those of integers give Python's, which have any size."""
 
     __slots__ = ("array", "words")
 
@@ -126,7 +126,7 @@ def view(value: Any, kind: str, axes: int, is_const: bool) -> View | None:
     Raises
     ------
     ValueError, TypeError
-        As Cython does, if it is no array of this type and with so many axes.
+        As Cython does, if it is no array of this type and with this many axes.
     """
     if value is None:
         return None
@@ -150,7 +150,7 @@ def as_float(value: Any) -> Any:
 
 
 def as_whole(value: Any) -> int:
-    """A whole number of C, which no fraction fits into."""
+    """An integer of C, which no fraction fits into."""
     return operator.index(value.item() if isinstance(value, np.bool_) else value)
 
 
@@ -162,7 +162,7 @@ def divide(one: Any, other: Any) -> Any:
 
 
 def whole(dtype: Any) -> Callable[[Any], int]:
-    """The cast to a whole number: what stands behind the point is cut off, and what is too large wraps around."""
+    """The cast to an integer: what stands behind the point is cut off, and what is too large wraps around."""
     limits = np.iinfo(dtype)
 
     def cut(value: Any) -> int:

@@ -13,7 +13,7 @@ from kuiper.course.implementation import Function, Implementation
 if TYPE_CHECKING:
     from kuiper.course.testing import Call
 
-MOST_NUMBERS = 5000
+MAX_NUMBERS = 5000
 NAMES = "xyzuvw"
 
 
@@ -66,7 +66,7 @@ def _array(array: np.ndarray) -> str:
     kind = f"np.{array.dtype.type.__name__}"
     if array.size > 1 and (array == array.flat[0]).all():
         return f"np.full({array.shape}, {_literal(array.flat[0].item())}, {kind})"
-    if array.size > MOST_NUMBERS:
+    if array.size > MAX_NUMBERS:
         return f"np.arange({array.size}).reshape({array.shape}).astype({kind})  # the test has other numbers"
     text = f"np.array({_literal(array.tolist())}, {kind})"
     return text if array.size else f"{text}.reshape({array.shape})"

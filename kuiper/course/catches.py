@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kuiper.course.manifest import Exercise
 
 NAMED = 3
-"""Of the tests that catch a bug, so many are kept by name."""
+"""Of the tests that catch a bug, this many are kept by name."""
 
 
 class Caught(NamedTuple):

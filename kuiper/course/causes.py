@@ -57,7 +57,7 @@ RAISING: Sequence[tuple[str, str]] = (
     ),
     (
         r"(?:TypeError|IndexError): .*indices must be integers",
-        "an index is no whole number: `/` makes a float, `//` does not",
+        "an index is no integer: `/` makes a float, `//` does not",
     ),
     (r"ValueError: .*truth value of an array", "an array is asked whether it is true: `any()` or `all()` is missing"),
     (
@@ -87,7 +87,7 @@ RAISING: Sequence[tuple[str, str]] = (
     ),
     (
         r"cannot reshape array of size (\d+) into shape (\([\d, -]*\))",
-        "an array of {0} numbers is to get the shape {1}, which has not so many",
+        "an array of {0} numbers is to get the shape {1}, which has a different number",
     ),
     (
         r"Cannot cast ufunc '\w+' output from dtype\('(\w+)'\) to dtype\('(\w+)'\)",
@@ -161,7 +161,7 @@ ANSWERING: Sequence[tuple[str, str]] = (
     (r"^NoneType where", "nothing is returned: the `return` is missing"),
     (r"^list where tuple", "a list is returned where a tuple is asked for: tuple(...) makes one of it"),
     (r"^tuple where list", "a tuple is returned where a list is asked for: list(...) makes one of it"),
-    (r"^float where int", "a float is returned where a whole number is asked for: `/` makes a float, `//` does not"),
+    (r"^float where int", "a float is returned where an integer is asked for: `/` makes a float, `//` does not"),
     (
         r"^(?:list|tuple|int|float) where an array",
         "no array is returned: np.array(..., np.float32) makes one of numbers",

@@ -92,7 +92,7 @@ class Classroom:
         """Whose files an exercise's tests meet."""
         if self.alone:
             return self.selection.alone(exercise)
-        return self.selection.hollow(exercise) if self.selection.kind == "skeleton" else self.selection
+        return self.selection.skeleton(exercise) if self.selection.kind == "skeleton" else self.selection
 
     def check_ready(self, exercise: Exercise) -> None:
         """Raise UndoneError if the student has not begun, or what the exercise stands on is not solved."""

@@ -121,7 +121,7 @@ def _is_close(got: complex, expected: complex, tolerance: float) -> bool:
         return True
     try:
         return bool(tolerance) and cmath.isfinite(expected) and abs(got - expected) <= tolerance * (abs(expected) or 1)
-    except OverflowError:  # a whole number that no float is as large as
+    except OverflowError:  # an integer that no float is as large as
         return False
 
 

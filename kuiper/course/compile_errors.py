@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-MOST_LINES = 10
-MOST_ERRORS = 2
+MAX_LINES = 10
+MAX_ERRORS = 2
 CYTHON = re.compile(r"^(?P<file>.+?\.p[yx][xd]?):(?P<line>\d+):(?P<column>\d+): (?P<message>(?!.*\bwarning\b).+)$")
 C = re.compile(r"^.*?(?:error|fatal error)[ :].*$", re.MULTILINE)
 
@@ -24,7 +24,7 @@ def translate(output: str, source: Path) -> str:
         return "\n".join([f"{shown(source)}: the C compiler refuses it", *complaints[:4]])
     code = source.read_text(encoding="utf-8").splitlines() if source.is_file() else []
     lines: list[str] = []
-    for error in errors[:MOST_ERRORS]:
+    for error in errors[:MAX_ERRORS]:
         number, column = int(error["line"]), int(error["column"])
         if code and number > len(code):  # something is open until the end of the file
             number, column = len(code), len(code[-1])
@@ -32,9 +32,9 @@ def translate(output: str, source: Path) -> str:
         if 0 < number <= len(code):
             text = code[number - 1]
             lines += [f"    {text.strip()}", "    " + " " * (column - len(text) + len(text.lstrip())) + "^"]
-    if len(errors) > MOST_ERRORS:
-        lines.append(f"(and {len(errors) - MOST_ERRORS} more, often only echoes of the first)")
-    return "\n".join(lines[:MOST_LINES])
+    if len(errors) > MAX_ERRORS:
+        lines.append(f"(and {len(errors) - MAX_ERRORS} more, often only echoes of the first)")
+    return "\n".join(lines[:MAX_LINES])
 
 
 def shown(path: Path) -> str:

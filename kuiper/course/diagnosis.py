@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 MUTANT_SECONDS = 0.6  # of CPU time for slips
 TRIAL_SECONDS = 10.0  # until a process that tries variants counts as lost
 CONFIRM_SECONDS = 0.25  # of this process's CPU time, for the tests that a suspect must pass: the worker takes as long
-MOST_SLIPS = 12  # slips that answer the failing call alike, and are looked at further
-MOST_TESTS = 5  # failing tests of one exercise that are looked into, as long as they may tell mistakes apart
-MOST_PASSED = 30  # passed tests, before the first failure and behind it, that are to pass on a mistake, too
+MAX_SLIPS = 12  # slips that answer the failing call alike, and are looked at further
+MAX_TESTS = 5  # failing tests of one exercise that are looked into, as long as they may tell mistakes apart
+MAX_PASSED = 30  # passed tests, before the first failure and behind it, that are to pass on a mistake, too
 BUG_SECONDS = 1.0  # that a call may take on a mistake: what takes longer is an endless loop
 VARIANT = re.compile(r"__\d+\b")
 QUOTED = re.compile(r"'([^']*)'")
@@ -108,7 +108,7 @@ def slips(
     how = _likenesses(classroom, exercise, error, made, found, "mutants")
     for least in (Likeness.EXACT, Likeness.IN_KIND):
         numbers = [number for number, likeness in enumerate(how) if likeness == least]
-        pairs = [(suspect, least) for suspect in slips_of.suspects(numbers, 2 if _is_endless(error) else MOST_SLIPS)]
+        pairs = [(suspect, least) for suspect in slips_of.suspects(numbers, 2 if _is_endless(error) else MAX_SLIPS)]
         confirmed = _confirmed(classroom, exercise, pairs, item, error, passed)
         if confirmed and _is_endless(error):
             return [replace(suspect, when=f"a loop never ends: {suspect.when}") for suspect in confirmed]

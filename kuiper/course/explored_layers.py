@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator, RuntimeParameter
     from kuiper.graph.state import State
 
-MOST_NAMED = 5
-MOST_BYTES = 1 << 30
+MAX_NAMED = 5
+MAX_BYTES = 1 << 30
 """Bytes of the reference's values that are kept to be compared with; of a network with more, the first ones are."""
 
 
@@ -89,7 +89,7 @@ def compare(
     def remember(op: Any, outputs: tuple[Any, ...], seconds: float) -> None:
         nonlocal kept
         kept += sum(getattr(output, "nbytes", 0) for output in outputs)
-        if kept <= MOST_BYTES:
+        if kept <= MAX_BYTES:
             wanted.update({operand.index: output for operand, output in zip(op.outputs, outputs, strict=True)})
 
     def look(op: Any, outputs: tuple[Any, ...], seconds: float) -> None:
@@ -137,9 +137,9 @@ def of_the_others(first: str | None, faulty: Sequence[str], differing: int, shar
     passed_on = differing - len({*also, first})
     words = []
     if also:
-        more = f" and {len(also) - MOST_NAMED} more" if len(also) > MOST_NAMED else ""
+        more = f" and {len(also) - MAX_NAMED} more" if len(also) > MAX_NAMED else ""
         whose = "its" if len(also) == 1 else "their"
-        words.append(f"Also wrong on {whose} own: {', '.join(also[:MOST_NAMED])}{more}.")
+        words.append(f"Also wrong on {whose} own: {', '.join(also[:MAX_NAMED])}{more}.")
     if shared:
         words.append(f"Of their type, only these have {', '.join(shared)}.")
     if passed_on > 0:

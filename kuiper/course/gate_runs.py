@@ -42,7 +42,7 @@ class Runs:
     """The two runs that the two-way gates and the bug gate look at."""
 
     alone: Run
-    hollow: Run = field(default_factory=lambda: Run(()))
+    skeleton: Run = field(default_factory=lambda: Run(()))
 
 
 def run_all(syllabus: Syllabus, exercises: Sequence[Exercise]) -> Runs:
@@ -54,12 +54,12 @@ def run_all(syllabus: Syllabus, exercises: Sequence[Exercise]) -> Runs:
     waiting = [exercise for exercise in exercises if kept[exercise.id] is None]
     output = ""
     if waiting:
-        alone, hollow = _run_waiting(waiting)
+        alone, skeleton = _run_waiting(waiting)
         output = alone.output
         for exercise in waiting:
             catches = [catch for catch in alone.catches if catch[0] == exercise.id]
-            parts = {"alone": alone.of(exercise), "hollow": hollow.of(exercise), "catches": catches}
-            if parts["alone"] and parts["hollow"]:
+            parts = {"alone": alone.of(exercise), "skeleton": skeleton.of(exercise), "catches": catches}
+            if parts["alone"] and parts["skeleton"]:
                 gate_cache.keep(syllabus, exercise, **parts)
             kept[exercise.id] = json.loads(json.dumps(parts, default=asdict))
     found = [entry for entry in kept.values() if entry]
@@ -68,7 +68,7 @@ def run_all(syllabus: Syllabus, exercises: Sequence[Exercise]) -> Runs:
         tuple((id_, bug, test, function) for entry in found for id_, bug, test, function in entry["catches"]),
         output,
     )
-    return Runs(alone, Run(tuple(Outcome(**outcome) for entry in found for outcome in entry["hollow"])))
+    return Runs(alone, Run(tuple(Outcome(**outcome) for entry in found for outcome in entry["skeleton"])))
 
 
 def run_chosen(exercises: Sequence[Exercise], catchers: dict[str, dict[str, str]]) -> Runs:
@@ -79,8 +79,8 @@ def run_chosen(exercises: Sequence[Exercise], catchers: dict[str, dict[str, str]
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder, "catchers.json")
         table.write_text(json.dumps(catchers), encoding="utf-8")
-        alone, hollow = _run_waiting(exercises, f"--catchers={table}")
-    return Runs(alone, hollow)
+        alone, skeleton = _run_waiting(exercises, f"--catchers={table}")
+    return Runs(alone, skeleton)
 
 
 def replaced(runs: Runs, newer: Runs, exercises: Sequence[Exercise]) -> Runs:
@@ -92,17 +92,17 @@ def replaced(runs: Runs, newer: Runs, exercises: Sequence[Exercise]) -> Runs:
         catches = [catch for catch in before.catches if catch[0] not in ids]
         return Run((*outcomes, *after.outcomes), (*catches, *after.catches), before.output + after.output)
 
-    return Runs(joined(runs.alone, newer.alone), joined(runs.hollow, newer.hollow))
+    return Runs(joined(runs.alone, newer.alone), joined(runs.skeleton, newer.skeleton))
 
 
 def _run_waiting(exercises: Sequence[Exercise], *more: str) -> tuple[Run, Run]:
-    """Alone and hollow, on all cores, a few exercises in each session."""
+    """Alone and skeleton, on all cores, a few exercises in each session."""
     parts = [exercises[first : first + EXERCISES] for first in range(0, len(exercises), EXERCISES)]
     with ThreadPoolExecutor(SESSIONS) as pool:
         alone = [pool.submit(run_tests, part, "alone", "--bugs-until-caught", *more) for part in parts]
-        hollow = [pool.submit(run_tests, part, "skeleton") for part in parts]
+        skeleton = [pool.submit(run_tests, part, "skeleton") for part in parts]
         try:
-            return _joined([future.result() for future in alone]), _joined([future.result() for future in hollow])
+            return _joined([future.result() for future in alone]), _joined([future.result() for future in skeleton])
         except BaseException:  # Ctrl-C ends the sessions that run; no other is to begin
             pool.shutdown(cancel_futures=True)
             raise

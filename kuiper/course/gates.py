@@ -2,7 +2,7 @@
 
 The two-way gates need one thing of an exercise to know the rest: its tests depend on its own file and on those that
 it stands on, and on nothing else. So "solving exercise i alone turns exactly i's tests green" is two runs for all: each
-with its own solution on no more than it declares (all green), and each hollow with everything else solved (all red).
+with its own solution on no more than it declares (all green), and each skeleton with everything else solved (all red).
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def solution_passes(exercise: Exercise, runs: Runs) -> list[str]:
 
 def skeleton_fails(exercise: Exercise, runs: Runs) -> list[str]:
     """On the skeleton each test fails, with the exercise's own NotImplementedError."""
-    outcomes = runs.hollow.of(exercise)
+    outcomes = runs.skeleton.of(exercise)
     problems = [
         f"{o.test} is {o.verdict} on the skeleton: {' | '.join(o.lines[:4])}"
         for o in outcomes

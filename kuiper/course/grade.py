@@ -1,4 +1,4 @@
-"""Grading: each submission in a pytest of its own, with this checkout's tests, and the student's code behind walls."""
+"""Grading: each submission in a pytest of its own, with this checkout's tests, and the student's code in a sandbox."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NOT_TRUSTED = "not trusted"
 ENDED = re.compile(r"the process that ran your code (?:died|ended in the middle of the call) \((exit code )?(.*?)[:)]")
 SHELLS = 128  # and the signal's number: the exit code of who waited for a process that a signal ended
 UNBELIEVABLE = 4.0  # times what is worth all points: the clock is one in the submission's own process
-MOST_SHOWN = 2000  # characters of anything that a submission may have sent
+MAX_SHOWN = 2000  # characters of anything that a submission may have sent
 
 
 @dataclass(frozen=True)
@@ -262,4 +262,4 @@ def _verdict(failed: dict[str, Any]) -> str:
 
 def shown(text: str) -> str:
     """What a submission may have sent, made safe for a terminal and not too long for a report."""
-    return printable(text, keep="\n")[:MOST_SHOWN]
+    return printable(text, keep="\n")[:MAX_SHOWN]

@@ -12,11 +12,11 @@ from kuiper.course.wire import type_name
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MOST_ROWS = 6
-MOST_COLUMNS = 9
+MAX_ROWS = 6
+MAX_COLUMNS = 9
 WIDEST = 100
-MOST_LISTED = 24  # numbers of an array on a line
-MOST_SIGNS, MOST_BITS, DEEPEST = 200, 256, 20  # more does not fit on a line
+MAX_LISTED = 24  # numbers of an array on a line
+MAX_SIGNS, MAX_BITS, DEEPEST = 200, 256, 20  # more does not fit on a line
 
 
 class Shown:
@@ -25,13 +25,13 @@ class Shown:
     __slots__ = ()
 
 
-def side_by_side(expected: Any, got: Any, most: int = MOST_ROWS + 1) -> list[str]:
-    """Expected and got, in at most so many lines: side by side where both are arrays, else one below the other."""
+def side_by_side(expected: Any, got: Any, most: int = MAX_ROWS + 1) -> list[str]:
+    """Expected and got, in at most this many lines: side by side where both are arrays, else one below the other."""
     several = isinstance(expected, tuple) and any(isinstance(part, np.ndarray) for part in expected)
     if _is_numbers(got) and isinstance(expected, (list, tuple, np.ndarray)) and not several:
         wanted = np.asarray(expected)
         if wanted.dtype.kind in "biufc" and wanted.ndim and got.ndim:
-            rows = max(min(most - 1, MOST_ROWS), 1)
+            rows = max(min(most - 1, MAX_ROWS), 1)
             return _pair(wanted, got, rows) if got.shape == wanted.shape else _unlike(wanted, got, rows)
         if got.shape != wanted.shape:
             return [f"expected shape {wanted.shape}, got {got.shape}"]
@@ -46,7 +46,7 @@ def grid(
     array: np.ndarray,
     mark: np.ndarray | None = None,
     corner: tuple[int, int] = (0, 0),
-    size: tuple[int, int] = (MOST_ROWS, MOST_COLUMNS),
+    size: tuple[int, int] = (MAX_ROWS, MAX_COLUMNS),
 ) -> list[str]:
     """The last two axes as lines, of the first plane, from a corner on; marked numbers stand in brackets.
 
@@ -94,30 +94,30 @@ def _inline(value: Any, depth: int) -> str:
     if depth > DEEPEST:
         return "..."
     if isinstance(value, np.ndarray):
-        text = _listed(value) if value.size <= MOST_LISTED else f"array of shape {value.shape}"
+        text = _listed(value) if value.size <= MAX_LISTED else f"array of shape {value.shape}"
         return text if value.dtype == np.float32 else f"{text} {value.dtype}"
     if isinstance(value, np.generic):
-        return number(value)[:MOST_SIGNS]
+        return number(value)[:MAX_SIGNS]
     if kind is tuple:
         return f"({_several(value, depth)}{',' if len(value) == 1 else ''})"
     if kind is list:
         return f"[{_several(value, depth)}]"
     if kind is dict:
         pairs = (f"{_inline(key, depth + 1)}: {_inline(item, depth + 1)}" for key, item in value.items())
-        return f"{{{', '.join(islice(pairs, MOST_SIGNS))}}}"
+        return f"{{{', '.join(islice(pairs, MAX_SIGNS))}}}"
     if kind in (set, frozenset):
         return f"{kind.__name__}({_several(value, depth)})"
-    if kind is int and value.bit_length() > MOST_BITS:
-        return f"a whole number of {value.bit_length()} bits"
+    if kind is int and value.bit_length() > MAX_BITS:
+        return f"an integer of {value.bit_length()} bits"
     if kind in (str, bytes):
-        return repr(value[:MOST_SIGNS])
+        return repr(value[:MAX_SIGNS])
     if kind in (float, int, bool, complex, type(None)):
         return repr(value)
     return f"an object of type {type_name(value)}"
 
 
 def _several(values: Iterable[Any], depth: int) -> str:
-    return ", ".join(_inline(item, depth + 1) for item in islice(values, MOST_SIGNS))
+    return ", ".join(_inline(item, depth + 1) for item in islice(values, MAX_SIGNS))
 
 
 def _listed(array: np.ndarray) -> str:
@@ -138,7 +138,7 @@ def _pair(expected: np.ndarray, got: np.ndarray, rows: int) -> list[str]:
         return [f"expected and got are empty, shape {got.shape}"]
     expected, got, wrong = (np.atleast_2d(part) for part in (expected, got, wrong))
     row, column = (int(i) for i in np.unravel_index(int(wrong.argmax()), wrong.shape))
-    for columns in range(MOST_COLUMNS, 0, -1):
+    for columns in range(MAX_COLUMNS, 0, -1):
         size = (rows, columns)
         corner = (_start(row, rows, got.shape[0]), _start(column, columns, got.shape[1]))
         sides = grid(expected, None, corner, size), grid(got, wrong, corner, size)
@@ -151,7 +151,7 @@ def _pair(expected: np.ndarray, got: np.ndarray, rows: int) -> list[str]:
 
 def _unlike(expected: np.ndarray, got: np.ndarray, rows: int) -> list[str]:
     """Two arrays of different shapes: these, and as much of both as there is room for."""
-    for columns in range(MOST_COLUMNS, 0, -1):
+    for columns in range(MAX_COLUMNS, 0, -1):
         sides = grid(expected, size=(rows, columns)), grid(got, size=(rows, columns))
         if columns == 1 or _width(sides[0]) + _width(sides[1]) <= WIDEST:
             break

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from kuiper.course.manifest import Exercise, Syllabus
 
-LARGEST_FILE = 1024 * 1024
+MAX_FILE = 1024 * 1024
 
 
 @dataclass
@@ -60,7 +60,7 @@ def take_in(syllabus: Syllabus, submission: Path, home: Path) -> Intake:
         except RefusedError as error:
             taken.odd.append((exercise.id, f"{error}; not taken"))
     written = [exercise for exercise in syllabus if exercise.id in taken.files and is_written(taken.files[exercise.id])]
-    for path in (home, *home.rglob("*")):  # whoever runs it can read it, whatever new files are otherwise
+    for path in (home, *home.rglob("*")):  # anyone who runs it can read it, whatever new files are otherwise
         path.chmod(0o755 if path.is_dir() else 0o644)
     pairs = [(taken.files[exercise.id], _reference(exercise)) for exercise in written]
     for exercise, words in zip(written, oddities(pairs) if pairs else [], strict=True):
@@ -100,15 +100,15 @@ def _contents(path: Path) -> bytes:
         raise RefusedError(f"{path.name} is {_kind(state)}, no file")
     if state.st_nlink > 1:
         raise RefusedError(f"{path.name} has other names too (hard links)")
-    if state.st_size > LARGEST_FILE:
-        raise RefusedError(f"{path.name} has {state.st_size} bytes, more than {LARGEST_FILE}")
+    if state.st_size > MAX_FILE:
+        raise RefusedError(f"{path.name} has {state.st_size} bytes, more than {MAX_FILE}")
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         with open(os.open(path, flags), "rb") as file:
             opened = os.fstat(file.fileno())
             if (opened.st_ino, opened.st_dev) != (state.st_ino, state.st_dev):
                 raise RefusedError(f"{path.name} changed while it was read")
-            return file.read(LARGEST_FILE)
+            return file.read(MAX_FILE)
     except OSError as error:
         raise RefusedError(f"{path.name} cannot be read ({error.strerror})") from None
 

@@ -112,7 +112,7 @@ class _Run:
         words = ["-s", f"--rootdir={root}", "--import-mode=importlib"]
         files = tests_files(home)
         files.mkdir(exist_ok=True)
-        words += [f"--basetemp={files / 'tests'}", f"--submission={home}", f"--walls={mode}", "--outcomes=-"]
+        words += [f"--basetemp={files / 'tests'}", f"--submission={home}", f"--sandbox={mode}", "--outcomes=-"]
         words += ["--speed"] if speed else []
         words += [f"--failed={id_}" for id_ in sorted(failed)]
         words += [f"--exercise={exercise.id}" for exercise in exercises]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MOST_NAMES = 2
+MAX_NAMES = 2
 COMMON = {
     "np",
     "range",
@@ -56,7 +56,7 @@ class Voice:
 
     def of(self, word: str, *nodes: ast.AST | None) -> str:
         """``" about `x` and `y`"`` for the word "about"; "" where nothing has a name that the student knows."""
-        names = [f"`{name}`" for name in self.names(*nodes)][:MOST_NAMES]
+        names = [f"`{name}`" for name in self.names(*nodes)][:MAX_NAMES]
         return f" {word} {' and '.join(names)}" if names else ""
 
     def quoted(self, name: str, otherwise: str) -> str:

@@ -24,7 +24,7 @@ from kuiper.course.statement_mutants import Edits, slips
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-MOST_TOGETHER = 6  # places at which the same slip is made at once
+MAX_TOGETHER = 6  # places at which the same slip is made at once
 
 
 @dataclass
@@ -164,7 +164,7 @@ def _together(single: list[Mutant]) -> Iterator[Mutant]:
     for group in groups.values():
         places = {(id(place), repr(key)) for mutant in group for place, key, _ in mutant.edits}
         edits = tuple(edit for mutant in group for edit in mutant.edits)
-        if 1 < len(group) <= MOST_TOGETHER and len(places) == len(edits):
+        if 1 < len(group) <= MAX_TOGETHER and len(places) == len(edits):
             first = group[0]
             words = (
                 first.words

@@ -16,7 +16,7 @@ Uses = dict[str, list[tuple[Any, Any, int]]]
 """For each name the places where it is read: what holds it, the field or index there, and the line."""
 Replaced = tuple[tuple[Any, Any, ast.expr], ...]
 MODULES = ("np", "math", "re")
-MOST_RELATIVES = 6  # names that may stand for another one
+MAX_RELATIVES = 6  # names that may stand for another one
 
 
 def relatives_of(function: ast.FunctionDef) -> dict[str, list[str]]:
@@ -38,14 +38,14 @@ def relatives_of(function: ast.FunctionDef) -> dict[str, list[str]]:
     for name in [*targets, *(argument.arg for argument in function.args.args)]:
         for stem in _stems(name):
             stems[stem].append(name)
-    groups += [targets if len(targets) <= MOST_RELATIVES else [], *stems.values()]
+    groups += [targets if len(targets) <= MAX_RELATIVES else [], *stems.values()]
     found: dict[str, list[str]] = defaultdict(list)
     for group in groups:
         for name in group:
             found[name] += [other for other in group if other != name and other not in found[name]]
     for name in set(attributes):
-        found[name] = [other[1:] for other in dict.fromkeys(attributes) if other != name][:MOST_RELATIVES]
-    return {name: others[: 2 * MOST_RELATIVES] for name, others in found.items()}
+        found[name] = [other[1:] for other in dict.fromkeys(attributes) if other != name][:MAX_RELATIVES]
+    return {name: others[: 2 * MAX_RELATIVES] for name, others in found.items()}
 
 
 def _stems(name: str) -> Iterator[str]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 State = Literal["skeleton", "solution"]
 
-MOST_SECONDS = 60  # of the processor, for a whole notebook
+MAX_SECONDS = 60  # of the processor, for a whole notebook
 PATIENCE = 600  # seconds of the clock, for one cell
 AT_ONCE = 2  # runs that are checked together: on one core most of the time, on all now and then
 HIDDEN = "hide-input"  # the tag of a cell whose input is folded: it draws what the text talks about
@@ -64,9 +64,9 @@ def run(path: Path, state: State) -> tuple[NotebookNode, list[str]]:
         return tidy(notebook), [f"{path.name} ({state}): {_COLOURS.sub('', _last_line(str(error)))}"]
     seconds = _seconds_of_children() - began
     problems = [f"{path.name} ({state}), cell {number}: {problem}" for number, problem in flaws(notebook)]
-    if seconds > MOST_SECONDS:
+    if seconds > MAX_SECONDS:
         problems.append(
-            f"{path.name} ({state}): expected at most {MOST_SECONDS} s of the processor, got {seconds:.0f} s"
+            f"{path.name} ({state}): expected at most {MAX_SECONDS} s of the processor, got {seconds:.0f} s"
         )
     return tidy(notebook), problems
 

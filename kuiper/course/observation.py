@@ -20,7 +20,7 @@ from kuiper.course.errors import BuildError, CourseError, ExerciseSyntaxError
 from kuiper.course.local_arrays import ArrayIndexError
 from kuiper.course.wire import class_name, plain, type_name, words_of
 
-MOST_PRINTED = 20_000
+MAX_PRINTED = 20_000
 MORE = " ... (more was printed)\n"
 UNCHANGING = (bool, int, float, complex, str, bytes, type(None), np.generic)
 
@@ -32,7 +32,7 @@ class Beginning(io.StringIO):
     """A file that keeps what is written first, and lets the rest go."""
 
     def write(self, text: str) -> int:
-        room = MOST_PRINTED - self.tell()
+        room = MAX_PRINTED - self.tell()
         if room > 0:
             super().write(text if len(text) <= room else text[:room] + MORE)
         return len(text)

@@ -18,7 +18,7 @@ SLOW_SECONDS = 2.0
 def told_if_slow(
     say: Callable[[str], object], words: Callable[[], str], seconds: float = SLOW_SECONDS
 ) -> Iterator[None]:
-    """Say the words, which are only then made, if the block has not ended after so many seconds."""
+    """Say the words, which are only then made, if the block has not ended after this many seconds."""
 
     def tell() -> None:
         # Without compilers nobody knows what is compiled: then the block says so.

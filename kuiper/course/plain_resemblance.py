@@ -103,7 +103,7 @@ def _of_numbers(got: Any, expected: Any) -> str:
         return "a sign is turned"
     if type(got) is int and type(expected) is int and abs(got - expected) == 1:
         size = "large" if got > expected else "small"
-        return f"a whole number is one too {size}: counted from the wrong end, or rounded the wrong way"
+        return f"an integer is one too {size}: counted from the wrong end, or rounded the wrong way"
     return ""
 
 

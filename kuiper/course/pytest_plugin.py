@@ -47,7 +47,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--bugs-until-caught", metavar="JSON", help="the same, but a bug that is caught is left alone")
     group.addoption("--catchers", metavar="JSON", help="with these: the one test that a bug meets, by exercise and bug")
     group.addoption("--submission", type=Path, metavar="DIR", help="test a submission that kuiper grade has taken in")
-    group.addoption("--walls", metavar="MODE", help="with --submission: bubblewrap, namespaces or limits")
+    group.addoption("--sandbox", metavar="MODE", help="with --submission: bubblewrap, namespaces or limits")
     group.addoption("--failed", action="append", default=[], metavar="ID", help="with --submission: already tested")
     group.addoption("--speed", action="store_true", help="with --submission: measure the speed of what is solved, too")
     group.addoption("--outcomes", metavar="FILE", help="write how each test ended, line by line; -: to standard output")

@@ -17,7 +17,7 @@ from kuiper.course.call_script import call_script
 from kuiper.course.causes import certain_cause, typical_cause
 from kuiper.course.classroom import Outcome, UndoneError, does_not_compile, failing_function
 from kuiper.course.compile_errors import shown
-from kuiper.course.diagnosis import MOST_PASSED, MOST_TESTS, Passed, alike, is_diagnosed, passing, run_on, slips
+from kuiper.course.diagnosis import MAX_PASSED, MAX_TESTS, Passed, alike, is_diagnosed, passing, run_on, slips
 from kuiper.course.errors import CourseError
 from kuiper.course.patience import told_if_slow
 from kuiper.course.places import folder
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from kuiper.course.suspects import Suspect
 
 
-MOST_ASKED = 4  # suspects that are asked about tests behind the failure that pass: more are told apart by what fails
+MAX_ASKED = 4  # suspects that are asked about tests behind the failure that pass: more are told apart by what fails
 
 
 class RunningPlugin:
@@ -157,13 +157,13 @@ class RunningPlugin:
         left = self.candidates.get(exercise.id)
         if left is None:
             with self._told("comparing with known mistakes"):
-                passed = self.passed.pop(exercise.id, [])[-MOST_PASSED:]
+                passed = self.passed.pop(exercise.id, [])[-MAX_PASSED:]
                 found = self._suspects(exercise, item, error, function, passed)
             self.candidates[exercise.id], self.functions[exercise.id] = found, function
             return [suspect.when for suspect in found] or [*filter(None, [typical_cause(error)])]
         if function != self.functions[exercise.id]:
             return []
-        if self.diagnosed[exercise.id] + 1 >= MOST_TESTS or not is_diagnosed(item, error):
+        if self.diagnosed[exercise.id] + 1 >= MAX_TESTS or not is_diagnosed(item, error):
             return []
         self.diagnosed[exercise.id] += 1
         found = alike(classroom, exercise, left, item, error)
@@ -188,7 +188,7 @@ class RunningPlugin:
         kept = self.passed.setdefault(exercise.id, [])
         kept.append(Passed.of(item))
         left = self.candidates.get(exercise.id, [])
-        if not 1 < len(left) <= MOST_ASKED or len(kept) > MOST_PASSED:
+        if not 1 < len(left) <= MAX_ASKED or len(kept) > MAX_PASSED:
             return []
         return [each.when for each in passing(self.selection.classroom(exercise), exercise, left, kept[-1:])]
 

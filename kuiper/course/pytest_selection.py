@@ -103,7 +103,7 @@ class SelectionPlugin:
             except CourseError as error:
                 raise pytest.UsageError(str(error)) from None
             if self.config.getoption("--submission"):
-                home, mode = self.config.getoption("--submission"), chosen_mode(self.config.getoption("--walls"))
+                home, mode = self.config.getoption("--submission"), chosen_mode(self.config.getoption("--sandbox"))
                 self.classrooms[root] = SubmissionRoom(syllabus, home, mode, self.config.getoption("--failed"))
                 return self.classrooms[root]
             in_process = self.config.getoption("--in-process") or self.config.getoption("usepdb")

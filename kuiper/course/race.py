@@ -193,7 +193,7 @@ def best_before(history: Sequence[Mapping[str, Any]], model: str) -> float | Non
     return min((own_time(entry["ladder"]) for entry in counted), default=None)
 
 
-def contestant(name: str) -> tuple[Callable[[bool], RuntimeGraph], tuple[np.ndarray, ...]]:
+def candidate(name: str) -> tuple[Callable[[bool], RuntimeGraph], tuple[np.ndarray, ...]]:
     """The model, and what to feed it: "resnet20", "expressions", or the path of a .param file."""
     generator = np.random.default_rng(0)
     if name == "expressions":

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from kuiper.course.channel import Channel
 from kuiper.course.errors import CourseError
-from kuiper.course.observation import MOST_PRINTED, Observation, Raised, changes
+from kuiper.course.observation import MAX_PRINTED, Observation, Raised, changes
 from kuiper.course.places import python_environment
 from kuiper.course.processes import descendants, end_tree, seconds_without_core
 from kuiper.course.wire import dumps, loads_untrusted
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 START_SECONDS = 60.0
 LOAD_SECONDS = 60.0
-MOST_TIMES = 10
-"""A limit grows to no more than so many times itself on a machine where others have the cores."""
+MAX_TIMES = 10
+"""A limit grows to no more than this many times itself on a machine where others have the cores."""
 DEATHS = ("EndlessLoop", "Crash", "ArrayIndexError")
-MOST_TEXT = 20_000
-MOST_BASES = 50
+MAX_TEXT = 20_000
+MAX_BASES = 50
 
 
 class Worker:
     """A process that runs students' code; started when first needed, and again after it died.
 
-    The grader has a ``command`` that puts walls around it, a ``limit`` that it sets itself before it starts, and a
+    The grader has a ``command`` that puts it in a sandbox, a ``limit`` that it sets itself before it starts, and a
     ``guard`` that watches it.
     """
 
@@ -120,7 +120,7 @@ class Worker:
                 return self._channel.receive(limit - waited)
             self._below = descendants(self._process.pid)
             waited, lost = limit, seconds_without_core(self._process.pid, self._below) - before
-            limit = min(timeout + lost, MOST_TIMES * timeout)
+            limit = min(timeout + lost, MAX_TIMES * timeout)
         raise queue.Empty
 
     def seconds_without_core(self) -> float:
@@ -157,7 +157,7 @@ class Worker:
             ready = self._receive(START_SECONDS)
         except queue.Empty:
             ready = None
-        self._below = descendants(self._process.pid)  # within walls, one of these is the worker
+        self._below = descendants(self._process.pid)  # in a sandbox, one of these is the worker
         return None if ready is not None and ready.strip() == b"ready" else self._post_mortem()
 
     def _post_mortem(self) -> Raised:
@@ -182,8 +182,8 @@ class Worker:
             changed = changes(request["args"], request["kwargs"], afterwards)
         except (CourseError, TypeError, ValueError) as error_:
             self.stop()
-            return Observation(raised=_died("Crash", f"the answer could not be read ({str(error_)[:MOST_TEXT]})"))
-        return Observation(value, error, changed, str(printed)[:MOST_PRINTED])
+            return Observation(raised=_died("Crash", f"the answer could not be read ({str(error_)[:MAX_TEXT]})"))
+        return Observation(value, error, changed, str(printed)[:MAX_PRINTED])
 
 
 def _asked_for(request: dict[str, Any], text: bytes) -> str:
@@ -194,11 +194,11 @@ def _asked_for(request: dict[str, Any], text: bytes) -> str:
 
 def _strings(parts: tuple[Any, ...]) -> tuple[Any, ...]:
     name, bases, *texts = parts
-    return (_text(name), tuple(_text(base) for base in bases[:MOST_BASES]), *map(_text, texts))
+    return (_text(name), tuple(_text(base) for base in bases[:MAX_BASES]), *map(_text, texts))
 
 
 def _text(value: Any) -> str:
-    return value[:MOST_TEXT] if isinstance(value, str) else type(value).__name__
+    return value[:MAX_TEXT] if isinstance(value, str) else type(value).__name__
 
 
 def _died(kind: str, message: str) -> Raised:

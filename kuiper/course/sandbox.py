@@ -1,7 +1,7 @@
-"""The walls around a submission's process: bubblewrap where present, else namespaces, else other rights and limits.
+"""The sandbox around a submission's process: bubblewrap where present, else namespaces, else other rights and limits.
 
 What the code inside can do to the result is nothing in the first two cases: it only ever answers with values, which are
-compared elsewhere. The walls protect the machine, the grader, the other submissions and the solutions.
+compared elsewhere. The sandbox protects the machine, the grader, the other submissions and the solutions.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ RIGHTS = {
 
 
 @dataclass(frozen=True)
-class Walls:
+class Sandbox:
     """Where a worker lives: what it may read besides the system, where it may write, and what it must not see.
 
     ``covers`` maps files to others that are shown in their place. ``user`` is the number of the user that the worker
@@ -71,7 +71,7 @@ class Walls:
     user: int | None = None
 
     def command(self) -> list[str]:
-        """The command that starts a worker behind these walls."""
+        """The command that starts a worker in this sandbox."""
         python = [sys.executable, "-s", "-m", "kuiper.course.worker"]
         if self.mode == "bubblewrap":
             return [*self._bubblewrap(), *python]
@@ -85,7 +85,7 @@ class Walls:
                 "covers": {str(path): str(other) for path, other in self.covers.items()},
                 "scratch": str(self.scratch),
             }
-            launcher = str(Path(__file__).with_name("walls.py"))
+            launcher = str(Path(__file__).with_name("sandbox_root.py"))
             return [*_unshare(), sys.executable, "-I", "-S", launcher, json.dumps(plan), *python]
         return python
 
@@ -131,26 +131,26 @@ def chosen_mode(asked: str | None) -> Mode:
         return best_mode()
     if asked not in get_args(Mode) or not works(cast("Mode", asked)):
         known = ", ".join(mode for mode in get_args(Mode) if works(mode))
-        raise CourseError("walls", f"one of those that work on this machine ({known})", asked)
+        raise CourseError("sandbox", f"one of those that work on this machine ({known})", asked)
     return cast("Mode", asked)
 
 
 @cache
 def best_mode() -> Mode:
-    """The strongest walls that work on this machine: each is tried, not only looked for."""
+    """The strongest sandbox that works on this machine: each is tried, not only looked for."""
     return next(mode for mode in get_args(Mode) if works(mode))
 
 
 @cache
 def works(mode: Mode) -> bool:
-    """Whether walls of this kind can be built here."""
+    """Whether a sandbox of this kind can be built here."""
     if mode == "bubblewrap":
         return _succeeds(["bwrap", *_bubblewrap_options(), "--ro-bind", "/", "/", "true"])
     return mode == "limits" or _succeeds([*_unshare(), "mount", "-t", "tmpfs", "none", "/tmp"])
 
 
 def statement(mode: Mode) -> str:
-    """What the walls of this mode keep off, for the person who grades."""
+    """What the sandbox of this mode keeps off, for the person who grades."""
     return STATEMENTS[mode].format(rights=RIGHTS[not are_alike(mode)])
 
 
@@ -226,7 +226,7 @@ def prepared(limits: Limits, mode: Mode, user: int | None = None) -> Callable[[]
             os.setgroups([])
             os.setgid(user)
             os.setuid(user)
-        if mode == "limits":  # the walls do so themselves, once nothing of theirs needs privileges any more
+        if mode == "limits":  # the sandbox does so itself, once nothing of it needs privileges any more
             process_control(PR_SET_NO_NEW_PRIVS, 1)
         process_control(PR_SET_PDEATHSIG, SIGKILL)
 

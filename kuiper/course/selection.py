@@ -63,7 +63,7 @@ class Selection:
         solved = [exercise, *self.syllabus.needed_by(exercise)]
         return Selection(self.syllabus, "skeleton", {part.id: "solution" for part in solved})
 
-    def hollow(self, exercise: Exercise) -> Selection:
+    def skeleton(self, exercise: Exercise) -> Selection:
         """The skeleton of one exercise; everything else is the solution."""
         return Selection(self.syllabus, "solution", {exercise.id: "skeleton"})
 

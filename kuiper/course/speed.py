@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 OF_THE_PEAK, OF_THE_BANDWIDTH = LIMITS = "of the peak", "of the bandwidth"
 SECONDS = 0.2
-ROUNDS, MOST_ROUNDS = 3, 6  # for points: on a machine that is quiet, and on a busy one
+ROUNDS, MAX_ROUNDS = 3, 6  # for points: on a machine that is quiet, and on a busy one
 CLOSE = 0.7  # of the reference's speed: then there is no yellow line to look for
 
 
@@ -128,7 +128,7 @@ def measure(classroom: Classroom, exercise: Exercise, probe: Callable[..., Any])
         if not yours:
             return None
         measured = Measured(max(yours), max(reference, default=None), busy())
-        enough = len(yours) >= (MOST_ROUNDS if measured.busy else ROUNDS)
+        enough = len(yours) >= (MAX_ROUNDS if measured.busy else ROUNDS)
         if not reference or enough or reached(exercise, measured.ratio) == len(exercise.speed):
             return measured
 

@@ -31,7 +31,7 @@ from kuiper.course.material import SITE_FORM
 ZOOM = 2
 IMAGES = ("image/png", "image/jpeg")
 _COLOURS = (16, 48)  # a drawing has few: half a byte for each point is enough nearly always
-_MOST_ERROR = 12.0  # mean of the squared differences, of values up to 255, up to which the smaller palette is taken
+_MAX_ERROR = 12.0  # mean of the squared differences, of values up to 255, up to which the smaller palette is taken
 _ROUNDS = 20  # of k-means, after which no colour moves much
 _QUALITY = 80  # of a JPEG, in percent
 _GROUND = "#f7f7f4"  # of kuiper/course/pictures/picture.py; a JPEG has nothing that can be seen through
@@ -104,13 +104,13 @@ def drawing(image: Image.Image) -> bytes:
     for most in _COLOURS:
         palette, nearest = _palette(shades, counts, most)
         error = np.average(((palette[nearest] - shades) ** 2).mean(axis=1), weights=counts)
-        if error <= _MOST_ERROR:
+        if error <= _MAX_ERROR:
             break
     return _png(palette, nearest[which].reshape(points.shape[:2]).astype(np.uint8))
 
 
 def _palette(shades: np.ndarray, counts: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """At most so many colours by k-means, and for each shade the one that is nearest to it.
+    """At most this many colours by k-means, and for each shade the one that is nearest to it.
 
     A shade counts by the root of its points: else the ground would outweigh the edges of all letters.
     """

@@ -1,4 +1,4 @@
-"""A submission as a classroom: its own files behind walls, the tests of this checkout in front of them."""
+"""A submission as a classroom: its own files in a sandbox, the tests of this checkout in front of them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kuiper.course.material import course_folders
 from kuiper.course.places import folder
 from kuiper.course.processes import PR_SET_DUMPABLE, adopt_orphans, end_below, guard, process_control
 from kuiper.course.remote import Worker
-from kuiper.course.sandbox import Walls, environment, other_user, prepared
+from kuiper.course.sandbox import Sandbox, environment, other_user, prepared
 from kuiper.course.selection import Selection
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class SubmissionRoom(Classroom):
             path.mkdir(exist_ok=True)
             path.chmod(0o755)
         if mode == "limits":
-            process_control(PR_SET_DUMPABLE, 0)  # whoever runs as the same user can neither trace this nor read it
+            process_control(PR_SET_DUMPABLE, 0)  # anyone who runs as the same user can neither trace this nor read it
         adopt_orphans()
 
     def selection_for(self, exercise: Exercise) -> Selection:
@@ -120,9 +120,9 @@ class SubmissionRoom(Classroom):
         hidden += [*(course.folder for course in self.syllabus.courses), *course_folders()]
         data = [course.folder / "data" for course in self.syllabus.courses if (course.folder / "data").is_dir()]
         given = (self.home, self._lent, tests_files(self.home), *data)
-        walls = Walls(self.mode, given, scratch, tuple(hidden), self._covers(exercise), self._user)
+        sandbox = Sandbox(self.mode, given, scratch, tuple(hidden), self._covers(exercise), self._user)
         limit = prepared(self.limits, self.mode, self._user)
-        return Worker(walls.command(), environment(scratch, self.mode), scratch, limit, guard(self.limits, scratch))
+        return Worker(sandbox.command(), environment(scratch, self.mode), scratch, limit, guard(self.limits, scratch))
 
     def _lend_utility(self, scratch: Path) -> None:
         """Half a minute for each .pyx exercise is saved by what they all share, which nothing of theirs goes into."""

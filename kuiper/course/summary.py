@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from kuiper.course.manifest import Exercise
 
-MOST_LINES = 12
+MAX_LINES = 12
 FIRST_HINT = 1
 WORST_FIRST = ("wrong", "unfinished", "skipped", "blocked", "not started", "passed")
 
@@ -70,7 +70,7 @@ def block(classroom: Classroom, verdict: Verdict, hint: int) -> list[str]:
     exercise, worst = verdict.exercise, verdict.worst
     head = f"{exercise.label} - {verdict.passed} of {len(verdict.outcomes)} tests pass: {_place(classroom, exercise)}"
     tail = _tail(classroom, verdict, hint)
-    room = MOST_LINES - 2 - len(tail)
+    room = MAX_LINES - 2 - len(tail)
     body = worst.lines if len(worst.lines) <= room else [*worst.lines[: room - 1], "..."]
     return [head, f"  {worst.test}", *(f"    {line}" for line in (*body, *tail)), *worst.script]
 
@@ -122,7 +122,7 @@ def likely(verdict: Verdict) -> str:
 
 
 def _explains(when: str, others: Sequence[Outcome]) -> bool:
-    """Whether a slip is behind most of the other failures: one of so many meets a student by chance sooner or later."""
+    """Whether a slip is behind most of the other failures: one of many slips fits by chance sooner or later."""
     return 4 * sum(when in outcome.diagnosis for outcome in others) >= 3 * len(others)
 
 

@@ -31,7 +31,7 @@ globals().update(namespace(constants({source!r}, load_pyx(Path({student!r}), Pat
 """
 
 
-MOST_FILES = 500  # of suspects that are kept for each course
+MAX_FILES = 500  # of suspects that are kept for each course
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Suspect:
 def _leave_room(folder: Path) -> None:
     """Remove the files that were made first, if there are many."""
     files = sorted(folder.glob("*.py"), key=lambda path: path.stat().st_mtime) if folder.is_dir() else []
-    for path in files[: max(len(files) - MOST_FILES, 0)]:
+    for path in files[: max(len(files) - MAX_FILES, 0)]:
         path.unlink(missing_ok=True)
 
 

@@ -22,9 +22,9 @@ from kuiper.printable import printable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MOST_LINES = 8  # of a failure: the call and both values
-LEAST_SHOWN = 5  # for the values, if the arguments are drawn, too
-MOST_SHOWN = 5
+MAX_LINES = 8  # of a failure: the call and both values
+MIN_SHOWN = 5  # for the values, if the arguments are drawn, too
+MAX_SHOWN = 5
 LONGEST_CALL = 2  # lines
 LONGEST_ARGUMENT = 100
 SHORT = 64  # signs of a value that is shown whole
@@ -44,7 +44,7 @@ class Mismatch(AssertionError):
         super().__init__("\n".join(self.lines()))
 
     def lines(self) -> list[str]:
-        """The call, what was expected, what came: at most MOST_LINES, whatever they are made of."""
+        """The call, what was expected, what came: at most MAX_LINES, whatever they are made of."""
         try:
             lines = self._lines()
         except Exception as error:  # an answer may be any object
@@ -55,13 +55,13 @@ class Mismatch(AssertionError):
     def _lines(self) -> list[str]:
         """Of the pictures of arguments only those that leave room for both values."""
         if isinstance(self.got, Raised):
-            words = str(self.got).splitlines()[: MOST_LINES - 3] or [""]
+            words = str(self.got).splitlines()[: MAX_LINES - 3] or [""]
             shown = [f"expected {inline(self.expected)}", f"raised   {words[0]}", *words[1:]]
         else:
             words = [f"({self.words})"] if "dtype" in self.words or "where" in self.words else []
-            shown = [*self._difference(max(MOST_LINES - len(self.call) - len(words), LEAST_SHOWN)), *words]
+            shown = [*self._difference(max(MAX_LINES - len(self.call) - len(words), MIN_SHOWN)), *words]
         drawn = self.call[1:]
-        room = MOST_LINES - len(shown)
+        room = MAX_LINES - len(shown)
         call = textwrap.wrap(self.call[0], WIDEST, subsequent_indent="    ", break_on_hyphens=False)
         if len(call) > min(room, LONGEST_CALL):
             call = [*call[: min(room, LONGEST_CALL) - 1], call[min(room, LONGEST_CALL) - 1][: WIDEST - 4] + " ..."]
@@ -202,7 +202,7 @@ class Call:
                 text = letter
                 drawn += _drawn(letter, value)
             parts.append(text if isinstance(key, int) else f"{key}={text}")
-        return [f"{name}({', '.join(parts)})", *drawn[:MOST_SHOWN]]
+        return [f"{name}({', '.join(parts)})", *drawn[:MAX_SHOWN]]
 
 
 class Words(str, Shown):

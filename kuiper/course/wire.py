@@ -22,10 +22,10 @@ from kuiper.course.errors import CourseError
 KINDS = "biufc"
 DTYPE = re.compile(f"[<>|]?[{KINDS}][0-9]{{1,2}}")
 DEEPEST = 60
-MOST_PARTS = 200_000  # of an answer: each costs far more memory than the characters that it is written with
-MOST_AXES = 32
+MAX_PARTS = 200_000  # of an answer: each costs far more memory than the characters that it is written with
+MAX_AXES = 32
 LONGEST_EMPTY = 10_000  # along an axis of an array without numbers
-MOST_GAPS = 16  # how many times as much memory as the numbers themselves need
+MAX_GAPS = 16  # how many times as much memory as the numbers themselves need
 
 
 def dumps(value: object) -> str:
@@ -40,7 +40,7 @@ def dumps(value: object) -> str:
         If the value is not plain.
     """
     try:
-        return json.dumps(_encode(value, 0, [10 * MOST_PARTS]))
+        return json.dumps(_encode(value, 0, [10 * MAX_PARTS]))
     except CourseError:
         raise
     except Exception as error:  # what a student's object does when it is looked at
@@ -89,8 +89,8 @@ def loads_untrusted(line: str) -> Any:
         If the line has too many parts, or is not one that ``dumps`` writes.
     """
     parts = sum(map(line.count, ",[{"))
-    if parts > MOST_PARTS:
-        raise CourseError("answer", f"at most {MOST_PARTS} values", f"about {parts}")
+    if parts > MAX_PARTS:
+        raise CourseError("answer", f"at most {MAX_PARTS} values", f"about {parts}")
     return loads(line)
 
 
@@ -105,7 +105,7 @@ def _encode(value: Any, depth: int, left: list[int]) -> Any:
         raise CourseError("value", f"at most {DEEPEST} levels of nesting", "more")
     left[0] -= 1
     if left[0] < 0:
-        raise CourseError("value", f"at most {10 * MOST_PARTS} parts", "more")
+        raise CourseError("value", f"at most {10 * MAX_PARTS} parts", "more")
     if value is None or type(value) in (bool, int, float, str):
         return value
     if isinstance(value, enum.Enum):
@@ -162,13 +162,13 @@ def _decode_array(dtype: str, shape: list[int], order: str, data: str) -> np.nda
     if not DTYPE.fullmatch(dtype):
         raise ValueError(f"dtype {dtype[:20]!r}")
     kind, raw = np.dtype(dtype), base64.b64decode(data)
-    if not all(type(length) is int and length >= 0 for length in shape) or len(shape) > MOST_AXES:
+    if not all(type(length) is int and length >= 0 for length in shape) or len(shape) > MAX_AXES:
         raise ValueError("a shape that no array has")
     if math.prod(shape) * kind.itemsize != len(raw) or (not raw and max(shape) > LONGEST_EMPTY):
         raise ValueError(f"{len(raw)} bytes for shape {shape}")
     array: np.ndarray = np.frombuffer(raw, kind).reshape(shape)
-    if order == "gaps" and shape:  # not these gaps, but gaps: whoever assumes contiguous memory is found out
-        few = 2 ** len(shape) <= MOST_GAPS
+    if order == "gaps" and shape:  # not these gaps, but gaps: anyone who assumes contiguous memory is found out
+        few = 2 ** len(shape) <= MAX_GAPS
         steps = [2 if few or axis == len(shape) - 1 else 1 for axis in range(len(shape))]
         wide = np.zeros([step * length for step, length in zip(steps, shape, strict=True)], kind)
         view = wide[tuple(slice(None, None, step) for step in steps)]

@@ -36,7 +36,7 @@ def main() -> int:
     os.dup2(2, 1)
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
-    with contextlib.suppress(ImportError):  # without Cython there is nothing to compile; whoever tries is told
+    with contextlib.suppress(ImportError):  # without Cython there is nothing to compile; anyone who tries is told
         ascii_names.use()
     serve(requests, answers)
     return 0

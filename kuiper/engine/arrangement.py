@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SHORT = 256
-"""Below so many numbers a block of the last two axes is worth another choice of axes."""
+"""Below this many numbers a block of the last two axes is worth another choice of axes."""
 
 
 @dataclass(frozen=True, slots=True)

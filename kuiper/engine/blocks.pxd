@@ -27,7 +27,7 @@ cdef inline bint dense(const View* view, Py_ssize_t rows, Py_ssize_t columns) no
 
 
 cdef inline void fill(float* out, float x, Py_ssize_t vectors) noexcept nogil:
-    """x in every lane of so many vectors."""
+    """x in every lane of this many vectors."""
     cdef vec every = splat(x)
     cdef Py_ssize_t i
     for i in range(vectors):

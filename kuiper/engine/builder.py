@@ -1,6 +1,6 @@
 """The plan that is being built: what a lowering asks for memory, for values as its kernel reads them, and for steps.
 
-A value from outside is imported at most once in each form, whoever asks for it. What a lowering has asked for before it
+A value from outside is imported at most once in each form. What a lowering has asked for before it
 gives up is taken back (``Builder.attempt``).
 """
 
@@ -200,7 +200,7 @@ class Builder:
         return self.packed[key]
 
     def rows_of_weights(self, rows: int) -> int | None:
-        """For how many rows a weight matrix is packed that meets so many in this plan; None: for any number of them.
+        """For how many rows a weight matrix is packed that meets this many in this plan; None: for any number of them.
 
         A session has many rows when it reads and one when it writes, and their plans are to share the weights.
         """

@@ -10,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from kuiper.engine.cost import second_level_floats
-from kuiper.engine.kernels.chain import MOST_STEPS, Chain
+from kuiper.engine.kernels.chain import MAX_STEPS, Chain
 from kuiper.engine.planned_step import NativeStep, StepInfo
 from kuiper.engine.values import Value, new_image, same_memory
 
@@ -66,7 +66,7 @@ def _chain_from(steps: Sequence[PlannedStep], start: int, uses: Uses, machine: M
     first = steps[start]
     links = [first] if isinstance(first, NativeStep) and first.window else []
     for step in steps[start + 1 :]:
-        if not 0 < len(links) < MOST_STEPS or not isinstance(step, NativeStep):
+        if not 0 < len(links) < MAX_STEPS or not isinstance(step, NativeStep):
             break
         if not _link(links[-1], step, uses, machine):
             break
@@ -133,7 +133,7 @@ def _chain(links: list[NativeStep], bands: Bands) -> NativeStep:
 
 
 def _strip_floats(links: list[NativeStep], rows: list[int], band: int) -> int:
-    """What the strips between the links take if a round makes so many rows of the output."""
+    """What the strips between the links take if a round makes this many rows of the output."""
     total = 0
     for link, row in zip(links[:0:-1], rows[::-1], strict=True):
         assert link.window is not None

@@ -101,7 +101,7 @@ def _moved(value: Value, start: int, new_start: int, axes: list[Axis]) -> Moved 
 
 
 def _digits(number: int, axes: list[Axis]) -> list[int] | None:
-    """A distance in floats as so many steps along each axis; None if something is left."""
+    """A distance in floats as this many steps along each axis; None if something is left."""
     digits = []
     for _, (step, _) in axes:
         digit, number = divmod(number, step)

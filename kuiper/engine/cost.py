@@ -22,17 +22,17 @@ import functools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kuiper.engine.kernels.convolution import LANES, MOST_ROWS
+from kuiper.engine.kernels.convolution import LANES, TILE_ROWS
 from kuiper.machine.build import REGISTERS
 
 if TYPE_CHECKING:
     from kuiper.machine import Machine
 
-MAX_VECTORS = len(MOST_ROWS)
-MAX_ROWS = max(MOST_ROWS)
+MAX_VECTORS = len(TILE_ROWS)
+MAX_ROWS = max(TILE_ROWS)
 
 # What a core does in a cycle: multiply-adds of vectors, operations of any kind with vectors, and loads; most of the
-# tile's are of single numbers. Of the first two, a core that splits its vectors does half. At least so many do x86
+# tile's are of single numbers. Of the first two, a core that splits its vectors does half. At least this many do x86
 # cores since 2013 and arm64 cores since 2017.
 PRODUCTS, OPERATIONS, LOADS = 2.0, 4.0, 2.0
 LATENCY = 4.0  # cycles until a sum is ready for its next term: 4 on Zen, Skylake and Neoverse, 3 on Apple's
@@ -41,7 +41,7 @@ LATENCY = 4.0  # cycles until a sum is ready for its next term: 4 on Zen, Skylak
 # formula gives 69, 75 and 92.
 POINTERS = 9  # rows whose pointers stay in registers; the others are loaded in each step
 UNHIDDEN_LOADS = 1 / 8  # the part of the loads' time that multiply-adds do not hide
-FEW_SUMS = 1.35  # a tile with hardly more sums than wait for each other takes so many times as long (3 x 3 on AVX2)
+FEW_SUMS = 1.35  # a tile with hardly more sums than wait for each other takes this many times as long (3 x 3 on AVX2)
 
 # What is left of the time of layers with few channels.
 SUM_CYCLES = 3.5  # to start and to store one vector of sums
@@ -62,9 +62,9 @@ TRANSFORM_OPERATIONS = {(1, 2): 64 + 52, (1, 4): 288 + 215, (2, 2): 80 + 72, (2,
 TRANSFORM_MOVES = {(1, 2): 20 + 24, (1, 4): 52 + 68, (2, 2): 41 + 33, (2, 4): 145 + 113}
 INPUT_SHARE = 0.55  # of a transform, the input's: done once for each group of panels
 
-LEAST_NEAR, LEAST_FAR = 12, 32  # tiles of a block; with fewer, far weights would take longer than the products
+MIN_NEAR, MIN_FAR = 12, 32  # tiles of a block; with fewer, far weights would take longer than the products
 TASKS = 8  # of a layer, if it is large enough: 2 to 16 threads then share it evenly
-GROUP_CHANNELS = 192  # of a group, at least: each group transforms the inputs again, 5 % of the products for so many
+GROUP_CHANNELS = 192  # of a group, at least: each group transforms the inputs again, 5 % of the products for this many
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +123,11 @@ def products_per_cycle(machine: Machine) -> float:
     return PRODUCTS / 2 if machine.splits_avx512 else PRODUCTS
 
 
-def most_rows(machine: Machine, vectors: int) -> int:
-    """Rows of the largest tile of so many vectors: its sums, weights and numbers fit the registers (``tile.pxd``).
+def max_rows(machine: Machine, vectors: int) -> int:
+    """Rows of the largest tile of this many vectors: its sums, weights and numbers fit the registers (``tile.pxd``).
 
     >>> from kuiper.machine import REPRODUCIBLE
-    >>> [most_rows(REPRODUCIBLE, vectors) for vectors in (1, 2, 3, 4)]
+    >>> [max_rows(REPRODUCIBLE, vectors) for vectors in (1, 2, 3, 4)]
     [12, 6, 3, 2]
     """
     is_arm = machine.registers == 32 and machine.lanes <= 4  # where each row has a register for four of its numbers
@@ -136,14 +136,14 @@ def most_rows(machine: Machine, vectors: int) -> int:
 
 
 def panel_rows(machine: Machine, vectors: int) -> int:
-    """Rows of the largest tile that reads a panel of so many vectors; panels of four are read by halves where
+    """Rows of the largest tile that reads a panel of this many vectors; panels of four are read by halves where
     16 registers have no room for four vectors and many rows (``kuiper_tile_by_halves`` in ``tile.h``).
 
     >>> from kuiper.machine import REPRODUCIBLE
     >>> [panel_rows(REPRODUCIBLE, vectors) for vectors in (1, 2, 3, 4)]
     [12, 6, 3, 6]
     """
-    return most_rows(machine, 2 if machine.registers == 16 and vectors == 4 else vectors)
+    return max_rows(machine, 2 if machine.registers == 16 and vectors == 4 else vectors)
 
 
 def tile_cycles(machine: Machine, rows: int, vectors: int) -> float:
@@ -167,14 +167,14 @@ def tile_sizes(machine: Machine, pixels: int, vectors: int) -> list[tuple[int, i
     >>> sum(count * rows for count, rows in tile_sizes(REPRODUCIBLE, 100, 2))
     100
     """
-    tiles = -(-pixels // most_rows(machine, vectors))
+    tiles = -(-pixels // max_rows(machine, vectors))
     rows, larger = divmod(pixels, tiles)
     return [(larger, rows + 1), (tiles - larger, rows)]
 
 
 @functools.lru_cache(4096)
 def pixel_cycles(machine: Machine, pixels: int, vectors: int, steps: int) -> float:
-    """Cycles of a panel of so many vectors for so many pixels, each a sum of ``steps`` products."""
+    """Cycles of a panel of this many vectors for this many pixels, each a sum of ``steps`` products."""
     own = SUM_CYCLES * vectors
     return sum(
         tiles * (steps * tile_cycles(machine, rows, vectors) + rows * own + TILE_CYCLES)
@@ -197,7 +197,7 @@ def panel_widths(machine: Machine, vectors: int, pixels: int, steps: int) -> lis
 def _panel_widths(machine: Machine, vectors: int, pixels: int, steps: int) -> tuple[int, ...]:
     costs = {width: pixel_cycles(machine, pixels, width, steps) for width in range(1, MAX_VECTORS + 1)}
     for width in costs:
-        if LATENCY < most_rows(machine, width) * width / products_per_cycle(machine) < LATENCY * 5 / 4:
+        if LATENCY < max_rows(machine, width) * width / products_per_cycle(machine) < LATENCY * 5 / 4:
             costs[width] *= FEW_SUMS
     best: list[tuple[float, list[int]]] = [(0.0, [])]
     for total in range(1, vectors + 1):
@@ -206,7 +206,7 @@ def _panel_widths(machine: Machine, vectors: int, pixels: int, steps: int) -> tu
 
 
 def direct_cost(machine: Machine, pixels: int, widths: list[int], steps: int) -> float:
-    """Cycles of ``kernels/convolution.pyx``: panels of these widths over so many pixels, sums of ``steps`` products.
+    """Cycles of ``kernels/convolution.pyx``: panels of these widths over this many pixels, sums of ``steps`` products.
 
     >>> from kuiper.machine import REPRODUCIBLE as machine
     >>> direct_cost(machine, 100, [2], 64) < direct_cost(machine, 100, [2, 2], 64)
@@ -248,7 +248,7 @@ def cut_winograd(
     positions, lanes = _positions(size, stride), machine.lanes
     vectors, depth = -(-out_channels // lanes), -(-channels // lanes) * lanes
     far = _matrices(size) * channels * vectors * lanes > near_floats(machine)
-    wanted = max(LEAST_FAR if far else LEAST_NEAR, -(-tiles // TASKS))
+    wanted = max(MIN_FAR if far else MIN_NEAR, -(-tiles // TASKS))
     most = max(1, block_floats(machine) // (positions * (depth + min(vectors, MAX_VECTORS) * lanes)))
     limit = min(most, wanted * 3 // 2)
     blocks = next((few for few in (1, 2, 4, TASKS) if -(-tiles // few) <= limit), -(-tiles // limit))

@@ -31,7 +31,7 @@ static float kuiper_of_half(unsigned short half) {
     return half & 0x8000 ? -number : number;
 }
 
-/* The instruction came after the levels that kuiper is built for: only these functions have it, and whoever calls
+/* The instruction came after the levels that kuiper is built for: only these functions have it, and anyone who calls
    them has asked the CPU. */
 #if defined(KUIPER_AVX512_DOTS)
 #define KUIPER_WITH_DOTS __attribute__((target("avx512vnni")))
@@ -137,7 +137,7 @@ static void kuiper_take_apart(const float *x, Py_ssize_t depth, Py_ssize_t group
     out[0] = unit;
     out[1] = regular;
     for (Py_ssize_t k = 0; k < depth; k++) {
-        const float whole = x[k] * scale + 12582912.0f; /* 1.5 * 2**23: the whole number is in its lowest bits */
+        const float whole = x[k] * scale + 12582912.0f; /* 1.5 * 2**23: the integer is in its lowest bits */
         int bits;
         memcpy(&bits, &whole, 4);
         bits -= 0x4b400000;

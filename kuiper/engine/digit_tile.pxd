@@ -1,10 +1,10 @@
 """The tile of products with weights in 8 or 4 bits where the CPU adds up products of bytes: no weight becomes a float.
 
-A row is written as whole numbers of 23 bits times one power of two, its unit, and each whole number as three digits of
+A row is written as integers of 23 bits times one power of two, its unit, and each integer as three digits of
 base 256, from -128 to 127:
 
     x[k] = unit * (d0[k] + 256 * d1[k] + 65536 * d2[k])        rounded where x[k] is small beside the row's largest number
-    sum of x[k] * q[k] = unit * (S0 + 256 * S1 + 65536 * S2)   where Sj = sum of dj[k] * q[k], in whole numbers
+    sum of x[k] * q[k] = unit * (S0 + 256 * S1 + 65536 * S2)   where Sj = sum of dj[k] * q[k], in integers
 
 So the sums are exact, in any order, and all that is rounded is x, about as finely as float32 rounds the row's largest
 number. One instruction (VNNI) multiplies four bytes in each lane and adds them up: three of them, one for each digit, do

@@ -4,7 +4,7 @@
     LeakyReLU, negative_slope 0.1      load 0  leaky_relu 0.1
     BatchNorm                          load 0  load 1  load 2  multiply_add     operands 1 and 2: scale and shift
 
-The kernel knows float32 only. What has whole numbers, bools or complex numbers in it is left to the layers, as are
+The kernel knows float32 only. What has integers, bools or complex numbers in it is left to the layers, as are
 functions that the kernel lacks. Sizes and other plain numbers are known when a plan is made: constants of the program.
 """
 
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.engine.functions import CODES, arguments_of
-from kuiper.engine.kernels.elementwise import MOST_INSTRUCTIONS, MOST_OPERANDS, MOST_PLACES
+from kuiper.engine.kernels.elementwise import MAX_INSTRUCTIONS, MAX_OPERANDS, MAX_PLACES
 from kuiper.expression.expression_layer import Expression
 from kuiper.expression.fused_expression import FusedExpression
 from kuiper.layers.elementwise import Elementwise
@@ -163,9 +163,7 @@ def _fits(code: Code) -> bool:
         depth += 1 - arguments_of(CODES[name])
         most = max(most, depth)
     sizes = (len(code.inputs) + len(code.weights), len(code.instructions), most)
-    return all(
-        size <= limit for size, limit in zip(sizes, (MOST_OPERANDS, MOST_INSTRUCTIONS, MOST_PLACES), strict=True)
-    )
+    return all(size <= limit for size, limit in zip(sizes, (MAX_OPERANDS, MAX_INSTRUCTIONS, MAX_PLACES), strict=True))
 
 
 def instruction_of(activation: Activation) -> Instruction:

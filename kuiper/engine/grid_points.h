@@ -9,7 +9,7 @@ enum { SAMPLES = 64 }; /* points of a block */
 enum { PAD_ZEROS, PAD_BORDER, PAD_REFLECTION };
 #if defined(KUIPER_VECTORS)
 typedef kuiper_ints kuiper_wholes;
-/* From 2**23 on a float has no fraction; beyond that the whole number would not fit, either. */
+/* From 2**23 on a float has no fraction; beyond that the integer would not fit, either. */
 KUIPER_INLINE kuiper_vec kuiper_floor(kuiper_vec x) {
     const kuiper_vec near = __builtin_convertvector(__builtin_convertvector(x, kuiper_ints), kuiper_vec);
     const kuiper_vec most = kuiper_splat(8388608), down = KUIPER_CHOOSE(near > x, near - kuiper_splat(1), near);

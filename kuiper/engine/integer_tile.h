@@ -46,7 +46,7 @@ KUIPER_INLINE kuiper_ints kuiper_pair_dots(kuiper_ints sum, kuiper_ints weights,
 #endif
 
 /* The same of four bytes: those of the row have no sign. The instruction came after the levels that kuiper is built for: only
-   these functions have it, and whoever calls them has asked the CPU. */
+   these functions have it, and anyone who calls them has asked the CPU. */
 #if defined(KUIPER_AVX512_DOTS)
 #define KUIPER_WITH_FOURS __attribute__((target("avx512vnni")))
 KUIPER_INLINE kuiper_ints kuiper_four_dots(kuiper_ints sum, kuiper_ints weights, int word) {
@@ -286,7 +286,7 @@ static void kuiper_sums_of_bytes(const unsigned char *x, Py_ssize_t bytes, Py_ss
     }
 }
 
-/* INTEGER_WIDTH numbers to bytes: to the nearest whole number, of two the even one; ``low`` and ``high`` are what the byte can
+/* INTEGER_WIDTH numbers to bytes: to the nearest integer, of two the even one; ``low`` and ``high`` are what the byte can
    hold, without the zero point. NaN is ``low``. */
 #if defined(KUIPER_AVX512)
 KUIPER_INLINE void kuiper_to_bytes(const kuiper_vec *numbers, float low, float high, int zero, unsigned char *out) {
@@ -357,7 +357,7 @@ static inline void kuiper_requantise(const int *sums, const float *scale, Py_ssi
 }
 
 /* The sums of a tile, INTEGER_WIDTH for each row, as floats: times a factor, plus a shift, kept within low and high. A row of
-   ``out`` has room for so many whole vectors; it may be the row of sums. */
+   ``out`` has room for this many whole vectors; it may be the row of sums. */
 KUIPER_INLINE void kuiper_dequantise_vectors(int rows, const int vectors, const int *sums, const float *factor,
                                              const float *shift, float low, float high, float *const *out) {
     kuiper_vec f[INTEGER_VECTORS], s[INTEGER_VECTORS];

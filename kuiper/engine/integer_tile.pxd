@@ -68,7 +68,7 @@ cdef extern from "kuiper/engine/integer_tile.h":
         const unsigned char* x, bint is_signed, int zero, Py_ssize_t count, bint fours, unsigned char* out
     ) noexcept nogil
 
-    # out[i] = what so many bytes add up to, ``count`` times one behind the other
+    # out[i] = what this many bytes add up to, ``count`` times one behind the other
     void sums_of_bytes "kuiper_sums_of_bytes"(
         const unsigned char* x, Py_ssize_t bytes, Py_ssize_t count, int* out
     ) noexcept nogil

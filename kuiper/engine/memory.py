@@ -36,7 +36,7 @@ open_in_children(sys.modules[__name__])
 
 
 def aligned(floats: int) -> Array:
-    """Memory for so many floats, in large pages if it fills most of one."""
+    """Memory for this many floats, in large pages if it fills most of one."""
     if 4 * floats > LARGE // 2 and hasattr(mmap, "MADV_HUGEPAGE"):
         return _large(floats)
     return _starting_at(np.empty(floats + LINE // 4, np.float32), LINE)[:floats]

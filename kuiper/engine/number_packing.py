@@ -37,7 +37,7 @@ class PackedNumbers:
 
 
 def packed_numbers(weight: QuantizedWeight) -> PackedNumbers:
-    """The whole numbers of a weight (out, in) in panels, and its scales (panels, groups, width)."""
+    """The integers of a weight (out, in) in panels, and its scales (panels, groups, width)."""
     width = quantized_product.WIDTH
     data = _in_panels(weight.data.view(np.uint8), width)
     return PackedNumbers(data, _scales_in_panels(weight, np.float32, width), width)

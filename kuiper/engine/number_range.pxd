@@ -64,7 +64,7 @@ cdef inline Range whole_range(const RangeSoFar* found) noexcept nogil:
 
 
 cdef inline Range range_of_parts(const float* parts, Py_ssize_t count) noexcept nogil:
-    """Of so many ranges, the two ends of each side by side."""
+    """Of this many ranges, the two ends of each side by side."""
     cdef Range whole
     cdef Py_ssize_t part
     whole.low = whole.high = 0

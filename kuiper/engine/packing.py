@@ -47,10 +47,10 @@ def cut_panels(machine: Machine, weight: Array, groups: int, pixels: int) -> lis
 
 
 def pack(machine: Machine, weight: Array, bias: Array | None, groups: int, pixels: int | None) -> PackedWeights:
-    """Pack the weight (out_c, in_c / groups, kernel_h, kernel_w) of a convolution over so many pixels, None for any.
+    """Pack the weight (out_c, in_c / groups, kernel_h, kernel_w) of a convolution over this many pixels, None for any.
 
     Groups whose outputs fill no whole vector are packed together, with zeros where they do not see each other. If some
-    are left at the end, they are packed as if they saw all inputs of so many groups, the last ones.
+    are left at the end, they are packed as if they saw all inputs of this many groups, the last ones.
     """
     out_c, depth = weight.shape[:2]
     own, together = out_c // groups, _groups_together(out_c // groups, groups)
@@ -74,12 +74,12 @@ def pack(machine: Machine, weight: Array, bias: Array | None, groups: int, pixel
 
 
 def matrix_widths(machine: Machine, out_features: int, in_features: int, rows: int | None) -> tuple[int, ...]:
-    """The widths of the panels of a matrix that is packed for so many rows, None for any."""
+    """The widths of the panels of a matrix that is packed for this many rows, None for any."""
     return tuple(_widths(machine, whole_vectors(out_features) // LANES, rows, in_features))
 
 
 def _widths(machine: Machine, vectors: int, pixels: int | None, steps: int) -> list[int]:
-    """Of panels of so many vectors in all."""
+    """Of panels of this many vectors in all."""
     if pixels is not None:
         return panel_widths(machine, vectors, pixels, steps)
     rest = vectors % _ANY_ROWS
@@ -117,5 +117,5 @@ def padded_bias(bias: Array | None, channels: int) -> Array:
 
 
 def _groups_together(own: int, groups: int) -> int:
-    """How many groups of so many outputs are packed together to fill whole vectors."""
+    """How many groups of this many outputs are packed together to fill whole vectors."""
     return 1 if groups == 1 else min(groups, LANES // math.gcd(own, LANES))

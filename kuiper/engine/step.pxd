@@ -3,7 +3,7 @@
     plan time   the planner makes a Step object: geometry, offsets into the arena, packed weights
     run time    program.pyx calls ``run(numbers, task, memory)`` for each task, on any thread, without the GIL
 
-A step never allocates, never checks and never starts threads: whoever reads a kernel reads one thread's work on one task.
+A step never allocates, never checks and never starts threads: anyone who reads a kernel reads one thread's work on one task.
 Tasks of a step are independent, so that any number of threads gives the same bits.
 """
 

@@ -196,7 +196,7 @@ static void kuiper_forget_workers(void) {
     kuiper_set(&kuiper_hired, 0);
 }
 static int kuiper_start_thread(kuiper_worker *worker) {
-    static int told; /* whoever is here holds the lock for hiring */
+    static int told; /* anyone who is here holds the lock for hiring */
     pthread_t thread;
     pthread_attr_t detached;
     sigset_t all, before;

@@ -1,6 +1,6 @@
 """The tile: the innermost loop of every product in the engine, for convolutions, matrix products and Winograd alike.
 
-A product of ``rows`` numbers (one from each of so many pixels) with ``vectors`` registers of weights needs rows + vectors
+A product of ``rows`` numbers (one from each of this many pixels) with ``vectors`` registers of weights needs rows + vectors
 loads for rows * vectors multiply-adds. The rows x vectors sums stay in registers while taps and channels run, so memory
 hardly matters:
 
@@ -59,14 +59,14 @@ cdef extern from "kuiper/engine/tile.h":
         float low, high
 
     # Fill ``out[row]`` from its out_channel on (vectors * LANES floats each). pointers: [taps][rows];
-    # residual: [rows], or NULL if there is none. There are ``most_rows`` at most.
+    # residual: [rows], or NULL if there is none. There are ``max_rows`` at most.
     void tile "kuiper_tile"(
         int rows, int vectors, const TileWork* work, const float** pointers, const float** residual, float** out
     ) noexcept nogil
 
 
 cdef inline Py_ssize_t share_of(int vectors, Py_ssize_t tiles) noexcept nogil:
-    """``ahead_bytes`` for so many tiles, which together ask for as many weights as each of them reads.
+    """``ahead_bytes`` for this many tiles, which together ask for as many weights as each of them reads.
 
     A tile of one or two vectors asks for a cache line in each step, at most. To ask for some lines and to leave out others
     between them is worse than not to ask at all: the CPU's own prefetchers do not see through it.
@@ -75,11 +75,11 @@ cdef inline Py_ssize_t share_of(int vectors, Py_ssize_t tiles) noexcept nogil:
     return share if vectors > 2 else min(share, <Py_ssize_t> LINE_BYTES)
 
 
-cdef inline int most_rows(int vectors, Py_ssize_t rows) noexcept nogil:
-    """The most rows of a tile where there are so many in all: many take a panel of four vectors by halves."""
+cdef inline int max_rows(int vectors, Py_ssize_t rows) noexcept nogil:
+    """The most rows of a tile where there are this many in all: many take a panel of four vectors by halves."""
     return ROWS_2 if vectors == 4 and rows > ROWS_4 and REGISTERS == 16 else rows_for(vectors)
 
 
 cdef inline int rows_for(int vectors) noexcept nogil:
-    """The most rows that a tile of so many vectors may have."""
+    """The most rows that a tile of this many vectors may have."""
     return ROWS_1 if vectors == 1 else ROWS_2 if vectors == 2 else ROWS_3 if vectors == 3 else ROWS_4

@@ -46,7 +46,7 @@ class Places:
 
 
 class Timeline:
-    """The places that are taken during so many steps."""
+    """The places that are taken during this many steps."""
 
     def __init__(self, steps: int) -> None:
         self._leaves = 1 << max(steps - 1, 0).bit_length()
@@ -62,7 +62,7 @@ class Timeline:
             self._below.setdefault(node, Places()).take(start, end)
 
     def lowest_gap(self, first: int, last: int, bottom: int, length: int) -> int:
-        """The lowest place from ``bottom`` on with so many free floats in the steps ``first`` to ``last``.
+        """The lowest place from ``bottom`` on with this many free floats in the steps ``first`` to ``last``.
 
         >>> timeline = Timeline(3)
         >>> timeline.take(0, 1, start=0, end=64)

@@ -138,7 +138,7 @@ static void kuiper_calculate(int operation, int floating, const kuiper_chunk *a,
             }
     }
 }
-/* Floats to bytes of a type and back, all as floats: x / scale to the nearest whole number, of two the even one, plus the zero
+/* Floats to bytes of a type and back, all as floats: x / scale to the nearest integer, of two the even one, plus the zero
    point, as far as the type has it; (x - zero) * scale. Beside 1.5 * 2**23 a float has no room for a fraction. */
 static void kuiper_rescale(int operation, int type, const kuiper_chunk *x, const kuiper_chunk *scale, const kuiper_chunk *zero,
                            Py_ssize_t count, kuiper_chunk *out) {

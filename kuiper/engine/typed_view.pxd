@@ -17,7 +17,7 @@ cdef inline char* first_of(const TypedView* view, const Memory* memory) noexcept
 
 
 cdef inline long long whole_at(const char* place, int type) noexcept nogil:
-    """The whole number or bool that lies there."""
+    """The integer or bool that lies there."""
     cdef long long wide
     cdef int narrow
     if type == INT64:

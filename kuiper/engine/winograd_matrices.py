@@ -82,7 +82,7 @@ def winograd_matrices(size: int, stride: int = 1) -> tuple[np.ndarray, np.ndarra
 
 
 def _correlation(points: tuple[float, ...], size: int, taps: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A, B and G for ``size`` outputs of a kernel of so many weights, stride 1, on these points and infinity."""
+    """A, B and G for ``size`` outputs of a kernel of this many weights, stride 1, on these points and infinity."""
     count = size + taps - 1
     a = np.zeros((size, count))
     b = np.zeros((count, count))
@@ -98,7 +98,7 @@ def _correlation(points: tuple[float, ...], size: int, taps: int) -> tuple[np.nd
 
 
 def winograd_conv2d(x: np.ndarray, weight: np.ndarray, padding: int, matrices: tuple[np.ndarray, ...]) -> np.ndarray:
-    """The formula, tile by tile, in double precision: the twin of ``kernels/winograd.pyx``.
+    """The formula, tile by tile, in double precision: the reference of ``kernels/winograd.pyx``.
 
     ``x`` (n, c, h, w) has ``padding`` zeros on each side, ``weight`` is (o, c, 3, 3), and ``matrices`` are A, B and G,
     or their absolute values for the bound of the rounding error; their shapes tell the stride. Returns (n, o, out_h,

@@ -47,7 +47,7 @@ def as_levels(array: Array, low: float, high: float) -> Table:
 
 
 def encoded_bytes(count: int, itemsize: int) -> int:
-    """Characters of so many numbers in base64.
+    """Characters of this many numbers in base64.
 
     >>> encoded_bytes(3, itemsize=4)
     16

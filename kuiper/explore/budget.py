@@ -24,7 +24,7 @@ _CUTS = ((16, 1), (12, 1), (8, 1), (16, 2), (8, 2), (4, 2), (4, 4), (2, 4), (1, 
 
 
 class Candidate(NamedTuple):
-    """An array of so many numbers that may be put into the page; ``kind`` is what a reader calls it."""
+    """An array of this many numbers that may be put into the page; ``kind`` is what a reader calls it."""
 
     kind: str
     numbers: int

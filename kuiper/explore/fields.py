@@ -71,7 +71,7 @@ def identity(size: int) -> AxisField:
 
 
 def everything(outputs: int, inputs: int) -> AxisField:
-    """Every one of so many pixels sees all of so many.
+    """Every one of this many pixels sees all of as many.
 
     >>> everything(2, 5).last.tolist()
     [4, 4]

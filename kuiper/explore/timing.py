@@ -23,7 +23,7 @@ RUNS, SECONDS = 7, 0.6
 
 
 def engine_run(plan: Runner, inputs: Sequence[Array], threads: int, state: State | None) -> Table:
-    """A run of a plan on so many threads, with the spans of each thread. Times are in microseconds.
+    """A run of a plan on this many threads, with the spans of each thread. Times are in microseconds.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def layers_run(
 
 
 def _median_run(once: Callable[[], tuple[float, Any]]) -> tuple[float, Any]:
-    """The run whose total is the median, of as many as there is time for; whoever asks has run it before."""
+    """The run whose total is the median, of as many as there is time for; anyone who asks has run it before."""
     until = time.monotonic() + SECONDS
     runs = [once()]
     while len(runs) < RUNS and time.monotonic() < until:

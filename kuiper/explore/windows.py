@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
 
 
-_MOST_OF_LINEAR = 1 << 18  # numbers of the weight of a linear layer that is put into the page
+_MAX_OF_LINEAR = 1 << 18  # numbers of the weight of a linear layer that is put into the page
 
 
 def receptive_fields(
@@ -138,7 +138,7 @@ def _of_convolution(
 def _weights(op: RuntimeOperator, table: Table, axis: int | None) -> list[Candidate]:
     """The weights of the first output channels (along ``axis``; None: of all outputs), and the bias."""
     bias = getattr(op.layer, "bias", None)
-    if axis is None and math.prod(op.attrs["weight"].shape) > _MOST_OF_LINEAR:
+    if axis is None and math.prod(op.attrs["weight"].shape) > _MAX_OF_LINEAR:
         return []
     weight = op.attr("weight")
     if axis == 1:

@@ -1,4 +1,4 @@
-"""The error function, which NumPy lacks: the doorway to ``kernels/erf.pyx``, and its naive twin."""
+"""The error function, which NumPy lacks: the wrapper to ``kernels/erf.pyx``, and its reference implementation."""
 
 from __future__ import annotations
 

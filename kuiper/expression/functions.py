@@ -56,7 +56,7 @@ _SHORT_POWERS: dict[float, Callable[[Array], Array]] = {
 
 
 def whole_power(base: Array, exponent: Array) -> Array:
-    """base ** exponent; of whole numbers with a negative exponent the whole part, which is 0 but for bases 1 and -1."""
+    """base ** exponent; of integers with a negative exponent the whole part, which is 0 but for bases 1 and -1."""
     if exponent.dtype.kind != "i" or not (exponent < 0).any():
         return np.asarray(np.power(base, exponent)).astype(base.dtype, copy=False)  # NumPy makes int8 of bools
     sign_of_one = np.where(exponent % 2 == 0, 1, base)
@@ -69,7 +69,7 @@ def power(base: Any, exponent: Any) -> Any:
     if is_tensor(base) and not is_tensor(exponent):
         dtype = result_type(base, exponent)
         if dtype.kind in "iu" and exponent < 0:
-            raise ValueError("whole numbers to a negative power")  # torch refuses it, too
+            raise ValueError("integers to a negative power")  # torch refuses it, too
         if exponent in _SHORT_POWERS and dtype.kind == "f" and dtype != np.float16:  # for float16 torch does call pow
             return np.asarray(_SHORT_POWERS[exponent](np.asarray(base, dtype)))
     value = _power(base, exponent)
@@ -81,7 +81,7 @@ def power(base: Any, exponent: Any) -> Any:
 def power_of_numbers(base: Any, exponent: Any) -> Any:
     """base ** exponent; 9 ** 999999999 is refused before Python spends its time on it."""
     if isinstance(base, int) and isinstance(exponent, int) and exponent > 63 and abs(base) > 1:
-        raise OverflowError("a whole number beyond 64 bits")
+        raise OverflowError("an integer beyond 64 bits")
     return base**exponent
 
 
@@ -109,14 +109,14 @@ def truncated_quotient_of_numbers(x: float, y: float) -> int:
 
 
 def truncated_quotient(x: Array, y: Array) -> Array:
-    """x / y without its fraction; whole numbers stay whole."""
+    """x / y without its fraction; integers stay whole."""
     if x.dtype.kind == "f":
         return np.asarray(np.trunc(np.divide(x, y)))
     return np.asarray((x - np.fmod(x, y)) // y)
 
 
 def onnx_div(x: Any, y: Any) -> Any:
-    """x / y as in ONNX: of whole numbers, tensors or not, the whole part."""
+    """x / y as in ONNX: of integers, tensors or not, the whole part."""
     whole = all(np.asarray(value).dtype.kind in "iu" for value in (x, y))
     return BINARY["trunc_divide" if whole else "div"](x, y)
 

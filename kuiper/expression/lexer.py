@@ -94,7 +94,7 @@ def tokenize(text: str, where: str = "expression") -> list[Token]:
     Raises
     ------
     ExpressionError
-        At a character that no token starts with, and at a whole number beyond 64 bits.
+        At a character that no token starts with, and at an integer beyond 64 bits.
 
     Examples
     --------
@@ -114,14 +114,14 @@ def tokenize(text: str, where: str = "expression") -> list[Token]:
             raise Source(text, where).error(position, expected, repr(text[position]))
         assert match.lastgroup is not None
         if _WHOLE.fullmatch(match[0]) and not _fits(match[0]):
-            raise Source(text, where).error(position, "a whole number of 64 bits", quote(match[0]))
+            raise Source(text, where).error(position, "an integer of 64 bits", quote(match[0]))
         tokens.append(Token(TokenType[match.lastgroup], match.group(), position))
         position = _skip_blanks(text, match.end())
     return tokens
 
 
 def _fits(digits: str) -> bool:
-    """Whether a whole number has 64 bits; Python itself refuses to read thousands of digits."""
+    """Whether an integer has 64 bits; Python itself refuses to read thousands of digits."""
     return len(digits) <= 4000 and LOWEST <= int(digits) <= HIGHEST
 
 

@@ -121,7 +121,7 @@ def _quotient(op: RuntimeOperator) -> str:
 
 
 def _rounded(op: RuntimeOperator) -> str:
-    """round, to so many decimals."""
+    """round, to this many decimals."""
     decimals = op.int_param("decimals", 0)
     if decimals == 0:
         return "round(@0)"

@@ -1,6 +1,6 @@
 """Where tensors and numbers meet: torch's rule for the type of the result.
 
-    1. The highest kind decides: bool < whole number < float < complex.
+    1. The highest kind decides: bool < integer < float < complex.
     2. A Python number gives its kind only, not its width: float32 times 2.5 stays float32, int64 times 2.5 is float32.
     3. Of the tensors of that kind, those with axes decide the width; those without do only where there are no others.
 
@@ -43,7 +43,7 @@ def unwrapped(inputs: Iterable[Any]) -> list[Any]:
 def operands(values: tuple[Any, ...], floating: bool = False) -> list[Array] | None:
     """The values as arrays of their common element type; None if all of them are plain Python numbers.
 
-    ``floating`` makes float32 of whole numbers and bools.
+    ``floating`` makes float32 of integers and bools.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def _type_of_tensors(tensors: list[Array]) -> np.dtype:
 
 
 def _complex_for(dtypes: list[np.dtype]) -> np.dtype:
-    """The complex type as wide as the floats among these; whole numbers have no say."""
+    """The complex type as wide as the floats among these; integers have no say."""
     return np.result_type(np.complex64, *(dtype for dtype in dtypes if _LEVELS[dtype.kind] >= _LEVELS["f"]))
 
 

@@ -1,10 +1,10 @@
 """How torch treats the types of a function's arguments: a rule makes a function of expressions out of a computation.
 
-floating(f)      float32 comes out of whole numbers: sin, sqrt, div
+floating(f)      float32 comes out of integers: sin, sqrt, div
 real(f)          the same, and complex numbers are refused: erf
-exact(f, g)      whole numbers stay whole: add, neg; g does plain Python numbers
-division(f, g)   the same, and whole numbers divided by zero are an error
-rounding(f, g)   whole numbers are left alone; of a plain Python number comes an int, for sizes
+exact(f, g)      integers stay whole: add, neg; g does plain Python numbers
+division(f, g)   the same, and integers divided by zero are an error
+rounding(f, g)   integers are left alone; of a plain Python number comes an int, for sizes
 cast(dtype)      the conversion to an element type
 """
 
@@ -49,7 +49,7 @@ def of_64_bits(number: Any) -> Any:
         If it does not fit.
     """
     if isinstance(number, int) and not LOWEST <= number <= HIGHEST:
-        raise OverflowError("a whole number beyond 64 bits")
+        raise OverflowError("an integer beyond 64 bits")
     return number
 
 
@@ -65,7 +65,7 @@ def real(compute: Function) -> Function:
 
 
 def exact(compute: Function, compute_numbers: Function) -> Function:
-    """A function that keeps whole numbers whole; ``compute_numbers`` does the work when no tensor comes in."""
+    """A function that keeps integers whole; ``compute_numbers`` does the work when no tensor comes in."""
 
     def apply(*values: Any) -> Any:
         arrays = operands(values)
@@ -99,11 +99,11 @@ def cast(dtype: type[np.generic]) -> Function:
 
 
 def division(compute: Function, compute_numbers: Function) -> Function:
-    """A division in whole numbers or floats; whole numbers by zero are an error, as in torch (NumPy gives 0)."""
+    """A division in integers or floats; integers by zero are an error, as in torch (NumPy gives 0)."""
 
     def divide(x: Array, y: Array) -> Array:
         if y.dtype.kind in "iu" and not y.all():
-            raise ZeroDivisionError("whole numbers divided by zero")
+            raise ZeroDivisionError("integers divided by zero")
         return np.asarray(compute(x, y))
 
     return exact(divide, compute_numbers)

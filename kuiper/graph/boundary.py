@@ -76,8 +76,8 @@ def owned_outputs(
     """What the graph returns, in memory that is the caller's alone: arrays that others have, too, are copied.
 
     ``layers`` are those that made the values. An array is passed on as it is if it has memory of its own, is no input
-    and no other one of the values, and if its layer says that it ``gives_away`` what it returns. What lies in lists and
-    tuples may have been made by any layer.
+    and no other one of the values, and if the layer's ``returns_ownership`` says that it is the caller's. What lies in
+    lists and tuples may have been made by any layer.
     """
     taken = {id(array) for array in inputs}
     return tuple(_owned(value, layer, taken) for value, layer in zip(values, layers, strict=True))
@@ -89,9 +89,9 @@ def _owned(value: Any, layer: LayerProtocol | None, taken: set[int]) -> Any:
         return items if isinstance(value, list) else tuple(items)
     if not isinstance(value, np.ndarray):
         return value
-    gives_away = getattr(layer, "gives_away", None)
+    returns_ownership = getattr(layer, "returns_ownership", None)
     has_memory = value.flags.owndata and value.flags.writeable
-    if not has_memory or id(value) in taken or gives_away is None or not gives_away(value):
+    if not has_memory or id(value) in taken or returns_ownership is None or not returns_ownership(value):
         value = value.copy()
     taken.add(id(value))
     return value

@@ -10,11 +10,11 @@ Shape, which PNNX may leave out:
     here      s = Shape(x)       n = Tensor.slice(s)              z = torch.zeros(size=s)
 
 A cut or a row of floats holds floats: if x is declared as floats and n as int64, n is cut out of x's shape. A size is
-a vector of whole numbers, one for each axis of the output: whatever else stands for one means its shape. What is
+a vector of integers, one for each axis of the output: whatever else stands for one means its shape. What is
 compared with x has no fewer axes than x, and what is picked out of several axes is declared: if not, it was a shape. Of
 a Shape from one axis to another PNNX forgets these, too; those of a row follow from its length.
 
-Division, which PNNX writes as that of torch, though that of whole numbers gives fractions there:
+Division, which PNNX writes as that of torch, though that of integers gives fractions there:
 
     ONNX      q = Div(i, 12)         PNNX      q = div(i, 12)         here      q = onnx_div(i, 12)
 
@@ -141,7 +141,7 @@ def _sizes_wanted(op: RuntimeOperator) -> int | None:
 
 
 def _divide_as_onnx(op: RuntimeOperator) -> None:
-    """Let ``div`` give whole numbers of whole numbers, unless the output is declared as floats."""
+    """Let ``div`` give integers of integers, unless the output is declared as floats."""
     if op.outputs[0].shape is None or op.outputs[0].type not in _FLOATS:
         param = op.params["expr"]
         op.params["expr"] = replace(param, value=_DIVISION.sub("onnx_div", op.str_param("expr")))

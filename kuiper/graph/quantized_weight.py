@@ -1,4 +1,4 @@
-"""Weights in 8 or 4 bits: whole numbers, and what to multiply them by.
+"""Weights in 8 or 4 bits: integers, and what to multiply them by.
 
     8 bits              @weight=(out,in)i8      @weight_scales=(out)f32          weight[o, i] = q[o, i] * scales[o]
     8 bits in groups    @weight=(out,in)i8      @weight_scales=(out,in/32)f16    ... = q[o, i] * scales[o, i / 32]
@@ -30,7 +30,7 @@ SCALES = "_scales"
 
 
 class QuantizedWeight:
-    """A weight as whole numbers and scales.
+    """A weight as integers and scales.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class QuantizedWeight:
         return GROUP if self.in_groups else math.prod(self.shape[1:])
 
     def numbers(self) -> np.ndarray:
-        """The whole numbers as int8, of the weight's shape."""
+        """The integers as int8, of the weight's shape."""
         if self.bits == 8:
             return self.data
         data = self.data
@@ -90,7 +90,7 @@ def quantize(weight: np.ndarray, bits: int, group: int | None = None) -> Quantiz
 
     Returns
     -------
-    Its whole numbers and scales.
+    Its integers and scales.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def quantize(weight: np.ndarray, bits: int, group: int | None = None) -> Quantiz
 
 
 def has_groups(bits: int, group: int | None) -> bool:
-    """Whether a weight in so many bits has a scale for each 32 numbers of a row.
+    """Whether a weight in this many bits has a scale for each 32 numbers of a row.
 
     Raises
     ------
@@ -155,7 +155,7 @@ def _half_scales(largest: np.ndarray, most: int) -> np.ndarray:
 
 
 class QuantizedAttribute:
-    """A quantised weight of a runtime operator: to whoever asks for its ``data`` it is one of float32."""
+    """A quantised weight of a runtime operator: to anyone who asks for its ``data`` it is one of float32."""
 
     type = DataType.F32
 
@@ -174,7 +174,7 @@ class QuantizedAttribute:
 
 
 def quantized_weight(data: np.ndarray, scales: np.ndarray, where: str) -> QuantizedWeight:
-    """The weight that a file gives as whole numbers and scales.
+    """The weight that a file gives as integers and scales.
 
     Raises
     ------

@@ -201,7 +201,7 @@ class RuntimeOperator:
 
     # The readers: what a value becomes, what the file must say, and an example.
     int_param = _reader(
-        "int_param", _to_int, "a whole number",
+        "int_param", _to_int, "an integer",
         "An integer; a list of one counts as its number, since a computed one may be a vector of one.",
         file="3", default=7, answer="(3, 7)",
     )  # fmt: skip
@@ -221,7 +221,7 @@ class RuntimeOperator:
         file="bilinear", default="nearest", answer="('bilinear', 'nearest')",
     )  # fmt: skip
     ints_param = _reader(
-        "ints_param", _tuple_of(_to_int), "whole numbers",
+        "ints_param", _tuple_of(_to_int), "integers",
         "A tuple of integers; a single number counts as a tuple of one.",
         file="(2,3)", default=(1,), answer="((2, 3), (1,))",
     )  # fmt: skip
@@ -231,7 +231,7 @@ class RuntimeOperator:
         file="(2.0,0.5)", default=(1.0,), answer="((2.0, 0.5), (1.0,))",
     )  # fmt: skip
     pair_param = _reader(
-        "pair_param", _to_pair, "one or two whole numbers",
+        "pair_param", _to_pair, "one or two integers",
         "(vertical, horizontal); a single number stands for both, as in torch.",
         file="3", default=(1, 2), answer="((3, 3), (1, 2))",
     )  # fmt: skip

@@ -134,7 +134,7 @@ class Session:
         """The tokens as (b, n)."""
         array = np.asarray(tokens)
         if array.dtype.kind not in "iu":
-            raise DataTypeError(self._where, "tokens that are whole numbers", array.dtype)
+            raise DataTypeError(self._where, "tokens that are integers", array.dtype)
         if array.ndim not in (1, 2) or array.size == 0:
             raise ShapeError(self._where, "tokens (n,) or (b, n), at least one", array.shape)
         return np.atleast_2d(array).astype(np.int64)

@@ -1,7 +1,7 @@
 """Weights of a model, which need not lie in memory twice.
 
     at first                  the array that the file gave
-    after ``hand_over``       none: the new owner keeps the numbers in another order, and makes the array when asked
+    after ``transfer``       none: the new owner keeps the numbers in another order, and makes the array when asked
 
 The engine packs weights for its kernels and reads nothing else from then on. Readable layers, copies and pickles still
 find them here.
@@ -28,7 +28,7 @@ class StoredArray:
     --------
     >>> import numpy as np
     >>> stored = StoredArray(np.arange(3))
-    >>> stored.hand_over(lambda: np.arange(3))
+    >>> stored.transfer(lambda: np.arange(3))
     >>> stored.get(), stored.shape
     (array([0, 1, 2]), (3,))
     """
@@ -39,14 +39,14 @@ class StoredArray:
         self._again: Callable[[], np.ndarray] | None = None
 
     def get(self) -> np.ndarray:
-        """The array; after ``hand_over`` a new one at each call."""
+        """The array; after ``transfer`` a new one at each call."""
         array = self._array  # read once: another thread may be handing it over
         if array is None:
             assert self._again is not None
             return self._again()
         return array
 
-    def hand_over(self, again: Callable[[], np.ndarray]) -> None:
+    def transfer(self, again: Callable[[], np.ndarray]) -> None:
         """Drop the array: ``again`` makes one with the same bits whenever it is wanted."""
         self._again = again
         self._array = None

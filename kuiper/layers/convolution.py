@@ -47,7 +47,7 @@ class ConvolutionParameters:
         padding = op.str_param("padding") if word else per_axis(op, "padding", axes, 0, at_least=0)
         stride = per_axis(op, "stride", axes, 1, at_least=1)
         if padding not in ("same", "valid") and word:
-            raise ParameterError(op.where, "padding=whole numbers, same or valid", padding)
+            raise ParameterError(op.where, "padding=integers, same or valid", padding)
         if padding == "same" and stride != (1, 1):
             raise ParameterError(op.where, "stride 1 with padding=same", stride[-axes:])
         groups = op.int_param("groups", 1)
@@ -124,7 +124,7 @@ def per_axis(op: RuntimeOperator, key: str, axes: int, default: int, at_least: i
     """
     numbers = op.ints_param(key, (default,))
     if len(numbers) not in (1, axes) or min(numbers) < at_least:
-        count = "one whole number" if axes == 1 else "one or two whole numbers"
+        count = "one integer" if axes == 1 else "one or two integers"
         raise ParameterError(op.where, f"{key}={count} of at least {at_least}", numbers)
     return (numbers[0] if axes == 2 else default), numbers[-1]
 

@@ -45,7 +45,7 @@ class VolumeParameters:
         padding = op.str_param("padding") if word else read_padding(op)
         stride, groups = triple(op, "stride", 1, at_least=1), op.int_param("groups", 1)
         if word and (padding not in ("same", "valid") or (padding == "same" and stride != (1, 1, 1))):
-            raise ParameterError(op.where, "padding=whole numbers, valid, or same with stride 1", padding)
+            raise ParameterError(op.where, "padding=integers, valid, or same with stride 1", padding)
         if groups < 1:
             raise ParameterError(op.where, "groups of at least 1", groups)
         return cls(stride, padding, triple(op, "dilation", 1, at_least=1), groups, op.where)

@@ -1,4 +1,4 @@
-"""The matrix product that every layer uses: one doorway in front of ``kernels/gemm.pyx``.
+"""The matrix product that every layer uses: one wrapper in front of ``kernels/gemm.pyx``.
 
 An operand that never changes (a weight) is packed once, when the layer is made; the other is packed on each call.
 """

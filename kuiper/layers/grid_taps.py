@@ -91,6 +91,6 @@ def _cubic(t: Array) -> Array:
 
 
 def _existing(pixels: Array, size: int) -> Array:
-    """Whole numbers as indices, -1 where there is no such pixel; for NaN and infinity, whose weights are NaN, any."""
+    """Integers as indices, -1 where there is no such pixel; for NaN and infinity, whose weights are NaN, any."""
     pixels = np.where(np.isfinite(pixels), pixels, 0)
     return np.where((pixels >= 0) & (pixels < size), pixels, -1).astype(np.intp)

@@ -110,7 +110,7 @@ class Layer:
         """Compute the outputs: one array, or a tuple with one entry for each output of the operator."""
         raise NotImplementedError
 
-    def gives_away(self, result: Array) -> bool:
+    def returns_ownership(self, result: Array) -> bool:
         """Whether nobody but the graph has this array, which ``forward`` has returned; if in doubt, no.
 
         The graph copies an output that its layer may have kept, hence all outputs of layers that are not kuiper's own.

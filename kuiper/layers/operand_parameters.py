@@ -61,7 +61,7 @@ class WithOperandParameters(Layer):
         layer, data = self.made_for(inputs)
         return layer.forward(*data)
 
-    def gives_away(self, result: Array) -> bool:
+    def returns_ownership(self, result: Array) -> bool:
         return False  # the layer that has made it may have been replaced meanwhile
 
     @property

@@ -22,7 +22,7 @@ _PIECE = 256
 
 
 def check_count(count: int, where: str) -> None:
-    """Raise ShapeError if so many pieces take more memory than a tensor may."""
+    """Raise ShapeError if this many pieces take more memory than a tensor may."""
     check_size((count,), _PIECE, f"{where}: the list of pieces")
 
 

@@ -18,7 +18,7 @@ _LEVELS = {"b": 0, "u": 1, "i": 1, "f": 2}
 def promoted(values: Iterable[Array | float]) -> np.dtype:
     """The element type that torch gives to a result of these arrays and plain numbers.
 
-    The highest kind among them decides (bools, whole numbers, floats), and within it the widest type: float32 and int64
+    The highest kind among them decides (bools, integers, floats), and within it the widest type: float32 and int64
     make float32, where NumPy makes float64. Arrays without axes count only if they are of a higher kind than those with
     axes, plain numbers only if they are of a higher kind than all arrays; a plain float is then float32.
 

@@ -1,7 +1,7 @@
-"""Numbers as bytes, ``q = round(x / scale) + zero_point``, and products of bytes as whole numbers without a rounding.
+"""Numbers as bytes, ``q = round(x / scale) + zero_point``, and products of bytes as integers without a rounding.
 
-    bytes (m, k) @ bytes (k, n)    every product is below 2**16, and so many of them add up to less than 2**24, up to
-                                   where float32 has every whole number: a product of float32 matrices is exact
+    bytes (m, k) @ bytes (k, n)    every product is below 2**16, and this many of them add up to less than 2**24, up to
+                                   where float32 has every integer: a product of float32 matrices is exact
 
 All rounding is that of onnxruntime's kernels: in float32, half to even.
 """
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from kuiper.layers.layer import Array
 
 EXACT = 1 << 24
-"""Whole numbers below are float32 numbers."""
+"""Integers below are float32 numbers."""
 
-_LARGEST_BYTE = 255
+_MAX_BYTE = 255
 
 
 class Quantized(NamedTuple):
@@ -62,7 +62,7 @@ def rounded(x: Array, zero_point: int, dtype: np.dtype) -> Array:
 
 
 def steps_of(x: Array, zero_point: int, dtype: np.dtype) -> Array:
-    """Multiples of the scale as whole numbers of steps from the zero point, within what bytes of this type hold."""
+    """Multiples of the scale as integers of steps from the zero point, within what bytes of this type hold."""
     limits = np.iinfo(dtype)
     return np.asarray(np.rint(np.clip(x, np.float32(limits.min - zero_point), np.float32(limits.max - zero_point))))
 
@@ -70,7 +70,7 @@ def steps_of(x: Array, zero_point: int, dtype: np.dtype) -> Array:
 def by_table(x: Quantized, function: Callable[[Array], Array], scale: np.float32, zero_point: int) -> Array:
     """A function of every byte, by a table of what it makes of all 256."""
     dtype = x.numbers.dtype
-    every = x._replace(numbers=np.arange(_LARGEST_BYTE + 1, dtype=np.uint8).view(dtype))
+    every = x._replace(numbers=np.arange(_MAX_BYTE + 1, dtype=np.uint8).view(dtype))
     table = quantize(function(every.dequantized()), scale, zero_point, dtype)
     return np.asarray(table[np.ascontiguousarray(x.numbers).view(np.uint8)])
 
@@ -84,10 +84,10 @@ def dynamic_steps(x: Array) -> tuple[Array, np.float32]:
     (array([-50.,   0., 205.], dtype=float32), np.float32(0.02))
     """
     low, high = np.float32(x.min(initial=0)), np.float32(x.max(initial=0))
-    scale = np.float32(1) if low == high else np.float32((high - low) / np.float32(_LARGEST_BYTE))
+    scale = np.float32(1) if low == high else np.float32((high - low) / np.float32(_MAX_BYTE))
     if not np.isfinite(scale):
         return np.full(x.shape, np.nan, np.float32), scale
-    zero_point = int(np.rint(np.clip(np.float32(0) - low / scale, 0, _LARGEST_BYTE)))
+    zero_point = int(np.rint(np.clip(np.float32(0) - low / scale, 0, _MAX_BYTE)))
     return steps_of(np.divide(x, scale, dtype=np.float32), zero_point, np.dtype(np.uint8)), scale
 
 
@@ -107,12 +107,12 @@ class ByteMatrix:
         centred = numbers.astype(np.float32) - zero_points.reshape(-1)
         largest = max(int(np.abs(centred).max(initial=0)), 1)
         self.shape = numbers.shape
-        self._rows = max((EXACT - 1) // (largest * _LARGEST_BYTE), 1)
+        self._rows = max((EXACT - 1) // (largest * _MAX_BYTE), 1)
         starts = range(0, max(len(centred), 1), self._rows)
         self._pieces = [pack_right(np.ascontiguousarray(centred[start : start + self._rows])) for start in starts]
 
     def times(self, left: Array) -> Array:
-        """The products of bytes (..., k), already less their zero point, with this matrix: whole numbers (..., n).
+        """The products of bytes (..., k), already less their zero point, with this matrix: integers (..., n).
 
         >>> ByteMatrix(np.uint8([[10], [20]]), 10).times(np.float32([[-1, 1]])).tolist()
         [[10.0]]

@@ -98,7 +98,7 @@ class CellWeights:
 
 
 def for_sequences(count: int, states: States, operands: Sequence[RuntimeOperand]) -> States:
-    """States for so many sequences, if the export wrote down, as a constant, the same for each of another number.
+    """States for this many sequences, if the export wrote down, as a constant, the same for each of another number.
 
     The zeros that a network starts from are (1, 2, 4) in a file that was exported for two sequences.
     """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Reduction(Layer):
     """The base of layers that reduce the axes ``dim``: absent or empty for all, a number, or several.
 
-    ``keepdim=True`` keeps reduced axes with size one. A subclass computes ``reduce``, its doorway function.
+    ``keepdim=True`` keeps reduced axes with size one. A subclass computes ``reduce``, its wrapper function.
     """
 
     def __init__(self, op: RuntimeOperator) -> None:

@@ -29,7 +29,7 @@ def triple(op: RuntimeOperator, key: str, default: int | None = None, at_least: 
     """
     numbers = op.ints_param(key) if default is None else op.ints_param(key, (default,))
     if len(numbers) not in (1, 3) or min(numbers) < at_least:
-        raise ParameterError(op.where, f"{key}=one or three whole numbers of at least {at_least}", numbers)
+        raise ParameterError(op.where, f"{key}=one or three integers of at least {at_least}", numbers)
     return numbers[0], numbers[len(numbers) // 2], numbers[-1]
 
 

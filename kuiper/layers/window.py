@@ -172,6 +172,6 @@ def _per_axis(op: RuntimeOperator, key: str, axes: int, default: int | None = No
     """A parameter with a number for each axis; one number stands for all."""
     numbers = op.ints_param(key) if default is None else op.ints_param(key, (default,))
     if len(numbers) not in (1, axes):
-        count = ("one whole number", "one or two whole numbers", "one or three whole numbers")[axes - 1]
+        count = ("one integer", "one or two integers", "one or three integers")[axes - 1]
         raise ParameterError(op.where, f"{key}={count}", numbers)
     return numbers * axes if len(numbers) == 1 else numbers

@@ -90,7 +90,7 @@ def described(machine: Machine, width: int = 80) -> list[str]:
 
 
 def _size(count: int) -> str:
-    """Bytes in the largest unit that leaves a whole number."""
+    """Bytes in the largest unit that leaves an integer."""
     unit = max((unit for unit in _UNITS if count % _UNITS[unit] == 0), key=lambda unit: _UNITS[unit]) if count else ""
     return f"{count // _UNITS[unit]}{unit}"
 

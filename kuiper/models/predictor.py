@@ -209,7 +209,7 @@ def _load_once(
 
 
 def _task_of(param: Path) -> str:
-    """What the model's card says; what is wrong with a card says whoever reads it for that task."""
+    """What the model's card says; what is wrong with a card says anyone who reads it for that task."""
     try:
         card = read_json(card_path(param), ModelFormatError, "a model card in JSON")
     except ModelFormatError:

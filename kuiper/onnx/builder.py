@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kuiper.graph.pnnx.ir import Dimension
     from kuiper.onnx.node import Node
 
-LARGEST_FOLDED = 4 << 20
+MAX_FOLDED = 4 << 20
 """Bytes that a computed constant may have in any case; a larger one is kept if it is not larger than its inputs."""
 
 OUTPUT = "_output"
@@ -35,7 +35,7 @@ OUTPUT = "_output"
 ALWAYS_FOLDED = ("DequantizeLinear",)
 """What makes weights of constants: they are needed whole, and known only as constants do they reach fast kernels."""
 
-LARGEST_STEP = 64 << 20
+MAX_STEP = 64 << 20
 """Bytes of one array that is made on the way to a computed constant, beside four times those of its inputs."""
 
 _PLACE = re.compile(r"@([0-9]+)")
@@ -217,7 +217,7 @@ class GraphBuilder:
             },
         )
         try:
-            with np.errstate(all="ignore"), Limited(LARGEST_STEP + 4 * sum(array.nbytes for array in arrays)):
+            with np.errstate(all="ignore"), Limited(MAX_STEP + 4 * sum(array.nbytes for array in arrays)):
                 result = registry.create(runtime).forward(*arrays)
         except (KuiperError, MemoryError):  # the graph reports it when it runs
             return None
@@ -225,7 +225,7 @@ class GraphBuilder:
         if len(results) != outputs or any(isinstance(one, (list, tuple)) for one in results):
             return None
         made = [np.asarray(one) for one in results]
-        most = max(LARGEST_FOLDED, sum(array.nbytes for array in arrays))
+        most = max(MAX_FOLDED, sum(array.nbytes for array in arrays))
         return made if op.type in ALWAYS_FOLDED or sum(array.nbytes for array in made) <= most else None
 
     def _read(self, value: Value) -> Operand:

@@ -24,10 +24,10 @@ LONGEST_NAME = 8192
 DEEPEST = 16
 """Bodies in one another."""
 
-MOST_NODES = 2_000_000
+MAX_NODES = 2_000_000
 """Nodes of a model, when each call of a function is replaced by what the function does."""
 
-LARGEST_SPARSE = 1 << 24
+MAX_SPARSE = 1 << 24
 """Numbers of a tensor that is stored without its zeros, and becomes whole."""
 
 NEWEST_OPSET = 1_000_000
@@ -122,9 +122,9 @@ def _check_node(node: onnx.NodeProto, where: str) -> None:
             raise ModelFormatError(f"{where}: {node.op_type} '{node.name}'", f"one setting {attribute.name}", "two")
         seen.add(attribute.name)
         for sparse in [attribute.sparse_tensor, *attribute.sparse_tensors]:
-            if any(size < 0 for size in sparse.dims) or math.prod(sparse.dims) > LARGEST_SPARSE:
+            if any(size < 0 for size in sparse.dims) or math.prod(sparse.dims) > MAX_SPARSE:
                 got = tuple(sparse.dims)
-                raise ModelFormatError(where, f"a sparse tensor of at most {LARGEST_SPARSE} numbers", got)
+                raise ModelFormatError(where, f"a sparse tensor of at most {MAX_SPARSE} numbers", got)
 
 
 def _check_name(name: str | bytes, where: str) -> None:
@@ -158,8 +158,8 @@ def _check_calls(model: onnx.ModelProto, where: str) -> None:
             waiting.append(other)
     nodes, called = _calls(model.graph.node, functions, where)
     total = nodes + sum(sizes[key] * count for key, count in called.items())
-    if max([total, *sizes.values()]) > MOST_NODES:
-        raise ModelFormatError(where, f"a model of at most {MOST_NODES} nodes", "more, when functions are written out")
+    if max([total, *sizes.values()]) > MAX_NODES:
+        raise ModelFormatError(where, f"a model of at most {MAX_NODES} nodes", "more, when functions are written out")
 
 
 def _calls(nodes: object, functions: dict[Key, onnx.FunctionProto], where: str) -> tuple[int, dict[Key, int]]:

@@ -73,7 +73,7 @@ BITS = {
 DATA_FIELDS = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data", "string_data")
 """Where a tensor keeps its numbers, if not as bytes."""
 
-_CODED = (17, 18, 19, 20, 24)  # bytes that are no whole numbers
+_CODED = (17, 18, 19, 20, 24)  # bytes that are no integers
 
 HALVES = (FLOAT16, BFLOAT16)
 FLOATS = (FLOAT, FLOAT16, DOUBLE, BFLOAT16)

@@ -78,5 +78,5 @@ def _number(entries: dict[str, str], key: str, default: int, where: str) -> int:
     """A place in a file."""
     text = entries.get(key, str(default))
     if not text.isascii() or not text.isdigit() or len(text) > 18:
-        raise ModelFormatError(where, f"a whole number as {key}", f"'{text[:40]}'")
+        raise ModelFormatError(where, f"an integer as {key}", f"'{text[:40]}'")
     return int(text)

@@ -1,6 +1,6 @@
 """What is known of vectors that are made of sizes: ``Value.sizes``, carried through the operators that exporters use.
 
-A size is a whole number, or None where only a run will tell. A vector all of whose sizes are known is a constant.
+A size is an integer, or None where only a run will tell. A vector all of whose sizes are known is a constant.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LONGEST = 64
 
 
 def sizes_of(value: Value) -> Sizes | None:
-    """The entries of a vector of whole numbers as far as they are known; None if it is none, or its length is open.
+    """The entries of a vector of integers as far as they are known; None if it is none, or its length is open.
 
     >>> from kuiper.onnx.node import Value
     >>> sizes_of(Value("x", INT64, (2,))), sizes_of(Value("x", INT64, (2,), sizes=(None, 3)))

@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 OLDEST_OPSET = 7
 """Models of older operator sets are brought to this one by the onnx package."""
 
-LARGEST_FILE = 2**31
+MAX_FILE = 2**31
 """Bytes of an .onnx file: protobuf can have no more. Larger models keep their weights in files beside it."""
 
-MOST_AXES = 64
+MAX_AXES = 64
 """Axes that a NumPy array can have."""
 
 KEPT_IN_PROTO = 4096
 """Bytes of a tensor that shape inference may look at; what is larger is taken out of the protobuf at once."""
 
 
-MOST_INFERENCES = 4
+MAX_INFERENCES = 4
 """Rounds in which more and more of a graph becomes known behind tensors that are reshaped."""
 
-MOST_AXES = 64
+MAX_AXES = 64
 
 
 class OnnxFile:
@@ -175,8 +175,8 @@ def _parsed(path: Path) -> onnx.ModelProto:
     if got:
         raise ModelFormatError(str(path), "a file", got)
     size = path.stat().st_size
-    if size > LARGEST_FILE:
-        raise ModelFormatError(str(path), f"a file of at most {LARGEST_FILE} bytes", size)
+    if size > MAX_FILE:
+        raise ModelFormatError(str(path), f"a file of at most {MAX_FILE} bytes", size)
     model = onnx.ModelProto()
     model.ParseFromString(path.read_bytes())
     return model
@@ -226,8 +226,8 @@ def _refuse_traps(graph: onnx.GraphProto | onnx.FunctionProto, where: str) -> No
         for one in node.attribute:
             if one.ref_attr_name:  # known when the function is inlined
                 continue
-            if one.name == "axis" and abs(one.i) > MOST_AXES:
-                raise ModelFormatError(f"{node.op_type} '{node.name}'", f"an axis within {MOST_AXES}", one.i)
+            if one.name == "axis" and abs(one.i) > MAX_AXES:
+                raise ModelFormatError(f"{node.op_type} '{node.name}'", f"an axis within {MAX_AXES}", one.i)
             if node.op_type == "Split" and one.name == "num_outputs" and one.i != len(node.output):
                 raise ModelFormatError(f"Split '{node.name}'", f"num_outputs={len(node.output)}, as it has", one.i)
 
@@ -238,7 +238,7 @@ def _with_shapes(model: onnx.ModelProto) -> onnx.ModelProto:
 
     try:
         inferred = shape_inference.infer_shapes(model, data_prop=True)
-        for _ in range(MOST_INFERENCES):
+        for _ in range(MAX_INFERENCES):
             if not _add_ranks(inferred.graph):
                 break
             inferred = shape_inference.infer_shapes(inferred, data_prop=True)
@@ -260,7 +260,7 @@ def _add_ranks(graph: onnx.GraphProto) -> bool:
         if sizes is None or output.HasField("shape") or len(sizes.type.tensor_type.shape.dim) != 1:
             continue
         rank = sizes.type.tensor_type.shape.dim[0].dim_value
-        if 0 < rank <= MOST_AXES:
+        if 0 < rank <= MAX_AXES:
             output.shape.CopyFrom(onnx.TensorShapeProto(dim=[onnx.TensorShapeProto.Dimension()] * rank))
             added = True
     return added

@@ -114,7 +114,7 @@ class Node:
         return self.attributes.get(name, default)
 
     def int(self, name: Word, default: Whole | None = None) -> Whole:
-        """A setting that is a whole number.
+        """A setting that is an integer.
 
         Raises
         ------
@@ -123,7 +123,7 @@ class Node:
         """
         value = self._required(name, default)
         if not isinstance(value, int):
-            raise ParameterError(self.where, f"{name}=a whole number", value)
+            raise ParameterError(self.where, f"{name}=an integer", value)
         return value
 
     def float(self, name: Word, default: Number | None = None) -> Number:
@@ -141,10 +141,10 @@ class Node:
         return value
 
     def ints(self, name: Word, default: list[Whole] | tuple[Whole, ...] | None = None) -> list[Whole]:
-        """A setting that is a list of whole numbers; errors are those of ``int``."""
+        """A setting that is a list of integers; errors are those of ``int``."""
         value = self._required(name, default)
         if not isinstance(value, (list, tuple)) or not all(isinstance(item, int) for item in value):
-            raise ParameterError(self.where, f"{name}=whole numbers", value)
+            raise ParameterError(self.where, f"{name}=integers", value)
         return list(value)
 
     def graph(self, name: Word) -> onnx.GraphProto:
@@ -167,7 +167,7 @@ class Node:
             )
         return value.constant
 
-    def whole_numbers(self, place: Whole, setting: Word) -> list[Whole] | None:
+    def integers(self, place: Whole, setting: Word) -> list[Whole] | None:
         """What newer operator sets have as an input and older ones as a setting, if it is a constant; None if it is
         computed or missing."""
         if setting in self.attributes:

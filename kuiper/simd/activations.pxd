@@ -12,7 +12,7 @@ cdef extern from "kuiper/simd/activations.h":
         const char* name
         int code, cost
     const Row rows "kuiper_activations"[1]  # END of them
-    # to[i] = f(from[i]) for so many numbers
+    # to[i] = f(from[i]) for this many numbers
     void map_numbers "kuiper_map_numbers"(
         int code, const float* x, float* y, Py_ssize_t count, float a, float b) noexcept nogil
     # the same by vectors; ``step`` is LANES, or 0 where one vector stands for all

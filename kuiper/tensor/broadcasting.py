@@ -1,4 +1,4 @@
-"""Broadcast arithmetic on arrays: the doorway in front of the elementwise kernels.
+"""Broadcast arithmetic on arrays: the wrapper in front of the elementwise kernels.
 
 Two shapes fit if their lengths, compared from the last axis on, are equal or one of them is 1; a missing axis counts
 as 1. The axis of length 1 is repeated, without a copy: its stride is 0. KuiperInfer knows one case, (c, 1, 1) with

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Path = str | PathLike[str]
 
 FLOAT32_OVERFLOW = (2 - 2.0**-24) * 2.0**127  # from here on, rounding to float32 gives infinity
-MOST_VALUES = 2**28  # of a table, a gigabyte: one long row among many short ones would fill any memory
+MAX_VALUES = 2**28  # of a table, a gigabyte: one long row among many short ones would fill any memory
 CHARACTERS_OF_NUMBERS = set("0123456789+-.\r\nabcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
@@ -40,7 +40,7 @@ def load_csv(path: Path, separator: str | None = ",", missing: float = 0.0) -> T
     ------
     CsvFormatError
         If a cell is not a number, or too large for float32; the message gives file, line and column. If there are no
-        rows at all, the path is no regular file, or the table has more than ``MOST_VALUES``.
+        rows at all, the path is no regular file, or the table has more than ``MAX_VALUES``.
     ParameterError
         If the separator could be part of a number.
     FileNotFoundError
@@ -66,8 +66,8 @@ def load_csv(path: Path, separator: str | None = ",", missing: float = 0.0) -> T
     if not rows:
         raise CsvFormatError(os.fspath(path), "at least one row of numbers", "an empty file")
     columns = max(map(len, rows))
-    if len(rows) * columns > MOST_VALUES:
-        raise CsvFormatError(os.fspath(path), f"at most {MOST_VALUES:,} values", f"{len(rows)} rows of {columns}")
+    if len(rows) * columns > MAX_VALUES:
+        raise CsvFormatError(os.fspath(path), f"at most {MAX_VALUES:,} values", f"{len(rows)} rows of {columns}")
     values = np.full((len(rows), columns), missing, np.float32)
     for row, numbers in zip(values, rows, strict=True):
         row[: len(numbers)] = numbers

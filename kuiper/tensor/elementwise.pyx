@@ -9,7 +9,7 @@ stand still where its axis has length 1:
     strides of b    1   0   0     that fit          1     0     <- each row of b: one number
                                   are merged
 
-The doorway (broadcasting.py) merges axes until, nearly always, long contiguous rows remain, and hands over four axes,
+The wrapper (broadcasting.py) merges axes until, nearly always, long contiguous rows remain, and hands over four axes,
 outermost first. Here each row is cut into blocks, the work items of the threads, and a block meets one of four loops:
 
     a  + + + +     + + + +     + . . .     +   +   +   +

@@ -78,7 +78,7 @@ def shown(length: int, limit: int) -> list[int | None]:
 
 
 def format_value(value: Any) -> str:
-    """Five significant digits; whole numbers up to a million without a point."""
+    """Five significant digits; integers up to a million without a point."""
     if not isinstance(value, np.floating):
         return str(value)
     whole = abs(value) < 1e6 and value == int(value)

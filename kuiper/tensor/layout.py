@@ -58,19 +58,19 @@ def numeric_array(values: object, where: str) -> np.ndarray:
     return array
 
 
-def whole_numbers(values: Sequence[object], where: str, what: str) -> tuple[int, ...]:
+def integers(values: Sequence[object], where: str, what: str) -> tuple[int, ...]:
     """The values as a tuple of ints; one sequence may stand for all: ``(2, 3)`` and ``((2, 3),)`` mean the same."""
     if len(values) == 1 and isinstance(values[0], (tuple, list)):
         values = values[0]
     try:
         return tuple(operator.index(value) for value in values)  # type: ignore[arg-type]
     except TypeError as error:
-        raise DataTypeError(where, f"whole numbers as {what}", repr(tuple(values))) from error
+        raise DataTypeError(where, f"integers as {what}", repr(tuple(values))) from error
 
 
 def checked_shape(shape: Shape, where: str) -> tuple[int, ...]:
     """The shape as a tuple of lengths, none negative."""
-    lengths = whole_numbers((shape,), where, "shape")
+    lengths = integers((shape,), where, "shape")
     if any(length < 0 for length in lengths):
         raise ShapeError(where, "a shape without negative lengths", lengths)
     return lengths
@@ -110,7 +110,7 @@ def permuted(array: np.ndarray, axes: tuple[int, ...], where: str) -> np.ndarray
 
 def padded(array: np.ndarray, pads: Sequence[int], value: float, where: str) -> np.ndarray:
     """A copy with rows above and below, and columns left and right, of the last two axes."""
-    widths = whole_numbers(pads, where, "pads")
+    widths = integers(pads, where, "pads")
     if len(widths) != 4 or min(widths) < 0:
         raise ShapeError(where, "pads (up, bottom, left, right), none negative", widths)
     if array.ndim < 2:
@@ -124,8 +124,8 @@ def padded(array: np.ndarray, pads: Sequence[int], value: float, where: str) -> 
 
 
 def checked_index(index: Sequence[object], shape: tuple[int, ...], where: str) -> tuple[int, ...]:
-    """The index of one value: one whole number for each axis, negative ones counting from the end."""
-    numbers = whole_numbers(index, where, "index")
+    """The index of one value: one integer for each axis, negative ones counting from the end."""
+    numbers = integers(index, where, "index")
     if len(numbers) != len(shape):
         raise TensorIndexError(where, f"{len(shape)} indices for shape {shape}", numbers)
     for axis, (number, length) in enumerate(zip(numbers, shape, strict=True)):

@@ -1,4 +1,4 @@
-"""The naive twins of elementwise.pyx: one number after the other, the index arithmetic in plain sight."""
+"""The reference implementations of elementwise.pyx: one number after the other, the index arithmetic in plain sight."""
 
 from __future__ import annotations
 

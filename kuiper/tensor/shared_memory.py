@@ -1,4 +1,4 @@
-"""Memory that a tensor shares with NumPy, PyTorch and whoever speaks their protocols; nothing is copied either way."""
+"""Memory that a tensor shares with NumPy, PyTorch and others that speak their protocols; without copies."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class Tensor(SharedMemory):
         ShapeError
             If a length is negative.
         DataTypeError
-            If a length is not a whole number.
+            If a length is not an integer.
         ParameterError
             If ``order`` is none of the four words.
 
@@ -142,7 +142,7 @@ class Tensor(SharedMemory):
         shape : the length of each axis, or one length
         mean : the mean of the distribution
         std : its standard deviation
-        seed : a whole number that fixes the values; None draws others each time
+        seed : an integer that fixes the values; None draws others each time
         order : how the values lie in memory: "C" or "row" (row-major), "F" or "column" (column-major)
 
         Returns
@@ -168,7 +168,7 @@ class Tensor(SharedMemory):
         shape : the length of each axis, or one length
         low : the smallest value
         high : the end of the range, which itself is not drawn
-        seed : a whole number that fixes the values; None draws others each time
+        seed : an integer that fixes the values; None draws others each time
         order : how the values lie in memory: "C" or "row" (row-major), "F" or "column" (column-major)
 
         Returns
@@ -224,7 +224,7 @@ class Tensor(SharedMemory):
 
         Parameters
         ----------
-        index : one whole number for each axis; negative ones count from the end
+        index : one integer for each axis; negative ones count from the end
         value : the number, rounded to float32
 
         Raises
@@ -359,7 +359,7 @@ class Tensor(SharedMemory):
         ShapeError
             If the lengths do not fit the number of values.
         DataTypeError
-            If a length is not a whole number.
+            If a length is not an integer.
         ParameterError
             If ``order`` is none of the four words.
 
@@ -371,7 +371,7 @@ class Tensor(SharedMemory):
            3  4
            5  6
         """
-        lengths = layout.whole_numbers(shape, "Tensor.reshape", "shape")
+        lengths = layout.integers(shape, "Tensor.reshape", "shape")
         reading = memory_order(order, "Tensor.reshape")
         return Tensor.wrap(layout.reshaped(self.array, lengths, reading, "Tensor.reshape"))
 
@@ -401,7 +401,7 @@ class Tensor(SharedMemory):
 
     def permute(self, *axes: int | Sequence[int]) -> Tensor:
         """A view with the axes in another order: ``permute(1, 2, 0)`` makes (c, h, w) an (h, w, c)."""
-        numbers = layout.whole_numbers(axes, "Tensor.permute", "axes")
+        numbers = layout.integers(axes, "Tensor.permute", "axes")
         return Tensor.wrap(layout.permuted(self.array, numbers, "Tensor.permute"))
 
     def transform(self, fn: Callable[[float], float]) -> Tensor:

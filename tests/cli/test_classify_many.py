@@ -207,7 +207,7 @@ def test_classify_prints_a_folder_for_people(bad_folder: Path, capsys: pytest.Ca
         (["--processes", "2"], "--processes: expected -o or --json beside it, got neither"),
         (["--dask", "tcp://h:1"], "--dask: expected -o or --json beside it, got neither"),
         (["--json", "--processes", "0"], "--processes: expected a number of at least 1, got 0"),
-        (["--json", "--threads", "0"], "set_num_threads: expected a whole number from 1 to 1024, got 0"),
+        (["--json", "--threads", "0"], "set_num_threads: expected an integer from 1 to 1024, got 0"),
         (["--retry-errors"], "--retry-errors: expected -o with the file of an earlier run, got no -o"),
         (
             ["--model", "nowhere.param"],

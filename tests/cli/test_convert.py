@@ -60,7 +60,7 @@ def test_a_missing_extra_is_named(
         ),
         (["net:Net", "--input", "1:f31"], "--input: expected an element type of f32, f64"),
         (["net:Net", "--args", "width=2"], "--args: expected a JSON object or list, got 'width=2'"),
-        (["net:Net", "--seed", "-1"], "--seed: expected a whole number from 0 on, got '-1'"),
+        (["net:Net", "--seed", "-1"], "--seed: expected an integer from 0 on, got '-1'"),
         (["net:Net", "--tolerance", "nan"], "--tolerance: expected a number above 0, got 'nan'"),
         (["net:Net", "--optlevel", "3"], "--optlevel: invalid choice"),
         ([], "the following arguments are required: MODEL"),
@@ -310,4 +310,4 @@ class TestConversion:
 
     def test_what_has_no_caches_is_refused_with_state(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert run(f"{NETWORKS}:Tied", "--input", "1,4:i64", "--state") == 1
-        assert "expected tokens (b, s) of whole numbers, and caches" in error_line(capsys)
+        assert "expected tokens (b, s) of integers, and caches" in error_line(capsys)

@@ -5,7 +5,7 @@ Each is an exercise of a made-up course, so that one run of the grader meets all
 each tenth, which must get its points whatever happened before. What an attack can reach, it uses: one that reads a
 solution answers with it, so that points tell who got through.
 
-``python -m tests.course.attacks FOLDER MODE [everything]`` grades them as whoever runs it, and prints what happened.
+``python -m tests.course.attacks FOLDER MODE [everything]`` grades them as the user who runs it, and prints what happened.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SECRET = "KUIPER_TEST_SECRET"
 
 @dataclass(frozen=True)
 class Attack:
-    """``needs``: "walls" if limits alone cannot stop it (the documents say so), "another user" if they can only where
+    """``needs``: "sandbox" if limits alone cannot stop it (the documents say so), "another user" if they can only where
     the worker is another user. ``core``: one of those that the quick tests try, too."""
 
     code: str
@@ -281,20 +281,24 @@ LOOKS = {
         needs="another user or Linux's protection",
     ),
     "network": call(
-        "socket.create_connection(('127.0.0.1', {port}), 1)\nreturn 2 * x", "import socket", needs="walls", core=True
+        "socket.create_connection(('127.0.0.1', {port}), 1)\nreturn 2 * x", "import socket", needs="sandbox", core=True
     ),
     "abstract socket": call(
         "s = socket.socket(socket.AF_UNIX)\ns.connect(b'\\0kuiper-test-{port}')\nreturn 2 * x",
         "import socket",
-        needs="walls",
+        needs="sandbox",
     ),
 }
 FILES = {
-    "reads the solution": reader("[{solution!r}]", needs="walls", core=True),
+    "reads the solution": reader("[{solution!r}]", needs="sandbox", core=True),
     "reads what others handed in": reader(
-        "glob.glob({others!r} + '/*/*.py') + glob.glob('/tmp/**/honest*.py', recursive=True)", needs="walls", core=True
+        "glob.glob({others!r} + '/*/*.py') + glob.glob('/tmp/**/honest*.py', recursive=True)",
+        needs="sandbox",
+        core=True,
     ),
-    "reads through a process": reader("['/proc/%d/root' % p + {solution!r} for p in (1, os.getppid())]", needs="walls"),
+    "reads through a process": reader(
+        "['/proc/%d/root' % p + {solution!r} for p in (1, os.getppid())]", needs="sandbox"
+    ),
     "includes a package's material": reader(
         "[p for d in sys.path for p in glob.glob(d + '/kuiper/course/material/course*/solutions/*.py')]",
         "import glob, sys, os",
@@ -302,18 +306,18 @@ FILES = {
     "takes the covers away": reader(
         "[[c.umount2(l.split()[4].encode(), 2) for l in open('/proc/self/mountinfo')], {solution!r}][1:]",
         "import ctypes\nc = ctypes.CDLL(None)",
-        needs="walls",
+        needs="sandbox",
         core=True,
     ),
     "namespaces of its own": reader(
         "[c.unshare(0x10020000), c.mount(b'none', b'/tmp', b'tmpfs', 0, None), c.umount2(b'/tmp', 2), {solution!r}][3:]",
         "import ctypes\nc = ctypes.CDLL(None)",
-        needs="walls",
+        needs="sandbox",
     ),
     "makes its root writable": Attack(
         "import ctypes, os\nc = ctypes.CDLL(None)\nfor flags in (32, 32 | 4096):\n    c.mount(b'', b'/', b'', flags, None)\n"
         "def double(x):\n    os.mkdir('/new-folder')\n    return 2 * x\n",
-        needs="walls",
+        needs="sandbox",
     ),
     "writes to the checkout": writer(
         "[{package!r} + '/course/comparison.py', {package!r} + '/course/planted.py']",
@@ -345,7 +349,7 @@ COMPILED = {
         core=True,
     ),
     "C includes the solution": Attack(f"cdef extern from {{solution!r}}:\n    pass\n{CYTHON}", suffix=".pyx"),
-    "Cython includes the solution": Attack("include {solution!r}\n", suffix=".pyx", needs="walls"),
+    "Cython includes the solution": Attack("include {solution!r}\n", suffix=".pyx", needs="sandbox"),
     "compiled with a hook": Attack(
         "# cython: boundscheck=False\n# distutils: include_dirs=/\nimport pyximport\npyximport.install()\n" + CYTHON,
         suffix=".pyx",
@@ -390,10 +394,10 @@ def chosen(mode: Mode, everything: bool) -> dict[str, Attack]:
     """The attacks that this mode can stop, with an honest exercise behind each tenth and at the end."""
     found: dict[str, Attack] = {}
     alike = are_alike(mode)
-    known = ("nothing", "walls", "another user", "another user or Linux's protection")
+    known = ("nothing", "sandbox", "another user", "another user or Linux's protection")
     for name, attack in ATTACKS.items():
         assert attack.needs in known, name
-        if (attack.needs == "walls" and mode == "limits") or (attack.needs == "another user" and alike):
+        if (attack.needs == "sandbox" and mode == "limits") or (attack.needs == "another user" and alike):
             continue
         if everything or attack.core:
             found[name] = attack

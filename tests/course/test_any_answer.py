@@ -13,7 +13,7 @@ from kuiper.course.causes import typical_cause
 from kuiper.course.comparison import difference
 from kuiper.course.errors import CourseError
 from kuiper.course.observation import Raised, observe
-from kuiper.course.testing import MOST_LINES, Mismatch, calling
+from kuiper.course.testing import MAX_LINES, Mismatch, calling
 from kuiper.course.wire import plain
 from kuiper.printable import printable
 
@@ -192,7 +192,7 @@ def drawn(got: Any, expected: Any, tolerance: float) -> list[str]:
     lines = [*mismatch.lines(), words or ""]
     assert all(type(line) is str for line in lines)
     assert all(line == printable(line) and len(line) < 400 for line in lines), lines
-    assert len(lines) <= MOST_LINES + 1
+    assert len(lines) <= MAX_LINES + 1
     assert str(mismatch).splitlines() == lines[:-1]
     return lines
 

@@ -16,7 +16,7 @@ import pytest
 from kuiper.cli.grade import details, table_of
 from kuiper.cli.terminal import PlainConsole
 from kuiper.course.errors import CourseError
-from kuiper.course.grade import MOST_SHOWN, Report, as_dict, grade_all, grade_one, gradescope, shown, submissions_in
+from kuiper.course.grade import MAX_SHOWN, Report, as_dict, grade_all, grade_one, gradescope, shown, submissions_in
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.processes import descendants
 from kuiper.course.sandbox import Mode, best_mode, works
@@ -136,7 +136,7 @@ def test_does_not_write(impl, tmp_path):
 
 @pytest.mark.skipif(best_mode() == "limits", reason="neither bubblewrap nor user namespaces on this machine")
 @pytest.mark.parametrize("mode", ["bubblewrap", "namespaces"])
-def test_files_that_a_test_writes_are_read_behind_the_walls(tmp_path: Path, mode: Mode) -> None:
+def test_files_that_a_test_writes_are_read_in_the_sandbox(tmp_path: Path, mode: Mode) -> None:
     if not works(mode):
         pytest.skip(f"no {mode} here")
     syllabus = made_up(tmp_path / "root")
@@ -226,7 +226,7 @@ def test_an_exercise_out_of_time_costs_the_others_nothing(syllabus: Syllabus, tm
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="rights as POSIX has them")
 def test_nothing_is_paid_once_the_checkout_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the mode "limits" as one user: the change is seen, whoever made it, also by those that come after."""
+    """In the mode "limits" as one user: the change is seen, by whichever submission, also by those that come after."""
     syllabus = made_up(tmp_path / "root")
     monkeypatch.setattr("kuiper.course.grade.judging_code", lambda root: [root])
     monkeypatch.setattr("kuiper.course.grade.are_alike", lambda mode: True)
@@ -254,4 +254,4 @@ def test_nothing_is_paid_once_the_checkout_has_changed(tmp_path: Path, monkeypat
 
 def test_shown_does_nothing_to_a_terminal() -> None:
     assert shown("one\ntwo\x1b]0;passed\x07") == "one\ntwo\\x1b]0;passed\\x07"
-    assert len(shown("\x1b" * 999_999)) == MOST_SHOWN
+    assert len(shown("\x1b" * 999_999)) == MAX_SHOWN

@@ -1,4 +1,4 @@
-"""The table of attacks, in every kind of walls that this machine can build, as an ordinary user and as root."""
+"""The table of attacks, in every kind of sandbox that this machine can build, as an ordinary user and as root."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.course.attacks import ATTACKS
 ROOT = Path(__file__).parents[2]
 NOBODY = 65534
 IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the walls are Linux's")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is Linux's")
 
 
 def grade(folder: Path, mode: Mode, user: int | None, *words: str) -> dict[str, Any]:
@@ -78,13 +78,13 @@ def modes(user: int | None) -> list[Mode]:
 
 @pytest.mark.timeout(600)
 def test_attacks_of_each_class_get_nothing(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Behind the best walls that work here, as an ordinary user; all attacks, modes and users are a gate.
+    """In the best sandbox that works here, as an ordinary user; all attacks, modes and users are a gate.
 
     As root only where the ordinary user can read nothing of this.
     """
     user = NOBODY if IS_ROOT and others_can_run() else None
     if not (possible := modes(user)):
-        pytest.skip("walls cannot be built here, or not against one who has all rights")
+        pytest.skip("a sandbox cannot be built here, or not against one who has all rights")
     found = grade(_open_folder(tmp_path_factory), possible[0], user)
     print(f"{len(found['points'])} exercises, user {found['user']}, {possible[0]}")
     check(found, possible[0], user)
@@ -98,7 +98,7 @@ def test_attacks_of_each_class_get_nothing(tmp_path_factory: pytest.TempPathFact
 def test_all_attacks_get_nothing(tmp_path_factory: pytest.TempPathFactory, mode: Mode, user: int | None) -> None:
     folder = _open_folder(tmp_path_factory)
     if mode not in modes(user) or (user and not others_can_run()):
-        pytest.skip(f"walls of the kind {mode} cannot be built here for this user")
+        pytest.skip(f"a sandbox of the kind {mode} cannot be built here for this user")
     found = grade(folder, mode, user, "everything")
     check(found, mode, user)
     assert len(found["points"]) >= 60

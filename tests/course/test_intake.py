@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kuiper.course.grade import grade_one, submissions_in
-from kuiper.course.intake import LARGEST_FILE, submitted, take_in
+from kuiper.course.intake import MAX_FILE, submitted, take_in
 from tests.course.made_up import made_up
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def file_for_a_folder(folder: Path, syllabus: Syllabus, other: Path) -> None:
 
 
 def giant(folder: Path, syllabus: Syllabus, other: Path) -> None:
-    (folder / "double.py").write_text(HONEST + "#" * LARGEST_FILE)
+    (folder / "double.py").write_text(HONEST + "#" * MAX_FILE)
 
 
 def hollow_giant(folder: Path, syllabus: Syllabus, other: Path) -> None:

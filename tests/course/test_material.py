@@ -185,12 +185,12 @@ def test_the_grader_takes_an_answer_out_of_the_engine_while_it_is_asked_for(
 
     seen: dict[str, str] = {}
 
-    class Seen(submission.Walls):
+    class Seen(submission.Sandbox):
         def command(self) -> list[str]:
             seen.update({path.name: other.read_text(encoding="utf-8") for path, other in self.covers.items()})
             return ["true"]
 
-    monkeypatch.setattr(submission, "Walls", Seen)
+    monkeypatch.setattr(submission, "Sandbox", Seen)
     handout.start(tmp_path / "mine")
     syllabus = read_syllabus(tmp_path / "mine")
     (tmp_path / "home").mkdir()
@@ -215,12 +215,12 @@ def test_the_grader_covers_the_packages_courses_too(
 
     seen: list[Path] = []
 
-    class Seen(submission.Walls):
+    class Seen(submission.Sandbox):
         def command(self) -> list[str]:
             seen.extend(self.hidden)
             return ["true"]
 
-    monkeypatch.setattr(submission, "Walls", Seen)
+    monkeypatch.setattr(submission, "Sandbox", Seen)
     handout.start(tmp_path / "mine")
     syllabus = read_syllabus(tmp_path / "mine")
     (tmp_path / "home").mkdir()

@@ -121,7 +121,7 @@ def test_run_counts_seconds_of_the_processor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, is_long: bool
 ) -> None:
     """Other work on the machine makes a notebook wait; that is no fault of its own."""
-    monkeypatch.setattr(notebooks, "MOST_SECONDS", 2)
+    monkeypatch.setattr(notebooks, "MAX_SECONDS", 2)
     path = tmp_path / "long.ipynb"
     busy = "import time\nwhile time.process_time() < 2.5:\n    pass"
     nbformat.write(one_cell(source=busy if source == "LOOP" else source), path)

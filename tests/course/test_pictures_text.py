@@ -11,7 +11,7 @@ import pytest
 
 from kuiper.course.errors import CourseError
 from kuiper.course.pictures import Picture, steps
-from kuiper.course.pictures.attention import MOST_TOKENS, attention_map
+from kuiper.course.pictures.attention import MAX_TOKENS, attention_map
 from kuiper.course.pictures.chances import token_bars
 from kuiper.course.pictures.clocks import clocks, turned
 from kuiper.course.pictures.pieces import token_boxes
@@ -68,10 +68,10 @@ def test_attention_map_without_a_mask_has_all_cells() -> None:
     assert len(attention_map(np.full((3, 3), 1 / 3), "abc", masked=False).places) == 9
 
 
-@pytest.mark.parametrize("count", [0, 2, MOST_TOKENS + 1])
+@pytest.mark.parametrize("count", [0, 2, MAX_TOKENS + 1])
 def test_attention_map_refuses_what_does_not_fit(count: int) -> None:
     with pytest.raises(CourseError, match=r"attention_map: expected weights \(s, s\) of 1 to 30 tokens"):
-        attention_map(np.eye(MOST_TOKENS + 1 if count > 2 else 3), "x" * count)
+        attention_map(np.eye(MAX_TOKENS + 1 if count > 2 else 3), "x" * count)
 
 
 def test_a_pointable_picture_lays_its_words_over_the_image() -> None:

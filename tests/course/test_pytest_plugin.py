@@ -47,7 +47,7 @@ def test_nowhere_to_write_is_one_message(
 ) -> None:
     taken = tmp_path_factory.mktemp("cache") / "file"
     taken.touch()
-    (syllabus.root / ".kuiper").touch()  # no folder can be made there, whoever runs this
+    (syllabus.root / ".kuiper").touch()  # no folder can be made there, even by root
     monkeypatch.setenv("KUIPER_CACHE", str(taken))
     code, text = student_runs(syllabus, "course1_made_up")
     assert code == pytest.ExitCode.USAGE_ERROR
@@ -175,7 +175,7 @@ def test_an_answer_that_can_do_everything_but_be_shown_ends_no_run(syllabus: Syl
         code, text = student_runs(syllabus, *words, "course1_made_up")
         assert code == 1
         assert "INTERNALERROR" not in text
-        assert "got      a whole number of 3001 bits" in text
+        assert "got      an integer of 3001 bits" in text
         assert "also failing: test_double_negative" in text
 
 

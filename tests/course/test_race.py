@@ -7,7 +7,7 @@ import pytest
 
 from kuiper.course import race as race_module
 from kuiper.course.manifest import Syllabus, read_syllabus
-from kuiper.course.race import contestant, race, remember
+from kuiper.course.race import candidate, race, remember
 from kuiper.course.selection import Selection
 from kuiper.graph import RuntimeGraph, pnnx
 from kuiper.layers import registry
@@ -151,5 +151,5 @@ def test_an_adapter_must_cover_all_operators_of_a_type(syllabus: Syllabus, cover
 
 @pytest.mark.parametrize("name", ["resnet20", "expressions"])
 def test_contestants_run(name: str) -> None:
-    load, inputs = contestant(name)
+    load, inputs = candidate(name)
     assert np.isfinite(np.asarray(load(False)(*inputs))).all()

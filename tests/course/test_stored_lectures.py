@@ -13,7 +13,7 @@ from kuiper.course.notebooks import HIDDEN, notebook_files
 from kuiper.course.stored_pictures import IMAGES, is_shown_untrusted
 
 ROOT = Path(__file__).parents[2]
-MOST_BYTES = 5_000_000
+MAX_BYTES = 5_000_000
 
 LECTURES = pytest.mark.parametrize("path", notebook_files(ROOT), ids=lambda path: path.name)
 
@@ -45,7 +45,7 @@ def test_stored_pictures_have_a_text_for_those_who_cannot_see_them(path: Path) -
 
 @LECTURES
 def test_lectures_are_not_too_large(path: Path) -> None:
-    assert path.stat().st_size < MOST_BYTES
+    assert path.stat().st_size < MAX_BYTES
 
 
 @LECTURES

@@ -1,4 +1,4 @@
-"""The real courses, graded: the references get all points, behind every kind of walls."""
+"""The real courses, graded: the references get all points, in every kind of sandbox."""
 
 from __future__ import annotations
 

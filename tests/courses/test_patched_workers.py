@@ -30,7 +30,7 @@ for module, names in (
         setattr(module, name, always)
 """
 
-# Whoever answers in the worker's place: the same to every call, or what could be an answer by the look of the call.
+# Anyone who answers in the worker's place: the same to every call, or what could be an answer by the look of the call.
 ANSWERS = """
 import sys
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kuiper import build_info
-from kuiper.engine.kernels.convolution import LANES, MOST_ROWS
+from kuiper.engine.kernels.convolution import LANES, TILE_ROWS
 
 
 def test_vectors_are_as_wide_as_the_build_allows() -> None:
@@ -19,8 +19,8 @@ def test_vectors_are_as_wide_as_the_build_allows() -> None:
 
 
 def test_tiles_of_more_vectors_have_fewer_rows() -> None:
-    assert sorted(MOST_ROWS, reverse=True) == MOST_ROWS
-    assert min(MOST_ROWS) >= 1
+    assert sorted(TILE_ROWS, reverse=True) == TILE_ROWS
+    assert min(TILE_ROWS) >= 1
 
 
 def test_no_build_takes_liberties_with_floats() -> None:

@@ -80,7 +80,7 @@ WIDE = (
 
 
 def cores(count: int) -> Machine:
-    """A machine of so many cores, whose caches are those of Zen 3."""
+    """A machine of this many cores, whose caches are those of Zen 3."""
     return replace(ZEN_3, cores=count)
 
 

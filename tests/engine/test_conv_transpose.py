@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kuiper.engine.lowering.conv_transpose import MOST_LANES, phases
+from kuiper.engine.lowering.conv_transpose import MAX_LANES, phases
 from tests.engine.models import algorithms, assert_close, both, numbers, plan_of
 from tests.graph.pass_graphs import relu
 
@@ -62,11 +62,11 @@ def test_conv_transpose_of_any_channels(in_c: int, out_c: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("in_c", "out_c", "groups"), [(6, 3 * MOST_LANES, 3), (2, 4 * MOST_LANES, 2), (4, 16, 2), (4, 6, 2), (5, 5, 5)]
+    ("in_c", "out_c", "groups"), [(6, 3 * MAX_LANES, 3), (2, 4 * MAX_LANES, 2), (4, 16, 2), (4, 6, 2), (5, 5, 5)]
 )
 def test_conv_transpose_of_groups(in_c: int, out_c: int, groups: int) -> None:
     steps = check(in_c, out_c, (3, 3), groups=groups, stride=(2, 2), padding=(1, 1))
-    assert ("direct" in steps) == (out_c // groups % MOST_LANES == 0)
+    assert ("direct" in steps) == (out_c // groups % MAX_LANES == 0)
 
 
 @pytest.mark.parametrize("size", [(1, 1), (1, 9), (9, 1), (2, 2), (13, 17)])

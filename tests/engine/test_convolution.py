@@ -1,6 +1,6 @@
-"""The direct convolution of the engine against its twins, on sizes that hit every remainder of vectors, panels, tiles.
+"""The direct convolution of the engine against its reference on sizes with all remainders of vectors, panels, tiles.
 
-Whole numbers are added up without rounding, in whatever order: most comparisons here are exact.
+Integers are added up without rounding, in whatever order: most comparisons here are exact.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 import numpy as np
 import pytest
 
-from kuiper.engine.kernels.convolution import LANES, MOST_ROWS, Convolution
+from kuiper.engine.kernels.convolution import LANES, TILE_ROWS, Convolution
 from kuiper.engine.lowering.convolution import cut_tasks
 from kuiper.engine.packing import pack
 from kuiper.layers.kernels.activations import CODES, FUSED
@@ -41,7 +41,7 @@ def convolve(
 ) -> np.ndarray:
     """``x`` (n, c, h, w) filtered by ``weight`` (o, c / groups, kernel_h, kernel_w), in tasks of ``block`` pixels.
 
-    With spare lanes the images are slices of wider ones. The panels are cut for so many ``expected_pixels``, and each
+    With spare lanes the images are slices of wider ones. The panels are cut for this many ``expected_pixels``, and each
     task has one of ``panel_groups`` parts of them.
     """
     (n, _, h, w), (out_c, _, kernel_h, kernel_w) = x.shape, weight.shape
@@ -66,7 +66,7 @@ def convolve(
     return image_at(run_step(step, arena.array), target, n, out_c, out_h, out_w)
 
 
-def whole_numbers(*shape: int, seed: int = 0) -> np.ndarray:
+def integers(*shape: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).integers(-4, 5, shape).astype(np.float32)
 
 
@@ -74,8 +74,8 @@ def operands(
     in_c: int, out_c: int, kernel: tuple[int, int], groups: int = 1, size: tuple[int, int] = (5, 6), n: int = 1
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Image, weight and bias."""
-    x, weight = whole_numbers(n, in_c, *size), whole_numbers(out_c, in_c // groups, *kernel, seed=1)
-    return x, weight, whole_numbers(out_c, seed=2)
+    x, weight = integers(n, in_c, *size), integers(out_c, in_c // groups, *kernel, seed=1)
+    return x, weight, integers(out_c, seed=2)
 
 
 @pytest.mark.parametrize("out_c", CHANNELS)
@@ -233,6 +233,6 @@ def test_cut_tasks_gives_each_task_whole_tiles(pixels: int, channels: int) -> No
         packed = pack(KERNELS, numbers(out_channels, channels, 1, 1), None, 1, pixels)
         for cycles in (1e3, 1e5, 1e7):
             block, groups = cut_tasks(KERNELS, pixels * channels, pixels, cycles, packed)
-            assert block >= pixels or block % MOST_ROWS[int(packed.panels[0, 0]) - 1] == 0
+            assert block >= pixels or block % TILE_ROWS[int(packed.panels[0, 0]) - 1] == 0
             assert groups in (1, len(packed.panels))
             assert -(-pixels // block) <= 64

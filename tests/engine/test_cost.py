@@ -14,14 +14,14 @@ from kuiper.engine.cost import (
     cut_winograd,
     direct_cost,
     for_kernels,
-    most_rows,
+    max_rows,
     panel_widths,
     pixel_cycles,
     tile_cycles,
     tile_sizes,
     winograd_cost,
 )
-from kuiper.engine.kernels.convolution import LANES, MOST_ROWS
+from kuiper.engine.kernels.convolution import LANES, TILE_ROWS
 from kuiper.engine.lowering.winograd import options_for
 from kuiper.engine.winograd_matrices import winograd_matrices
 from kuiper.machine import REPRODUCIBLE, Machine
@@ -88,7 +88,7 @@ def test_cut_winograd_gives_two_threads_work_wherever_it_can(machine: Machine) -
 @EVERY_MACHINE
 def test_sums_of_every_tile_fit_the_registers_beside_their_factors(machine: Machine) -> None:
     for vectors in VECTORS:
-        rows = most_rows(machine, vectors)
+        rows = max_rows(machine, vectors)
         assert rows >= 1
         assert rows * vectors + vectors + 1 < machine.registers
 
@@ -97,7 +97,7 @@ def test_sums_of_every_tile_fit_the_registers_beside_their_factors(machine: Mach
 def test_for_kernels_has_the_vectors_of_the_build(machine: Machine) -> None:
     kernels = for_kernels(machine)
     assert (kernels.lanes, kernels.registers) == (LANES, REGISTERS)
-    assert [most_rows(kernels, vectors) for vectors in VECTORS] == MOST_ROWS
+    assert [max_rows(kernels, vectors) for vectors in VECTORS] == TILE_ROWS
     assert (kernels.l2, kernels.cores, kernels.name) == (machine.l2, machine.cores, machine.name)
 
 
@@ -122,7 +122,7 @@ def test_panel_widths_add_up(machine: Machine) -> None:
 @EVERY_MACHINE
 def test_tile_sizes_differ_by_at_most_one_row(machine: Machine) -> None:
     for vectors in VECTORS:
-        most = most_rows(machine, vectors)
+        most = max_rows(machine, vectors)
         for pixels in (1, most, most + 1, 10 * most + 3):
             sizes = [rows for count, rows in tile_sizes(machine, pixels, vectors) if count]
             assert sum(count * rows for count, rows in tile_sizes(machine, pixels, vectors)) == pixels
@@ -133,7 +133,7 @@ def test_tile_sizes_differ_by_at_most_one_row(machine: Machine) -> None:
 @EVERY_MACHINE
 def test_pixel_cycles_counts_every_pixel(machine: Machine) -> None:
     for vectors in VECTORS:
-        rows = most_rows(machine, vectors)
+        rows = max_rows(machine, vectors)
         one, ten = (pixel_cycles(machine, count * rows, vectors, 9) for count in (1, 10))
         assert ten == pytest.approx(10 * one)
         assert pixel_cycles(machine, 10 * rows + 1, vectors, 9) > ten

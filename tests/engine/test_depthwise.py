@@ -64,7 +64,7 @@ def assert_close(result: np.ndarray, wanted: np.ndarray) -> None:
 @pytest.mark.parametrize("width", [1, 2, 3, 6, 7, 8, 9, 13, 16, 17])
 @pytest.mark.parametrize("kernel", [3, 5, 7])
 @pytest.mark.parametrize("stride", [1, 2])
-def test_depthwise_equals_its_twin_at_every_width(width: int, kernel: int, stride: int) -> None:
+def test_depthwise_equals_its_reference_at_every_width(width: int, kernel: int, stride: int) -> None:
     window = Window((kernel, kernel), (stride, stride), (kernel // 2,) * 2, (kernel // 2,) * 2)
     x, weight, bias = operands(LANES + 1, 4, width, window.kernel)
     wanted = reference.conv2d(x, weight, bias, window, groups=x.shape[1])
@@ -86,7 +86,7 @@ def test_depthwise_equals_its_twin_at_every_width(width: int, kernel: int, strid
         Window((1, 9), before=(0, 8), after=(0, 8)),
     ],
 )
-def test_depthwise_equals_its_twin_with_any_window(window: Window) -> None:
+def test_depthwise_equals_its_reference_with_any_window(window: Window) -> None:
     x, weight, bias = operands(5, 9, 11, window.kernel, n=2)
     wanted = reference.conv2d(x, weight, bias, window, groups=5)
     assert_close(depthwise(x, weight, bias, window, spare_lanes=3), wanted)

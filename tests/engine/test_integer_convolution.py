@@ -229,7 +229,7 @@ def test_sums_begin_anew_beyond_32_bits() -> None:
 
 @pytest.mark.parametrize("out_type", [np.uint8, np.int8])
 def test_bytes_are_rounded_to_even_and_saturate(out_type: Any) -> None:
-    """All sums of 8 bits times a half: every second one lies between two whole numbers."""
+    """All sums of 8 bits times a half: every second one lies between two integers."""
     x, weight = np.arange(256, dtype=np.uint8).reshape(1, 1, 16, 16), np.array([[1], [1], [-3]], np.int16)
     scale, limits = np.array([0.5, 1e30, 0.5], np.float32), np.iinfo(out_type)
     weight = np.broadcast_to(weight[:, :, None, None], (3, 1, 1, 1))
@@ -243,7 +243,7 @@ def test_bytes_are_rounded_to_even_and_saturate(out_type: Any) -> None:
 @WAYS
 @pytest.mark.parametrize(("channels", "outputs", "groups"), [(5, 1, 1), (6, WIDTH + 3, 1), (9, 3 * (LANES + 1), 3)])
 def test_floats(channels: int, outputs: int, groups: int, fours: bool) -> None:
-    """Each of what may be there or not: one factor or many, whole numbers in front, a shift behind, an activation."""
+    """Each of what may be there or not: one factor or many, integers in front, a shift behind, an activation."""
     window = Window((3, 3), before=(1, 1), after=(1, 1))
     x = numbers_of(np.uint8, 2, channels, 6, 7)
     weight = numbers_of(np.int8, outputs, channels // groups, 3, 3).astype(np.int16)

@@ -137,14 +137,14 @@ def test_constant_mask_refuses_rows_that_see_nothing() -> None:
 @pytest.mark.parametrize("stack", [(3,), (2, 3)])
 def test_attention_in_blocks_is_the_same(monkeypatch: pytest.MonkeyPatch, block: int, stack: tuple[int, ...]) -> None:
     monkeypatch.setattr(attention, "second_level_floats", lambda machine: block // attention._CACHES)
-    monkeypatch.setattr(attention, "_LEAST_ROWS", 2)
+    monkeypatch.setattr(attention, "_MIN_ROWS", 2)
     steps = computing(steps_of(sdpa("is_causal=True"), inputs=qkv(stack, 13, 20, 4, 9)))
     assert steps[:4] * (len(steps) // 4) == steps
     assert len(steps) > 4
 
 
 def test_blocks_cover_all_scores_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attention, "_LEAST_ROWS", 2)
+    monkeypatch.setattr(attention, "_MIN_ROWS", 2)
     for most in (1, 7, 30, 100, 10_000):
         for shape in ((5, 6), (3, 5, 6), (2, 3, 5, 6)):
             count = np.zeros(shape)

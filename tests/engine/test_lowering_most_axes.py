@@ -29,7 +29,7 @@ AXES = {
 
 
 def inputs_of(line: str, axes: int) -> list[np.ndarray]:
-    """Its operands by their names: x and a number for floats, i for whole numbers, one for a single axis of those."""
+    """Its operands by their names: x and a number for floats, i for integers, one for a single axis of those."""
     words = line.split()
     made = []
     for word in words[4 : 4 + int(words[2])]:

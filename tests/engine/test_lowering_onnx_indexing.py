@@ -8,7 +8,7 @@ import pytest
 from kuiper.errors import TensorIndexError
 from tests.engine.lowered import steps_of
 from tests.engine.models import algorithms, both, numbers, plan_of
-from tests.engine.test_lowering_whole_numbers import same, wholes
+from tests.engine.test_lowering_integers import same, wholes
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1])

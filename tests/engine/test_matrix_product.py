@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kuiper.engine.kernels.convolution import LANES, MOST_ROWS
+from kuiper.engine.kernels.convolution import LANES, TILE_ROWS
 from kuiper.engine.kernels.matrix_product import MatrixProduct
 from tests.engine.one_step import UNTOUCHED, round_up, run_step
 
@@ -87,10 +87,10 @@ def test_matrix_product_of_any_size(rows: int, depth: int, columns: int) -> None
         check(a, b, gap=round_up(columns) - columns, whole_vectors=True)
 
 
-@pytest.mark.parametrize("panel_vectors", range(1, len(MOST_ROWS) + 1))
+@pytest.mark.parametrize("panel_vectors", range(1, len(TILE_ROWS) + 1))
 @pytest.mark.parametrize("columns", [LANES, 5 * LANES + 1, 8 * LANES])
 def test_matrix_product_in_panels_of_any_width(columns: int, panel_vectors: int) -> None:
-    rows = 2 * max(MOST_ROWS) + 1
+    rows = 2 * max(TILE_ROWS) + 1
     check(random(rows, 9), random(9, columns), gap=1, panel_vectors=panel_vectors)
     check(random(3, rows, 9), random(3, 9, columns), gap=0, panel_vectors=panel_vectors)
 

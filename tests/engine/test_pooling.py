@@ -57,7 +57,7 @@ def image(*shape: int) -> np.ndarray:
     return np.random.default_rng(0).standard_normal(shape).astype(np.float32)
 
 
-def max_twin(x: np.ndarray, window: Window) -> np.ndarray:
+def max_reference(x: np.ndarray, window: Window) -> np.ndarray:
     n, c, h, w = x.shape
     out, _ = max_pooling.max_pool(x.reshape(n * c, h, w), window)
     return out.reshape(n, c, *out.shape[1:])
@@ -65,9 +65,9 @@ def max_twin(x: np.ndarray, window: Window) -> np.ndarray:
 
 @pytest.mark.parametrize("window", [*WINDOWS, Window((3, 2), (1, 2), (1, 1), dilation=(2, 3))], ids=str)
 @pytest.mark.parametrize("channels", [1, 5, LANES + 1])
-def test_pooling_of_maxima_equals_its_twin(window: Window, channels: int) -> None:
+def test_pooling_of_maxima_equals_its_reference(window: Window, channels: int) -> None:
     x = image(2, channels, 7, 10)
-    np.testing.assert_array_equal(pool(x, *tables(window, 7, 10), None, window.dilation, 3), max_twin(x, window))
+    np.testing.assert_array_equal(pool(x, *tables(window, 7, 10), None, window.dilation, 3), max_reference(x, window))
 
 
 @pytest.mark.parametrize("kernel", [3, 5])
@@ -77,12 +77,12 @@ def test_pooling_of_maxima_passes_nan_and_infinity_on(kernel: int) -> None:
     x[0, 2] = -np.inf
     x[0, 3, 8, 8] = np.inf
     window = Window((kernel, kernel), (1, 1), (kernel // 2, kernel // 2))
-    np.testing.assert_array_equal(pool(x, *tables(window, 9, 9)), max_twin(x, window))
+    np.testing.assert_array_equal(pool(x, *tables(window, 9, 9)), max_reference(x, window))
 
 
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
 @pytest.mark.parametrize("count_include_pad", [False, True])
-def test_pooling_of_means_equals_its_twin(window: Window, count_include_pad: bool) -> None:
+def test_pooling_of_means_equals_its_reference(window: Window, count_include_pad: bool) -> None:
     x = image(2, 5, 7, 10)
     out_h, out_w = window.output_size((7, 10))
     divisors = pixels(window, 0, 7, out_h, count_include_pad), pixels(window, 1, 10, out_w, count_include_pad)
@@ -99,7 +99,7 @@ def pixels(window: Window, axis: int, size: int, outputs: int, include_pad: bool
 
 
 @pytest.mark.parametrize("size", [(1, 1), (2, 3), (7, 10), (9, 11)])
-def test_pooling_with_adaptive_windows_equals_its_twin(size: tuple[int, int]) -> None:
+def test_pooling_with_adaptive_windows_equals_its_reference(size: tuple[int, int]) -> None:
     x = image(2, 5, 7, 10)
     rows, columns = adaptive_bounds(7, size[0]), adaptive_bounds(10, size[1])
     divisors = (rows[1] - rows[0]).astype(np.float32), (columns[1] - columns[0]).astype(np.float32)

@@ -10,7 +10,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import kuiper
 from kuiper.engine.kernels.digit_product import RUNS
-from kuiper.engine.kernels.quantized_lstm import MOST_SEQUENCES, QuantizedLstm
+from kuiper.engine.kernels.quantized_lstm import MAX_SEQUENCES, QuantizedLstm
 from kuiper.engine.lowering.quantized_lstm import Columns, packed_recurrent
 from kuiper.graph.pnnx.ir import DataType, ParameterType
 from kuiper.graph.runtime_attribute import RuntimeAttribute
@@ -61,7 +61,7 @@ def layer_of(weights: dict[str, np.ndarray], hidden: int, direction: str, **sett
 def test_steps_compute_as_the_layer(direction: str, hidden: int, fours: bool) -> None:
     rng, features, length = np.random.default_rng(hidden), 5, 4
     directions = 2 if direction == "bidirectional" else 1
-    for n in (1, 2, MOST_SEQUENCES + 1):
+    for n in (1, 2, MAX_SEQUENCES + 1):
         for dtype, by_column in ((np.int8, False), (np.uint8, False), (np.int8, True), (np.uint8, True)):
             weights = weights_of(rng, directions, features, hidden, dtype, by_column, biased=True)
             layer = layer_of(weights, hidden, direction, clip=0.9, input_forget=by_column)

@@ -44,7 +44,7 @@ SIZES = [((3, 4), (6, 8)), ((5, 7), (5, 7)), ((7, 5), (3, 2)), ((1, 1), (4, 3)),
 
 @pytest.mark.parametrize(("size", "out"), SIZES)
 @pytest.mark.parametrize("channels", [1, LANES + 1, 40])
-def test_upsample_nearest_equals_its_twin(size: tuple[int, int], out: tuple[int, int], channels: int) -> None:
+def test_upsample_nearest_equals_its_reference(size: tuple[int, int], out: tuple[int, int], channels: int) -> None:
     x = image(2, channels, *size)
     rows, columns = (copies(Axis(i, o)) for i, o in zip(size, out, strict=True))
     wanted = reference.take_nearest(x.reshape(2 * channels, *size), rows[0][0], columns[0][0])
@@ -54,7 +54,7 @@ def test_upsample_nearest_equals_its_twin(size: tuple[int, int], out: tuple[int,
 @pytest.mark.parametrize(("size", "out"), SIZES)
 @pytest.mark.parametrize("align_corners", [False, True])
 @pytest.mark.parametrize("table", [linear_table, cubic_table])
-def test_upsample_blends_as_its_twin(
+def test_upsample_blends_as_its_reference(
     size: tuple[int, int], out: tuple[int, int], align_corners: bool, table: Callable[[Axis], Table]
 ) -> None:
     x = image(2, LANES + 1, *size)

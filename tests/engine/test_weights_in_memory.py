@@ -1,4 +1,4 @@
-"""Weights lie in memory once: packed. The graph still has them for whoever asks."""
+"""Weights lie in memory once: packed. The graph still has them on demand."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def test_binary_function_of_floats(text: str, expected: np.ndarray) -> None:
         ("rshift(@0,1)", i64(3, -4)),
     ],
 )
-def test_function_of_whole_numbers(text: str, expected: np.ndarray) -> None:
+def test_function_of_integers(text: str, expected: np.ndarray) -> None:
     assert_value(evaluate(text, [i64(7, -7), i64(-2, 2)]), expected)
 
 
@@ -338,7 +338,7 @@ def test_binary_function_equals_torch(name: str) -> None:
     ],
 )
 def test_whole_numbers_have_64_bits(text: str) -> None:
-    with pytest.raises(ExecutionError, match="OverflowError: a whole number beyond 64 bits"):
+    with pytest.raises(ExecutionError, match="OverflowError: an integer beyond 64 bits"):
         evaluate(text, [])
 
 

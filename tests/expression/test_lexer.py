@@ -121,6 +121,6 @@ def test_a_long_text_is_shown_around_the_place() -> None:
 
 @pytest.mark.parametrize("number", ["9223372036854775808", "-9223372036854775809", "1" * 5000])
 def test_tokenize_refuses_whole_numbers_beyond_64_bits(number: str) -> None:
-    with pytest.raises(ExpressionError, match=r"expected a whole number of 64 bits, got '"):
+    with pytest.raises(ExpressionError, match=r"expected an integer of 64 bits, got '"):
         tokenize(f"add(@0,{number})")
     assert tokenize("-9223372036854775808")[0].value == -(2**63)

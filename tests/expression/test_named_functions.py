@@ -59,7 +59,7 @@ def test_settings_may_be_parameters() -> None:
 
 def test_layer_is_an_expression_that_bears_the_operators_name() -> None:
     layer = create(wired("torch.maximum", 2, names=("input", "other")))
-    assert type(layer) is Expression  # so the engine and whoever else knows expressions knows it
+    assert type(layer) is Expression  # so the engine and anyone who else knows expressions knows it
     with pytest.raises(ShapeError, match=r"torch.maximum 'it': expected shapes that broadcast, got maximum"):
         layer.forward(np.zeros(2), np.zeros(3))
 

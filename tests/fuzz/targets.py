@@ -32,7 +32,7 @@ from kuiper.graph.pnnx.bin_writer import write_weights
 from kuiper.models.cards.labels import read_labels
 from kuiper.models.cards.model_card import ClassifierCard, DetectorCard, ImageCard, SegmenterCard
 from kuiper.models.many.record_file import RecordFile
-from kuiper.models.pictures.picture_file import MOST_PIXELS
+from kuiper.models.pictures.picture_file import MAX_PIXELS
 from kuiper.models.pictures.preprocess import normalise, read_image
 from kuiper.models.text.characters import Characters, read_card
 from kuiper.models.text.chat import ChatTemplate
@@ -128,7 +128,7 @@ def csv(data: bytes) -> None:
 
 
 def card(data: bytes) -> None:
-    """Every reader of cards, and whoever only looks up the task."""
+    """Every reader of cards, and anyone who only looks up the task."""
     path = _file(data, ".json")
     for read in (ClassifierCard.read, DetectorCard.read, SegmenterCard.read):
         with suppress(KuiperError):
@@ -195,7 +195,7 @@ def picture(data: bytes) -> None:
         found = read_image(_file(data, ".png"))
     except KuiperError:
         return
-    if found.mode != "RGB" or not 0 < found.width * found.height <= MOST_PIXELS:
+    if found.mode != "RGB" or not 0 < found.width * found.height <= MAX_PIXELS:
         raise AssertionError(f"{found}")
 
 

@@ -1,4 +1,4 @@
-"""What PNNX loses of ONNX: Shape, and that whole numbers are divided."""
+"""What PNNX loses of ONNX: Shape, and that integers are divided."""
 
 from __future__ import annotations
 
@@ -64,12 +64,12 @@ def test_a_tensor_that_stands_for_a_size_means_its_shape(type_name: str) -> None
 pnnx.Output out 1 0 1
 """
     assert outputs(body, X).shape == (3, 4)
-    whole_numbers = f"""
+    integers = f"""
 Tensor.to whole 1 1 0 1 dtype=torch.long $input=0 #0=(?,?)f32 #1=(?,?)i64
 {type_name} made 1 1 1 2 dtype=None $size=1 #1=(?,?)i64 #2=(?,?)f32
 pnnx.Output out 1 0 2
 """
-    assert outputs(whole_numbers, X).shape == (3, 4)
+    assert outputs(integers, X).shape == (3, 4)
 
 
 def test_a_size_of_another_length_than_the_output_has_axes_means_its_shape() -> None:

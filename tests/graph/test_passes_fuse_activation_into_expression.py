@@ -26,7 +26,7 @@ def test_fuse_activation_into_expression(type_name: str) -> None:
         (expression("add(@0,@1)", "x r 1", shape="(2,4,6,5)i64"), ()),
         (SUM, ("pnnx.Output other 1 0 1",)),
     ],
-    ids=["unknown type", "whole numbers", "returned"],
+    ids=["unknown type", "integers", "returned"],
 )
 def test_fuse_activation_into_expression_leaves_alone(line: str, more: tuple[str, ...]) -> None:
     model = rewritten(fuse_activation_into_expression, INPUT, RESIDUAL, line, relu("1 y"), *more, OUTPUT)

@@ -110,7 +110,7 @@ def test_a_convolution_along_one_axis(tmp_path: Path) -> None:
     assert CONV in types(same_bits(net.save(tmp_path, (2, 3, 17)), (2, 3, 17)))
 
 
-def test_a_bias_in_whole_numbers(tmp_path: Path) -> None:
+def test_a_bias_in_integers(tmp_path: Path) -> None:
     """As tools wrote it once: over the scale, which is known in the run, and rounded down."""
     net = Net("ConvInteger", 5, 3, 3, 3)
     net.constants |= {"b": net.rng.standard_normal(5).astype(np.float32), "as": np.int64([1, 5, 1, 1])}

@@ -165,7 +165,7 @@ def test_a_call_that_fails_has_not_moved(model: RuntimeGraph, whole: np.ndarray)
 @pytest.mark.parametrize(
     ("tokens", "error", "message"),
     [
-        ([0.5], DataTypeError, "expected tokens that are whole numbers, got float64"),
+        ([0.5], DataTypeError, "expected tokens that are integers, got float64"),
         (
             np.zeros((1, 2, 3), np.int64),
             ShapeError,

@@ -1,4 +1,4 @@
-"""All hostile cases, or each so many-th of them; ends with 1 if one is answered wrongly."""
+"""All hostile cases, or every N-th of them; ends with 1 if one is answered wrongly."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def call(name: str, x: np.ndarray, num_threads: int = 1) -> np.ndarray:
 
 @pytest.mark.parametrize("count", [1, 2, 7, 8, 13, 17, 4095, 4096, 4097, 8200])
 @pytest.mark.parametrize("name", SETTINGS)
-def test_activation_kernel_equals_its_twin(name: str, count: int) -> None:
+def test_activation_kernel_equals_its_reference(name: str, count: int) -> None:
     x = (np.random.default_rng(count).standard_normal(count) * 4).astype(np.float32)
     expected = TWINS[name](x.astype(np.float64), *SETTINGS[name])
     np.testing.assert_allclose(call(name, x), expected, rtol=1e-6, atol=1e-6 if name == "gelu" else 3e-7)

@@ -39,7 +39,7 @@ def test_adaptive_avg_pool2d_global_mean_is_as_exact_as_float64() -> None:
 
 @pytest.mark.parametrize("size", [(1, 1), (2, 8), (7, 13), (17, 33)])
 @pytest.mark.parametrize("output_size", [(1, 1), (2, 3), (7, 8), (13, 1), (20, 40)])
-def test_adaptive_avg_pool2d_kernel_equals_its_twin(size: tuple[int, int], output_size: tuple[int, int]) -> None:
+def test_adaptive_avg_pool2d_kernel_equals_its_reference(size: tuple[int, int], output_size: tuple[int, int]) -> None:
     x = np.random.default_rng(size[1]).standard_normal((3, *size), np.float32)
     expected = adaptive_pooling.adaptive_average(x, output_size)
     np.testing.assert_allclose(adaptive_avg_pool2d(x, output_size), expected, rtol=0, atol=1e-6)

@@ -18,7 +18,7 @@ from tests.layers.wired_operator import run_wired
         ({"start": 3, "end": 3}, []),
     ],
 )
-def test_arange_of_whole_numbers(params: dict[str, Any], expected: list[int]) -> None:
+def test_arange_of_integers(params: dict[str, Any], expected: list[int]) -> None:
     out = run_wired("torch.arange", **params)
     assert out.dtype == np.int64
     assert out.tolist() == expected

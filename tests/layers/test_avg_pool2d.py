@@ -54,7 +54,7 @@ def test_avg_pool2d_of_an_empty_batch_is_empty() -> None:
 @pytest.mark.parametrize("size", [(1, 1), (2, 8), (7, 13), (13, 17), (16, 33)])
 @pytest.mark.parametrize("ceil_mode", [False, True])
 @pytest.mark.parametrize(("include", "divisor"), [(True, None), (False, None), (True, 7)])
-def test_avg_pool2d_kernel_equals_its_twin(
+def test_avg_pool2d_kernel_equals_its_reference(
     size: tuple[int, int], ceil_mode: bool, include: bool, divisor: int | None
 ) -> None:
     x = np.random.default_rng(size[1]).standard_normal((2, *size), np.float32)

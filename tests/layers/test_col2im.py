@@ -16,7 +16,7 @@ def image_of(columns: np.ndarray, window: Window, h: int, w: int, num_threads: i
 
 
 def columns_for(window: Window, c: int, h: int, w: int) -> np.ndarray:
-    """Columns of small whole numbers: their sums are exact in any order."""
+    """Columns of small integers: their sums are exact in any order."""
     shape = (c * window.kernel[0] * window.kernel[1], *window.output_size((h, w)))
     return np.random.default_rng(0).integers(-50, 50, shape).astype(np.float32)
 
@@ -40,7 +40,7 @@ def test_col2im_adds_to_what_is_there() -> None:
 
 @pytest.mark.parametrize("width", [1, 2, 7, 8, 13, 17, 33])
 @pytest.mark.parametrize("stride", [(1, 1), (2, 1), (1, 2), (3, 4)])
-def test_col2im_equals_its_twin(width: int, stride: tuple[int, int]) -> None:
+def test_col2im_equals_its_reference(width: int, stride: tuple[int, int]) -> None:
     for window in (
         Window((3, 3), stride, (1, 1), (1, 1)),
         Window((2, 5), stride, (0, 4), (1, 0)),

@@ -49,7 +49,7 @@ def test_conv1d_names_what_it_expects() -> None:
         conv(np.ones((1, 2, 3), np.float32)).forward(np.ones((1, 3, 5), np.float32))
     with pytest.raises(ShapeError, match=r"^nn.Conv1d 'it': expected input of at least 1x6, got 1x5$"):
         conv(np.ones((1, 2, 6), np.float32)).forward(X)
-    with pytest.raises(ParameterError, match=r"expected stride=one whole number of at least 1, got \(1, 2\)$"):
+    with pytest.raises(ParameterError, match=r"expected stride=one integer of at least 1, got \(1, 2\)$"):
         conv(np.ones((1, 2, 3), np.float32), stride=[1, 2])
     with pytest.raises(ShapeError, match=r"weight \(a, b, kernel\) where groups=1 divides a, got \(1, 2\)$"):
         run("F.conv1d", X, np.ones((1, 2), np.float32))

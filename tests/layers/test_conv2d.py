@@ -194,14 +194,14 @@ def test_conv2d_refuses_other_element_types() -> None:
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"stride": [0, 1]}, r"stride=one or two whole numbers of at least 1, got \(0, 1\)"),
-        ({"stride": [1, 1, 1]}, r"stride=one or two whole numbers of at least 1, got \(1, 1, 1\)"),
-        ({"padding": [1, -1]}, r"padding=one or two whole numbers of at least 0, got \(1, -1\)"),
-        ({"dilation": 0}, r"dilation=one or two whole numbers of at least 1, got \(0,\)"),
+        ({"stride": [0, 1]}, r"stride=one or two integers of at least 1, got \(0, 1\)"),
+        ({"stride": [1, 1, 1]}, r"stride=one or two integers of at least 1, got \(1, 1, 1\)"),
+        ({"padding": [1, -1]}, r"padding=one or two integers of at least 0, got \(1, -1\)"),
+        ({"dilation": 0}, r"dilation=one or two integers of at least 1, got \(0,\)"),
         ({"groups": 0}, r"groups of at least 1, got 0"),
         ({"groups": 3, "in_channels": 4}, r"in_channels and out_channels that groups=3 divides, got 4 and 6"),
         ({"in_channels": 0}, r"in_channels and out_channels that groups=1 divides, got 0 and 6"),
-        ({"padding": "full"}, r"padding=whole numbers, same or valid, got full"),
+        ({"padding": "full"}, r"padding=integers, same or valid, got full"),
         ({"padding": "same", "stride": [1, 2]}, r"stride 1 with padding=same, got \(1, 2\)"),
     ],
 )

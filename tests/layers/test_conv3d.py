@@ -106,8 +106,8 @@ def test_flops_count_a_multiply_add_as_two() -> None:
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"stride": [1, 2]}, r"stride=one or three whole numbers of at least 1, got \(1, 2\)"),
-        ({"padding": "full"}, r"padding=whole numbers, valid, or same with stride 1, got full"),
+        ({"stride": [1, 2]}, r"stride=one or three integers of at least 1, got \(1, 2\)"),
+        ({"padding": "full"}, r"padding=integers, valid, or same with stride 1, got full"),
         ({"padding": "same", "stride": 2}, r"same with stride 1"),
         ({"groups": 0}, r"groups of at least 1, got 0"),
     ],
@@ -135,7 +135,7 @@ def test_transposed_convolutions_refuse_what_torch_refuses() -> None:
         ParameterError, match=r"expected output_padding smaller than stride or dilation, got \(1, 0, 0\)"
     ):
         conv(X, "nn.ConvTranspose3d", output_padding=[1, 0, 0])
-    with pytest.raises(ParameterError, match=r"expected padding=whole numbers, got same"):
+    with pytest.raises(ParameterError, match=r"expected padding=integers, got same"):
         conv(X, "nn.ConvTranspose3d", padding="same")
     with pytest.raises(ShapeError, match=r"no more padding than it has output"):
         conv(X, "nn.ConvTranspose3d", padding=[2, 0, 0])

@@ -107,8 +107,8 @@ def test_conv_transpose1d_makes_a_sequence_longer() -> None:
     [
         ({"output_padding": 1}, r"output_padding smaller than stride or dilation, got \(1, 1\)"),
         ({"stride": [2, 1], "output_padding": [1, 1]}, r"output_padding smaller than stride or dilation, got \(1, 1\)"),
-        ({"output_padding": [-1, 0]}, r"output_padding=one or two whole numbers of at least 0, got \(-1, 0\)"),
-        ({"padding": "same"}, "padding=whole numbers, got same"),
+        ({"output_padding": [-1, 0]}, r"output_padding=one or two integers of at least 0, got \(-1, 0\)"),
+        ({"padding": "same"}, "padding=integers, got same"),
         ({"in_channels": 3}, "in_channels and out_channels that groups=2 divides, got 3 and 2"),
     ],
 )

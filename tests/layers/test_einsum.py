@@ -8,7 +8,7 @@ from kuiper.layers.operators.einsum import einsum, is_matrix_product
 from tests.layers.wired_operator import run_wired
 
 
-def whole_numbers(*shape: int) -> np.ndarray:
+def integers(*shape: int) -> np.ndarray:
     return np.random.default_rng(5).integers(-4, 5, shape).astype(np.float32)
 
 
@@ -26,7 +26,7 @@ def whole_numbers(*shape: int) -> np.ndarray:
     ],
 )
 def test_einsum_as_a_stack_of_matrix_products(equation: str, shapes: list[tuple[int, ...]]) -> None:
-    arrays = [whole_numbers(*shape) for shape in shapes]
+    arrays = [integers(*shape) for shape in shapes]
     assert is_matrix_product(*equation.replace("->", ",").split(","), *arrays)
     np.testing.assert_array_equal(einsum(equation, arrays), np.einsum(equation, *arrays))
 
@@ -43,7 +43,7 @@ def test_einsum_as_a_stack_of_matrix_products(equation: str, shapes: list[tuple[
     ],
 )
 def test_einsum_of_everything_else(equation: str, shapes: list[tuple[int, ...]]) -> None:
-    arrays = [whole_numbers(*shape) for shape in shapes]
+    arrays = [integers(*shape) for shape in shapes]
     np.testing.assert_allclose(einsum(equation, arrays), np.einsum(equation, *arrays), rtol=1e-6)
 
 
@@ -56,11 +56,11 @@ def test_einsum_reads_past_spaces() -> None:
 )
 def test_einsum_refuses_what_does_not_fit(equation: str, shapes: list[tuple[int, ...]]) -> None:
     with pytest.raises(ShapeError, match=rf"torch.einsum 'it': expected inputs that fit {equation}, got"):
-        run_wired("torch.einsum", *(whole_numbers(*shape) for shape in shapes), equation=equation)
+        run_wired("torch.einsum", *(integers(*shape) for shape in shapes), equation=equation)
 
 
 def test_einsum_takes_the_equation_as_an_operand() -> None:
-    a, b = whole_numbers(2, 3), whole_numbers(3, 4)
+    a, b = integers(2, 3), integers(3, 4)
     np.testing.assert_array_equal(run_wired("torch.einsum", "ij,jk -> ik", [a, b]), a @ b)
 
 

@@ -22,7 +22,7 @@ def test_embedding_refuses_a_row_that_is_not_there(index: int) -> None:
 
 
 def test_embedding_refuses_floats_as_indices() -> None:
-    with pytest.raises(DataTypeError, match=r"expected indices that are whole numbers, got float32"):
+    with pytest.raises(DataTypeError, match=r"expected indices that are integers, got float32"):
         layer("nn.Embedding", TABLE, num_embeddings=3, embedding_dim=2).forward(np.float32([1]))
 
 

@@ -42,7 +42,7 @@ def test_im2col_puts_zeros_outside_the_image() -> None:
 
 @pytest.mark.parametrize("width", [1, 2, 7, 8, 13, 17, 33])
 @pytest.mark.parametrize("stride", [(1, 1), (2, 1), (1, 2), (3, 4)])
-def test_im2col_equals_its_twin(width: int, stride: tuple[int, int]) -> None:
+def test_im2col_equals_its_reference(width: int, stride: tuple[int, int]) -> None:
     for window in (
         Window((3, 3), stride, (1, 1), (1, 1)),
         Window((2, 5), stride, (0, 4), (1, 0)),
@@ -55,7 +55,7 @@ def test_im2col_equals_its_twin(width: int, stride: tuple[int, int]) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(pairs(1, 4), pairs(1, 4), pairs(0, 9), pairs(0, 9), pairs(1, 3), pairs(1, 7))
-def test_im2col_equals_its_twin_on_any_window(kernel, stride, before, after, dilation, size) -> None:
+def test_im2col_equals_its_reference_on_any_window(kernel, stride, before, after, dilation, size) -> None:
     window = Window(kernel, stride, before, after, dilation)
     span = window.span
     if any(size[i] + before[i] + after[i] < span[i] for i in (0, 1)):

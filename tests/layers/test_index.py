@@ -28,7 +28,7 @@ def test_index_refuses_what_does_not_fit() -> None:
         run_wired("Tensor.index", X, [np.array([2])])
     with pytest.raises(ShapeError, match=r"expected indices that broadcast, got \[\(2,\), \(3,\)\]"):
         run_wired("Tensor.index", X, [np.zeros(2, int), np.zeros(3, int)])
-    with pytest.raises(DataTypeError, match=r"expected indices that are whole numbers or bools, got float32"):
+    with pytest.raises(DataTypeError, match=r"expected indices that are integers or bools, got float32"):
         run_wired("Tensor.index", X, [np.zeros(2, np.float32)])
 
 
@@ -46,7 +46,7 @@ def test_index_takes_constant_indices(expr: str, expected: np.ndarray) -> None:
 
 @pytest.mark.parametrize("expr", ["[[3,...,41]]", "[None,[2,", "[None,[0.5]]", "7"])
 def test_index_refuses_constant_indices_that_are_not_whole(expr: str) -> None:
-    with pytest.raises(ParameterError, match=r"expected expr=a list of None and lists of whole numbers"):
+    with pytest.raises(ParameterError, match=r"expected expr=a list of None and lists of integers"):
         create(wired("Tensor.index", expr=expr))
 
 

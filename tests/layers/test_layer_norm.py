@@ -9,7 +9,7 @@ from kuiper.errors import ParameterError, ShapeError
 from kuiper.layers import create
 from kuiper.layers.kernels import normalise
 from kuiper.layers.operators.layer_norm import layer_norm
-from kuiper.layers.reference import normalise as twins
+from kuiper.layers.reference import normalise as reference
 from tests.layers.one_operator import layer, operator, run
 
 
@@ -51,13 +51,13 @@ def test_layer_norm_is_exact_far_from_zero() -> None:
 
 @pytest.mark.parametrize("rows", [1, 3])
 @pytest.mark.parametrize("size", [1, 2, 7, 8, 13, 15, 16, 17, 31, 33, 100])
-def test_layer_norm_kernel_equals_its_twin(rows: int, size: int) -> None:
+def test_layer_norm_kernel_equals_its_reference(rows: int, size: int) -> None:
     rng = np.random.default_rng(size)
     x = rng.standard_normal((rows, size), np.float32) * 2 + 50
     weight, bias = rng.standard_normal((2, size), np.float32)
     y = np.full_like(x, 77)
     normalise.layer_norm(x, weight, bias, 1e-3, y, 2)
-    np.testing.assert_allclose(y, twins.layer_norm(x, weight, bias, 1e-3), rtol=2e-6, atol=2e-6)
+    np.testing.assert_allclose(y, reference.layer_norm(x, weight, bias, 1e-3), rtol=2e-6, atol=2e-6)
 
 
 def test_layer_norm_spreads_nan_within_its_row_only() -> None:

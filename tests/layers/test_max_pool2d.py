@@ -73,7 +73,7 @@ def test_max_pool2d_does_not_care_for_memory_order() -> None:
 
 @pytest.mark.parametrize("size", [(1, 1), (2, 8), (7, 13), (13, 17), (16, 33)])
 @pytest.mark.parametrize("ceil_mode", [False, True])
-def test_max_pool2d_kernel_equals_its_twin(size: tuple[int, int], ceil_mode: bool) -> None:
+def test_max_pool2d_kernel_equals_its_reference(size: tuple[int, int], ceil_mode: bool) -> None:
     x = np.random.default_rng(size[1]).integers(-9, 9, (2, *size)).astype(np.float32)
     x[np.random.default_rng(1).random(x.shape) < 0.05] = NAN
     for kernel, stride, dilation in itertools.product(

@@ -25,6 +25,6 @@ def test_mean_of_nothing_is_nan() -> None:
     assert np.isnan(mean(np.zeros((0, 2), np.float32), (0,))).all()
 
 
-def test_mean_refuses_whole_numbers() -> None:
+def test_mean_refuses_integers() -> None:
     with pytest.raises(DataTypeError, match=r"torch.mean 'it': expected floats, got int64"):
         run("torch.mean", np.array([1, 2]))

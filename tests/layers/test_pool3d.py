@@ -82,7 +82,7 @@ def test_inputs_that_do_not_fit_are_refused(kind: str) -> None:
         (
             "F.max_pool3d",
             {"kernel_size": [2, 2]},
-            r"kernel_size=one or three whole numbers, got \(2, 2\)",
+            r"kernel_size=one or three integers, got \(2, 2\)",
         ),
         ("F.max_pool3d", {"kernel_size": 2, "padding": 2}, r"padding of at most half the kernel"),
         ("F.avg_pool3d", {"kernel_size": 2, "divisor_override": 0}, r"a divisor_override other than 0, got 0"),

@@ -14,7 +14,7 @@ from kuiper.layers.operators.gru import gru
 from kuiper.layers.operators.lstm import lstm
 from kuiper.layers.operators.rnn import rnn
 from kuiper.layers.recurrent import CellWeights
-from kuiper.layers.reference import recurrent as twins
+from kuiper.layers.reference import recurrent as reference
 from kuiper.threads import get_num_threads, set_num_threads
 from tests.layers.wired_operator import run_wired, wired
 
@@ -44,7 +44,7 @@ def weights(kind: str, layers: int = 1, directions: int = 1, cells: int = 4, out
 def network(
     kind: str, arrays: dict[str, np.ndarray], declared: tuple[Any, ...] = ((5, 2, 3),), outputs: Any = 1, **more: Any
 ) -> RuntimeOperator:
-    """A recurrent operator 'it' with inputs and outputs of these declared shapes; of a number, so many without one."""
+    """A recurrent operator 'it' with operands of these declared shapes; a number is that of operands without one."""
     shapes = [None] * outputs if isinstance(outputs, int) else outputs
     params = {"input_size": 3, "hidden_size": 4, **more}
     return RuntimeOperator(
@@ -94,18 +94,18 @@ def test_cells_equal_their_naive_twins(steps: int, n: int, features: int, cells:
     try:
         w = CellWeights(randoms(4 * cells, features), randoms(4 * cells, cells), randoms(4 * cells), randoms(4 * cells))
         outputs, (last_h, last_c) = lstm(x, (h, c), w)
-        expected, expected_c = twins.lstm(x @ w.input.T + w.input_bias + w.hidden_bias, w.hidden, h, c)
+        expected, expected_c = reference.lstm(x @ w.input.T + w.input_bias + w.hidden_bias, w.hidden, h, c)
         np.testing.assert_allclose(outputs, expected, atol=1e-5)
         np.testing.assert_allclose(last_c, expected_c, atol=1e-5)
         np.testing.assert_array_equal(last_h, outputs[-1])
 
         w = CellWeights(randoms(3 * cells, features), randoms(3 * cells, cells), randoms(3 * cells), randoms(3 * cells))
-        expected = twins.gru(x @ w.input.T + w.input_bias, w.hidden, w.hidden_bias, h)
+        expected = reference.gru(x @ w.input.T + w.input_bias, w.hidden, w.hidden_bias, h)
         np.testing.assert_allclose(gru(x, (h,), w)[0], expected, atol=1e-5)
 
         w = CellWeights(randoms(cells, features), randoms(cells, cells))
         for is_relu in (False, True):
-            expected = twins.rnn(x @ w.input.T, w.hidden, h, is_relu)
+            expected = reference.rnn(x @ w.input.T, w.hidden, h, is_relu)
             np.testing.assert_allclose(rnn(x, (h,), w, is_relu)[0], expected, rtol=1e-5, atol=1e-5)
     finally:
         set_num_threads(before)
@@ -116,7 +116,7 @@ def test_projection_equals_its_naive_twin(outputs: int) -> None:
     x, h, c = randoms(4, 3, 5), randoms(3, outputs), randoms(3, 9)
     w = CellWeights(randoms(36, 5), randoms(36, outputs), projection=randoms(outputs, 9))
     got, (_, last_c) = lstm(x, (h, c), w)
-    expected, expected_c = twins.lstm(x @ w.input.T, w.hidden, h, c, w.projection)
+    expected, expected_c = reference.lstm(x @ w.input.T, w.hidden, h, c, w.projection)
     np.testing.assert_allclose(got, expected, atol=1e-5)
     np.testing.assert_allclose(last_c, expected_c, atol=1e-5)
 

@@ -8,7 +8,7 @@ import pytest
 from kuiper.errors import DataTypeError, ShapeError, UnsupportedOperatorError
 from kuiper.layers.kernels import softmax as kernels
 from kuiper.layers.operators.softmax import log_softmax, softmax
-from kuiper.layers.reference import softmax as twins
+from kuiper.layers.reference import softmax as reference
 from tests.layers.one_operator import layer, run
 
 LN2, LN3 = math.log(2), math.log(3)
@@ -68,11 +68,11 @@ def test_softmax_of_special_rows_is_as_in_torch(inner: int, size: int) -> None:
 @pytest.mark.parametrize("size", [1, 2, 7, 8, 13, 16, 17, 33, 100])
 @pytest.mark.parametrize("inner", [1, 2, 7, 16, 63, 64, 65, 130])
 @pytest.mark.parametrize("name", ["softmax", "log_softmax"])
-def test_softmax_kernels_equal_their_twins(name: str, inner: int, size: int) -> None:
+def test_softmax_kernels_equal_their_references(name: str, inner: int, size: int) -> None:
     x = np.random.default_rng(size).standard_normal((3, size, inner), np.float32) * 5
     y = np.full_like(x, 77)
     getattr(kernels, name)(x, y, 1)
-    np.testing.assert_allclose(y, getattr(twins, name)(x.astype(np.float64)), rtol=2e-6, atol=1e-6)
+    np.testing.assert_allclose(y, getattr(reference, name)(x.astype(np.float64)), rtol=2e-6, atol=1e-6)
 
 
 def test_softmax_gives_the_same_bits_for_any_number_of_threads() -> None:

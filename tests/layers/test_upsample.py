@@ -99,7 +99,7 @@ def test_upsample_does_not_care_for_memory_order() -> None:
 
 @pytest.mark.parametrize("size", [(1, 1), (2, 8), (7, 13), (16, 17)])
 @pytest.mark.parametrize("target", [(1, 1), (3, 2), (8, 13), (17, 33)])
-def test_interpolate_kernels_equal_their_twins(size: tuple[int, int], target: tuple[int, int]) -> None:
+def test_interpolate_kernels_equal_their_references(size: tuple[int, int], target: tuple[int, int]) -> None:
     x = np.random.default_rng(size[1]).standard_normal((2, 3, *size), np.float32)
     planes = x.reshape(6, *size)
     for corners in (False, True):

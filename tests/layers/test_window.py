@@ -55,7 +55,7 @@ def test_along_keeps_some_axes() -> None:
         ({"dilation": [-1, 1]}, r"dilation of at least 1, got \(-1, 1\)"),
         ({"padding": [1, 2]}, r"padding of at most half the kernel, \(1, 1\), got \(1, 2\)"),
         ({"padding": [-1, 0]}, r"padding of at most half the kernel, \(1, 1\), got \(-1, 0\)"),
-        ({"stride": [2, 2, 2]}, r"stride=one or two whole numbers, got \(2, 2, 2\)"),
+        ({"stride": [2, 2, 2]}, r"stride=one or two integers, got \(2, 2, 2\)"),
     ],
 )
 def test_read_pooling_window_checks_its_settings(settings: dict[str, list[int]], message: str) -> None:
@@ -75,5 +75,5 @@ def test_read_pooling_window_of_one_axis_is_one_pixel_high() -> None:
 
 
 def test_read_pooling_window_of_one_axis_takes_one_number_each() -> None:
-    with pytest.raises(ParameterError, match=r"expected stride=one whole number, got \(2, 2\)"):
+    with pytest.raises(ParameterError, match=r"expected stride=one integer, got \(2, 2\)"):
         read_pooling_window(operator("nn.MaxPool1d", kernel_size=3, stride=[2, 2]), 1)

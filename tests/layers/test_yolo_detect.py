@@ -26,7 +26,7 @@ MAPS = [rng.normal(size=shape).astype(np.float32) for shape in ((2, 3, 2, 3), (2
 
 
 def head(weights: dict[str, np.ndarray] = WEIGHTS, ranks: tuple[int, ...] = (3,)) -> RuntimeOperator:
-    """A head with two levels, and outputs that the file declares with so many axes."""
+    """A head with two levels, and outputs that the file declares with this many axes."""
     return replace(
         operator(TYPE, weights),
         inputs=[RuntimeOperand(str(i), i, None, DataType.F32) for i in range(2)],

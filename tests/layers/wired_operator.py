@@ -19,7 +19,7 @@ def wired(
     declared: tuple[Any, ...] | None = None,
     **params: Any,
 ) -> RuntimeOperator:
-    """An operator 'it' with so many inputs and outputs; ``declared`` is the shape of its first input in the file."""
+    """An operator 'it' with this many inputs and outputs; ``declared`` is the shape of its first input in the file."""
     shapes = [declared] + [None] * (inputs - 1)
     return replace(
         operator(type_name, **params),

@@ -47,7 +47,7 @@ class Network(Case):
 
 
 def network(name: str, batch: int = 1, dynamic: tuple[int, ...] = ()) -> Network:
-    """The network, to be exported for so many images of its size, with the axes free in which ``dynamic`` differs."""
+    """The network, to be exported for this many images of its size, with the axes free in which ``dynamic`` differs."""
     size = SIZES[name]
     return Network(name, getattr(wild_networks, name), ((batch, 3, size, size),), (dynamic,) if dynamic else ())
 

@@ -52,7 +52,7 @@ def main() -> int:
     parser.add_argument("--one", type=int, metavar="SEED", help="print this network and what becomes of it")
     parser.add_argument("--route", choices=ROUTES, help="instead of all in turn")
     options = CAMPAIGN.begin()
-    pnnx_converter.MOST_SECONDS = 60  # it takes one, if it ends
+    pnnx_converter.MAX_SECONDS = 60  # it takes one, if it ends
     torch.set_num_threads(1)
     torch.set_grad_enabled(False)
     warnings.simplefilter("ignore")  # of tracers: that sizes become constants is known here
@@ -89,7 +89,7 @@ def figures_and_notes(verdicts: list[Verdict]) -> tuple[dict[str, object], list[
         "Each network has 3 to 12 operators drawn from a seed. Its graph is run without the engine, on the engine with "
         "two threads and with one: on the traced inputs, on other values, on other sizes, and on the first ones again.",
         "Floats may differ by 1e-5 of the largest number, or by ten times what rounding noise of 3e-7 on each value "
-        "does to torch's own answer in float64; whole numbers and shapes not at all. One and two threads give the same "
+        "does to torch's own answer in float64; integers and shapes not at all. One and two threads give the same "
         "bits.",
         "A graph is pnnx's fault if the Python program that pnnx writes beside it computes the same wrong numbers, or "
         "if it declares other shapes than torch's; torch.onnx's, if onnxruntime computes them from the ONNX file.",

@@ -127,7 +127,7 @@ def furthest(network: Network, tensors: Tensors, wanted: Arrays, got: Arrays) ->
         if one.dtype.kind != "f":
             if not bound.any():
                 places = int((one != other).sum())
-                return f"output {i}: {places} of {one.size} whole numbers differ"
+                return f"output {i}: {places} of {one.size} integers differ"
             continue
         apart = np.abs(one.astype(np.float64) - other)
         scale = np.abs(one).max(initial=1e-30)
@@ -138,7 +138,7 @@ def furthest(network: Network, tensors: Tensors, wanted: Arrays, got: Arrays) ->
 
 
 def close(wanted: np.ndarray, got: np.ndarray) -> bool:
-    """Equal whole numbers, floats within the tolerance."""
+    """Equal integers, floats within the tolerance."""
     if wanted.dtype.kind != "f":
         return bool((wanted == got).all())
     apart = np.abs(wanted.astype(np.float64) - got)

@@ -63,7 +63,7 @@ class Draw:
         return self.random.choice(choices)
 
     def int(self, low: int, high: int) -> int:
-        """A whole number from low to high."""
+        """An integer from low to high."""
         return self.random.randint(low, max(low, high))
 
     def chance(self, share: float) -> bool:

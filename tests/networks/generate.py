@@ -89,7 +89,7 @@ def runs(network: Network) -> bool:
 
 
 def side_by_side(networks: Sequence[Network]) -> Network:
-    """Several networks as one, with all their inputs and outputs: so many are converted in the time of one.
+    """Several networks as one, with all their inputs and outputs: this many are converted in the time of one.
 
     If one of them has no other sizes, the whole has none; all must be open or none.
     """
@@ -113,7 +113,7 @@ def numbers_of(network: Network) -> list[int]:
 
 
 def input_values(random: Random) -> list[Value]:
-    """One to four inputs that have their batch in common: images mostly, sequences, rows, volumes, whole numbers."""
+    """One to four inputs that have their batch in common: images mostly, sequences, rows, volumes, integers."""
     generator = torch.Generator().manual_seed(random.getrandbits(32))
     n, h, w, t = (random.choice(sizes) for sizes in ((1, 1, 2, 3), range(3, 15), range(3, 15), range(2, 10)))
     n2, h2, w2, t2 = (

@@ -80,7 +80,7 @@ class Numbers:
         return np.asarray(self._random.randint(limits.min, limits.max + 1, shape), kind)
 
     def whole(self, high: int, *shape: int, kind: str = "int64") -> np.ndarray:
-        """Whole numbers below a limit."""
+        """Integers below a limit."""
         return np.asarray(self._random.randint(0, high, shape), kind)
 
 

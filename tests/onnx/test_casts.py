@@ -29,7 +29,7 @@ def test_cast_rounds_as_the_type_does(to: str, saturate: int) -> None:
 
 
 @pytest.mark.parametrize("to", ["INT4", "UINT4", "INT64", "INT32", "UINT16", "UINT32", "UINT64"])
-def test_cast_to_whole_numbers(to: str) -> None:
+def test_cast_to_integers(to: str) -> None:
     given = {"x": np.float32([0, 1.7, 3.2, 7])}
     nodes = [node("Cast", ["x"], ["a"], to=getattr(TensorProto, to)), node("Cast", ["a"], ["y"], to=TensorProto.INT32)]
     check(model(nodes, given, ["y"]), given)

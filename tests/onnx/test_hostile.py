@@ -331,9 +331,9 @@ def test_weights_beside_a_model_are_read(tmp_path: Path) -> None:
         ([("location", "n" * 5_000_000)], "beside the model, got 'nnn"),
         ([("location", "w.bin"), ("offset", "4")], "12 bytes of numbers in 'w.bin', got 12 at 4 of 12"),
         ([("location", "w.bin"), ("length", "8")], "12 bytes of numbers in 'w.bin', got 8 at 0 of 12"),
-        ([("location", "w.bin"), ("offset", "-4")], "a whole number as offset, got '-4'"),
-        ([("location", "w.bin"), ("offset", "9" * 30)], "a whole number as offset"),
-        ([("location", "w.bin"), ("length", "x")], "a whole number as length"),
+        ([("location", "w.bin"), ("offset", "-4")], "an integer as offset, got '-4'"),
+        ([("location", "w.bin"), ("offset", "9" * 30)], "an integer as offset"),
+        ([("location", "w.bin"), ("length", "x")], "an integer as length"),
     ],
 )
 def test_weights_elsewhere_are_refused(entries: list[tuple[str, str]], message: str, tmp_path: Path) -> None:

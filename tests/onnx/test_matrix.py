@@ -1,4 +1,4 @@
-"""Matrix products: constant matrices are linear layers, whole numbers and float64 stay exact."""
+"""Matrix products: constant matrices are linear layers, integers and float64 stay exact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pools: uneven borders, open sizes, indices, whole numbers."""
+"""Pools: uneven borders, open sizes, indices, integers."""
 
 from __future__ import annotations
 

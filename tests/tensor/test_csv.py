@@ -158,7 +158,7 @@ def bits(t: Tensor) -> np.ndarray:
 
 
 def test_load_csv_does_not_fill_the_memory_for_one_long_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kuiper.tensor.csv.MOST_VALUES", 100)
+    monkeypatch.setattr("kuiper.tensor.csv.MAX_VALUES", 100)
     (tmp_path / "ragged.csv").write_text("1\n" * 20 + "1,1,1,1,1,1\n")
     with pytest.raises(CsvFormatError, match=r"ragged\.csv: expected at most 100 values, got 21 rows of 6"):
         load_csv(tmp_path / "ragged.csv")

@@ -1,4 +1,4 @@
-"""The compiled loops of elementwise.pyx against their naive twins, through the doorway in broadcasting.py."""
+"""The compiled loops of elementwise.pyx against their references, through the wrapper in broadcasting.py."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def random(shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
     return np.asarray(signs * (0.5 + generator.random(shape)), np.float32)
 
 
-@pytest.mark.parametrize(("kernel", "twin"), KERNELS, ids=NAMES)
+@pytest.mark.parametrize(("kernel", "reference"), KERNELS, ids=NAMES)
 @pytest.mark.parametrize("n", SIZES)
-def test_kernel_equals_its_twin_on_every_remainder(kernel: broadcasting.Kernel, twin: object, n: int) -> None:
+def test_kernel_equals_its_reference_on_every_remainder(kernel: broadcasting.Kernel, reference: object, n: int) -> None:
     a, b = random((n,)), random((n,), 1)
     pairs = [(a, b), (a, b[:1]), (a[:1], b), (a[::-1], b), (a[::2], b[::2])]
     for x, y in pairs:
-        np.testing.assert_array_equal(broadcasting.combine(kernel, x, y, "test"), twin(x, y))  # type: ignore[operator]
+        np.testing.assert_array_equal(broadcasting.combine(kernel, x, y, "test"), reference(x, y))  # type: ignore[operator]
 
 
 BROADCASTS = [
@@ -55,13 +55,13 @@ BROADCASTS = [
 ]
 
 
-@pytest.mark.parametrize(("kernel", "twin"), KERNELS, ids=NAMES)
+@pytest.mark.parametrize(("kernel", "reference"), KERNELS, ids=NAMES)
 @pytest.mark.parametrize(("a_shape", "b_shape"), BROADCASTS)
-def test_kernel_broadcasts_as_its_twin(
-    kernel: broadcasting.Kernel, twin: object, a_shape: tuple[int, ...], b_shape: tuple[int, ...]
+def test_kernel_broadcasts_as_its_reference(
+    kernel: broadcasting.Kernel, reference: object, a_shape: tuple[int, ...], b_shape: tuple[int, ...]
 ) -> None:
     a, b = random(a_shape), random(b_shape, 1)
-    expected = twin(a, b)  # type: ignore[operator]
+    expected = reference(a, b)  # type: ignore[operator]
     for x in (a, np.asfortranarray(a)):
         for y in (b, np.asfortranarray(b)):
             out = broadcasting.combine(kernel, x, y, "test")
@@ -146,7 +146,7 @@ def test_large_arrays_use_all_threads_and_give_the_same_bits(monkeypatch: pytest
 
 
 @pytest.mark.parametrize("n", [0, *SIZES])
-def test_axpy_equals_its_twin(n: int) -> None:
+def test_axpy_equals_its_reference(n: int) -> None:
     x, y = random((n,)), random((n,), 1)
     np.testing.assert_allclose(broadcasting.axpy(0.7, x, y, "test"), reference.axpy(0.7, x, y), rtol=0, atol=3e-7)
 
@@ -161,7 +161,7 @@ def test_axpy_keeps_column_major_order() -> None:
 
 
 @pytest.mark.parametrize("n", [0, *SIZES])
-def test_exp_negative_equals_its_twin(n: int) -> None:
+def test_exp_negative_equals_its_reference(n: int) -> None:
     x = 20 * random((n,))
     np.testing.assert_allclose(broadcasting.exp_negative(x, "test"), reference.exp_negative(x), rtol=2.5e-7)
 

@@ -82,7 +82,7 @@ def test_zeros_refuses_negative_lengths(shape: object) -> None:
 
 
 def test_zeros_refuses_fractions_and_unknown_orders() -> None:
-    with pytest.raises(DataTypeError, match=r"expected whole numbers as shape, got \(2, 1\.5\)"):
+    with pytest.raises(DataTypeError, match=r"expected integers as shape, got \(2, 1\.5\)"):
         Tensor.zeros((2, 1.5))  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match=r"expected order 'C' or 'row' .*, got 'K'"):
         Tensor.zeros((2, 1), order="K")
@@ -174,7 +174,7 @@ def test_at_refuses_an_index_outside_with_axis_and_range() -> None:
         counting(2, 3).at(1)
     with pytest.raises(TensorIndexError, match=r"expected values on axis 0, got 0"):
         Tensor.zeros((0, 3)).at(0, 1)
-    with pytest.raises(DataTypeError, match=r"Tensor\.at: expected whole numbers as index, got \(1\.0, 2\)"):
+    with pytest.raises(DataTypeError, match=r"Tensor\.at: expected integers as index, got \(1\.0, 2\)"):
         counting(2, 3).at(1.0, 2)  # type: ignore[arg-type]
 
 

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from zoo.digit_scenes import VISIBLE, Box, Digits, compose, draw_digit, load_digits, main, write_group
-from zoo.scene_background import FIELDS, LEAST_OF_INK, LUMA, background, ink_on
+from zoo.scene_background import FIELDS, LUMA, MIN_OF_INK, background, ink_on
 from zoo.scene_clutter import CLUTTER
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def test_compose_marks_where_the_picture_differs_from_its_paper() -> None:
         grey = np.asarray(scene.image.convert("L"), np.float32)
         differences += [float(np.ptp(grey[box.top : box.bottom, box.left : box.right])) for box in scene.boxes]
     assert len(differences) > 30
-    assert np.median(differences) > LEAST_OF_INK * 0.75
+    assert np.median(differences) > MIN_OF_INK * 0.75
 
 
 def test_compose_depends_on_seed_and_number_alone() -> None:
@@ -115,7 +115,7 @@ def test_ink_can_be_told_from_its_paper() -> None:
     for seed in range(20):
         rng = np.random.default_rng(seed)
         paper = background((40, 60), rng)
-        assert abs(float((ink_on(paper, rng) - paper.mean((0, 1))) @ LUMA)) >= LEAST_OF_INK * 0.999
+        assert abs(float((ink_on(paper, rng) - paper.mean((0, 1))) @ LUMA)) >= MIN_OF_INK * 0.999
 
 
 @pytest.mark.parametrize("draw", sorted(set(CLUTTER), key=lambda draw: draw.__name__))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from zoo.shape_scenes import LABELS, MOST_SHAPES, compose, main, outline, shape_count
+from zoo.shape_scenes import LABELS, MAX_SHAPES, compose, main, outline, shape_count
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,8 +35,8 @@ def test_outline_stays_in_its_circle(label: str) -> None:
 
 def test_shape_count_grows_with_the_scene() -> None:
     counts = [shape_count((128, 128), np.random.default_rng(seed)) for seed in range(50)]
-    assert min(counts) >= 2 * MOST_SHAPES
-    assert max(counts) == 4 * MOST_SHAPES
+    assert min(counts) >= 2 * MAX_SHAPES
+    assert max(counts) == 4 * MAX_SHAPES
 
 
 def test_main_writes_pictures_and_their_classes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -59,7 +59,7 @@ def verse(first: str, second: str) -> Poem:
 
 
 def test_rhyme_groups_are_what_rhymes_with_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("zoo.tang_verse.LEAST_POEMS", 10)
+    monkeypatch.setattr("zoo.tang_verse.MIN_POEMS", 10)
     pairs = {"東風": 30, "風空": 20, "空東": 15, "春人": 12, "人身": 11, "風春": 1, "山關": 2}
     groups = rhyme_groups([verse(*pair) for pair, count in pairs.items() for _ in range(count)])
     assert groups == ["風東空", "人春身"]

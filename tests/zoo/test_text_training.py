@@ -100,7 +100,7 @@ def little(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(train_shakespeare, "SAMPLE_LENGTH", 20)
     monkeypatch.setattr(train_tang, "SAMPLE_POEMS", 8)
     monkeypatch.setattr(train_tang, "LEAST", 1)
-    monkeypatch.setattr("zoo.tang_verse.LEAST_POEMS", 1)
+    monkeypatch.setattr("zoo.tang_verse.MIN_POEMS", 1)
 
 
 def run(script: Any, folder: Path, text: str) -> tuple[dict[str, Any], Checkpoint]:

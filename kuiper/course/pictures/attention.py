@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-MOST_TOKENS = 30
+MAX_TOKENS = 30
 _CELL = 15.0
 _SHOWN = 0.005  # a weight below this has no colour
 _COLOUR = "#2f8fd0"  # can be seen on light and on dark
@@ -44,8 +44,8 @@ def attention_map(weights: ArrayLike, tokens: Sequence[str], title: str = "", ma
     """
     rows = np.asarray(weights, float)
     count = len(tokens)
-    if not 0 < count <= MOST_TOKENS or rows.shape != (count, count):
-        raise CourseError("attention_map", f"weights (s, s) of 1 to {MOST_TOKENS} tokens", f"{rows.shape}, {count}")
+    if not 0 < count <= MAX_TOKENS or rows.shape != (count, count):
+        raise CourseError("attention_map", f"weights (s, s) of 1 to {MAX_TOKENS} tokens", f"{rows.shape}, {count}")
     left = max(text_width(letters(token)) for token in tokens) + 8
     top = 20.0 + (22.0 if title else 0.0)
     size = _CELL * count

@@ -13,7 +13,7 @@ from kuiper.course.pictures.picture import HUES, Picture, box, label, row_of, te
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-MOST_CELLS = 900
+MAX_CELLS = 900
 _HEIGHT = 24.0
 
 
@@ -44,8 +44,8 @@ def grid(
         If there are too many numbers to count.
     """
     values = np.asarray(array)
-    if values.size > MOST_CELLS or values.ndim > 3 or not values.size:
-        raise CourseError("grid", f"1 to {MOST_CELLS} numbers in at most 3 axes", f"shape {values.shape}")
+    if values.size > MAX_CELLS or values.ndim > 3 or not values.size:
+        raise CourseError("grid", f"1 to {MAX_CELLS} numbers in at most 3 axes", f"shape {values.shape}")
     if values.ndim == 3:
         colours_of = [None] * len(values) if colours is None else list(np.asarray(colours))
         return row_of(

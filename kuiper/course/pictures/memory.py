@@ -11,7 +11,7 @@ from kuiper.course.grids import number
 from kuiper.course.pictures.grid import hue
 from kuiper.course.pictures.picture import Picture, box, label, text_width
 
-MOST_CELLS = 64
+MAX_CELLS = 64
 _PER_ROW = 16
 _HEIGHT = 24.0
 
@@ -32,8 +32,8 @@ def memory(array: Any, title: str = "", *, axis: int = 0) -> Picture:
     values = np.asarray(array)
     offsets = _offsets(values)
     span = int(offsets.max()) + 1 if values.size else 0
-    if not 0 < span <= MOST_CELLS or values.ndim == 0:
-        raise CourseError("memory", f"1 to {MOST_CELLS} numbers in one piece of memory", f"{span}")
+    if not 0 < span <= MAX_CELLS or values.ndim == 0:
+        raise CourseError("memory", f"1 to {MAX_CELLS} numbers in one piece of memory", f"{span}")
     cells: list[tuple[str, str]] = [("", "")] * span
     for index in np.ndindex(values.shape):
         cells[int(offsets[index])] = (number(values[index]), hue(index[axis]))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _CELL, _ROW = 24.0, 66.0
-MOST_FRAMES = 16
+MAX_FRAMES = 16
 
 
 def sliding_window(size: int = 5, kernel: int = 3, stride: int = 2, padding: int = 1) -> Steps:
@@ -36,8 +36,8 @@ def sliding_window(size: int = 5, kernel: int = 3, stride: int = 2, padding: int
         If the window does not fit, or there would be more than 16 pictures.
     """
     out = (size + 2 * padding - kernel) // stride + 1 if size + 2 * padding >= kernel else 0
-    if not 1 <= out * out <= MOST_FRAMES:
-        raise CourseError("sliding_window", f"1 to {MOST_FRAMES} outputs", f"{max(out, 0)} x {max(out, 0)}")
+    if not 1 <= out * out <= MAX_FRAMES:
+        raise CourseError("sliding_window", f"1 to {MAX_FRAMES} outputs", f"{max(out, 0)} x {max(out, 0)}")
     plane = np.pad(np.arange(1, size * size + 1).reshape(size, size), padding)
     is_padding = np.pad(np.full((size, size), -1), padding, constant_values=8)
     frames, captions = [], []

@@ -104,7 +104,7 @@ cdef inline Ends run_of(const Walk* w, Py_ssize_t piece, const Memory* memory) n
 
 
 cdef inline unsigned char byte_of(float number, float low, float high) noexcept nogil:
-    """The nearest whole number within the bounds, half to even."""
+    """The nearest integer within the bounds, half to even."""
     cdef float unit = 12582912  # 1.5 * 2**23: beside it a float has no room for a fraction
     cdef float kept = number if number > low else low
     kept = kept if kept < high else high

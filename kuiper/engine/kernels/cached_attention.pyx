@@ -64,7 +64,7 @@ cdef class Append(Step):
 
     Parameters
     ----------
-    caches : dict of whole numbers, the fields of Caches
+    caches : dict of integers, the fields of Caches
     key, value : where they lie: offset and strides along texts, heads and positions, in floats
     """
 
@@ -108,7 +108,7 @@ cdef class Attend(Step):
 
     Parameters
     ----------
-    caches : dict of whole numbers, the fields of Caches
+    caches : dict of integers, the fields of Caches
     query, out : where they lie: offset and strides along texts, heads and positions, in floats
     shared : how many heads share keys and values
     scale : of the scores
@@ -245,7 +245,7 @@ cdef void plain_tile(int rows, const TileWork* work, const float** pointers, flo
 
 
 cdef inline void softmax_row(float* x, Py_ssize_t size, Py_ssize_t end) noexcept nogil:
-    """The softmax of the first ``size`` scores, in place; zeros from there to ``end``, a whole number of panels."""
+    """The softmax of the first ``size`` scores, in place; zeros from there to ``end``, an integer of panels."""
     cdef Py_ssize_t blocks = panels_of(size), i, v
     cdef Sums top = sums_of(-INFINITY), added = sums_of(0)
     cdef vec e
@@ -273,7 +273,7 @@ cdef inline int rows_of_task() noexcept nogil:
 
 
 cdef inline Py_ssize_t panels_of(Py_ssize_t count) noexcept nogil:
-    """How many panels so many numbers need."""
+    """How many panels this many numbers need."""
     return (count + PANEL - 1) // PANEL
 
 

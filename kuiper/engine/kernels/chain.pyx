@@ -21,9 +21,9 @@ from libc.string cimport memmove
 from kuiper.engine.step cimport Memory, RowWise, Step
 
 cdef enum:
-    MOST_LINKS = 8
+    MAX_LINKS = 8
 
-MOST_STEPS = MOST_LINKS
+MAX_STEPS = MAX_LINKS
 
 cdef struct Link:
     RowWise rows
@@ -33,7 +33,7 @@ cdef struct Link:
 
 cdef struct Work:
     Py_ssize_t links, band, tasks
-    Link link[MOST_LINKS]
+    Link link[MAX_LINKS]
 
 # What a link has made, rows first .. end, and what it is to make next, end .. wanted; rows before ``keep`` are read no more.
 cdef struct Progress:
@@ -65,7 +65,7 @@ cdef class Chain(Step):
             self.scratch_floats = max(self.scratch_floats, (step.scratch_floats + 15) // 16 * 16)
         for index in range(work.links - 2, -1, -1):
             link = &work.link[index]
-            band = most_needed(&work.link[index + 1].rows, band)
+            band = max_needed(&work.link[index + 1].rows, band)
             # twice what a round needs: rows are then moved in every other round only
             link.row, link.capacity, link.strip = rows[index], 2 * band, self.scratch_floats
             self.scratch_floats += link.capacity * link.row
@@ -75,8 +75,8 @@ cdef class Chain(Step):
         self.tasks = tasks
 
 
-cdef Py_ssize_t most_needed(const RowWise* rows, Py_ssize_t band) noexcept nogil:
-    """The most input rows that any so many neighbouring output rows need."""
+cdef Py_ssize_t max_needed(const RowWise* rows, Py_ssize_t band) noexcept nogil:
+    """The most input rows that any this many neighbouring output rows need."""
     cdef Py_ssize_t most = 0, y
     band = min(band, rows.count)
     for y in range(rows.count - band + 1):
@@ -88,7 +88,7 @@ cdef void run_range(const void* numbers, Py_ssize_t task, const Memory* memory) 
     """One range of rows of the output, round by round."""
     cdef const Work* work = <const Work*> numbers
     cdef Py_ssize_t last = work.links - 1, count = work.link[last].rows.count, end, index
-    cdef Progress progress[MOST_LINKS]
+    cdef Progress progress[MAX_LINKS]
     end = (task + 1) * count // work.tasks
     for index in range(work.links):
         progress[index].first = progress[index].end = -1  # not begun

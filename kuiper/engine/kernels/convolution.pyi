@@ -3,7 +3,7 @@ import numpy as np
 from kuiper.engine.step import Step
 
 LANES: int
-MOST_ROWS: list[int]
+TILE_ROWS: list[int]
 
 class Convolution(Step):
     def __init__(

@@ -25,7 +25,7 @@ from kuiper.engine.kernels.convolution_table cimport (
     Geometry, Panel, Table, Work, go_to, place, put_back, set_aside,
 )
 from kuiper.engine.step cimport Memory, RowWise, Step
-from kuiper.engine.tile cimport LINE_BYTES, MAX_ROWS, TileWork, most_rows, rows_for, share_of, tile
+from kuiper.engine.tile cimport LINE_BYTES, MAX_ROWS, TileWork, max_rows, rows_for, share_of, tile
 from kuiper.simd.activations cimport CLIP, NONE, activate
 from kuiper.simd.vector cimport LANES as LANES_OF_BUILD
 
@@ -33,14 +33,14 @@ cdef enum:
     SOON = 1024  # floats: as far ahead as weights are asked for that are read but once
 
 LANES = LANES_OF_BUILD
-MOST_ROWS = [rows_for(vectors) for vectors in range(1, 5)]
+TILE_ROWS = [rows_for(vectors) for vectors in range(1, 5)]
 
 cdef class Convolution(Step):
     """See the head of this file. ``numbers`` names the fields of Geometry.
 
     Parameters
     ----------
-    numbers : dict of whole numbers
+    numbers : dict of integers
     weights : packed, one panel behind the other
     bias : one for each output channel, whole vectors
     panels : int64 (panels, 4): vectors, first output channel, first input channel, offset of the weights
@@ -125,7 +125,7 @@ cdef void convolve_block(
     first_channel = work.panel[first_panel].out_channel
     end_channel = work.panel[end_panel - 1].out_channel + work.panel[end_panel - 1].vectors * LANES_OF_BUILD
     for panel in range(first_panel, end_panel):
-        most = min(most, most_rows(<int> work.panel[panel].vectors, last - first))
+        most = min(most, max_rows(<int> work.panel[panel].vectors, last - first))
     tiles = (last - first + most - 1) // most
     fewest = <int> ((last - first) // tiles)
     longer = last - first - fewest * tiles

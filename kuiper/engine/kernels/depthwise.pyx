@@ -30,7 +30,7 @@ et al., "Aggregated Residual Transformations for Deep Neural Networks", 2017 (gr
 
 from kuiper.engine.step import rows_needed
 
-from kuiper.engine.kernels.depthwise_block cimport MOST_PIXELS, Block, Row, block_for
+from kuiper.engine.kernels.depthwise_block cimport MAX_PIXELS, Block, Row, block_for
 from kuiper.engine.step cimport Memory, RowWise, Step
 from kuiper.simd.activations cimport CLIP, NONE, activate
 from kuiper.simd.vector cimport LANES
@@ -38,7 +38,7 @@ from kuiper.simd.vector cimport LANES
 cdef enum:
     FIRST_LEVEL = 6144  # floats: half of a first-level cache
     TASK_PRODUCTS = 65536  # a microsecond
-    MOST_TASKS = 16
+    MAX_TASKS = 16
     SMALL = 256  # pixels
 
 
@@ -84,7 +84,7 @@ cdef class Depthwise(Step):
         if (g.in_h * g.in_w + pixels) * g.channels < g.near:
             vectors = max(1, FIRST_LEVEL // (g.kernel_h * g.in_w * LANES))
         self.work.channel_blocks = (g.channels // LANES + vectors - 1) // vectors
-        wanted = min(MOST_TASKS, pixels * g.channels * g.own * g.kernel_h * g.kernel_w // TASK_PRODUCTS)
+        wanted = min(MAX_TASKS, pixels * g.channels * g.own * g.kernel_h * g.kernel_w // TASK_PRODUCTS)
         self.work.row_blocks = max(1, min(g.out_h, (wanted + self.work.channel_blocks - 1) // self.work.channel_blocks))
         self.work.block = block_for(g.kernel_w, g.stride_w, g.dilation_w, g.own)
         for lane in range(LANES):
@@ -151,7 +151,7 @@ cdef void filter_row(
 ) noexcept nogil:
     """Row y of the outputs, from ``channel`` on, in blocks that differ by at most one pixel."""
     cdef const Geometry* g = &work.geometry
-    cdef Py_ssize_t blocks = (g.out_w + MOST_PIXELS - 1) // MOST_PIXELS, index, x = 0, end, i
+    cdef Py_ssize_t blocks = (g.out_w + MAX_PIXELS - 1) // MAX_PIXELS, index, x = 0, end, i
     cdef Py_ssize_t in_y = y * g.stride_h - g.pad_top, in_x
     cdef Py_ssize_t above = 0 if in_y >= 0 else (g.dilation_h - 1 - in_y) // g.dilation_h  # rows of the kernel
     cdef const float* weights = work.weights + above * g.own * g.kernel_w * g.channels + channel

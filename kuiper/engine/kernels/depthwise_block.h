@@ -5,7 +5,7 @@
 #include "kuiper/simd/vector.h"
 
 #include <string.h>
-enum { MOST_PIXELS = 8, MOST_WIDTH = 7 }; /* 8 sums, 7 weights and a column: 16 registers */
+enum { MAX_PIXELS = 8, MAX_WIDTH = 7 }; /* 8 sums, 7 weights and a column: 16 registers */
 
 typedef struct {
     Py_ssize_t vectors;                       /* of channels */
@@ -29,14 +29,14 @@ KUIPER_INLINE void kuiper_depthwise_of(const int pixels, const int width, const 
     kuiper_ints first_lane;
     memcpy(&first_lane, row->first_lane, sizeof first_lane);
     for (Py_ssize_t c = 0; c < row->vectors * LANES; c += LANES) {
-        kuiper_vec s[MOST_PIXELS];
+        kuiper_vec s[MAX_PIXELS];
         const float *x = source + c, *w = weights + c;
         KUIPER_EACH (i, pixels) s[i] = kuiper_load(bias + c);
         for (Py_ssize_t ky = 0; ky < row->rows; ky++, x += row->in_row)
             for (int d = 0; d < own; d++, w += row->width * channels) {
                 const kuiper_ints which = first_lane + d;
                 if (width) {
-                    kuiper_vec tap[MOST_WIDTH];
+                    kuiper_vec tap[MAX_WIDTH];
                     KUIPER_EACH (k, width) tap[k] = kuiper_load(w + k * channels);
                     KUIPER_EACH (j, (pixels - 1) * stride + width) {
                         if (clips && (j < row->first || j >= row->last)) continue;

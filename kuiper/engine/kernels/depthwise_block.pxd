@@ -14,7 +14,7 @@ from kuiper.simd.vector cimport vec
 
 cdef extern from "kuiper/engine/kernels/depthwise_block.h":
     enum:
-        MOST_PIXELS
+        MAX_PIXELS
 
     ctypedef struct Row "kuiper_depthwise_row":
         Py_ssize_t vectors, rows, width, stride, dilation, first, last

@@ -1,4 +1,4 @@
-"""Products with weights in 8 or 4 bits, in whole numbers: for CPUs that multiply bytes and add them up in one instruction.
+"""Products with weights in 8 or 4 bits, in integers: for CPUs that multiply bytes and add them up in one instruction.
 
     TakeApart       rows of numbers -> their digits (digit_tile.pxd says what these are)
     DigitProduct    out[i, o] = activation(sum over k of x[i, k] * q[o, k] * scale[o, k / group] + bias[o] + residual[i, o])
@@ -58,7 +58,7 @@ cdef class TakeApart(Step):
 
     Parameters
     ----------
-    numbers : dict of whole numbers
+    numbers : dict of integers
     """
 
     cdef Taking work
@@ -163,7 +163,7 @@ cdef class DigitRows(Step):
 
     Parameters
     ----------
-    numbers : dict of whole numbers, the fields of Picking
+    numbers : dict of integers, the fields of Picking
     weights, scales, in_groups : as DigitProduct has them
     """
 

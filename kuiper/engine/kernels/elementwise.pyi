@@ -2,9 +2,9 @@ from collections.abc import Sequence
 
 from kuiper.engine.step import Step
 
-MOST_OPERANDS: int
-MOST_INSTRUCTIONS: int
-MOST_PLACES: int
+MAX_OPERANDS: int
+MAX_INSTRUCTIONS: int
+MAX_PLACES: int
 
 class Elementwise(Step):
     def __init__(

@@ -33,10 +33,10 @@ from kuiper.simd.vector cimport LANES
 cdef enum:
     CHUNK = 2048  # numbers; a multiple of LANES
     GRAIN = 131072  # operations of a task
-    LEAST_COST = 4  # of a number, in operations: it is read and written, too
-    MAX_OPERANDS = 8, MAX_INSTRUCTIONS = 64, MAX_DEPTH = 16
+    MIN_COST = 4  # of a number, in operations: it is read and written, too
+    OPERAND_CAPACITY = 8, INSTRUCTION_CAPACITY = 64, STACK_CAPACITY = 16
 
-MOST_OPERANDS, MOST_INSTRUCTIONS, MOST_PLACES = MAX_OPERANDS, MAX_INSTRUCTIONS, MAX_DEPTH
+MAX_OPERANDS, MAX_INSTRUCTIONS, MAX_PLACES = OPERAND_CAPACITY, INSTRUCTION_CAPACITY, STACK_CAPACITY
 
 cdef struct Instruction:
     int code
@@ -49,16 +49,16 @@ cdef struct Work:
     Py_ssize_t blocks, tasks
     Py_ssize_t operands, length, constants, depth
     bint aliased  # the output is the memory of an operand
-    View view[MAX_OPERANDS + 1]  # the output first
-    Instruction program[MAX_INSTRUCTIONS]
+    View view[OPERAND_CAPACITY + 1]  # the output first
+    Instruction program[INSTRUCTION_CAPACITY]
 
 # Where a task stands: the coordinates of the chunk, where it begins in each value, and what the buffers hold.
 cdef struct Place:
     Py_ssize_t at[MAX_NDIM]
-    float* start[MAX_OPERANDS + 1]
-    const float* packed[MAX_OPERANDS]
-    Py_ssize_t packed_rows[MAX_OPERANDS]
-    Py_ssize_t packed_columns[MAX_OPERANDS]
+    float* start[OPERAND_CAPACITY + 1]
+    const float* packed[OPERAND_CAPACITY]
+    Py_ssize_t packed_rows[OPERAND_CAPACITY]
+    Py_ssize_t packed_columns[OPERAND_CAPACITY]
 
 
 cdef class Elementwise(Step):
@@ -78,12 +78,12 @@ cdef class Elementwise(Step):
     def __init__(self, shape, views, program, bint whole_vectors=False):
         cdef Work* w = &self.work
         cdef Py_ssize_t axis, k, numbers = 1
-        if len(views) > MAX_OPERANDS + 1 or len(program) > MAX_INSTRUCTIONS:
-            limits = f"at most {MAX_OPERANDS} operands and {MAX_INSTRUCTIONS} instructions"
+        if len(views) > OPERAND_CAPACITY + 1 or len(program) > INSTRUCTION_CAPACITY:
+            limits = f"at most {OPERAND_CAPACITY} operands and {INSTRUCTION_CAPACITY} instructions"
             raise ParameterError("an elementwise step", limits, (len(views) - 1, len(program)))
         whole = LANES if whole_vectors and all(external < 0 for external, _, _ in views) else 1
         strides = [strides for _, _, strides in views]
-        cost = max(self.translate(program), LEAST_COST)
+        cost = max(self.translate(program), MIN_COST)
         plan = arranged(shape, strides, whole, MAX_NDIM, CHUNK)
         if needs_no_buffer(plan, program):
             longest = -(-plan.shape[MAX_NDIM - 1] // tasks_of(plan.shape[MAX_NDIM - 1] * cost))
@@ -113,14 +113,14 @@ cdef class Elementwise(Step):
             depth += 1 - arguments_of(code)
             w.depth = max(w.depth, depth)
             cost += cost_of(code)
-        if depth != 1 or w.depth > MAX_DEPTH:
-            expected = f"a program of one result that needs at most {MAX_DEPTH} places"
+        if depth != 1 or w.depth > STACK_CAPACITY:
+            expected = f"a program of one result that needs at most {STACK_CAPACITY} places"
             raise ParameterError("an elementwise step", expected, program)
         return cost
 
 
 cdef Py_ssize_t tasks_of(Py_ssize_t operations) noexcept:
-    """How many tasks so many operations are: 1, or an even number, since two threads are to have as much to do."""
+    """How many tasks this many operations are: 1, or an even number, since two threads are to have as much to do."""
     return 1 if operations <= GRAIN else (operations + 2 * GRAIN - 1) // (2 * GRAIN) * 2
 
 
@@ -206,8 +206,8 @@ cdef const float* run_program(
 ) noexcept nogil:
     """Where the result lies, in whole vectors: in ``out`` if that is not NULL, in a slot, or where an operand is."""
     cdef Py_ssize_t vectors = (rows * columns + LANES - 1) // LANES, i, top = -1
-    cdef const float* stack[MAX_DEPTH]
-    cdef Py_ssize_t step[MAX_DEPTH]
+    cdef const float* stack[STACK_CAPACITY]
+    cdef Py_ssize_t step[STACK_CAPACITY]
     cdef const Instruction* now
     cdef float* target
     for i in range(w.length):

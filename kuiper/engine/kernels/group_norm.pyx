@@ -112,7 +112,7 @@ cdef void add_up(
     const Geometry* g, const float* x, Py_ssize_t vectors, Py_ssize_t pixels, const float* mean, double* sums,
     double* squares,
 ) noexcept nogil:
-    """For each channel the sums of x - mean and of its square over so many pixels."""
+    """For each channel the sums of x - mean and of its square over this many pixels."""
     cdef Py_ssize_t v, block, first
     memset(sums, 0, 2 * vectors * LANES * sizeof(double))
     for block in range((pixels + BLOCK - 1) // BLOCK):

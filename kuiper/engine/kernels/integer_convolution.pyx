@@ -17,7 +17,7 @@ fit the first-level cache, only some pixels at a time go through them: their out
 Where each channel has an output of its own, a panel is some channels, and pairs are made of two taps of one channel.
 
 Files that choose the scale of an input when they run compute what sums are multiplied with, too: the kernel then reads it from
-the arena, and so a bias in whole numbers of that scale. If its floats are to be bytes of such a scale, each task also finds the
+the arena, and so a bias in integers of that scale. If its floats are to be bytes of such a scale, each task also finds the
 range of those that it writes, while they are at hand.
 
 A matrix product is a convolution of 1 x 1, each row of the matrix a pixel.
@@ -79,7 +79,7 @@ cdef struct Geometry:
 cdef struct Work:
     Geometry geometry
     Py_ssize_t taps, blocks_h, blocks_w, panels
-    Py_ssize_t most_panels  # of a task
+    Py_ssize_t max_panels  # of a task
     Py_ssize_t seen_h, seen_w  # rows and columns of the padded image under a block
     Py_ssize_t pixel, row  # bytes of them as they are spread
     const Py_ssize_t* offset
@@ -150,12 +150,12 @@ cdef class IntegerConvolution(Step):
         self.keeps = (places, weights, bias, weight_sums, scales, shifts, panels, missing)
         self.numbers, self.run = work, convolve
         self.tasks = g.images * work.blocks_h * work.blocks_w * g.panel_groups
-        work.most_panels = (work.panels + g.panel_groups - 1) // g.panel_groups
+        work.max_panels = (work.panels + g.panel_groups - 1) // g.panel_groups
         if g.form == FLOATS:  # a clamp is no pass of its own
             g.low, g.high = -INFINITY, INFINITY
             if g.activation == CLIP:
                 g.low, g.high, g.activation = g.alpha, g.beta, NONE
-        self.scratch_floats = (INTEGER_ROWS + 2 * work.most_panels) * INTEGER_WIDTH + (work.seen_h * work.row + 2 * SLACK) // 4
+        self.scratch_floats = (INTEGER_ROWS + 2 * work.max_panels) * INTEGER_WIDTH + (work.seen_h * work.row + 2 * SLACK) // 4
         if work.lacking != NULL:
             self.scratch_floats += (g.block_h + work.seen_h) * g.block_w + work.seen_w
 
@@ -182,8 +182,8 @@ cdef void convolve(const void* numbers, Py_ssize_t task, const Memory* memory) n
     block.zero = zero_point(g, memory)
     block.sums = <int*> memory.scratch
     ends.start = block.sums + INTEGER_ROWS * INTEGER_WIDTH
-    ends.factor = <float*> (ends.start + work.most_panels * INTEGER_WIDTH)
-    block.windows = <int*> (ends.factor + work.most_panels * INTEGER_WIDTH)
+    ends.factor = <float*> (ends.start + work.max_panels * INTEGER_WIDTH)
+    block.windows = <int*> (ends.factor + work.max_panels * INTEGER_WIDTH)
     block.seen = <unsigned char*> block.windows
     if work.lacking != NULL:
         block.seen += 4 * ((g.block_h + work.seen_h) * g.block_w + work.seen_w)

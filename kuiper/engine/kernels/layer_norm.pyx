@@ -33,7 +33,7 @@ from kuiper.simd.vector cimport LANES, fma, load, splat, store, vec, with_rest
 
 cdef enum:
     GRAIN = 32768  # numbers of a task
-    GROUP = 2048, MOST_ROWS = 16  # numbers and rows that are in work at a time: they stay in the first-level cache
+    GROUP = 2048, MAX_ROWS = 16  # numbers and rows that are in work at a time: they stay in the first-level cache
 
 cdef struct Geometry:
     Py_ssize_t source, target  # offsets into the arena, in floats
@@ -88,11 +88,11 @@ cdef void normalise(const void* numbers, Py_ssize_t task, const Memory* memory) 
     cdef const Work* w = <const Work*> numbers
     cdef Py_ssize_t index = task * w.lines.count // w.tasks, end = (task + 1) * w.lines.count // w.tasks
     cdef Py_ssize_t size = w.geometry.size, group, i, source, target
-    cdef const float* x[MOST_ROWS]
-    cdef float* y[MOST_ROWS]
-    cdef Scale scale[MOST_ROWS]
+    cdef const float* x[MAX_ROWS]
+    cdef float* y[MAX_ROWS]
+    cdef Scale scale[MAX_ROWS]
     while index < end:
-        group = min(max(<Py_ssize_t> 1, GROUP // size), min(<Py_ssize_t> MOST_ROWS, end - index))
+        group = min(max(<Py_ssize_t> 1, GROUP // size), min(<Py_ssize_t> MAX_ROWS, end - index))
         for i in range(group):
             source, target = w.geometry.source, w.geometry.target
             find_line(&w.lines, index + i, &source, &target)

@@ -26,7 +26,7 @@ from kuiper.simd.vector cimport LANES
 
 cdef enum:
     TASK_FLOATS = 16384  # a few microseconds
-    MOST_TASKS = 16
+    MAX_TASKS = 16
 
 cdef enum Kind:
     RUNS, TRANSPOSE, WEAVE, SINGLES
@@ -111,7 +111,7 @@ def cut(axes, in_arena):
     total = 1
     for length, source, target in axes:
         total *= length
-    wanted = max(1, min(MOST_TASKS, total // TASK_FLOATS))
+    wanted = max(1, min(MAX_TASKS, total // TASK_FLOATS))
     # the two inner axes must not be cut into pieces shorter than a vector
     pieces = [max(1, length // (LANES if i + 2 >= len(axes) else 1)) for i, (length, *_) in enumerate(axes)]
     order = sorted(range(len(axes)), key=lambda i: -abs(axes[i][in_arena]))

@@ -35,7 +35,7 @@ cdef class PanelRows(Step):
 
     Parameters
     ----------
-    numbers : dict of whole numbers, the fields of Geometry
+    numbers : dict of integers, the fields of Geometry
     weights : packed, one panel behind the other
     panels : int64 (panels, 4), as a convolution has them
     """

@@ -42,7 +42,7 @@ cdef class Pick(Step):
 
     Parameters
     ----------
-    numbers : dict of whole numbers
+    numbers : dict of integers
     shape : of the result
     views : (external, offset, type, strides) of result, index and x; offsets and strides in bytes, all strides along the
         axes of the result

@@ -38,7 +38,7 @@ from kuiper.simd.vector cimport LANES
 
 cdef enum:
     TASK_LOADS = 4096  # vectors: a microsecond or more
-    MOST_TASKS = 16
+    MAX_TASKS = 16
 
 cdef struct Geometry:
     Py_ssize_t images, in_h, in_w, out_h, out_w, channels  # channels: whole vectors of floats
@@ -62,7 +62,7 @@ cdef class Pooling(Step):
 
     Parameters
     ----------
-    numbers : dict of whole numbers; ``maximum`` is 1 for maxima and 0 for means
+    numbers : dict of integers; ``maximum`` is 1 for maxima and 0 for means
     rows, columns : intp (2, out_h) and (2, out_w), positions on the image: the first, and one that lies behind the last
     divisor_h, divisor_w : float32 (out_h,) and (out_w,), whose products the sums are divided by
     """
@@ -85,7 +85,7 @@ cdef class Pooling(Step):
         self.work.separable = down * across > down * g.in_w + g.out_h * (across + g.in_w)
         loads = down * g.in_w + g.out_h * across if self.work.separable else down * across
         vectors = g.channels // LANES
-        wanted = max(1, min(MOST_TASKS, loads * vectors // TASK_LOADS))
+        wanted = max(1, min(MAX_TASKS, loads * vectors // TASK_LOADS))
         self.work.row_blocks = min(wanted, g.out_h)
         self.work.channel_blocks = max(1, min(wanted // self.work.row_blocks, vectors // 4))
         self.work.rows = &rows[0, 0]

@@ -4,7 +4,7 @@ from libc.math cimport INFINITY
 
 from kuiper.simd.vector cimport LANES, larger, load, splat, store, vec
 
-# Pixels to be pooled: ``rows`` times ``columns`` of them, so many floats apart.
+# Pixels to be pooled: ``rows`` times ``columns`` of them, this many floats apart.
 cdef struct Box:
     Py_ssize_t rows, columns, row, column
 
@@ -59,7 +59,7 @@ cdef inline void two_times_four(
 cdef inline void pool_box(
     bint maximum, const Box* box, const float* source, Py_ssize_t vectors, float divisor, float* out
 ) noexcept nogil:
-    """One output pixel, four vectors at a time while there are so many."""
+    """One output pixel, four vectors at a time while there are this many."""
     cdef Py_ssize_t v = 0
     if maximum:
         while v + 4 <= vectors:

@@ -15,7 +15,7 @@ cdef class Positions(Step):
 
     Parameters
     ----------
-    numbers : dict of whole numbers
+    numbers : dict of integers
     """
 
     cdef Geometry geometry

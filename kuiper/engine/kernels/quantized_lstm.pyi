@@ -3,7 +3,7 @@ from collections.abc import Sequence
 from kuiper.engine.step import Step
 from kuiper.layers.layer import Array
 
-MOST_SEQUENCES: int
+MAX_SEQUENCES: int
 
 class QuantizedLstm(Step):
     def __init__(

@@ -20,7 +20,7 @@ from kuiper.engine.step cimport Memory, Step
 from kuiper.simd.functions cimport clamped
 from kuiper.simd.vector cimport LANES, load, splat, store, vec
 
-MOST_SEQUENCES = GATE_ROWS  # of a tile
+MAX_SEQUENCES = GATE_ROWS  # of a tile
 
 cdef enum:
     SLACK = 64  # bytes behind a row that may be read

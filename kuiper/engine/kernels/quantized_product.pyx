@@ -131,7 +131,7 @@ cdef class QuantizedRows(Step):
 
     Parameters
     ----------
-    numbers : dict of whole numbers
+    numbers : dict of integers
     """
 
     cdef Rows rows

@@ -28,7 +28,7 @@ from kuiper.simd.vector cimport LANES, at_least, fma, load, splat, store, vec
 from kuiper.simd.functions cimport sigmoid, tanh
 
 cdef enum:
-    TASKS = 8  # of one direction, if there are so many sequences
+    TASKS = 8  # of one direction, if there are this many sequences
 
 cdef enum Kind:
     LSTM, GRU, RESET_FIRST, TANH, RELU
@@ -65,7 +65,7 @@ cdef class Recurrent(Step):
 
     Parameters
     ----------
-    numbers : dict of whole numbers
+    numbers : dict of integers
     states : for each of h, c, last_h, last_c a dict of the fields of State
     weights : [directions][panels][cells][vectors * LANES]
     bias : [directions][panels][vectors * LANES], what is added to the product with h

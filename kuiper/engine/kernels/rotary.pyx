@@ -72,7 +72,7 @@ cdef class Rotary(Step):
 
     Parameters
     ----------
-    numbers : dict of whole numbers
+    numbers : dict of integers
     """
 
     cdef Turning work

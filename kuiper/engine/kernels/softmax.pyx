@@ -30,7 +30,7 @@ from kuiper.simd.vector cimport LANES, at_least, load, splat, store, vec, with_r
 
 cdef enum:
     GRAIN = 8192  # numbers of a task
-    GROUP = 2048, MOST_ROWS = 16  # numbers and rows that are in work at a time: they stay in the first-level cache
+    GROUP = 2048, MAX_ROWS = 16  # numbers and rows that are in work at a time: they stay in the first-level cache
 
 cdef struct Geometry:
     Py_ssize_t source, target  # offsets into the arena, in floats
@@ -49,7 +49,7 @@ cdef class Softmax(Step):
 
     Parameters
     ----------
-    numbers : dict of whole numbers
+    numbers : dict of integers
     shape, source_strides, target_strides : the other axes
     """
 
@@ -85,11 +85,11 @@ cdef void rows(const void* numbers, Py_ssize_t task, const Memory* memory) noexc
     cdef const Geometry* g = &w.geometry
     cdef Py_ssize_t index = task * w.lines.count // w.tasks, end = (task + 1) * w.lines.count // w.tasks
     cdef Py_ssize_t group, i, source, target
-    cdef const float* x[MOST_ROWS]
-    cdef float* y[MOST_ROWS]
-    cdef float top[MOST_ROWS]  # the largest number, and then what to multiply with
+    cdef const float* x[MAX_ROWS]
+    cdef float* y[MAX_ROWS]
+    cdef float top[MAX_ROWS]  # the largest number, and then what to multiply with
     while index < end:
-        group = min(max(<Py_ssize_t> 1, GROUP // g.size), min(<Py_ssize_t> MOST_ROWS, end - index))
+        group = min(max(<Py_ssize_t> 1, GROUP // g.size), min(<Py_ssize_t> MAX_ROWS, end - index))
         for i in range(group):
             source, target = g.source, g.target
             find_line(&w.lines, index + i, &source, &target)

@@ -1,8 +1,8 @@
-"""Whole numbers and bools, element by element: comparisons, choices, arithmetic, and from one element type to another.
+"""Integers and bools, element by element: comparisons, choices, arithmetic, and from one element type to another.
 
-    a (int64)  --- load --->  [chunk of whole numbers]  --.
+    a (int64)  --- load --->  [chunk of integers]  --.
                                                           +-- operation -->  [chunk]  --- store --->  out (bool)
-    b (int32)  --- load --->  [chunk of whole numbers]  --'
+    b (int32)  --- load --->  [chunk of integers]  --'
 
 A chunk of each operand comes into the first-level cache, as float32 if one of them is, else as int64; so there is one loop
 for each operation and not one for each combination of types. (Operations on floats alone have a kernel of their own, which

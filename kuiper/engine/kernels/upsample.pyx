@@ -22,8 +22,8 @@ from kuiper.simd.vector cimport LANES, fma, load, splat, store, vec
 
 cdef enum:
     TASK_FLOATS = 8192  # of output: a microsecond or more
-    MOST_TASKS = 16
-    MOST_TAPS = 4
+    MAX_TASKS = 16
+    MAX_TAPS = 4
 
 cdef struct Geometry:
     Py_ssize_t images, in_w, out_h, out_w, channels  # channels: whole vectors of floats
@@ -47,7 +47,7 @@ cdef class Upsample(Step):
 
     Parameters
     ----------
-    numbers : dict of whole numbers
+    numbers : dict of integers
     row_indices, row_weights : intp and float32 (taps, out_h); the weights of a single tap do not matter
     column_indices, column_weights : likewise (taps, out_w)
     """
@@ -62,7 +62,7 @@ cdef class Upsample(Step):
         g[0] = numbers
         self.work.rows = Table(&row_indices[0, 0], &row_weights[0, 0])
         self.work.columns = Table(&column_indices[0, 0], &column_weights[0, 0])
-        self.work.blocks = max(1, min(g.out_h, MOST_TASKS, g.out_h * g.out_w * g.channels // TASK_FLOATS))
+        self.work.blocks = max(1, min(g.out_h, MAX_TASKS, g.out_h * g.out_w * g.channels // TASK_FLOATS))
         self.keeps = (row_indices, row_weights, column_indices, column_weights)
         self.numbers = &self.work
         self.run = resample
@@ -103,8 +103,8 @@ cdef inline void mix(
     Py_ssize_t count, float* out,
 ) noexcept nogil:
     """One pixel: the weighted sum of those that the table names, ``step`` floats from one to the next."""
-    cdef const float* p[MOST_TAPS]
-    cdef float w[MOST_TAPS]
+    cdef const float* p[MAX_TAPS]
+    cdef float w[MAX_TAPS]
     cdef Py_ssize_t tap, i, vectors = count // LANES
     cdef vec sum
     for tap in range(taps):

@@ -49,7 +49,7 @@ cdef class Winograd(Step):
 
     Parameters
     ----------
-    numbers : dict of whole numbers
+    numbers : dict of integers
     weights : as ``winograd_packing.pack_winograd`` gives them for the same ``size``, ``stride`` and ``panels``
     bias : one for each output channel, whole vectors
     """

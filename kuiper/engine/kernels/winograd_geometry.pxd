@@ -1,7 +1,7 @@
 """What Winograd's kernel knows of its layer, and where a tile stands in the image."""
 
 cdef enum:
-    MOST_POSITIONS = 81
+    MAX_POSITIONS = 81
 
 cdef struct Geometry:
     Py_ssize_t images, in_h, in_w, out_h, out_w, pad_top, pad_left
@@ -16,8 +16,8 @@ cdef struct Geometry:
 cdef struct Work:
     Geometry geometry
     Py_ssize_t edge, positions, tiles_h, tiles_w
-    int order[MOST_POSITIONS]  # the positions; those that share weights follow each other
-    int slot[MOST_POSITIONS]  # and which weights they have
+    int order[MAX_POSITIONS]  # the positions; those that share weights follow each other
+    int slot[MAX_POSITIONS]  # and which weights they have
     Py_ssize_t depth  # channels in whole vectors
     Py_ssize_t tables  # floats that two pointers for each tile take, in whole cache lines
     Py_ssize_t values_position, sums_position  # floats from one position to the next in V and in M

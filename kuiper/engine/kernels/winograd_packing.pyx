@@ -13,8 +13,8 @@ from kuiper.simd.vector cimport LANES as LANES_OF_BUILD
 from kuiper.engine.winograd_matrices import winograd_matrices
 
 cdef enum:
-    MOST_COLUMNS = 64  # vectors * LANES of any build
-    MOST_SLOTS = 6
+    MAX_COLUMNS = 64  # vectors * LANES of any build
+    MAX_SLOTS = 6
 
 
 def pack_winograd(const float[:, :, :, ::1] weight, int size, int stride, int panels):
@@ -54,8 +54,8 @@ cdef void transform(
     float* out, Py_ssize_t position,
 ) noexcept nogil:
     """One input channel of a panel: ``count`` kernels, ``kernel`` floats apart, to slots * slots rows of ``columns``."""
-    cdef double taps[9][MOST_COLUMNS]
-    cdef double rows[MOST_SLOTS][3][MOST_COLUMNS]
+    cdef double taps[9][MAX_COLUMNS]
+    cdef double rows[MAX_SLOTS][3][MAX_COLUMNS]
     cdef Py_ssize_t i, j, k, o
     for o in range(columns):
         for k in range(9):

@@ -27,10 +27,10 @@ from kuiper.engine.cost import second_level_floats
 from kuiper.engine.expression_code import Code
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.lowering.elementwise import emit_elementwise
+from kuiper.engine.lowering.integers import emit_choice
 from kuiper.engine.lowering.matmul import emit_product, memory_of_product, product_shape
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.softmax import emit_softmax
-from kuiper.engine.lowering.whole_numbers import emit_choice
 from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.values import AnyValue, HostValue, Value, whole_vectors
 from kuiper.layers.fused.attention import FusedAttention
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
 
 # Second-level caches that a block of scores would fill, and rows for which it is worth packing all keys and values.
 _CACHES = 4
-_LEAST_ROWS = 64
+_MIN_ROWS = 64
 
-# Rows so many floats apart begin in the same few sets of the first-level cache.
+# Rows this many floats apart begin in the same few sets of the first-level cache.
 _SAME_SETS = 256
 
 _ADD = Code((("load", 0, 0), ("load", 1, 0), ("add", 0, 0)), (0, 1))
@@ -228,6 +228,6 @@ def blocks(shape: tuple[int, ...], most: int, axis: int = 0) -> Iterator[tuple[s
         for i in range(shape[axis]):
             yield from ((slice(i, i + 1), *rest) for rest in blocks(shape, most, axis + 1))
         return
-    count = -(-shape[axis] // max(_LEAST_ROWS if is_row else 1, most // each))
+    count = -(-shape[axis] // max(_MIN_ROWS if is_row else 1, most // each))
     for i in range(count):
         yield (slice(i * shape[axis] // count, (i + 1) * shape[axis] // count),)

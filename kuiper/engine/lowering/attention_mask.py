@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kuiper.engine.lowering.integers import emit_choice
 from kuiper.engine.lowering.reduction import last_axis_sum
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.typed_numbers import emit_typed
-from kuiper.engine.lowering.whole_numbers import emit_choice
 from kuiper.engine.values import AnyValue, HostValue, Value
 from kuiper.layers.operators.onnx_contrib import MaskIndex
 from kuiper.layers.operators.onnx_contrib_attention import AttentionMask
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from kuiper.engine.builder import Builder
 
 _EXACT = 1 << 24
-"""Whole numbers up to here are float32 numbers, too."""
+"""Integers up to here are float32 numbers, too."""
 
 
 @lowers(AttentionMask)
 def lower_attention_mask(layer: AttentionMask, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
-    """A mask (b, t) or (b, s, t) of whole numbers, or (b,) of lengths, for queries that may look ahead."""
+    """A mask (b, t) or (b, s, t) of integers, or (b,) of lengths, for queries that may look ahead."""
     if len(inputs) != 3 or layer.op.bool_param("unidirectional", False):
         return None
     query, key, given = inputs

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kuiper.engine.step import Step
     from kuiper.engine.values import AnyValue, Value
 
-_MOST_STACKED = 4  # axes in front of a matrix
+_MAX_STACKED = 4  # axes in front of a matrix
 _TASKS = 16
 _PRODUCTS_OF_A_TASK = 1 << 18
 
@@ -36,7 +36,7 @@ def product_of_stacks(
     if a is None or b is None or min(len(a.shape), len(b.shape)) < 2:
         return None
     shape = product_shape(a.shape, b.shape)
-    if shape is None or len(shape) > _MOST_STACKED + 2 or not math.prod(shape) or not a.shape[-1]:
+    if shape is None or len(shape) > _MAX_STACKED + 2 or not math.prod(shape) or not a.shape[-1]:
         return None
     out = builder.typed(shape, ending.dtype)
     _emit(builder, a, b, out, zeros, ending)

@@ -1,4 +1,4 @@
-"""What sums of products of bytes become: they stay whole numbers, or become bytes again, or floats."""
+"""What sums of products of bytes become: they stay integers, or become bytes again, or floats."""
 
 from __future__ import annotations
 

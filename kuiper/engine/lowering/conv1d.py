@@ -52,6 +52,6 @@ def lower_conv1d(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequen
 
 
 def _as_image(builder: Builder, value: AnyValue) -> Value | None:
-    """(n, c, l) as an image (n, c, 1, l): a view; whoever needs its channels side by side copies it."""
+    """(n, c, l) as an image (n, c, 1, l): a view; anyone who needs its channels side by side copies it."""
     x = builder.on_arena(value)
     return None if x is None else Value(x.buffer, x.view[:, :, None])

@@ -57,7 +57,7 @@ def phases(kernel: int, stride: int, before: int, dilation: int) -> list[Phase]:
     return found
 
 
-MOST_LANES = 16
+MAX_LANES = 16
 """Of any build: what one leaves to the layer, which adds up in another order, all do."""
 
 
@@ -68,7 +68,7 @@ def lower_conv_transpose(layer: Any, inputs: list[AnyValue], builder: Builder) -
     if len(shape) != 4 or shape[1] != layer.in_channels or len(inputs) > 1:
         return None
     out_channels = layer.weight.shape[1] * groups
-    if groups > 1 and layer.weight.shape[1] % MOST_LANES:
+    if groups > 1 and layer.weight.shape[1] % MAX_LANES:
         return None
     if any(stride > kernel for stride, kernel in zip(window.stride, window.kernel, strict=True)):
         return None  # outputs that no kernel entry reaches

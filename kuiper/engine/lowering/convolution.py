@@ -138,7 +138,7 @@ def emit_convolution(
     """Add the direct convolution from one image to another, or to some rows and columns of another.
 
     ``expected`` are the cycles for which it was chosen before the ``rejected`` ones, if there was a choice. Weights and
-    window are those of runs of so many pixels (``pixel_runs.widened``); then the output is an image without gaps.
+    window are those of runs of this many pixels (``pixel_runs.widened``); then the output is an image without gaps.
     """
     runs = as_runs(out, run)
     n, _, out_h, out_w = runs.shape

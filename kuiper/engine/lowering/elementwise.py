@@ -9,8 +9,8 @@ import numpy as np
 from kuiper.engine.expression_code import ELEMENTWISE_LAYERS, Code, code_of
 from kuiper.engine.functions import CODES, in_library
 from kuiper.engine.kernels.elementwise import Elementwise
+from kuiper.engine.lowering.integers import lower_expression
 from kuiper.engine.lowering.registry import lowers
-from kuiper.engine.lowering.whole_numbers import lower_expression
 from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.transfers import ARENA
 from kuiper.engine.values import AnyValue, Value, new_rows

@@ -49,13 +49,13 @@ def lower_linear(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequen
 
 
 def _packed(builder: Builder, layer: Any, pixels: int) -> PackedWeights:
-    """The weights of the current operator for so many rows. The panels have all of them, so the graph drops its own."""
+    """The weights of the current operator for this many rows, in panels: the graph drops its own copy."""
     out_features, in_features = layer.weight_shape
     rows = builder.rows_of_weights(pixels)
 
     def make() -> PackedWeights:
         packed = pack(builder.machine, layer.weight[:, :, None, None], layer.bias, 1, rows)
-        layer.op.attribute("weight").stored.hand_over(lambda: matrix_of(packed, out_features))
+        layer.op.attribute("weight").stored.transfer(lambda: matrix_of(packed, out_features))
         return packed
 
     key = ("direct", layer.weight_shape, matrix_widths(builder.machine, out_features, in_features, rows))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.engine.cost import panel_widths
-from kuiper.engine.kernels.convolution import LANES, MOST_ROWS
+from kuiper.engine.kernels.convolution import LANES, TILE_ROWS
 from kuiper.engine.kernels.matrix_product import MatrixProduct
 from kuiper.engine.lowering.placement import has_row_capacity, view_of
 from kuiper.engine.lowering.projection import emit_projection, stored
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from kuiper.engine.step import Step
     from kuiper.layers.layer import Array
 
-_PANEL = len(MOST_ROWS) * LANES  # columns that are done at a time
+_PANEL = len(TILE_ROWS) * LANES  # columns that are done at a time
 
 
 @lowers(Matmul)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kuiper.engine.step import Step
     from kuiper.layers.layer import Array
 
-_MOST_AXES = MAX_NDIM + 1  # six for the step to walk over, and the row
+_MAX_AXES = MAX_NDIM + 1  # six for the step to walk over, and the row
 
 
 @lowers(LayerNorm, RMSNorm)
@@ -30,7 +30,7 @@ def lower_normalisation(layer: Any, inputs: list[AnyValue], builder: Builder) ->
     """nn.LayerNorm and nn.RMSNorm, their weights in the file or constant operands."""
     x, shape = builder.on_arena(inputs[0]), layer.normalized_shape
     weights = constant_weights(layer, inputs[1:])
-    if x is None or not shape or x.shape[-len(shape) :] != shape or x.view.ndim > _MOST_AXES:
+    if x is None or not shape or x.shape[-len(shape) :] != shape or x.view.ndim > _MAX_AXES:
         return None
     if weights is None or any(weight.shape != shape for weight in weights.values()):
         return None

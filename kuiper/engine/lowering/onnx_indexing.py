@@ -86,7 +86,7 @@ def _entry(builder: Builder, axis: int, x: AnyValue, given: AnyValue) -> list[An
 
 
 def _number(builder: Builder, value: AnyValue) -> Value | None:
-    """A whole number from outside without axes, on the arena as a vector of one."""
+    """An integer from outside without axes, on the arena as a vector of one."""
     if not isinstance(value, HostValue) or value.constant or not isinstance(value.example, np.ndarray):
         return None
     dtype = value.example.dtype

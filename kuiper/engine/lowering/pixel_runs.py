@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from kuiper.layers.window import Window
     from kuiper.machine import Machine
 
-_LEAST_GAIN = 1.2
-"""What a run must be faster by: whoever reads its output finds pixels that do not begin at whole vectors."""
+_MIN_GAIN = 1.2
+"""What a run must be faster by: anyone who reads its output finds pixels that do not begin at whole vectors."""
 
 
 class PixelRun(NamedTuple):
@@ -52,14 +52,14 @@ def best_run(machine: Machine, weight_shape: tuple[int, ...], window: Window, ou
     out_c, in_c, kernel_h, kernel_w = weight_shape
     one = _cost(machine, out_h * out_w, out_c, kernel_h * kernel_w * in_c)
     best = PixelRun(1, one)
-    unit = machine.lanes // math.gcd(out_c, machine.lanes)  # so many pixels fill whole vectors
+    unit = machine.lanes // math.gcd(out_c, machine.lanes)  # this many pixels fill whole vectors
     if out_c >= machine.lanes or kernel_w == 1 or window.dilation[1] > 1:
         return best
     for pixels in range(unit, min(out_w, MAX_VECTORS * machine.lanes // out_c) + 1, unit):
         columns = kernel_w + (pixels - 1) * window.stride[1]
         runs = out_h * -(-out_w // pixels)
         cost = _cost(machine, runs, pixels * out_c, kernel_h * columns * in_c)
-        if cost < best.cost and cost * _LEAST_GAIN < one:
+        if cost < best.cost and cost * _MIN_GAIN < one:
             best = PixelRun(pixels, cost)
     return best
 
@@ -70,7 +70,7 @@ def _cost(machine: Machine, pixels: int, outputs: int, steps: int) -> float:
 
 
 def widened(weight: Array, bias: Array | None, window: Window, run: int) -> tuple[Array, Array | None, Window]:
-    """Weight, bias and window of the convolution whose pixels are runs of so many."""
+    """Weight, bias and window of the convolution whose pixels are runs of as many."""
     out_c, in_c, kernel_h, kernel_w = weight.shape
     (stride_h, stride_w), more = window.stride, (run - 1) * window.stride[1]
     wide = np.zeros((run, out_c, in_c, kernel_h, kernel_w + more), np.float32)

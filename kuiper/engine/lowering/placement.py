@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kuiper.engine.builder import Builder
     from kuiper.layers.layer import Array
 
-# A copy walks over so many axes, when those that lie in memory as one have been joined.
+# A copy walks over this many axes, when those that lie in memory as one have been joined.
 
 
 def memory_like(builder: Builder, x: Value, shape: tuple[int, ...]) -> Value:

@@ -67,7 +67,7 @@ def stored(builder: Builder, position: int) -> Attribute | None:
 
 
 def packed_table(builder: Builder, position: int, table: Attribute, pixels: int) -> PackedWeights:
-    """The current operator's input of this number, a stored matrix, in panels for so many rows.
+    """The current operator's input of this number, a stored matrix, in panels for this many rows.
 
     All operators that read the matrix share the panels. They have all of it: the graph drops its own, unless others
     read it.
@@ -79,7 +79,7 @@ def packed_table(builder: Builder, position: int, table: Attribute, pixels: int)
     def make() -> PackedWeights:
         packed = pack(builder.machine, table.data[:, :, None, None], None, 1, rows)
         if table.stored is not None and lies_in_panels(operand):
-            table.stored.hand_over(lambda: matrix_of(packed, out_features))
+            table.stored.transfer(lambda: matrix_of(packed, out_features))
         return packed
 
     packed: PackedWeights = builder.pack(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kuiper.layers.layer import Array
     from kuiper.machine import Machine
 
-_MOST_INPUTS = 1 << 16  # that share a scale, by digits: what sums of 32 bits hold
+_MAX_INPUTS = 1 << 16  # that share a scale, by digits: what sums of 32 bits hold
 
 
 def quantized_table(builder: Builder, position: int) -> QuantizedWeight | None:
@@ -54,8 +54,8 @@ def _form_of(weight: QuantizedWeight) -> str:
 
 
 def _by_digits(machine: Machine, weight: QuantizedWeight) -> bool:
-    """Whether products are made in whole numbers, which are not quite those of floats."""
-    return machine.vnni and weight.group <= _MOST_INPUTS
+    """Whether products are made in integers, which are not quite those of floats."""
+    return machine.vnni and weight.group <= _MAX_INPUTS
 
 
 def _panels_of(builder: Builder, weight: QuantizedWeight) -> PackedNumbers:
@@ -66,7 +66,7 @@ def _panels_of(builder: Builder, weight: QuantizedWeight) -> PackedNumbers:
     def make() -> PackedNumbers:
         packed = pack(weight)
         if not _others_read_it(builder):
-            weight.stored.hand_over(lambda: numbers(packed, weight))
+            weight.stored.transfer(lambda: numbers(packed, weight))
         return packed
 
     found: PackedNumbers = builder.pack("digits" if by_digits else "numbers", make, owner=weight)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from kuiper.layers.layer import Array
 
 _GATES = 4
-_MOST_INPUTS = (1 << 31) // 255**2
+_MAX_INPUTS = (1 << 31) // 255**2
 """So many products of two bytes are no larger than an int32."""
 
 
@@ -53,7 +53,7 @@ class Columns:
 
     @classmethod
     def of(cls, hidden: int) -> Columns:
-        """Those of so many cells."""
+        """Those of this many cells."""
         panels = -(-hidden // LANES)
         places = np.full((_GATES, panels * LANES), -1)
         places[:, :hidden] = np.arange(_GATES * hidden).reshape(_GATES, hidden)
@@ -111,7 +111,7 @@ def _fit(layer: DynamicQuantizeLSTM, shape: tuple[int, ...]) -> bool:
         return False
     for name, rows in (("W", shape[2]), ("R", layer.hidden)):
         matrix, scale, zero = (weights[f"{name}{part}"] for part in ("", "_scale", "_zero_point"))
-        fits = matrix.shape == (count, rows, columns) and rows <= _MOST_INPUTS and matrix.dtype in (np.int8, np.uint8)
+        fits = matrix.shape == (count, rows, columns) and rows <= _MAX_INPUTS and matrix.dtype in (np.int8, np.uint8)
         if not fits or not all(part.shape in ((count,), (count, columns)) for part in (scale, zero)):
             return False
     return "B" not in weights or weights["B"].shape == (count, 2 * columns)

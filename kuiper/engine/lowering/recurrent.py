@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kuiper.engine.kernels.convolution import LANES, MOST_ROWS
+from kuiper.engine.kernels.convolution import LANES, TILE_ROWS
 from kuiper.engine.kernels.recurrent import KINDS, Recurrent
 from kuiper.engine.lowering.projection import emit_projection
 from kuiper.engine.lowering.registry import lowers
@@ -52,7 +52,7 @@ class Cells:
 
     @property
     def vectors(self) -> int:
-        return self.gates if self.gates > 1 else min(whole_vectors(self.hidden) // LANES, len(MOST_ROWS))
+        return self.gates if self.gates > 1 else min(whole_vectors(self.hidden) // LANES, len(TILE_ROWS))
 
     @property
     def in_panel(self) -> int:

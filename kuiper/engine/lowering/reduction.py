@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.engine.expression_code import Code
-from kuiper.engine.kernels.elementwise import MOST_OPERANDS
+from kuiper.engine.kernels.elementwise import MAX_OPERANDS
 from kuiper.engine.lowering.elementwise import emit_elementwise
 from kuiper.engine.lowering.matmul import emit_product
 from kuiper.engine.lowering.placement import memory_by_rows, view_of
@@ -81,7 +81,7 @@ def _reduced(builder: Builder, x: Value, scale: float) -> Value | None:
     count = x.shape[-1]
     if x.strides[-1] == 1:
         return last_axis_sum(builder, x, scale)
-    if count <= MOST_OPERANDS:
+    if count <= MAX_OPERANDS:
         out = memory_by_rows(builder, x.shape[:-1], fixed=True)
         slices = [narrow(x, x.view.ndim - 1, i, 1) for i in range(count)]
         _emit_sum(builder, [Value(part.buffer, part.view[..., 0]) for part in slices], out, scale)

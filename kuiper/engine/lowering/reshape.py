@@ -55,7 +55,7 @@ def lower_reshape(layer: Any, inputs: list[AnyValue], builder: Builder) -> Seque
 
 
 def _viewed(layer: Any, inputs: list[AnyValue], builder: Builder) -> list[AnyValue] | None:
-    """Whole numbers or bools in a shape that the plan knows: a view or a copy; a few from outside are imported."""
+    """Integers or bools in a shape that the plan knows: a view or a copy; a few from outside are imported."""
     x, shapes = inputs[0], [value.example for value in inputs[1:] if isinstance(value, HostValue) and value.constant]
     if isinstance(x, HostValue) and not x.constant and x.shape and x.example.nbytes <= _FEW_BYTES:
         x = builder.tensor(x) or x
@@ -69,7 +69,7 @@ def _viewed(layer: Any, inputs: list[AnyValue], builder: Builder) -> list[AnyVal
 
 
 def _in_c_order(builder: Builder, x: Value, shape: tuple[int, ...]) -> Value:
-    """A copy of whole numbers or bools in this shape."""
+    """A copy of integers or bools in this shape."""
     dense = builder.typed(x.shape, x.view.dtype)
     emit_typed(builder, "copy", dense, [x])
     return Value(dense.buffer, dense.view.reshape(shape))

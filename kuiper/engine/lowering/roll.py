@@ -40,7 +40,7 @@ def lower_roll(layer: Roll, inputs: list[AnyValue], builder: Builder) -> Sequenc
 
 
 def rolled(builder: Builder, x: Value, shifts: dict[int, int]) -> Value:
-    """``x`` moved on by so many entries along each axis that is named."""
+    """``x`` moved on by this many entries along each axis that is named."""
     out = memory_like(builder, x, x.shape)
     for pieces in product(*(_pieces(size, shifts.get(axis, 0) % size) for axis, size in enumerate(x.shape))):
         source, target = x, out

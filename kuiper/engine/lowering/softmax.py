@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kuiper.engine.step import Step
     from kuiper.engine.values import AnyValue, Value
 
-_MOST_AXES = MAX_NDIM + 1  # six for the step to walk over, and the one that it is along
+_MAX_AXES = MAX_NDIM + 1  # six for the step to walk over, and the one that it is along
 _OPERATIONS = 5  # for each number; see the layer
 
 
@@ -31,7 +31,7 @@ def lower_softmax(layer: Any, inputs: list[AnyValue], builder: Builder) -> Seque
     dim = _channels(rank) if type(layer) is Softmax2d else layer.dim
     if dim is None and type(layer) is not Softmax2d:
         dim = 0 if rank in (1, 3) else 1  # torch's old rule
-    if dim is None or not -rank <= dim < rank or rank > _MOST_AXES:
+    if dim is None or not -rank <= dim < rank or rank > _MAX_AXES:
         return None
     out = memory_like(builder, x, x.shape)
     emit_softmax(builder, x, out, dim % rank, type(layer) is LogSoftmax)

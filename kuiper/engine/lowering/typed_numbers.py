@@ -1,4 +1,4 @@
-"""Steps that compute with whole numbers and bools on the arena, element by element."""
+"""Steps that compute with integers and bools on the arena, element by element."""
 
 from __future__ import annotations
 

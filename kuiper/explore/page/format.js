@@ -34,7 +34,7 @@
   const flops = value => scaled(value, 'FLOP');
   const bytes = value => scaled(value, 'B');
 
-  /** A time of so many microseconds. */
+  /** A time of this many microseconds. */
   function time(microseconds) {
     if (!Number.isFinite(microseconds)) return '–';
     if (Math.abs(microseconds) >= 1e6) return `${Number((microseconds / 1e6).toFixed(2))} s`;
@@ -68,7 +68,7 @@
     return found;
   }
 
-  /** A name cut to so many letters in its middle, as names differ at their ends; nothing where that says too little. */
+  /** A name cut to this many letters in its middle, as names differ at their ends; nothing where that says too little. */
   function cut(text, letters) {
     if (text.length <= letters) return text;
     if (letters < 9) return '';

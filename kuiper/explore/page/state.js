@@ -15,7 +15,7 @@
     return String(new URLSearchParams(given.map(key => [key, String(state[key])])));
   }
 
-  /** A whole number of the state between 0 and most, or the fallback. */
+  /** An integer of the state between 0 and most, or the fallback. */
   function whole(text, most, fallback = 0) {
     const value = Number(text);
     return text !== undefined && text !== '' && Number.isInteger(value) && value >= 0 && value <= most ? value

@@ -7,7 +7,7 @@
   const { times } = kuiper;
   const LANE = 30;
   const AXIS = 24;
-  const MOST_ZOOM = 40;
+  const MAX_ZOOM = 40;
   const SHOWN = 15; // operators in the lists
 
   /** A step on its thread, with its name where there is room. */
@@ -23,7 +23,7 @@
       cut(name, Math.floor((width - 8) / 7.2)))];
   }
 
-  /** A run on a line of so many pixels, one row for each thread. */
+  /** A run on a line of this many pixels, one row for each thread. */
   function lanes(context, run, end, width) {
     const threads = times.threads(run);
     const x = at => (at / end) * width;
@@ -49,7 +49,7 @@
       frame.scrollLeft = middle * frame.scrollWidth - frame.clientWidth / 2;
     };
     draw(1);
-    return [frame, range('Zoom', { min: 1, max: MOST_ZOOM, step: 0.5, value: 1 }, draw, 'zoom')];
+    return [frame, range('Zoom', { min: 1, max: MAX_ZOOM, step: 0.5, value: 1 }, draw, 'zoom')];
   }
 
   const share = (part, total) => (total ? part / total : 0);

@@ -7,7 +7,7 @@ For what no convolution could take in: a sum of two concatenations, a product wi
 both.
 
 Left alone: an expression whose output someone else reads, too, and one of which the file does not say that float32
-comes out (activations of whole numbers have rules of their own).
+comes out (activations of integers have rules of their own).
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ One pass over memory instead of two. pnnx does this for what it writes; graphs f
 function.
 
 Left alone: an output that someone else reads, too, or that the second one reads twice; one that is smaller than what
-the second one makes of it, as it would be computed anew for each of its copies; whole numbers; expressions that ask for
+the second one makes of it, as it would be computed anew for each of its copies; integers; expressions that ask for
 sizes; and what would grow beyond a program of the engine.
 """
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from kuiper.graph.protocols import RegistryProtocol
     from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
 
-MOST_INPUTS = 6
-MOST_WORDS = 24
+MAX_INPUTS = 6
+MAX_WORDS = 24
 """Of one expression."""
 
 _PLACE = re.compile(r"@([0-9]+)")
@@ -54,7 +54,7 @@ def _merge(first: RuntimeOperator, registry: RegistryProtocol) -> Merged | None:
     inputs = list(dict.fromkeys([*first.inputs, *(one for one in second.inputs if one is not first.outputs[0])]))
     inner = _placed(texts[0], first.inputs, inputs)
     text = _placed(texts[1], second.inputs, inputs, {place: inner})
-    if len(inputs) > MOST_INPUTS or len(_WORD.findall(text)) > MOST_WORDS:
+    if len(inputs) > MAX_INPUTS or len(_WORD.findall(text)) > MAX_WORDS:
         return None
     fused = replace(
         second,

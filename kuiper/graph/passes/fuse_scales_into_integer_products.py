@@ -6,10 +6,10 @@
 
 Tools for dynamic quantisation write this: DynamicQuantizeLinear finds the scale of q in the run, and sums of whole
 numbers become floats behind the product. Each of these steps alone waits for memory longer than it computes. A bias in
-whole numbers, added before they become floats, goes along, too. MatMulInteger becomes kuiper.FusedMatMulInteger. The
+integers, added before they become floats, goes along, too. MatMulInteger becomes kuiper.FusedMatMulInteger. The
 passes that let a convolution or a linear layer apply the activation behind it do so for these.
 
-Left alone: weights that the graph computes, sums that someone reads as whole numbers, too, and scales and biases of
+Left alone: weights that the graph computes, sums that someone reads as integers, too, and scales and biases of
 whose shape the file does not say that they have one number, or one for each output.
 """
 

@@ -3,7 +3,7 @@
     before   q -> DequantizeLinear -> nn.Conv2d -> nn.ReLU -> QuantizeLinear -> y        q and y are int8 or uint8
     after    q -> kuiper.QuantizedConv -> y
 
-Such a file has weights that a tool has rounded to whole multiples of a step; here they become whole numbers again, the
+Such a file has weights that a tool has rounded to whole multiples of a step; here they become integers again, the
 bias whole multiples of the step of a product, and sums of 32 bits are exact. nn.Linear becomes kuiper.QuantizedLinear,
 the sum of two tensors kuiper.QuantizedAdd, a pool of the largest MaxPool, and others what onnxruntime has for bytes
 (byte_operators.py). An activation that only clamps goes where
@@ -49,7 +49,7 @@ _POOLS = ("nn.MaxPool2d", "F.max_pool2d")
 _SEEN = 0.05
 """Steps of the output by which the rounding of a bias may move it."""
 
-_MOST_BIAS = 1 << 30
+_MAX_BIAS = 1 << 30
 
 
 class Bytes(NamedTuple):
@@ -170,7 +170,7 @@ def _product(op: RuntimeOperator, sources: list[Bytes], out: Bytes) -> RuntimeOp
         bias = op.attr("bias").astype(np.float64) / (x.scale.astype(np.float64) * steps)
         whole = np.rint(bias)
         seen = np.abs(bias - whole) * scale
-        if not (np.abs(whole) < _MOST_BIAS).all() or not (seen < _SEEN).all():
+        if not (np.abs(whole) < _MAX_BIAS).all() or not (seen < _SEEN).all():
             return None
         attrs["bias"] = whole.astype(np.int32)
     kind = "kuiper.QuantizedLinear" if op.type == "nn.Linear" else "kuiper.QuantizedConv"

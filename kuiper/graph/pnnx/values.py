@@ -24,7 +24,7 @@ from kuiper.errors import ModelFormatError
 from kuiper.graph.pnnx.ir import Parameter, ParameterType, ParameterValue
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
-"""The bounds of a whole number of 64 bits."""
+"""The bounds of an integer of 64 bits."""
 
 _NUMBER = re.compile("-?[0-9]")
 _INT = re.compile("-?[0-9]{1,19}")
@@ -139,7 +139,7 @@ def _parse_scalar(text: str, where: str) -> tuple[ParameterType, Scalar]:
 
 
 def parse_int(
-    text: str, where: str, expected: str = "a whole number of 64 bits", low: int = LOWEST, high: int = HIGHEST
+    text: str, where: str, expected: str = "an integer of 64 bits", low: int = LOWEST, high: int = HIGHEST
 ) -> int:
     """The decimal number that a text spells, between ``low`` and ``high``."""
     if _INT.fullmatch(text) and low <= int(text) <= high:

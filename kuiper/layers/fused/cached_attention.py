@@ -65,7 +65,7 @@ def key_shape(b: int, g: int, d: int, max_length: int) -> tuple[int, ...]:
 
 
 def value_shape(b: int, g: int, d: int, max_length: int) -> tuple[int, ...]:
-    """Of the panels of values: so many numbers of all positions, then the next.
+    """Of the panels of values: this many numbers of all positions, then the next.
 
     >>> value_shape(1, 2, 24, 100)
     (1, 2, 2, 100, 16)

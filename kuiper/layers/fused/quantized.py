@@ -102,7 +102,7 @@ class _ToFloats:
 class FusedConvInteger(OnnxConv):
     """A convolution of bytes as floats: ``ConvInteger``, its scale and its bias.
 
-    Inputs: those of ConvInteger, the scale of the sums, one or one for each channel, and perhaps whole numbers that are
+    Inputs: those of ConvInteger, the scale of the sums, one or one for each channel, and perhaps integers that are
     added to them.
 
     Source: made by the pass fuse_scales_into_integer_products.
@@ -124,7 +124,7 @@ class FusedConvInteger(OnnxConv):
 class FusedMatMulInteger(Layer):
     """A product of bytes as floats: ``MatMulInteger``, its scale and its bias.
 
-    Inputs: those of MatMulInteger, the scale of the sums, one or one for each column, and perhaps whole numbers that
+    Inputs: those of MatMulInteger, the scale of the sums, one or one for each column, and perhaps integers that
     are added to them.
 
     Source: made by the pass fuse_scales_into_integer_products.

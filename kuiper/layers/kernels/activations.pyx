@@ -1,6 +1,6 @@
 """The activation family: one loop for each function, over numbers that lie one after the other in memory.
 
-A function of one number does not care about axes: the doorway hands over any dense array as one long row. The row is
+A function of one number does not care about axes: the wrapper hands over any dense array as one long row. The row is
 cut into blocks, which threads share out; within a block the compiler turns the loop into vector code:
 
     x   [ 4096 numbers | 4096 | 4096 | ... | the rest ]

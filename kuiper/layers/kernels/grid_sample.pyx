@@ -21,7 +21,7 @@ from kuiper.simd.vector cimport fma_of_one
 
 cdef enum:
     BLOCK = 64  # points
-    MOST_TAPS = 16  # pixels around a point: 4 x 4 for cubic, 2 x 2 x 2 for a volume
+    MAX_TAPS = 16  # pixels around a point: 4 x 4 for cubic, 2 x 2 x 2 for a volume
 
 
 def grid_sample(
@@ -54,8 +54,8 @@ cdef void sample_block(
     float[:, ::1] out, Py_ssize_t first, Py_ssize_t points,
 ) noexcept nogil:
     """``points`` points from ``first`` on, of all channels."""
-    cdef Py_ssize_t[BLOCK * MOST_TAPS] offsets
-    cdef float[BLOCK * MOST_TAPS] weights
+    cdef Py_ssize_t[BLOCK * MAX_TAPS] offsets
+    cdef float[BLOCK * MAX_TAPS] weights
     cdef Py_ssize_t p, z, y, x, tap = 0, row, c, taps = slices.shape[1] * rows.shape[1] * columns.shape[1]
     cdef float weight
     for p in range(first, first + points):

@@ -1,6 +1,6 @@
 """The largest numbers of a row, and where they are: what topk, max and argmax are made of.
 
-Floats are compared as whole numbers of the same order, their ranks. NaN has the highest of all, and -0 that of 0:
+Floats are compared as integers of the same order, their ranks. NaN has the highest of all, and -0 that of 0:
 
     float    -inf  ...  -1  ...  -0 = 0  ...  1  ...  inf  NaN
     rank      -x   ...  -y  ...    0     ...  y  ...  x   INT_MAX         the bits, and their negative for the sign

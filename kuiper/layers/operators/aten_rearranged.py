@@ -66,7 +66,7 @@ def _of_parts(split: Callable[..., Any]) -> Callable[[Array, Any], tuple[Array, 
 
 
 def _of_at_least(axes: int) -> Callable[[Any], Any]:
-    """A tensor, or each of a list, with so many axes at least."""
+    """A tensor, or each of a list, with this many axes at least."""
 
     def widened(x: Array) -> Array:
         missing = axes - x.ndim

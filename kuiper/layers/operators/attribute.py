@@ -56,5 +56,5 @@ class Attribute(Layer):
     def forward(self) -> Array:
         return self.data
 
-    def gives_away(self, result: Array) -> bool:
+    def returns_ownership(self, result: Array) -> bool:
         return False

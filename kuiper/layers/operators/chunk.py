@@ -1,4 +1,4 @@
-"""torch.chunk: at most so many pieces of one size."""
+"""torch.chunk: at most this many pieces of one size."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ def read_output_padding(op: RuntimeOperator, parameters: ConvolutionParameters) 
         If the padding is a word, or an output padding is not smaller than stride or dilation, as in torch.
     """
     if isinstance(parameters.padding, str):
-        raise ParameterError(op.where, "padding=whole numbers", parameters.padding)
+        raise ParameterError(op.where, "padding=integers", parameters.padding)
     amounts = per_axis(op, "output_padding", parameters.axes, 0, at_least=0)
     limits = tuple(max(pair) for pair in zip(parameters.stride, parameters.dilation, strict=True))
     if amounts[0] >= limits[0] or amounts[1] >= limits[1]:

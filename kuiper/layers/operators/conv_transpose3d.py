@@ -130,7 +130,7 @@ def read_output_padding(op: RuntimeOperator, parameters: VolumeParameters) -> Tr
         If the padding is a word, or an output padding is not smaller than stride or dilation, as in torch.
     """
     if isinstance(parameters.padding, str):
-        raise ParameterError(op.where, "padding=whole numbers", parameters.padding)
+        raise ParameterError(op.where, "padding=integers", parameters.padding)
     amounts = triple(op, "output_padding", 0)
     limits = [max(pair) for pair in zip(parameters.stride, parameters.dilation, strict=True)]
     if any(amount >= limit for amount, limit in zip(amounts, limits, strict=True)):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @register("torch.cumsum", "Tensor.cumsum", "torch.cumprod", "Tensor.cumprod")
 class CumSum(Layer):
-    """Entry ``i`` is the sum or product of the entries up to ``i`` along ``dim``; of whole numbers and bools in int64.
+    """Entry ``i`` is the sum or product of the entries up to ``i`` along ``dim``; of integers and bools in int64.
 
     Source: torch.cumsum, torch.cumprod.
     """

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _PRODUCT_OF_TWO = re.compile(r"([a-zA-Z]+),([a-zA-Z]+)->([a-zA-Z]*)")
 
 
-MOST_PRODUCTS = 1 << 36
+MAX_PRODUCTS = 1 << 36
 """More take NumPy's loop over all letters some minutes; a file of a hundred bytes can ask for years."""
 
 
@@ -58,8 +58,8 @@ def einsum(equation: str, arrays: list[Array], where: str = "einsum") -> Array:
     if terms and len(arrays) == 2 and is_matrix_product(terms[1], terms[2], terms[3], *arrays):
         return contract(terms[1], terms[2], terms[3], *arrays)
     products = _products(equation, arrays)
-    if products > MOST_PRODUCTS:
-        raise ShapeError(where, f"at most {MOST_PRODUCTS} products of numbers for {equation}", products)
+    if products > MAX_PRODUCTS:
+        raise ShapeError(where, f"at most {MAX_PRODUCTS} products of numbers for {equation}", products)
     try:
         return np.asarray(np.einsum(equation, *arrays))
     except ValueError as error:

@@ -53,17 +53,17 @@ class FunctionalEmbedding(Layer):
 
 
 def check_indices(indices: Array, size: int, where: str, from_end: bool) -> None:
-    """Raise unless these are whole numbers that index an axis of this size; ``from_end`` allows negative ones.
+    """Raise unless these are integers that index an axis of this size; ``from_end`` allows negative ones.
 
     Raises
     ------
     DataTypeError
-        If they are not whole numbers.
+        If they are not integers.
     TensorIndexError
         If one lies outside.
     """
     if indices.dtype.kind not in "iu":
-        raise DataTypeError(where, "indices that are whole numbers", indices.dtype)
+        raise DataTypeError(where, "indices that are integers", indices.dtype)
     lowest = -size if from_end else 0
     outside = (indices < lowest) | (indices >= size)
     if np.any(outside):

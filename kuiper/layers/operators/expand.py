@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.errors import ShapeError
-from kuiper.layers.baked_batch import declared_batch, declared_shape, with_actual_batch
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.registry import register
+from kuiper.layers.static_batch import declared_batch, declared_shape, with_actual_batch
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @register("nn.Hardtanh", "F.hardtanh")
 class Hardtanh(Elementwise):
-    """``min(max(x, min_val), max_val)``; whole numbers stay whole.
+    """``min(max(x, min_val), max_val)``; integers stay whole.
 
     Source: torch.nn.functional.hardtanh.
     """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @register("Tensor.index")
 class Index(Layer):
-    """Entries picked by tensors of whole numbers, or by masks; None in their list keeps an axis.
+    """Entries picked by tensors of integers, or by masks; None in their list keeps an axis.
 
     Several tensors broadcast against each other. The axes of the result come where the tensors stood if they stood side
     by side, else in front, as in NumPy. Constant tensors are a parameter, ``expr=[None,[2,1,0]]``.
@@ -46,18 +46,18 @@ def constant_indices(op: RuntimeOperator) -> tuple[Array | None, ...]:
     Raises
     ------
     ParameterError
-        If it is no list of None and lists of whole numbers: pnnx leaves the middle of a long list out.
+        If it is no list of None and lists of integers: pnnx leaves the middle of a long list out.
     """
     text = op.str_param("expr")
     try:
         tensors = [None if entry is None else np.array(entry) for entry in literal_eval(text)]
         return tuple(None if tensor is None else _as_indices(tensor) for tensor in tensors)
     except (ValueError, TypeError, SyntaxError):
-        raise ParameterError(op.where, "expr=a list of None and lists of whole numbers", text) from None
+        raise ParameterError(op.where, "expr=a list of None and lists of integers", text) from None
 
 
 def _as_indices(tensor: Array) -> Array:
-    """A mask as it is, whole numbers as int64."""
+    """A mask as it is, integers as int64."""
     return tensor if tensor.dtype.kind == "b" else tensor.astype(np.int64, casting="safe")
 
 
@@ -94,7 +94,7 @@ def as_places(indices: tuple[Array | None, ...], where: str) -> tuple[Any, ...]:
     """
     for tensor in indices:
         if tensor is not None and np.asarray(tensor).dtype.kind not in "iub":
-            raise DataTypeError(where, "indices that are whole numbers or bools", np.asarray(tensor).dtype)
+            raise DataTypeError(where, "indices that are integers or bools", np.asarray(tensor).dtype)
     return tuple(slice(None) if tensor is None else np.asarray(tensor) for tensor in indices)
 
 

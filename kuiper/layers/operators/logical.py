@@ -22,7 +22,7 @@ FUNCTIONS = {
 class Logical(Layer):
     """The function, entry by entry; two inputs broadcast. Numbers other than zero are true.
 
-    ``bitwise_not`` of whole numbers turns every bit, of bools it is ``logical_not``.
+    ``bitwise_not`` of integers turns every bit, of bools it is ``logical_not``.
 
     Source: torch.logical_and.
     """

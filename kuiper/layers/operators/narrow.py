@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kuiper.layers.axes import CHANNELS, axis
-from kuiper.layers.baked_batch import declared_shape
-from kuiper.layers.baked_sizes import refuse_baked_end
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.pieces import cut
 from kuiper.layers.registry import register
+from kuiper.layers.static_batch import declared_shape
+from kuiper.layers.static_sizes import refuse_baked_end
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator

@@ -12,7 +12,7 @@ from kuiper.graph.pnnx.ir import ParameterType
 from kuiper.graph.runtime_operator import RuntimeParameter
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.operators.onnx_reductions import LastArgMax
-from kuiper.layers.operators.onnx_shapes import whole_numbers
+from kuiper.layers.operators.onnx_shapes import integers
 from kuiper.layers.operators.split import equal_sizes, split
 from kuiper.layers.registry import create, register
 
@@ -76,7 +76,7 @@ class SplitToSequence(Layer):
 
     def forward(self, x: Array, sizes: Any) -> list[Array]:
         self.expect(-x.ndim <= self.axis < x.ndim, f"input with axis {self.axis}", x.shape)
-        pieces = whole_numbers(sizes) if np.ndim(sizes) else equal_sizes(x.shape[self.axis], int(sizes))
+        pieces = integers(sizes) if np.ndim(sizes) else equal_sizes(x.shape[self.axis], int(sizes))
         return list(split(x, pieces, self.axis, self.op.where))
 
 

@@ -176,7 +176,7 @@ class OnnxCells(Layer):
 
 
 def words(op: RuntimeOperator, key: str, known: tuple[str, ...], count: int) -> tuple[str, ...]:
-    """A parameter that names so many different ones of the known words.
+    """A parameter that names this many different ones of the known words.
 
     Raises
     ------

@@ -43,7 +43,7 @@ class EmbeddingSum(Layer):
         """Rows of a table (rows, hidden)."""
         self.expect_rank(table, (2,), "a table (rows, hidden)")
         if ids.dtype.kind not in "iu":
-            raise DataTypeError(self.op.where, "ids in whole numbers", ids.dtype)
+            raise DataTypeError(self.op.where, "ids in integers", ids.dtype)
         if ids.size and not 0 <= ids.min() <= ids.max() < len(table):
             raise TensorIndexError(self.op.where, f"ids within {len(table)}", (int(ids.min()), int(ids.max())))
         return np.asarray(table[ids])

@@ -107,7 +107,7 @@ def angles_of(positions: Array, cosines: Array, sines: Array, op: RuntimeOperato
     if cosines.ndim != 2 or cosines.shape != sines.shape:
         raise ParameterError(op.where, "cos_cache and sin_cache (positions, r)", (cosines.shape, sines.shape))
     if positions.dtype.kind not in "iu":
-        raise DataTypeError(op.where, "positions in whole numbers", positions.dtype)
+        raise DataTypeError(op.where, "positions in integers", positions.dtype)
     if positions.size and not 0 <= positions.min() <= positions.max() < len(cosines):
         got = (int(positions.min()), int(positions.max()))
         raise TensorIndexError(op.where, f"positions within {len(cosines)}", got)

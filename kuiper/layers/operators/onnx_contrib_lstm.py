@@ -4,7 +4,7 @@
                                                                                     +--> gates i o f c --> c, h
     h  (n, hidden)  -- a scale of its own in every step --> bytes @ R --------------+
 
-Both products are whole numbers without a rounding, and the cells have onnxruntime's own functions: a difference in the
+Both products are integers without a rounding, and the cells have onnxruntime's own functions: a difference in the
 last bit would become one of a whole byte here and there, and grow with every step. A scale is that of all sequences of
 the batch, as onnxruntime has it with one thread; with more it may cut the batch into parts.
 

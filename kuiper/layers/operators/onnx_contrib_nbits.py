@@ -149,7 +149,7 @@ class GatherBlockQuantized(Layer):
         assert indices is not None
         assert scales is not None
         if indices.dtype.kind not in "iu":
-            raise DataTypeError(self.op.where, "indices in whole numbers", indices.dtype)
+            raise DataTypeError(self.op.where, "indices in integers", indices.dtype)
         gathered, blocks = self._axes(data, scales, zeros)
         count = data.shape[gathered]
         outside = ((indices < -count) | (indices >= count)).ravel()

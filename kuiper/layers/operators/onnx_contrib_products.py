@@ -1,4 +1,4 @@
-"""onnxruntime's products of bytes: exact whole numbers, then one rounding to floats or to bytes.
+"""onnxruntime's products of bytes: exact integers, then one rounding to floats or to bytes.
 
 Source: onnxruntime, ContribOperators.md; ``core/mlas/lib/qpostprocessor.cpp`` for the roundings.
 """
@@ -41,7 +41,7 @@ class ByteProduct(QLinear):
         return ByteMatrix(matrix, given.get("b_zero_point", 0), self.op.where)
 
     def product(self, a: Array, given: dict[str, Array]) -> Array:
-        """The whole numbers of the product of ``a``, less its zero point, with ``B``, as floats."""
+        """The integers of the product of ``a``, less its zero point, with ``B``, as floats."""
         b, zero_point = given["B"], given.get("b_zero_point", np.zeros(1, np.uint8))
         self.expect(b.dtype in (np.uint8, np.int8), "B of int8 or uint8", b.dtype)
         self.expect(a.ndim > 0 and b.ndim > 0, "inputs with axes", (a.shape, b.shape))
@@ -54,7 +54,7 @@ class ByteProduct(QLinear):
         return np.asarray(np.matmul(a.astype(np.float64), b.astype(np.float64) - zero_point.reshape(-1)[0]))
 
     def scaled(self, total: Array, scale: Array, given: dict[str, Array]) -> Array:
-        """Whole numbers times a scale, one or one for each column, plus the bias."""
+        """Integers times a scale, one or one for each column, plus the bias."""
         n = total.shape[-1:]
         self.expect(scale.size == 1 or scale.shape == n, f"a scale of one number or {n}", scale.shape)
         floats = total.astype(np.float32) * scale.reshape(() if scale.size == 1 else n)
@@ -93,7 +93,7 @@ class MatMulIntegerToFloat(ByteProduct):
 
 @register("QGemm")
 class QGemm(ByteProduct):
-    """``alpha * A B + C`` of bytes, with C in whole numbers; bytes again if the file gives a scale of the output.
+    """``alpha * A B + C`` of bytes, with C in integers; bytes again if the file gives a scale of the output.
 
     Source: as the module.
     """

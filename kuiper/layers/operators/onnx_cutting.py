@@ -9,7 +9,7 @@ import numpy as np
 from kuiper.errors import ShapeError
 from kuiper.layers.axes import axes, axis
 from kuiper.layers.layer import Array, Layer
-from kuiper.layers.operators.onnx_shapes import whole_numbers
+from kuiper.layers.operators.onnx_shapes import integers
 from kuiper.layers.operators.slice import part_of
 from kuiper.layers.registry import register
 from kuiper.tensor_limit import check_size
@@ -36,7 +36,7 @@ class OnnxSlice(Layer):
         self.computed = [key for key in _BOUNDS if key not in self.known][: len(op.inputs) - 1]
 
     def forward(self, x: Array, *operands: Any) -> Array:
-        given = self.known | {key: whole_numbers(value) for key, value in zip(self.computed, operands, strict=True)}
+        given = self.known | {key: integers(value) for key, value in zip(self.computed, operands, strict=True)}
         starts = given.get("starts", ())
         axes = given.get("axes", tuple(range(len(starts))))
         columns = [starts, given.get("ends", ()), given.get("steps", (1,) * len(starts))]
@@ -74,9 +74,9 @@ class OnnxPad(Layer):
         """
         pads, value, named = (*self.pads, *operands, None, None, None)[:3]
         self.expect(pads is not None, "pads as a parameter or an input", "none")
-        chosen = self.axes if named is None else whole_numbers(named)
+        chosen = self.axes if named is None else integers(named)
         chosen = tuple(range(x.ndim)) if chosen is None else axes(chosen, x.ndim, self.op.where)
-        amounts, count = whole_numbers(pads), len(chosen)
+        amounts, count = integers(pads), len(chosen)
         self.expect(len(amounts) == 2 * count, f"{2 * count} borders, two for each axis", amounts)
         borders = [(0, 0)] * x.ndim
         for place, dim in enumerate(chosen):

@@ -11,7 +11,7 @@ import numpy as np
 from kuiper.errors import ParameterError
 from kuiper.layers.axes import axis
 from kuiper.layers.layer import Array, Layer
-from kuiper.layers.operators.onnx_shapes import whole_numbers
+from kuiper.layers.operators.onnx_shapes import integers
 from kuiper.layers.registry import register
 from kuiper.tensor_limit import check_size
 
@@ -161,7 +161,7 @@ class Col2Im(Layer):
         self.settings = [op.ints_param(key, None) for key in ("strides", "dilations", "pads")]
 
     def forward(self, x: Array, image: Any, window: Any) -> Array:
-        sizes, kernel = whole_numbers(image), whole_numbers(window)
+        sizes, kernel = integers(image), integers(window)
         count = len(sizes)
         defaults = ((1,) * count, (1,) * count, (0,) * 2 * count)
         strides, dilations, pads = (

@@ -33,7 +33,7 @@ _RANGES = {
     "uint2": (0, 3),
     "int2": (-2, 1),
 }
-"""The steps of a type of whole numbers."""
+"""The steps of a type of integers."""
 
 
 class _Scaled(Layer):
@@ -238,7 +238,7 @@ def whole_convolution(layer: OnnxConv, x: Array, x_zero: Array | None, weight: A
 
 
 def in_32_bits(total: Array) -> Array:
-    """Whole numbers in float64 as int32, which goes round.
+    """Integers in float64 as int32, which goes round.
 
     >>> in_32_bits(np.float64([7, 2.0**31]))
     array([          7, -2147483648], dtype=int32)

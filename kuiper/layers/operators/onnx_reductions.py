@@ -10,7 +10,7 @@ import numpy as np
 from kuiper.layers.axes import axes, axis
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.operators.argmax import arg_extreme
-from kuiper.layers.operators.onnx_shapes import whole_numbers
+from kuiper.layers.operators.onnx_shapes import integers
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def _wide(x: Array) -> np.dtype:
-    """What floats are added up in; whole numbers stay in their type, and go round at its end."""
+    """What floats are added up in; integers stay in their type, and go round at its end."""
     return np.dtype(np.float64) if x.dtype.kind == "f" else x.dtype
 
 
@@ -100,7 +100,7 @@ class OnnxReduction(Layer):
         self.none_is_none = op.bool_param("noop_with_empty_axes", False)
 
     def forward(self, x: Array, named: Any = None) -> Array:
-        given = self.axes if named is None else whole_numbers(named)
+        given = self.axes if named is None else integers(named)
         dims = axes(given, x.ndim, self.op.where) if given and x.ndim else ()
         if not given and not self.none_is_none:
             dims = tuple(range(x.ndim))
@@ -150,7 +150,7 @@ class OnnxCumSum(Layer):
         self.exclusive, self.reverse = op.bool_param("exclusive", False), op.bool_param("reverse", False)
 
     def forward(self, x: Array, along: Any) -> Array:
-        named = whole_numbers(along)
+        named = integers(along)
         self.expect(x.ndim > 0 and len(named) == 1, "an input with axes, and one of them", (x.shape, named))
         dim = axis(named[0], x.ndim, self.op.where)
         rows = np.moveaxis(x, dim, -1)

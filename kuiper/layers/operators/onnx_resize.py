@@ -164,7 +164,7 @@ class OnnxResize(Layer):
         return out
 
     def _rounded(self, places: Array, scale: float) -> Array:
-        """Places as whole numbers."""
+        """Places as integers."""
         rounding = self.rounding
         if rounding == "simple":  # of old operator sets
             rounding = "ceil" if scale < 1 else "floor"

@@ -117,7 +117,7 @@ class MaxRoiPool(Layer):
 
 
 def check_boxes(layer: Layer, x: Array, boxes: Array, columns: int, images: Array) -> None:
-    """Raise an error unless there are images, boxes with so many columns, and an image for each box."""
+    """Raise an error unless there are images, boxes with this many columns, and an image for each box."""
     layer.expect(x.ndim == 4 and 0 not in x.shape[2:], "input (n, c, h, w)", x.shape)
     layer.expect(boxes.ndim == 2 and boxes.shape[1] == columns, f"boxes (boxes, {columns})", boxes.shape)
     layer.expect(images.shape == (len(boxes),), f"an image for each of {len(boxes)} boxes", images.shape)

@@ -65,7 +65,7 @@ class OnnxReshape(Layer):
         self.allowzero = op.bool_param("allowzero", False)
 
     def forward(self, x: Array, shape: Any) -> Array:
-        wanted = whole_numbers(shape)
+        wanted = integers(shape)
         if not self.allowzero:
             self.expect(all(wanted[x.ndim :]), f"0 for one of {x.ndim} axes", wanted)
             wanted = tuple(size or x.shape[i] for i, size in enumerate(wanted))
@@ -90,7 +90,7 @@ class OnnxUnsqueeze(Layer):
     data_inputs = None
 
     def forward(self, x: Array, places: Any) -> Array:
-        given = whole_numbers(places)
+        given = integers(places)
         return np.expand_dims(x, axes(given, np.ndim(x) + len(given), self.op.where))
 
 
@@ -104,7 +104,7 @@ class OnnxExpand(Layer):
     data_inputs = None
 
     def forward(self, x: Array | float, shape: Any) -> Array:
-        old, wanted = np.shape(x), whole_numbers(shape)
+        old, wanted = np.shape(x), integers(shape)
         try:
             return np.broadcast_to(np.asarray(x, promoted([x])), np.broadcast_shapes(old, wanted))
         except ValueError:
@@ -125,7 +125,7 @@ class ConstantOfShape(Layer):
         self.value = op.attribute("value").data if "value" in op.attrs else np.zeros(1, input_dtype(op.outputs[0]))
 
     def forward(self, shape: Any) -> Array:
-        sizes = whole_numbers(shape)
+        sizes = integers(shape)
         self.expect(min(sizes, default=0) >= 0, "sizes >= 0", sizes)
         check_size(sizes, self.value.itemsize, self.op.where)
         return np.full(sizes, self.value[0])
@@ -151,9 +151,9 @@ class Range(Layer):
         return np.asarray(first[0] + np.arange(count, dtype=first.dtype) * step[0], first.dtype)
 
 
-def whole_numbers(value: Any) -> tuple[int, ...]:
+def integers(value: Any) -> tuple[int, ...]:
     """An operand that holds sizes: a number, a list of numbers, or a vector.
 
-    A fraction is cut off: pnnx writes ONNX's division of whole numbers as one of floats.
+    A fraction is cut off: pnnx writes ONNX's division of integers as one of floats.
     """
     return tuple(int(item) for item in np.atleast_1d(np.asarray(value)).ravel())

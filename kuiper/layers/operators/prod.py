@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @register("torch.prod", "Tensor.prod")
 class Prod(Reduction):
-    """The product over ``dim``; whole numbers and bools are multiplied as int64.
+    """The product over ``dim``; integers and bools are multiplied as int64.
 
     Source: torch.prod.
     """

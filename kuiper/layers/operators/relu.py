@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @register("nn.ReLU", "F.relu", "torch.relu")
 class ReLU(Elementwise):
-    """``max(x, 0)``; whole numbers stay whole.
+    """``max(x, 0)``; integers stay whole.
 
     Source: torch.relu; Nair and Hinton, Rectified Linear Units Improve Restricted Boltzmann Machines, 2010.
     """

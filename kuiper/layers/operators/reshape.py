@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.errors import ShapeError
-from kuiper.layers.baked_batch import declared_batch, declared_shape, with_actual_batch
-from kuiper.layers.baked_sizes import is_known, with_actual_sizes
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.operand_parameters import OF_A_VIEW
 from kuiper.layers.registry import register
+from kuiper.layers.static_batch import declared_batch, declared_shape, with_actual_batch
+from kuiper.layers.static_sizes import is_known, with_actual_sizes
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator

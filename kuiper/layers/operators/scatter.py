@@ -51,7 +51,7 @@ def scatter(
     ShapeError
         If ``index`` reaches beyond ``source``, or beyond ``x`` off ``dim``.
     DataTypeError
-        If ``index`` holds no whole numbers, or ``source`` is of another type than ``x``.
+        If ``index`` holds no integers, or ``source`` is of another type than ``x``.
     TensorIndexError
         If an index lies outside.
     """

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @register("nn.Sigmoid", "F.sigmoid", "torch.sigmoid")
 class Sigmoid(Elementwise):
-    """``1 / (1 + exp(-x))``; whole numbers become float32.
+    """``1 / (1 + exp(-x))``; integers become float32.
 
     Source: torch.sigmoid.
     """

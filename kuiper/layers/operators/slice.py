@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from kuiper.errors import ParameterError, ShapeError
 from kuiper.layers.axes import axes
-from kuiper.layers.baked_batch import declared_shape
-from kuiper.layers.baked_sizes import refuse_baked_end
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.operators.select import position
 from kuiper.layers.registry import register
+from kuiper.layers.static_batch import declared_shape
+from kuiper.layers.static_sizes import refuse_baked_end
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator

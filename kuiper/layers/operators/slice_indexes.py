@@ -21,7 +21,7 @@ class SliceIndexes(Layer):
     Raises
     ------
     ParameterError
-        If an entry is neither a whole number nor an input.
+        If an entry is neither an integer nor an input.
     """
 
     def __init__(self, op: RuntimeOperator) -> None:
@@ -38,7 +38,7 @@ class SliceIndexes(Layer):
         try:
             number = int(entry.removeprefix("@"))
         except ValueError:
-            raise ParameterError(self.op.where, "indexes of whole numbers and @inputs", entry) from None
+            raise ParameterError(self.op.where, "indexes of integers and @inputs", entry) from None
         if is_input and not 0 <= number < len(self.op.inputs):
             raise ParameterError(self.op.where, f"an input among {len(self.op.inputs)}", entry)
         return is_input, number

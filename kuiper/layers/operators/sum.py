@@ -31,7 +31,7 @@ def sum_over(
     where: str = "sum",
     dtype: np.dtype | None = None,
 ) -> Array:
-    """The sum over the axes ``dims`` (all if empty); floats are added up in float64, whole numbers and bools in int64.
+    """The sum over the axes ``dims`` (all if empty); floats are added up in float64, integers and bools in int64.
 
     The result has the element type ``dtype``; if None, that of ``x`` for floats and int64 for the others.
 

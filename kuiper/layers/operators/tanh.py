@@ -9,7 +9,7 @@ from kuiper.layers.registry import register
 
 @register("nn.Tanh", "F.tanh", "torch.tanh")
 class Tanh(Elementwise):
-    """``(exp(x) - exp(-x)) / (exp(x) + exp(-x))``; whole numbers become float32.
+    """``(exp(x) - exp(-x)) / (exp(x) + exp(-x))``; integers become float32.
 
     Source: torch.tanh.
     """

@@ -52,12 +52,12 @@ class TypeAs(Layer):
 
 
 def cast(x: Array, dtype: np.dtype) -> Array:
-    """``x`` in another element type; floats lose their fraction on the way to whole numbers.
+    """``x`` in another element type; floats lose their fraction on the way to integers.
 
     >>> cast(np.array([-1.7, 2.7], np.float32), np.dtype(np.int64))
     array([-1,  2])
     """
-    with np.errstate(all="ignore"):  # NaN has no whole number, and as in torch no complaint
+    with np.errstate(all="ignore"):  # NaN has no integer, and as in torch no complaint
         return x.astype(dtype, copy=False)
 
 

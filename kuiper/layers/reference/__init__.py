@@ -1,1 +1,1 @@
-"""The naive twins: short, obviously right Python; each is the specification of the kernel module of the same name."""
+"""Short, obviously right Python; each module is the specification of the kernel module of the same name."""

@@ -1,4 +1,4 @@
-"""Adaptive average pooling by its definition. The twin of ``kernels/adaptive_pooling.pyx``."""
+"""Adaptive average pooling by its definition. The reference of ``kernels/adaptive_pooling.pyx``."""
 
 from __future__ import annotations
 

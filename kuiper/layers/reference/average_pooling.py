@@ -1,4 +1,4 @@
-"""Average pooling by its definition. The twin of ``kernels/average_pooling.pyx``."""
+"""Average pooling by its definition. The reference of ``kernels/average_pooling.pyx``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions with a weight for each channel, a channel at a time. The twin of ``kernels/channelwise.pyx``."""
+"""Functions with a weight for each channel, a channel at a time. The reference of ``kernels/channelwise.pyx``."""
 
 from __future__ import annotations
 

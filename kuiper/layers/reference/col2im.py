@@ -1,4 +1,4 @@
-"""col2im by its definition: every entry of every column. The twin of ``kernels/col2im.pyx``."""
+"""col2im by its definition: every entry of every column. The reference of ``kernels/col2im.pyx``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The convolution as seven nested loops, in double precision. The twin of im2col with a product and of depthwise."""
+"""The convolution as seven nested loops, in double precision: the reference of all convolutions."""
 
 from __future__ import annotations
 

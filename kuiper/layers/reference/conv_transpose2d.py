@@ -1,4 +1,4 @@
-"""The transposed convolution as seven nested loops, in double precision. The twin of a product with col2im."""
+"""The transposed convolution as seven nested loops, in double precision. The reference of a product with col2im."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""im2col by its definition: every output pixel, every entry of the kernel. The twin of ``kernels/im2col.pyx``."""
+"""im2col by its definition: every output pixel, every entry of the kernel. The reference of ``kernels/im2col.pyx``."""
 
 from __future__ import annotations
 

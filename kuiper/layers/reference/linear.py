@@ -1,4 +1,4 @@
-"""The linear layer as three nested loops, in double precision. The twin of the matrix product behind it."""
+"""The linear layer as three nested loops, in double precision. The reference of the matrix product behind it."""
 
 from __future__ import annotations
 

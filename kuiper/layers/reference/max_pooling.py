@@ -1,4 +1,4 @@
-"""Max pooling by its definition: look at every pixel of every window. The twin of ``kernels/max_pooling.pyx``."""
+"""Max pooling by its definition: look at every pixel of every window. The reference of ``kernels/max_pooling.pyx``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Normalisation by the input's own statistics, in double precision. The twin of ``kernels/normalise.pyx``."""
+"""Normalisation by the input's own statistics, in double precision. The reference of ``kernels/normalise.pyx``."""
 
 from __future__ import annotations
 

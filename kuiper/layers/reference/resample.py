@@ -1,4 +1,4 @@
-"""Resampling by tables, one output after the other. The twin of ``kernels/resample.pyx``."""
+"""Resampling by tables, one output after the other. The reference of ``kernels/resample.pyx``."""
 
 from __future__ import annotations
 

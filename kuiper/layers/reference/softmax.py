@@ -1,4 +1,4 @@
-"""Softmax and log-softmax, one row of numbers at a time, in double precision. The twin of ``kernels/softmax.pyx``."""
+"""Softmax and log-softmax, one row at a time, in double precision. Reference of ``kernels/softmax.pyx``."""
 
 from __future__ import annotations
 

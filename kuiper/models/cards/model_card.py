@@ -9,7 +9,7 @@ A card is a JSON object. Its ``task`` says which of the classes below reads it; 
     segment     labels, size = whatever the file declares, mean = 0 0 0, std = 1 1 1
     image       mean = 0 0 0, std = 1 1 1
 
-Sides of pictures are at most LARGEST_SIDE, means and standard deviations within LARGEST_COLOUR; whatever else a file
+Sides of pictures are at most MAX_SIDE, means and standard deviations within MAX_COLOUR; whatever else a file
 says is refused, with its name, before a picture is made.
 """
 
@@ -33,11 +33,11 @@ BLACK: Colour = (0.0, 0.0, 0.0)
 WHITE: Colour = (1.0, 1.0, 1.0)
 
 
-LARGEST_SIDE = 8192
+MAX_SIDE = 8192
 """Pixels of a side of a model's input, as a card may have it."""
 
-LARGEST_COLOUR = 1e6
-"""How large a mean or a standard deviation may be; a standard deviation is at least 1 / LARGEST_COLOUR."""
+MAX_COLOUR = 1e6
+"""How large a mean or a standard deviation may be; a standard deviation is at least 1 / MAX_COLOUR."""
 
 
 @dataclass(frozen=True)
@@ -177,27 +177,27 @@ class _Entries:
     def colour(self, key: str, default: Colour | None = None) -> Colour:
         value = self.content.get(key, default)
         numbers = value if isinstance(value, (list, tuple)) else []
-        if len(numbers) != 3 or not all(_is_number(item) and abs(item) <= LARGEST_COLOUR for item in numbers):
-            expected = f"'{key}': three numbers, for red, green and blue, of at most {LARGEST_COLOUR:,.0f}"
+        if len(numbers) != 3 or not all(_is_number(item) and abs(item) <= MAX_COLOUR for item in numbers):
+            expected = f"'{key}': three numbers, for red, green and blue, of at most {MAX_COLOUR:,.0f}"
             raise ModelFormatError(self.where, expected, _short(value))
         return float(numbers[0]), float(numbers[1]), float(numbers[2])
 
     def std(self, default: Colour | None = None) -> Colour:
         std = self.colour("std", default)
-        if min(std) < 1 / LARGEST_COLOUR:
-            raise ModelFormatError(self.where, f"'std' above 0, and at least {1 / LARGEST_COLOUR:g}", _short(std))
+        if min(std) < 1 / MAX_COLOUR:
+            raise ModelFormatError(self.where, f"'std' above 0, and at least {1 / MAX_COLOUR:g}", _short(std))
         return std
 
     def length(self, key: str, default: object = None) -> int:
         value = self.content.get(key, default)
         if not _is_length(value):
-            raise ModelFormatError(self.where, f"'{key}': a number of pixels from 1 to {LARGEST_SIDE}", _short(value))
+            raise ModelFormatError(self.where, f"'{key}': a number of pixels from 1 to {MAX_SIDE}", _short(value))
         return int(value)
 
     def size(self) -> tuple[int, int]:
         value = self.content.get("size")
         if not isinstance(value, list) or len(value) != 2 or not all(_is_length(side) for side in value):
-            expected = f"'size': [height, width], each from 1 to {LARGEST_SIDE} pixels"
+            expected = f"'size': [height, width], each from 1 to {MAX_SIDE} pixels"
             raise ModelFormatError(self.where, expected, _short(value))
         return value[0], value[1]
 
@@ -213,7 +213,7 @@ def _is_number(value: object) -> bool:
 
 
 def _is_length(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= LARGEST_SIDE
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MAX_SIDE
 
 
 def _short(value: object) -> str:

@@ -42,7 +42,7 @@ _SPEC = re.compile(r"(?P<shape>[^:]*)(:(?P<kind>[^:]*)(:(?P<low>[^:]+?)\.\.(?P<h
 class InputSpec:
     """A shape, an element type of ``KINDS`` (none: what the model wants, float32 if it does not say), a range.
 
-    Without a range, floats are drawn from the normal distribution, whole numbers from 0 to 9, bytes from 0 to 255.
+    Without a range, floats are drawn from the normal distribution, integers from 0 to 9, bytes from 0 to 255.
     """
 
     shape: tuple[int, ...]

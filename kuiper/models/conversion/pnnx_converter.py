@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         def dtype(self) -> object: ...
 
 
-MOST_SECONDS = 3600
+MAX_SECONDS = 3600
 """So long the converter may take: on some graphs in ONNX it never ends."""
 
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
@@ -45,7 +45,7 @@ def convert(model: Path, options: list[str]) -> tuple[Path, Path]:
     Raises
     ------
     ExportError
-        If the converter leaves no whole graph, or none within ``MOST_SECONDS``; the hint holds what it said last.
+        If the converter leaves no whole graph, or none within ``MAX_SECONDS``; the hint holds what it said last.
     ModuleNotFoundError
         If pnnx, or PyTorch which it imports, is not installed.
     """
@@ -60,12 +60,12 @@ def convert(model: Path, options: list[str]) -> tuple[Path, Path]:
             text=True,
             errors="replace",
             stdin=subprocess.DEVNULL,
-            timeout=MOST_SECONDS,
+            timeout=MAX_SECONDS,
         )
     except subprocess.TimeoutExpired as error:
         said = (error.stdout or b"") + (error.stderr or b"")
         last = last_words(said.decode(errors="replace") if isinstance(said, bytes) else said)
-        raise ExportError("pnnx", f"a graph within {MOST_SECONDS} s", "none (the converter was ended)", last) from error
+        raise ExportError("pnnx", f"a graph within {MAX_SECONDS} s", "none (the converter was ended)", last) from error
     param, weights = (model.with_name(f"{model.stem}.pnnx.{kind}") for kind in ("param", "bin"))
     try:
         graph = pnnx_files.load(param, weights)

@@ -36,7 +36,7 @@ def spelled_out(function: Any, args: Any, kwargs: Any) -> Any:
 
 
 def without_dots(equation: str, ranks: list[int]) -> str:
-    """An equation of einsum with letters in the place of ``...``, for operands with so many axes.
+    """An equation of einsum with letters in the place of ``...``, for operands with this many axes.
 
     >>> without_dots("...pd, ...qd -> ...pq", [3, 3])
     'Zpd,Zqd->Zpq'

@@ -270,7 +270,7 @@ def from_file(path: Path, kind: FileKind, *, run_code: bool = False) -> TorchMod
 
 
 _ADVICE = {
-    FileKind.EXPORTED: "--yes if you trust whoever made it",
-    FileKind.PICKLE: "--yes if you trust whoever made it, or there "
+    FileKind.EXPORTED: "--yes if you trust its author",
+    FileKind.PICKLE: "--yes if you trust its author, or there "
     "torch.save(model.state_dict(), FILE) and here kuiper convert package.module:Class --weights FILE",
 }

@@ -29,8 +29,8 @@ Predict = Callable[[str], Record]
 """From the path of a picture to its record. Must be picklable; what it raises ends the whole run."""
 
 _IN_HAND = 2  # pictures that a worker has been handed: the one it works on, and the next
-_DEATHS = 2  # a picture that so many workers died of is not given to another
-_FALSE_STARTS = 3  # if so many workers in a row die before they begin, so will the next
+_DEATHS = 2  # a picture that this many workers died of is not given to another
+_FALSE_STARTS = 3  # if this many workers in a row die before they begin, so will the next
 
 
 def over_processes(predict: Predict, paths: Iterable[str], processes: int, threads: int = 1) -> Iterator[Record]:
@@ -174,7 +174,7 @@ class _Worker:
 
 
 def _work(connection: Connection, predict: Predict, threads: int) -> None:
-    """What runs in a worker: from paths to records, until whoever asks is gone."""
+    """What runs in a worker: from paths to records, until the process that asks is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # for Windows; elsewhere it is held back from the beginning
     warnings.simplefilter("ignore")  # they would run through the progress bar
     warnings.simplefilter("default", kuiper.FallbackWarning)

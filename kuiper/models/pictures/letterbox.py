@@ -64,7 +64,7 @@ class Letterbox:
         Raises
         ------
         ParameterError
-            If a side is not above 0, or the frame has more than ``picture_file.MOST_PIXELS``.
+            If a side is not above 0, or the frame has more than ``picture_file.MAX_PIXELS``.
 
         Examples
         --------

@@ -26,7 +26,7 @@ FORMATS = (
 )
 """Rows of pixels, which Pillow decodes by itself; nothing is opened in another format."""
 
-MOST_PIXELS = 2**27
+MAX_PIXELS = 2**27
 """Of a picture that is opened or made: 134 million, half a gigabyte in RGB. Files that say more are mostly bombs."""
 
 
@@ -43,7 +43,7 @@ def open_picture(where: str) -> Image.Image:
     Raises
     ------
     ImageError
-        If the file is no regular file, of no format in FORMATS, damaged, or has more than MOST_PIXELS.
+        If the file is no regular file, of no format in FORMATS, damaged, or has more than MAX_PIXELS.
     """
     got = obstacle(where)
     if got:
@@ -68,11 +68,11 @@ def open_picture(where: str) -> Image.Image:
         raise ImageError(where, "an image that can be read", str(error) or type(error).__name__) from error
 
 
-_AT_MOST = f"a picture of at most {MOST_PIXELS:,} pixels"
+_AT_MOST = f"a picture of at most {MAX_PIXELS:,} pixels"
 
 
 def _check_pixels(image: Image.Image, where: str) -> None:
-    if image.width * image.height > MOST_PIXELS:
+    if image.width * image.height > MAX_PIXELS:
         raise ImageError(where, _AT_MOST, f"{image.width}x{image.height}")
 
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from PIL import Image
 
 from kuiper.errors import ImageError, ParameterError, ShapeError
-from kuiper.models.pictures.picture_file import MOST_PIXELS, open_picture
+from kuiper.models.pictures.picture_file import MAX_PIXELS, open_picture
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +41,7 @@ def read_image(source: ImageSource) -> Image.Image:
     ------
     ImageError
         If the file is not an image of a raster format (``picture_file.FORMATS``), not a whole one, or has more than
-        ``picture_file.MOST_PIXELS``; or if the array is not of that kind.
+        ``picture_file.MAX_PIXELS``; or if the array is not of that kind.
     """
     if isinstance(source, Image.Image):
         return to_rgb(source, "image")
@@ -107,7 +107,7 @@ def resize(image: Image.Image, size: tuple[int, int]) -> Image.Image:
     Raises
     ------
     ParameterError
-        If a side is not above 0, or the result would have more than ``picture_file.MOST_PIXELS``.
+        If a side is not above 0, or the result would have more than ``picture_file.MAX_PIXELS``.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def resize_shorter(image: Image.Image, size: int) -> Image.Image:
     Raises
     ------
     ParameterError
-        If ``size`` is not above 0, or the result would have more than ``picture_file.MOST_PIXELS``.
+        If ``size`` is not above 0, or the result would have more than ``picture_file.MAX_PIXELS``.
 
     Examples
     --------
@@ -212,7 +212,7 @@ def _from_array(array: npt.NDArray[np.generic]) -> Image.Image:
 
 
 def check_pixels(where: str, height: int, width: int) -> None:
-    """Refuse to make a picture of more than ``picture_file.MOST_PIXELS``: of a line of 1 x 60000, say, one 224 high.
+    """Refuse to make a picture of more than ``picture_file.MAX_PIXELS``: of a line of 1 x 60000, say, one 224 high.
 
     Parameters
     ----------
@@ -231,5 +231,5 @@ def check_pixels(where: str, height: int, width: int) -> None:
     Traceback (most recent call last):
     kuiper.errors.ParameterError: resize: expected at most 134,217,728 pixels, got 100000x100000
     """
-    if height * width > MOST_PIXELS:
-        raise ParameterError(where, f"at most {MOST_PIXELS:,} pixels", f"{height}x{width}")
+    if height * width > MAX_PIXELS:
+        raise ParameterError(where, f"at most {MAX_PIXELS:,} pixels", f"{height}x{width}")

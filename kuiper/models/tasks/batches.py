@@ -1,4 +1,4 @@
-"""Several inputs through a model at once, if it takes so many."""
+"""Several inputs through a model at once, if it takes this many."""
 
 from __future__ import annotations
 

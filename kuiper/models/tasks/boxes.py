@@ -133,7 +133,7 @@ def nms(
     boxes : (n, 4)
     scores : (n,); of equal ones the earlier is the better, NaN never stays
     threshold : intersection over union, 0 to 1
-    classes : (n,) whole numbers; only boxes of the same class compete. None stands for one class.
+    classes : (n,) integers; only boxes of the same class compete. None stands for one class.
     max_detections : how many stay at most
 
     Returns

@@ -66,7 +66,7 @@ class Classifier:
         return self.batch([image], top)[0]
 
     def batch(self, images: Sequence[ImageSource], top: int = 5) -> list[list[tuple[str, float]]]:
-        """The likeliest labels of each of several photos; they go through the model at once if it takes so many.
+        """The likeliest labels of each of several photos; they go through the model at once if it takes this many.
 
         Parameters
         ----------
@@ -161,7 +161,7 @@ def largest(values: npt.NDArray[np.float64], count: int) -> list[int]:
 
     Returns
     -------
-    A list of whole numbers.
+    A list of integers.
 
     Examples
     --------

@@ -108,7 +108,7 @@ class Detector:
         return self.batch([image])[0]
 
     def batch(self, images: Sequence[ImageSource]) -> list[list[Detection]]:
-        """What is on each of the photos; all go through the model at once if it takes so many, else one by one."""
+        """What is on each of the photos; all go through the model at once if it takes this many, else one by one."""
         photos = [read_image(image) for image in images]
         frames = [Letterbox.fit((photo.height, photo.width), self.size) for photo in photos]
         pixels = [

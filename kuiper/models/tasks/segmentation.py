@@ -177,7 +177,7 @@ class Segmenter:
 
 
 def class_names(labels: tuple[str, ...], channels: int, where: str) -> tuple[str, ...]:
-    """A name for each class that so many channels tell apart: the labels, or numbers if there are none.
+    """A name for each class that this many channels tell apart: the labels, or numbers if there are none.
 
     >>> class_names((), 3, "net"), class_names(("cell",), 1, "net")
     (('class 0', 'class 1', 'class 2'), ('background', 'cell'))

@@ -5,7 +5,7 @@
 
 ``vocabulary`` names each token: one character, or a name in angle brackets, which a prompt may spell too. ``end``, if
 there is one, ends a text. ``prefix`` lists what every text begins with: one token of its first list, then one of its
-second, and so on; what a prompt leaves out of it is drawn. A vocabulary has at most MOST_TOKENS tokens.
+second, and so on; what a prompt leaves out of it is drawn. A vocabulary has at most MAX_TOKENS tokens.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from kuiper.errors import ModelFormatError, ParameterError
 if TYPE_CHECKING:
     from pathlib import Path
 
-MOST_TOKENS = 1 << 16
+MAX_TOKENS = 1 << 16
 LONGEST_NAME = 64
 """Characters of a token's name."""
 
@@ -136,8 +136,8 @@ def read_card(path: Path) -> dict[str, Any]:
 
 
 def _names(where: str, names: Any) -> tuple[str, ...]:
-    if not isinstance(names, list) or not 0 < len(names) <= MOST_TOKENS:
-        expected = f"'vocabulary': a list of 1 to {MOST_TOKENS} names"
+    if not isinstance(names, list) or not 0 < len(names) <= MAX_TOKENS:
+        expected = f"'vocabulary': a list of 1 to {MAX_TOKENS} names"
         raise ModelFormatError(where, expected, len(names) if isinstance(names, list) else reprlib.repr(names))
     for name in names:
         is_name = isinstance(name, str) and (len(name) == 1 or _NAME.fullmatch(name)) and len(name) <= LONGEST_NAME

@@ -1,7 +1,7 @@
 """From messages to a prompt, by the template that a model brings.
 
-A template is a small program in jinja2's language, from whoever made the model's folder. It runs in jinja2's sandbox,
-and in a process of its own, which is ended after MOST_SECONDS and gives at most LONGEST_TEXT characters.
+A template is a small program in jinja2's language, from the author of the model's folder. It runs in jinja2's sandbox,
+and in a process of its own, which is ended after MAX_SECONDS and gives at most LONGEST_TEXT characters.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-MOST_SECONDS = 20.0
+MAX_SECONDS = 20.0
 LONGEST_TEXT = 1 << 20
 
 CONFIG, TEMPLATE = "tokenizer_config.json", "chat_template.jinja"
@@ -90,10 +90,10 @@ class ChatTemplate:
         command = [sys.executable, template_process.__file__]
         try:
             done = subprocess.run(
-                command, input=request, capture_output=True, timeout=MOST_SECONDS, env=environment, check=False
+                command, input=request, capture_output=True, timeout=MAX_SECONDS, env=environment, check=False
             )
         except subprocess.TimeoutExpired as error:
-            expected = f"a chat template that is done in {MOST_SECONDS:g} s"
+            expected = f"a chat template that is done in {MAX_SECONDS:g} s"
             raise ModelFormatError(self.where, expected, "one that is not") from error
         if done.returncode:
             got = f"a process that ended with {done.returncode}"

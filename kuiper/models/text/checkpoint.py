@@ -5,8 +5,8 @@
     model.safetensors.index.json           {"weight_map": {"name of a weight": "its file", ...}}
 
 Weights in any other form are refused: ``pytorch_model.bin`` is a pickle, which runs its author's code when it is read.
-A folder has at most MOST_FILES files and MOST_WEIGHTS weights, and a header has at most LARGEST_TEXT bytes. A weight is
-read only when it is asked for; it has at most MOST_AXES axes, and no more bytes than ``kuiper.tensor_limit`` allows.
+A folder has at most MAX_FILES files and MAX_WEIGHTS weights, and a header has at most MAX_TEXT bytes. A weight is
+read only when it is asked for; it has at most MAX_AXES axes, and no more bytes than ``kuiper.tensor_limit`` allows.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from kuiper.bounded_file import LARGEST_TEXT, obstacle, parse_json, read_json
+from kuiper.bounded_file import MAX_TEXT, obstacle, parse_json, read_json
 from kuiper.errors import ModelFormatError
 from kuiper.models.text.extra import package
 from kuiper.pages import pages
@@ -28,9 +28,9 @@ from kuiper.tensor_limit import check_size
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-MOST_FILES = 1000
-MOST_WEIGHTS = 100_000
-MOST_AXES = 8
+MAX_FILES = 1000
+MAX_WEIGHTS = 100_000
+MAX_AXES = 8
 
 CONFIG, SINGLE, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 _PICKLES = ("pytorch_model.bin", "pytorch_model.bin.index.json", "consolidated.00.pth")
@@ -70,8 +70,8 @@ class Checkpoint(Mapping[str, "npt.NDArray[np.float32]"]):
         where = f"{place.file}: {name}"
         if place.dtype not in _STORED:
             raise ModelFormatError(where, f"a weight of the types {', '.join(_STORED)}", place.dtype)
-        if len(place.shape) > MOST_AXES or not math.prod(place.shape):
-            raise ModelFormatError(where, f"at most {MOST_AXES} axes, none of them empty", f"the shape {place.shape}")
+        if len(place.shape) > MAX_AXES or not math.prod(place.shape):
+            raise ModelFormatError(where, f"at most {MAX_AXES} axes, none of them empty", f"the shape {place.shape}")
         check_size(place.shape, where=where)
         stored = np.memmap(place.file, _STORED[place.dtype], "r", place.offset, place.shape or (1,))
         if place.dtype == "BF16":
@@ -120,11 +120,11 @@ def _read_index(path: Path) -> dict[str, Place]:
     """The weights that an index names, each from the file that the index says."""
     content = read_json(path, ModelFormatError, "an index of safetensors in JSON")
     files = content.get("weight_map") if isinstance(content, dict) else None
-    if not isinstance(files, dict) or not 0 < len(files) <= MOST_WEIGHTS:
-        raise ModelFormatError(str(path), f"'weight_map' with 1 to {MOST_WEIGHTS} weights", reprlib.repr(files))
+    if not isinstance(files, dict) or not 0 < len(files) <= MAX_WEIGHTS:
+        raise ModelFormatError(str(path), f"'weight_map' with 1 to {MAX_WEIGHTS} weights", reprlib.repr(files))
     names = list(dict.fromkeys(map(str, files.values())))
-    if len(names) > MOST_FILES:
-        raise ModelFormatError(str(path), f"at most {MOST_FILES} files", len(names))
+    if len(names) > MAX_FILES:
+        raise ModelFormatError(str(path), f"at most {MAX_FILES} files", len(names))
     for name in names:
         if Path(name).name != name or "\\" in name or ":" in name or not name.endswith(".safetensors"):
             raise ModelFormatError(str(path), "names of .safetensors files in the same folder", reprlib.repr(name))
@@ -144,14 +144,14 @@ def _read_header(path: Path) -> dict[str, Place]:
     try:
         with path.open("rb") as file, safetensors.safe_open(path, framework="numpy"):
             length = int.from_bytes(file.read(8), "little")
-            if length > LARGEST_TEXT:
+            if length > MAX_TEXT:
                 raise ValueError(f"a header of {length} bytes")
             header = parse_json(file.read(length))
     except (safetensors.SafetensorError, OSError, ValueError) as error:
         raise ModelFormatError(str(path), "a file of safetensors", str(error) or type(error).__name__) from error
     header.pop("__metadata__", None)
-    if len(header) > MOST_WEIGHTS:
-        raise ModelFormatError(str(path), f"at most {MOST_WEIGHTS} weights", len(header))
+    if len(header) > MAX_WEIGHTS:
+        raise ModelFormatError(str(path), f"at most {MAX_WEIGHTS} weights", len(header))
     return {
         name: Place(path, entry["dtype"], tuple(entry["shape"]), 8 + length + entry["data_offsets"][0])
         for name, entry in header.items()

@@ -63,7 +63,7 @@ def read_config(config: Mapping[str, Any], where: str = "config.json") -> Decode
 
     Returns
     -------
-    The sizes, checked: each is a whole number that can be, and they fit together.
+    The sizes, checked: each is an integer that can be, and they fit together.
 
     Raises
     ------
@@ -94,7 +94,7 @@ class _Reader:
         value = self.config.get(key)
         value = default if value is None else value
         if type(value) is not int or not 0 < value <= LARGEST:
-            raise ModelFormatError(self.where, f"{key} as a whole number of 1 to {LARGEST}", repr(value))
+            raise ModelFormatError(self.where, f"{key} as an integer of 1 to {LARGEST}", repr(value))
         return value
 
     def number(self, key: str, default: float) -> float:

@@ -91,7 +91,7 @@ class _Decoder:
         return self.writer.add("nn.Linear", name, x, shape=self.rows(out_features), params=params, attrs=attrs)
 
     def table(self, name: str, data: np.ndarray) -> Operand:
-        """A table of vectors that is stored once, whoever reads it."""
+        """A table of vectors that is stored once for all readers."""
         kind = DataType.F32 if data.dtype == np.float32 else DataType.F16
         table = self.writer.add("pnnx.Attribute", name, shape=data.shape, dtype=kind, attrs={"data": data})
         if kind is DataType.F32:

@@ -194,7 +194,7 @@ class Reading:
         if len(unread) > 1:
             self._session.read(unread[:-1])  # which computes no scores
         scores = np.array(self._session(unread[-1:]), np.float64)
-        self.tokens += tokens  # only now: whoever interrupts it finds no token here that the session lacks
+        self.tokens += tokens  # only now: anyone who interrupts it finds no token here that the session lacks
         last: Scores = scores.reshape(-1, scores.shape[-1])[-1]
         return last
 

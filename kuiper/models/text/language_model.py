@@ -117,7 +117,7 @@ class _Card:
         """What a card's JSON says."""
         ends = content.get("end_tokens", [])
         if not isinstance(ends, list) or any(type(end) is not int or end < 0 for end in ends):
-            raise ModelFormatError(where, "'end_tokens': a list of whole numbers", repr(ends)[:80])
+            raise ModelFormatError(where, "'end_tokens': a list of integers", repr(ends)[:80])
         return cls(where, _whole(content, "context", where, LONGEST_CONTEXT), tuple(ends), content)
 
 
@@ -160,7 +160,7 @@ def end_tokens(config: dict[str, Any], folder: Path) -> tuple[int, ...]:
         found = content.get("eos_token_id", found) if isinstance(content, dict) else found
     ends = found if isinstance(found, list) else [] if found is None else [found]
     if any(type(end) is not int or end < 0 for end in ends):
-        raise ModelFormatError(str(path), "eos_token_id as a whole number or a list of them", repr(found)[:80])
+        raise ModelFormatError(str(path), "eos_token_id as an integer or a list of them", repr(found)[:80])
     return tuple(ends)
 
 
@@ -177,5 +177,5 @@ def _chat(folder: Path) -> ChatTemplate | None:
 def _whole(content: dict[str, Any], key: str, where: str, most: int) -> int:
     value = content.get(key)
     if type(value) is not int or not 0 < value <= most:
-        raise ModelFormatError(where, f"'{key}': a whole number of 1 to {most}", repr(value)[:80])
+        raise ModelFormatError(where, f"'{key}': an integer of 1 to {most}", repr(value)[:80])
     return value

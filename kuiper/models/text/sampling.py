@@ -58,7 +58,7 @@ class Sampler:
         _check("top_p", self.top_p, 0 < self.top_p <= 1, "a number above 0, and at most 1")
         penalty = self.repetition_penalty
         _check("repetition_penalty", penalty, 0 < penalty < math.inf, "a number above 0")
-        _check("seed", self.seed, self.seed is None or self.seed >= 0, "a whole number of at least 0")
+        _check("seed", self.seed, self.seed is None or self.seed >= 0, "an integer of at least 0")
         self._random = np.random.default_rng(self.seed)
 
     def __call__(self, scores: npt.ArrayLike, text: Iterable[int] = ()) -> int:

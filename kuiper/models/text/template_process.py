@@ -14,7 +14,7 @@ import os
 import sys
 from typing import Any, NoReturn
 
-MOST_MEMORY = 1 << 30
+MAX_MEMORY = 1 << 30
 """Bytes of address space."""
 
 
@@ -73,11 +73,11 @@ def refuse(message: str) -> NoReturn:
 
 
 def limit_memory() -> None:
-    """Let this process have no more than MOST_MEMORY, where the system can see to that."""
+    """Let this process have no more than MAX_MEMORY, where the system can see to that."""
     try:
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
     except (ImportError, ValueError, OSError):
         pass
 

@@ -1,6 +1,6 @@
 """Hugging Face's ``tokenizer.json``, read by their package ``tokenizers``.
 
-A file has at most LARGEST_FILE bytes, a prompt at most LONGEST_PROMPT characters. The package does to a text what the
+A file has at most MAX_FILE bytes, a prompt at most LONGEST_PROMPT characters. The package does to a text what the
 file describes, replacements and regular expressions among it; for how long, and into how much memory, is bounded by
 nothing but the prompt's length.
 """
@@ -17,7 +17,7 @@ from kuiper.models.text.extra import package
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-LARGEST_FILE = 64 * 2**20
+MAX_FILE = 64 * 2**20
 LONGEST_PROMPT = 1 << 20
 
 _UNFINISHED = "\ufffd"  # what stands for the bytes of a character that is not complete
@@ -43,7 +43,7 @@ class Tokenizer:
     def __init__(self, path: Path, ends: Collection[int] = ()) -> None:
         library = package("tokenizers", "tokenizer")
         self._where = os.fspath(path)
-        text = read_text(path, ModelFormatError, "a tokenizer.json", most=LARGEST_FILE)
+        text = read_text(path, ModelFormatError, "a tokenizer.json", most=MAX_FILE)
         self._tokenizer: Any = self._guarded(lambda: library.Tokenizer.from_str(text))
         self._guarded(self._tokenizer.no_padding)  # to a length that a file may choose
         self._guarded(self._tokenizer.no_truncation)

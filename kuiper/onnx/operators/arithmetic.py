@@ -50,7 +50,7 @@ def function_of_one(node: Node, build: GraphBuilder) -> Value:
 
 @operator(*_OF_TWO)
 def arithmetic(node: Node, build: GraphBuilder) -> Value:
-    """Of whole numbers a quotient is the whole part; a constant added to a linear layer's outputs is its bias."""
+    """Of integers a quotient is the whole part; a constant added to a linear layer's outputs is its bias."""
     x, y = node.value(0), node.value(1)
     word = _OF_TWO[node.type]
     if node.type == "Div" and x.dtype.kind in "iu":

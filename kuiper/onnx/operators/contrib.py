@@ -120,7 +120,7 @@ def fused_conv(node: Node, build: GraphBuilder) -> Value:
 
 @operator("NhwcMaxPool", domain=CONTRIB)
 def nhwc_max_pool(node: Node, build: GraphBuilder) -> Value:
-    """A pool of whole numbers whose channels are the last axis."""
+    """A pool of integers whose channels are the last axis."""
     x, axes = node.value(0), len(node.ints("kernel_shape"))
     first = build.op("Tensor.permute", x, params={"dims": [0, axes + 1, *range(1, axes + 1)]})
     first.shape = None if x.shape is None else (x.shape[0], x.shape[-1], *x.shape[1:-1])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kuiper.onnx.builder import GraphBuilder
     from kuiper.onnx.node import Node, Value
 
-MOST_AXES = 3
+MAX_AXES = 3
 """torch convolves sequences, images and volumes."""
 
 
@@ -23,7 +23,7 @@ MOST_AXES = 3
 def conv(node: Node, build: GraphBuilder) -> Value:
     x, weight, bias = node.value(0), node.value(1), node.optional(2)
     kernel = kernel_of(node, weight)
-    if kernel is None or len(kernel) > MOST_AXES or not x.is_float32:
+    if kernel is None or len(kernel) > MAX_AXES or not x.is_float32:
         return build.op("Conv", *inputs_of(node), params=own_settings(node, "group"))
     window = read_window(node, x, kernel)
     if window.before is None or (len(kernel) == 3 and not window.is_even):
@@ -41,7 +41,7 @@ def conv_transpose(node: Node, build: GraphBuilder) -> Value:
     axes = len(kernel or ())
     extra = node.ints("output_padding", [0] * axes)
     is_plain = "output_shape" not in node.attributes and node.str("auto_pad", "NOTSET") in ("NOTSET", "VALID")
-    if kernel is None or axes > MOST_AXES or not x.is_float32 or not is_plain:
+    if kernel is None or axes > MAX_AXES or not x.is_float32 or not is_plain:
         return own_transpose(node, build)
     window = read_window(node, x, kernel)
     if any(more >= max(step) for more, *step in zip(extra, window.strides, window.dilations, strict=True)):

@@ -35,7 +35,7 @@ def concat(node: Node, build: GraphBuilder) -> Value:
 @operator("Split")
 def split(node: Node, build: GraphBuilder) -> tuple[Value, ...]:
     """Pieces of given sizes, or of equal ones."""
-    value, sizes = node.value(0), node.whole_numbers(1, "split")
+    value, sizes = node.value(0), node.integers(1, "split")
     params: dict[str, ParameterValue] = {"dim": node.int("axis", 0)}
     count = len(node.outputs)
     if node.int("num_outputs", count) != count:
@@ -52,8 +52,8 @@ def split(node: Node, build: GraphBuilder) -> tuple[Value, ...]:
 def slice_(node: Node, build: GraphBuilder) -> Value:
     """``in[start:end:step]`` along some axes, all of which may be computed."""
     value = node.value(0)
-    settings = {name: node.whole_numbers(place, name) for place, name in enumerate(("starts", "ends"), 1)}
-    axes, steps = node.whole_numbers(3, "axes"), node.whole_numbers(4, "steps")
+    settings = {name: node.integers(place, name) for place, name in enumerate(("starts", "ends"), 1)}
+    axes, steps = node.integers(3, "axes"), node.integers(4, "steps")
     count = next((len(one) for one in settings.values() if one is not None), _length(node.optional(1)))
     if axes is None and node.optional(3) is None and count is not None:
         axes = list(range(count))
@@ -162,7 +162,7 @@ def pad(node: Node, build: GraphBuilder) -> Value:
     """Borders; by torch's own operator where it has the mode for these axes."""
     value, mode = node.value(0), node.str("mode", "constant")
     filling = node.optional(2) or build.constant(_filling(node, value), value.type)
-    pads, axes = node.whole_numbers(1, "pads"), node.whole_numbers(3, "axes")
+    pads, axes = node.integers(1, "pads"), node.integers(3, "axes")
     named = node.optional(3)
     if pads is not None and value.rank is not None and (named is None or axes is not None):
         pairs = _pairs(node, value.rank, pads, axes)

@@ -52,7 +52,7 @@ def non_zero(node: Node, build: GraphBuilder) -> Value:
 @operator("TopK")
 def top_k(node: Node, build: GraphBuilder) -> tuple[Value, ...]:
     """The largest entries and their places; how many may be computed."""
-    count = node.whole_numbers(1, "k")
+    count = node.integers(1, "k")
     params: dict[str, Any] = {"dim": node.int("axis", -1), "largest": bool(node.int("largest", 1))}
     inputs = [node.value(0)]
     if count is None:
@@ -79,7 +79,7 @@ def arg_max(node: Node, build: GraphBuilder) -> Value:
 
 @operator("Unique")
 def unique(node: Node, build: GraphBuilder) -> tuple[Value, ...]:
-    """The entries each once, and three vectors of whole numbers about them."""
+    """The entries each once, and three vectors of integers about them."""
     params = {"sorted": bool(node.int("sorted", 1)), "axis": node.get("axis")}
     found = build.ops("Unique", node.value(0), outputs=4, params=params)
     for value in found[1:]:

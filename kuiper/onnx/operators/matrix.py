@@ -118,10 +118,10 @@ def _plus(node: Node, build: GraphBuilder, product: Value, c: Value, beta: float
 
 
 def _scaled(node: Node, build: GraphBuilder, value: Value, factor: float) -> Value:
-    """A value times a number, which must be a whole one for whole numbers."""
+    """A value times a number, which must be a whole one for integers."""
     text = repr(factor)
     if value.dtype.kind in "iu":
         if not factor.is_integer():
-            raise node.unsupported("whole alpha and beta for whole numbers", factor)
+            raise node.unsupported("whole alpha and beta for integers", factor)
         text = str(int(factor))
     return build.expression(f"mul(@0,{text})", value)

@@ -63,7 +63,7 @@ def dynamic_quantize_linear(node: Node, build: GraphBuilder) -> tuple[Value, ...
 
 
 @operator("MatMulInteger", "ConvInteger")
-def of_whole_numbers(node: Node, build: GraphBuilder) -> Value:
+def of_integers(node: Node, build: GraphBuilder) -> Value:
     """Two tensors of steps and their zero points; one that the file leaves out is 0."""
     inputs = [node.value(0), node.value(1)]
     zeros = [node.optional(2), node.optional(3)]

@@ -30,7 +30,7 @@ _NEED_ENTRIES = ("ReduceMax", "ReduceMin", "ReduceLogSumExp")
 @operator(*_IN_TORCH)
 def reduction(node: Node, build: GraphBuilder) -> Value:
     """One number for all entries along axes: a setting, an input, or none, which means all."""
-    value, axes = node.value(0), node.whole_numbers(1, "axes")
+    value, axes = node.value(0), node.integers(1, "axes")
     keeps, nothing = bool(node.int("keepdims", 1)), bool(node.int("noop_with_empty_axes", 0))
     settings = {"keepdims": keeps, "noop_with_empty_axes": nothing}
     if axes is None and node.optional(1) is not None:

@@ -95,7 +95,7 @@ def transpose(node: Node, build: GraphBuilder) -> Value:
 @operator("Squeeze")
 def squeeze(node: Node, build: GraphBuilder) -> Value:
     """Without some axes of size one, or without all of them."""
-    value, axes = node.value(0), node.whole_numbers(1, "axes")
+    value, axes = node.value(0), node.integers(1, "axes")
     if axes is not None:
         return build.op("torch.squeeze", value, params={"dim": axes})
     if node.optional(1) is not None:
@@ -106,7 +106,7 @@ def squeeze(node: Node, build: GraphBuilder) -> Value:
 @operator("Unsqueeze")
 def unsqueeze(node: Node, build: GraphBuilder) -> Value:
     """New axes of size one, named by their places in the output."""
-    value, axes = node.value(0), node.whole_numbers(1, "axes")
+    value, axes = node.value(0), node.integers(1, "axes")
     if axes is not None and value.rank is not None:
         rank = value.rank + len(axes)
         if not all(-rank <= axis < rank for axis in axes) or len({axis % rank for axis in axes}) < len(axes):
@@ -124,7 +124,7 @@ def unsqueeze(node: Node, build: GraphBuilder) -> Value:
 def expand(node: Node, build: GraphBuilder) -> Value:
     """Broadcast with a shape."""
     value, wanted, rank = node.value(0), node.value(1), node.value(0).rank
-    sizes = node.whole_numbers(1, "shape")
+    sizes = node.integers(1, "shape")
     if rank is None or sizes is None or min(sizes, default=0) < 0:
         return build.op("Expand", value, wanted)
     new = len(sizes) - rank
@@ -136,7 +136,7 @@ def expand(node: Node, build: GraphBuilder) -> Value:
 @operator("Tile")
 def tile(node: Node, build: GraphBuilder) -> Value:
     """Copies side by side."""
-    repeats = node.whole_numbers(1, "repeats")
+    repeats = node.integers(1, "repeats")
     if repeats is not None:
         return build.op("Tensor.repeat", node.value(0), params={"sizes": repeats})
     return build.op("Tensor.repeat", node.value(0), node.value(1), names=["", "sizes"])

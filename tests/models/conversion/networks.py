@@ -114,7 +114,7 @@ class BatchStatistics(nn.Module):
 
 
 class LargeNumber(nn.Module):
-    """A whole number that pnnx cuts to 32 bits."""
+    """An integer that pnnx cuts to 32 bits."""
 
     def forward(self, x):
         return x.relu() + 3_000_000_000

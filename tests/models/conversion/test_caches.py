@@ -183,8 +183,8 @@ TOKENS, CACHE = np.zeros((1, 4), np.int64), np.zeros((1, 2, 6, 8), np.float32)
 @pytest.mark.parametrize(
     ("inputs", "message"),
     [
-        ([TOKENS], r"expected tokens \(b, s\) of whole numbers, and caches"),
-        ([CACHE, CACHE], r"expected tokens \(b, s\) of whole numbers, and caches"),
+        ([TOKENS], r"expected tokens \(b, s\) of integers, and caches"),
+        ([CACHE, CACHE], r"expected tokens \(b, s\) of integers, and caches"),
         ([TOKENS, CACHE, CACHE[:, :, 1:]], "caches .* of one b and one past"),
         ([TOKENS, CACHE, CACHE, np.zeros((1, 11), bool)], r"input 3: expected positions \(1, 4\) or a mask \(1, 10\)"),
     ],

@@ -58,7 +58,7 @@ def test_the_converter_gets_the_file_and_the_options(converter: Path) -> None:
 
 
 def test_a_converter_that_does_not_end_is_ended(converter: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pnnx_converter, "MOST_SECONDS", 0.2)
+    monkeypatch.setattr(pnnx_converter, "MAX_SECONDS", 0.2)
     with pytest.raises(ExportError, match=r"pnnx: expected a graph within 0\.2 s, got none .*; .*round and round"):
         run(converter, "echo round and round; exec sleep 100")
 

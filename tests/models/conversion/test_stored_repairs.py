@@ -100,7 +100,7 @@ def test_spelled_out_says_a_call_as_recorded(name: str, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("name", "args", "kwargs"),
     [
-        ("div", (np.arange(4).view(Numbers), 3), {"rounding_mode": "trunc"}),  # of whole numbers, pnnx's own division
+        ("div", (np.arange(4).view(Numbers), 3), {"rounding_mode": "trunc"}),  # of integers, pnnx's own division
         ("round", (Numbers.zeros(2),), {}),
         ("copy_", (Numbers.zeros(2, 2), Numbers.zeros(2, 2)), {}),
         ("einsum", ("ij->ji", Numbers.zeros(2, 2)), {}),

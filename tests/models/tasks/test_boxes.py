@@ -1,4 +1,4 @@
-"""Boxes, their overlaps and non-maximum suppression, beside naive twins in NumPy and torch."""
+"""Boxes, their overlaps and non-maximum suppression, beside reference implementations in NumPy and torch."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kuiper.errors import ModelFormatError, ParameterError
-from kuiper.models.text.characters import MOST_TOKENS, Characters, read_card
+from kuiper.models.text.characters import MAX_TOKENS, Characters, read_card
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,8 +70,8 @@ def test_decoder_gives_back_what_was_encoded(text: str) -> None:
     ("change", "message"),
     [
         ({"task": "classify"}, "a model card with the task 'generate', got 'classify'"),
-        ({"vocabulary": None}, f"'vocabulary': a list of 1 to {MOST_TOKENS} names, got None"),
-        ({"vocabulary": []}, f"'vocabulary': a list of 1 to {MOST_TOKENS} names, got 0"),
+        ({"vocabulary": None}, f"'vocabulary': a list of 1 to {MAX_TOKENS} names, got None"),
+        ({"vocabulary": []}, f"'vocabulary': a list of 1 to {MAX_TOKENS} names, got 0"),
         ({"vocabulary": ["a", "bc"]}, "'vocabulary': characters, or names such as <end>, got 'bc'"),
         ({"vocabulary": ["a", 3]}, "'vocabulary': characters, or names such as <end>, got 3"),
         ({"vocabulary": ["<end>", "a", "a"]}, "'vocabulary': each name once, got 'a' twice"),

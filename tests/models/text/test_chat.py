@@ -101,7 +101,7 @@ def test_template_cannot_take_all_memory(template: str) -> None:
 
 @pytest.mark.thorough
 def test_template_cannot_run_forever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat, "MOST_SECONDS", 1.5)
+    monkeypatch.setattr(chat, "MAX_SECONDS", 1.5)
     loops = "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"
     with pytest.raises(
         ModelFormatError, match=r"^t: expected a chat template that is done in 1\.5 s, got one that is not$"

@@ -72,10 +72,10 @@ def test_load_of_a_file_takes_characters_from_its_card(tmp_path: Path, optimize:
     ("card", "message"),
     [
         ({"task": "classify"}, "expected a model card with the task 'generate', got 'classify'"),
-        ({"context": 0}, "expected 'context': a whole number of 1 to"),
+        ({"context": 0}, "expected 'context': an integer of 1 to"),
         ({"context": "long"}, "expected 'context'"),
         ({"context": 1 << 40}, "expected 'context'"),
-        ({"end_tokens": 3}, "expected 'end_tokens': a list of whole numbers"),
+        ({"end_tokens": 3}, "expected 'end_tokens': a list of integers"),
         ({"end_tokens": [-1]}, "expected 'end_tokens'"),
         ({"vocabulary": ["a", "a"]}, "each name once"),
     ],

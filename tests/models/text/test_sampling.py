@@ -95,7 +95,7 @@ def test_infinite_score_takes_all() -> None:
         ({"top_k": -2}, "top_k: expected a number of at least 0, got -2"),
         ({"top_p": 0}, "top_p: expected a number above 0, and at most 1, got 0"),
         ({"repetition_penalty": 0}, "repetition_penalty: expected a number above 0, got 0"),
-        ({"seed": -1}, "seed: expected a whole number of at least 0, got -1"),
+        ({"seed": -1}, "seed: expected an integer of at least 0, got -1"),
     ],
 )
 def test_sampler_says_which_value_is_out_of_range(setting: dict[str, Any], message: str) -> None:

@@ -157,7 +157,7 @@ def test_file_that_is_none_or_too_large_is_refused(tmp_path: Path, monkeypatch: 
         Tokenizer(tmp_path / "tokenizer.json")
     with pytest.raises(ModelFormatError, match=r"expected a tokenizer\.json, got a directory"):
         Tokenizer(tmp_path)
-    monkeypatch.setattr("kuiper.models.text.tokenizer.LARGEST_FILE", 100)
+    monkeypatch.setattr("kuiper.models.text.tokenizer.MAX_FILE", 100)
     with pytest.raises(ModelFormatError, match=r"expected a tokenizer\.json of at most 100 bytes, got more"):
         Tokenizer(saved(tmp_path, of_bytes()))
 

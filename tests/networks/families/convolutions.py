@@ -56,7 +56,7 @@ def settings(draw: Draw, axes: int, channels: int) -> str:
 
 
 def image(draw: Draw, axes: int) -> Value:
-    """A batch of images of so many axes whose channels are fixed."""
+    """A batch of images of this many axes whose channels are fixed."""
     return draw.value(axes + 2, where=lambda value: value.fixed(1))
 
 

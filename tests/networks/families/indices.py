@@ -1,4 +1,4 @@
-"""Picking by index, and tensors of whole numbers."""
+"""Picking by index, and tensors of integers."""
 
 from __future__ import annotations
 

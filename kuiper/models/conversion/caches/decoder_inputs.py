@@ -1,8 +1,8 @@
 """Which input of a decoder is what, told by shapes and element types alone.
 
-tokens       whole numbers (b, s): the first input of this kind
+tokens       integers (b, s): the first input of this kind
 caches       floats (b, heads, past, width), all of one b and one past: keys and values of ``past`` tokens
-positions    other whole numbers (s,), (1, s) or (b, s): the places past, past + 1, ...
+positions    other integers (s,), (1, s) or (b, s): the places past, past + 1, ...
 mask         (b, past + s): ones, for no token is hidden
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Arrays = tuple[np.ndarray, ...]
     Shape = tuple[int, ...]
 
-EXPECTED = "tokens (b, s) of whole numbers, and caches (b, heads, past, width) of floats"
+EXPECTED = "tokens (b, s) of integers, and caches (b, heads, past, width) of floats"
 
 
 class DecoderInputs(NamedTuple):

@@ -100,7 +100,7 @@ def _indexed(op: Operator, tensors: tuple[np.ndarray | None, ...]) -> list[Opera
 
 
 def _constant(name: str, tensor: np.ndarray) -> Operator:
-    """A pnnx.Attribute of whole numbers or bools."""
+    """A pnnx.Attribute of integers or bools."""
     kind = DataType.BOOL if tensor.dtype.kind == "b" else DataType.I64
     data = np.ascontiguousarray(tensor, np.bool_ if kind is DataType.BOOL else np.int64)
     op = made("pnnx.Attribute", name, ())

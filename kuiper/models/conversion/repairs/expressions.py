@@ -11,7 +11,7 @@ from kuiper.expression import Node, NodeKind, parse
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-MOST_WAYS = 64
+MAX_WAYS = 64
 """So many spellings of one expression are tried."""
 
 _DIVISIONS = ("div", "floor_divide")
@@ -34,12 +34,12 @@ def spellings(text: str, modes: Sequence[str], decimals: Sequence[int]) -> list[
     ['div(round(mul(@0,10.0)),10.0)', 'mul(round(div(@0,100.0)),100.0)']
     """
     ways = (str(node) for node in _meanings(parse(text), modes, decimals))
-    return list(islice(ways, 1, MOST_WAYS))  # the first is the expression itself
+    return list(islice(ways, 1, MAX_WAYS))  # the first is the expression itself
 
 
 def _meanings(node: Node, modes: Sequence[str], decimals: Sequence[int]) -> Iterator[Node]:
     """The node as it is, then with every choice of what it and those below it may have meant."""
-    below = [list(islice(_meanings(child, modes, decimals), MOST_WAYS)) for child in node.children]
+    below = [list(islice(_meanings(child, modes, decimals), MAX_WAYS)) for child in node.children]
     for children in product(*below):
         yield from _own_meanings(replace(node, children=children), modes, decimals)
 

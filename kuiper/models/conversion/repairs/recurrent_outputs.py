@@ -1,7 +1,7 @@
 """Which outputs a recurrent network returns, and in which order: the trace says it, a file of pnnx does not.
 
 A trace of nn.LSTM, nn.GRU or nn.RNN has one method for each call of the module. The method returns what the model uses
-of this call, in the order of its first use. pnnx writes so many outputs without their names.
+of this call, in the order of its first use. pnnx writes this many outputs without their names.
 """
 
 from __future__ import annotations

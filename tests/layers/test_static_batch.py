@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from kuiper.layers.baked_batch import declared_batch, with_actual_batch
+from kuiper.layers.static_batch import declared_batch, with_actual_batch
 from tests.layers.wired_operator import wired
 
 

@@ -1,4 +1,4 @@
-"""Comparisons, choices, casts, and arithmetic with whole numbers.
+"""Comparisons, choices, casts, and arithmetic with integers.
 
 Each is one step, and so is each function of an expression. What torch makes of the types decides the layer: it is run
 on stand-ins, and the result has its type.
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kuiper.expression.expression_layer import Expression
 
 _EXACT_AS_FLOAT = 1 << 24
-"""Whole numbers up to here are float32 numbers, too."""
+"""Integers up to here are float32 numbers, too."""
 
 
 @lowers(Compare)
@@ -140,7 +140,7 @@ _BITS = frozenset({"and", "or", "xor"})
 
 
 def lower_expression(layer: Expression, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
-    """An expression of whole numbers, a step for each function; None if there is one that no step can do exactly."""
+    """An expression of integers, a step for each function; None if there is one that no step can do exactly."""
     stack: list[Any] = []
     for move in layer.program.steps:
         if move.function is None:
@@ -186,7 +186,7 @@ def _term(label: str, arguments: tuple[Any, ...]) -> _Term | None:
     if dtype.kind == "f" and not any(
         isinstance(example, np.ndarray) and example.dtype == dtype for example in examples
     ):
-        return None  # a number with a fraction beside whole numbers only
+        return None  # a number with a fraction beside integers only
     if label in _DIVISIONS and (dtype.kind not in "iu" or not _known(arguments[1])):
         return None
     return _Term(label, arguments, dtype)

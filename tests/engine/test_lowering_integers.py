@@ -1,4 +1,4 @@
-"""Whole numbers and bools in a plan: no stop in Python, and the numbers and types of the layers."""
+"""Integers and bools in a plan: no stop in Python, and the numbers and types of the layers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The light mode's walls: a new root made of the folders that a submission may see, all of them read-only but one.
+"""The light mode's sandbox: a new root made of the folders that a submission may see, all of them read-only but one.
 
 ``unshare`` starts this file by its path, with namespaces of its own and as their root; it imports only the standard
 library. It reads what to build from its first argument, builds it, gives all privileges up, and becomes the command

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kuiper.layers.baked_sizes import with_actual_sizes
+from kuiper.layers.static_sizes import with_actual_sizes
 
 
 @pytest.mark.parametrize(
