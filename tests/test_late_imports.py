@@ -31,7 +31,7 @@ def test_import_loads_no_floor_above_the_tensor() -> None:
 
 @pytest.mark.parametrize("part", [*PACKAGES, "tensor"])
 def test_getattr_gives_each_part_with_all_that_load_needs(part: str) -> None:
-    within = {"engine": "planner", "graph": "passes", "onnx": "source", "layers": "operators", "expression": "parser"}
+    within = {"engine": "builder", "graph": "passes", "onnx": "source", "layers": "operators", "expression": "parser"}
     assert printed(f"import kuiper\nprint(kuiper.{part}.{within.get(part, 'csv')}.__name__)").startswith(
         f"kuiper.{part}."
     )

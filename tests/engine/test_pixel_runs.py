@@ -10,7 +10,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kuiper.engine.kernels.convolution import CODES, LANES, Convolution
+from kuiper.engine.kernels.convolution import LANES, Convolution
+from kuiper.layers.kernels.activations import CODES
 from kuiper.engine.lowering.pixel_runs import best_run, widened
 from kuiper.engine.packing import pack
 from kuiper.layers.reference import conv2d as reference

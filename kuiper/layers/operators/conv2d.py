@@ -125,6 +125,7 @@ def conv2d(x: Array, kernels: Kernels, bias: Array | None, window: Window, where
     (zero outside the image; c runs over the channels of o's group).
 
     >>> import numpy as np
+    >>> from kuiper.layers.window import Window
     >>> image, kernel = np.float32([[[[1, 2, 3], [4, 5, 6]]]]), np.float32([[[[10, 1]]]])
     >>> conv2d(image, Kernels(kernel), None, Window((1, 2)))
     array([[[[12., 23.],

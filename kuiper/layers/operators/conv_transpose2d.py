@@ -121,6 +121,7 @@ def conv_transpose2d(
     last term chooses among the sizes that a convolution with this window turns into h.
 
     >>> import numpy as np
+    >>> from kuiper.layers.window import Window
     >>> image, kernel = np.float32([[[[1, 2]]]]), np.float32([[[[10, 1, 5]]]])
     >>> conv_transpose2d(image, Stamps(kernel), None, Window((1, 3), stride=(1, 2)))
     array([[[[10.,  1., 25.,  2., 10.]]]], dtype=float32)
