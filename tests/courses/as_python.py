@@ -58,5 +58,6 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     return (yield)
 
 
-if not os.environ.get("UNLIKE"):
-    Selection.path = _as_python  # type: ignore[method-assign]
+def pytest_configure() -> None:
+    if not os.environ.get("UNLIKE"):
+        Selection.path = _as_python  # type: ignore[method-assign]

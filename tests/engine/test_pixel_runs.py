@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from kuiper.engine.kernels.convolution import LANES, Convolution
-from kuiper.layers.kernels.activations import CODES
 from kuiper.engine.lowering.pixel_runs import best_run, widened
 from kuiper.engine.packing import pack
+from kuiper.layers.kernels.activations import CODES
 from kuiper.layers.reference import conv2d as reference
 from kuiper.layers.window import Window
 from tests.engine.lowered import steps_of
@@ -119,8 +119,8 @@ def test_planned_convolution_with_few_outputs_computes_runs_of_pixels() -> None:
     fast, plain = both("pnnx.Input in 0 1 x0 #x0=(1,8,20,50)f32", *lines, OUTPUT)
     x = numbers(1, 8, 20, 50)
     assert_close(fast(x), plain(x))
-    (stretch,) = plan_of(fast, [x]).stretches
-    assert any("pixels at a time" in step.algorithm for step in stretch.steps)  # type: ignore[union-attr]
+    (segment,) = plan_of(fast, [x]).executable.segments
+    assert any("pixels at a time" in step.algorithm for step in segment.steps)  # type: ignore[union-attr]
 
 
 @pytest.mark.skipif(LANES == 1, reason="one number fills a vector of this build")
