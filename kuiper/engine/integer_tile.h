@@ -103,8 +103,7 @@ KUIPER_INLINE void kuiper_finish_sums(const int rows, const int vectors, kuiper_
         const kuiper_vec factor = kuiper_load(finish->factor + v * LANES), shift = kuiper_load(finish->shift + v * LANES);
         if (finish->lacking) {
             const kuiper_unsigned less = (kuiper_unsigned)kuiper_load_words(finish->lacking + v * LANES);
-            KUIPER_EACH (i, rows)
-                s[i][v] = (kuiper_ints)((kuiper_unsigned)s[i][v] + less * (unsigned)finish->row_sums[i]);
+            KUIPER_EACH (i, rows) s[i][v] = (kuiper_ints)((kuiper_unsigned)s[i][v] + less * (unsigned)finish->row_sums[i]);
         }
         KUIPER_EACH (i, rows) {
             const kuiper_vec x = kuiper_of_integers(s[i][v]) * factor;
@@ -125,8 +124,7 @@ KUIPER_INLINE void kuiper_finish_sums(const int rows, const int vectors, kuiper_
 
 /* ``out`` has INTEGER_WIDTH sums for each row, unless they are finished. */
 KUIPER_INLINE void kuiper_integers_of(const int rows, const int vectors, const int fours, const kuiper_integer_work *work,
-                                      const unsigned char *const *x, int *out,
-                                      const kuiper_integer_finish *finish) {
+                                      const unsigned char *const *x, int *out, const kuiper_integer_finish *finish) {
     kuiper_ints s[INTEGER_ROWS][INTEGER_VECTORS];
     const unsigned char *w = work->weights;
     KUIPER_EACH (i, rows)
