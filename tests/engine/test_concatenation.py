@@ -60,16 +60,17 @@ def part_of(whole: Value, start: int, size: int) -> Value:
 
 
 def test_move_takes_all_views_of_a_part_along() -> None:
-    part, whole = new_image(2, LANES, 3, 4), new_image(2, 3 * LANES, 3, 4)
-    pixels, row = Value(part.buffer, part.view.transpose(0, 2, 3, 1).reshape(24, LANES)), narrow(part, 2, 1, 1)
+    channels = 2 * LANES  # more than one: pixels of one channel are side by side, and remain so
+    part, whole = new_image(2, channels, 3, 4), new_image(2, 3 * channels, 3, 4)
+    pixels, row = Value(part.buffer, part.view.transpose(0, 2, 3, 1).reshape(24, channels)), narrow(part, 2, 1, 1)
     mirrored = Value(part.buffer, part.view[:, :, :, ::-1])
-    place = part_of(whole, LANES, LANES)
+    place = part_of(whole, channels, channels)
     assert move(part, place, axis=1, is_last=False)
     for value, view in (
         (part, place.view),
         (row, place.view[:, :, 1:2]),
         (mirrored, place.view[:, :, :, ::-1]),
-        (pixels, place.view.transpose(0, 2, 3, 1).reshape(24, LANES)),
+        (pixels, place.view.transpose(0, 2, 3, 1).reshape(24, channels)),
     ):
         assert value.buffer is whole.buffer
         moved = Value(whole.buffer, view)
