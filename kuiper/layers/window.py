@@ -88,12 +88,13 @@ class Window:
             whether it is stored or not.
         """
         padding = [sum(pair) for pair in zip(self.before, self.after, strict=True)]
-        least = [max(1, span - pad) for span, pad in zip(self.span, padding, strict=True)]
-        if any(n < needed for n, needed in zip(size, least, strict=True)):
-            raise ShapeError(where, f"input of at least {'x'.join(map(str, least))}", "x".join(map(str, size)))
         padded = [n + pad for n, pad in zip(size, padding, strict=True)]
-        check_size(padded, 4, f"{where}: the padded input")
-        return tuple(self._count(axis, size[axis], padded[axis]) for axis in range(len(size)))
+        counts = tuple(self._count(axis, size[axis], padded[axis]) for axis in range(len(size)))
+        if min(*size, *counts) < 1:
+            least = [max(1, span - pad) for span, pad in zip(self.span, padding, strict=True)]
+            raise ShapeError(where, f"input of at least {'x'.join(map(str, least))}", "x".join(map(str, size)))
+        check_size([max(pair) for pair in zip(padded, self.span, strict=True)], 4, f"{where}: the padded input")
+        return counts
 
     def _count(self, axis: int, size: int, padded: int) -> int:
         stride, spare = self.stride[axis], padded - self.span[axis]

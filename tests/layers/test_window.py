@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from kuiper.errors import ParameterError, ShapeError
+from kuiper.layers import registry
 from kuiper.layers.window import Window, read_pooling_window
 from tests.layers.one_operator import operator
 
@@ -9,6 +10,15 @@ from tests.layers.one_operator import operator
 def test_output_size_rounds_down_or_up() -> None:
     assert Window((2, 3), (2, 2)).output_size((5, 8)) == (2, 3)
     assert Window((2, 3), (2, 2), ceil_mode=True).output_size((5, 8)) == (3, 4)
+
+
+def test_output_size_lets_the_only_window_reach_beyond_the_end() -> None:
+    assert Window((3, 3), (2, 2), ceil_mode=True).output_size((2, 2)) == (1, 1)
+    x = np.float32([[[[1, 2], [3, 4]]]])
+    settings = {"kernel_size": 3, "stride": 2, "ceil_mode": True}
+    for kind, expected in (("nn.AvgPool2d", 2.5), ("nn.MaxPool2d", 4.0)):  # as torch computes them
+        layer = registry.create(operator(kind, **settings))
+        np.testing.assert_array_equal(layer.forward(x), [[[[expected]]]])
 
 
 def test_output_size_drops_a_last_window_that_starts_in_the_right_padding() -> None:
