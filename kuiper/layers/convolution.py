@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.errors import DataTypeError, ParameterError, ShapeError
-from kuiper.layers.window import Window
+from kuiper.layers.window import Window, for_each_axis
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
@@ -122,10 +122,7 @@ def per_axis(op: RuntimeOperator, key: str, axes: int, default: int, at_least: i
     ParameterError
         If there are more numbers than axes, or a number is too small.
     """
-    numbers = op.ints_param(key, (default,))
-    if len(numbers) not in (1, axes) or min(numbers) < at_least:
-        count = "one integer" if axes == 1 else "one or two integers"
-        raise ParameterError(op.where, f"{key}={count} of at least {at_least}", numbers)
+    numbers = for_each_axis(op, key, axes, default, at_least)
     return (numbers[0] if axes == 2 else default), numbers[-1]
 
 

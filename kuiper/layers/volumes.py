@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.errors import DataTypeError, ParameterError, ShapeError
+from kuiper.layers.window import for_each_axis
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
@@ -27,10 +28,8 @@ def triple(op: RuntimeOperator, key: str, default: int | None = None, at_least: 
     ParameterError
         If there are two numbers or more than three, or one is too small.
     """
-    numbers = op.ints_param(key) if default is None else op.ints_param(key, (default,))
-    if len(numbers) not in (1, 3) or min(numbers) < at_least:
-        raise ParameterError(op.where, f"{key}=one or three integers of at least {at_least}", numbers)
-    return numbers[0], numbers[len(numbers) // 2], numbers[-1]
+    depth, vertical, horizontal = for_each_axis(op, key, 3, default, at_least)
+    return depth, vertical, horizontal
 
 
 def as_volumes(x: Array, where: str) -> Array:

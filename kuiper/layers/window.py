@@ -150,9 +150,9 @@ def read_pooling_window(op: RuntimeOperator, axes: int) -> Window:
     ParameterError
         If a number is out of range, or the padding more than half of the kernel: a window would be empty.
     """
-    kernel = _per_axis(op, "kernel_size", axes)
-    stride = _per_axis(op, "stride", axes) if op.ints_param("stride", ()) else kernel
-    padding, dilation = _per_axis(op, "padding", axes, 0), _per_axis(op, "dilation", axes, 1)
+    kernel = for_each_axis(op, "kernel_size", axes)
+    stride = for_each_axis(op, "stride", axes) if op.ints_param("stride", ()) else kernel
+    padding, dilation = for_each_axis(op, "padding", axes, 0), for_each_axis(op, "dilation", axes, 1)
     for name, sizes in (("kernel", kernel), ("stride", stride), ("dilation", dilation)):
         if min(sizes) < 1:
             raise ParameterError(op.where, f"{name} of at least 1", sizes)
@@ -169,10 +169,19 @@ def as_row(window: Window) -> Window:
     return Window((1, *window.kernel), (1, *window.stride), before, after, (1, *window.dilation), window.ceil_mode)
 
 
-def _per_axis(op: RuntimeOperator, key: str, axes: int, default: int | None = None) -> Sizes:
-    """A parameter with a number for each axis; one number stands for all."""
+def for_each_axis(
+    op: RuntimeOperator, key: str, axes: int, default: int | None = None, at_least: int | None = None
+) -> Sizes:
+    """A parameter with a number for each of up to three axes; one number stands for all.
+
+    Raises
+    ------
+    ParameterError
+        If there is another number of them, or one is too small.
+    """
     numbers = op.ints_param(key) if default is None else op.ints_param(key, (default,))
-    if len(numbers) not in (1, axes):
+    if len(numbers) not in (1, axes) or (at_least is not None and min(numbers) < at_least):
         count = ("one integer", "one or two integers", "one or three integers")[axes - 1]
-        raise ParameterError(op.where, f"{key}={count}", numbers)
+        bound = "" if at_least is None else f" of at least {at_least}"
+        raise ParameterError(op.where, f"{key}={count}{bound}", numbers)
     return numbers * axes if len(numbers) == 1 else numbers

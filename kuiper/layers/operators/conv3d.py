@@ -105,12 +105,13 @@ def conv3d(x: Array, kernels: Sequence[Kernels], bias: Array | None, window: Win
     """
     n, _, d, h, w = x.shape
     out_d, *size = window.output_size((d, h, w), where)
+    image = window.along(1)
     out = np.zeros((n, out_d, kernels[0].out_channels, *size), np.float32)
     for k, kernel in enumerate(kernels):
         z = np.arange(out_d) * window.stride[0] - window.before[0] + k * window.dilation[0]
         inside = np.flatnonzero((z >= 0) & (z < d))
         images = np.ascontiguousarray(x[:, :, z[inside]].swapaxes(1, 2)).reshape(-1, x.shape[1], h, w)
-        filtered = conv2d(images, kernel, None, window.along(1), where)
+        filtered = conv2d(images, kernel, None, image, where)
         out[:, inside] += filtered.reshape(n, len(inside), *filtered.shape[1:])
     if bias is not None:
         out += bias[:, None, None]

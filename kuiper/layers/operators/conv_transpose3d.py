@@ -109,10 +109,11 @@ def conv_transpose3d(
     """
     n, in_c, d, h, w = x.shape
     out_d, *size = output_size((d, h, w), window, output_padding, where)
+    image = window.along(1)
     out = np.zeros((n, out_d, stamps[0].out_channels, *size), np.float32)
     images = np.ascontiguousarray(x.swapaxes(1, 2)).reshape(n * d, in_c, h, w)
     for k, stamp in enumerate(stamps):
-        stamped = conv_transpose2d(images, stamp, None, window.along(1), output_padding[1:], where)
+        stamped = conv_transpose2d(images, stamp, None, image, output_padding[1:], where)
         z = np.arange(d) * window.stride[0] - window.before[0] + k * window.dilation[0]
         inside = np.flatnonzero((z >= 0) & (z < out_d))
         out[:, z[inside]] += stamped.reshape(n, d, *stamped.shape[1:])[:, inside]
