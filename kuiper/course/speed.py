@@ -15,6 +15,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kuiper.course.errors import CourseError
+from kuiper.course.machine import this_machine
 from kuiper.course.peak import multiply_adds, reads
 from kuiper.course.places import state_folder
 from kuiper.course.progress import digest
@@ -93,23 +94,24 @@ def bytes_per_second(root: Path) -> float:
 def speed_line(classroom: Classroom, exercise: Exercise, probe: Callable[..., Any]) -> str:
     """Your speed and the reference's, in one line; "" where they cannot be measured.
 
-    What was measured for this text of the student's file is kept, and not measured again, unless the machine was too
-    busy to judge; the best ratio stays.
+    What was measured for this text of the student's file on this machine is kept, and not measured again, unless the
+    machine was too busy to judge; the best ratio stays.
     """
-    root = exercise.course.parent
-    kept = _kept(root)
-    before = kept.get(exercise.id)
-    if before is not None and before["text"] == digest(exercise) and not before["busy"]:
+    root, machine = exercise.course.parent, this_machine()
+    of_text = _kept(exercise)
+    before = of_text.get(machine)
+    if before is not None and not before["busy"]:
         return str(before["line"])
-    best = before["ratio"] if before is not None and before["text"] == digest(exercise) else 0.0
+    best = before["ratio"] if before is not None else 0.0
     measured, line, ratio, busy = measure(classroom, exercise, probe), "", best, ""
     if measured:
         ratio = max(best, measured.ratio)
         busy = measured.busy if reached(exercise, ratio) < len(exercise.speed) else ""
         line = worded(exercise, measured.yours, measured.reference, _most(root, measured.yours.limit))
         line += points_words(exercise, ratio, busy) if measured.reference else ""
-    entry = {"text": digest(exercise), "line": line, "ratio": ratio, "busy": busy}
-    write_state(_file(root), {**kept, exercise.id: entry})
+    on = {**of_text, machine: {"line": line, "ratio": ratio, "busy": busy}}
+    table = as_table(read_state(_file(root)))
+    write_state(_file(root), {**table, exercise.id: {"text": digest(exercise), "on": on}})
     return line
 
 
@@ -133,25 +135,27 @@ def measure(classroom: Classroom, exercise: Exercise, probe: Callable[..., Any])
             return measured
 
 
-def kept_ratio(exercise: Exercise) -> float:
-    """The best ratio that was measured for the student's file as it is now; 0 if there is none."""
-    entry = _kept(exercise.course.parent).get(exercise.id)
-    return float(entry["ratio"]) if entry is not None and entry["text"] == digest(exercise) else 0.0
+def kept_ratio(exercise: Exercise) -> tuple[float, str]:
+    """The best ratio that was measured for the student's file as it is now, and on which machine; 0 and "" if none."""
+    best = max(_kept(exercise).items(), key=lambda entry: entry[1]["ratio"], default=None)
+    return (float(best[1]["ratio"]), best[0]) if best is not None else (0.0, "")
 
 
 def points(exercise: Exercise, progress: Progress) -> int:
     """The points for speed of the student's file as it is now: none unless it is solved."""
-    return reached(exercise, kept_ratio(exercise)) if progress.status(exercise) == "solved" else 0
+    return reached(exercise, kept_ratio(exercise)[0]) if progress.status(exercise) == "solved" else 0
 
 
 def all_points(exercises: Iterable[Exercise], progress: Progress) -> str:
-    """One line for ``kuiper progress``; "" while there are no points for speed."""
+    """One line for ``kuiper progress``, with the machines; "" while there are no points for speed."""
     timed = [exercise for exercise in exercises if exercise.speed]
-    have = {exercise: points(exercise, progress) for exercise in timed}
-    if not any(have.values()):
+    have = {exercise: count for exercise in timed if (count := points(exercise, progress))}
+    if not have:
         return ""
-    each = ", ".join(f"{exercise.id}: {count} of {len(exercise.speed)}" for exercise, count in have.items() if count)
-    return f"points for speed: {sum(have.values())} of {sum(len(exercise.speed) for exercise in timed)} ({each})"
+    each = ", ".join(f"{exercise.id}: {count} of {len(exercise.speed)}" for exercise, count in have.items())
+    machines = "; ".join(dict.fromkeys(kept_ratio(exercise)[1] for exercise in have))
+    most = sum(len(exercise.speed) for exercise in timed)
+    return f"points for speed: {sum(have.values())} of {most} ({each}), on {machines}"
 
 
 def points_words(exercise: Exercise, ratio: float, busy: str = "") -> str:
@@ -175,15 +179,18 @@ def _file(root: Path) -> Path:
     return state_folder(root) / "speed.json"
 
 
-def _kept(root: Path) -> dict[str, dict[str, Any]]:
-    """What has been measured, by exercise, as far as the file holds what is written to it."""
-    kinds = {"text": str, "line": str, "ratio": float, "busy": str}
+def _kept(exercise: Exercise) -> dict[str, dict[str, Any]]:
+    """What has been measured for the student's file as it is now, by machine, as far as it is what is written here."""
+    entry = as_table(read_state(_file(exercise.course.parent))).get(exercise.id)
+    if not isinstance(entry, dict) or entry.get("text") != digest(exercise):
+        return {}
+    kinds = {"line": str, "ratio": float, "busy": str}
     return {
-        id_: entry
-        for id_, entry in as_table(read_state(_file(root))).items()
-        if isinstance(entry, dict)
-        and entry.keys() == kinds.keys()
-        and all(isinstance(entry[key], kind) for key, kind in kinds.items())
+        machine: measured
+        for machine, measured in as_table(entry.get("on")).items()
+        if isinstance(measured, dict)
+        and measured.keys() == kinds.keys()
+        and all(isinstance(measured[key], kind) for key, kind in kinds.items())
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,9 @@ import pytest
 from kuiper.course import speed
 from kuiper.course.classroom import Classroom
 from kuiper.course.errors import CourseError
+from kuiper.course.machine import this_machine
 from kuiper.course.manifest import read_syllabus
-from kuiper.course.progress import Progress
+from kuiper.course.progress import Progress, digest
 from kuiper.course.selection import Selection
 from tests.course.made_up import made_up, solve
 
@@ -169,7 +171,7 @@ def test_points_are_kept_for_the_text_and_never_lost_to_a_busy_machine(
     assert speed.speed_line(classroom, exercise, probe) == line  # and now not any more
     progress = Progress(timed.root)
     assert speed.points(exercise, progress) == 2
-    assert speed.all_points(timed, progress) == "points for speed: 2 of 3 (1.1: 2 of 3)"
+    assert speed.all_points(timed, progress) == f"points for speed: 2 of 3 (1.1: 2 of 3), on {this_machine()}"
     exercise.student_file.write_text(exercise.student_file.read_text() + "\n")
     progress.record({exercise: 2})
     assert speed.points(exercise, progress) == 0
@@ -187,11 +189,27 @@ def test_only_what_is_solved_has_points(timed: Syllabus, monkeypatch: pytest.Mon
 
 def test_an_old_or_broken_file_of_speeds_is_measured_anew(timed: Syllabus, monkeypatch: pytest.MonkeyPatch) -> None:
     path = timed.root / ".kuiper" / "speed.json"
-    path.write_text('{"1.1": ["digest", "a line"], "1.2": {"ratio": "fast"}}')
+    text = digest(timed.exercise("1.1"))
+    for entry in (["digest", "a line"], {"text": text, "on": {"a machine": {"ratio": "fast"}}}, {"text": text}):
+        path.write_text(json.dumps({"1.1": entry}))
+        assert speed.kept_ratio(timed.exercise("1.1")) == (0, "")
     Clock(monkeypatch, [100.0], [100.0], "")
-    assert speed.kept_ratio(timed.exercise("1.1")) == 0
     assert "points for speed: 3 of 3" in speed.speed_line(Classroom(Selection(timed)), timed.exercise("1.1"), probe)
-    assert speed.kept_ratio(timed.exercise("1.1")) == 1
+    assert speed.kept_ratio(timed.exercise("1.1")) == (1, this_machine())
+
+
+def test_another_machine_is_timed_too_and_the_best_counts(timed: Syllabus, monkeypatch: pytest.MonkeyPatch) -> None:
+    exercise, classroom, progress = timed.exercise("1.1"), Classroom(Selection(timed)), Progress(timed.root)
+    for machine, yours, count in (("desk", 60.0, 2), ("server", 20.0, 1)):
+        monkeypatch.setattr(speed, "this_machine", lambda name=machine: name)
+        clock = Clock(monkeypatch, [yours] * 3, [100.0] * 3, "")
+        assert f"points for speed: {count} of 3" in speed.speed_line(classroom, exercise, probe)
+        assert clock.asked == 6
+    assert speed.kept_ratio(exercise) == (0.6, "desk")
+    assert speed.all_points(timed, progress) == "points for speed: 2 of 3 (1.1: 2 of 3), on desk"
+    monkeypatch.setattr(speed, "_rate", None)
+    monkeypatch.setattr(speed, "this_machine", lambda: "desk")
+    assert "points for speed: 2 of 3" in speed.speed_line(classroom, exercise, probe)
 
 
 @pytest.mark.parametrize("ratios", ["[]", "0.5", "[0.5, 0.5]", "[0.9, 0.5]", "[0]", "[true]", "[inf]", '["0.5"]'])
