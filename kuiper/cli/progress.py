@@ -14,6 +14,7 @@ from kuiper.course.errors import CourseError
 from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
 from kuiper.course.places import root_here
 from kuiper.course.progress import Progress, bars, next_exercise
+from kuiper.course.race_history import all_race_points
 from kuiper.course.short_paths import route
 from kuiper.course.speed import all_points
 from kuiper.course.speed import points as speed_points
@@ -63,6 +64,8 @@ def execute(arguments: argparse.Namespace) -> int:
     for line in ["", *bars(syllabus.courses, progress)]:
         console.print(line, soft_wrap=True)
     if line := all_points(exercises, progress):
+        console.print(line, soft_wrap=True)
+    if line := all_race_points(syllabus):
         console.print(line, soft_wrap=True)
     for line in engine_lines(syllabus, progress):
         console.print(line, soft_wrap=True)

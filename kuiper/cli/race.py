@@ -20,13 +20,15 @@ from kuiper.course.manifest import read_syllabus
 from kuiper.course.pictures.race_card import race_card
 from kuiper.course.places import root_here
 from kuiper.course.quiet import ONE_THREAD, one_thread, watch_the_cores
-from kuiper.course.race import Divergence, Result, best_before, candidate, model_and_inputs, own_time, race, remember
+from kuiper.course.race import Divergence, Result, candidate, model_and_inputs, own_time, race
+from kuiper.course.race_history import best_before, ratio_of, remember
 from kuiper.course.selection import Selection
+from kuiper.course.speed import points_words
 from kuiper.course.text_race import SHAKESPEARE, text_race
 from kuiper.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from rich.console import Console
 
@@ -65,7 +67,7 @@ def execute(arguments: argparse.Namespace) -> int:
     result = run_apart(arguments.model, arguments.engine, arguments.product, arguments.seconds)
     history = remember(root, result)
     console = open_console(soft_wrap=True)
-    show(result, history[:-1], console)
+    show(result, history[:-1], console, read_syllabus(root).race_ratios().get(result.model, ()))
     if arguments.picture is not None:
         draw(result).save(arguments.picture)
         console.print(f"written: {arguments.picture}")
@@ -85,7 +87,8 @@ def run_here(model: str, engine: str, product: str, path: Path) -> int:
     busy = watch_the_cores()
     with one_thread():
         result = _result_here(selection, model, engine, product, note)
-    path.write_text(json.dumps(asdict(replace(result, busy=busy()))), encoding="utf-8")
+    result = replace(result, busy=busy(), machine=this_machine())
+    path.write_text(json.dumps(asdict(result)), encoding="utf-8")
     return 0
 
 
@@ -117,8 +120,8 @@ def run_apart(model: str, engine: str, product: str, seconds: float) -> Result:
         return _result(read_json(path, CourseError, "a result in JSON", finite=False))
 
 
-def show(result: Result, earlier: list[dict[str, Any]], console: Console) -> None:
-    """Provenance, what went wrong, and the ladder."""
+def show(result: Result, earlier: list[dict[str, Any]], console: Console, ratios: Sequence[float] = ()) -> None:
+    """Provenance, what went wrong, the ladder, and the points for speed of a race that has ``ratios``."""
     yours, reference = " ".join(result.yours) or "none", " ".join(result.reference) or "none"
     console.print(f"{result.model}: yours: {yours}; reference: {reference}")
     if result.answer:
@@ -145,11 +148,13 @@ def show(result: Result, earlier: list[dict[str, Any]], console: Console) -> Non
         console.print(f"the machine is busy ({result.busy}): the times may be too long; race again when it is quiet")
     if words := small_case(result):
         console.print(words)
-    before, now = best_before(earlier, result.model), own_time(result.ladder)
+    before, now = best_before(earlier, result.model, result.machine), own_time(result.ladder)
     if now is not None and result.yours and not result.is_right:
         console.print("a time counts only when all outputs agree")
     elif before is not None and now is not None and result.yours:
         console.print(f"your best so far: {min(before, now):.2f} ms, now {now:.2f} ms")
+    if ratios and result.yours and result.is_right:
+        console.print(speed_words(result, ratios))
 
 
 def small_case(result: Result) -> str:
@@ -158,6 +163,15 @@ def small_case(result: Result) -> str:
     if not result.yours or now is None or kuipers is None or not now < kuipers < SMALL:
         return ""
     return "yours is faster here because the case is tiny: kuiper checks inputs and looks up a plan in every call"
+
+
+def speed_words(result: Result, ratios: Sequence[float]) -> str:
+    """The points for speed of a race, or what there must be for them."""
+    ratio = ratio_of(result.ladder)
+    if ratio:
+        return points_words(ratios, ratio, result.busy)
+    missing = " ".join(result.reference) or "nothing, but there are no solutions to compare with"
+    return f"points for speed: 0 of {len(ratios)} (they count when all of it is yours; missing: {missing})"
 
 
 def explore_command(result: Result) -> str:

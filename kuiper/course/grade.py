@@ -216,7 +216,7 @@ def _with_speeds(report: Report, exercises: Sequence[Exercise], judged: Judgemen
     for grade, exercise in zip(report.grades, exercises, strict=True):
         entry = judged.speeds.get(exercise.id)
         is_timed = entry is not None and bool(grade.points)
-        count = reached(exercise, entry["ratio"]) if entry is not None and is_timed else 0
+        count = reached(exercise.speed, entry["ratio"]) if entry is not None and is_timed else 0
         grades.append(replace(grade, speed=count, most_speed=len(exercise.speed)))
         if entry is not None and is_timed and entry["ratio"] > UNBELIEVABLE * exercise.speed[-1]:
             odd.append(

@@ -34,7 +34,8 @@ class Afterwards:
     """What a student reads behind the last exercise of a course.
 
     ``race`` is the word by which ``kuiper race`` runs what the student's engine can do now: the course's ``engine.py``,
-    which uses the exercises in ``parts``. A course may have none.
+    which uses the exercises in ``parts``. A course may have none. ``speed`` has rising ratios to the reference's speed
+    for races, by the model's name; each that is reached is a point for speed.
     """
 
     built: str
@@ -42,6 +43,7 @@ class Afterwards:
     tries: tuple[str, ...]
     race: str = ""
     parts: tuple[str, ...] = ()
+    speed: dict[str, tuple[float, ...]] = field(default_factory=dict, hash=False)
 
     def lines(self) -> list[str]:
         """The parts, for the report of a test run."""

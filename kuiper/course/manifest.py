@@ -188,6 +188,15 @@ class Syllabus:
             course.afterwards.race: course for course in self.courses if course.afterwards and course.afterwards.race
         }
 
+    def race_ratios(self) -> dict[str, tuple[float, ...]]:
+        """The ratios that are worth a point for speed in races, by the name of what is raced."""
+        return {
+            model: ratios
+            for course in self.courses
+            if course.afterwards
+            for model, ratios in course.afterwards.speed.items()
+        }
+
     def grown_parts(self) -> list[Exercise]:
         """The exercises of the engine, and those that ``kuiper race`` uses behind a course."""
         used = {part.id for part in self.engine_parts()}
@@ -248,10 +257,14 @@ def _afterwards(path: Path, table: dict[str, Any]) -> Afterwards | None:
     if entry is None:
         return None
     if not is_afterwards(entry):
-        words = "the texts 'built' and 'engines', a list 'try', and perhaps a text 'race' with a list 'parts'"
+        words = (
+            "the texts 'built' and 'engines', a list 'try', and perhaps a text 'race' with a list 'parts', or rising "
+        )
+        words += "ratios of races as 'speed'"
         raise CourseError(f"{path} afterwards", words, reprlib.repr(entry))
     race, parts = entry.get("race", ""), tuple(entry.get("parts", []))
-    return Afterwards(entry["built"], entry["engines"], tuple(entry["try"]), race, parts)
+    speed = {model: tuple(ratios) for model, ratios in entry.get("speed", {}).items()}
+    return Afterwards(entry["built"], entry["engines"], tuple(entry["try"]), race, parts, speed)
 
 
 def _path(path: Path, entry: dict[str, Any]) -> ShortPath:

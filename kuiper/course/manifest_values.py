@@ -12,9 +12,14 @@ if TYPE_CHECKING:
 
 
 def is_afterwards(value: object) -> bool:
-    """Whether a value is the table of what a student reads behind the last exercise: texts, and lists of texts."""
+    """Whether a value is the table of what a student reads behind the last exercise: texts, lists, ratios of races."""
     always, together = {"built", "engines", "try"}, {"race", "parts"}
-    if not isinstance(value, dict) or value.keys() not in (always, always | together):
+    if not isinstance(value, dict) or value.keys() - {"speed"} not in (always, always | together):
+        return False
+    speed = value.get("speed", {})
+    if not isinstance(speed, dict) or not all(
+        _is_ratios(tuple(r)) if isinstance(r, list) else False for r in speed.values()
+    ):
         return False
     lists = [value[key] for key in ("try", "parts") if key in value]
     texts = [value[key] for key in ("built", "engines", "race") if key in value]

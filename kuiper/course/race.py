@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +15,6 @@ from PIL import Image
 import kuiper
 from kuiper.course.differences import OF_THE_LARGEST, difference
 from kuiper.course.own_layers import begun, build, providers, split, without_failures
-from kuiper.course.places import state_folder
-from kuiper.course.state_file import read_state, write_state
 from kuiper.errors import KuiperError
 from kuiper.graph import RuntimeGraph, pnnx
 from kuiper.graph.made_up import sample_inputs
@@ -23,7 +23,7 @@ from kuiper.models import bundled, bundled_photo
 from kuiper.models.subject import Subject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     from kuiper.course.manifest import Exercise
     from kuiper.course.selection import Selection
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 YOUR_LAYERS = "your layers"
 YOUR_ENGINE = "your engine"
+OF_THE_REFERENCE = {YOUR_LAYERS: "the reference's layers", YOUR_ENGINE: "the reference's engine"}
+"""The same made of the solutions: what your time is a part of, where all is yours."""
 SECONDS = 1.0
 
 EXPRESSIONS = """7767517
@@ -65,7 +67,8 @@ class Result:
     """A finished race: whose exercises ran, where they first went wrong, and the ladder of times in milliseconds.
 
     ``answer`` says in words what came out, where somebody can say that. The times are those of one ``per``: of a run of
-    the network, or of a token. ``busy`` says how others had the cores meanwhile; "" if they left them.
+    the network, or of a token. ``busy`` says how others had the cores meanwhile; "" if they left them. ``machine`` is
+    where that was; "" until it is known.
     """
 
     model: str
@@ -77,6 +80,7 @@ class Result:
     answer: str = ""
     per: str = "run"
     busy: str = ""
+    machine: str = ""
 
     @property
     def is_right(self) -> bool:
@@ -111,7 +115,12 @@ def race(
         if own:
             entered("the times of your layers")
             ladder[f"{YOUR_LAYERS}, every index checked"] = milliseconds(build(selection, load, own, entered), inputs)
-            ladder[YOUR_LAYERS] = milliseconds(graph, inputs)
+            graphs = {YOUR_LAYERS: graph}
+            is_all_yours = not (others or failures or divergence)
+            if is_all_yours and (solved := solutions_of(fast, own.values())):
+                graphs[OF_THE_REFERENCE[YOUR_LAYERS]] = build(solved, load, own, entered)
+            times = in_turns(*(partial(seconds_of, each, inputs) for each in graphs.values()))
+            ladder |= zip(graphs, times, strict=True)
     except KuiperError:
         if divergence is None:
             raise
@@ -159,13 +168,37 @@ class Comparison:
 
 def milliseconds(model: Callable[..., Any], inputs: tuple[np.ndarray, ...]) -> float:
     """The best of a second's calls."""
-    best = np.inf
-    ends = time.perf_counter() + SECONDS
-    while time.perf_counter() < ends or best == np.inf:
-        started = time.perf_counter()
-        model(*inputs)
-        best = min(best, time.perf_counter() - started)
-    return float(best) * 1e3
+    return in_turns(lambda: seconds_of(model, inputs))[0]
+
+
+def seconds_of(model: Callable[..., Any], inputs: tuple[np.ndarray, ...]) -> float:
+    """How long one call takes."""
+    started = time.perf_counter()
+    model(*inputs)
+    return time.perf_counter() - started
+
+
+def in_turns(*calls: Callable[[], float]) -> list[float]:
+    """The best milliseconds of each, in turns, as many as fit into a second for each; a call tells its seconds.
+
+    Where the machine is busy, or slow for a while, it is so for all of them.
+    """
+    best = [inf] * len(calls)
+    ends = time.perf_counter() + SECONDS * len(calls)
+    while time.perf_counter() < ends or inf in best:
+        best = [min(before, call()) for before, call in zip(best, calls, strict=True)]
+    return [seconds * 1e3 for seconds in best]
+
+
+def solutions_of(selection: Selection, own: Iterable[Exercise]) -> Selection | None:
+    """The same with the solutions of these exercises, all of which are the student's; None if they are not, or lack."""
+    parts = list(own)
+    needed = [*parts, *(other for part in parts for other in selection.syllabus.needed_by(part))]
+    if any(selection.kind_of(part) != "student" or part.id in selection.paths for part in parts):
+        return None
+    if not all(part.solution_file.is_file() for part in needed):
+        return None
+    return replace(selection, kind="solution", kinds={})
 
 
 def own_time(ladder: Mapping[str, Any]) -> Any:
@@ -175,22 +208,6 @@ def own_time(ladder: Mapping[str, Any]) -> Any:
     (4.0, None)
     """
     return ladder.get(YOUR_ENGINE, ladder.get(YOUR_LAYERS))
-
-
-def best_before(history: Sequence[Mapping[str, Any]], model: str) -> float | None:
-    """The shortest time of the student's in earlier races of a model whose answers were right; None if there is none.
-
-    >>> right = {"model": "m", "yours": ["1.1"], "ladder": {"your layers": 4.0}, "divergence": None, "failures": []}
-    >>> wrong = {**right, "ladder": {"your layers": 2.0}, "divergence": {"operator": "conv"}}
-    >>> best_before([right, wrong], "m"), best_before([wrong], "m")
-    (4.0, None)
-    """
-    counted = [
-        entry
-        for entry in history
-        if entry["model"] == model and entry["yours"] and not (entry.get("divergence") or entry.get("failures"))
-    ]
-    return min((own_time(entry["ladder"]) for entry in counted), default=None)
 
 
 def candidate(name: str) -> tuple[Callable[[bool], RuntimeGraph], tuple[np.ndarray, ...]]:
@@ -215,24 +232,6 @@ def model_and_inputs(name: str) -> tuple[Path, tuple[np.ndarray, ...]]:
         with Image.open(bundled_photo()) as photo:
             return path, Subject.of(path, [photo]).inputs
     return Path(name), tuple(sample_inputs(kuiper.load(name)))
-
-
-def remember(root: Path, result: Result) -> list[dict[str, Any]]:
-    """Append a result to the history; all of it, the newest last."""
-    path = state_folder(root) / "race.json"
-    before = read_state(path)
-    history = [entry for entry in before if _is_entry(entry)] if isinstance(before, list) else []
-    history.append({"time": time.strftime("%Y-%m-%dT%H:%M:%S"), **asdict(result)})
-    write_state(path, history)
-    return history
-
-
-def _is_entry(entry: Any) -> bool:
-    """Whether an entry of the file has what later races are compared with."""
-    if not isinstance(entry, dict) or not {"model", "yours", "ladder"} <= entry.keys():
-        return False
-    times = entry["ladder"]
-    return isinstance(times, dict) and (not entry["yours"] or isinstance(own_time(times), (int, float)))
 
 
 def _load_expressions(optimize: bool) -> RuntimeGraph:

@@ -23,7 +23,7 @@ from kuiper.course.quiet import watch_the_cores
 from kuiper.course.state_file import as_table, read_state, write_state
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from kuiper.course.classroom import Classroom
@@ -57,14 +57,13 @@ class Measured(NamedTuple):
         return self.yours.per_second / self.reference.per_second if self.reference else 0.0
 
 
-def reached(exercise: Exercise, ratio: float) -> int:
-    """How many points for speed a ratio is worth.
+def reached(ratios: Sequence[float], ratio: float) -> int:
+    """How many points for speed a ratio is worth, where ``ratios`` are worth one each.
 
-    >>> from types import SimpleNamespace
-    >>> [reached(SimpleNamespace(speed=(0.1, 0.5, 0.9)), ratio) for ratio in (0.05, 0.5, 2.0)]
+    >>> [reached((0.1, 0.5, 0.9), ratio) for ratio in (0.05, 0.5, 2.0)]
     [0, 2, 3]
     """
-    return sum(ratio >= least for least in exercise.speed)
+    return sum(ratio >= least for least in ratios)
 
 
 def best_seconds(call: Callable[[], Any]) -> float:
@@ -106,9 +105,10 @@ def speed_line(classroom: Classroom, exercise: Exercise, probe: Callable[..., An
     measured, line, ratio, busy = measure(classroom, exercise, probe), "", best, ""
     if measured:
         ratio = max(best, measured.ratio)
-        busy = measured.busy if reached(exercise, ratio) < len(exercise.speed) else ""
+        busy = measured.busy if reached(exercise.speed, ratio) < len(exercise.speed) else ""
         line = worded(exercise, measured.yours, measured.reference, _most(root, measured.yours.limit))
-        line += points_words(exercise, ratio, busy) if measured.reference else ""
+        if exercise.speed and measured.reference:
+            line += f"; {points_words(exercise.speed, ratio, busy)}"
     on = {**of_text, machine: {"line": line, "ratio": ratio, "busy": busy}}
     table = as_table(read_state(_file(root)))
     write_state(_file(root), {**table, exercise.id: {"text": digest(exercise), "on": on}})
@@ -131,7 +131,7 @@ def measure(classroom: Classroom, exercise: Exercise, probe: Callable[..., Any])
             return None
         measured = Measured(max(yours), max(reference, default=None), busy())
         enough = len(yours) >= (MAX_ROUNDS if measured.busy else ROUNDS)
-        if not reference or enough or reached(exercise, measured.ratio) == len(exercise.speed):
+        if not reference or enough or reached(exercise.speed, measured.ratio) == len(exercise.speed):
             return measured
 
 
@@ -143,7 +143,7 @@ def kept_ratio(exercise: Exercise) -> tuple[float, str]:
 
 def points(exercise: Exercise, progress: Progress) -> int:
     """The points for speed of the student's file as it is now: none unless it is solved."""
-    return reached(exercise, kept_ratio(exercise)[0]) if progress.status(exercise) == "solved" else 0
+    return reached(exercise.speed, kept_ratio(exercise)[0]) if progress.status(exercise) == "solved" else 0
 
 
 def all_points(exercises: Iterable[Exercise], progress: Progress) -> str:
@@ -158,21 +158,18 @@ def all_points(exercises: Iterable[Exercise], progress: Progress) -> str:
     return f"points for speed: {sum(have.values())} of {most} ({each}), on {machines}"
 
 
-def points_words(exercise: Exercise, ratio: float, busy: str = "") -> str:
-    """What follows the speeds where there are points for them.
+def points_words(ratios: Sequence[float], ratio: float, busy: str = "") -> str:
+    """How many points a ratio has, and what is missing for the next one.
 
-    >>> from types import SimpleNamespace
-    >>> points_words(SimpleNamespace(speed=(0.1, 0.5, 0.9)), 0.6)
-    '; points for speed: 2 of 3 (the next at 0.9 of the reference, yours reaches 0.6)'
+    >>> points_words((0.1, 0.5, 0.9), 0.6)
+    'points for speed: 2 of 3 (the next at 0.9 of the reference, yours reaches 0.6)'
     """
-    if not exercise.speed:
-        return ""
-    count, full = reached(exercise, ratio), len(exercise.speed)
+    count, full = reached(ratios, ratio), len(ratios)
     if count == full:
-        return f"; points for speed: {count} of {full}"
-    words = f"the next at {exercise.speed[count]:.2g} of the reference, yours reaches {ratio:.2g}"
+        return f"points for speed: {count} of {full}"
+    words = f"the next at {ratios[count]:.2g} of the reference, yours reaches {ratio:.2g}"
     doubt = f"; the machine was too busy to judge: {busy}; run it again" if busy else ""
-    return f"; points for speed: {count} of {full} ({words}{doubt})"
+    return f"points for speed: {count} of {full} ({words}{doubt})"
 
 
 def _file(root: Path) -> Path:

@@ -13,8 +13,8 @@ draws tokens as that does.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from itertools import takewhile
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +22,7 @@ import numpy as np
 from kuiper.course import race
 from kuiper.course.own_layers import OwnLayerError, begun, build, course_module, providers, split, without_failures
 from kuiper.course.quiet import one_thread
-from kuiper.course.race import YOUR_LAYERS, Comparison, Divergence, Result
+from kuiper.course.race import OF_THE_REFERENCE, YOUR_LAYERS, Comparison, Divergence, Result, solutions_of
 from kuiper.course.selection import Selection, selected
 from kuiper.errors import KuiperError
 from kuiper.models import bundled
@@ -94,29 +94,36 @@ def _text_race(
     text = written.by(engine, lambda: Noted(written.draws))
     fast = replace(selection, mode="fast")
 
-    def attempt(own: dict[str, Exercise]) -> tuple[str, Divergence | None, float | None]:
-        if not own:
-            return text, None, None
+    def filled(by: Selection, own: dict[str, Exercise]) -> tuple[LanguageModel, Sampling]:
+        """The model and the sampling with the layers of a selection."""
         layers = {type_name: exercise for type_name, exercise in own.items() if type_name != NEXT_TOKEN}
-        graph = build(fast, lambda optimize: load(optimize).graph, layers, entered)
-        model = replace(reference, graph=graph)
+        graph = build(by, lambda optimize: load(optimize).graph, layers, entered)
+        own_sampling = partial(OwnSampler, by, own[NEXT_TOKEN], entered) if NEXT_TOKEN in own else sampler
+        return replace(reference, graph=graph), own_sampling
 
-        def sampling() -> Sampler:
-            return OwnSampler(fast, own[NEXT_TOKEN], entered) if NEXT_TOKEN in own else sampler()
+    def times(own: dict[str, Exercise], divergence: Divergence | None) -> dict[str, float]:
+        contestants = {YOUR_LAYERS: filled(fast, own)}
+        if divergence is None and own == known and (solved := solutions_of(fast, own.values())):
+            contestants[OF_THE_REFERENCE[YOUR_LAYERS]] = filled(solved, own)
+        found = race.in_turns(*(partial(seconds_of_token, written, *each) for each in contestants.values()))
+        return dict(zip(contestants, found, strict=True))
 
-        divergence = written.first_divergence(model, layers)
+    def attempt(own: dict[str, Exercise]) -> tuple[str, Divergence | None, dict[str, float]]:
+        if not own:
+            return text, None, {}
+        model, sampling = filled(fast, own)
+        divergence = written.first_divergence(model, own)
         try:
             divergence = divergence or written.first_other_draw(sampling())
-            return written.by(model, sampling), divergence, milliseconds(written, model, sampling)
+            return written.by(model, sampling), divergence, times(own, divergence)
         except KuiperError:
             if divergence is None:
                 raise
-            return "", divergence, None  # what differs is why the rest cannot run
+            return "", divergence, {}  # what differs is why the rest cannot run
 
-    own, (own_text, divergence, own_milliseconds), failures = without_failures(begun(selection, known), attempt)
-    ladder = {} if own_milliseconds is None else {YOUR_LAYERS: own_milliseconds}
-    ladder["kuiper, layer by layer"] = milliseconds(written, reference, sampler)
-    ladder["kuiper's engine"] = milliseconds(written, engine, sampler)
+    own, (own_text, divergence, ladder), failures = without_failures(begun(selection, known), attempt)
+    for name, model in (("kuiper, layer by layer", reference), ("kuiper's engine", engine)):
+        ladder[name] = race.in_turns(partial(seconds_of_token, written, model, sampler))[0]
     yours, others = split(selection, known, own)
     answer = own_text and prompt + own_text + _other_way(own_text, text)
     return Result(SHAKESPEARE, yours, others, failures, divergence, ladder, answer, per="token")
@@ -224,15 +231,12 @@ class Written:
         return None
 
 
-def milliseconds(written: Written, model: LanguageModel, sampling: Sampling) -> float:
-    """The time of a token behind the first: the best of the texts that fit into a second."""
-    best, ends = float("inf"), perf_counter() + race.SECONDS
-    while perf_counter() < ends or best == float("inf"):
-        generation = written.generation(model, sampling)
-        for _ in generation:
-            pass
-        best = min(best, generation.account.seconds / max(1, generation.account.tokens - 1))
-    return best * 1e3
+def seconds_of_token(written: Written, model: LanguageModel, sampling: Sampling) -> float:
+    """The time of a token behind the first, in one text."""
+    generation = written.generation(model, sampling)
+    for _ in generation:
+        pass
+    return generation.account.seconds / max(1, generation.account.tokens - 1)
 
 
 def _other_way(own: str, reference: str) -> str:

@@ -17,17 +17,19 @@ from kuiper.course.quiet import ONE_THREAD
 from kuiper.course.race import Divergence, Result
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+RATIOS = (0.1, 0.5, 0.9)
 RIGHT = Result("net", ["1.1"], [], ladder={"your layers": 4.0, "kuiper": 0.5})
 WRONG = replace(
     RIGHT, divergence=Divergence("conv", "nn.Conv2d", "3.5", 0.5), ladder={"your layers": 1.0, "kuiper": 0.5}
 )
 
 
-def shown(result: Result, *earlier: Result) -> str:
+def shown(result: Result, *earlier: Result, ratios: Sequence[float] = ()) -> str:
     console = PlainConsole(file=StringIO(), width=200)
-    show(result, [vars(each) for each in earlier], console)
+    show(result, [vars(each) for each in earlier], console, ratios)
     assert isinstance(console.file, StringIO)
     return console.file.getvalue()
 
@@ -38,6 +40,20 @@ def test_show_counts_right_runs_only() -> None:
     words = shown(WRONG, RIGHT)
     assert "your best so far" not in words
     assert "a time counts only when all outputs agree" in words
+
+
+def test_show_counts_the_points_for_speed() -> None:
+    timed = replace(RIGHT, ladder={"your layers": 4.0, "the reference's layers": 2.4, "kuiper": 0.5})
+    assert "points for speed" not in shown(timed)
+    words = "points for speed: 2 of 3 (the next at 0.9 of the reference, yours reaches 0.6"
+    assert f"{words})\n" in shown(timed, ratios=RATIOS)
+    busy = replace(timed, busy="5.0 processes wanted the 2 cores")
+    assert f"{words}; the machine was too busy to judge: 5.0 processes" in shown(busy, ratios=RATIOS)
+    partly = replace(RIGHT, reference=["1.2", "1.3"])
+    words = "points for speed: 0 of 3 (they count when all of it is yours; missing: 1.2 1.3)"
+    assert words in shown(partly, ratios=RATIOS)
+    assert "points for speed" not in shown(WRONG, ratios=RATIOS)
+    assert "points for speed" not in shown(replace(partly, yours=[]), ratios=RATIOS)
 
 
 def test_show_says_that_the_machine_was_busy() -> None:

@@ -11,7 +11,8 @@ from kuiper.course.engine_race import course_race, engine_race
 from kuiper.course.errors import CourseError
 from kuiper.course.manifest import Syllabus, read_syllabus
 from kuiper.course.progress import Progress
-from kuiper.course.race import YOUR_ENGINE, model_and_inputs, remember
+from kuiper.course.race import OF_THE_REFERENCE, YOUR_ENGINE, model_and_inputs
+from kuiper.course.race_history import remember
 from kuiper.course.selection import Selection
 from kuiper.graph import pnnx
 from tests.course.made_up import made_up, solve
@@ -88,6 +89,17 @@ def test_engine_race_takes_what_is_solved(syllabus: Syllabus, param: Path) -> No
     solved(syllabus, "1.1")
     result = run(syllabus, param)
     assert (result.yours, result.reference, result.divergence) == (["1.1"], ["1.2"], None)
+
+
+def test_engine_race_has_the_reference_beside_you_where_all_is_yours(syllabus: Syllabus, param: Path) -> None:
+    solved(syllabus, "1.1")
+    assert OF_THE_REFERENCE[YOUR_ENGINE] not in run(syllabus, param).ladder
+    solved(syllabus, "1.2")
+    result = run(syllabus, param)
+    assert result.reference == []
+    assert OF_THE_REFERENCE[YOUR_ENGINE] in result.ladder
+    solved(syllabus, "1.1", ("x * 2", "x * 3"))
+    assert OF_THE_REFERENCE[YOUR_ENGINE] not in run(syllabus, param).ladder
 
 
 def test_engine_race_shows_a_wrong_answer(syllabus: Syllabus, param: Path) -> None:

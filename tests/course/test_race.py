@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -7,13 +8,15 @@ import pytest
 
 from kuiper.course import race as race_module
 from kuiper.course.manifest import Syllabus, read_syllabus
-from kuiper.course.race import candidate, race, remember
+from kuiper.course.race import OF_THE_REFERENCE, YOUR_LAYERS, candidate, in_turns, race
+from kuiper.course.race_history import remember
 from kuiper.course.selection import Selection
 from kuiper.graph import RuntimeGraph, pnnx
 from kuiper.layers import registry
 from tests.course.made_up import made_up, solve
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 GRAPH = """7767517
@@ -81,11 +84,51 @@ def test_a_solved_layer_runs_and_agrees(syllabus: Syllabus) -> None:
     places: list[str] = []
     result = race(Selection(syllabus), "graph", load, INPUTS, places.append)
     assert (result.yours, result.reference, result.failures, result.divergence) == (["1.1"], [], [], None)
-    assert len(result.ladder) == 4
+    assert list(result.ladder) == [
+        "your layers, every index checked",
+        YOUR_LAYERS,
+        OF_THE_REFERENCE[YOUR_LAYERS],
+        "kuiper, operator by operator",
+        "kuiper",
+    ]
     assert "second -> 1.1 double" in places
     assert [entry["yours"] for entry in remember(syllabus.root, result) + remember(syllabus.root, result)] == [
         ["1.1"]
     ] * 3
+
+
+@pytest.mark.parametrize("how", ["another is the reference's", "no solutions", "wrong", "solutions race"])
+def test_the_reference_runs_beside_you_only_where_all_is_yours_and_right(syllabus: Syllabus, how: str) -> None:
+    solve(syllabus, "1.1", *([("x * 2", "x * 3")] if how == "wrong" else []))
+    selection = Selection(syllabus)
+    if how == "another is the reference's":
+        manifest = syllabus.root / "course1_made_up" / "course.toml"
+        manifest.write_text(
+            manifest.read_text().replace("points = 3", 'points = 3\nprovides = { "pnnx.Output" = "Relu" }')
+        )
+        selection = Selection(read_syllabus(syllabus.root))
+    elif how == "no solutions":
+        shutil.rmtree(syllabus.root / "course1_made_up" / "solutions")
+    elif how == "solutions race":
+        selection = Selection(syllabus, "solution")
+    result = race(selection, "graph", load, INPUTS)
+    assert YOUR_LAYERS in result.ladder
+    assert OF_THE_REFERENCE[YOUR_LAYERS] not in result.ladder
+
+
+def test_in_turns_asks_all_equally_often_and_takes_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(range(100))
+    monkeypatch.setattr(race_module.time, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(race_module, "SECONDS", 2.0)
+    asked: list[str] = []
+
+    def call(name: str, seconds: Iterator[float]) -> float:
+        asked.append(name)
+        return next(seconds)
+
+    yours, reference = iter([0.003, 0.002, 0.004, 9.0]), iter([0.005, 0.006, 0.001, 9.0])
+    assert in_turns(lambda: call("yours", yours), lambda: call("reference", reference)) == [2.0, 1.0]
+    assert asked == ["yours", "reference"] * 3
 
 
 def test_own_product_takes_the_layer_that_multiplies_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

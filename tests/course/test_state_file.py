@@ -14,7 +14,8 @@ from kuiper.course.errors import CourseError
 from kuiper.course.handout_record import RECORD, read_record
 from kuiper.course.places import state_folder
 from kuiper.course.progress import Progress
-from kuiper.course.race import Result, remember
+from kuiper.course.race import Result
+from kuiper.course.race_history import remember
 from kuiper.course.state_file import keep_text, read_state, write_state
 from tests.course.made_up import made_up, solve
 

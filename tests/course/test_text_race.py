@@ -16,7 +16,7 @@ from kuiper.course import race as race_module
 from kuiper.course.differences import TOLERANCE
 from kuiper.course.manifest import Syllabus, read_syllabus
 from kuiper.course.places import python_environment
-from kuiper.course.race import YOUR_LAYERS, Result
+from kuiper.course.race import OF_THE_REFERENCE, YOUR_LAYERS, Result
 from kuiper.course.selection import Selection
 from kuiper.course.text_race import PROMPT, TOKENS, Noted, Written, sampler, text_race
 from kuiper.course.text_race import load as shakespeare
@@ -150,6 +150,7 @@ def test_text_race_draws_the_same_tokens_with_solved_sampling(syllabus: Syllabus
     result = run(syllabus, places)
     assert (result.yours, result.reference, result.failures, result.divergence) == (["1.1", "1.2"], [], [], None)
     assert result.answer == reference.answer
+    assert list(result.ladder)[:2] == [YOUR_LAYERS, OF_THE_REFERENCE[YOUR_LAYERS]]
     assert "next token -> 1.2 fourfold" in places
 
 
