@@ -12,7 +12,7 @@ from benchmarks.peers import OURS
 from benchmarks.places import CHART, README, ROOT
 from benchmarks.tables import count, cpu_of
 from benchmarks.text_files import GREEDY
-from benchmarks.text_results import Rates, text_limits, weights_of
+from benchmarks.text_results import Rates, scales, text_limits, weights_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -161,4 +161,5 @@ def text_lines(results: TextResults) -> list[str]:
         said.append(f"{weights_of(bits)}: {agreeing}")
     if said:
         lines.append(f"Of {GREEDY} greedy tokens these are those of float32 weights. With {'; with '.join(said)}.")
+        lines.append(scales())
     return lines

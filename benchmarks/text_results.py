@@ -199,11 +199,15 @@ def table(results: TextResults, threads: int, steps: bool) -> Report:
         what = f"Tokens of a prompt of {PROMPT} read"
         footer = "*peak* is that of multiply-adds in float32, which products of bytes can pass."
     footer += (
-        " Both are measured in turns with the peers; medians. 8 bits have a scale for 32 numbers, but for a row in "
-        f"{', '.join(SCALES)}; 4 bits have one for 32 numbers. llama.cpp and onnxruntime-genai round activations to 8 "
-        "bits inside these products, and openvino may; kuiper does not."
+        f" Both are measured in turns with the peers; medians. {scales()} llama.cpp and onnxruntime-genai round "
+        "activations to 8 bits inside these products, and openvino may; kuiper does not."
     )
     return Report(f"{what} per second, {count(threads, 'thread')}", columns, rows, footer)
+
+
+def scales() -> str:
+    """How many weights share a scale."""
+    return f"8 bits have a scale for 32 numbers, but for a row in {', '.join(SCALES)}; 4 bits have one for 32 numbers."
 
 
 def quality(results: TextResults, threads: int) -> Report:

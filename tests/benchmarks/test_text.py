@@ -26,6 +26,7 @@ from benchmarks.text_results import (
     TextLimits,
     TextMeasurement,
     TextResults,
+    scales,
     table,
     text_exclusions,
     text_limits,
@@ -311,9 +312,10 @@ def test_chart_compares_with_the_fastest_other_and_leaves_out_what_has_none() ->
 
 
 def test_readme_says_how_close_quantised_answers_are() -> None:
-    [_, limit, said] = text_lines(results())
+    [_, limit, said, weights] = text_lines(results())
     assert limit == f"{text_limits(results())[0]}."
     assert said == f"Of {GREEDY} greedy tokens these are those of float32 weights. With 8 bits: kuiper {GREEDY}."
+    assert weights == scales()
 
 
 def test_impossible_threads_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
