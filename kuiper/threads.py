@@ -18,7 +18,7 @@ except ImportError:  # Windows
 _PARALLEL_FROM = 1 << 16
 
 MAX_THREADS = 1024
-"""No kernel is cut into more; the engine's pool has room for this many (``KUIPER_MOST_THREADS`` in engine/team.h)."""
+"""No kernel is cut into more; the engine's pool has no more (``KUIPER_MAX_THREADS`` in engine/thread_pool.h)."""
 
 _num_threads = 0
 """What was asked for; 0, nothing so far: as many as there are cores."""

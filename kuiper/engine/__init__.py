@@ -24,7 +24,7 @@ which algorithm, where in memory, in which pieces. A run then only computes. The
 
     run time, compiled
         runner.py          programs and layers in turn, on an arena of its own for each call; the frame, in Python
-        program.pyx        runs steps on all threads: the only place where threads are; team.pxd is their barrier
+        program.pyx        runs steps on all threads: the only place where threads are; thread_pool.pxd is their barrier
         address.pyx        where an array from outside lies, of which a program is told in every call
         step.pxd           what a step is: a function, its numbers, how many tasks
         kernels/           one algorithm per .pyx, each a Step

@@ -7,7 +7,7 @@ Source: A. Fog, "Instruction tables" (the latencies); G. Marsaglia, "Xorshift RN
 (numbers that never end at zero).
 """
 
-from kuiper.engine.team cimport seconds_now
+from kuiper.engine.thread_pool cimport seconds_now
 
 cdef enum:
     ROUNDS = 20_000

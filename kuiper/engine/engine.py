@@ -10,7 +10,7 @@ import numpy as np
 
 from kuiper.engine.cannot_plan import CannotPlanError, PlanLeftError, PlanMismatchError
 from kuiper.engine.compile import compile_graph
-from kuiper.engine.kernels.digit_product import RUNS
+from kuiper.engine.kernels.split_int8_product import RUNS
 from kuiper.engine.plan_report import plan_report
 from kuiper.engine.rest import Rests
 from kuiper.engine.runner import Runner

@@ -1,7 +1,7 @@
 """Weights of 8 and 4 bits in panels of outputs, for the two kernels that multiply with them, and back again.
 
     weight (out, in)      quantized_product.pyx    panel j: [bytes of an output][width]
-                          digit_product.pyx        panel j: [words of an output][width], without a sign
+                          split_int8_product.pyx        panel j: [words of an output][width], without a sign
 
 A word is four bytes of one output. In 4 bits it has eight numbers, of which the kernel wants the first four in the
 lower halves of its bytes. Some outputs are packed at a time: what that needs beside the panels stays in the cache.
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kuiper.engine.kernels import digit_product, quantized_product
+from kuiper.engine.kernels import quantized_product, split_int8_product
 from kuiper.engine.memory import for_weights
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _SIGNS = {8: 0x80, 4: 0x88}  # what makes numbers from 0 on of those in two's co
 
 @dataclass(frozen=True, slots=True)
 class PackedNumbers:
-    """A quantised weight in panels of ``width`` outputs; see quantized_product.pyx and digit_product.pyx."""
+    """A quantised weight in panels of ``width`` outputs; see quantized_product.pyx and split_int8_product.pyx."""
 
     weights: Array
     scales: Array
@@ -48,9 +48,9 @@ def numbers_of(packed: PackedNumbers, weight: QuantizedWeight) -> Array:
     return _rows_of(packed.weights, weight.shape[0]).view(weight.stored.dtype)
 
 
-def packed_for_digits(weight: QuantizedWeight) -> PackedNumbers:
-    """The same for digit_product.pyx: four bytes of an output side by side, without a sign; scales as bytes."""
-    data, width = weight.data.view(np.uint8), digit_product.WIDTH
+def packed_for_split_int8(weight: QuantizedWeight) -> PackedNumbers:
+    """The same for split_int8_product.pyx: four bytes of an output side by side, without a sign; scales as bytes."""
+    data, width = weight.data.view(np.uint8), split_int8_product.WIDTH
     words = -(-data.shape[1] // 4)
     packed = _panels(len(data), words, np.dtype(np.uint32), width)
     for rows, panels in _parts(len(data), data.shape[1], width):
@@ -64,8 +64,8 @@ def packed_for_digits(weight: QuantizedWeight) -> PackedNumbers:
     return PackedNumbers(packed.view(np.uint8), scales.view(np.uint8), width)
 
 
-def numbers_of_digits(packed: PackedNumbers, weight: QuantizedWeight) -> Array:
-    """The data of the weight that ``packed_for_digits`` has packed."""
+def numbers_of_split_int8(packed: PackedNumbers, weight: QuantizedWeight) -> Array:
+    """The data of the weight that ``packed_for_split_int8`` has packed."""
     rows = _rows_of(packed.weights.view(np.uint32), weight.shape[0]).view(np.uint8)
     if weight.bits == 4:
         even, odd = np.moveaxis(rows.reshape(len(rows), -1, 2, 2), 3, 0)

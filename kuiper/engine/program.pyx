@@ -11,7 +11,7 @@ tasks, and with nearly the same part of the image in each step: what it has writ
 done early takes what others have not begun. No sum is split between threads, so neither their number nor their luck changes
 a bit of a result.
 
-What is counted is tasks, not threads: a thread that comes late, or never, is not waited for (see team.pxd).
+What is counted is tasks, not threads: a thread that comes late, or never, is not waited for (see thread_pool.pxd).
 
 Source: R. Blumofe, C. Leiserson, "Scheduling Multithreaded Computations by Work Stealing", J. ACM 1999 (the idea).
 """
@@ -21,7 +21,7 @@ from libc.stdlib cimport malloc
 from libc.string cimport memcpy
 
 from kuiper.engine.step cimport Memory, Run, Step
-from kuiper.engine.team cimport (
+from kuiper.engine.thread_pool cimport (
     Job, Word, add, call, get, hired, leave, offer, open_gate, put, seconds_now, swap, take_back, wait
 )
 

@@ -8,7 +8,7 @@ import pytest
 
 import kuiper
 from kuiper.engine import engine
-from tests.engine.machines import with_digits
+from tests.engine.machines import with_split_int8
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,9 +22,9 @@ def restore_threads() -> Iterator[None]:
     kuiper.set_num_threads(before)
 
 
-@pytest.fixture(params=["by floats", "by digits"])
+@pytest.fixture(params=["by floats", "in split int8"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both ways to multiply with weights in 8 and 4 bits, whichever the engine would take here."""
-    machine = with_digits(request.param == "by digits")
+    machine = with_split_int8(request.param == "in split int8")
     monkeypatch.setattr(engine, "this_machine", lambda: machine)
     return str(request.param)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from kuiper.engine.cost import for_kernels
-from kuiper.engine.kernels.digit_product import RUNS
+from kuiper.engine.kernels.split_int8_product import RUNS
 from kuiper.machine import Machine, this_machine
 from kuiper.machine.machine import VNNI
 
@@ -42,7 +42,7 @@ def runnable(machine: Machine) -> Machine:
     return replace(machine, features=machine.features - VNNI)
 
 
-def with_digits(wanted: bool) -> Machine:
+def with_split_int8(wanted: bool) -> Machine:
     """This machine with the instruction that multiplies bytes, or without; skips the test where it cannot be run."""
     if wanted and not RUNS:
         pytest.skip("this CPU lacks the instruction of this build")

@@ -10,8 +10,8 @@ import pytest
 
 from kuiper.engine.integer_packing import fits_fours, pack_depthwise, pack_integers, without_zero_point
 from kuiper.engine.kernels.convolution import LANES
-from kuiper.engine.kernels.digit_product import RUNS
 from kuiper.engine.kernels.integer_convolution import FORMS, ROWS, WIDTH, IntegerConvolution
+from kuiper.engine.kernels.split_int8_product import RUNS
 from kuiper.engine.lowering.activation import NO_ACTIVATION
 from kuiper.layers.kernels.activations import CODES
 from kuiper.layers.window import Window

@@ -18,7 +18,7 @@ from kuiper.layers import registry
 from kuiper.models.quantization import quantize_graph
 from kuiper.models.text.graph_writer import GraphWriter
 from kuiper.models.text.random_decoder import random_decoder
-from tests.engine.machines import with_digits
+from tests.engine.machines import with_split_int8
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,8 +76,8 @@ def test_products_are_those_of_the_layer(way: str, bits: int, group: int | None,
     model = built(graph, True)
     np.testing.assert_allclose(np.asarray(model(x)), expected, atol=1e-5 * np.abs(expected).max())
     table = algorithms(model, x)
-    assert f"product with {named(bits, group)}{', by digits' if way == 'by digits' else ' '}" in table
-    assert ("by digits" in table) == (way == "by digits")
+    assert f"product with {named(bits, group)}{', in split int8' if way == 'in split int8' else ' '}" in table
+    assert ("in split int8" in table) == (way == "in split int8")
 
 
 @FORMS
@@ -132,17 +132,17 @@ def test_a_row_longer_than_sums_of_whole_numbers_can_be_is_multiplied_by_floats(
     model = built(graph, True)
     expected = np.asarray(built(graph, False)(x))
     np.testing.assert_allclose(np.asarray(model(x)), expected, atol=1e-5 * np.abs(expected).max())
-    assert "by digits" not in algorithms(model, x)
+    assert "in split int8" not in algorithms(model, x)
 
 
-def test_products_of_the_same_rows_share_their_digits() -> None:
+def test_products_of_the_same_rows_share_their_slices() -> None:
     graph = random_decoder(seed=2, hidden_size=64, intermediate_size=96, head_dim=16, num_hidden_layers=1)
     quantize_graph(graph, 8)
     model = RuntimeGraph(graph)
-    model.build(registry, True, None, partial(Engine, machine=with_digits(True)))
+    model.build(registry, True, None, partial(Engine, machine=with_split_int8(True)))
     algorithm_of_steps = [row[2] for row in model.plan(np.array([[1, 2, 3]]), runs=1).rows]
     assert (
-        algorithm_of_steps.count("digits") == 5
+        algorithm_of_steps.count("split into int8") == 5
     )  # of q, k and v; of what attention gives; gate and up; down; the head
 
 

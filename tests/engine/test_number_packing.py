@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kuiper.engine.kernels.quantized_product import WIDTH
-from kuiper.engine.number_packing import numbers_of, numbers_of_digits, packed_for_digits, packed_numbers
+from kuiper.engine.number_packing import numbers_of, numbers_of_split_int8, packed_for_split_int8, packed_numbers
 from kuiper.graph.quantized_weight import QuantizedWeight, quantize
 
 
@@ -24,7 +24,9 @@ SIZES = [
 
 
 @pytest.mark.parametrize(("outputs", "bits", "group", "depth"), SIZES)
-@pytest.mark.parametrize(("pack", "unpack"), [(packed_numbers, numbers_of), (packed_for_digits, numbers_of_digits)])
+@pytest.mark.parametrize(
+    ("pack", "unpack"), [(packed_numbers, numbers_of), (packed_for_split_int8, numbers_of_split_int8)]
+)
 def test_packed_numbers_come_back(
     outputs: int, bits: int, group: int | None, depth: int, pack: object, unpack: object
 ) -> None:
@@ -36,10 +38,10 @@ def test_packed_numbers_come_back(
     np.testing.assert_array_equal(after, before.data)
 
 
-def test_packed_for_digits_puts_the_first_four_numbers_of_a_word_into_lower_halves() -> None:
+def test_packed_for_split_int8_puts_the_first_four_numbers_of_a_word_into_lower_halves() -> None:
     numbers = np.arange(32) % 16 - 8
     pairs = numbers.astype(np.int8).view(np.uint8).reshape(1, 16, 2)
     row = QuantizedWeight(4, (1, 32), pairs[..., 0] & 15 | pairs[..., 1] << 4, np.ones((1, 1), np.float16))
-    first = packed_for_digits(row).weights[0, 0, :4]
+    first = packed_for_split_int8(row).weights[0, 0, :4]
     assert [int(byte) & 15 for byte in first] == [0, 1, 2, 3]  # numbers from -8 on, without a sign
     assert [int(byte) >> 4 for byte in first] == [4, 5, 6, 7]

@@ -9,8 +9,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import kuiper
-from kuiper.engine.kernels.digit_product import RUNS
 from kuiper.engine.kernels.quantized_lstm import MAX_SEQUENCES, QuantizedLstm
+from kuiper.engine.kernels.split_int8_product import RUNS
 from kuiper.engine.lowering.quantized_lstm import Columns, packed_recurrent
 from kuiper.graph.pnnx.ir import DataType, ParameterType
 from kuiper.graph.runtime_attribute import RuntimeAttribute

@@ -11,7 +11,7 @@ import pytest
 
 import kuiper
 from kuiper.engine.engine import Engine
-from kuiper.engine.kernels.digit_product import RUNS
+from kuiper.engine.kernels.split_int8_product import RUNS
 from kuiper.errors import ParameterError
 from kuiper.graph import RuntimeGraph
 from kuiper.layers import registry

@@ -7,7 +7,7 @@ A language model that writes text reads each of its weights once for every token
 sets its pace, and a weight of a quarter or an eighth of the bytes comes four or eight times as fast.
 
 The weights are cut into panels of QUANTIZED_WIDTH outputs (quantized_tile.pxd); a task is some panels, for all rows. Where
-the CPU multiplies bytes, digit_product.pyx takes the place of the first step.
+the CPU multiplies bytes, split_int8_product.pyx takes the place of the first step.
 """
 
 from libc.string cimport memcpy

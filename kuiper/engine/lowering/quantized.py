@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kuiper.engine.kernels.digit_product import DigitProduct, DigitRows, TakeApart, words_of_row
 from kuiper.engine.kernels.quantized_product import QuantizedProduct, QuantizedRows
+from kuiper.engine.kernels.split_int8_product import SplitInt8, SplitInt8Product, SplitInt8Rows, words_of_row
 from kuiper.engine.lowering.activation import activation_numbers
 from kuiper.engine.lowering.tables import lies_in_panels
 from kuiper.engine.number_packing import (
     PackedNumbers,
     numbers_of,
-    numbers_of_digits,
-    packed_for_digits,
+    numbers_of_split_int8,
+    packed_for_split_int8,
     packed_numbers,
 )
 from kuiper.engine.transfers import dense
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kuiper.layers.layer import Array
     from kuiper.machine import Machine
 
-_MAX_INPUTS = 1 << 16  # that share a scale, by digits: what sums of 32 bits hold
+_MAX_INPUTS = 1 << 16  # that share a scale, in split int8: what sums of 32 bits hold
 
 
 def quantized_table(builder: Builder, position: int) -> QuantizedWeight | None:
@@ -53,15 +53,15 @@ def _form_of(weight: QuantizedWeight) -> str:
     return f"{weight.bits} bits{' in groups' if weight.bits == 8 and weight.in_groups else ''}"
 
 
-def _by_digits(machine: Machine, weight: QuantizedWeight) -> bool:
+def _in_split_int8(machine: Machine, weight: QuantizedWeight) -> bool:
     """Whether products are made in integers, which are not quite those of floats."""
     return machine.vnni and weight.group <= _MAX_INPUTS
 
 
 def _panels_of(builder: Builder, weight: QuantizedWeight) -> PackedNumbers:
     """The weight in panels. They have all of its numbers: the graph drops its own, unless others read them."""
-    by_digits = _by_digits(builder.choices, weight)
-    pack, numbers = (packed_for_digits, numbers_of_digits) if by_digits else (packed_numbers, numbers_of)
+    in_split_int8 = _in_split_int8(builder.choices, weight)
+    pack, numbers = (packed_for_split_int8, numbers_of_split_int8) if in_split_int8 else (packed_numbers, numbers_of)
 
     def make() -> PackedNumbers:
         packed = pack(weight)
@@ -69,7 +69,7 @@ def _panels_of(builder: Builder, weight: QuantizedWeight) -> PackedNumbers:
             weight.stored.transfer(lambda: numbers(packed, weight))
         return packed
 
-    found: PackedNumbers = builder.pack("digits" if by_digits else "numbers", make, owner=weight)
+    found: PackedNumbers = builder.pack("split into int8" if in_split_int8 else "numbers", make, owner=weight)
     return found
 
 
@@ -97,7 +97,7 @@ def lower_quantized_linear(
     biases = np.zeros((panels, packed.width), np.float32)
     if bias is not None:
         biases.reshape(-1)[:outputs] = bias
-    digits = _digits_of(builder, x, x_rows, groups) if _by_digits(builder.choices, weight) else None
+    slices = _split_of(builder, x, x_rows, groups) if _in_split_int8(builder.choices, weight) else None
     rows = x_rows.shape[3]
 
     def make() -> Step:
@@ -107,16 +107,16 @@ def lower_quantized_linear(
             "has_residual": added is not None, "rows": rows, "outputs": outputs, "bits": weight.bits,
             "groups": groups, "depth": depth // groups, **activation_numbers(layer),
         }  # fmt: skip
-        if digits is None:
+        if slices is None:
             return QuantizedProduct(numbers, packed.weights, packed.scales, biases)
-        place = digits.byte_offset // 4, digits.shape[1]
-        return DigitProduct(numbers, place, packed.weights, packed.scales, biases, weight.in_groups)
+        place = slices.byte_offset // 4, slices.shape[1]
+        return SplitInt8Product(numbers, place, packed.weights, packed.scales, biases, weight.in_groups)
 
     products = rows * outputs * depth
     builder.emit(
-        f"product with {_form_of(weight)}{'' if digits is None else ', by digits'}",
+        f"product with {_form_of(weight)}{'' if slices is None else ', in split int8'}",
         make,
-        reads=[value for value in (x_rows, digits, added) if value is not None],
+        reads=[value for value in (x_rows, slices, added) if value is not None],
         writes=[out],
         flops=2 * products,
         more_bytes=packed.weights.nbytes + packed.scales.nbytes,
@@ -125,24 +125,24 @@ def lower_quantized_linear(
     return [out]
 
 
-def _digits_of(builder: Builder, x: Value, rows: Value, groups: int) -> Value:
-    """The digits of these rows, (rows, words) of int32, which all products share that read ``x``."""
+def _split_of(builder: Builder, x: Value, rows: Value, groups: int) -> Value:
+    """The slices of these rows, (rows, words) of int32, which all products share that read ``x``."""
 
-    def take_apart() -> Value:
+    def split() -> Value:
         depth, count = rows.shape[1], rows.shape[3]
         fours = -(-depth // groups // 4)
-        digits = builder.typed((count, words_of_row(groups, fours)), np.dtype(np.int32))
+        slices = builder.typed((count, words_of_row(groups, fours)), np.dtype(np.int32))
 
         def make() -> Step:
-            return TakeApart({
-                "x": rows.offset, "x_row": rows.strides[3], "out": digits.byte_offset // 4, "out_row": digits.shape[1],
+            return SplitInt8({
+                "x": rows.offset, "x_row": rows.strides[3], "out": slices.byte_offset // 4, "out_row": slices.shape[1],
                 "rows": count, "depth": depth, "groups": groups, "fours": fours,
             })  # fmt: skip
 
-        builder.emit("digits", make, reads=[rows], writes=[digits])
-        return digits
+        builder.emit("split into int8", make, reads=[rows], writes=[slices])
+        return slices
 
-    return builder.in_form(x, ("digits", groups), take_apart)
+    return builder.in_form(x, ("split into int8", groups), split)
 
 
 def _rows(builder: Builder, x: Value) -> Value:
@@ -160,8 +160,8 @@ def lower_quantized_embedding(
         return None
     size, numbers = weight.shape
     packed = _panels_of(builder, weight) if in_panels else _in_rows(builder, weight)
-    by_digits = in_panels and _by_digits(builder.choices, weight)
-    arrays = () if by_digits else (packed.weights, packed.scales)
+    in_split_int8 = in_panels and _in_split_int8(builder.choices, weight)
+    arrays = () if in_split_int8 else (packed.weights, packed.scales)
     externals = [builder.external(builder.host_value(array, constant=True)) for array in arrays]
     out = builder.rows((*index.shape, numbers), fixed=True)
     out_rows, fault = as_pixels(out), builder.fault_flag()
@@ -173,8 +173,8 @@ def lower_quantized_embedding(
             "count": index.view.size, "size": size, "numbers": numbers, "bits": weight.bits, "group": weight.group,
             "fault": fault.offset,
         }  # fmt: skip
-        if by_digits:
-            return DigitRows(fields, packed.weights, packed.scales, weight.in_groups)
+        if in_split_int8:
+            return SplitInt8Rows(fields, packed.weights, packed.scales, weight.in_groups)
         (table, _), (scales, _) = externals
         return QuantizedRows({**fields, "width": packed.width, "table": table, "scales": scales})
 

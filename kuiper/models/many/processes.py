@@ -55,14 +55,14 @@ def over_processes(predict: Predict, paths: Iterable[str], processes: int, threa
     """
     if processes < 1:
         raise ParameterError("over_processes", "processes >= 1", processes)
-    team = _Team(predict, paths, threads)
+    pool = _Pool(predict, paths, threads)
     try:
-        yield from team.records(processes)
+        yield from pool.records(processes)
     finally:
-        team.stop()
+        pool.stop()
 
 
-class _Team:
+class _Pool:
     """The workers, the pictures that none of them has in hand, and how often a picture has killed."""
 
     def __init__(self, predict: Predict, paths: Iterable[str], threads: int) -> None:

@@ -1,16 +1,16 @@
-/* See digit_tile.pxd, which explains it. */
-#ifndef KUIPER_ENGINE_DIGIT_TILE_H
-#define KUIPER_ENGINE_DIGIT_TILE_H
+/* See split_int8_tile.pxd, which explains it. */
+#ifndef KUIPER_ENGINE_SPLIT_INT8_TILE_H
+#define KUIPER_ENGINE_SPLIT_INT8_TILE_H
 
 #include "kuiper/engine/tile.h"
 
 #include <string.h>
 enum {
-    DIGIT_VECTORS = REGISTERS == 32 ? 4 : 2,
-    DIGIT_WIDTH = DIGIT_VECTORS * LANES,
-    DIGIT_ROWS = 2,
-    DIGITS = 3,
-    DIGIT_HEAD = 2
+    SPLIT_VECTORS = REGISTERS == 32 ? 4 : 2,
+    SPLIT_WIDTH = SPLIT_VECTORS * LANES,
+    SPLIT_ROWS = 2,
+    SLICES = 3,
+    SPLIT_HEAD = 2
 };
 
 typedef struct {
@@ -19,7 +19,7 @@ typedef struct {
     const void *scales; /* [groups][WIDTH]: float32 of whole rows, float16 of groups */
     const float *bias;  /* [WIDTH] */
     int in_groups;
-} kuiper_digit_work;
+} kuiper_split_int8_work;
 
 /* float16: exponent and fraction where float32 has them, times what its exponents are larger by. */
 static float kuiper_of_half(unsigned short half) {
@@ -106,22 +106,22 @@ static kuiper_vec KUIPER_HALF_FLOATS(const unsigned short *p) {
 }
 #endif
 
-/* One weight without its scale, and one scale: for rows without digits. */
-static float kuiper_number_at(const kuiper_digit_work *work, int bits, Py_ssize_t k, Py_ssize_t column) {
+/* One weight without its scale, and one scale: for rows that cannot be split. */
+static float kuiper_number_at(const kuiper_split_int8_work *work, int bits, Py_ssize_t k, Py_ssize_t column) {
     const Py_ssize_t of_word = bits == 8 ? 4 : 8;
-    const unsigned char byte = work->weights[(k / of_word * DIGIT_WIDTH + column) * 4 + k % 4];
+    const unsigned char byte = work->weights[(k / of_word * SPLIT_WIDTH + column) * 4 + k % 4];
     return bits == 8 ? (float)(byte - 128) : (float)((k % 8 < 4 ? byte & 15 : byte >> 4) - 8);
 }
-static float kuiper_scale_at(const kuiper_digit_work *work, Py_ssize_t group, Py_ssize_t column) {
-    const Py_ssize_t at = group * DIGIT_WIDTH + column;
+static float kuiper_scale_at(const kuiper_split_int8_work *work, Py_ssize_t group, Py_ssize_t column) {
+    const Py_ssize_t at = group * SPLIT_WIDTH + column;
     if (!work->in_groups) return ((const float *)work->scales)[at];
     return kuiper_of_half(((const unsigned short *)work->scales)[at]);
 }
 
-/* A row as digits; see above. Plain loops, which the compiler turns into vectors. */
-static void kuiper_take_apart(const float *x, Py_ssize_t depth, Py_ssize_t groups, Py_ssize_t fours, int *out) {
+/* A row split into slices; see above. Plain loops, which the compiler turns into vectors. */
+static void kuiper_split(const float *x, Py_ssize_t depth, Py_ssize_t groups, Py_ssize_t fours, int *out) {
     const Py_ssize_t padded = 4 * groups * fours;
-    signed char *digits = (signed char *)(out + DIGIT_HEAD + DIGITS * groups);
+    signed char *slices = (signed char *)(out + SPLIT_HEAD + SLICES * groups);
     int largest = 0; /* as bits: they have the order of the numbers, with infinity and NaN at the end */
     for (Py_ssize_t k = 0; k < depth; k++) {
         int bits;
@@ -141,18 +141,18 @@ static void kuiper_take_apart(const float *x, Py_ssize_t depth, Py_ssize_t group
         int bits;
         memcpy(&bits, &whole, 4);
         bits -= 0x4b400000;
-        digits[k] = (signed char)bits;
+        slices[k] = (signed char)bits;
         bits = (bits - (signed char)bits) >> 8;
-        digits[padded + k] = (signed char)bits;
-        digits[2 * padded + k] = (signed char)((bits - (signed char)bits) >> 8);
+        slices[padded + k] = (signed char)bits;
+        slices[2 * padded + k] = (signed char)((bits - (signed char)bits) >> 8);
     }
-    for (Py_ssize_t k = depth; k < padded; k++) digits[k] = digits[padded + k] = digits[2 * padded + k] = 0;
-    for (int d = 0; d < DIGITS; d++)
+    for (Py_ssize_t k = depth; k < padded; k++) slices[k] = slices[padded + k] = slices[2 * padded + k] = 0;
+    for (int d = 0; d < SLICES; d++)
         for (Py_ssize_t group = 0; group < groups; group++) {
-            const signed char *digit = digits + d * padded + 4 * fours * group;
+            const signed char *slice = slices + d * padded + 4 * fours * group;
             int sum = 0;
-            for (Py_ssize_t k = 0; k < 4 * fours; k++) sum += digit[k];
-            out[DIGIT_HEAD + DIGITS * group + d] = sum;
+            for (Py_ssize_t k = 0; k < 4 * fours; k++) sum += slice[k];
+            out[SPLIT_HEAD + SLICES * group + d] = sum;
         }
 }
 
@@ -162,51 +162,52 @@ static void kuiper_take_apart(const float *x, Py_ssize_t depth, Py_ssize_t group
    of 4 KiB: two pages ahead a thread reads 30 GB/s, one KiB ahead 23 (Zen 4). */
 enum { BYTES_AHEAD = 512, HALVES_AHEAD = 8192, SCALES_AHEAD = 8 };
 
-/* What three sums of products with digits come to. That of 32 products of 23 and 4 bits has 31. */
+/* What three sums of products with slices come to. That of 32 products of 23 and 4 bits has 31. */
 KUIPER_WITH_DOTS KUIPER_INLINE kuiper_vec kuiper_joined(const int bits, kuiper_bytes s0, kuiper_bytes s1, kuiper_bytes s2) {
     if (bits == 4) return KUIPER_FLOATS(KUIPER_JOINED(s0, s1, s2));
     const kuiper_vec base = kuiper_splat(256);
     return kuiper_fma(kuiper_fma(KUIPER_FLOATS(s2), base, KUIPER_FLOATS(s1)), base, KUIPER_FLOATS(s0));
 }
 
-KUIPER_WITH_DOTS KUIPER_INLINE void kuiper_digits_of(const int rows, const int bits, const int in_groups,
-                                                     const kuiper_digit_work *work, const int *const *x, float *const *out) {
+KUIPER_WITH_DOTS KUIPER_INLINE void kuiper_split_int8_of(const int rows, const int bits, const int in_groups,
+                                                         const kuiper_split_int8_work *work, const int *const *x,
+                                                         float *const *out) {
     const Py_ssize_t plane = work->groups * work->fours;
     const unsigned char *q = work->weights;
-    const int *digit[DIGIT_ROWS];
-    for (int v = 0; v < DIGIT_VECTORS; v++) { /* what is read at the end, and would be waited for */
+    const int *slice[SPLIT_ROWS];
+    for (int v = 0; v < SPLIT_VECTORS; v++) { /* what is read at the end, and would be waited for */
         KUIPER_PREFETCH(work->bias + v * LANES);
         if (!in_groups) KUIPER_PREFETCH((const float *)work->scales + v * LANES);
     }
     for (int i = 0; i < rows; i++) {
-        digit[i] = x[i] + DIGIT_HEAD + DIGITS * work->groups;
-        for (int v = 0; in_groups && v < DIGIT_VECTORS; v++) kuiper_store(out[i] + v * LANES, kuiper_splat(0));
+        slice[i] = x[i] + SPLIT_HEAD + SLICES * work->groups;
+        for (int v = 0; in_groups && v < SPLIT_VECTORS; v++) kuiper_store(out[i] + v * LANES, kuiper_splat(0));
     }
     for (Py_ssize_t group = 0; group < work->groups; group++) {
         const Py_ssize_t first = group * work->fours, end = first + work->fours;
-        for (int v = 0; in_groups && v < DIGIT_VECTORS; v += 2) /* two vectors are a cache line, or less */
-            KUIPER_PREFETCH((const short *)work->scales + (group + SCALES_AHEAD) * DIGIT_WIDTH + v * LANES);
-        kuiper_bytes s[DIGIT_ROWS][DIGITS][DIGIT_VECTORS];
+        for (int v = 0; in_groups && v < SPLIT_VECTORS; v += 2) /* two vectors are a cache line, or less */
+            KUIPER_PREFETCH((const short *)work->scales + (group + SCALES_AHEAD) * SPLIT_WIDTH + v * LANES);
+        kuiper_bytes s[SPLIT_ROWS][SLICES][SPLIT_VECTORS];
         KUIPER_EACH (i, rows)
-            KUIPER_EACH (d, DIGITS)
-                KUIPER_EACH (v, DIGIT_VECTORS)
-                    s[i][d][v] = KUIPER_WORDS(x[i][DIGIT_HEAD + DIGITS * group + d] * (bits == 8 ? -128 : -8));
-        for (Py_ssize_t c = first; c < end; c += bits == 8 ? 1 : 2, q += 4 * DIGIT_WIDTH) {
+            KUIPER_EACH (d, SLICES)
+                KUIPER_EACH (v, SPLIT_VECTORS)
+                    s[i][d][v] = KUIPER_WORDS(x[i][SPLIT_HEAD + SLICES * group + d] * (bits == 8 ? -128 : -8));
+        for (Py_ssize_t c = first; c < end; c += bits == 8 ? 1 : 2, q += 4 * SPLIT_WIDTH) {
             KUIPER_EACH (half, 8 / bits) {
-                kuiper_bytes w[DIGIT_VECTORS];
-                KUIPER_EACH (v, DIGIT_VECTORS) {
+                kuiper_bytes w[SPLIT_VECTORS];
+                KUIPER_EACH (v, SPLIT_VECTORS) {
                     if (half == 0) KUIPER_PREFETCH(q + (bits == 8 ? BYTES_AHEAD : HALVES_AHEAD) + 4 * v * LANES);
                     w[v] = KUIPER_BYTES(q + 4 * v * LANES);
                     if (bits == 4) w[v] = half ? KUIPER_UPPER(w[v]) : KUIPER_LOWER(w[v]);
                 }
                 KUIPER_EACH (i, rows)
-                    KUIPER_EACH (d, DIGITS) {
-                        KUIPER_EACH (v, DIGIT_VECTORS) KUIPER_DOTS(s[i][d][v], w[v], digit[i][d * plane + c + half]);
+                    KUIPER_EACH (d, SLICES) {
+                        KUIPER_EACH (v, SPLIT_VECTORS) KUIPER_DOTS(s[i][d][v], w[v], slice[i][d * plane + c + half]);
                     }
             }
         }
-        KUIPER_EACH (v, DIGIT_VECTORS) {
-            const Py_ssize_t at = group * DIGIT_WIDTH + v * LANES;
+        KUIPER_EACH (v, SPLIT_VECTORS) {
+            const Py_ssize_t at = group * SPLIT_WIDTH + v * LANES;
             const kuiper_vec scale = in_groups ? KUIPER_HALF_FLOATS((const unsigned short *)work->scales + at)
                                                : kuiper_load((const float *)work->scales + at);
             KUIPER_EACH (i, rows) {
@@ -219,23 +220,23 @@ KUIPER_WITH_DOTS KUIPER_INLINE void kuiper_digits_of(const int rows, const int b
     for (int i = 0; i < rows; i++) {
         float unit;
         memcpy(&unit, x[i], 4);
-        for (int v = 0; v < DIGIT_VECTORS; v++) {
+        for (int v = 0; v < SPLIT_VECTORS; v++) {
             const kuiper_vec sum = kuiper_load(out[i] + v * LANES), bias = kuiper_load(work->bias + v * LANES);
             kuiper_store(out[i] + v * LANES, kuiper_fma(sum, kuiper_splat(unit), bias));
         }
     }
 }
 
-#define KUIPER_DIGITS(NAME, B, IN_GROUPS)                                                                                      \
-    KUIPER_WITH_DOTS KUIPER_TILE void kuiper_digits_##NAME(int rows, const kuiper_digit_work *work, const int *const *x,       \
-                                                           float *const *out) {                                                \
+#define KUIPER_SPLIT_INT8(NAME, B, IN_GROUPS)                                                                                  \
+    KUIPER_WITH_DOTS KUIPER_TILE void kuiper_split_int8_##NAME(int rows, const kuiper_split_int8_work *work,                   \
+                                                               const int *const *x, float *const *out) {                       \
         if (rows == 1)                                                                                                         \
-            kuiper_digits_of(1, B, IN_GROUPS, work, x, out);                                                                   \
+            kuiper_split_int8_of(1, B, IN_GROUPS, work, x, out);                                                               \
         else                                                                                                                   \
-            kuiper_digits_of(2, B, IN_GROUPS, work, x, out);                                                                   \
+            kuiper_split_int8_of(2, B, IN_GROUPS, work, x, out);                                                               \
     }
-KUIPER_DIGITS(8, 8, 0)
-KUIPER_DIGITS(8_in_groups, 8, 1)
-KUIPER_DIGITS(4, 4, 1)
+KUIPER_SPLIT_INT8(8, 8, 0)
+KUIPER_SPLIT_INT8(8_in_groups, 8, 1)
+KUIPER_SPLIT_INT8(4, 4, 1)
 
 #endif

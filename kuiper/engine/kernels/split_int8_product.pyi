@@ -8,21 +8,21 @@ RUNS: bool
 
 def words_of_row(groups: int, fours: int) -> int: ...
 
-class TakeApart(Step):
+class SplitInt8(Step):
     def __init__(self, numbers: dict[str, int]) -> None: ...
 
-class DigitProduct(Step):
+class SplitInt8Product(Step):
     def __init__(
         self,
         numbers: dict[str, float],
-        digits: tuple[int, int],
+        slices: tuple[int, int],
         weights: npt.NDArray[np.uint8],
         scales: npt.NDArray[np.uint8],
         bias: npt.NDArray[np.float32],
         in_groups: bool,
     ) -> None: ...
 
-class DigitRows(Step):
+class SplitInt8Rows(Step):
     def __init__(
         self, numbers: dict[str, int], weights: npt.NDArray[np.uint8], scales: npt.NDArray[np.uint8], in_groups: bool
     ) -> None: ...

@@ -1,11 +1,11 @@
-/* See team.pxd, which explains it. */
-#ifndef KUIPER_ENGINE_TEAM_H
-#define KUIPER_ENGINE_TEAM_H
+/* See thread_pool.pxd, which explains it. */
+#ifndef KUIPER_ENGINE_THREAD_POOL_H
+#define KUIPER_ENGINE_THREAD_POOL_H
 
 #include <stdint.h>
 #include <stdlib.h>
 
-enum { KUIPER_MOST_THREADS = 1024 }; /* kuiper/threads.py accepts no more */
+enum { KUIPER_MAX_THREADS = 1024 }; /* kuiper/threads.py accepts no more */
 
 #if defined(_WIN32)
 #ifndef WIN32_LEAN_AND_MEAN
@@ -151,7 +151,7 @@ typedef struct {
     char line_of_its_own[64];
 } kuiper_worker;
 
-static kuiper_worker kuiper_workers[KUIPER_MOST_THREADS];
+static kuiper_worker kuiper_workers[KUIPER_MAX_THREADS];
 static kuiper_word kuiper_hired;
 static kuiper_lock kuiper_hiring = KUIPER_LOCK_FREE;
 
@@ -240,7 +240,7 @@ static int kuiper_hire(long long index) {
 /* Offer the job to as many as ``helpers`` free workers, of no more than ``most`` in the process; how many got the offer. */
 static int kuiper_offer(kuiper_job *job, int helpers, int most) {
     int offered = 0;
-    if (most > KUIPER_MOST_THREADS) most = KUIPER_MOST_THREADS;
+    if (most > KUIPER_MAX_THREADS) most = KUIPER_MAX_THREADS;
     for (long long i = 0; i < most && offered < helpers; i++) {
         kuiper_worker *worker = &kuiper_workers[i];
         if (i >= kuiper_get(&kuiper_hired) && !kuiper_hire(i)) break;

@@ -16,7 +16,7 @@ puts down a word and then looks whether anybody sleeps cannot miss one who goes 
 After a fork the child has the thread that forked and no other: it forgets the workers and hires its own.
 """
 
-cdef extern from "kuiper/engine/team.h":
+cdef extern from "kuiper/engine/thread_pool.h":
     ctypedef long long Word "kuiper_word"  # once a second thread knows it, only by these four:
     long long get "kuiper_get"(Word* word) noexcept nogil
     void put "kuiper_set"(Word* word, long long to) noexcept nogil

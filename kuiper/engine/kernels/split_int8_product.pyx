@@ -1,18 +1,18 @@
 """Products with weights in 8 or 4 bits, in integers: for CPUs that multiply bytes and add them up in one instruction.
 
-    TakeApart       rows of numbers -> their digits (digit_tile.pxd says what these are)
-    DigitProduct    out[i, o] = activation(sum over k of x[i, k] * q[o, k] * scale[o, k / group] + bias[o] + residual[i, o])
-    DigitRows       out[i, k] = q[index[i], k] * scale[index[i], k / group]       an embedding, from the same panels
+    SplitInt8       rows of numbers -> their slices (split_int8_tile.pxd says what these are)
+    SplitInt8Product    out[i, o] = activation(sum over k of x[i, k] * q[o, k] * scale[o, k / group] + bias[o] + residual[i, o])
+    SplitInt8Rows       out[i, k] = q[index[i], k] * scale[index[i], k / group]       an embedding, from the same panels
 
-Products that read the same rows share their digits. The weights are cut into panels of WIDTH outputs; a task is some
-panels, for all rows. A row that has no digits, because there is NaN or infinity in it, is multiplied number by number.
+Products that read the same rows share their slices. The weights are cut into panels of WIDTH outputs; a task is some
+panels, for all rows. A row that has no slices, because there is NaN or infinity in it, is multiplied number by number.
 """
 
 from libc.string cimport memcpy
 
-from kuiper.engine.digit_tile cimport (
-    DIGIT_HEAD, DIGIT_ROWS, DIGIT_WIDTH, DIGITS, DigitWork, digits_4, digits_8, digits_8_in_groups, number_at,
-    scale_at, take_apart,
+from kuiper.engine.split_int8_tile cimport (
+    SPLIT_HEAD, SPLIT_ROWS, SPLIT_WIDTH, SLICES, SplitInt8Work, split_int8_4, split_int8_8, split_int8_8_in_groups, number_at,
+    scale_at, split,
 )
 from kuiper.engine.quantized_output cimport Product, finish
 from kuiper.engine.step cimport Memory, Step
@@ -20,7 +20,7 @@ from kuiper.engine.step cimport Memory, Step
 from kuiper.machine.build import VNNI
 from kuiper.machine.levels import cpu_features
 
-WIDTH = DIGIT_WIDTH  # outputs of a panel
+WIDTH = SPLIT_WIDTH  # outputs of a panel
 RUNS = not VNNI or VNNI in (cpu_features() or ())  # without the instruction in the build: plain loops, which run anywhere
 
 cdef enum:
@@ -32,8 +32,8 @@ cdef struct Taking:
 
 cdef struct Multiplying:
     Product product
-    Py_ssize_t digits, digit_row  # where the rows' digits lie, in floats
-    DigitWork tile  # of the first panel
+    Py_ssize_t slices, slice_row  # where the rows' slices lie, in floats
+    SplitInt8Work tile  # of the first panel
     Py_ssize_t panels, panel_bytes, scale_bytes, tasks
 
 cdef struct Picking:
@@ -44,16 +44,16 @@ cdef struct Picking:
 
 cdef struct Rows:
     Picking picking
-    DigitWork tile  # of the first panel
+    SplitInt8Work tile  # of the first panel
     Py_ssize_t panel_bytes, scale_bytes
 
 
 def words_of_row(Py_ssize_t groups, Py_ssize_t fours) -> int:
-    """How many words of 4 bytes the digits of a row of ``groups`` times ``fours`` times four inputs are."""
-    return DIGIT_HEAD + DIGITS * groups * (1 + fours)
+    """How many words of 4 bytes the slices of a row of ``groups`` times ``fours`` times four inputs are."""
+    return SPLIT_HEAD + SLICES * groups * (1 + fours)
 
 
-cdef class TakeApart(Step):
+cdef class SplitInt8(Step):
     """See the head of this file. ``numbers`` names the fields of Taking.
 
     Parameters
@@ -70,20 +70,20 @@ cdef class TakeApart(Step):
 
 
 cdef void take_row(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
-    """The digits of one row."""
+    """The slices of one row."""
     cdef const Taking* w = <const Taking*> numbers
-    take_apart(
+    split(
         memory.arena + w.x + task * w.x_row, w.depth, w.groups, w.fours, <int*> (memory.arena + w.out + task * w.out_row)
     )
 
 
-cdef class DigitProduct(Step):
+cdef class SplitInt8Product(Step):
     """See the head of this file.
 
     Parameters
     ----------
     numbers : dict of numbers, the fields of Product
-    digits : where the rows' digits begin, in floats, and their stride
+    slices : where the rows' slices begin, in floats, and their stride
     weights : uint8 (panels, groups * fours, 4 * WIDTH), in 4 bits half as many in the middle
     scales : float32 of whole rows, float16 of groups, as bytes (panels, groups, WIDTH * size)
     bias : (panels, WIDTH)
@@ -93,12 +93,12 @@ cdef class DigitProduct(Step):
     cdef Multiplying work
 
     def __init__(
-        self, dict numbers, digits, const unsigned char[:, :, ::1] weights, const unsigned char[:, :, ::1] scales,
+        self, dict numbers, slices, const unsigned char[:, :, ::1] weights, const unsigned char[:, :, ::1] scales,
         const float[:, ::1] bias, bint in_groups,
     ):
         cdef Multiplying* w = &self.work
         w.product = numbers
-        w.digits, w.digit_row = digits
+        w.slices, w.slice_row = slices
         w.tile.groups, w.tile.fours = w.product.groups, (w.product.depth + 3) // 4
         w.tile.weights, w.tile.scales, w.tile.bias = &weights[0, 0, 0], &scales[0, 0, 0], &bias[0, 0]
         w.tile.in_groups = in_groups
@@ -107,7 +107,7 @@ cdef class DigitProduct(Step):
         w.tasks = self.tasks = max(1, min(w.panels, w.panels * w.panel_bytes // GRAIN))
         self.keeps = (weights, scales, bias)
         self.numbers, self.run = w, multiply
-        self.scratch_floats = DIGIT_ROWS * DIGIT_WIDTH
+        self.scratch_floats = SPLIT_ROWS * SPLIT_WIDTH
 
 
 cdef void multiply(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
@@ -121,50 +121,50 @@ cdef void multiply(const void* numbers, Py_ssize_t task, const Memory* memory) n
 cdef inline void multiply_panel(const Multiplying* w, Py_ssize_t panel, const Memory* memory) noexcept nogil:
     """One panel, for a few rows at a time."""
     cdef const Product* p = &w.product
-    cdef Py_ssize_t first = panel * DIGIT_WIDTH, row, tiles = (p.rows + DIGIT_ROWS - 1) // DIGIT_ROWS, index
-    cdef const int* x[DIGIT_ROWS]
-    cdef float* sums[DIGIT_ROWS]
-    cdef DigitWork tile = w.tile
+    cdef Py_ssize_t first = panel * SPLIT_WIDTH, row, tiles = (p.rows + SPLIT_ROWS - 1) // SPLIT_ROWS, index
+    cdef const int* x[SPLIT_ROWS]
+    cdef float* sums[SPLIT_ROWS]
+    cdef SplitInt8Work tile = w.tile
     cdef int rows, i
     tile.weights += panel * w.panel_bytes
     tile.scales = <const char*> tile.scales + panel * w.scale_bytes
     tile.bias += first
     for index in range(tiles):
-        row = index * DIGIT_ROWS
-        rows = <int> min(<Py_ssize_t> DIGIT_ROWS, p.rows - row)
+        row = index * SPLIT_ROWS
+        rows = <int> min(<Py_ssize_t> SPLIT_ROWS, p.rows - row)
         for i in range(rows):
-            x[i] = <const int*> (memory.arena + w.digits + (row + i) * w.digit_row)
-            sums[i] = memory.scratch + i * DIGIT_WIDTH
+            x[i] = <const int*> (memory.arena + w.slices + (row + i) * w.slice_row)
+            sums[i] = memory.scratch + i * SPLIT_WIDTH
         if p.bits == 4:
-            digits_4(rows, &tile, x, sums)
+            split_int8_4(rows, &tile, x, sums)
         elif tile.in_groups:
-            digits_8_in_groups(rows, &tile, x, sums)
+            split_int8_8_in_groups(rows, &tile, x, sums)
         else:
-            digits_8(rows, &tile, x, sums)
+            split_int8_8(rows, &tile, x, sums)
         for i in range(rows):
             if not x[i][1]:
                 multiply_plainly(p, &tile, memory.arena + p.x + (row + i) * p.x_row, sums[i])
-            finish(p, sums[i], row + i, first, DIGIT_WIDTH, memory)
+            finish(p, sums[i], row + i, first, SPLIT_WIDTH, memory)
 
 
-cdef void multiply_plainly(const Product* p, const DigitWork* tile, const float* x, float* sums) noexcept nogil:
-    """One panel for one row that has no digits: as the layer does it."""
+cdef void multiply_plainly(const Product* p, const SplitInt8Work* tile, const float* x, float* sums) noexcept nogil:
+    """One panel for one row that has no slices: as the layer does it."""
     cdef Py_ssize_t column, k
     cdef float sum
-    for column in range(DIGIT_WIDTH):
+    for column in range(SPLIT_WIDTH):
         sum = 0
         for k in range(p.groups * p.depth):
             sum += x[k] * (number_at(tile, <int> p.bits, k, column) * scale_at(tile, k // p.depth, column))
         sums[column] = sum + tile.bias[column]
 
 
-cdef class DigitRows(Step):
+cdef class SplitInt8Rows(Step):
     """See the head of this file.
 
     Parameters
     ----------
     numbers : dict of integers, the fields of Picking
-    weights, scales, in_groups : as DigitProduct has them
+    weights, scales, in_groups : as SplitInt8Product has them
     """
 
     cdef Rows rows
@@ -186,7 +186,7 @@ cdef void row_of(const void* numbers, Py_ssize_t task, const Memory* memory) noe
     cdef const Rows* r = <const Rows*> numbers
     cdef const Picking* p = &r.picking
     cdef float* out = memory.arena + p.out + task * p.out_row
-    cdef DigitWork tile = r.tile
+    cdef SplitInt8Work tile = r.tile
     cdef long long index
     cdef Py_ssize_t k
     cdef int bits = <int> p.bits
@@ -194,7 +194,7 @@ cdef void row_of(const void* numbers, Py_ssize_t task, const Memory* memory) noe
     if not 0 <= index < p.size:
         memory.arena[p.fault] = 1
         index = 0
-    tile.weights += index // DIGIT_WIDTH * r.panel_bytes
-    tile.scales = <const char*> tile.scales + index // DIGIT_WIDTH * r.scale_bytes
+    tile.weights += index // SPLIT_WIDTH * r.panel_bytes
+    tile.scales = <const char*> tile.scales + index // SPLIT_WIDTH * r.scale_bytes
     for k in range(p.numbers):
-        out[k] = scale_at(&tile, k // p.group, index % DIGIT_WIDTH) * number_at(&tile, bits, k, index % DIGIT_WIDTH)
+        out[k] = scale_at(&tile, k // p.group, index % SPLIT_WIDTH) * number_at(&tile, bits, k, index % SPLIT_WIDTH)
