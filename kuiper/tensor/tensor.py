@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kuiper.errors import DataTypeError, ShapeError
 from kuiper.tensor import elementwise, layout
 from kuiper.tensor.broadcasting import Operand, combine
+from kuiper.tensor.creation import Creation
+from kuiper.tensor.elements import Elements
 from kuiper.tensor.formatting import format_tensor
-from kuiper.tensor.layout import Order, Shape, checked_shape, memory_order
-from kuiper.tensor.shared_memory import SharedMemory
+from kuiper.tensor.layout import Order, memory_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-Self = TypeVar("Self", bound="Tensor")
 
-
-class Tensor(SharedMemory):
+class Tensor(Creation, Elements):
     """Float32 values with a shape; ``Tensor(values)`` copies them from numbers, nested lists or any array.
 
     ``array`` is the same memory as an ndarray; ``np.asarray(t)``, ``memoryview(t)`` and ``torch.from_dlpack(t)`` share
@@ -58,132 +57,6 @@ class Tensor(SharedMemory):
         given = layout.numeric_array(values, "Tensor")
         super().__init__(np.array(given, np.float32, order=memory_order(order, "Tensor")))
 
-    @classmethod
-    def full(cls: type[Self], shape: Shape, value: float, order: str = "C") -> Self:
-        """A tensor whose values are all ``value``.
-
-        Parameters
-        ----------
-        shape : the length of each axis, or one length
-        value : a number, rounded to float32
-        order : how the values lie in memory: "C" or "row" (row-major), "F" or "column" (column-major)
-
-        Returns
-        -------
-        A tensor of this shape, in memory of its own.
-
-        Raises
-        ------
-        ShapeError
-            If a length is negative.
-        DataTypeError
-            If a length is not an integer.
-        ParameterError
-            If ``order`` is none of the four words.
-
-        Examples
-        --------
-        >>> Tensor.full((2, 3), 7)
-        Tensor(shape=(2, 3))
-           7  7  7
-           7  7  7
-        """
-        lengths = checked_shape(shape, "Tensor.full")
-        return cls.wrap(np.full(lengths, value, np.float32, order=memory_order(order, "Tensor.full")))
-
-    @classmethod
-    def zeros(cls: type[Self], shape: Shape, order: str = "C") -> Self:
-        """A tensor of zeros.
-
-        Parameters
-        ----------
-        shape : the length of each axis, or one length
-        order : how the values lie in memory: "C" or "row" (row-major), "F" or "column" (column-major)
-
-        Returns
-        -------
-        A tensor of this shape, in memory of its own. Errors are those of ``full``.
-
-        Examples
-        --------
-        >>> Tensor.zeros((2, 3), order="F").strides
-        (1, 2)
-        """
-        return cls.full(shape, 0.0, order)
-
-    @classmethod
-    def ones(cls: type[Self], shape: Shape, order: str = "C") -> Self:
-        """A tensor of ones.
-
-        Parameters
-        ----------
-        shape : the length of each axis, or one length
-        order : how the values lie in memory: "C" or "row" (row-major), "F" or "column" (column-major)
-
-        Returns
-        -------
-        A tensor of this shape, in memory of its own. Errors are those of ``full``.
-
-        Examples
-        --------
-        >>> Tensor.ones(3).tolist()
-        [1.0, 1.0, 1.0]
-        """
-        return cls.full(shape, 1.0, order)
-
-    @classmethod
-    def normal(
-        cls: type[Self], shape: Shape, mean: float = 0, std: float = 1, *, seed: int | None = None, order: str = "C"
-    ) -> Self:
-        """Random values from a normal distribution; the same ones for the same seed, whatever the order.
-
-        Parameters
-        ----------
-        shape : the length of each axis, or one length
-        mean : the mean of the distribution
-        std : its standard deviation
-        seed : an integer that fixes the values; None draws others each time
-        order : how the values lie in memory: "C" or "row" (row-major), "F" or "column" (column-major)
-
-        Returns
-        -------
-        A tensor of this shape, in memory of its own. Errors are those of ``full``.
-
-        Examples
-        --------
-        >>> Tensor.normal((2, 2), mean=5, seed=1) == Tensor.normal((2, 2), mean=5, seed=1, order="F")
-        True
-        """
-        values = np.random.default_rng(seed).standard_normal(checked_shape(shape, "Tensor.normal"), np.float32)
-        return cls(values * np.float32(std) + np.float32(mean), order)
-
-    @classmethod
-    def uniform(
-        cls: type[Self], shape: Shape, low: float = 0, high: float = 1, *, seed: int | None = None, order: str = "C"
-    ) -> Self:
-        """Random values spread evenly from ``low`` to ``high``; the same ones for the same seed, whatever the order.
-
-        Parameters
-        ----------
-        shape : the length of each axis, or one length
-        low : the smallest value
-        high : the end of the range, which itself is not drawn
-        seed : an integer that fixes the values; None draws others each time
-        order : how the values lie in memory: "C" or "row" (row-major), "F" or "column" (column-major)
-
-        Returns
-        -------
-        A tensor of this shape, in memory of its own. Errors are those of ``full``.
-
-        Examples
-        --------
-        >>> t = Tensor.uniform(1000, low=-1, high=1, seed=1)
-        >>> -1 <= min(t.tolist()) and max(t.tolist()) < 1
-        True
-        """
-        values = np.random.default_rng(seed).random(checked_shape(shape, "Tensor.uniform"), np.float32)
-        return cls(values * np.float32(high - low) + np.float32(low), order)
-
     @property
     def shape(self) -> tuple[int, ...]:
         """The length of each axis."""
@@ -213,91 +86,6 @@ class Tensor(SharedMemory):
     def size(self) -> int:
         """The number of values."""
         return self.array.size
-
-    def at(self, *index: int) -> float:
-        """The number at an index; TensorIndexError outside the tensor."""
-        value: float = self.array[layout.checked_index(index, self.shape, "Tensor.at")].item()
-        return value
-
-    def set(self, *index: int, value: float) -> None:
-        """Put a number at an index.
-
-        Parameters
-        ----------
-        index : one integer for each axis; negative ones count from the end
-        value : the number, rounded to float32
-
-        Raises
-        ------
-        TensorIndexError
-            If the index is outside of the tensor, or has another number of axes.
-        DataTypeError
-            If the tensor is a view of memory that may not be written.
-
-        Examples
-        --------
-        >>> t = Tensor.zeros((2, 3))
-        >>> t.set(0, -1, value=7)
-        >>> t.tolist()
-        [[0.0, 0.0, 7.0], [0.0, 0.0, 0.0]]
-        """
-        place = layout.checked_index(index, self.shape, "Tensor.set")
-        self._writable("Tensor.set")[place] = value
-
-    def item(self) -> float:
-        """The only value of a tensor with one value.
-
-        Raises
-        ------
-        ShapeError
-            If there are more values, or none.
-        """
-        if self.size != 1:
-            raise ShapeError("Tensor.item", "a tensor with one value", f"shape {self.shape}")
-        value: float = self.array.item()
-        return value
-
-    def values(self, order: str = "C") -> np.ndarray:
-        """A copy of all values in a row, in row-major or column-major order."""
-        return self.array.flatten(memory_order(order, "Tensor.values"))
-
-    def tolist(self) -> Any:
-        """The values as nested lists."""
-        return self.array.tolist()
-
-    def fill(self, values: Operand | Sequence[float], order: str = "C") -> None:
-        """Overwrite all values: with one number, or with as many as there are.
-
-        Parameters
-        ----------
-        values : a number, or a row of ``size`` numbers
-        order : the sequence in which the values are written: row by row ("C" or "row") or column by column ("F" or
-            "column")
-
-        Raises
-        ------
-        ShapeError
-            If there are more or fewer values than the tensor has.
-        DataTypeError
-            If a value is not a real number, or the memory may not be written.
-        ParameterError
-            If ``order`` is none of the four words.
-
-        Examples
-        --------
-        >>> t = Tensor.zeros((2, 3))
-        >>> t.fill([1, 2, 3, 4, 5, 6], order="column")
-        >>> t
-        Tensor(shape=(2, 3))
-           1  3  5
-           2  4  6
-        """
-        given = layout.numeric_array(values, "Tensor.fill")
-        if given.ndim and given.shape != (self.size,):
-            expected = f"one number, or a row of {self.size} for shape {self.shape}"
-            raise ShapeError("Tensor.fill", expected, f"shape {given.shape}")
-        target = self._writable("Tensor.fill")
-        target[...] = given.reshape(self.shape, order=memory_order(order, "Tensor.fill")) if given.ndim else given
 
     def channel(self, i: int) -> Tensor:
         """One channel as a view: (h, w) of a tensor (c, h, w), (n, h, w) of a tensor (n, c, h, w).
@@ -464,11 +252,6 @@ class Tensor(SharedMemory):
             expected = f"a value that broadcasts to {self[key].shape}"
             raise ShapeError("Tensor[...]", expected, f"shape {given.shape}") from error
 
-    def _writable(self, where: str) -> np.ndarray:
-        if not self.array.flags.writeable:
-            raise DataTypeError(where, "memory that may be written", "a read-only view", "copy() is writable")
-        return self.array
-
     def __len__(self) -> int:
         if not self.ndim:
             raise DataTypeError("len(Tensor)", "at least one axis", "shape ()")
@@ -477,13 +260,6 @@ class Tensor(SharedMemory):
     def __iter__(self) -> Iterator[Tensor]:
         """Views along the first axis."""
         return (self[i] for i in range(len(self)))
-
-    def __float__(self) -> float:
-        return float(self.item())
-
-    def __bool__(self) -> bool:
-        """Whether the only value is not zero; for more than one value the question has no answer."""
-        return bool(self.item())
 
     def __eq__(self, other: object) -> bool:
         """Whether both have one shape and the same values (one bool, as for lists); NaN equals nothing.
