@@ -7,13 +7,8 @@ Where one task has all queries of a group of heads, as when a text is written to
 writes to comes from main memory, and arrives while the older keys are read.
 
 How far the caches are filled is read when the step runs, so one plan serves every position, and no more is read than is
-there. Both caches lie in panels of 16 numbers that are used together, so both products are tiles (tile.pxd; for few rows
-thin_tile.pxd):
-
-    keys of 16 positions         t  t+1 ...          values, numbers 0..15     16..31
-      number 0                 [ .   .  ... ]          position 0   [ . ... ]   [ . ... ]
-      number 1                 [ .   .  ... ]          position 1   [ . ... ]   [ . ... ]
-      ...                                              ...
+there. Keys and values lie in panels (cache_panels.pxd), so both products are tiles (tile.pxd; for few rows
+thin_tile.pxd).
 
 The heads that share keys are rows of one tile: with ``shared`` of them, row ``i * shared + j`` is query i of head j. A
 task is one tile of rows: their scores against all keys, the softmax of each row, the mixture of the values.
@@ -25,6 +20,9 @@ Source: Vaswani et al., "Attention Is All You Need", 2017; R. Pope et al., "Effi
 from libc.math cimport INFINITY
 
 from kuiper.engine.blocks cimport copy_exactly, fill
+from kuiper.engine.kernels.cache_panels cimport (
+    PANEL, Caches, Source, at_head, keys_of, panels_of, start_of, values_of
+)
 from kuiper.engine.step cimport Memory, Step
 from kuiper.engine.tile cimport MAX_ROWS, MAX_VECTORS, TileWork, rows_for, share_of, tile
 from kuiper.engine.thin_tile cimport THIN_PANELS, THIN_ROWS, THIN_VECTORS, thin_tile
@@ -33,19 +31,8 @@ from kuiper.simd.sums cimport PARTS, Sums, largest, sums_of, total
 from kuiper.simd.vector cimport LANES, at_least, fma_of_one, load, prefetch_to_write, store, vec
 
 cdef enum:
-    PANEL = 16  # the layer's
-
-cdef enum:
     VECTORS = PANEL // LANES  # of a panel
     MOST = MAX_ROWS  # rows of a task
-
-cdef struct Caches:
-    Py_ssize_t position, keys, values  # externals
-    Py_ssize_t texts, groups, count, numbers  # of this call; keys and values are (texts, groups, count, numbers)
-    Py_ssize_t room  # positions
-
-cdef struct Source:
-    Py_ssize_t first, text, head, position  # where it begins in the arena, and its strides, in floats
 
 cdef struct Appending:
     Caches caches
@@ -272,31 +259,9 @@ cdef inline int rows_of_task() noexcept nogil:
     return rows_for(VECTORS) if PANEL <= MAX_VECTORS * LANES else 1
 
 
-cdef inline Py_ssize_t panels_of(Py_ssize_t count) noexcept nogil:
-    """How many panels this many numbers need."""
-    return (count + PANEL - 1) // PANEL
-
-
 cdef inline Py_ssize_t width_of(const Caches* c) noexcept nogil:
     """Floats from one row of scores to the next; some more than a power of two, or rows would share cache sets."""
     return (panels_of(c.room) + 1) * PANEL
-
-
-cdef inline Py_ssize_t start_of(const Caches* c, const Memory* memory) noexcept nogil:
-    """How many positions were filled before this call."""
-    return <Py_ssize_t> (<const long long*> memory.externals[c.position])[0]
-
-
-cdef inline float* keys_of(const Caches* c, Py_ssize_t group, const Memory* memory) noexcept nogil:
-    return memory.externals[c.keys] + group * panels_of(c.room) * c.numbers * PANEL
-
-
-cdef inline float* values_of(const Caches* c, Py_ssize_t group, const Memory* memory) noexcept nogil:
-    return memory.externals[c.values] + group * panels_of(c.numbers) * c.room * PANEL
-
-
-cdef inline float* at_head(const Source* s, Py_ssize_t text, Py_ssize_t head, const Memory* memory) noexcept nogil:
-    return memory.arena + s.first + text * s.text + head * s.head
 
 
 cdef inline float* row_of(
