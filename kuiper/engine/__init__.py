@@ -14,7 +14,7 @@ which algorithm, where in memory, in which pieces. A run then only computes. The
         concatenation.py   parts that move into the whole
         planned_step.py    a step to be, and how long buffers are needed
         values.py          what is known of a tensor: a view of memory that does not exist yet
-        cost.py            how many cycles a convolution will take by each algorithm
+        cost.py            how many cycles a convolution will take; winograd_cost.py by Winograd's algorithm
         packing.py         weights in the order in which the tile reads them; winograd_matrices.py, expression_code.py
                            and arrangement.py do such work for Winograd and for elementwise steps
         chains.py          which steps are to run together, a few rows at a time

@@ -11,7 +11,6 @@ from kuiper.engine import cost
 from kuiper.engine.cost import (
     MAX_VECTORS,
     block_floats,
-    cut_winograd,
     direct_cost,
     for_kernels,
     max_rows,
@@ -19,10 +18,10 @@ from kuiper.engine.cost import (
     pixel_cycles,
     tile_cycles,
     tile_sizes,
-    winograd_cost,
 )
 from kuiper.engine.kernels.convolution import LANES, TILE_ROWS
 from kuiper.engine.lowering.winograd import options_for
+from kuiper.engine.winograd_cost import TASKS, cut_winograd, winograd_cost
 from kuiper.engine.winograd_matrices import winograd_matrices
 from kuiper.machine import REPRODUCIBLE, Machine
 from kuiper.machine.build import REGISTERS
@@ -51,7 +50,7 @@ def test_cut_winograd_covers_all_tiles_and_fits_the_cache(machine: Machine, chan
         assert 1 <= cut.panel_groups <= cut.panels <= vectors
         floats = cut.block * cut.positions * (-(-channels // machine.lanes) + panel) * machine.lanes
         assert cut.block == 1 or floats <= block_floats(machine)
-        assert cut.panel_groups == 1 or cut.panel_groups * -(-cut.tiles // cut.block) < 2 * cost.TASKS
+        assert cut.panel_groups == 1 or cut.panel_groups * -(-cut.tiles // cut.block) < 2 * TASKS
 
 
 @EVERY_MACHINE

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from kuiper.engine.cost import cut_winograd, winograd_cost
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.winograd import Winograd
 from kuiper.engine.kernels.winograd_packing import pack_winograd
@@ -12,6 +11,7 @@ from kuiper.engine.lowering.image_numbers import image_numbers, residual_numbers
 from kuiper.engine.lowering.pixel_runs import best_run
 from kuiper.engine.packing import padded_bias
 from kuiper.engine.values import whole_vectors
+from kuiper.engine.winograd_cost import cut_winograd, winograd_cost
 from kuiper.layers.window import Window
 
 if TYPE_CHECKING:
