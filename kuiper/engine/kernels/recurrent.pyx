@@ -180,7 +180,7 @@ cdef void run_reset_first(
 ) noexcept nogil:
     """Step ``t`` of the sequences of one tile: r and z of all cells, then the cells."""
     cdef const Geometry* g = &w.geometry
-    cdef Py_ssize_t room = g.panels * LANES, width = 2 * LANES, panel, place, count, i, v
+    cdef Py_ssize_t room = g.panels * LANES, width = 2 * LANES, panel, i
     cdef Py_ssize_t cell_width = g.cell_vectors * LANES, taken = g.panels * width + g.cell_panels * cell_width
     cdef const float* given = memory.arena + g.gates + t * g.gates_step + direction * taken
     cdef const float* weights = w.weights + direction * taken * g.cells
@@ -190,7 +190,6 @@ cdef void run_reset_first(
     cdef float* spare = memory.scratch + MAX_ROWS * MAX_VECTORS * LANES
     cdef float* target
     cdef const float* h
-    cdef vec new
     cdef TileWork work
     work.taps, work.depth, work.in_channel, work.out_channel, work.clamps = 1, g.cells, 0, 0, 0
     work.ahead, work.ahead_bytes = weights, 0
@@ -218,19 +217,28 @@ cdef void run_reset_first(
         tile(rows, <int> g.cell_vectors, &work, at.past, at.given, at.gates)
         for i in range(rows):
             h = past + (first + i) * past_row
-            for v in range(g.cell_vectors):
-                place = panel * cell_width + v * LANES
-                count = min(<Py_ssize_t> LANES, g.cells - place)
-                if count <= 0:
-                    break
-                new = tanh(load(at.gates[i] + v * LANES))
-                new = fma(load(z + i * room + place), load(h + place) - new, new)
-                target = memory.arena + g.out + t * g.out_step + (first + i) * g.out_row + direction * g.cells + place
-                if count == LANES:
-                    store(target, new)
-                else:
-                    store(spare, new)
-                    copy_exactly(spare, target, count)
+            target = memory.arena + g.out + t * g.out_step + (first + i) * g.out_row + direction * g.cells
+            renew_reset_first(g, panel, at.gates[i], z + i * room, h, target, spare)
+
+
+cdef inline void renew_reset_first(
+    const Geometry* g, Py_ssize_t panel, const float* gates, const float* z, const float* past, float* out, float* spare
+) noexcept nogil:
+    """The cells of one panel of one sequence: h = (1 - z) tanh(gates) + z h."""
+    cdef Py_ssize_t place = panel * g.cell_vectors * LANES, count, v
+    cdef vec new
+    for v in range(g.cell_vectors):
+        count = min(<Py_ssize_t> LANES, g.cells - place)
+        if count <= 0:
+            break
+        new = tanh(load(gates + v * LANES))
+        new = fma(load(z + place), load(past + place) - new, new)
+        if count == LANES:
+            store(out + place, new)
+        else:
+            store(spare, new)
+            copy_exactly(spare, out + place, count)
+        place += LANES
 
 
 cdef inline void renew(
