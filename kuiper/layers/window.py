@@ -61,6 +61,16 @@ class Window:
         """Whether output i sees input i and nothing else."""
         return self == Window((1,) * len(self.kernel))
 
+    @property
+    def is_even(self) -> bool:
+        """Whether the padding is the same at both ends of each axis."""
+        return self.before == self.after
+
+    @property
+    def bare(self) -> Window:
+        """The window without its padding."""
+        return Window(self.kernel, self.stride, dilation=self.dilation, ceil_mode=self.ceil_mode)
+
     def along(self, first: int, end: int | None = None) -> Window:
         """The same window along some of its axes.
 

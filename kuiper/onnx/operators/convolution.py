@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kuiper.errors import ModelFormatError, ShapeError
-from kuiper.onnx.operators.windows import Window, own_settings, padded, read_window
+from kuiper.onnx.operators.windows import own_settings, padded, padded_in_the_run, read_window
 from kuiper.onnx.table import operator
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from kuiper.layers.window import Window
     from kuiper.onnx.builder import GraphBuilder
     from kuiper.onnx.node import Node, Value
 
@@ -25,10 +26,11 @@ def conv(node: Node, build: GraphBuilder) -> Value:
     kernel = kernel_of(node, weight)
     if kernel is None or len(kernel) > MAX_AXES or not x.is_float32:
         return build.op("Conv", *inputs_of(node), params=own_settings(node, "group"))
-    window = read_window(node, x, kernel)
-    if window.before is None or (len(kernel) == 3 and not window.is_even):
-        x = padded(build, x, window)
-        window = replace(window, before=[0] * len(kernel), after=[0] * len(kernel))
+    settings, window = read_window(node, x, kernel)
+    if window is None:
+        x, window = padded_in_the_run(build, x, settings), settings.written.bare
+    elif len(kernel) == 3 and not window.is_even:
+        x, window = padded(build, x, window), window.bare
     uneven = {} if window.is_even else {"padding_after": window.after}
     return torch_convolution(node, build, "onv", (x, weight, bias), window, **uneven)
 
@@ -43,17 +45,15 @@ def conv_transpose(node: Node, build: GraphBuilder) -> Value:
     is_plain = "output_shape" not in node.attributes and node.str("auto_pad", "NOTSET") in ("NOTSET", "VALID")
     if kernel is None or axes > MAX_AXES or not x.is_float32 or not is_plain:
         return own_transpose(node, build)
-    window = read_window(node, x, kernel)
-    if any(more >= max(step) for more, *step in zip(extra, window.strides, window.dilations, strict=True)):
+    _, window = read_window(node, x, kernel)
+    assert window is not None  # no open size decides where a window of its own padding stands
+    if any(more >= max(step) for more, *step in zip(extra, window.stride, window.dilation, strict=True)):
         return own_transpose(node, build)
     if window.is_even or axes < 3:
         uneven = {} if window.is_even else {"padding_after": window.after}
         return torch_convolution(node, build, "onvTranspose", (x, weight, bias), window, output_padding=extra, **uneven)
-    assert window.before is not None
-    assert window.after is not None
-    bare = replace(window, before=[0] * axes, after=[0] * axes)
-    full = torch_convolution(node, build, "onvTranspose", (x, weight, bias), bare, output_padding=extra)
-    cut = replace(window, before=[-size for size in window.before], after=[-size for size in window.after])
+    full = torch_convolution(node, build, "onvTranspose", (x, weight, bias), window.bare, output_padding=extra)
+    cut = replace(window, before=tuple(-size for size in window.before), after=tuple(-size for size in window.after))
     return padded(build, full, cut)
 
 
@@ -83,7 +83,7 @@ def torch_convolution(
     """nn.Conv2d and its kin for constant weights, F.conv2d for weights that the graph computes."""
     x, weight, bias = values
     group, axes = node.int("group", 1), len(window.kernel)
-    params |= {"stride": window.strides, "dilation": window.dilations, "groups": group, "padding": window.before}
+    params |= {"stride": window.stride, "dilation": window.dilation, "groups": group, "padding": window.before}
     if weight.constant is None or (bias is not None and bias.constant is None):
         functional = f"F.c{word.replace('T', '_t')}{axes}d"
         return build.op(functional, *(value for value in values if value is not None), params=params)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kuiper.errors import ShapeError
 from kuiper.onnx.element_types import INT64
-from kuiper.onnx.operators.windows import own_settings, padded, read_window
+from kuiper.onnx.operators.windows import own_settings, padded, padded_in_the_run, read_window
 from kuiper.onnx.table import operator
 
 if TYPE_CHECKING:
+    from kuiper.layers.window import Window
     from kuiper.onnx.builder import GraphBuilder
     from kuiper.onnx.node import Node, Value
-    from kuiper.onnx.operators.windows import Window
 
 _SETTINGS = ("kernel_shape", "ceil_mode")
 _GLOBAL = {"GlobalAveragePool": "torch.mean", "GlobalMaxPool": "torch.amax"}
@@ -23,35 +22,34 @@ _GLOBAL = {"GlobalAveragePool": "torch.mean", "GlobalMaxPool": "torch.amax"}
 def max_pool(node: Node, build: GraphBuilder) -> Value | tuple[Value, ...]:
     """torch's layer pads with what never wins; where the file pads unevenly, a layer in front does so."""
     x, kernel = node.value(0), node.ints("kernel_shape")
-    window = read_window(node, x, kernel)
+    settings, window = read_window(node, x, kernel)
     if node.wants(1):
         params = own_settings(node, *_SETTINGS, "storage_order")
         values, indices = build.ops("MaxPool", x, outputs=2, params=params)
         indices.type = INT64
         return values, indices
-    ceil_mode = bool(node.int("ceil_mode", 0))
-    is_own = not x.is_float32 or len(kernel) > 3 or (ceil_mode and not window.is_even)
-    if is_own:
+    is_own = not x.is_float32 or len(kernel) > 3
+    if is_own or (settings.written.ceil_mode and not (window and window.is_even)):
         return build.op("MaxPool", x, params=own_settings(node, *_SETTINGS))
-    if not _fits_torch(window):
-        x = padded(build, x, window, float("-inf"))
-        window = replace(window, before=[0] * len(kernel), after=[0] * len(kernel))
-    return _torch_pool(build, "F.max_pool", x, window, ceil_mode, dilation=window.dilations)
+    if window is None:
+        x, window = padded_in_the_run(build, x, settings, float("-inf")), settings.written.bare
+    elif not _fits_torch(window):
+        x, window = padded(build, x, window, float("-inf")), window.bare
+    return _torch_pool(build, "F.max_pool", x, window, dilation=window.dilation)
 
 
 @operator("AveragePool")
 def average_pool(node: Node, build: GraphBuilder) -> Value:
     """torch's layer divides as ONNX does, but for borders of different widths."""
     x, kernel = node.value(0), node.ints("kernel_shape")
-    window, ceil_mode = read_window(node, x, kernel), bool(node.int("ceil_mode", 0))
+    settings, window = read_window(node, x, kernel)
     counts_pad = bool(node.int("count_include_pad", 0))
-    if x.is_float32 and len(kernel) <= 3 and set(window.dilations) <= {1}:
-        if _fits_torch(window):
-            return _torch_pool(build, "F.avg_pool", x, window, ceil_mode, count_include_pad=counts_pad)
-        if counts_pad and not ceil_mode:
-            x = padded(build, x, window)
-            bare = replace(window, before=[0] * len(kernel), after=[0] * len(kernel))
-            return _torch_pool(build, "F.avg_pool", x, bare, ceil_mode, count_include_pad=True)
+    if x.is_float32 and len(kernel) <= 3 and set(settings.written.dilation) <= {1}:
+        if window is not None and _fits_torch(window):
+            return _torch_pool(build, "F.avg_pool", x, window, count_include_pad=counts_pad)
+        if counts_pad and not settings.written.ceil_mode:
+            x = padded_in_the_run(build, x, settings) if window is None else padded(build, x, window)
+            return _torch_pool(build, "F.avg_pool", x, settings.written.bare, count_include_pad=True)
     return build.op("AveragePool", x, params=own_settings(node, *_SETTINGS, "count_include_pad"))
 
 
@@ -110,12 +108,12 @@ def roi_align(node: Node, build: GraphBuilder) -> Value:
 
 def _fits_torch(window: Window) -> bool:
     """Whether torch's pools take the borders: the same at both ends, and at most half of the kernel."""
-    halves = zip(window.before or (), window.kernel, strict=False)
-    return window.is_even and all(size <= kernel // 2 for size, kernel in halves)
+    return window.is_even and all(
+        size <= kernel // 2 for size, kernel in zip(window.before, window.kernel, strict=True)
+    )
 
 
-def _torch_pool(build: GraphBuilder, word: str, x: Value, window: Window, ceil_mode: bool, **params: Any) -> Value:
+def _torch_pool(build: GraphBuilder, word: str, x: Value, window: Window, **params: Any) -> Value:
     """A pool of sequences, images or volumes."""
-    assert window.before is not None
-    params |= {"kernel_size": window.kernel, "stride": window.strides, "padding": window.before, "ceil_mode": ceil_mode}
-    return build.op(f"{word}{len(window.kernel)}d", x, params=params)
+    params |= {"kernel_size": window.kernel, "stride": window.stride, "padding": window.before}
+    return build.op(f"{word}{len(window.kernel)}d", x, params={**params, "ceil_mode": window.ceil_mode})
