@@ -28,4 +28,21 @@ static inline simde__m512i emulated_nearest(simde__m512 x) {
 }
 #define _mm512_cvtps_epi32(x) emulated_nearest(x)
 
+/* The bytes whose bit is set; no other is read. */
+static inline simde__m512i emulated_bytes_at(simde__mmask64 there, const void *from) {
+    unsigned char bytes[64] = {0};
+    for (int i = 0; i < 64; i++)
+        if (there >> i & 1) bytes[i] = ((const unsigned char *)from)[i];
+    return simde_mm512_loadu_si512(bytes);
+}
+#define _mm512_maskz_loadu_epi8(there, from) emulated_bytes_at(there, from)
+
+static inline long long emulated_total(simde__m512i x) {
+    long long numbers[8], total = 0;
+    simde_mm512_storeu_si512(numbers, x);
+    for (int i = 0; i < 8; i++) total += numbers[i];
+    return total;
+}
+#define _mm512_reduce_add_epi64(x) emulated_total(x)
+
 #endif
