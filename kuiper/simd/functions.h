@@ -2,6 +2,7 @@
 #ifndef KUIPER_SIMD_FUNCTIONS_H
 #define KUIPER_SIMD_FUNCTIONS_H
 
+#include "kuiper/simd/scalar.h"
 #include "kuiper/simd/vector.h"
 
 /* What is added to a float of less than 2**22 to round it to an integer, which then stands in the lowest bits. */
@@ -114,18 +115,9 @@ KUIPER_INLINE kuiper_vec kuiper_tanh(kuiper_vec x) {
 
 /* The error function within 5e-7. */
 KUIPER_INLINE kuiper_vec kuiper_erf(kuiper_vec x) {
-    const kuiper_vec bounded = kuiper_clamped(x, -3.925f, 3.925f), square = bounded * bounded;
-    kuiper_vec p = kuiper_splat(2.04616572e-6f), q = kuiper_splat(3.80485841e-5f);
-    p = kuiper_horner(p, square, 2.84831276e-4f);
-    p = kuiper_horner(p, square, 3.77191019e-3f);
-    p = kuiper_horner(p, square, 5.27673043e-2f);
-    p = kuiper_horner(p, square, 1.90578530e-1f);
-    p = kuiper_horner(p, square, 1.12837915f);
-    q = kuiper_horner(q, square, 1.16370725e-3f);
-    q = kuiper_horner(q, square, 1.49819049e-2f);
-    q = kuiper_horner(q, square, 1.14176448e-1f);
-    q = kuiper_horner(q, square, 5.02228558e-1f);
-    q = kuiper_horner(q, square, 1);
+    const kuiper_vec bounded = kuiper_clamped(x, -KUIPER_ERF_END, KUIPER_ERF_END), square = bounded * bounded;
+    const kuiper_vec p = KUIPER_ERF_P(kuiper_splat, kuiper_horner, square);
+    const kuiper_vec q = KUIPER_ERF_Q(kuiper_splat, kuiper_horner, square);
     return kuiper_clamped((bounded * p) / q, -1, 1);
 }
 
