@@ -13,7 +13,7 @@ import numpy as np
 
 from kuiper.engine import values
 from kuiper.engine.kernels.typed import TYPES
-from kuiper.engine.planned_step import LayerStep, NativeStep, StepInfo
+from kuiper.engine.planned_step import LayerStep, NativeStep, StepInfo, StepKind
 from kuiper.engine.transfers import copy_into, import_typed, import_value
 from kuiper.engine.values import AnyValue, Buffer, HostValue, Value
 
@@ -96,6 +96,7 @@ class Builder:
         window: tuple[int, int] | None = None,
         in_library: bool = False,
         relocatable: bool = False,
+        kind: StepKind = StepKind.COMPUTE,
     ) -> None:
         """Add a compiled step for the current operator.
 
@@ -112,7 +113,7 @@ class Builder:
             for value in touched:
                 value.buffer.fixed = True
         moved = more_bytes + sum(value.view.nbytes for value in touched)
-        info = StepInfo(self.op, algorithm, flops, moved, expected, tuple(rejected), in_library)
+        info = StepInfo(self.op, algorithm, flops, moved, expected, tuple(rejected), in_library, kind)
         self.steps.append(NativeStep(info, make, tuple(reads), tuple(writes), tuple(externals), window))
 
     def image(self, shape: tuple[int, ...], fixed: bool = False, exact: bool = False) -> Value:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from kuiper.engine.cost import second_level_floats
 from kuiper.engine.kernels.chain import MAX_STEPS, Chain
-from kuiper.engine.planned_step import NativeStep, StepInfo
+from kuiper.engine.planned_step import NativeStep, StepInfo, StepKind
 from kuiper.engine.values import Value, new_image, same_memory
 
 if TYPE_CHECKING:
@@ -126,6 +126,7 @@ def _chain(links: list[NativeStep], bands: Bands) -> NativeStep:
         sum(link.info.bytes for link in links) - 8 * sum(image.view.size for image in images),
         sum(link.info.expected for link in links),
         tuple(other for link in links for other in link.info.rejected),
+        kind=StepKind.CHAIN,
     )
     reads = [*links[0].reads, *(value for link in links[1:] for value in link.reads[1:])]
     externals = tuple(external for link in links for external in link.externals)

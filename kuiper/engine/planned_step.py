@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from kuiper.engine.values import AnyValue, Buffer, HostValue, Value
@@ -13,6 +14,15 @@ if TYPE_CHECKING:
     from kuiper.engine.rest import Rest
     from kuiper.engine.step import Step
     from kuiper.graph.runtime_operator import RuntimeOperator
+
+
+class StepKind(Enum):
+    """What a compiled step is for: to bring an array onto the arena, to take one out, to run a chain, or to compute."""
+
+    IMPORT = "import"
+    EXPORT = "export"
+    CHAIN = "chain"
+    COMPUTE = "compute"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +41,7 @@ class StepInfo:
     expected: float
     rejected: tuple[tuple[str, float], ...] = ()
     in_library: bool = False
+    kind: StepKind = StepKind.COMPUTE
 
 
 @dataclass(eq=False)

@@ -8,6 +8,7 @@ import numpy as np
 
 from kuiper.engine.kernels.layout import Copy
 from kuiper.engine.kernels.typed import TYPES, Typed
+from kuiper.engine.planned_step import StepKind
 from kuiper.engine.values import AnyValue, HostValue, Value
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def import_into(builder: BuilderProtocol, value: HostValue, target: Value, writt
         writes=[written or target],
         more_bytes=4 * target.view.size,
         relocatable=True,
+        kind=StepKind.IMPORT,
     )
 
 
@@ -92,6 +94,7 @@ def export_value(builder: BuilderProtocol, value: Value) -> HostValue:
         reads=[value],
         more_bytes=4 * value.view.size,
         relocatable=True,
+        kind=StepKind.EXPORT,
     )
     return result
 
@@ -129,7 +132,8 @@ def import_typed(builder: BuilderProtocol, value: HostValue) -> Value:
         outside = (external[0], 0, TYPES[target.view.dtype.name], strides)
         return Typed("copy", shape, [end_of(target, shape), outside], floating=False)
 
-    builder.emit("import", make, writes=[target], externals=[external], more_bytes=target.view.nbytes)
+    moved = target.view.nbytes
+    builder.emit("import", make, writes=[target], externals=[external], more_bytes=moved, kind=StepKind.IMPORT)
     return target
 
 
@@ -143,7 +147,8 @@ def export_typed(builder: BuilderProtocol, value: Value) -> HostValue:
         outside = (external[0], 0, TYPES[example.dtype.name], example.strides)
         return Typed("copy", value.shape, [outside, end_of(value, value.shape)], floating=False)
 
-    builder.emit("export", make, reads=[value], externals=[external], more_bytes=example.nbytes)
+    moved = example.nbytes
+    builder.emit("export", make, reads=[value], externals=[external], more_bytes=moved, kind=StepKind.EXPORT)
     return result
 
 

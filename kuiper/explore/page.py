@@ -34,8 +34,9 @@ from (ids of the stage before that it is or has taken in). In the stage plan a n
 in the plan, and its type is the algorithm. An edge has from, to, value (a key of values, or null) and shape. Where the
 boxes stand, the page finds itself, as the reader can fold any of the groups.
 
-A step has operator, algorithm, tasks, bytes, flops, measured and expected (microseconds; the latter null where there
-was one algorithm only), rejected (a list of {algorithm, expected}), why, and source, the file of its kernel.
+A step has operator, algorithm, kind (import, export, chain or compute), tasks, bytes, flops, measured and expected
+(microseconds; the latter null where there was one algorithm only), rejected (a list of {algorithm, expected}), why,
+and source, the file of its kernel.
 
 A value has shape, type, low, high, mean, std of its finite numbers; nan, infinite, zeros, saturated as shares
 (saturated is null where the operator's results have no two ends); histogram (low, high, 32 counts); maps; and exact,

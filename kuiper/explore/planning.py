@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kuiper.engine.engine import Engine
 from kuiper.engine.plan_report import timed_steps
-from kuiper.engine.planned_step import LayerStep, StepInfo
+from kuiper.engine.planned_step import LayerStep, StepInfo, StepKind
 from kuiper.explore.arrays import number
 from kuiper.explore.operators import source_of
 from kuiper.graph.fallback import Refusal
@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 _RUNS = 5
 
 _WHY = {
-    "import": "Brings an input from outside onto the arena, in the order in memory that the kernels read.",
-    "export": "Copies an output from the arena to memory of the caller's own.",
+    StepKind.IMPORT: "Brings an input from outside onto the arena, in the order in memory that the kernels read.",
+    StepKind.EXPORT: "Copies an output from the arena to memory of the caller's own.",
+    StepKind.CHAIN: "The images between these operators would fill the cache: a few rows go through all at a time.",
+    StepKind.COMPUTE: "The engine has one kernel for this operator with these settings.",
 }
 _IN_PYTHON = "The engine has no kernel for this operator with these settings: its layer runs on views of the arena."
 _BEHIND = "Sizes behind this operator depend on numbers: all that follows is a graph of its own."
@@ -69,6 +71,7 @@ def _step(step: TimedStep, operators: Mapping[str, str], gigahertz: float) -> Ta
     table: Table = {
         "operator": operators.get(card.op.name, card.op.name),
         "algorithm": card.algorithm,
+        "kind": StepKind.COMPUTE.value,
         "tasks": None,
         "bytes": None,
         "flops": None,
@@ -81,6 +84,7 @@ def _step(step: TimedStep, operators: Mapping[str, str], gigahertz: float) -> Ta
     if not isinstance(card, StepInfo) or step.made is None:
         return table
     return table | {
+        "kind": card.kind.value,
         "tasks": step.made.tasks,
         "bytes": card.bytes,
         "flops": card.flops,
@@ -121,7 +125,7 @@ def step_edges(
         numbers = own.get(operators.get(op.name, ""), [])
         sources = [(end, operand.index) for operand in op.inputs for end in ends.get(operand.index, [])]
         if numbers:
-            main = next((i for i in numbers if steps[i]["algorithm"] != "import"), numbers[-1])
+            main = next((i for i in numbers if steps[i]["kind"] != StepKind.IMPORT.value), numbers[-1])
             for source, operand in sources:
                 if source < main:
                     edges.setdefault((source, main), carried.get(operand, (None, "")))
@@ -143,7 +147,4 @@ def why(card: StepInfo) -> str:
     if card.rejected:
         others = " and ".join(f"{name} would take {cycles:,.0f}" for name, cycles in card.rejected)
         return f"The cost model expects {card.expected:,.0f} cycles on one thread; {others}."
-    known: Any = _WHY.get(card.algorithm)
-    if known is None and card.algorithm.startswith("in bands"):
-        known = "The images between these operators would fill the cache: a few rows at a time go through all of them."
-    return known or "The engine has one kernel for this operator with these settings."
+    return _WHY[card.kind]

@@ -85,6 +85,15 @@ def test_explore_has_the_steps_of_plan(resnet: tuple[RuntimeGraph, np.ndarray, d
     assert len(owners) == len(steps)
 
 
+def test_explore_says_what_each_step_is_for(resnet: tuple[RuntimeGraph, np.ndarray, dict[str, Any]]) -> None:
+    steps = resnet[2]["plan"]["steps"]
+    ends = {"import": "Brings an input", "export": "Copies an output"}
+    assert (steps[0]["kind"], steps[-1]["kind"]) == tuple(ends)
+    for step in steps:
+        assert step["kind"] in (*ends, "chain", "compute")
+        assert step["rejected"] or step["kind"] not in ends or step["why"].startswith(ends[step["kind"]])
+
+
 def test_explore_says_what_the_planner_rejected(resnet: tuple[RuntimeGraph, np.ndarray, dict[str, Any]]) -> None:
     steps = [step for step in resnet[2]["plan"]["steps"] if step["rejected"]]
     assert len(steps) >= 17  # every 3 x 3 convolution but the first

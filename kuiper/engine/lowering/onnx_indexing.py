@@ -17,6 +17,7 @@ from kuiper.engine.kernels.typed import TYPES, Typed
 from kuiper.engine.lowering.pick import Source, emit_pick, is_index, picked
 from kuiper.engine.lowering.placement import view_of
 from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.planned_step import StepKind
 from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.transfers import end_of
 from kuiper.engine.values import AnyValue, HostValue, Value, is_known
@@ -102,6 +103,7 @@ def _number(builder: Builder, value: AnyValue) -> Value | None:
             writes=[target],
             externals=[external],
             more_bytes=dtype.itemsize,
+            kind=StepKind.IMPORT,
         )
         return target
 

@@ -20,6 +20,7 @@ from kuiper.engine.kernels.layout import Copy
 from kuiper.engine.lowering.placement import can_copy, memory_by_rows, view_of
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.typed_numbers import emit_typed
+from kuiper.engine.planned_step import StepKind
 from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.transfers import ARENA, copy_into
 from kuiper.engine.values import AnyValue, HostValue, Value
@@ -89,6 +90,7 @@ def _imported(builder: Builder, x: HostValue, shape: tuple[int, ...]) -> Value:
             externals=[external],
             writes=[target],
             more_bytes=4 * target.view.size,
+            kind=StepKind.IMPORT,
         )
         return target
 
