@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
-from kuiper.errors import GraphStateError, KuiperError
+from kuiper.errors import KuiperError
 from kuiper.explore.budget import Candidate, cut_maps, keep_smallest
 from kuiper.explore.families import family_of
 from kuiper.explore.graph_page import plan_stage, stage_table
-from kuiper.explore.keys import Keys, ValueKey
 from kuiper.explore.machine import machine_table
 from kuiper.explore.memory import memory_table
-from kuiper.explore.observed import Observed
 from kuiper.explore.operators import operator_table
 from kuiper.explore.page import Page
 from kuiper.explore.planning import find_plan, plan_table, step_edges
-from kuiper.explore.stages import Stage, read_stages
+from kuiper.explore.seen import Seen
 from kuiper.explore.timing import engine_run, layers_run
 from kuiper.explore.values import as_table
 from kuiper.explore.windows import receptive_fields, window_table
@@ -27,18 +26,14 @@ from kuiper.printable import printable
 from kuiper.threads import get_num_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping
 
     from kuiper.engine.runner import Runner
     from kuiper.explore.arrays import Table
     from kuiper.explore.fields import Field
-    from kuiper.explore.values import ValueRecord
+    from kuiper.explore.observed import Observed
     from kuiper.graph.runtime_graph import RuntimeGraph
     from kuiper.graph.runtime_operator import RuntimeOperator
-    from kuiper.layers.layer import Array
-
-SLOW = 1.5
-"""Seconds of a run by layers from which on there is only one."""
 
 FORMAT = 1
 """The version of the page's data; page.py describes it."""
@@ -83,8 +78,8 @@ def explore(
     >>> [stage["name"] for stage in page.data["stages"]]
     ['file', 'fuse_add_into_conv', 'fuse_activation_into_conv', 'plan']
     """
-    gathered = _Gathered(graph, graph.execution.checked(inputs or sample_inputs(graph)))
-    data = gathered.data(picture, answers)
+    seen = Seen(graph, graph.execution.checked(inputs or sample_inputs(graph)))
+    data = _data(seen, answers) | {"input": picture}
     data["model"]["kuiper"] = version
     if mine is not None:
         run = mine.get("run")
@@ -93,219 +88,156 @@ def explore(
     return Page(data)
 
 
-class _Gathered:
-    """What is known of one graph and one set of inputs, as far as it has been gathered."""
+def _data(seen: Seen, answers: Callable[[tuple[Any, ...]], Table] | None) -> Table:
+    """The page's data, but for its ``input``."""
+    execution, threads = seen.graph.execution, get_num_threads()
+    machine = machine_table(threads)
+    plan, refusal = find_plan(seen.graph, seen.inputs, execution.fresh_state(seen.inputs))
+    left_out = [*seen.left_out, *seen.graph.fallbacks]
+    shown = _shown_operators(seen)
+    rows = {key: summary_row(op, seen.shapes_around(key, op)) for key, op in shown.items()}
+    windows, fields, weights = _windows(seen, shown)
+    values, too_large = _values(seen, weights)
+    table: Table = {"steps": [], "refusal": printable(refusal)}
+    memory = None
+    if plan is not None:
+        table = plan_table(plan, seen.inputs, execution.fresh_state(seen.inputs), seen.by_name, machine["gigahertz"])
+        made = plan.executable
+        memory = memory_table(made.arena_map, len(table["steps"]), made.arena_floats, seen.final_names, seen.by_name)
+    return {
+        "format": FORMAT,
+        "model": _model(seen, rows),
+        "machine": machine,
+        "stages": _stages(seen, shown, table["steps"]),
+        "operators": _operators(seen, shown, rows, table["steps"]),
+        "plan": table,
+        "runs": _runs(seen, plan, threads),
+        "memory": memory,
+        "values": values,
+        "windows": windows,
+        "fields": fields,
+        "answers": answers(seen.final.outputs) if answers else {"kind": "values"},
+        "left_out": left_out + too_large,
+    }
 
-    def __init__(self, graph: RuntimeGraph, inputs: list[Array]) -> None:
-        self.graph, self.inputs = graph, inputs
-        self.left_out: list[str] = []
-        self.plain, self.stages = self._stages()
-        self.keys = Keys(self.stages)
-        self.observed = Observed(self.plain, inputs)
-        last = self.stages[-1]
-        self.final_keys = {
-            carried.operand.index: self.keys.value_key(node, carried.operand.index)
-            for node in last.nodes
-            for carried in node.outputs
+
+def _model(seen: Seen, rows: Mapping[str, SummaryRow]) -> Table:
+    graph, final = seen.graph, [rows[key] for key in seen.by_name.values()]
+
+    def end(name: str, operand: Any) -> Table:
+        value, shape = seen.final_names[operand.index], format_shape(operand.shape)
+        return {"name": name, "value": value, "shape": shape, "type": operand.type.name.lower()}
+
+    return {
+        "name": printable(graph.name.removesuffix(".onnx").removesuffix(".param").removesuffix(".pnnx")),
+        "file": printable(graph.name),
+        "parameters": sum(row.parameters for row in final),
+        "flops": sum(row.flops or 0 for row in final),
+        "inputs": [end(op.name, operand) for op in graph.input_operators for operand in op.outputs],
+        "outputs": [end(op.name, operand) for op in graph.output_operators for operand in op.inputs],
+    }
+
+
+def _shown_operators(seen: Seen) -> dict[str, RuntimeOperator]:
+    """The operator of each key: with its layer, as far as one can be made."""
+    plain = {op.name: op for op in seen.plain.operators}
+    final = {op.name: op for op in seen.graph.operators}
+    last = dict(zip(seen.keys.operators[-1].values(), seen.stages[-1].nodes, strict=True))
+    return {
+        key: plain[op.name] if key in seen.first else final[op.name] if key in last else _with_layer(op)
+        for key, op in seen.keys.shown.items()
+    }
+
+
+def _operators(
+    seen: Seen, shown: Mapping[str, RuntimeOperator], rows: Mapping[str, SummaryRow], steps: list[Table]
+) -> dict[str, Table]:
+    """The page's operators, each with the places of its steps in the plan."""
+    tables = {}
+    for key, op in shown.items():
+        tables[key] = operator_table(op, rows[key], (seen.names_of(op.inputs, key), seen.names_of(op.outputs, key)))
+    for place, step in enumerate(steps):
+        tables[step["operator"]]["steps"].append(place)
+    return tables
+
+
+def _values(seen: Seen, weights: list[Candidate]) -> tuple[dict[str, Table], list[str]]:
+    """The page's values, with exact numbers as far as there is room, and what was left out for the lack of it."""
+    records = seen.records
+    maps = cut_maps(records)
+    kept: set[str] = set()
+    candidates = [
+        Candidate("exact values", math.prod(record.table["shape"]), lambda name=name: kept.add(name))  # type: ignore[misc]
+        for name, record in records.items()
+        if record.table["shape"] is not None
+    ]
+    left_out = keep_smallest([*candidates, *weights])
+    return {name: as_table(record, name in kept, maps.get(name)) for name, record in records.items()}, left_out
+
+
+def _windows(seen: Seen, shown: Mapping[str, RuntimeOperator]) -> tuple[dict[str, Table], list[Table], list[Candidate]]:
+    """The windows of all operators, the receptive fields that they name, and weights to be put in."""
+    tables: dict[str, Table] = {}
+    fields: list[Table] = []
+    weights: list[Candidate] = []
+    numbers: dict[str, int] = {}
+    in_file, after_passes = _fields(seen.plain, seen.observed), _fields(seen.graph, seen.final)
+    for key, op in shown.items():
+        if op.layer is None:
+            continue
+        table, candidates = window_table(op, seen.names_of(op.inputs, key))
+        known = in_file if key in seen.first else after_passes
+        field = known.get(op.outputs[0].index) if op.outputs else None
+        table["field"] = None
+        if field is not None:
+            entry = field.table()
+            table["field"] = numbers.setdefault(repr(entry), len(fields))
+            if table["field"] == len(fields):
+                fields.append(entry)
+        tables[key] = table
+        weights += candidates
+    return tables, fields, weights
+
+
+def _fields(graph: RuntimeGraph, run: Observed) -> dict[int, Field | None]:
+    """Receptive fields in the first input that is a picture; none if there is no such input."""
+    for op in graph.input_operators:
+        (operand,) = op.outputs
+        shape = run.shapes[operand.index]
+        if shape is not None and len(shape) == 4:
+            return receptive_fields(depth_first_order(graph.operators), run.shapes, operand.index)
+    return {}
+
+
+def _stages(seen: Seen, shown: Mapping[str, RuntimeOperator], steps: list[Table]) -> list[Table]:
+    tables = [
+        stage_table(stage, operators, seen.values_in(stage))
+        for stage, operators in zip(seen.stages, seen.keys.operators, strict=True)
+    ]
+    if steps:
+        before = {key: place for place, key in seen.keys.operators[-1].items()}
+        nodes = [{**step, "family": family_of(shown[step["operator"]].type)} for step in steps]
+        carried = {
+            index: (name if name in seen.records else None, format_shape(seen.final.shapes.get(index)))
+            for index, name in seen.final_names.items()
         }
-        self.final = self.observed
-        moved = {key.operand for key in self.final_keys.values() if key.moved}
-        if self.plain is not graph and self.observed.seconds > SLOW:
-            self.final = self.observed.like(graph, inputs)
-            seconds = f"{self.observed.seconds:.1f} s"
-            self.left_out.append(f"times of the layers after the passes: one run of the layers takes {seconds}")
-        elif self.plain is not graph:
-            self.final = Observed(graph, inputs, only=moved)
-        self.records: dict[str, ValueRecord] = {}
-        for key, name in self.keys.values.items():
-            record = (self.final if key.moved else self.observed).records.get(key.operand)
-            if record is not None:
-                self.records[name] = record
-        self.by_name = {node.name: self.keys.operators[-1][place] for place, node in enumerate(last.nodes)}
-
-    def _stages(self) -> tuple[RuntimeGraph, list[Stage]]:
-        """The graph as it stands in the file, and all stages; of a copy, which does not know its file, the last one."""
-        try:
-            return self.graph.as_in_file(), read_stages(self.graph.stages())
-        except GraphStateError as error:
-            self.left_out.append(f"the graph before the passes: {error}")
-            return self.graph, read_stages([("file", self.graph.operators)])
-
-    def data(self, picture: Table | None, answers: Callable[[tuple[Any, ...]], Table] | None) -> Table:
-        """The page's data."""
-        execution, threads = self.graph.execution, get_num_threads()
-        machine = machine_table(threads)
-        plan, refusal = find_plan(self.graph, self.inputs, execution.fresh_state(self.inputs))
-        self.left_out += self.graph.fallbacks
-        operators, rows = self._operators()
-        windows, fields, weights = self._windows()
-        values = self._values(weights)
-        steps: list[Table] = []
-        memory = None
-        if plan is not None:
-            state = execution.fresh_state(self.inputs)
-            table = plan_table(plan, self.inputs, state, self.by_name, machine["gigahertz"])
-            steps = table["steps"]
-            for index, step in enumerate(steps):
-                operators[step["operator"]]["steps"].append(index)
-            names = {index: self.keys.values[key] for index, key in self.final_keys.items()}
-            memory = memory_table(
-                plan.executable.arena_map, len(steps), plan.executable.arena_floats, names, self.by_name
-            )
-        else:
-            table = {"steps": [], "refusal": printable(refusal)}
-        return {
-            "format": FORMAT,
-            "model": self._model(rows),
-            "machine": machine,
-            "stages": self._stage_tables(steps),
-            "operators": operators,
-            "plan": table,
-            "runs": self._runs(plan, threads),
-            "memory": memory,
-            "values": values,
-            "windows": windows,
-            "fields": fields,
-            "answers": answers(self.final.outputs) if answers else {"kind": "values"},
-            "input": picture,
-            "left_out": self.left_out,
-        }
-
-    def _model(self, rows: dict[str, SummaryRow]) -> Table:
-        final = [rows[key] for key in self.by_name.values()]
-        return {
-            "name": printable(self.graph.name.removesuffix(".onnx").removesuffix(".param").removesuffix(".pnnx")),
-            "file": printable(self.graph.name),
-            "parameters": sum(row.parameters for row in final),
-            "flops": sum(row.flops or 0 for row in final),
-            "inputs": [self._end(op.name, operand) for op in self.graph.input_operators for operand in op.outputs],
-            "outputs": [self._end(op.name, operand) for op in self.graph.output_operators for operand in op.inputs],
-        }
-
-    def _end(self, name: str, operand: Any) -> Table:
-        key = self.keys.values[self.final_keys[operand.index]]
-        return {"name": name, "value": key, "shape": format_shape(operand.shape), "type": operand.type.name.lower()}
-
-    def _operators(self) -> tuple[dict[str, Table], dict[str, SummaryRow]]:
-        """The page's operators, and their rows of a summary for these inputs."""
-        plain = {op.name: op for op in self.plain.operators}
-        final = {op.name: op for op in self.graph.operators}
-        shapes: Any = {**self.observed.shapes}
-        last = dict(zip(self.keys.operators[-1].values(), self.stages[-1].nodes, strict=True))
-        first = set(self.keys.operators[0].values())
-        tables, rows = {}, {}
-        self.runnable: dict[str, RuntimeOperator] = {}
-        for key, noted in self.keys.shown.items():
-            op = plain[noted.name] if key in first else final[noted.name] if key in last else _with_layer(noted)
-            self.runnable[key] = op
-            known = shapes | (self.final.shapes if key in last and key not in first else {})
-            rows[key] = summary_row(op, {o.index: known.get(o.index) for o in (*op.inputs, *op.outputs)})
-            names = (self._value_names(op.inputs, key), self._value_names(op.outputs, key))
-            tables[key] = operator_table(op, rows[key], names)
-        return tables, rows
-
-    def _value_names(self, operands: Sequence[Any], key: str) -> list[str]:
-        """The keys of values that an operator reads or makes, as they are in the last stage, if they were seen."""
-        is_final = key in self.by_name.values()
-        names = []
-        for operand in operands:
-            value = self.final_keys.get(operand.index) if is_final else None
-            value = value or ValueKey(operand.index, moved=False)
-            names.append(self.keys.values.get(value, operand.name))
-        return [name for name in names if name in self.records]
-
-    def _values(self, weights: list[Candidate]) -> dict[str, Table]:
-        """The page's values, with exact numbers as far as there is room."""
-        records = self.records
-        maps = cut_maps(records)
-        kept: set[str] = set()
-        candidates = [
-            Candidate("exact values", _count(record), lambda name=name: kept.add(name))  # type: ignore[misc]
-            for name, record in records.items()
-            if record.table["shape"] is not None
-        ]
-        self.left_out += keep_smallest([*candidates, *weights])
-        return {name: as_table(record, name in kept, maps.get(name)) for name, record in records.items()}
-
-    def _windows(self) -> tuple[dict[str, Table], list[Table], list[Candidate]]:
-        """The windows of all operators, the receptive fields that they name, and weights to be put in."""
-        tables: dict[str, Table] = {}
-        fields: list[Table] = []
-        weights: list[Candidate] = []
-        numbers: dict[str, int] = {}
-        by_stage = [self._fields(self.plain, self.observed), self._fields(self.graph, self.final)]
-        first = set(self.keys.operators[0].values())
-        for key, op in self.runnable.items():
-            if op.layer is None:
-                continue
-            table, candidates = window_table(op, self._value_names(op.inputs, key))
-            known = by_stage[0 if key in first else 1]
-            field = known.get(op.outputs[0].index) if op.outputs else None
-            table["field"] = None
-            if field is not None:
-                entry = field.table()
-                number = numbers.setdefault(repr(entry), len(fields))
-                if number == len(fields):
-                    fields.append(entry)
-                table["field"] = number
-            tables[key] = table
-            weights += candidates
-        return tables, fields, weights
-
-    def _fields(self, graph: RuntimeGraph, run: Observed) -> dict[int, Field | None]:
-        """Receptive fields in the first input that is a picture; none if there is no such input."""
-        for op in graph.input_operators:
-            (operand,) = op.outputs
-            shape = run.shapes[operand.index]
-            if shape is not None and len(shape) == 4:
-                return receptive_fields(depth_first_order(graph.operators), run.shapes, operand.index)
-        return {}
-
-    def _stage_tables(self, steps: list[Table]) -> list[Table]:
-        tables = []
-        for stage, operators in zip(self.stages, self.keys.operators, strict=True):
-            values = {
-                carried.operand: self._seen(self.keys.values[self.keys.value_key(node, carried.operand.index)])
-                for node in stage.nodes
-                for carried in node.outputs
-            }
-            tables.append(stage_table(stage, operators, values))
-        if steps:
-            before = {key: place for place, key in self.keys.operators[-1].items()}
-            shown = [{**step, "family": family_of(self.runnable[step["operator"]].type)} for step in steps]
-            names = {index: self.keys.values[key] for index, key in self.final_keys.items()}
-            carried = {
-                index: (self._seen(name), format_shape(self.final.shapes.get(index))) for index, name in names.items()
-            }
-            edges = step_edges(depth_first_order(self.graph.operators), steps, self.by_name, carried)
-            tables.append(plan_stage(shown, edges, before))
-        return tables
-
-    def _seen(self, name: str) -> str | None:
-        """The key of a value if there is a record of it: of one that only stands between two passes there is none."""
-        return name if name in self.records else None
-
-    def _runs(self, plan: Runner | None, threads: int) -> list[Table]:
-        execution = self.graph.execution
-        runs = []
-        if plan is not None:
-            states = {count: execution.fresh_state(self.inputs) for count in (1, threads)}
-            runs += [engine_run(plan, self.inputs, count, state) for count, state in states.items()]
-        seen = self.final.spans
-        if seen:
-            runs.append(layers_run(self.graph, self.inputs, "layers", "layers", self.by_name, seen))
-        if self.plain is not self.graph and len(self.stages) > 1:
-            seen = self.observed.spans
-            runs.append(layers_run(self.plain, self.inputs, "layers, as in the file", "file", {}, seen))
-        return runs
+        edges = step_edges(depth_first_order(seen.graph.operators), steps, seen.by_name, carried)
+        tables.append(plan_stage(nodes, edges, before))
+    return tables
 
 
-def _count(record: ValueRecord) -> int:
-    """Numbers of a value."""
-    count = 1
-    for size in record.table["shape"]:
-        count *= size
-    return count
+def _runs(seen: Seen, plan: Runner | None, threads: int) -> list[Table]:
+    runs = []
+    if plan is not None:
+        states = {count: seen.graph.execution.fresh_state(seen.inputs) for count in (1, threads)}
+        runs += [engine_run(plan, seen.inputs, count, state) for count, state in states.items()]
+    spans = seen.final.spans
+    if spans:
+        runs.append(layers_run(seen.graph, seen.inputs, "layers", "layers", seen.by_name, spans))
+    if seen.plain is not seen.graph and len(seen.stages) > 1:
+        spans = seen.observed.spans
+        runs.append(layers_run(seen.plain, seen.inputs, "layers, as in the file", "file", {}, spans))
+    return runs
 
 
 def _with_layer(op: RuntimeOperator) -> RuntimeOperator:

@@ -15,8 +15,7 @@ import pytest
 
 import kuiper
 from kuiper.errors import GraphStateError, ShapeError
-from kuiper.explore import explore as explore_module
-from kuiper.explore import timing
+from kuiper.explore import seen, timing
 from kuiper.explore.explore import explore
 from kuiper.graph import RuntimeGraph, pnnx
 from kuiper.graph.summary import Summary
@@ -40,7 +39,7 @@ HOSTILE = [
 @pytest.fixture(autouse=True)
 def _one_run_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timing, "SECONDS", 0.0)
-    monkeypatch.setattr(explore_module, "SLOW", math.inf)  # however busy the machine is
+    monkeypatch.setattr(seen, "SLOW", math.inf)  # however busy the machine is
 
 
 @pytest.fixture(scope="module")
