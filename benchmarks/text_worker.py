@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.text_files import CONTEXT, GREEDY, STEPS, TextFiles
-from benchmarks.text_peers import PEERS, TextPeer
+from benchmarks.text_peer import TextPeer
+from benchmarks.text_peers import PEERS
 from benchmarks.worker import peak_resident_mb, private_stdout
 
 PROMPTS = 2  # read in one turn
