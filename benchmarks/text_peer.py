@@ -1,4 +1,10 @@
-"""What is asked of a runtime that writes text, and how one that can be stepped is timed."""
+"""What is asked of a runtime that writes text, and how one that can be stepped is timed.
+
+Every peer reads the same prompt, then one token after the other, and keeps keys and values of what it has read. Where a
+runtime can be stepped, the tokens are given, and the scores of the next one are ready as an array when ``read`` or
+``step`` returns; openvino-genai can only be left to write, and its tokens are timed as they come. Of a prompt, only the
+scores behind its last token are asked for.
+"""
 
 from __future__ import annotations
 

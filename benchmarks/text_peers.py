@@ -1,10 +1,5 @@
 """How each runtime writes text: whether the comparison is fair can be judged on this page and text_peer.py's.
 
-Every peer reads the same prompt, then one token after the other, and keeps keys and values of what it has read. Where a
-runtime can be stepped, the tokens are given, and the scores of the next one are ready as an array when ``read`` or
-``step`` returns; openvino-genai can only be left to write, and its tokens are timed as they come. Of a prompt, only the
-scores behind its last token are asked for.
-
 8 and 4 bits mean the format that the runtime itself has for these, written from the same weights. One scale for each
 32 numbers of both: kuiper, llama.cpp's Q8_0 and Q4_0, onnxruntime-genai. One for each row of 8 bits and for each 32
 numbers of 4 bits: openvino, openvino-genai; of 8 bits: kuiper-rows. Inside these products, llama.cpp and

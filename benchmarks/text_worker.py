@@ -11,13 +11,15 @@ import json
 import sys
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from benchmarks.text_files import CONTEXT, GREEDY, STEPS, TextFiles
-from benchmarks.text_peer import TextPeer
 from benchmarks.text_peers import PEERS
+
+if TYPE_CHECKING:
+    from benchmarks.text_peer import TextPeer
 from benchmarks.worker import peak_resident_mb, private_stdout
 
 PROMPTS = 2  # read in one turn
