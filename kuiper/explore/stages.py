@@ -94,11 +94,6 @@ def read_stages(turns: Iterable[tuple[str, Sequence[RuntimeOperator]]]) -> list[
     return stages
 
 
-def original_makers(stage: Stage) -> dict[str, str]:
-    """The operator of the file that makes each value, by the value's name."""
-    return {carried.name: node.name for node in stage.nodes for carried in node.outputs}
-
-
 def _node(op: RuntimeOperator) -> StageNode:
     carried = {
         operand: Carried(operand, operand.name, operand.shape, operand.type) for operand in (*op.inputs, *op.outputs)

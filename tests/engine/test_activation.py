@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 INFINITY = math.inf
 LANES = 16  # of the widest vector
 LARGEST = float(np.finfo(np.float32).max)
-MIN_NORMAL = float(np.finfo(np.float32).tiny)
 
 SWEEP = np.concatenate(
     [

@@ -38,10 +38,6 @@ class Failure(NamedTuple):
     inputs: Tensors
 
 
-class NoisyError(Exception):
-    """An output is different each time that noise is drawn: nothing can be said about it."""
-
-
 def calls(network: Network) -> Iterator[tuple[str, Tensors]]:
     """What a model is called with, in order: the traced inputs, other values, other sizes, the traced ones again."""
     traced = network.tensors(network.inputs)
