@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import hashlib
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kuiper.course.bugs import may_show_in, patched, read_bugs
@@ -54,7 +55,7 @@ class Suspect:
         root = exercise.course.parent
         text = self.text
         if self.is_cython(exercise):
-            text = ast.unparse(interpreted(text))
+            text = _as_python(text)
         if exercise.is_cython:
             build = folder(root, "build")
             source = exercise.solution_file.read_text(encoding="utf-8")
@@ -67,6 +68,12 @@ class Suspect:
             _leave_room(bank)
             keep_text(path, text)
         return path
+
+
+@lru_cache(maxsize=500)
+def _as_python(text: str) -> str:
+    """A known mistake in Cython as Python: each is asked for again for every test that it may explain."""
+    return ast.unparse(interpreted(text))
 
 
 def _leave_room(folder: Path) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import numpy as np
 
 import kuiper
-from kuiper.course import ascii_names, local_arrays
+from kuiper.course import ascii_names, few_exceptions, local_arrays
 from kuiper.course.importer import load
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.observation import Observation, Raised, observe_all
@@ -36,8 +36,6 @@ def main() -> int:
     os.dup2(2, 1)
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
-    with contextlib.suppress(ImportError):  # without Cython there is nothing to compile; anyone who tries is told
-        ascii_names.use()
     serve(requests, answers)
     return 0
 
@@ -72,6 +70,8 @@ def answer(selection: Selection, request: dict[str, Any]) -> Observation:
     try:
         with selected(selection):
             exercise = selection.syllabus.exercise(request["exercise"])
+            if any(part.is_cython for part in (exercise, *selection.syllabus.needed_by(exercise))):
+                prepare_cython()
             module = load(selection, exercise, selection.mode)
             if not request["function"]:
                 return Observation()
@@ -81,6 +81,13 @@ def answer(selection: Selection, request: dict[str, Any]) -> Observation:
             return observe_all(finds(module), request["args"], request["kwargs"])
     except (Exception, SystemExit) as error:
         return Observation(raised=Raised.of(error))
+
+
+def prepare_cython() -> None:
+    """Make Cython start sooner, before anything imports it."""
+    with contextlib.suppress(ImportError):  # without Cython there is nothing to compile; anyone who tries is told
+        ascii_names.use()
+        few_exceptions.use()
 
 
 def _finder(request: dict[str, Any]) -> Callable[[object], Callable[..., Any]]:
