@@ -133,17 +133,8 @@ def long_chain(impl, function, length):
     return [op.name for op in getattr(impl, function)(operators)]
 
 
-def wiring(shape, count):
-    """For each of ``count`` operators the numbers of those that it reads."""
-    if shape == "chain":
-        return [[i - 1] if i else [] for i in range(count)]
-    if shape == "ladder":  # from the first to the last there are more ways than atoms in the universe
-        return [[j for j in (i - 2, i - 1) if j >= 0] for i in range(count)]
-    return [[], *[[0]] * (count - 2), list(range(1, count - 1))]  # "star": many between two
-
-
-def growth(impl, function, wirings):
-    """How many lines of Python run until the order is known, for each of some graphs."""
+def growth(impl, function, shape, count):
+    """The lines of Python that run until the order of this many operators is known, and of four times as many."""
     import sys
 
     from kuiper.graph.pnnx import DataType
@@ -166,12 +157,19 @@ def growth(impl, function, wirings):
         def __eq__(self, other):
             return object.__eq__(self, other)
 
-    def steps(wires):
-        count = len(wires)
+    def reads(shape, i, count):
+        """The operators that operator i reads."""
+        if shape == "chain":
+            return [i - 1] if i else []
+        if shape == "ladder":  # from the first to the last there are more ways than atoms in the universe
+            return [j for j in (i - 2, i - 1) if j >= 0]
+        return [] if i == 0 else [0] if i < count - 1 else list(range(1, i))  # "star": many between two
+
+    def steps(count):
         operators = [Operator("x.Y", Name(f"n{i}")) for i in range(count)]
         for i, op in enumerate(operators):
             op.outputs = [RuntimeOperand(op.name, i, None, DataType.F32, op)]
-            for j in wires[i]:
+            for j in reads(shape, i, count):
                 op.inputs.append(operators[j].outputs[0])
                 operators[j].outputs[0].consumers.append(op)
         most, seen = 20_000 + 2_000 * count, 0
@@ -191,7 +189,7 @@ def growth(impl, function, wirings):
             sys.settrace(before)
         return seen
 
-    return [steps(wires) for wires in wirings]
+    return steps(count), steps(4 * count)
 
 
 def in_proportion(few, many):
@@ -204,7 +202,7 @@ def in_proportion(few, many):
 @pytest.mark.parametrize("shape", ["chain", "ladder", "star"])
 @pytest.mark.parametrize("function", ["queue_order", "depth_first_order"])
 def test_work_grows_with_the_graph(impl, function, shape):
-    few, many = calling(growth, impl, function, [wiring(shape, count) for count in (100, 400)]).answer()
+    few, many = calling(growth, impl, function, shape, 100).answer()
     same(f"{function} of 100 operators and of 400", in_proportion(few, many), "in proportion")
 
 
