@@ -333,24 +333,22 @@ class BuildExt(build_ext):
         shutil.copyfile(Path(self.build_lib, BUILD_CONFIG), ROOT / BUILD_CONFIG)
 
     def write_config(self, levels: dict[str, list[str]], openmp: bool) -> None:
-        config = {
-            "compiler": COMPILER.name if ZIG else compiler_version(self.compiler),
-            "arch": ARCH,
-            "levels": {
-                level: {
-                    "flags": flags,
-                    "requires": [name for macro, name in MACROS.items() if self.defines(macro, flags)],
-                }
-                for level, flags in levels.items()
-            },
-            "debug": DEBUG,
-            "openmp": openmp,
-            "cython": cython_version,
+        described = {
+            level: {"flags": flags, "requires": [name for macro, name in MACROS.items() if self.defines(macro, flags)]}
+            for level, flags in levels.items()
         }
         path = Path(self.build_lib, BUILD_CONFIG)
         path.parent.mkdir(parents=True, exist_ok=True)
-        body = "".join(f"{key.upper()} = {value!r}\n" for key, value in config.items())
-        path.write_text(f'"""Written by setup.py: how this copy of kuiper was built."""\n\n{body}', encoding="utf-8")
+        compiler = COMPILER.name if ZIG else compiler_version(self.compiler)
+        path.write_text(build_note(compiler, ARCH, described, openmp), encoding="utf-8")
+
+
+def build_note(compiler: str, arch: str, levels: dict[str, dict[str, list[str]]], openmp: bool) -> str:
+    """The text of ``kuiper/_build_config.py``."""
+    config = {"compiler": compiler, "arch": arch, "levels": levels, "debug": DEBUG, "openmp": openmp}
+    config["cython"] = cython_version
+    body = "".join(f"{key.upper()} = {value!r}\n" for key, value in config.items())
+    return f'"""Written by setup.py: how this copy of kuiper was built."""\n\n{body}'
 
 
 def announce(line: str) -> None:
