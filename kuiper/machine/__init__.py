@@ -6,6 +6,7 @@
     levels.py        which build of the compiled modules this CPU runs
     build.pyx        what the modules of a level were compiled for
     cpuid.pyx        what the CPU has; made for any CPU
+    webassembly.py   the same of a browser, or of node
     caches.py, name.py   what the operating system tells
 
 Nothing outside of this package asks the system or the CPU. It imports nothing of kuiper but the errors, and no compiled

@@ -6,6 +6,8 @@ A build from source has one level, for the machine that built it or for what KUI
     kuiper/_levels/x86_64_v3/engine/step.so          the same module for CPUs with AVX2
     kuiper/_levels/x86_64_v4/engine/step.so          and for those with AVX-512
 
+The wheel for browsers has two, wasm32-simd128 and wasm32-relaxed-simd.
+
 The best one that the CPU can run is taken; the variable KUIPER_ARCH asks for one by name. All compiled modules of a
 process that know vectors are of one level: they share the number of floats in a vector. The few that know none lie
 beside the sources only (``SAME_AT_ALL_LEVELS`` in ``setup.py``).
@@ -20,6 +22,8 @@ import sys
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
+
+from kuiper.machine import webassembly
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence, Set
@@ -117,6 +121,8 @@ def all_levels() -> dict[str, Level]:
 
 def cpu_features() -> Set[str] | None:
     """The vector extensions of this CPU, or None where they cannot be asked for."""
+    if sys.platform == "emscripten":
+        return webassembly.features()
     features: Set[str] | None = _compiled("kuiper.machine.cpuid").features()
     return features
 

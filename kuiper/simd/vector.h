@@ -37,6 +37,8 @@
 #include <immintrin.h>
 #elif defined(__ARM_NEON)
 #include <arm_neon.h>
+#elif defined(__wasm_simd128__)
+#include <wasm_simd128.h>
 #endif
 #else
 #define KUIPER_INLINE static __inline
@@ -63,6 +65,8 @@
 #define KUIPER_LANES 4
 #if defined(__ARM_NEON) && defined(__aarch64__)
 #define KUIPER_NEON
+#elif defined(__wasm_simd128__)
+#define KUIPER_WASM
 #endif
 #endif
 enum { LANES = KUIPER_LANES };
@@ -116,8 +120,16 @@ KUIPER_INLINE void kuiper_store(float *p, kuiper_vec x) { *(kuiper_anywhere *)p 
 KUIPER_INLINE kuiper_vec kuiper_magnitude(kuiper_vec x) { return KUIPER_OF_BITS(KUIPER_BITS(x) & 0x7fffffff); }
 
 /* a * b + c and c - a * b, rounded once where the build has an instruction for it: a CPU with AVX2 also has FMA, but a build
-   for "AVX alone" or for SSE has not. */
-#if defined(__FMA__) || defined(__aarch64__) || defined(__FP_FAST_FMAF)
+   for "AVX alone" or for SSE has not. WebAssembly's relaxed instruction rounds once or twice, as the CPU likes, but always the
+   same way: it is used for single numbers too, and not counted on to round once. */
+#if defined(KUIPER_WASM) && defined(__wasm_relaxed_simd__)
+#define KUIPER_WASM_RELAXED
+#define KUIPER_FUSES 0
+KUIPER_INLINE float kuiper_fma_of_one(float a, float b, float c) {
+    const v128_t sum = wasm_f32x4_relaxed_madd(wasm_f32x4_splat(a), wasm_f32x4_splat(b), wasm_f32x4_splat(c));
+    return wasm_f32x4_extract_lane(sum, 0);
+}
+#elif defined(__FMA__) || defined(__aarch64__) || defined(__FP_FAST_FMAF)
 #define KUIPER_FUSES 1
 KUIPER_INLINE float kuiper_fma_of_one(float a, float b, float c) { return fmaf(a, b, c); }
 #else
@@ -133,6 +145,13 @@ KUIPER_INLINE kuiper_vec kuiper_fnma(kuiper_vec a, kuiper_vec b, kuiper_vec c) {
 #elif defined(KUIPER_NEON)
 KUIPER_INLINE kuiper_vec kuiper_fma(kuiper_vec a, kuiper_vec b, kuiper_vec c) { return vfmaq_f32(c, a, b); }
 KUIPER_INLINE kuiper_vec kuiper_fnma(kuiper_vec a, kuiper_vec b, kuiper_vec c) { return vfmsq_f32(c, a, b); }
+#elif defined(KUIPER_WASM_RELAXED)
+KUIPER_INLINE kuiper_vec kuiper_fma(kuiper_vec a, kuiper_vec b, kuiper_vec c) {
+    return (kuiper_vec)wasm_f32x4_relaxed_madd((v128_t)a, (v128_t)b, (v128_t)c);
+}
+KUIPER_INLINE kuiper_vec kuiper_fnma(kuiper_vec a, kuiper_vec b, kuiper_vec c) {
+    return (kuiper_vec)wasm_f32x4_relaxed_nmadd((v128_t)a, (v128_t)b, (v128_t)c);
+}
 #elif defined(KUIPER_VECTORS)
 KUIPER_INLINE kuiper_vec kuiper_fma(kuiper_vec a, kuiper_vec b, kuiper_vec c) {
     for (int i = 0; i < LANES; i++) c[i] = kuiper_fma_of_one(a[i], b[i], c[i]);
@@ -155,6 +174,8 @@ KUIPER_INLINE kuiper_four kuiper_fma_four(float a, kuiper_four b, kuiper_four c)
     return _mm_fmadd_ps(_mm_set1_ps(a), b, c);
 #elif defined(KUIPER_NEON)
     return vfmaq_n_f32(c, b, a);
+#elif defined(KUIPER_WASM_RELAXED)
+    return (kuiper_four)wasm_f32x4_relaxed_madd(wasm_f32x4_splat(a), (v128_t)b, (v128_t)c);
 #else
     return a * b + c;
 #endif
@@ -176,7 +197,8 @@ KUIPER_INLINE kuiper_four kuiper_fma_four(float a, kuiper_four b, kuiper_four c)
 #endif
 
 /* Like torch: NaN if either is NaN. A comparison alone would lose a NaN in one of the two, and so does the instruction for
-   the maximum with a NaN in x. Of 0 and -0 it is y: the instruction of NEON has 0 as the larger one, and is not used. */
+   the maximum with a NaN in x. Of 0 and -0 it is y: the instruction of NEON and f32x4.max have 0 as the larger one, and are not
+   used. */
 #if defined(KUIPER_AVX512)
 #define KUIPER_UNLESS_NAN(x, y) _mm512_mask_mov_ps(y, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), x)
 KUIPER_INLINE kuiper_vec kuiper_larger(kuiper_vec x, kuiper_vec y) { return KUIPER_UNLESS_NAN(x, _mm512_max_ps(x, y)); }
@@ -185,6 +207,14 @@ KUIPER_INLINE kuiper_vec kuiper_smaller(kuiper_vec x, kuiper_vec y) { return KUI
 #define KUIPER_UNLESS_NAN(x, y) _mm256_blendv_ps(y, x, _mm256_cmp_ps(x, x, _CMP_UNORD_Q))
 KUIPER_INLINE kuiper_vec kuiper_larger(kuiper_vec x, kuiper_vec y) { return KUIPER_UNLESS_NAN(x, _mm256_max_ps(x, y)); }
 KUIPER_INLINE kuiper_vec kuiper_smaller(kuiper_vec x, kuiper_vec y) { return KUIPER_UNLESS_NAN(x, _mm256_min_ps(x, y)); }
+#elif defined(KUIPER_WASM)
+#define KUIPER_UNLESS_NAN(x, y) ((kuiper_vec)wasm_v128_bitselect(y, (v128_t)(x), wasm_f32x4_eq((v128_t)(x), (v128_t)(x))))
+KUIPER_INLINE kuiper_vec kuiper_larger(kuiper_vec x, kuiper_vec y) {
+    return KUIPER_UNLESS_NAN(x, wasm_f32x4_pmax((v128_t)y, (v128_t)x)); /* y < x ? x : y */
+}
+KUIPER_INLINE kuiper_vec kuiper_smaller(kuiper_vec x, kuiper_vec y) {
+    return KUIPER_UNLESS_NAN(x, wasm_f32x4_pmin((v128_t)y, (v128_t)x)); /* x < y ? x : y */
+}
 #else
 KUIPER_INLINE kuiper_vec kuiper_larger(kuiper_vec x, kuiper_vec y) { return KUIPER_CHOOSE((x > y) | (x != x), x, y); }
 KUIPER_INLINE kuiper_vec kuiper_smaller(kuiper_vec x, kuiper_vec y) { return KUIPER_CHOOSE((x < y) | (x != x), x, y); }
@@ -197,6 +227,13 @@ KUIPER_INLINE kuiper_vec kuiper_at_most(kuiper_vec x, kuiper_vec high) { return 
 #elif defined(KUIPER_AVX)
 KUIPER_INLINE kuiper_vec kuiper_at_least(kuiper_vec x, kuiper_vec low) { return _mm256_max_ps(low, x); }
 KUIPER_INLINE kuiper_vec kuiper_at_most(kuiper_vec x, kuiper_vec high) { return _mm256_min_ps(high, x); }
+#elif defined(KUIPER_WASM)
+KUIPER_INLINE kuiper_vec kuiper_at_least(kuiper_vec x, kuiper_vec low) {
+    return (kuiper_vec)wasm_f32x4_pmax((v128_t)x, (v128_t)low);
+}
+KUIPER_INLINE kuiper_vec kuiper_at_most(kuiper_vec x, kuiper_vec high) {
+    return (kuiper_vec)wasm_f32x4_pmin((v128_t)x, (v128_t)high);
+}
 #else
 KUIPER_INLINE kuiper_vec kuiper_at_least(kuiper_vec x, kuiper_vec low) { return KUIPER_CHOOSE(x < low, low, x); }
 KUIPER_INLINE kuiper_vec kuiper_at_most(kuiper_vec x, kuiper_vec high) { return KUIPER_CHOOSE(x > high, high, x); }
@@ -228,6 +265,9 @@ KUIPER_INLINE int32x4_t kuiper_wide(const void *p) {
 }
 #define KUIPER_WIDE(p) kuiper_wide(p)
 KUIPER_INLINE kuiper_vec kuiper_of_bytes(const void *p) { return (kuiper_vec)vcvtq_f32_s32(KUIPER_WIDE(p)); }
+#elif defined(KUIPER_WASM)
+#define KUIPER_WIDE(p) wasm_i32x4_extend_low_i16x8(wasm_i16x8_extend_low_i8x16(wasm_v128_load32_zero(p)))
+KUIPER_INLINE kuiper_vec kuiper_of_bytes(const void *p) { return (kuiper_vec)wasm_f32x4_convert_i32x4(KUIPER_WIDE(p)); }
 #else
 KUIPER_INLINE kuiper_vec kuiper_of_bytes(const void *p) {
     float lanes[LANES];
@@ -246,6 +286,10 @@ KUIPER_INLINE kuiper_vec kuiper_permuted(kuiper_vec x, kuiper_ints which) {
 #elif defined(KUIPER_NEON)
 KUIPER_INLINE kuiper_vec kuiper_permuted(kuiper_vec x, kuiper_ints which) {
     return (kuiper_vec)vqtbl1q_u8((uint8x16_t)x, (uint8x16_t)(which * 0x04040404 + 0x03020100)); /* four bytes of each lane */
+}
+#elif defined(KUIPER_WASM)
+KUIPER_INLINE kuiper_vec kuiper_permuted(kuiper_vec x, kuiper_ints which) {
+    return (kuiper_vec)wasm_i8x16_swizzle((v128_t)x, (v128_t)(which * 0x04040404 + 0x03020100)); /* four bytes of each lane */
 }
 #elif defined(KUIPER_VECTORS)
 KUIPER_INLINE kuiper_vec kuiper_permuted(kuiper_vec x, kuiper_ints which) {
@@ -276,6 +320,13 @@ KUIPER_INLINE kuiper_vec kuiper_lookup(const float table[8], kuiper_vec x) {
     const uint8x16x2_t bytes = {{(uint8x16_t)vld1q_f32(table), (uint8x16_t)vld1q_f32(table + 4)}};
     const kuiper_unsigned first = ((kuiper_unsigned)x & 7) * 0x04040404u + 0x03020100u; /* four bytes of each entry */
     return (kuiper_vec)vqtbl2q_u8(bytes, (uint8x16_t)first);
+}
+#elif defined(KUIPER_WASM)
+KUIPER_INLINE kuiper_vec kuiper_lookup(const float table[8], kuiper_vec x) {
+    const v128_t first = (v128_t)(((kuiper_unsigned)x & 7) * 0x04040404u + 0x03020100u); /* four bytes of each entry */
+    const v128_t low = wasm_i8x16_swizzle(wasm_v128_load(table), first); /* 0 for bytes beyond the 16 that it has */
+    const v128_t high = wasm_i8x16_swizzle(wasm_v128_load(table + 4), wasm_i8x16_sub(first, wasm_i8x16_splat(16)));
+    return (kuiper_vec)wasm_v128_or(low, high);
 }
 #else
 KUIPER_INLINE kuiper_vec kuiper_lookup(const float table[8], kuiper_vec x) {
