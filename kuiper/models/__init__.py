@@ -11,7 +11,8 @@ fetching     official weights
 zoo          architectures, training scripts, the bundled models
 
 ``predictor`` reads which task a model is for, and runs it on pictures. ``bundle`` and ``lookup`` find a model by its
-name. Nothing here needs PyTorch but the scripts and architectures in ``zoo``.
+name; ``elsewhere`` fetches weights that a copy for browsers leaves out. Nothing here needs PyTorch but the scripts and
+architectures in ``zoo``.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kuiper.errors import ParameterError
+from kuiper.models.elsewhere import bring_weights
 
 _FOLDER = Path(__file__).parent
 _SUFFIX = ".pnnx.param"
@@ -22,6 +23,8 @@ def bundled_names() -> list[str]:
 def bundled(name: str) -> Path:
     """The .param file of a model that comes with kuiper; its weights and its card lie beside it.
 
+    A copy for browsers fetches the weights of most models here (``elsewhere.py``).
+
     >>> bundled("cifar_resnet20").name
     'cifar_resnet20.pnnx.param'
 
@@ -29,10 +32,13 @@ def bundled(name: str) -> Path:
     ------
     ParameterError
         If there is no model of this name.
+    ModelFormatError
+        If weights that are not in this copy cannot be had.
     """
     path = _FOLDER / "zoo" / f"{name}{_SUFFIX}"
     if not path.exists():
         raise ParameterError("bundled", f"one of {', '.join(bundled_names())}", name)
+    bring_weights(path)
     return path
 
 
