@@ -44,23 +44,28 @@ def gather(checkout: Path) -> dict[str, Path]:
     return {name: path for name, path in found.items() if name not in NOT_HANDED_OUT}
 
 
-def pack(checkout: Path, target: Path) -> None:
-    """Copy the course into a package that is being built, in place of what an earlier build has left there."""
+def pack(checkout: Path, target: Path, pictures: bool = True) -> None:
+    """Copy the course into a package that is being built, in place of what an earlier build has left there.
+
+    Without pictures the lectures are half as large: running them draws the pictures.
+    """
     shutil.rmtree(target, ignore_errors=True)
     for name, path in gather(checkout).items():
         (target / name).parent.mkdir(parents=True, exist_ok=True)
-        (target / name).write_bytes(handed_out(path))
+        (target / name).write_bytes(handed_out(path, pictures))
 
 
-def handed_out(path: Path) -> bytes:
+def handed_out(path: Path, pictures: bool = True) -> bytes:
     """A file as students get it: a lecture without the form of its pictures that only the site shows."""
     data = path.read_bytes()
-    if path.suffix != ".ipynb" or SITE_FORM.encode() not in data:
+    if path.suffix != ".ipynb" or (pictures and SITE_FORM.encode() not in data):
         return data
     lecture = json.loads(data)
     for cell in lecture["cells"]:
         for output in cell.get("outputs", []):
-            output.get("data", {}).pop(SITE_FORM, None)
+            shown = output.get("data", {})
+            for form in [form for form in shown if form == SITE_FORM or not (pictures or form == "text/plain")]:
+                del shown[form]
     return (json.dumps(lecture, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
 
 
