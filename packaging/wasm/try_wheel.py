@@ -1,0 +1,126 @@
+"""Try the wheel for browsers in node: ``make wasm-test`` and a step of CI.
+
+    python packaging/wasm/try_wheel.py FOLDER               import, doctor, a photo, a text: about half a minute for a level
+    python packaging/wasm/try_wheel.py FOLDER --tests ...   the tests of the checkout; the words are pytest's
+
+FOLDER is what build.py has filled. kuiper needs NumPy and Pillow, which no registry has for this platform: they are taken
+from the folder KUIPER_WASM_WHEELS, else from Pyodide's own distribution, at the address and with the hashes that npm's
+package has. Where that cannot be reached, one line says that nothing was tried.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+from build import LEVELS, ROOM, ROOT
+from toolchain import SOURCES, Toolchain, node, run
+
+HERE = Path(__file__).resolve().parent
+DISTRIBUTION = f"https://cdn.jsdelivr.net/pyodide/v{SOURCES['pyodide']}/full"
+COMPILED = ("numpy", "pillow")
+PURE = ("rich", "pytest", "hypothesis")
+TESTS = ("tests/engine", "tests/layers", "tests/tensor", "tests/expression", "tests/graph")
+MINUTES = 40  # after which a run of tests has hung
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path, help="where the wheel and the models are")
+    parser.add_argument("--level", choices=LEVELS, action="append", help="default: all")
+    parser.add_argument("--tests", nargs="*", metavar="PATH", help="run these tests; no path: of the kernels and around")
+    arguments = parser.parse_args()
+    tools = Toolchain(ROOM / "tools")
+    try:
+        compiled = compiled_wheels(tools)
+    except OSError as error:
+        print(f"{'=' * 80}\nNOT TRIED: the wheel for browsers. {error}\n{'=' * 80}", flush=True)
+        return
+    wheels = [arguments.folder, compiled, pure_wheels()]
+    levels = arguments.level or list(LEVELS)
+    if arguments.tests is None:
+        statuses = [start(tools, wheels, level, HERE / "smoke.py", level) for level in levels]
+    else:
+        paths = arguments.tests or TESTS
+        words = [f"{path}" for path in paths]
+        statuses = [start(tools, wheels, level, HERE / "suite.py", *pytest_words(), *words) for level in levels]
+    sys.exit(max(statuses))
+
+
+def pytest_words() -> list[str]:
+    """What every run of pytest is told."""
+    return ["/packaging/left_out.json", "-q", "-m", "not torch", "-rfE", "--tb=short", "-o", "addopts="]
+
+
+def start(tools: Toolchain, wheels: list[Path], level: str, script: Path, *words: str) -> int:
+    """Run a script on a level; the status."""
+    print(f"== {level}: {script.name}", flush=True)
+    command = [*node(), str(HERE / "python.mjs")]
+    for folder in wheels:
+        command += ["--wheels", str(folder)]
+    mounts = {wheels[0] / "models": "/models", ROOT: "/checkout", HERE: "/packaging"}
+    for folder, place in mounts.items():
+        command += ["--mount", f"{folder}={place}"]
+    variables = {"KUIPER_ARCH": level, "KUIPER_MODELS": "/models", "KUIPER_STRICT": "1", "COLUMNS": "100"}
+    for name, value in variables.items():
+        command += ["--set", f"{name}={value}"]
+    own = {**os.environ, "KUIPER_PYODIDE": str(tools.runtime)}
+    try:
+        return subprocess.run(
+            [*command, "--run", str(script), *words], env=own, timeout=MINUTES * 60, check=False
+        ).returncode
+    except subprocess.TimeoutExpired:
+        print(f"packaging/wasm: expected an end within {MINUTES} minutes, got none")
+        return 1
+
+
+def compiled_wheels(tools: Toolchain) -> Path:
+    """The folder with NumPy and Pillow.
+
+    Raises
+    ------
+    OSError
+        If they cannot be had.
+    """
+    given = os.environ.get("KUIPER_WASM_WHEELS")
+    if given:
+        missing = [name for name in COMPILED if not list(Path(given).glob(f"{name}-*{SOURCES['platform']}.whl"))]
+        if missing:
+            sys.exit(f"KUIPER_WASM_WHEELS: expected wheels of {', '.join(missing)} in the folder, got none in {given}")
+        return Path(given)
+    folder = ROOM / "compiled"
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = json.loads((tools.runtime / "pyodide-lock.json").read_text(encoding="utf-8"))["packages"]
+    for name in COMPILED:
+        file, expected = lock[name]["file_name"], lock[name]["sha256"]
+        if not (folder / file).exists():
+            try:
+                with urllib.request.urlopen(f"{DISTRIBUTION}/{file}", timeout=20) as answer:
+                    data = answer.read()
+            except OSError as error:
+                hint = "KUIPER_WASM_WHEELS names a folder that has them"
+                raise OSError(f"expected NumPy and Pillow from {DISTRIBUTION}, got {error}; {hint}") from error
+            if hashlib.sha256(data).hexdigest() != expected:
+                sys.exit(f"{DISTRIBUTION}/{file}: expected SHA-256 {expected}, got another file")
+            (folder / file).write_bytes(data)
+    return folder
+
+
+def pure_wheels() -> Path:
+    """The folder with what kuiper and its tests need beside these, from PyPI."""
+    folder = ROOM / "pure"
+    if not folder.exists():
+        pip = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--only-binary=:all:"]
+        pip += ["--platform", "any", "--python-version", SOURCES["python"], "-d", str(folder)]
+        run([*pip, *PURE])
+    return folder
+
+
+if __name__ == "__main__":
+    main()
