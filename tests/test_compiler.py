@@ -13,6 +13,7 @@ import pytest
 
 from kuiper import compiler
 from kuiper.cli import main
+from kuiper.cli.doctor import check_compiler
 from kuiper.compiler import Compiler, find_compiler, linux_commands, missing, use
 
 ROOT = Path(__file__).parents[1]
@@ -151,3 +152,13 @@ def test_setup_refuses_a_numpy_whose_modules_no_later_one_imports(tmp_path: Path
     )
     assert answer.returncode != 0
     assert answer.stderr.splitlines()[-1].startswith("numpy: expected 2.0 or later to build kuiper, got 1.26.4")
+
+
+def test_a_browser_has_no_compiler_which_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    assert missing() == (
+        "a C compiler",
+        "none",
+        "a program in a browser cannot start one: this needs an installed kuiper",
+    )
+    assert check_compiler() == "none: a program in a browser cannot start one"

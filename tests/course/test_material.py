@@ -227,3 +227,12 @@ def test_the_grader_covers_the_packages_courses_too(
         room.implementation(syllabus.exercise("1.1"))
     assert {path.name for path in seen if path.is_relative_to(installed)} == {c.folder.name for c in syllabus.courses}
     assert {path.name for path in seen if path.is_relative_to(tmp_path / "mine")} >= {"course1_tensor"}
+
+
+def test_pack_without_pictures_leaves_the_text(tmp_path: Path) -> None:
+    pack(CHECKOUT, tmp_path / "lean", pictures=False)
+    lectures = sorted((tmp_path / "lean/notebooks").glob("*.ipynb"))
+    cells = [cell for path in lectures for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]]
+    outputs = [output for cell in cells for output in cell.get("outputs", [])]
+    assert {form for output in outputs for form in output.get("data", {})} == {"text/plain"}
+    assert any(output["output_type"] == "stream" for output in outputs)
