@@ -23,6 +23,9 @@
 # make wheel    build the wheel for every x86-64 CPU, and try it outside of the checkout and on an older CPU (Linux)
 # make student  a student's way from the wheel in dist/: kuiper course start, exercises of each course, update
 # make arm      build for ARM (NEON) and run the kernels' tests there in an emulator (TESTS=... for others)
+# make wasm     build the wheel for Python in a browser (Pyodide) into dist/wasm, and check it (Linux with apt-get, node 20, npm)
+# make wasm-try  the wheel's smoke test in node; make wasm-test: the tests of engine, layers, tensor, expression and graph there.
+#               NumPy and Pillow for it: from the folder KUIPER_WASM_WHEELS, else from Pyodide's distribution
 # make zig      build kuiper and the .pyx exercises with the compiler that pip brings where the system has none
 # make fuzz     search for inputs at which a reader falls, SECONDS=600 long (Linux; the network the first time)
 # make export   install PyTorch and pnnx too, and run the tests that need them
@@ -70,7 +73,7 @@ ALL_CORES := -n logical --maxprocesses 8 --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test thorough fuzz gates notebooks site check-site check-explore check-lab soak repeat lint debug sanitize \
-	portable avx512 foreign hashes bits own-wheel wheel student arm zig onnx real export networks mutants bench nightly clean
+	portable avx512 foreign hashes bits own-wheel wheel wasm wasm-try wasm-test student arm zig onnx real export networks mutants bench nightly clean
 
 help:
 	@sed -n '/^# make/,/^$$/p' Makefile
@@ -227,6 +230,16 @@ export: $(VENV)/built $(VENV)/developer
 	$(BIN)/python -m pytest -m torch $(SAMPLE) $(ALL_CORES)
 
 # All node tests of the onnx package, of which the tests run a sample.
+wasm: $(VENV)/tools
+	$(BIN)/python packaging/wasm/build.py dist/wasm
+
+wasm-try: $(VENV)/tools
+	$(BIN)/python packaging/wasm/try_wheel.py dist/wasm
+
+wasm-test: TESTS =
+wasm-test: wasm
+	$(BIN)/python packaging/wasm/try_wheel.py dist/wasm --tests $(TESTS)
+
 onnx: $(VENV)/built $(VENV)/developer
 	$(BIN)/python -m tests.onnx.page --check
 

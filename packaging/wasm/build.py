@@ -3,8 +3,8 @@
     python packaging/wasm/build.py FOLDER [--level LEVEL ...]
 
 The wheel lands in FOLDER, and beside it ``models/`` with the weights that it does without. Modules, directives and
-flags are those of setup.py. Needs node with npm, apt-get and dpkg, and once the network (toolchain.py). What was fetched
-and compiled lies in build/wasm.
+flags are those of setup.py. Needs node with npm, apt-get and dpkg, and once the network (toolchain.py). What was
+fetched and compiled lies in build/wasm.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from email.parser import Parser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolchain import SOURCES, Toolchain, ToolError, run
+from toolchain import SOURCES, Toolchain, ToolError, Unreachable, run
 
 if TYPE_CHECKING:
     from setuptools import Extension
@@ -41,6 +41,7 @@ SUFFIX = f".cpython-{SOURCES['python'].replace('.', '')}-wasm32-emscripten.so"
 ELSEWHERE = "kuiper/models/zoo/elsewhere.json"  # kuiper/models/elsewhere.py reads it
 KEPT = ("cifar_resnet20.pnnx.bin",)  # the weights that doctor and the first lecture use
 MAX_MEGABYTES = 6
+UNREACHABLE = 3  # the status where node, or a registry, is missing
 
 
 def main() -> None:
@@ -64,6 +65,9 @@ def main() -> None:
         write_note(tools, setup, levels, tree)
         leave_out(setup, tree, arguments.folder)
         wheel = zipped(tree, information, arguments.folder)
+    except Unreachable as error:
+        print(f"packaging/wasm: {error}", file=sys.stderr)
+        sys.exit(UNREACHABLE)
     except ToolError as error:
         sys.exit(f"packaging/wasm: {error}")
     megabytes = wheel.stat().st_size / 1e6

@@ -17,9 +17,10 @@ const runtime = process.env.KUIPER_PYODIDE;
 const { loadPyodide } = await import(pathToFileURL(path.join(runtime, "pyodide.mjs")));
 const environment = Object.fromEntries(options.set.map((word) => word.split(/=(.*)/s, 2)));
 const python = await loadPyodide({ indexURL: runtime, env: { HOME: "/home/pyodide", ...environment } });
+const extractDir = python.runPython("import sysconfig; sysconfig.get_path('platlib')");
 for (const folder of options.wheels)
   for (const name of fs.readdirSync(folder).filter((name) => name.endsWith(".whl")))
-    python.unpackArchive(new Uint8Array(fs.readFileSync(path.join(folder, name))), "wheel");
+    python.unpackArchive(new Uint8Array(fs.readFileSync(path.join(folder, name))), "wheel", { extractDir });
 for (const word of options.mount) {
   const [folder, place] = word.split("=");
   python.mountNodeFS(place, path.resolve(folder));

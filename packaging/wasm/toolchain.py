@@ -30,6 +30,8 @@ LINK = ("-Bdynamic", "-shared", "--no-export-dynamic", "--strip-debug", "--stack
 LINK += ("--unresolved-symbols=import-dynamic",)
 EXPORTS = ("__wasm_call_ctors", "__wasm_apply_data_relocs")
 
+ANY = "any"  # version, the last resort: Debian's unstable has one version of each package, and no older ones
+
 # Sizes in NumPy's own header, which was written for the machine that builds; a NumPy for Pyodide brings none.
 NUMPY_SIZES = {"SIZEOF_LONG": 4, "SIZEOF_PY_INTPTR_T": 4, "SIZEOF_INTP": 4, "SIZEOF_UINTP": 4, "NO_SMP": 1}
 
@@ -39,8 +41,8 @@ class Toolchain:
 
     Raises
     ------
-    SystemExit
-        With one line, where a program or a package cannot be had.
+    ToolError
+        If a package is not what ``sources.json`` says; ``Unreachable`` if a program or a registry is missing.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -92,7 +94,7 @@ class Toolchain:
         folder = self.folder / f"ziglang-{SOURCES['ziglang']}"
         if not folder.exists():
             pip = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps"]
-            run([*pip, "--target", str(partial(folder)), f"ziglang=={SOURCES['ziglang']}"])
+            reach([*pip, "--target", str(partial(folder)), f"ziglang=={SOURCES['ziglang']}"])
             partial(folder).rename(folder)
         return folder / "ziglang/zig"
 
@@ -102,13 +104,13 @@ class Toolchain:
             partial(folder).mkdir(exist_ok=True)
             for name in ("package.json", "package-lock.json"):
                 shutil.copy(HERE / name, partial(folder))
-            run([program("npm"), "ci", "--silent", "--no-audit", "--no-fund", "--prefix", str(partial(folder))])
+            reach([program("npm"), "ci", "--silent", "--no-audit", "--no-fund", "--prefix", str(partial(folder))])
             partial(folder).rename(folder)
         return folder / "node_modules/pyodide"
 
     def _headers(self, kind: str) -> tuple[str, Path]:
         """The version of the first package of this kind that can be had, and the folder in which it is unpacked."""
-        refusals = []
+        refusals: list[ToolError] = []
         for package in SOURCES["headers"][kind]:
             folder = self.folder / f"{package['package']}-{package['version']}"
             for source in package["sources"]:
@@ -116,12 +118,12 @@ class Toolchain:
                     try:
                         unpack(self._download(package, source), folder)
                     except ToolError as error:
-                        refusals.append(f"{source}: {error}")
+                        refusals.append(type(error)(f"{source}: {error}"))
             if folder.exists():
                 for refusal in refusals:
                     print(f"packaging/wasm: {refusal}; taking {package['package']} {package['version']}", flush=True)
                 return package["version"], folder
-        sys.exit(f"packaging/wasm: expected headers ({kind}) of sources.json, got none; {'; '.join(refusals)}")
+        raise refusals[0]
 
     def _download(self, package: dict[str, Any], source: str) -> Path:
         """A package of Debian, by apt with a configuration of its own: what the system installs stays as it is."""
@@ -130,7 +132,7 @@ class Toolchain:
         for part in ("state/lists/partial", "cache/archives/partial"):
             (apt / part).mkdir(parents=True, exist_ok=True)
         if not KEYRING.exists():
-            raise ToolError(f"expected {KEYRING}, got no such file; it is in Debian's package debian-archive-keyring")
+            raise Unreachable(f"expected {KEYRING}, got no such file; it is in Debian's package debian-archive-keyring")
         options = f"signed-by={KEYRING} arch=amd64 check-valid-until=no"
         (apt / "sources.list").write_text(f"deb [{options}] {address} {suite} main\n", encoding="utf-8")
         lines = [f'Dir::State "{apt}/state"', f'Dir::Cache "{apt}/cache"', f'Dir::Etc::sourcelist "{apt}/sources.list"']
@@ -138,11 +140,13 @@ class Toolchain:
         lines += ['Acquire::http::Timeout "30"', 'APT::Sandbox::User "root"']
         (apt / "apt.conf").write_text("".join(f"{line};\n" for line in lines), encoding="utf-8")
         own = {"APT_CONFIG": str(apt / "apt.conf")}
-        run([program("apt-get"), "-qq", "update"], **own)
-        run([program("apt-get"), "-qq", "download", f"{package['package']}={package['version']}"], apt, **own)
-        (file,) = apt.glob(f"{package['package']}_*.deb")
+        reach([program("apt-get"), "-qq", "update", "--error-on=any"], **own)
+        name = package["package"]
+        wanted = name if package["version"] == ANY else f"{name}={package['version']}"
+        run([program("apt-get"), "-qq", "download", wanted], apt, **own)
+        (file,) = apt.glob(f"{name}_*.deb")
         found = hashlib.sha256(file.read_bytes()).hexdigest()
-        if found != package["sha256"]:
+        if found != package.get("sha256", found):  # any version: apt has compared it with what Debian signed
             raise ToolError(f"expected {file.name} with SHA-256 {package['sha256']}, got {found}")
         return file
 
@@ -173,6 +177,10 @@ class Toolchain:
 
 class ToolError(Exception):
     """A program failed, or gave another file than expected."""
+
+
+class Unreachable(ToolError):
+    """A program, or a registry, is not there."""
 
 
 def translated(names: str, values: dict[str, Any]) -> str:
@@ -217,8 +225,16 @@ def program(name: str) -> str:
     """The path of a program."""
     found = shutil.which(name)
     if found is None:
-        raise ToolError(f"expected the program {name}, got none on the PATH")
+        raise Unreachable(f"expected the program {name}, got none on the PATH")
     return found
+
+
+def reach(command: list[str], **variables: str) -> None:
+    """Call a registry by its program."""
+    try:
+        run(command, **variables)
+    except ToolError as error:
+        raise Unreachable(str(error)) from error
 
 
 def run(command: list[str], folder: Path | None = None, **variables: str) -> str:
