@@ -6,17 +6,19 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kuiper.cli.terminal import open_console
 from kuiper.course.errors import CourseError
+from kuiper.course.in_place import command_here
 from kuiper.course.places import python_environment
 from kuiper.course.processes import end_tree
+from kuiper.machine.processes import has_processes
 from kuiper.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
 _LONGEST = 200  # bytes of a note
 LOOKS = 0.2  # seconds between two looks at the note
@@ -51,7 +53,10 @@ def result_apart(
     CourseError
         If there is none; the message names the operator and its exercise.
     """
-    command = [sys.executable, "-m", "kuiper", name, *arguments, "--result", str(path)]
+    words = [name, *arguments, "--result", str(path)]
+    if not has_processes():
+        return _result_here(name, words, path, dict(variables or {}))
+    command = [sys.executable, "-m", "kuiper", *words]
     env = python_environment() | dict(variables or {})
     with subprocess.Popen(command, env=env, stderr=subprocess.PIPE, start_new_session=True) as process:
         try:
@@ -69,6 +74,14 @@ def result_apart(
         else f"the process died (exit code {process.returncode})"
     )
     raise CourseError(place_in(path.with_suffix(".place")) or name, "an answer", ended)
+
+
+def _result_here(name: str, words: Sequence[str], path: Path, variables: Mapping[str, str]) -> Path:
+    """The same in this process: what may crash takes it along."""
+    code, said = command_here(["kuiper", *words], Path.cwd(), variables)
+    if not path.is_file():
+        raise CourseError(name, "a result", said.strip().splitlines()[-1] if said.strip() else f"exit code {code}")
+    return path
 
 
 def _watched(process: subprocess.Popen[bytes], name: str, note: Path, seconds: float) -> str | None:

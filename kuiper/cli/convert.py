@@ -22,6 +22,7 @@ from kuiper.cli.terminal import confirmed, say
 from kuiper.errors import ExportError, ParameterError
 from kuiper.graph import pnnx
 from kuiper.graph.summary import format_shape
+from kuiper.machine.processes import need_processes
 from kuiper.models.conversion.caches import DecoderInputs
 from kuiper.models.conversion.comparison import TOLERANCE
 from kuiper.models.conversion.input_spec import InputSpec, draw_inputs
@@ -136,6 +137,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def convert(arguments: argparse.Namespace) -> None:
     """Convert, compare, and write the files if they agree."""
+    need_processes("conversion", "in which the converters run")
     model = open_source(arguments)
     path = target(arguments)
     if arguments.no_check and arguments.state:

@@ -17,6 +17,7 @@ from kuiper.course.manifest import read_syllabus
 from kuiper.course.places import root_here
 from kuiper.course.sandbox import chosen_mode, statement
 from kuiper.course.submission import NOT_HANDED_IN
+from kuiper.machine.processes import need_processes
 
 if TYPE_CHECKING:
     import argparse
@@ -39,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
+    need_processes("submissions", "that hold a submission's code apart")
     syllabus = read_syllabus(root_here())
     exercises = chosen(syllabus, arguments.exercise)
     submissions = submissions_in(syllabus, arguments.folder.resolve())

@@ -10,6 +10,7 @@ from kuiper.cli.terminal import open_console
 from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
 from kuiper.course.places import root_here
 from kuiper.course.progress import Progress, next_exercise
+from kuiper.machine.processes import has_processes
 
 if TYPE_CHECKING:
     import argparse
@@ -30,6 +31,9 @@ def execute(arguments: argparse.Namespace) -> int:
         return 0
     before = saves(syllabus)
     run_tests(syllabus, first.id, [])
+    if not has_processes():
+        console.print("here the page runs the tests at each save", style="dim")
+        return 0
     while True:
         console.print("waiting for a save in exercises/ (Ctrl-C ends)", style="dim")
         changed, before = wait_for_save(syllabus, before)

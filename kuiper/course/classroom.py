@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kuiper.course.compile_errors import shown
 from kuiper.course.implementation import Implementation, StudentError
+from kuiper.course.in_place import InPlace
 from kuiper.course.markers import FUNCTION
 from kuiper.course.observation import Raised
 from kuiper.course.progress import Progress, is_started
@@ -15,6 +16,7 @@ from kuiper.course.quiet import own_wait
 from kuiper.course.remote import Worker
 from kuiper.course.testing import Mismatch
 from kuiper.course.wire import type_name, words_of
+from kuiper.machine.processes import has_processes
 from kuiper.printable import printable
 
 if TYPE_CHECKING:
@@ -67,7 +69,7 @@ class Classroom:
         self.selection, self.isolated, self.alone = selection, isolated, alone
         self.progress = Progress(selection.syllabus.root)
         self.failed: set[str] = set()
-        self._worker: Worker | None = None
+        self._worker: Worker | InPlace | None = None
 
     @property
     def syllabus(self) -> Syllabus:
@@ -82,10 +84,10 @@ class Classroom:
         foreign = any(chosen.kind_of(part) == "student" or part.id in chosen.paths for part in parts)
         return Implementation(exercise, chosen, self.worker() if foreign and self.isolated else None, seconds)
 
-    def worker(self) -> Worker:
-        """The process that runs what may crash."""
+    def worker(self) -> Worker | InPlace:
+        """The process that runs what may crash; where there can be none, this one does."""
         if self._worker is None:
-            self._worker = Worker()
+            self._worker = Worker() if has_processes() else InPlace()
         return self._worker
 
     def selection_for(self, exercise: Exercise) -> Selection:

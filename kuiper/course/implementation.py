@@ -15,6 +15,7 @@ from kuiper.course.worker import member
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kuiper.course.in_place import InPlace
     from kuiper.course.manifest import Exercise
     from kuiper.course.remote import Worker
 
@@ -48,7 +49,7 @@ class Implementation:
     """
 
     def __init__(
-        self, exercise: Exercise, selection: Selection, worker: Worker | None = None, seconds: float | None = None
+        self, exercise: Exercise, selection: Selection, worker: Worker | InPlace | None = None, seconds: float | None = None
     ) -> None:
         self._exercise, self._selection, self._worker = exercise, selection, worker
         self._seconds = exercise.timeout if seconds is None else seconds
@@ -102,7 +103,7 @@ class Trier(Implementation):
     """Stands for many variants of a solution at once: what each answers to a call is in ``found`` afterwards."""
 
     def __init__(
-        self, exercise: Exercise, selection: Selection, worker: Worker, asked: dict[str, Any], seconds: float
+        self, exercise: Exercise, selection: Selection, worker: Worker | InPlace, asked: dict[str, Any], seconds: float
     ) -> None:
         super().__init__(exercise, selection, worker, seconds)
         self._asked = asked

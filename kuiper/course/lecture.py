@@ -27,6 +27,7 @@ from kuiper.course.builder import load_pyx
 from kuiper.course.cells import filter_cells
 from kuiper.course.errors import CourseError
 from kuiper.course.importer import load_exercise
+from kuiper.course.in_place import command_here
 from kuiper.course.material import PACKAGED
 from kuiper.course.places import folder, lecture_root, python_environment
 from kuiper.course.progress import Progress
@@ -34,12 +35,16 @@ from kuiper.course.selection import Selection, active, selected
 from kuiper.course.state_file import keep_text
 from kuiper.graph import RuntimeGraph, pnnx
 from kuiper.layers import registry
+from kuiper.machine.processes import has_processes
 
 if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
     from kuiper.course.manifest import Exercise
+
+
+IN_A_LECTURE = {"COLUMNS": "96", "NO_COLOR": "1"}
 
 
 def exercise(id_: str) -> ModuleType | None:
@@ -178,15 +183,20 @@ def terminal(command: str, where: Path | None = None) -> None:
 
     ``python`` and ``kuiper`` are those of this notebook, whatever the PATH says.
     """
+    where = where or lecture_root()
     words = shlex.split(command)
+    if not has_processes():
+        _, text = command_here(words, where, IN_A_LECTURE)
+        print(f"$ {command}\n{text.rstrip()}")
+        return
     programs = {"python": [sys.executable], "kuiper": [sys.executable, "-m", "kuiper"]}
     words = [*programs.get(words[0], words[:1]), *words[1:]]
-    environment = {**python_environment(), "COLUMNS": "96", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
+    environment = {**python_environment(), **IN_A_LECTURE, "PYTHONIOENCODING": "utf-8"}
     for name in ("KUIPER_IMPL", "FORCE_COLOR"):  # Jupyter asks for colours, which a stored text shows as codes
         environment.pop(name, None)
     ran = subprocess.run(
         words,
-        cwd=where or lecture_root(),
+        cwd=where,
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

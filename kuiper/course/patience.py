@@ -7,6 +7,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from kuiper.course.errors import BuildError, CourseError
+from kuiper.machine.processes import has_processes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,6 +26,9 @@ def told_if_slow(
         with contextlib.suppress(CourseError, BuildError):
             say(words())
 
+    if not has_processes():  # then there are no threads, either
+        yield
+        return
     timer = threading.Timer(seconds, tell)
     timer.daemon = True
     timer.start()

@@ -22,4 +22,9 @@ def pytest_command(*words: str, alone: bool = False) -> list[str]:
     With ``alone``, Python does not look for packages in the folder of the user who runs it.
     """
     python = [sys.executable, "-s"] if alone else [sys.executable]
-    return [*python, "-m", "pytest", "-q", "-p", "kuiper.course.pytest_plugin", *LEFT_OUT, *words]
+    return [*python, "-m", "pytest", *pytest_words(*words)]
+
+
+def pytest_words(*words: str) -> list[str]:
+    """What follows ``pytest`` there."""
+    return ["-q", "-p", "kuiper.course.pytest_plugin", *LEFT_OUT, *words]

@@ -15,6 +15,7 @@ import numpy as np
 
 from kuiper.errors import ExportError, KuiperError
 from kuiper.graph import pnnx as pnnx_files
+from kuiper.machine.processes import need_processes
 from kuiper.models.conversion.input_spec import KIND_NAMES
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def convert(model: Path, options: list[str]) -> tuple[Path, Path]:
     ModuleNotFoundError
         If pnnx, or PyTorch which it imports, is not installed.
     """
+    need_processes("pnnx", "to run the converter in")
     import pnnx
 
     command = [pnnx.EXEC_PATH, model.name, *options]

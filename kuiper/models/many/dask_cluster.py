@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import kuiper
 from kuiper.errors import ExecutionError, ParameterError
+from kuiper.machine.processes import need_processes
 from kuiper.models.predictor import failure
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def over_dask(predict: Predict, paths: Iterable[str], address: str, threads: int
         If ``predict`` raises, or if the scheduler is lost.
     """
     _expect_address(address)
+    need_processes("over_dask", "and connections to a cluster")
     distributed = _distributed()
     suspects = []
     with distributed.Client(address, timeout=_PATIENCE, set_as_default=False) as client:

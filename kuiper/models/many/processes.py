@@ -23,6 +23,7 @@ from threading import Thread
 
 import kuiper
 from kuiper.errors import ExecutionError, ParameterError
+from kuiper.machine.processes import need_processes
 from kuiper.models.predictor import Record, failure
 
 Predict = Callable[[str], Record]
@@ -55,6 +56,7 @@ def over_processes(predict: Predict, paths: Iterable[str], processes: int, threa
     """
     if processes < 1:
         raise ParameterError("over_processes", "processes >= 1", processes)
+    need_processes("over_processes", "that share the pictures")
     pool = _Pool(predict, paths, threads)
     try:
         yield from pool.records(processes)

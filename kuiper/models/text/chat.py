@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from kuiper.bounded_file import read_json, read_text
 from kuiper.errors import ModelFormatError
+from kuiper.machine.processes import need_processes
 from kuiper.models.text import template_process
 from kuiper.models.text.extra import package
 
@@ -86,6 +87,7 @@ class ChatTemplate:
 
     def _answer(self, request: bytes) -> dict[str, Any]:
         """What the process of a template says."""
+        need_processes(self.where, "in which a chat template, which is a program, does no harm")
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
         command = [sys.executable, template_process.__file__]
         try:
