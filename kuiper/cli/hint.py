@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kuiper.cli.terminal import open_console
 from kuiper.course.errors import CourseError
@@ -14,8 +14,11 @@ from kuiper.course.state_file import as_table, read_state, write_state
 
 if TYPE_CHECKING:
     import argparse
+    from pathlib import Path
 
     from rich.console import Console
+
+    from kuiper.course.guidance import Ladder
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,19 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     syllabus = read_syllabus(root_here())
     console = open_console()
-    path = state_folder(syllabus.root) / "hints.json"
-    shown = {key: level for key, level in as_table(read_state(path)).items() if isinstance(level, int)}
     if not arguments.id:
-        return _list(syllabus, shown, console)
+        return _list(syllabus, _seen(syllabus.root), console)
     exercise = syllabus.exercise(arguments.id)
-    if not exercise.hints:
-        raise CourseError(exercise.id, "an exercise with hints", "one without")
-    failing = failing_functions(syllabus.root).get(exercise.id, "")
-    ladder = ladder_for(exercise, arguments.function, failing)
-    key = f"{exercise.id} {ladder.function}"
-    last_hint = len(ladder.rungs)
-    level = arguments.level or min(max(shown.get(key, 0), 0) + 1, last_hint)
-    text = rung(exercise, ladder, level)
+    ladder, level, last_hint, text = next_hint(exercise, arguments.function, arguments.level)
     others = [other.short for other in exercise.hints if other != ladder]
     words = f"{exercise.id} {ladder.short}" if others else exercise.id
     name = f"{exercise.label}, {ladder.function}" if others else exercise.label
@@ -53,9 +47,45 @@ def execute(arguments: argparse.Namespace) -> int:
         console.print(f"(the last rung is the reference itself: kuiper hint {words} --level {last_hint + 1})")
     elif others and not arguments.function:
         console.print(f"(hints for another function: kuiper hint {exercise.id} {' | '.join(others)})")
-    shown[key] = max(level, shown.get(key, 0))
-    write_state(path, shown)
     return 0
+
+
+class Hint(NamedTuple):
+    """A rung of a ladder; behind ``last`` only the reference follows."""
+
+    ladder: Ladder
+    level: int
+    last: int
+    text: str
+
+
+def next_hint(exercise: Exercise, function: str | None, level: int | None) -> Hint:
+    """The rung that is asked for, else the one after those seen so far; it counts as seen from now on.
+
+    Raises
+    ------
+    CourseError
+        If there is no such rung, or no such function.
+    """
+    if not exercise.hints:
+        raise CourseError(exercise.id, "an exercise with hints", "one without")
+    root = exercise.course.parent
+    failing = failing_functions(root).get(exercise.id, "")
+    ladder = ladder_for(exercise, function, failing)
+    key, seen, last = f"{exercise.id} {ladder.function}", _seen(root), len(ladder.rungs)
+    level = level or min(max(seen.get(key, 0), 0) + 1, last)
+    text = rung(exercise, ladder, level)
+    write_state(_file(root), {**seen, key: max(level, seen.get(key, 0))})
+    return Hint(ladder, level, last, text)
+
+
+def _file(root: Path) -> Path:
+    return state_folder(root) / "hints.json"
+
+
+def _seen(root: Path) -> dict[str, int]:
+    """How many hints have been seen, by exercise and function."""
+    return {key: level for key, level in as_table(read_state(_file(root))).items() if isinstance(level, int)}
 
 
 def _list(syllabus: Syllabus, shown: dict[str, int], console: Console) -> int:

@@ -18,9 +18,8 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from kuiper import compiler
 from kuiper.course import ascii_names, local_arrays
-from kuiper.course.c_modules import SUFFIX, RefusedError, compile_c
+from kuiper.course.c_modules import SUFFIX, RefusedError, compile_c, find_tool, missing
 from kuiper.course.compile_errors import shown, translate
 from kuiper.course.errors import BuildError, ExerciseSyntaxError
 from kuiper.course.places import python_environment
@@ -31,12 +30,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
 
+    from kuiper import compiler
+
 Mode = Literal["safe", "fast"]
 
 KUIPERS_UTILITY = "kuiper._cyutility"
 DIRECTIVES = {"language_level": 3, "wraparound": False, "embedsignature": True, "freethreading_compatible": True}
 CHECKS = ("boundscheck", "initializedcheck")
 BARE = {"binding": False, "embedsignature": False}
+CPU_FLAGS = ("-march=", "-mcpu=", "-msimd128", "-mrelaxed-simd", "-DKUIPER_")
 TROUBLE = re.compile("out of memory|cannot allocate|no space left|killed|internal compiler error", re.IGNORECASE)
 NO_CHECK = re.compile(r"(?:unrecogni|unsupported|unknown)[^\n]*sanitize|ubsan_handle", re.IGNORECASE)
 _PACKAGES = Path(__file__).parents[2]  # where Cython finds kuiper's .pxd files, however kuiper was installed
@@ -79,7 +81,7 @@ def module_name(path: Path, mode: Mode, bare: bool = False) -> str:
     headers = [file for folder in (path.parent, _SIMD) for suffix in ("*.pxd", "*.h") for file in folder.glob(suffix)]
     for neighbour in sorted(headers):
         digest.update(neighbour.name.encode() + neighbour.read_bytes())
-    tools = (_cython_version(), _utility_name(), compiler.find_compiler(), SUFFIX)
+    tools = (_cython_version(), _utility_name(), find_tool(), SUFFIX)
     checks = (local_arrays.C_CODE, local_arrays.OLD_NUMBERS)
     digest.update(repr((path.name, compile_flags(mode), _directives(mode, bare), *tools, *checks)).encode())
     return f"{path.stem}_{mode}_{digest.hexdigest()[:16]}"
@@ -101,7 +103,7 @@ def compile_flags(mode: Mode) -> list[str]:
         kuiper_flags = kuiper.build_info()["flags"].split()
     if mode == "fast":
         return [*kuiper_flags, "-w"]
-    cpu = [flag for flag in kuiper_flags if flag.startswith(("-march=", "-mcpu=", "-DKUIPER_"))]
+    cpu = [flag for flag in kuiper_flags if flag.startswith(CPU_FLAGS)]
     return ["-O0", "-g0", "-w", "-ffp-contract=off", *cpu]
 
 
@@ -232,6 +234,7 @@ def _load_binary(name: str, binary: Path) -> ModuleType:
     except BaseException:
         del sys.modules[name]
         raise
+    local_arrays.guard(module)
     return module
 
 
@@ -258,9 +261,9 @@ def _cython_version() -> str:
 def _require_tools() -> compiler.Compiler:
     """One line that says what to install, rather than a traceback out of setuptools."""
     _cython_version()
-    found = compiler.find_compiler()
+    found = find_tool()
     if found is None:
-        expected, got, hint = compiler.missing()
+        expected, got, hint = missing()
         raise BuildError("exercise", expected, got, hint=hint)
     return found
 

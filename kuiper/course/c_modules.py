@@ -1,5 +1,6 @@
 """From a C file to a module that Python can load, by the compiler that ``kuiper.compiler`` has found.
 
+Where no program can be started, as in a browser's tab, a function that was handed to ``use`` is the compiler.
 On Linux the compiler is called as it is. Elsewhere setuptools calls it, since it knows where Visual Studio and the SDKs
 of macOS are. To import setuptools takes as long as to compile a short exercise.
 """
@@ -10,18 +11,46 @@ import os
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kuiper import compiler
 from kuiper.course import local_arrays
+from kuiper.machine.processes import has_processes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 SUFFIX: str = sysconfig.get_config_var("EXT_SUFFIX")
 _PACKAGES = Path(__file__).parents[2]  # where kuiper's headers are, however it was installed
+
+
+Call = Callable[[Mapping[str, str], Sequence[str], str], "bytes | str"]
+"""From the texts of files by name, the flags and the module's name to the module, or to the compiler's complaint.
+
+Of the files those that end in .c are compiled; the others are headers, by the names by which they are included.
+"""
+
+_used: list[tuple[compiler.Compiler, Call]] = []
+
+
+def use(name: str, call: Call) -> None:
+    """Let a function compile from now on; ``name`` is the compiler's, with its version."""
+    _used[:] = [(compiler.Compiler((), name, False), call)]
+
+
+def find_tool() -> compiler.Compiler | None:
+    """What compiles here; None if nothing can."""
+    if _used:
+        return _used[0][0]
+    return compiler.find_compiler() if has_processes() else None
+
+
+def missing() -> tuple[str, str, str]:
+    """What an error says then: what was expected, what there is, and what helps."""
+    return compiler.missing() if has_processes() else ("a C compiler", "none", "the page loads one")
 
 
 class RefusedError(Exception):
@@ -48,11 +77,28 @@ def compile_c(
         if local_arrays.C_CODE not in text:  # a second file would read all of Python's headers again
             c_file.write_text(text + local_arrays.C_CODE, encoding="utf-8")
     made = c_file.parent / f"{name}{SUFFIX}"
-    if sys.platform == "linux":
+    if tool.command == ():
+        _call_used(c_file, name, made, flags, check_arrays)
+    elif sys.platform == "linux":
         _call(tool, c_file, made, flags, check_arrays)
     else:
         _call_by_setuptools(tool, c_file, name, flags, check_arrays)
     os.replace(made, binary)  # atomic: two processes may build the same text at once
+
+
+def _call_used(c_file: Path, name: str, made: Path, flags: list[str], check_arrays: bool) -> None:
+    headers = [*(_PACKAGES / "kuiper" / "simd").glob("*.h"), *c_file.parent.glob("*.h")]
+    files = {_included_as(path): path.read_text(encoding="utf-8") for path in headers}
+    files[f"{name}.c"] = c_file.read_text(encoding="utf-8")
+    answer = _used[0][1](files, [*flags, local_arrays.OLD_NUMBERS] if check_arrays else flags, name)
+    if isinstance(answer, str):
+        raise RefusedError(answer)
+    made.write_bytes(answer)
+
+
+def _included_as(header: Path) -> str:
+    """The name by which C code includes a header: kuiper's own by their package."""
+    return header.relative_to(_PACKAGES).as_posix() if header.is_relative_to(_PACKAGES) else header.name
 
 
 def _call(tool: compiler.Compiler, c_file: Path, made: Path, flags: list[str], check_arrays: bool) -> None:

@@ -49,7 +49,11 @@ class Implementation:
     """
 
     def __init__(
-        self, exercise: Exercise, selection: Selection, worker: Worker | InPlace | None = None, seconds: float | None = None
+        self,
+        exercise: Exercise,
+        selection: Selection,
+        worker: Worker | InPlace | None = None,
+        seconds: float | None = None,
     ) -> None:
         self._exercise, self._selection, self._worker = exercise, selection, worker
         self._seconds = exercise.timeout if seconds is None else seconds

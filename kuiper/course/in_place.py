@@ -21,7 +21,7 @@ from kuiper.course.selection import Selection
 from kuiper.course.worker import answer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import CodeType
 
     from kuiper.course.manifest import Syllabus
@@ -152,16 +152,17 @@ def command_here(words: Sequence[str], where: Path, variables: Mapping[str, str]
     with working_in(where, variables), contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
         match list(words):
             case ["kuiper", *rest] | ["python", "-m", "kuiper", *rest]:
-                code = _ended(lambda: main(rest))
+                code = ended(lambda: main(rest))
             case ["pytest", *rest] | ["python", "-m", "pytest", *rest]:
-                code = _ended(lambda: pytest_here(rest, where))
+                code = ended(lambda: pytest_here(rest, where))
             case _:
                 need_processes(" ".join(words), "for programs other than kuiper and pytest")
                 raise AssertionError("this is only for systems without processes")
     return code, text.getvalue()
 
 
-def _ended(act: Any) -> int:
+def ended(act: Callable[[], int]) -> int:
+    """The exit code of a command, also of one that leaves by SystemExit."""
     try:
         return int(act())
     except SystemExit as error:  # a wrong usage, or --help

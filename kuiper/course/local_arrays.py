@@ -12,6 +12,8 @@ with gcc and NaN with clang), so that such a mistake always shows, with the same
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import linecache
 import os
 import re
@@ -26,7 +28,9 @@ from kuiper.course.compile_errors import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
+IS_WEBASSEMBLY = sys.platform == "emscripten"
 FLAG = "-fsanitize=bounds"  # zig lets the processor stop the process instead: a crash, without the line
 OLD_NUMBERS = "-ftrivial-auto-var-init=pattern"  # gcc 12 or later, clang 8 or later
 
@@ -47,6 +51,30 @@ typedef struct { const char *file; uint32_t line, column; } SourceLocation;
 typedef struct { uint16_t kind, info; char name[1]; } TypeDescriptor;
 typedef struct { SourceLocation place; const TypeDescriptor *array, *index; } OutOfBoundsData;
 
+#ifdef __wasm__
+/* WebAssembly's memory has no walls inside, and no process can be given up: the call is left before the access. */
+#include <setjmp.h>
+static jmp_buf *way_out;
+PyObject *kuiper_guarded(PyObject *function, PyObject *args, PyObject *kwargs);
+PyObject *kuiper_guarded(PyObject *function, PyObject *args, PyObject *kwargs)
+{
+    jmp_buf here, *volatile before = way_out;
+    PyObject *volatile answer = NULL;
+    way_out = &here;
+    if (!setjmp(here))
+        answer = PyObject_Call(function, args, kwargs);
+    way_out = before;
+    return answer;
+}
+static void leave_the_call(void)
+{
+    if (way_out)
+        longjmp(*way_out, 1);
+}
+#else
+static void leave_the_call(void) {}
+#endif
+
 #define HIDDEN __attribute__((visibility("hidden")))
 HIDDEN void __ubsan_handle_out_of_bounds(OutOfBoundsData *found, uintptr_t value);
 HIDDEN void __ubsan_handle_out_of_bounds_abort(OutOfBoundsData *found, uintptr_t value);
@@ -61,8 +89,10 @@ void __ubsan_handle_out_of_bounds(OutOfBoundsData *found, uintptr_t value)
     PyObject *module = PyImport_ImportModule("kuiper.course.local_arrays");
     PyObject *done = module ? PyObject_CallMethod(module, "outside", "sIsL", found->place.file,
         (unsigned int)found->place.line, found->array->name, index) : NULL;
-    if (!done)
+    if (!done) {
+        leave_the_call();
         PyErr_WriteUnraisable(NULL);
+    }
     Py_XDECREF(done);
     Py_XDECREF(module);
     PyGILState_Release(state);
@@ -98,5 +128,34 @@ def _continue(error: ArrayIndexError) -> None:
     hook(SimpleNamespace(exc_type=type(error), exc_value=error, exc_traceback=None, err_msg=None, object=None))
 
 
-on_outside: Callable[[ArrayIndexError], None] = _continue
+def _refuse(error: ArrayIndexError) -> None:
+    """In WebAssembly it is the answer of the call."""
+    raise error
+
+
+def guard(module: ModuleType) -> None:
+    """Let an index outside of a local C array end the call of a function of this module, where ``C_CODE`` can do that.
+
+    What the function has held then is lost: memory of some arrays is never given back.
+    """
+    if not IS_WEBASSEMBLY or not module.__file__:
+        return
+    call = getattr(ctypes.PyDLL(module.__file__), "kuiper_guarded", None)
+    if call is None:  # the fast build checks nothing
+        return
+    call.restype, call.argtypes = ctypes.py_object, [ctypes.py_object] * 3
+    for name, function in vars(module).copy().items():
+        if type(function).__name__ == "cython_function_or_method":
+            setattr(module, name, _guarded(call, function))
+
+
+def _guarded(call: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def guarded(*args: Any, **kwargs: Any) -> Any:
+        return call(function, args, kwargs)
+
+    return guarded
+
+
+on_outside: Callable[[ArrayIndexError], None] = _refuse if IS_WEBASSEMBLY else _continue
 """What happens then. A worker answers with the error and ends, before the memory beside the array is overwritten."""

@@ -1,0 +1,126 @@
+// A worker of the page: one Pyodide, one course folder. It answers what live/PROTOCOL.md lists, one request after the other.
+
+import {loadClang} from "./clang.js";
+import {fetchBytes, thisPort} from "./platform.js";
+
+const FOLDER = "/home/pyodide/course";
+const STAGES = ["start", "tests", "compile"];
+
+const port = await thisPort();
+let turn = Promise.resolve();
+let kernel = null;
+
+port.listen((message) => { turn = turn.then(() => answer(message)); });
+port.post({event: "ready"});
+
+async function answer({id, type, ...fields}) {
+    const emit = (event) => port.post({id, ...event});
+    try {
+        if (type === "start")
+            kernel = await Kernel.started(fields, emit);
+        else if (kernel === null)
+            throw new Error(`${type}: expected that "start" comes first`);
+        emit({event: "done", value: type === "start" ? kernel.about() : await kernel.answer(type, fields, emit)});
+    } catch (error) {
+        emit({event: "failed", ...failure(error, type)});
+    }
+}
+
+/** What went wrong, in one sentence; `kind` as in PROTOCOL.md. */
+function failure(error, type) {
+    const text = String(error?.message ?? error);
+    if (type === "start")
+        return {kind: "start", message: text.trim().split("\n").at(-1)};
+    if (error?.pyodide_fatal_error || error instanceof WebAssembly.RuntimeError || error instanceof RangeError || error?.name === "PyodideFatalError")
+        return {kind: "crash", message: `Python has crashed (${text.split("\n")[0]})`};
+    return {kind: "failed", message: text.trim().split("\n").at(-1).replace(/^(?:[\w]+\.)*\w*(?:Error|Exception): /, "")};
+}
+
+class Kernel {
+    constructor(python, settings) {
+        this.python = python;
+        this.settings = settings;
+        this.emit = () => {};
+        this.clang = null;
+    }
+
+    static async started({settings, files}, emit) {
+        const at = (address) => new URL(address, settings.base);
+        const {loadPyodide} = await import(new URL("pyodide.mjs", at(settings.pyodide)).href);
+        emit({event: "loading", what: "python", loaded: 0, total: 0});
+        const lock = settings.lock ? {lockFileURL: at(settings.lock).href} : {};
+        const python = await loadPyodide({indexURL: place(at(settings.pyodide)), ...lock});
+        const made = new Kernel(python, settings);
+        if (settings.packages?.length) {
+            emit({event: "loading", what: settings.packages.join(", "), loaded: 0, total: 0});
+            await python.loadPackage(settings.packages, {messageCallback: () => {}, errorCallback: () => {}});
+        }
+        const wheels = settings.wheels ?? [];
+        made.wheels = Array.isArray(wheels) ? {start: [...wheels]} : {...wheels};
+        await made.load("start", emit);
+        const Tab = python.pyimport("kuiper.course.tab.requests").Tab;
+        made.tab = Tab(FOLDER, python.toPy(files ?? {}), (event) => made.emit(asObject(event)));
+        return made;
+    }
+
+    about() {
+        return asObject(this.tab.about());
+    }
+
+    async answer(type, fields, emit) {
+        const asked = this.python.toPy(fields);
+        try {
+            if (this.tab.tests(type, asked))
+                await this.load("tests", emit);
+            if (this.settings.clang && this.tab.compiles(type, asked))
+                await this.prepare(emit);
+            this.emit = emit;
+            return asObject(this.tab.answer(type, asked));
+        } finally {
+            this.emit = () => {};
+            asked.destroy();
+        }
+    }
+
+    /** Unpack the wheels of a stage, once. */
+    async load(stage, emit) {
+        const wheels = this.wheels[stage] ?? [];
+        this.wheels[stage] = [];
+        for (const address of wheels) {
+            const url = new URL(address, this.settings.base);
+            const what = url.pathname.split("/").pop().split("-")[0];
+            const bytes = await fetchBytes(url, (loaded, total) => emit({event: "loading", what, loaded, total}));
+            this.python.unpackArchive(bytes, "wheel");
+        }
+        if (wheels.length)
+            this.python.pyimport("importlib").invalidate_caches();
+    }
+
+    /** Let Cython and clang stand ready: a compiler cannot be waited for in the middle of a call. */
+    async prepare(emit) {
+        for (const stage of STAGES)
+            await this.load(stage, emit);
+        if (this.clang !== null)
+            return;
+        this.clang = await loadClang(new URL(this.settings.clang, this.settings.base), (event) => emit({event: "loading", ...event}));
+        const compile = (files, flags, name) => {
+            const made = this.clang.compile(asObject(files), asObject(flags), name);
+            return typeof made === "string" ? made : this.python.toPy(made).tobytes();
+        };
+        this.python.pyimport("kuiper.course.c_modules").use(this.clang.version, compile);
+    }
+}
+
+/** A value of Python's as one of JavaScript's that can be posted. */
+function asObject(value) {
+    if (!value?.toJs)
+        return value;
+    const made = value.toJs({dict_converter: Object.fromEntries, create_pyproxies: false});
+    value.destroy();
+    return made;
+}
+
+/** A folder as Pyodide wants it: node knows no addresses. */
+function place(url) {
+    return url.protocol === "file:" ? decodeURIComponent(url.pathname) : url.href;
+}
