@@ -30,10 +30,16 @@ async function answer({id, type, ...fields}) {
 function failure(error, type) {
     const text = String(error?.message ?? error);
     if (type === "start")
-        return {kind: "start", message: text.trim().split("\n").at(-1)};
+        return {kind: "start", message: lastError(text)};
     if (error?.pyodide_fatal_error || error instanceof WebAssembly.RuntimeError || error instanceof RangeError || error?.name === "PyodideFatalError")
         return {kind: "crash", message: `Python has crashed (${text.split("\n")[0]})`};
-    return {kind: "failed", message: text.trim().split("\n").at(-1).replace(/^(?:[\w]+\.)*\w*(?:Error|Exception): /, "")};
+    return {kind: "failed", message: lastError(text)};
+}
+
+/** Of a traceback, what the error says; Pyodide adds advice for programmers below it. */
+function lastError(text) {
+    const found = [...text.matchAll(/^(?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit): (.*)$/gm)].at(-1);
+    return found ? found[1] : text.trim().split("\n").at(-1);
 }
 
 class Kernel {
@@ -42,6 +48,13 @@ class Kernel {
         this.settings = settings;
         this.emit = () => {};
         this.clang = null;
+        // What C code prints goes past sys.stdout.
+        for (const stream of ["stdout", "stderr"]) {
+            const batched = (text) => this.emit({event: "output", stream, text: `${text}\n`});
+            python[stream === "stdout" ? "setStdout" : "setStderr"]({batched});
+        }
+        python.setStdin({stdin: () => null});
+        this.packages = python.pyimport("sysconfig").get_path("purelib");
     }
 
     static async started({settings, files}, emit) {
@@ -64,7 +77,7 @@ class Kernel {
     }
 
     about() {
-        return asObject(this.tab.about());
+        return taken(this.tab.about());
     }
 
     async answer(type, fields, emit) {
@@ -75,7 +88,7 @@ class Kernel {
             if (this.settings.clang && this.tab.compiles(type, asked))
                 await this.prepare(emit);
             this.emit = emit;
-            return asObject(this.tab.answer(type, asked));
+            return taken(this.tab.answer(type, asked));
         } finally {
             this.emit = () => {};
             asked.destroy();
@@ -90,7 +103,7 @@ class Kernel {
             const url = new URL(address, this.settings.base);
             const what = url.pathname.split("/").pop().split("-")[0];
             const bytes = await fetchBytes(url, (loaded, total) => emit({event: "loading", what, loaded, total}));
-            this.python.unpackArchive(bytes, "wheel");
+            this.python.unpackArchive(bytes, "wheel", {extractDir: this.packages});
         }
         if (wheels.length)
             this.python.pyimport("importlib").invalidate_caches();
@@ -111,12 +124,15 @@ class Kernel {
     }
 }
 
-/** A value of Python's as one of JavaScript's that can be posted. */
+/** What Python hands to a function here, as something that can be posted. */
 function asObject(value) {
-    if (!value?.toJs)
-        return value;
-    const made = value.toJs({dict_converter: Object.fromEntries, create_pyproxies: false});
-    value.destroy();
+    return value?.toJs ? value.toJs({dict_converter: Object.fromEntries, create_pyproxies: false}) : value;
+}
+
+/** The same for what a function of Python has returned, which nobody else lets go of. */
+function taken(value) {
+    const made = asObject(value);
+    value?.destroy?.();
     return made;
 }
 

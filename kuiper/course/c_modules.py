@@ -72,10 +72,10 @@ def compile_c(
     """
     flags = list(flags)
     if check_arrays:
-        flags.append(local_arrays.FLAG)
+        flags += local_arrays.FLAGS_OF_CLANG if tool.command == () else [local_arrays.FLAG]
         text = c_file.read_text(encoding="utf-8")
         if local_arrays.C_CODE not in text:  # a second file would read all of Python's headers again
-            c_file.write_text(text + local_arrays.C_CODE, encoding="utf-8")
+            c_file.write_text(local_arrays.with_checked_stores(text) + local_arrays.C_CODE, encoding="utf-8")
     made = c_file.parent / f"{name}{SUFFIX}"
     if tool.command == ():
         _call_used(c_file, name, made, flags, check_arrays)

@@ -32,7 +32,23 @@ if TYPE_CHECKING:
 
 IS_WEBASSEMBLY = sys.platform == "emscripten"
 FLAG = "-fsanitize=bounds"  # zig lets the processor stop the process instead: a crash, without the line
+FLAGS_OF_CLANG = (
+    "-fsanitize=array-bounds",
+    "-fsanitize-recover=array-bounds",
+)  # bounds are local-bounds, too, which stop
 OLD_NUMBERS = "-ftrivial-auto-var-init=pattern"  # gcc 12 or later, clang 8 or later
+
+
+STORE = re.compile(r"^( *)\(+(__pyx_v_\w+)((?:\[[^][\n]*\]\))+)( [-+*/]?= )", re.MULTILINE)
+
+
+def with_checked_stores(c_code: str) -> str:
+    """Cython's C code without brackets around what is stored into: clang lets an index behind the last one through there.
+
+    >>> with_checked_stores("  ((__pyx_v_s[__pyx_v_i])[(i + 1)]) = 1.0;")
+    '  __pyx_v_s[__pyx_v_i][(i + 1)] = 1.0;'
+    """
+    return STORE.sub(lambda found: found[1] + found[2] + found[3].replace("])", "]") + found[4], c_code)
 
 
 @cache
