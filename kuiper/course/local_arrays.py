@@ -43,7 +43,7 @@ STORE = re.compile(r"^( *)\(+(__pyx_v_\w+)((?:\[[^][\n]*\]\))+)( [-+*/]?= )", re
 
 
 def with_checked_stores(c_code: str) -> str:
-    """Cython's C code without brackets around what is stored into: clang lets an index behind the last one through there.
+    """Cython's C code without brackets around what is stored into: in them clang accepts an index behind the last one.
 
     >>> with_checked_stores("  ((__pyx_v_s[__pyx_v_i])[(i + 1)]) = 1.0;")
     '  __pyx_v_s[__pyx_v_i][(i + 1)] = 1.0;'
