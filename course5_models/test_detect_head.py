@@ -148,7 +148,7 @@ def test_detect_too_few_channels(impl):
 
 def test_candidates(impl):
     boxes = np.float32([[10, 20, 4, 8, 0.5, 0.75]])
-    wanted = np.float32([[8, 16, 12, 24]]), np.float32([0.375]), np.array([0])
+    wanted = np.float32([[8, 16, 12, 24]]), np.float32([0.375]), np.int64([0])
     calling(impl.candidates, boxes, 0.25).gives(wanted)
 
 
@@ -158,30 +158,30 @@ def test_candidates_stay_in_their_order(impl):
         [3, 4, 2, 2, 0.5, 0.25, 0.25, 0.25],
         [5, 6, 4, 2, 1.0, 0.25, 0.25, 0.5],
     ])  # fmt: skip
-    wanted = np.float32([[0, 1, 2, 3], [3, 5, 7, 7]]), np.float32([0.375, 0.5]), np.array([1, 2])
+    wanted = np.float32([[0, 1, 2, 3], [3, 5, 7, 7]]), np.float32([0.375, 0.5]), np.int64([1, 2])
     calling(impl.candidates, boxes, 0.25).gives(wanted)
 
 
 def test_candidates_need_more_than_the_threshold(impl):
     boxes = np.float32([[1, 1, 2, 2, 0.5, 0.5], [3, 3, 2, 2, 0.5, 0.75]])
-    wanted = np.float32([[2, 2, 4, 4]]), np.float32([0.375]), np.array([0])
+    wanted = np.float32([[2, 2, 4, 4]]), np.float32([0.375]), np.int64([0])
     calling(impl.candidates, boxes, 0.25).gives(wanted)
 
 
 def test_candidates_need_both_probabilities(impl):
     boxes = np.float32([[1, 1, 2, 2, 0.875, 0.25], [1, 1, 2, 2, 0.25, 0.875], [4, 4, 2, 2, 0.75, 0.75]])
-    wanted = np.float32([[3, 3, 5, 5]]), np.float32([0.5625]), np.array([0])
+    wanted = np.float32([[3, 3, 5, 5]]), np.float32([0.5625]), np.int64([0])
     calling(impl.candidates, boxes, 0.5).gives(wanted)
 
 
 def test_candidates_take_the_first_of_equal_classes(impl):
     boxes = np.float32([[1, 1, 2, 2, 1, 0.25, 0.5, 0.5]])
-    calling(impl.candidates, boxes, 0.25).gives((np.float32([[0, 0, 2, 2]]), np.float32([0.5]), np.array([1])))
+    calling(impl.candidates, boxes, 0.25).gives((np.float32([[0, 0, 2, 2]]), np.float32([0.5]), np.int64([1])))
 
 
 def test_candidates_may_reach_outside(impl):
     boxes = np.float32([[1, 2, 7, 5, 1, 0.5]])
-    calling(impl.candidates, boxes, 0).gives((np.float32([[-2.5, -0.5, 4.5, 4.5]]), np.float32([0.5]), np.array([0])))
+    calling(impl.candidates, boxes, 0).gives((np.float32([[-2.5, -0.5, 4.5, 4.5]]), np.float32([0.5]), np.int64([0])))
 
 
 @pytest.mark.parametrize("seed", range(8))

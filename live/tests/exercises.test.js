@@ -27,6 +27,11 @@ before(async () => {
 });
 after(() => student?.kernel.end("done"));
 
+/** What an exercise stands on, and this run does not solve. */
+function others(needs) {
+    return needs.filter((id) => !id.startsWith(ONLY));
+}
+
 async function bugsOf(id) {
     let said = "";
     const onEvent = (event) => { if (event.event === "output") said += event.text; };
@@ -38,10 +43,10 @@ async function bugsOf(id) {
 
 test("all solutions pass", {skip: SKIP}, async (t) => {
     const courses = {};
-    for (const {id, course, tests} of about.exercises.filter((each) => each.id.startsWith(ONLY))) {
+    for (const {id, course, tests, needs} of about.exercises.filter((each) => each.id.startsWith(ONLY))) {
         await t.test(id, async () => {
             const {text} = await student.kernel.ask("solution", {exercise: id});
-            const checked = await student.kernel.ask("check", {exercise: id, text}, {seconds: SECONDS});
+            const checked = await student.kernel.ask("check", {exercise: id, text, refs: others(needs)}, {seconds: SECONDS});
             const sum = courses[course] ??= {exercises: 0, solved: 0, tests: 0, passed: 0};
             sum.exercises += 1;
             sum.tests += tests;
@@ -56,14 +61,14 @@ test("all solutions pass", {skip: SKIP}, async (t) => {
 
 test("known mistakes are caught and named", {skip: SKIP}, async (t) => {
     let tried = 0, named = 0;
-    for (const {id} of about.exercises.filter((each) => each.id.startsWith(ONLY))) {
+    for (const {id, needs} of about.exercises.filter((each) => each.id.startsWith(ONLY))) {
         const {text: solution} = await student.kernel.ask("solution", {exercise: id});
         for (const [name, when, text] of (await bugsOf(id)).slice(0, MOST_BUGS)) {
             await t.test(`${id} ${name}`, async () => {
                 tried += 1;
                 let checked;
                 try {
-                    checked = await student.kernel.ask("check", {exercise: id, text}, {seconds: SECONDS});
+                    checked = await student.kernel.ask("check", {exercise: id, text, refs: others(needs)}, {seconds: SECONDS});
                 } catch (error) { // a loop in compiled code: the page ends the worker
                     assert.ok(["late", "crash"].includes(error.kind), error.message);
                     t.diagnostic(`${id} ${name}: ${error.message}`);
