@@ -12,6 +12,7 @@ from kuiper.cli.terminal import open_console, say
 from kuiper.course.errors import CourseError
 from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
 from kuiper.course.places import root_here
+from kuiper.machine.processes import need_processes
 
 if TYPE_CHECKING:
     import argparse
@@ -58,6 +59,8 @@ def execute(arguments: argparse.Namespace) -> int:
     syllabus = read_syllabus(root_here())
     if arguments.action == "sync":
         return _sync(syllabus, arguments, console)
+    if arguments.action in ("gates", "notebooks") or (arguments.action == "bugs" and not arguments.show):
+        need_processes(arguments.action, "that run what courses have")
     if arguments.action == "gates":
         return _gates(syllabus, arguments, console)
     if arguments.action == "tasks":

@@ -16,7 +16,6 @@ from kuiper.course.classroom import Outcome
 from kuiper.course.manifest import Exercise, Syllabus, test_files
 from kuiper.course.places import pytest_environment
 from kuiper.course.pytest_command import pytest_command
-from kuiper.machine.processes import need_processes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,7 +123,6 @@ def run_tests(exercises: Sequence[Exercise], impl: str, bugs: str = "", *more: s
     ``bugs`` is the option for the bug bank: "--bugs", every test on every bug, or "--bugs-until-caught"; ``more`` are
     other options.
     """
-    need_processes("gates", "that run the tests of courses")
     root = exercises[0].course.parent
     files = [str(path) for path in test_files(exercises)]
     with tempfile.TemporaryDirectory() as folder:
