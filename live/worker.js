@@ -71,7 +71,7 @@ class Kernel {
         const wheels = settings.wheels ?? [];
         made.wheels = Array.isArray(wheels) ? {start: [...wheels]} : {...wheels};
         await made.load("start", emit);
-        const Tab = python.pyimport("kuiper.course.tab.requests").Tab;
+        const Tab = python.pyimport("kuiper.tab.requests").Tab;
         made.tab = Tab(FOLDER, python.toPy(files ?? {}), (event) => made.emit(asObject(event)));
         return made;
     }

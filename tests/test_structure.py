@@ -50,6 +50,7 @@ PACKAGES = {
         "models",
         "course",
     },
+    "tab": {"base", "machine", "kuiper", "course", "cli"},
     "program": {"cli"},
 }
 """What each package may import. ``base`` are the modules beside the folders, ``kuiper`` is the package itself, with

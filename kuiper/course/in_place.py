@@ -9,16 +9,20 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import runpy
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.observation import Observation, Raised, changes
 from kuiper.course.quiet import own_wait
+from kuiper.course.remote import call_key
 from kuiper.course.selection import Selection
 from kuiper.course.worker import answer
+from kuiper.machine.processes import need_processes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -40,10 +44,16 @@ class InPlace:
 
     def __init__(self) -> None:
         self._syllabuses: dict[str, Syllabus] = {}
+        self._endless: dict[tuple[str, str, bytes], Raised] = {}
 
     def call(self, request: dict[str, Any], timeout: float) -> Observation:
-        """Make one call. A loop in Python that does not end is an observation like any other."""
+        """Make one call. A loop in Python that does not end is an observation like any other, and is met once only."""
+        key = call_key(request)
+        if key in self._endless:
+            return Observation(raised=self._endless[key])
         seen = self._answer(request, timeout)
+        if seen.raised and seen.raised.type == EndlessLoop.__name__:
+            self._endless[key] = seen.raised
         seen.changed = changes(request["args"], request["kwargs"], seen.changed)
         return seen
 
@@ -145,20 +155,27 @@ def command_here(words: Sequence[str], where: Path, variables: Mapping[str, str]
     ExecutionError
         If it is another program.
     """
-    from kuiper.cli import main
-    from kuiper.machine.processes import need_processes
-
     text = io.StringIO()
     with working_in(where, variables), contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
         match list(words):
             case ["kuiper", *rest] | ["python", "-m", "kuiper", *rest]:
-                code = ended(lambda: main(rest))
+                code = ended(partial(_program, rest))
             case ["pytest", *rest] | ["python", "-m", "pytest", *rest]:
                 code = ended(lambda: pytest_here(rest, where))
             case _:
                 need_processes(" ".join(words), "for programs other than kuiper and pytest")
                 raise AssertionError("this is only for systems without processes")
     return code, text.getvalue()
+
+
+def _program(words: Sequence[str]) -> int:
+    """``python -m kuiper``, which never returns but by SystemExit."""
+    before, sys.argv = sys.argv, ["kuiper", *words]
+    try:
+        runpy.run_module("kuiper", run_name="__main__", alter_sys=False)
+    finally:
+        sys.argv = before
+    return 0
 
 
 def ended(act: Callable[[], int]) -> int:

@@ -60,9 +60,7 @@ class Worker:
         A function that has killed a process once is not called again until its file has changed: property tests would
         otherwise wait for every one of their examples.
         """
-        path = request["paths"][request["exercise"]]
-        text = Path(path).read_bytes() if Path(path).is_file() else b""
-        key = (request["probe"] or request["function"], _asked_for(request, text), hashlib.sha256(text).digest())
+        path, key = request["paths"][request["exercise"]], call_key(request)
         if key not in self._deadly:
             seen = self._call(request, path, timeout)
             if not (seen.raised and seen.raised.type in DEATHS):
@@ -184,6 +182,13 @@ class Worker:
             self.stop()
             return Observation(raised=_died("Crash", f"the answer could not be read ({str(error_)[:MAX_TEXT]})"))
         return Observation(value, error, changed, str(printed)[:MAX_PRINTED])
+
+
+def call_key(request: dict[str, Any]) -> tuple[str, str, bytes]:
+    """What a call is about: the function, and the text of its file; what is deadly once is deadly again."""
+    path = Path(request["paths"][request["exercise"]])
+    text = path.read_bytes() if path.is_file() else b""
+    return (request["probe"] or request["function"], _asked_for(request, text), hashlib.sha256(text).digest())
 
 
 def _asked_for(request: dict[str, Any], text: bytes) -> str:

@@ -25,9 +25,9 @@ from kuiper.course.in_place import command_here, ended, pytest_here, working_in
 from kuiper.course.manifest import Exercise, Syllabus, read_syllabus, test_files
 from kuiper.course.progress import Progress, is_started, next_exercise
 from kuiper.course.pytest_command import pytest_words
-from kuiper.course.tab.cells import Lecture
-from kuiper.course.tab.student_files import HOME, StudentFiles
 from kuiper.errors import KuiperError
+from kuiper.tab.cells import Lecture
+from kuiper.tab.student_files import HOME, StudentFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kuiper.course.errors import CourseError
-from kuiper.course.tab import requests
-from kuiper.course.tab.cells import Lecture, mime_bundle
-from kuiper.course.tab.requests import Tab
-from kuiper.course.tab.student_files import StudentFiles
+from kuiper.tab import requests
+from kuiper.tab.cells import Lecture, mime_bundle
+from kuiper.tab.requests import Tab
+from kuiper.tab.student_files import StudentFiles
 
 if TYPE_CHECKING:
     from pathlib import Path
