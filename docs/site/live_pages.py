@@ -1,0 +1,150 @@
+"""Write the live page into the site: the course in a browser tab.
+
+    python docs/site/live_pages.py build/site KUIPER_WHEEL [--self-hosted]
+
+KUIPER_WHEEL is what ``make wasm`` builds. Python, NumPy and Pillow come from Pyodide's own distribution, in the browser
+of the student; with ``--self-hosted`` they are part of the site: NumPy and Pillow out of $KUIPER_WASM_WHEELS. It needs
+node (npm), and the network the first time. Lectures and exercises of the site then have links to the page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from live_course import course_table
+from live_links import add_links
+from live_runtime import COMPILED, Runtime, digest, pure_wheels
+
+ROOT = Path(__file__).parents[2]
+SOURCES = ROOT / "live"
+MODULES = SOURCES / "node_modules"
+STYLES = "<!-- site styles -->"
+BUNDLES = ("page/main.js", "worker.js")
+_STYLE = re.compile(r'<link rel="stylesheet"[^>]*>|<style>.*?</style>', re.DOTALL)
+
+
+def need_modules() -> None:
+    """Install the page's npm packages, unless those of the lock file are there."""
+    lock, mark = SOURCES / "package-lock.json", MODULES / ".kuiper-lock"
+    if not mark.is_file() or mark.read_text() != digest([lock]):
+        subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"], cwd=SOURCES, check=True)
+        mark.write_text(digest([lock]))
+
+
+def bundle(live: Path) -> list[str]:
+    """Each script with what it imports in one file; the npm packages that are in them."""
+    packages: set[str] = set()
+    for source in BUNDLES:
+        name = "page.js" if source == "page/main.js" else source
+        report = live / f"{name}.json"
+        options = ["--bundle", "--minify", "--format=esm", "--target=es2022", "--legal-comments=none"]
+        options += ["--log-level=warning", "--external:node:*", f"--outfile={live / name}", f"--metafile={report}"]
+        subprocess.run([MODULES / ".bin/esbuild", SOURCES / source, *options], check=True)
+        inputs = json.loads(report.read_text())["inputs"]
+        packages |= {found[1] for path in inputs if (found := re.search(r"node_modules/((?:@[\w-]+/)?[\w-]+)/", path))}
+        report.unlink()
+    return sorted(packages)
+
+
+def write_licences(live: Path, packages: list[str], wheels: list[Path]) -> None:
+    """The texts of the licences of all that the page is made of."""
+    parts = [f"kuiper\n\n{(ROOT / 'LICENSE').read_text(encoding='utf-8')}"]
+    for name in [*packages, "pyodide", "@yowasp/clang"]:
+        folder = MODULES / name
+        about = json.loads((folder / "package.json").read_text(encoding="utf-8"))
+        texts = [path.read_text(encoding="utf-8") for path in sorted(folder.glob("LICEN[CS]E*"))]
+        parts.append("\n\n".join([f"{name} {about['version']}: {about.get('license')}", *texts]))
+    for wheel in wheels:
+        parts.append(f"{wheel.name}: the licence is in the wheel, in its folder .dist-info")
+    (live / "licences.txt").write_text(f"\n\n{'-' * 100}\n\n".join(parts), encoding="utf-8")
+
+
+def site_styles(site: Path) -> tuple[str, list[str]]:
+    """The styles of a page of the site, as the live page links them, and the addresses of their files."""
+    text = next((site / "notebooks").glob("[0-9]*.html")).read_text(encoding="utf-8")
+    found = "\n".join(_STYLE.findall(text.partition("</head>")[0]))
+    return found, re.findall(r'href="([^"]*)"', found)
+
+
+def compiled_wheels(folder: str) -> list[Path]:
+    """NumPy and Pillow for Pyodide out of a folder.
+
+    Raises
+    ------
+    SystemExit
+        If one is not there.
+    """
+    found = []
+    for name in COMPILED:
+        wheels = sorted(Path(folder).glob(f"{name}-*-pyemscripten_*_wasm32.whl")) if folder else []
+        if len(wheels) != 1:
+            wanted = f"$KUIPER_WASM_WHEELS: expected a folder with one wheel of {name} for Pyodide"
+            raise SystemExit(f"{wanted}, got {folder or 'nothing'} with {len(wheels)}")
+        found += wheels
+    return found
+
+
+def write_live(site: Path, kuiper: Path, self_hosted: bool) -> None:
+    """The page, its scripts, its Python, and the links to it."""
+    need_modules()
+    live = site / "live"
+    shutil.rmtree(live, ignore_errors=True)
+    live.mkdir()
+    packages = bundle(live)
+    pure = pure_wheels(SOURCES / "wheels.txt", ROOT / "build" / "live-wheels")
+    runtime = Runtime(live, MODULES)
+    own = compiled_wheels(os.environ.get("KUIPER_WASM_WHEELS", "")) if self_hosted else []
+    table = course_table(ROOT, site) | {
+        "runtime": {
+            "pyodide": runtime.pyodide_here() if self_hosted else runtime.pyodide_there(),
+            "packages": [] if self_hosted else list(COMPILED),
+            "wheels": runtime.add_wheels([*own, *pure, kuiper]),
+            "clang": runtime.add(clang_files()),
+        }
+    }
+    (live / "course.json").write_text(json.dumps(table, ensure_ascii=False), encoding="utf-8")
+    styles, addresses = site_styles(site)
+    page = (SOURCES / "index.html").read_text(encoding="utf-8").replace(STYLES, styles)
+    (live / "index.html").write_text(page, encoding="utf-8")
+    for name in ("page.css", "icon.svg"):
+        shutil.copyfile(SOURCES / name, live / name)
+    shutil.copytree(ROOT / "kuiper/models/assets", live / "photos", ignore=shutil.ignore_patterns("*.md", "*.txt"))
+    write_licences(live, packages, [*own, *pure])
+    lectures = [f"../notebooks/{item['name']}.html" for item in table["lectures"]]
+    photos = [f"photos/{path.name}" for path in sorted((live / "photos").iterdir())]
+    shell = ["./", "index.html", "page.js", "page.css", "course.json", "icon.svg", "worker.js", *addresses]
+    version = digest([*(live / name for name in shell[1:7]), *(site / "notebooks").glob("[0-9]*.html")])
+    kept = runtime.kept(shell, [*lectures, *photos, "licences.txt"], version)
+    worker = (SOURCES / "service_worker.js").read_text(encoding="utf-8").replace("__KEPT__", json.dumps(kept))
+    (live / "service_worker.js").write_text(worker, encoding="utf-8")
+    add_links(site, table)
+
+
+def clang_files() -> list[Path]:
+    """clang as WebAssembly, and what the C files of Cython include."""
+    return sorted(path for path in (MODULES / "@yowasp/clang/gen").iterdir() if path.is_file())
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("site", type=Path)
+    parser.add_argument("kuiper", type=Path)
+    parser.add_argument("--self-hosted", action="store_true")
+    arguments = parser.parse_args()
+    if shutil.which("npm") is None:
+        raise SystemExit("the live page: expected npm, got none; install node 20 or later")
+    write_live(arguments.site, arguments.kuiper, arguments.self_hosted)
+    print(arguments.site / "live/index.html")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+// The two Pythons of the page: one for the lecture, one for the reader's own code. Each starts when it is first needed.
+import { Kernel } from '../classroom.js';
+import { notice } from './notices.js';
+
+const NAMES = { lecture: 'Python of the lecture', exercise: 'Python of the exercise' };
+
+/** A few bytes of WebAssembly with one instruction on 128 bits: a browser without them refuses this module. */
+const SIMD = new Uint8Array([
+  0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11,
+]);
+
+export const hasSimd = () => typeof WebAssembly === 'object' && WebAssembly.validate(SIMD);
+
+/** "Python 42 %" while something is loaded; "" when all is there. */
+export function loadingText(parts) {
+  const open = [...parts.entries()].filter(([, part]) => part.loaded < part.total || (!part.total && !part.isDone));
+  if (!open.length) return '';
+  const [what, { loaded, total }] = open.at(-1);
+  return total ? `${what} ${Math.floor((100 * loaded) / total)} %` : `${what}: ${(loaded / 1e6).toFixed(1)} MB`;
+}
+
+export class Kernels {
+  constructor({ settings, work, status, ended }) {
+    this.settings = settings;
+    this.work = work;
+    this.status = status; // an element
+    this.ended = ended;
+    this.kernels = {};
+    this.loading = new Map();
+    this.states = {};
+  }
+
+  get(name) {
+    return (this.kernels[name] ??= this.make(name));
+  }
+
+  make(name) {
+    const make = () => new Worker(new URL('worker.js', document.baseURI), { type: 'module' });
+    const kernel = new Kernel(make, {
+      settings: this.settings, files: () => this.work.files(), onEvent: event => this.hear(name, event),
+    });
+    const ask = kernel.ask.bind(kernel);
+    kernel.ask = (type, fields, { seconds, onEvent = () => {} } = {}) => {
+      const hear = event => {
+        this.hear(name, event);
+        onEvent(event);
+      };
+      return this.watched(name, ask(type, fields, { seconds, onEvent: hear }));
+    };
+    return kernel;
+  }
+
+  /** Say at the top of the page what Python does. */
+  async watched(name, answer) {
+    this.states[name] = (this.states[name] ?? 0) + 1;
+    this.show();
+    try {
+      return await answer;
+    } finally {
+      this.states[name] -= 1;
+      this.loading.clear();
+      this.isReady = true;
+      this.show();
+    }
+  }
+
+  hear(name, event) {
+    if (event.event === 'files') this.work.take(event);
+    if (event.event === 'ended') {
+      this.ended(name, event.reason);
+      this.show();
+    }
+    if (event.event === 'loading') {
+      this.loading.set(event.what, event);
+      this.show();
+    } else if (event.event === 'output' || event.event === 'display') this.loading.clear();
+  }
+
+  show() {
+    const running = Object.values(this.states).some(count => count > 0);
+    const loading = loadingText(this.loading);
+    if (loading) this.status.textContent = `Loading ${loading}`;
+    else if (running) this.status.textContent = this.isReady ? 'Python works …' : 'Python starts …';
+    else this.status.textContent = this.isReady ? 'Python is ready' : '';
+    this.status.classList.toggle('busy', running);
+  }
+
+  restart(name) {
+    this.kernels[name]?.end('Python starts again.');
+    notice('python', `${NAMES[name]} starts again when it is next needed; your files are kept.`);
+  }
+}

@@ -1,0 +1,226 @@
+// A lecture: the page of the site, whose cells run in place.
+import { button, html } from './dom.js';
+import { Editor } from './editor.js';
+import { Output } from './output.js';
+import { inside } from './route.js';
+
+const CELL_SECONDS = 600;
+
+/** One cell: its code, what is stored of its output, and what running it gave. */
+class Cell {
+  constructor(node, number, view) {
+    this.node = node;
+    this.number = number;
+    this.view = view;
+    this.input = node.querySelector('.cell_input');
+    this.highlighted = this.input.querySelector('.highlight');
+    this.source = this.highlighted.textContent.replace(/\n$/, '');
+    this.stored = node.querySelector(':scope > .cell_output');
+    this.editor = null;
+    this.hasRun = false;
+    this.build();
+  }
+
+  get text() {
+    return this.editor?.text ?? this.source;
+  }
+
+  build() {
+    this.runButton = button('▶', () => this.view.runUntil(this), {
+      class: 'run', 'aria-label': `Run cell ${this.number}`, title: 'Run this cell; cells above it that have not run go first',
+    });
+    this.editButton = button('Edit', () => this.edit(), { class: 'edit', 'aria-label': `Edit cell ${this.number}` });
+    this.note = html('span', { class: 'note', role: 'status' });
+    this.live = html('div', { class: 'cell_output live', hidden: true });
+    this.output = new Output(this.live);
+    this.node.classList.add('runs');
+    this.node.id = `cell-${this.number}`;
+    this.input.append(html('div', { class: 'cell-tools' }, this.runButton, this.editButton, this.note));
+    const folded = this.node.querySelector(':scope > details');
+    if (folded) folded.before(html('div', { class: 'cell-tools folded' }, this.runButton, this.note));
+    this.node.append(this.live);
+  }
+
+  edit() {
+    if (this.editor) return;
+    const place = html('div', { class: 'cell-editor' });
+    this.highlighted.parentElement.hidden = true;
+    this.highlighted.parentElement.after(place);
+    this.editor = new Editor(place, {
+      label: `Code of cell ${this.number}`, numbers: false, run: () => this.view.runUntil(this),
+    });
+    this.editor.open(this.source, 'cell.py');
+    this.editor.focus();
+    this.editButton.hidden = true;
+  }
+
+  /** The output that is shown instead of the stored one. */
+  begin() {
+    this.node.classList.remove('failed');
+    this.node.classList.add('running');
+    this.note.textContent = '…';
+    this.output.clear();
+    this.began = performance.now();
+  }
+
+  take(event) {
+    this.showLive();
+    if (event.event === 'output') this.output.write(event.text, event.stream);
+    if (event.event === 'display') this.output.show(event.data);
+  }
+
+  showLive() {
+    this.live.hidden = false;
+    if (this.stored) this.stored.hidden = true;
+  }
+
+  finish(problem) {
+    this.node.classList.remove('running');
+    this.node.classList.toggle('failed', Boolean(problem));
+    this.hasRun = !problem;
+    this.showLive();
+    if (problem) this.output.write(`${problem}\n`, 'stderr');
+    const seconds = (performance.now() - this.began) / 1000;
+    this.note.textContent = problem ? 'stopped' : `ran here in ${seconds < 1 ? `${Math.round(seconds * 1000)} ms` : `${seconds.toFixed(1)} s`}`;
+  }
+
+  forget() {
+    this.node.classList.remove('running');
+    if (this.hasRun) this.note.textContent = 'ran before Python started again';
+    this.hasRun = false;
+  }
+}
+
+export class LectureView {
+  /** `app` has course, kernels and `go`. */
+  constructor(node, app) {
+    this.node = node;
+    this.app = app;
+    this.name = null;
+    this.cells = [];
+    node.addEventListener('click', event => this.follow(event));
+  }
+
+  async open(name) {
+    if (this.name === name) return;
+    this.name = name;
+    this.cells = [];
+    const address = new URL(`../notebooks/${name}.html`, document.baseURI);
+    let article;
+    try {
+      const response = await fetch(address);
+      if (!response.ok) throw new Error(`the server answers ${response.status}`);
+      article = new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('article');
+    } catch (error) {
+      const sentence = navigator.onLine ? `The lecture did not come: ${error.message}.` : 'This lecture is not kept here yet, and there is no network.';
+      this.name = null;
+      this.node.replaceChildren(html('p', { class: 'empty' }, sentence, ' ', button('Try again', () => this.open(name))));
+      return;
+    }
+    if (this.name !== name) return; // the reader has gone on meanwhile
+    this.prepare(article, address);
+    this.node.replaceChildren(this.head(), article, this.foot());
+    this.node.scrollTop = 0;
+    this.fresh = false;
+  }
+
+  /** Absolute addresses, and no place of the site twice on this page. */
+  prepare(article, address) {
+    article.removeAttribute('role');
+    for (const script of article.querySelectorAll('script, .live, a.headerlink')) script.remove();
+    for (const link of article.querySelectorAll('a[href]')) {
+      const target = new URL(link.getAttribute('href'), address);
+      link.href = target.href;
+      const leads = inside(target, this.app.course);
+      if (leads?.exercise) {
+        link.textContent = 'Solve it here';
+        link.classList.add('solve');
+        link.dataset.exercise = leads.exercise;
+      }
+    }
+    for (const image of article.querySelectorAll('img[src]')) image.src = new URL(image.getAttribute('src'), address).href;
+    this.cells = [...article.querySelectorAll('.cell')].filter(node => node.querySelector('.cell_input'))
+      .map((node, i) => new Cell(node, i + 1, this));
+  }
+
+  head() {
+    return html('div', { class: 'lecture-tools' },
+      button('▶ Run all', () => this.runUntil(this.cells.at(-1)), { class: 'primary' }),
+      button('Start Python again', () => this.app.restart('lecture'), { class: 'quiet' }),
+      html('a', { class: 'quiet', href: `../notebooks/${this.name}.html` }, 'As a page of the site'));
+  }
+
+  foot() {
+    const { lectures } = this.app.course;
+    const at = lectures.findIndex(item => item.name === this.name);
+    const link = (item, text) => item && html('a', { href: `#${item.name}` }, text, html('strong', {}, item.title));
+    return html('nav', { class: 'lecture-foot', 'aria-label': 'Lectures before and behind' },
+      link(lectures[at - 1], 'Before: '), link(lectures[at + 1], 'Next: '));
+  }
+
+  follow(event) {
+    const link = event.target.closest('a[href]');
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const target = new URL(link.href);
+    if (link.dataset.exercise) {
+      event.preventDefault();
+      this.app.go({ desk: link.dataset.exercise });
+      return;
+    }
+    const leads = inside(target, this.app.course);
+    if (!leads) {
+      if (!link.hash || target.pathname !== location.pathname) link.target = '_blank';
+      return;
+    }
+    event.preventDefault();
+    const place = target.hash && document.getElementById(decodeURIComponent(target.hash.slice(1)));
+    if (leads.lecture === this.name && place) place.scrollIntoView();
+    else this.app.go({ lecture: leads.lecture, place: target.hash.slice(1) });
+  }
+
+  /** Run a cell, and before it those above that have not run since Python started. */
+  async runUntil(last) {
+    if (this.isRunning || !last) return;
+    const name = this.name;
+    this.isRunning = true;
+    this.node.classList.add('is-running');
+    try {
+      const before = this.cells.filter(cell => cell.number < last.number && !cell.hasRun);
+      for (const cell of [...before, last]) {
+        if (this.name !== name || !(await this.run(cell))) break;
+      }
+    } finally {
+      this.isRunning = false;
+      this.node.classList.remove('is-running');
+    }
+  }
+
+  /** Run one cell; whether the next may run. */
+  async run(cell) {
+    const kernel = this.app.kernel('lecture');
+    cell.begin();
+    try {
+      if (!this.fresh) await kernel.ask('lecture', { name: this.name });
+      this.fresh = true;
+      const request = { source: cell.text, name: `cell ${cell.number}` };
+      const value = await kernel.ask('cell', request, { seconds: CELL_SECONDS, onEvent: event => cell.take(event) });
+      cell.finish(value.ok ? '' : value.error.traceback || `${value.error.type}: ${value.error.message}`);
+      return value.ok;
+    } catch (error) {
+      cell.finish(error.message);
+      return false;
+    }
+  }
+
+  /** Python has ended: its variables are gone. */
+  forget() {
+    this.fresh = false;
+    for (const cell of this.cells) cell.forget();
+  }
+
+  /** Show where the lecture speaks of an exercise. */
+  show(exercise) {
+    const link = this.node.querySelector(`a[data-exercise="${exercise}"]`);
+    link?.closest('.cell, p')?.scrollIntoView({ block: 'center' });
+  }
+}

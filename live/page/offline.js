@@ -1,0 +1,44 @@
+// The service worker: what has been opened once works without a network.
+import { notice } from './notices.js';
+
+const PATIENCE = 4000; // milliseconds until the page goes on without it; what is loaded then is kept at the next visit
+
+/** Resolve when what this page loads is kept; at once where the browser has no service workers. */
+export async function startOffline() {
+  if (!navigator.serviceWorker) return;
+  try {
+    const registration = await navigator.serviceWorker.register('service_worker.js');
+    registration.addEventListener('updatefound', () => sayNewCourse(registration));
+  } catch (error) {
+    console.info(`offline use is off: ${error.message}`); // http without https, or a private window: all else works
+    return;
+  }
+  if (navigator.serviceWorker.controller) return;
+  await Promise.race([
+    new Promise(resolve => navigator.serviceWorker.addEventListener('controllerchange', resolve, { once: true })),
+    new Promise(resolve => setTimeout(resolve, PATIENCE)),
+  ]);
+}
+
+/** Another version of the course has come while this page was open. */
+function sayNewCourse(registration) {
+  if (!navigator.serviceWorker.controller) return; // the first visit
+  registration.installing?.addEventListener('statechange', event => {
+    if (event.target.state === 'activated') {
+      notice('version', 'There is a new version of the course; your work is kept.', { actions: [['Load it', () => location.reload()]] });
+    }
+  });
+}
+
+/** Fetch all that the course can need. */
+export async function keepAll() {
+  const worker = navigator.serviceWorker?.controller;
+  if (!worker) return notice('offline', 'This browser keeps no pages here: use an address that begins with https.', { kind: 'problem' });
+  navigator.serviceWorker.onmessage = ({ data }) => {
+    if (data.kept === undefined) return;
+    if (data.problem) notice('offline', `Not everything could be fetched: ${data.problem}.`, { kind: 'problem' });
+    else if (data.kept < data.all) notice('offline', `Fetching the course: ${data.kept} of ${data.all} files.`);
+    else notice('offline', 'The whole course is here: it works without a network.');
+  };
+  worker.postMessage('keep all');
+}

@@ -1,0 +1,39 @@
+// A static server as any host is: files of a folder, gzip for those that ask, and nothing else.
+import fs from 'node:fs';
+import http from 'node:http';
+import path from 'node:path';
+import zlib from 'node:zlib';
+
+const TYPES = {
+  '.css': 'text/css', '.html': 'text/html', '.js': 'text/javascript', '.json': 'application/json', '.mjs': 'text/javascript',
+  '.svg': 'image/svg+xml', '.txt': 'text/plain', '.wasm': 'application/wasm', '.jpg': 'image/jpeg', '.png': 'image/png',
+};
+const PACKED = new Set(['.css', '.html', '.js', '.json', '.mjs', '.svg', '.txt', '.wasm', '.tar']);
+
+/** Serve a folder on a free port: {address, sent, close}; `sent` grows by [path, bytes] for each answer. */
+export async function serve(folder) {
+  const sent = [];
+  const packed = new Map();
+  const server = http.createServer((request, response) => {
+    let name = decodeURIComponent(new URL(request.url, 'http://localhost').pathname);
+    if (name.endsWith('/')) name += 'index.html';
+    const file = path.join(folder, path.normalize(name));
+    if (!file.startsWith(folder) || !fs.existsSync(file) || !fs.statSync(file).isFile()) {
+      response.writeHead(404).end();
+      return;
+    }
+    const ending = path.extname(file);
+    const headers = { 'Content-Type': TYPES[ending] ?? 'application/octet-stream' };
+    let body = fs.readFileSync(file);
+    if (PACKED.has(ending) && /gzip/.test(request.headers['accept-encoding'] ?? '')) {
+      headers['Content-Encoding'] = 'gzip';
+      if (!packed.has(file)) packed.set(file, zlib.gzipSync(body, { level: 6 }));
+      body = packed.get(file);
+    }
+    headers['Content-Length'] = body.length;
+    sent.push([name, body.length]);
+    response.writeHead(200, headers).end(body);
+  });
+  await new Promise(resolve => server.listen(0, '127.0.0.1', resolve));
+  return { address: `http://127.0.0.1:${server.address().port}/`, sent, close: () => server.close() };
+}

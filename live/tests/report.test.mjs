@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { headline, lineOf, partsOf } from '../page/report.js';
+
+const FILE = 'course1_tensor/exercises/a.py';
+const REPORT = `FFFF..Fu                                      [100%]
+================================== exercises ===================================
+
+1.1 strides - 2 of 8 tests pass: ${FILE}:12
+  test_matrix
+    expected (3, 1)
+    got      (6, 3)
+    likely: this is what you get when the step is multiplied first
+
+course1_tensor  ░░░░░░░░░░  0/7 solved, 0/20 points
+next: 1.1 strides (20 minutes), ${FILE}:61
+2 passed, 5 wrong, 1 unfinished in 1.88s
+`;
+
+test('parts_of_leaves_out_what_only_a_terminal_needs', () => {
+  const { text } = partsOf(REPORT);
+  assert.ok(text.startsWith('1.1 strides'));
+  assert.ok(text.endsWith('multiplied first'));
+});
+
+test('parts_of_finds_each_likely_sentence_once', () => {
+  assert.deepEqual(partsOf(REPORT + REPORT).likely, ['likely: this is what you get when the step is multiplied first']);
+});
+
+test('line_of_is_the_first_that_is_named', () => {
+  assert.equal(lineOf(partsOf(REPORT).text, FILE), 12);
+  assert.equal(lineOf('nothing', FILE), null);
+  assert.equal(lineOf(`see ${FILE}: line`, FILE), null);
+});
+
+test('headline_counts_what_passes', () => {
+  assert.equal(headline({ status: 'failing', tests: { passed: 2, failed: 3, blocked: 0 } }), '2 of 5 tests pass');
+  assert.match(headline({ status: 'solved', tests: { passed: 5, failed: 0, blocked: 0 } }), /^Solved: all 5/);
+});
