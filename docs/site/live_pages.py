@@ -1,8 +1,8 @@
 """Write the live page into the site: the course in a browser tab.
 
-    python docs/site/live_pages.py build/site KUIPER_WHEEL [--self-hosted]
+    python docs/site/live_pages.py build/site KUIPER_WHEEL CLANG [--self-hosted]
 
-KUIPER_WHEEL is what ``make wasm`` builds. Python, NumPy and Pillow come from Pyodide's own distribution, in the browser
+KUIPER_WHEEL and CLANG, a folder, are what ``make wasm`` builds. Python, NumPy and Pillow come from Pyodide's own distribution, in the browser
 of the student; with ``--self-hosted`` they are part of the site: NumPy and Pillow out of $KUIPER_WASM_WHEELS. It needs
 node (npm), and the network the first time. Lectures and exercises of the site then have links to the page.
 """
@@ -27,6 +27,7 @@ ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "live"
 MODULES = SOURCES / "node_modules"
 STYLES = "<!-- site styles -->"
+STAGES = dict.fromkeys(("hypothesis", "iniconfig", "pluggy", "pytest", "sortedcontainers"), "tests") | {"cython": "compile"}
 BUNDLES = ("page/main.js", "worker.js")
 _STYLE = re.compile(r'<link rel="stylesheet"[^>]*>|<style>.*?</style>', re.DOTALL)
 
@@ -92,7 +93,7 @@ def compiled_wheels(folder: str) -> list[Path]:
     return found
 
 
-def write_live(site: Path, kuiper: Path, self_hosted: bool) -> None:
+def write_live(site: Path, kuiper: Path, clang: Path, self_hosted: bool) -> None:
     """The page, its scripts, its Python, and the links to it."""
     need_modules()
     live = site / "live"
@@ -106,8 +107,8 @@ def write_live(site: Path, kuiper: Path, self_hosted: bool) -> None:
         "runtime": {
             "pyodide": runtime.pyodide_here() if self_hosted else runtime.pyodide_there(),
             "packages": [] if self_hosted else list(COMPILED),
-            "wheels": runtime.add_wheels([*own, *pure, kuiper]),
-            "clang": runtime.add(clang_files()),
+            "wheels": staged(runtime, [*own, *pure, kuiper]),
+            "clang": runtime.add(sorted(path for path in clang.iterdir() if path.is_file())),
         }
     }
     (live / "course.json").write_text(json.dumps(table, ensure_ascii=False), encoding="utf-8")
@@ -128,20 +129,24 @@ def write_live(site: Path, kuiper: Path, self_hosted: bool) -> None:
     add_links(site, table)
 
 
-def clang_files() -> list[Path]:
-    """clang as WebAssembly, and what the C files of Cython include."""
-    return sorted(path for path in (MODULES / "@yowasp/clang/gen").iterdir() if path.is_file())
+def staged(runtime: Runtime, wheels: list[Path]) -> dict[str, list[str]]:
+    """The addresses of wheels, by what they are first needed for: to start, to run tests, or to compile."""
+    stages: dict[str, list[str]] = {"start": [], "tests": [], "compile": []}
+    for wheel in wheels:
+        stages[STAGES.get(wheel.name.split("-")[0], "start")] += runtime.add_wheels([wheel])
+    return stages
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("site", type=Path)
     parser.add_argument("kuiper", type=Path)
+    parser.add_argument("clang", type=Path)
     parser.add_argument("--self-hosted", action="store_true")
     arguments = parser.parse_args()
     if shutil.which("npm") is None:
         raise SystemExit("the live page: expected npm, got none; install node 20 or later")
-    write_live(arguments.site, arguments.kuiper, arguments.self_hosted)
+    write_live(arguments.site, arguments.kuiper, arguments.clang, arguments.self_hosted)
     print(arguments.site / "live/index.html")
     return 0
 

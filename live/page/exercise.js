@@ -149,7 +149,7 @@ export class ExerciseView {
       written += event.text;
       pre.replaceChildren(...terminalText(written));
     };
-    const value = await this.ask('check', { exercise: exercise.id, text: this.editor.text, hint: 0 }, CHECK_SECONDS[exercise.language], onEvent);
+    const value = await this.ask('check', { exercise: exercise.id, text: this.editor.text }, CHECK_SECONDS[exercise.language], onEvent);
     if (!value || this.exercise !== exercise) return;
     this.app.work.keep(exercise.file); // a text that was tried is worth an older version
     this.report.replaceChildren(...reportNodes(value, exercise.file, line => this.goTo(line)));
