@@ -10,7 +10,7 @@ const TYPES = {
 };
 const PACKED = new Set(['.css', '.html', '.js', '.json', '.mjs', '.svg', '.txt', '.wasm', '.tar']);
 
-/** Serve a folder on a free port: {address, sent, close}; `sent` grows by [path, bytes] for each answer. */
+/** Serve a folder on a free port: {address, sent, stop}; `sent` grows by [path, bytes] for each answer. */
 export async function serve(folder) {
   const sent = [];
   const packed = new Map();
@@ -34,6 +34,10 @@ export async function serve(folder) {
     sent.push([name, body.length]);
     response.writeHead(200, headers).end(body);
   });
+  const stop = () => {
+    server.close();
+    server.closeAllConnections();
+  };
   await new Promise(resolve => server.listen(0, '127.0.0.1', resolve));
-  return { address: `http://127.0.0.1:${server.address().port}/`, sent, close: () => server.close() };
+  return { address: `http://127.0.0.1:${server.address().port}/`, sent, stop };
 }

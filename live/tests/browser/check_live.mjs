@@ -1,0 +1,155 @@
+// Use the live page as a student does, in a real browser, and say where one would stumble.
+//
+//     node live/tests/browser/check_live.mjs build/site [--browser firefox] [--program PATH] [--lectures all] [--exercises 1.1,1.6] [--steps solve,...]
+//
+// A lecture runs from its first to its last cell; exercises are solved, one of them in Cython; a mistake is named; an
+// endless loop costs one sentence; work outlives a reload, a second tab and the network. Pictures go to
+// build/live-screenshots, figures to the standard output. Exit code 1: something is wrong.
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { Reader, solution } from './reader.mjs';
+import { serve } from './server.mjs';
+
+const PROGRAMS = { chromium: ['/usr/bin/chromium', '/usr/bin/google-chrome'], firefox: ['/usr/bin/firefox-esr', '/usr/bin/firefox'] };
+const MISTAKE = [/steps\.append\(step\)\n(\s+)step \*= length/, 'step *= length\n$1steps.append(step)'];
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    browser: { type: 'string', default: 'chromium' }, program: { type: 'string' }, lectures: { type: 'string', default: '01_tensors' },
+    exercises: { type: 'string', default: '1.1,1.6' }, steps: { type: 'string', default: '' },
+  },
+});
+const site = path.resolve(positionals[0] ?? 'build/site');
+const shots = path.join(path.dirname(site), 'live-screenshots');
+fs.mkdirSync(shots, { recursive: true });
+const course = JSON.parse(fs.readFileSync(path.join(site, 'live/course.json'), 'utf8'));
+const program = values.program ?? PROGRAMS[values.browser].find(file => fs.existsSync(file));
+const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'kuiper-live-'));
+const problems = [];
+const began = performance.now();
+const say = text => console.log(`${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  ${text}`);
+const expect = (what, isRight, got) => {
+  say(`${isRight ? 'ok   ' : 'WRONG'} ${what}`);
+  if (!isRight) problems.push(`${what}: got ${String(got).slice(0, 600)}`);
+};
+const exercise = id => course.exercises.find(item => item.id === id);
+const megabytes = sent => (sent.reduce((sum, [, bytes]) => sum + bytes, 0) / 1e6).toFixed(1);
+
+if (!program) throw new Error(`expected ${PROGRAMS[values.browser].join(' or ')}, got none; --program PATH`);
+const server = await serve(site);
+const live = `${server.address}live/index.html`;
+const reader = await Reader.start(values.browser, program, profile);
+
+async function runLectures() {
+  const names = values.lectures === 'all' ? course.lectures.map(item => item.name) : values.lectures.split(',');
+  await reader.open(`${live}#${names[0]}`);
+  const first = performance.now();
+  await reader.run(1);
+  say(`first cell after ${((performance.now() - first) / 1000).toFixed(1)} s from the click, ${megabytes(server.sent)} MB sent`);
+  for (const name of names) {
+    await reader.page.evaluate(wanted => (location.hash = `#${wanted}`), name);
+    await reader.page.waitForFunction(wanted => document.querySelector('.lecture-tools a')?.href.includes(wanted), {}, name);
+    const cells = await reader.run();
+    expect(`lecture ${name}: ${cells}`, /^\.+$/.test(cells), (await reader.failures()).join(' | '));
+  }
+  await reader.screenshot(path.join(shots, `lecture-${values.browser}.png`));
+}
+
+async function solve() {
+  for (const id of values.exercises.split(',')) {
+    await reader.take(id);
+    await reader.write(solution(exercise(id).file));
+    const { headline, report } = await reader.check();
+    expect(`exercise ${id} (${exercise(id).language}) is solved`, /^Solved/.test(headline), report);
+    await reader.screenshot(path.join(shots, `solved-${id}-${values.browser}.png`));
+  }
+}
+
+async function stumble() {
+  const text = solution(exercise('1.1').file);
+  await reader.take('1.1');
+  await reader.write(text.replace(...MISTAKE));
+  const { report } = await reader.check();
+  expect('a mistake is named', /likely: .*each axis steps over itself/.test(report), report);
+  await reader.press('Hint', '#exercise');
+  await reader.page.waitForSelector('.result .hint');
+  expect('a hint is a question first', /Hint 1 of 4/.test(await reader.text('.hint h3')), await reader.text('.hint'));
+  await reader.screenshot(path.join(shots, `mistake-${values.browser}.png`));
+  await reader.write(text.replace('steps.append(step)', 'while True: pass'));
+  await reader.press('Check', '#exercise');
+  await reader.page.waitForFunction(() => document.querySelector('#exercise .primary').textContent === 'Stop');
+  await new Promise(resolve => setTimeout(resolve, 3000));
+  await reader.press('Stop', '#exercise');
+  await reader.reported();
+  expect('an endless loop can be stopped', /Stopped by you/.test(await reader.text('.result')), await reader.text('.result'));
+  await reader.write(text);
+  const { headline } = await reader.check();
+  expect('Python is there again after that', /^Solved/.test(headline), headline);
+}
+
+async function comeBack() {
+  const solved = () => reader.page.waitForFunction(wanted => document.querySelector('#solved').textContent.startsWith(`${wanted} of`), { timeout: 10000 }, values.exercises.split(',').length);
+  await reader.page.reload();
+  await reader.page.waitForSelector('.cell.runs');
+  await solved().then(() => expect('progress outlives a reload', true), async () => expect('progress outlives a reload', false, await reader.text('#solved')));
+  const text = await reader.text('#exercise .cm-content');
+  expect('the text outlives a reload', !text.includes('NotImplementedError'), text);
+}
+
+async function twoTabs() {
+  const first = reader.page;
+  const second = await reader.open(`${live}#01_tensors/1.3`);
+  await reader.write('# of the second tab\n');
+  await new Promise(resolve => setTimeout(resolve, 1500));
+  reader.page = first;
+  await first.bringToFront();
+  await reader.take('1.3');
+  expect('a second tab’s text is here', (await reader.text('#exercise .cm-content')).includes('of the second tab'), await reader.text('#exercise .cm-content'));
+  await second.close();
+}
+
+async function withoutNetwork() {
+  server.stop();
+  await reader.open(`${live}#01_tensors/1.1`);
+  const cells = await reader.run(1);
+  expect('a lecture runs without a network', cells.startsWith('.'), (await reader.failures()).join(' | '));
+  await reader.take('1.1');
+  const { headline } = await reader.check();
+  expect('an exercise is checked without a network', /^Solved/.test(headline), headline);
+}
+
+async function lookAround() {
+  for (const theme of ['light', 'dark']) {
+    for (const width of [400, 1280]) {
+      await reader.open(`${live}#01_tensors/1.1`, { width, theme });
+      await new Promise(resolve => setTimeout(resolve, 800));
+      for (const side of ['lecture', 'desk']) {
+        await reader.click(`#show-${side}`);
+        const found = await reader.look();
+        expect(`${width} pixels, ${theme}, ${side}: nothing to stumble over`, !found.length, found.join(' | '));
+        await reader.screenshot(path.join(shots, `${side}-${width}-${theme}-${values.browser}.png`));
+      }
+      await reader.page.close();
+    }
+  }
+}
+
+const STEPS = { runLectures, solve, stumble, comeBack, twoTabs, lookAround, withoutNetwork };
+
+try {
+  for (const name of values.steps ? values.steps.split(',') : Object.keys(STEPS)) await STEPS[name]();
+} catch (error) {
+  problems.push(error.stack);
+  await reader.screenshot(path.join(shots, `stopped-${values.browser}.png`)).catch(() => {});
+}
+const elsewhere = new Set(reader.requested.filter(address => /^https?:/.test(address) && !address.startsWith(server.address)).map(address => new URL(address).host));
+say(`${megabytes(server.sent)} MB in ${server.sent.length} answers; other hosts: ${[...elsewhere].join(', ') || 'none'}`);
+problems.push(...reader.problems);
+await reader.browser.close();
+server.stop();
+fs.rmSync(profile, { recursive: true, force: true });
+console.log(problems.length ? problems.join('\n') : 'all is well');
+process.exit(problems.length ? 1 : 0);
