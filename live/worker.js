@@ -62,7 +62,8 @@ class Kernel {
         const {loadPyodide} = await import(new URL("pyodide.mjs", at(settings.pyodide)).href);
         emit({event: "loading", what: "python", loaded: 0, total: 0});
         const lock = settings.lock ? {lockFileURL: at(settings.lock).href} : {};
-        const python = await loadPyodide({indexURL: place(at(settings.pyodide)), ...lock});
+        const env = {HOME: "/home/pyodide", ...(settings.models ? {KUIPER_MODELS: at(settings.models).href} : {})};
+        const python = await loadPyodide({indexURL: place(at(settings.pyodide)), env, ...lock});
         const made = new Kernel(python, settings);
         if (settings.packages?.length) {
             emit({event: "loading", what: settings.packages.join(", "), loaded: 0, total: 0});

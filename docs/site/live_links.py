@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
-_EXERCISE = re.compile(r'<a class="reference external" href="[^"]*source/(course\d_\w+/exercises/[\w.]+)\.html">.*?</a>')
+_EXERCISE = re.compile(
+    r'<a class="reference external" href="[^"]*source/(course\d_\w+/exercises/[\w.]+)\.html">.*?</a>'
+)
 
 
 def add_links(site: Path, table: dict[str, Any]) -> None:

@@ -27,7 +27,9 @@ ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "live"
 MODULES = SOURCES / "node_modules"
 STYLES = "<!-- site styles -->"
-STAGES = dict.fromkeys(("hypothesis", "iniconfig", "pluggy", "pytest", "sortedcontainers"), "tests") | {"cython": "compile"}
+STAGES = dict.fromkeys(("hypothesis", "iniconfig", "pluggy", "pytest", "sortedcontainers"), "tests") | {
+    "cython": "compile"
+}
 BUNDLES = ("page/main.js", "worker.js")
 _STYLE = re.compile(r'<link rel="stylesheet"[^>]*>|<style>.*?</style>', re.DOTALL)
 
@@ -108,6 +110,7 @@ def write_live(site: Path, kuiper: Path, clang: Path, self_hosted: bool) -> None
             "pyodide": runtime.pyodide_here() if self_hosted else runtime.pyodide_there(),
             "packages": [] if self_hosted else list(COMPILED),
             "wheels": staged(runtime, [*own, *pure, kuiper]),
+            "models": runtime.add(sorted((kuiper.parent / "models").glob("*"))),
             "clang": runtime.add(sorted(path for path in clang.iterdir() if path.is_file())),
         }
     }

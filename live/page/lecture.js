@@ -77,7 +77,7 @@ class Cell {
   finish(problem) {
     this.node.classList.remove('running');
     this.node.classList.toggle('failed', Boolean(problem));
-    this.hasRun = !problem;
+    this.hasRun = true; // one that failed is not in the way of the cells below it
     this.showLive();
     if (problem) this.output.write(`${problem}\n`, 'stderr');
     const seconds = (performance.now() - this.began) / 1000;
@@ -117,6 +117,9 @@ export class LectureView {
       this.node.replaceChildren(html('p', { class: 'empty' }, sentence, ' ', button('Try again', () => this.open(name))));
       return;
     }
+    if (navigator.serviceWorker && !navigator.serviceWorker.controller) {
+      this.app.started.then(() => fetch(address)).catch(() => {}); // what came before it is kept, too
+    }
     if (this.name !== name) return; // the reader has gone on meanwhile
     this.prepare(article, address);
     this.node.replaceChildren(this.head(), article, this.foot());
@@ -128,6 +131,8 @@ export class LectureView {
   prepare(article, address) {
     article.removeAttribute('role');
     for (const script of article.querySelectorAll('script, .live, a.headerlink')) script.remove();
+    const hosted = article.querySelector('h1 + blockquote');
+    if (hosted?.textContent.includes('%pip install')) hosted.remove(); // here is nothing to install
     for (const link of article.querySelectorAll('a[href]')) {
       const target = new URL(link.getAttribute('href'), address);
       link.href = target.href;
@@ -178,7 +183,7 @@ export class LectureView {
     else this.app.go({ lecture: leads.lecture, place: target.hash.slice(1) });
   }
 
-  /** Run a cell, and before it those above that have not run since Python started. */
+  /** Run a cell, and before it those above that have not run since Python started; of those that fail, the others go on. */
   async runUntil(last) {
     if (this.isRunning || !last) return;
     const name = this.name;
@@ -195,7 +200,7 @@ export class LectureView {
     }
   }
 
-  /** Run one cell; whether the next may run. */
+  /** Run one cell; whether Python is still there for the next. */
   async run(cell) {
     const kernel = this.app.kernel('lecture');
     cell.begin();
@@ -205,7 +210,7 @@ export class LectureView {
       const request = { source: cell.text, name: `cell ${cell.number}` };
       const value = await kernel.ask('cell', request, { seconds: CELL_SECONDS, onEvent: event => cell.take(event) });
       cell.finish(value.ok ? '' : value.error.traceback || `${value.error.type}: ${value.error.message}`);
-      return value.ok;
+      return true;
     } catch (error) {
       cell.finish(error.message);
       return false;

@@ -34,7 +34,7 @@ export function headline({ status, tests }) {
 /** The elements of a report; `goTo(line)` is called where the reader follows a line's number. */
 export function reportNodes(value, file, goTo) {
   const { likely, text } = partsOf(value.report);
-  const spoken = value.likely?.length ? value.likely : likely;
+  const spoken = value.likely?.length ? value.likely.map(sentence => `likely: ${sentence.replace(/^likely: /, '')}`) : likely;
   const line = lineOf(text, file);
   return [
     html('p', { class: `headline ${value.status.replace(' ', '-')}` }, headline(value)),

@@ -90,7 +90,8 @@ export class Reader {
       document.execCommand('selectAll');
       const data = new DataTransfer();
       data.setData('text/plain', pasted);
-      node.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+      const words = { dataType: 'text/plain', data: pasted }; // Firefox knows only these
+      node.dispatchEvent(new ClipboardEvent('paste', { ...words, clipboardData: data, bubbles: true, cancelable: true }));
     }, text);
   }
 
