@@ -2,9 +2,10 @@
 
     python docs/site/live_pages.py build/site KUIPER_WHEEL CLANG [--self-hosted]
 
-KUIPER_WHEEL and CLANG, a folder, are what ``make wasm`` builds. Python, NumPy and Pillow come from Pyodide's own distribution, in the browser
-of the student; with ``--self-hosted`` they are part of the site: NumPy and Pillow out of $KUIPER_WASM_WHEELS. It needs
-node (npm), and the network the first time. Lectures and exercises of the site then have links to the page.
+KUIPER_WHEEL is what ``make wasm`` builds, CLANG the folder of ``packaging/wasm/clang_folder.py``. Python, NumPy and
+Pillow come from Pyodide's own distribution, in the browser of the student; with ``--self-hosted`` they are part of the
+site: NumPy and Pillow out of $KUIPER_WASM_WHEELS. It needs node (npm), and the network the first time. Lectures and
+exercises of the site then have links to the page.
 """
 
 from __future__ import annotations
@@ -65,8 +66,7 @@ def write_licences(live: Path, packages: list[str], wheels: list[Path]) -> None:
         about = json.loads((folder / "package.json").read_text(encoding="utf-8"))
         texts = [path.read_text(encoding="utf-8") for path in sorted(folder.glob("LICEN[CS]E*"))]
         parts.append("\n\n".join([f"{name} {about['version']}: {about.get('license')}", *texts]))
-    for wheel in wheels:
-        parts.append(f"{wheel.name}: the licence is in the wheel, in its folder .dist-info")
+    parts += [f"{wheel.name}: the licence is in the wheel, in its folder .dist-info" for wheel in wheels]
     (live / "licences.txt").write_text(f"\n\n{'-' * 100}\n\n".join(parts), encoding="utf-8")
 
 

@@ -1,0 +1,60 @@
+"""The live page as the site has it: what it knows of the course, and the links that lead to it."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+from kuiper.course.manifest import read_syllabus
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "docs" / "site"))
+live_course: Any = importlib.import_module("live_course")
+live_links: Any = importlib.import_module("live_links")
+live_runtime: Any = importlib.import_module("live_runtime")
+
+
+def built(site: Path) -> dict[str, Any]:
+    """A site whose lectures are empty pages, and the course's table."""
+    (site / "notebooks").mkdir()
+    for notebook in (ROOT / "notebooks").glob("*.ipynb"):
+        page = f"<title>{notebook.stem} - kuiper</title><h1>x</h1>"
+        (site / "notebooks" / f"{notebook.stem}.html").write_text(page, encoding="utf-8")
+    return live_course.course_table(ROOT, site)
+
+
+def test_course_table_has_every_exercise_beside_its_lecture(tmp_path: Path) -> None:
+    table = built(tmp_path)
+    lectures = [item["name"] for item in table["lectures"]]
+    assert [entry["id"] for entry in table["exercises"]] == [exercise.id for exercise in read_syllabus(ROOT)]
+    for entry in table["exercises"]:
+        assert entry["lecture"] in lectures
+        assert (ROOT / entry["file"]).read_text(encoding="utf-8") == entry["skeleton"]
+
+
+def test_add_links_leads_from_lectures_and_files_to_the_page_once(tmp_path: Path) -> None:
+    table = built(tmp_path)
+    file = table["exercises"][0]["file"]
+    link = f'<a class="reference external" href="../source/{file}.html">the file</a>'
+    page = tmp_path / "notebooks" / "01_tensors.html"
+    page.write_text(f"<h1>Tensors</h1>{link}", encoding="utf-8")
+    for course in table["courses"]:
+        (tmp_path / course["name"]).mkdir()
+        (tmp_path / course["name"] / "README.html").write_text("<h1>Course</h1>", encoding="utf-8")
+    live_links.add_links(tmp_path, table)
+    live_links.add_links(tmp_path, table)
+    text = page.read_text(encoding="utf-8")
+    assert text.count('href="../live/index.html#01_tensors"') == 1
+    assert text.count('href="../live/index.html#01_tensors/1.1"') == 1
+
+
+def test_runtime_gives_other_content_another_address(tmp_path: Path) -> None:
+    file = tmp_path / "a.whl"
+    addresses = []
+    for content in (b"1", b"2", b"1"):
+        file.write_bytes(content)
+        addresses.append(live_runtime.Runtime(tmp_path / "live", tmp_path).add([file]))
+    assert addresses[0] == addresses[2] != addresses[1]
+    assert (tmp_path / "live" / addresses[1] / "a.whl").read_bytes() == b"2"
