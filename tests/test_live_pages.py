@@ -22,7 +22,8 @@ def built(site: Path) -> dict[str, Any]:
     for notebook in (ROOT / "notebooks").glob("*.ipynb"):
         page = f"<title>{notebook.stem} - kuiper</title><h1>x</h1>"
         (site / "notebooks" / f"{notebook.stem}.html").write_text(page, encoding="utf-8")
-    return live_course.course_table(ROOT, site)
+    table: dict[str, Any] = live_course.course_table(ROOT, site)
+    return table
 
 
 def test_course_table_has_every_exercise_beside_its_lecture(tmp_path: Path) -> None:
