@@ -1,8 +1,8 @@
 """Weights that a copy of kuiper does without until somebody asks for them, as the wheel for browsers does.
 
-The build (``packaging/wasm``) writes ``zoo/elsewhere.json``: the size and the SHA-256 of each such file. The files are in
-the folder, or at the address, that the variable KUIPER_MODELS names; without it, in ``models/`` beside the wheel that
-was installed.
+The build (``packaging/wasm``) writes ``zoo/elsewhere.json``: the size and the SHA-256 of each such file. The files are
+in the folder, or at the address, that the variable KUIPER_MODELS names; without it, in ``models/`` beside the wheel
+that was installed.
 """
 
 from __future__ import annotations
