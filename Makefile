@@ -243,7 +243,6 @@ export: $(VENV)/built $(VENV)/developer
 	$(INSTALL) $(HERE) '.[oracle]'
 	$(BIN)/python -m pytest -m torch $(SAMPLE) $(ALL_CORES)
 
-# All node tests of the onnx package, of which the tests run a sample.
 wasm: $(VENV)/tools
 	$(BIN)/python packaging/wasm/build.py dist/wasm
 
@@ -254,6 +253,7 @@ wasm-test: TESTS =
 wasm-test: wasm
 	$(BIN)/python packaging/wasm/try_wheel.py dist/wasm --tests $(TESTS)
 
+# All node tests of the onnx package, of which the tests run a sample.
 onnx: $(VENV)/built $(VENV)/developer
 	$(BIN)/python -m tests.onnx.page --check
 

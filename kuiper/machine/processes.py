@@ -30,4 +30,4 @@ def need_processes(where: str, why: str) -> None:
     """
     if not has_processes():
         got = "none, as in a browser's tab"
-        raise ExecutionError(where, f"a system with processes {why}", got, "install kuiper: pip install kuiper")
+        raise ExecutionError(where, f"a system with processes {why}", got, "install kuiper on a computer of your own")
