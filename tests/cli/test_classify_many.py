@@ -19,18 +19,14 @@ import pytest
 from PIL import Image
 from rich.console import Console
 
-from kuiper.cli import main
 from kuiper.cli.many_pictures import Tally, progress_bar
 from kuiper.models import bundled, bundled_photo
 from kuiper.models.predictor import Predictor
+from tests.cli.program import run
 from tests.models.predictions import GATE
 
 ROOT = Path(__file__).parents[2]
 EARLY, LATE = 6, 5
-
-
-def run(*words: object) -> int:
-    return main([str(word) for word in words])
 
 
 def records(path: Path) -> list[dict[str, Any]]:

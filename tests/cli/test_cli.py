@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 import kuiper
-from kuiper.cli import COMMANDS, main
+from kuiper.cli import COMMANDS
 from kuiper.cli.input_files import load_array
 from kuiper.errors import DataTypeError
 from kuiper.machine import described, this_machine
 from kuiper.models import bundled, bundled_photo
+from tests.cli.program import run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,10 +31,6 @@ nn.Relu a 1 1 0 1 #0=(1,2)f32 #1=(1,2)f32
 my.Thing b 1 1 1 2 #1=(1,2)f32
 pnnx.Output out 1 0 2
 """
-
-
-def run(*words: object) -> int:
-    return main([str(word) for word in words])
 
 
 def test_classify_prints_the_right_class_first(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,14 +10,12 @@ import numpy as np
 import pytest
 
 import kuiper
-from kuiper.cli import main
+from tests.cli.program import command
+
+run = command("convert")
 
 NETWORKS = "tests.models.conversion.networks"
 IMAGE = "1,3,6,8"
-
-
-def run(*words: object) -> int:
-    return main(["convert", *(str(word) for word in words)])
 
 
 def error_line(capsys: pytest.CaptureFixture[str]) -> str:

@@ -10,15 +10,13 @@ import pytest
 from onnx import helper
 
 import kuiper
-from kuiper.cli import main
+from tests.cli.program import command
 from tests.onnx.little_models import model, scaled_convolution, tensor
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-
-def run(*words: object) -> int:
-    return main(["convert", *map(str, words)])
+run = command("convert")
 
 
 @pytest.fixture(autouse=True)

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from kuiper.cli import main
+from tests.cli.program import command
 from tests.models.little_models import rows_model
+
+run = command("detect", "--model")
 
 CAT, DOG = [3, 1, 4, 2, 1, 1, 0], [3, 1, 4, 2, 2, 0, 1]
 """x, y, w, h, objectness, cat, dog: both lie at (10, 0, 50, 20) of a photo."""
@@ -42,10 +44,6 @@ def folder(tmp_path: Path) -> Path:
     photo(photos / "more" / "dog.tif", DOG)
     (photos / "bad.png").write_text("no picture", encoding="utf-8")
     return photos
-
-
-def run(model: Path, *words: object) -> int:
-    return main(["detect", "--model", *map(str, [model, *words])])
 
 
 def entries(path: Path) -> list[dict[str, Any]]:

@@ -12,18 +12,14 @@ import pytest
 from PIL import Image
 
 import kuiper
-from kuiper.cli import main
 from kuiper.errors import ModelFormatError, ParameterError
 from kuiper.models.many.record_file import header_of
 from kuiper.models.predictor import Predictor
+from tests.cli.program import run
 from tests.onnx.little_models import classifier, scaled_convolution
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-def run(*words: object) -> int:
-    return main([str(word) for word in words])
 
 
 @pytest.fixture

@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kuiper.cli import main
 from kuiper.graph import pnnx
 from kuiper.models import bundled_photo
 from kuiper.models.text import language_model
 from kuiper.models.text.random_decoder import random_decoder
+from tests.cli import program
 from tests.models.text.folders import tiny_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-
-def run(*words: object) -> int:
-    return main(["quantize", *map(str, words)])
+run = program.command("quantize")
 
 
 @pytest.mark.parametrize(("bits", "group"), [(8, None), (8, 32), (4, None)])
@@ -48,7 +46,7 @@ def test_quantize_of_a_model_of_pictures_keeps_its_card(tmp_path: Path, capsys: 
     assert run("cifar_resnet20", "-o", tmp_path / "small") == 0
     assert "22 weights in 8 bits: 1.1 MB to 0.3 MB" in capsys.readouterr().out
     param = tmp_path / "small" / "cifar_resnet20-8bit.pnnx.param"
-    assert main(["classify", str(bundled_photo("cat")), "--model", str(param)]) == 0
+    assert program.run("classify", bundled_photo("cat"), "--model", param) == 0
     assert "cat" in capsys.readouterr().out
 
 

@@ -9,16 +9,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from kuiper.cli import main
 from kuiper.models import bundled
+from tests.cli.program import command
 from tests.models.little_models import relu_model, shrinking_model, write_model
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-
-def run(*words: object) -> int:
-    return main(["run", *map(str, words)])
+run = command("run")
 
 
 @pytest.fixture

@@ -9,17 +9,19 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from kuiper.cli import main
 from kuiper.cli.segment import places
 from kuiper.errors import ParameterError
 from kuiper.models import bundled, bundled_photo
 from kuiper.models.tasks.drawing import colour_of
 from kuiper.models.tasks.segmentation import Segmenter
+from tests.cli.program import command
 from tests.models.little_models import relu_model
 from zoo.shape_scenes import LABELS, compose
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+run = command("segment")
 
 
 @pytest.fixture
@@ -36,10 +38,6 @@ def photo(tmp_path: Path) -> Path:
     pixels[:, :20, 0] = pixels[:, 20:, 2] = 255
     Image.fromarray(pixels).save(tmp_path / "flag.png")
     return tmp_path / "flag.png"
-
-
-def run(*words: object) -> int:
-    return main(["segment", *map(str, words)])
 
 
 def test_segment_prints_shares_and_draws(
