@@ -10,9 +10,7 @@ The weights are cut into panels of QUANTIZED_WIDTH outputs (quantized_tile.pxd);
 the CPU multiplies bytes, split_int8_product.pyx takes the place of the first step.
 """
 
-from libc.string cimport memcpy
-
-from kuiper.engine.quantized_output cimport Product, finish
+from kuiper.engine.quantized_output cimport Picking, Product, finish, picked, tasks_of
 from kuiper.engine.quantized_tile cimport (
     QUANTIZED_BLOCK, QUANTIZED_ROWS, QUANTIZED_VECTORS, QUANTIZED_WIDTH, QuantizedWork, tile_4, tile_8, tile_floats, to_floats,
 )
@@ -22,7 +20,6 @@ from kuiper.simd.vector cimport LANES
 WIDTH = QUANTIZED_WIDTH  # outputs of a panel
 
 cdef enum:
-    GRAIN = 1 << 14  # bytes of weights of a task
     FEW = 2 * QUANTIZED_ROWS  # rows for which weights become floats in registers only
 
 cdef struct Multiplying:
@@ -33,12 +30,9 @@ cdef struct Multiplying:
     Py_ssize_t panels, panel_bytes, tasks
 
 cdef struct Rows:
-    Py_ssize_t index  # bytes from the beginning of the arena
-    Py_ssize_t out, out_row  # in floats
-    Py_ssize_t count, size, numbers, bits, group
+    Picking picking
     Py_ssize_t width  # outputs of a panel, in which the numbers of one are so far apart; a table in rows has panels of 1
     Py_ssize_t table, scales  # externals
-    Py_ssize_t fault  # where a flag is set for an index that lies outside
 
 
 cdef class QuantizedProduct(Step):
@@ -62,7 +56,7 @@ cdef class QuantizedProduct(Step):
         w.product = numbers
         w.weights, w.scales, w.bias = &weights[0, 0, 0], &scales[0, 0, 0], &bias[0, 0]
         w.panels, w.panel_bytes = weights.shape[0], weights.shape[1] * weights.shape[2]
-        w.tasks = self.tasks = max(1, min(w.panels, w.panels * w.panel_bytes // GRAIN))
+        w.tasks = self.tasks = tasks_of(w.panels, w.panel_bytes)
         self.keeps = (weights, scales, bias)
         self.numbers, self.run = w, multiply
         self.scratch_floats = QUANTIZED_ROWS * QUANTIZED_WIDTH
@@ -127,41 +121,39 @@ cdef inline void multiply_rows(
 
 
 cdef class QuantizedRows(Step):
-    """See the head of this file. ``numbers`` names the fields of Rows.
+    """See the head of this file.
 
     Parameters
     ----------
-    numbers : dict of integers
+    numbers : dict of integers, the fields of Picking
+    width : outputs of a panel
+    table, scales : the numbers of these externals
     """
 
     cdef Rows rows
 
-    def __init__(self, dict numbers):
-        self.rows = numbers
-        self.tasks = self.rows.count
+    def __init__(self, dict numbers, Py_ssize_t width, Py_ssize_t table, Py_ssize_t scales):
+        self.rows.picking = numbers
+        self.rows.width, self.rows.table, self.rows.scales = width, table, scales
+        self.tasks = self.rows.picking.count
         self.numbers, self.run = &self.rows, row_of
 
 
 cdef void row_of(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
     """One row of the table; row 0 and a flag if the index lies outside."""
     cdef const Rows* r = <const Rows*> numbers
-    cdef float* out = memory.arena + r.out + task * r.out_row
+    cdef const Picking* p = &r.picking
+    cdef float* out = memory.arena + p.out + task * p.out_row
     cdef const unsigned char* table = <const unsigned char*> memory.externals[r.table]
     cdef const float* scales = memory.externals[r.scales]
-    cdef Py_ssize_t groups = r.numbers // r.group, first, i
-    cdef long long index
+    cdef Py_ssize_t index = picked(p, task, memory), first = index - index % r.width, i  # the panel's first row
     cdef unsigned char byte
-    memcpy(&index, <const char*> memory.arena + r.index + 8 * task, 8)
-    if not 0 <= index < r.size:
-        memory.arena[r.fault] = 1
-        index = 0
-    first = index - index % r.width  # row of the panel
-    table += first * (r.numbers * r.bits // 8) + index % r.width
-    scales += first * groups + index % r.width
-    for i in range(r.numbers):
-        if r.bits == 8:
-            out[i] = scales[i // r.group * r.width] * <float> <signed char> table[i * r.width]
+    table += first * (p.numbers * p.bits // 8) + index % r.width
+    scales += first * (p.numbers // p.group) + index % r.width
+    for i in range(p.numbers):
+        if p.bits == 8:
+            out[i] = scales[i // p.group * r.width] * <float> <signed char> table[i * r.width]
         else:
             byte = table[i // 2 * r.width]
             byte = byte << 4 if i % 2 == 0 else byte
-            out[i] = scales[i // r.group * r.width] * <float> (<signed char> byte >> 4)
+            out[i] = scales[i // p.group * r.width] * <float> (<signed char> byte >> 4)

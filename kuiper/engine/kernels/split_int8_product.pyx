@@ -8,13 +8,11 @@ Products that read the same rows share their slices. The weights are cut into pa
 panels, for all rows. A row that has no slices, because there is NaN or infinity in it, is multiplied number by number.
 """
 
-from libc.string cimport memcpy
-
 from kuiper.engine.split_int8_tile cimport (
     SPLIT_HEAD, SPLIT_ROWS, SPLIT_WIDTH, SLICES, SplitInt8Work, split_int8_4, split_int8_8, split_int8_8_in_groups, number_at,
     scale_at, split,
 )
-from kuiper.engine.quantized_output cimport Product, finish
+from kuiper.engine.quantized_output cimport Picking, Product, finish, picked, tasks_of
 from kuiper.engine.step cimport Memory, Step
 
 from kuiper.machine.build import VNNI
@@ -22,9 +20,6 @@ from kuiper.machine.levels import cpu_features
 
 WIDTH = SPLIT_WIDTH  # outputs of a panel
 RUNS = not VNNI or VNNI in (cpu_features() or ())  # without the instruction in the build: plain loops, which run anywhere
-
-cdef enum:
-    GRAIN = 1 << 14  # bytes of weights of a task
 
 cdef struct Taking:
     Py_ssize_t x, x_row, out, out_row  # in floats
@@ -35,12 +30,6 @@ cdef struct Multiplying:
     Py_ssize_t slices, slice_row  # where the rows' slices lie, in floats
     SplitInt8Work tile  # of the first panel
     Py_ssize_t panels, panel_bytes, scale_bytes, tasks
-
-cdef struct Picking:
-    Py_ssize_t index  # bytes from the beginning of the arena
-    Py_ssize_t out, out_row  # in floats
-    Py_ssize_t count, size, numbers, bits, group
-    Py_ssize_t fault  # where a flag is set for an index that lies outside
 
 cdef struct Rows:
     Picking picking
@@ -104,7 +93,7 @@ cdef class SplitInt8Product(Step):
         w.tile.in_groups = in_groups
         w.panels, w.panel_bytes = weights.shape[0], weights.shape[1] * weights.shape[2]
         w.scale_bytes = scales.shape[1] * scales.shape[2]
-        w.tasks = self.tasks = max(1, min(w.panels, w.panels * w.panel_bytes // GRAIN))
+        w.tasks = self.tasks = tasks_of(w.panels, w.panel_bytes)
         self.keeps = (weights, scales, bias)
         self.numbers, self.run = w, multiply
         self.scratch_floats = SPLIT_ROWS * SPLIT_WIDTH
@@ -187,13 +176,8 @@ cdef void row_of(const void* numbers, Py_ssize_t task, const Memory* memory) noe
     cdef const Picking* p = &r.picking
     cdef float* out = memory.arena + p.out + task * p.out_row
     cdef SplitInt8Work tile = r.tile
-    cdef long long index
-    cdef Py_ssize_t k
+    cdef Py_ssize_t index = picked(p, task, memory), k
     cdef int bits = <int> p.bits
-    memcpy(&index, <const char*> memory.arena + p.index + 8 * task, 8)
-    if not 0 <= index < p.size:
-        memory.arena[p.fault] = 1
-        index = 0
     tile.weights += index // SPLIT_WIDTH * r.panel_bytes
     tile.scales = <const char*> tile.scales + index // SPLIT_WIDTH * r.scale_bytes
     for k in range(p.numbers):

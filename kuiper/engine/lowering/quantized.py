@@ -176,7 +176,7 @@ def lower_quantized_embedding(
         if in_split_int8:
             return SplitInt8Rows(fields, packed.weights, packed.scales, weight.in_groups)
         (table, _), (scales, _) = externals
-        return QuantizedRows({**fields, "width": packed.width, "table": table, "scales": scales})
+        return QuantizedRows(fields, packed.width, table, scales)
 
     builder.emit(
         f"rows of {_form_of(weight)}{', from panels' if in_panels else ''}",
