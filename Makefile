@@ -26,8 +26,8 @@
 # make student  a student's way from the wheel in dist/: kuiper course start, exercises of each course, update
 # make arm      build for ARM (NEON) and run the kernels' tests there in an emulator (TESTS=... for others)
 # make wasm     build the wheel for Python in a browser (Pyodide) into dist/wasm, and check it (Linux with apt-get, node 20, npm)
-# make wasm-try  the wheel's smoke test in node; make wasm-test: the tests of engine, layers, tensor, expression and graph there.
-#               NumPy and Pillow for it: from the folder KUIPER_WASM_WHEELS, else from Pyodide's distribution
+# make wasm-try  the wheel's smoke test in node; NumPy and Pillow: from the folder KUIPER_WASM_WHEELS, else from Pyodide's distribution
+# make wasm-test  the tests of engine, layers, tensor, expression and graph on that wheel, in node
 # make zig      build kuiper and the .pyx exercises with the compiler that pip brings where the system has none
 # make fuzz     search for inputs at which a reader falls, SECONDS=600 long (Linux; the network the first time)
 # make export   install PyTorch and pnnx too, and run the tests that need them

@@ -23,6 +23,7 @@ PAGES = (
     "reference/operators",
     "reference/passes",
     "reference/pnnx-format",
+    "use/live",
     "use/models",
     "use/text",
 )

@@ -64,7 +64,8 @@ class Lecture:
         if "IPython" in sys.modules and hasattr(sys.modules["IPython"], "get_ipython"):
             return
         package, module = ModuleType("IPython"), ModuleType("IPython.display")
-        vars(package).update(get_ipython=lambda: None, display=module, __path__=[])
+        # matplotlib reads the version of any IPython that it finds.
+        vars(package).update(get_ipython=lambda: None, display=module, version_info=(0, 0), __path__=[])
         texts = {"Markdown": "_repr_markdown_", "HTML": "_repr_html_", "SVG": "_repr_svg_"}
         kinds = {name: type(name, (_Shown,), {method: lambda self: self.data}) for name, method in texts.items()}
         vars(module).update(kinds, display=self.display)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import sys
 import zipfile
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ FIRST = "course1_tensor/exercises/offsets_and_strides.py"
 @pytest.fixture(scope="module")
 def tab(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A tab, whose events are in ``tab.events``; its settings are for this module only."""
-    before, here = dict(os.environ), os.getcwd()
+    before, here, modules = dict(os.environ), os.getcwd(), set(sys.modules)
     events: list[dict[str, Any]] = []
     folder = tmp_path_factory.mktemp("tab") / "course"
     made = Tab(
@@ -35,6 +36,8 @@ def tab(tmp_path_factory: pytest.TempPathFactory) -> Any:
     os.chdir(here)
     os.environ.clear()
     os.environ.update(before)
+    for name in {"IPython", "IPython.display"} - modules:  # what a cell finds in place of it
+        sys.modules.pop(name, None)
 
 
 @pytest.fixture(autouse=True)
@@ -189,8 +192,6 @@ def test_cells_of_a_lecture_run(tab: Any) -> None:
 
 
 def test_lecture_offers_display_without_ipython(monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-
     for name in [name for name in sys.modules if name.split(".")[0] == "IPython"]:
         monkeypatch.delitem(sys.modules, name)
     shown: list[dict[str, str]] = []
@@ -199,6 +200,8 @@ def test_lecture_offers_display_without_ipython(monkeypatch: pytest.MonkeyPatch)
     assert shown[0]["text/markdown"] == "**x**"
     assert lecture.run("display(1, 2)\n3;", "cell") is None
     assert [data["text/plain"] for data in shown[1:]] == ["1", "2"]
+    picture = "from matplotlib.figure import Figure\nFigure().subplots().plot([1, 2])\nNone"
+    assert lecture.run(picture, "cell") is None, "matplotlib takes it for an old IPython without a shell"
     for name in ("IPython", "IPython.display"):
         monkeypatch.delitem(sys.modules, name)
 
