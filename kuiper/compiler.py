@@ -173,8 +173,8 @@ def _find_room_for_zig() -> None:
     while not folder.exists():
         folder = folder.parent
     if not os.access(folder, os.W_OK):
-        room = Path(tempfile.gettempdir(), f"zig-{os.getuid()}")
-        room.mkdir(mode=0o700, exist_ok=True)
-        if room.stat().st_uid != os.getuid():  # somebody else could put code of theirs there
-            room = Path(tempfile.mkdtemp(prefix="zig-"))
-        os.environ["ZIG_GLOBAL_CACHE_DIR"] = str(room)
+        cache = Path(tempfile.gettempdir(), f"zig-{os.getuid()}")
+        cache.mkdir(mode=0o700, exist_ok=True)
+        if cache.stat().st_uid != os.getuid():  # somebody else could put code of theirs there
+            cache = Path(tempfile.mkdtemp(prefix="zig-"))
+        os.environ["ZIG_GLOBAL_CACHE_DIR"] = str(cache)

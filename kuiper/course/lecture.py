@@ -165,10 +165,10 @@ def operator(type_: str, *inputs: Any, weights: dict[str, Any] | None = None, **
     lines = [f"pnnx.Input {name} 0 1 {name}" for name in names]
     lines += [" ".join([type_, "operator", str(len(names)), "1", *names, "y", *fields]), "pnnx.Output out 1 0 y"]
     file = "\n".join(["7767517", f"{len(lines)} {len(names) + 1}", *lines, ""])
-    nouns = pnnx.parse_param(file, "lecture")
+    parsed = pnnx.parse_param(file, "lecture")
     for name, array in arrays.items():
-        nouns.operator("operator").attrs[name].data = array
-    graph = RuntimeGraph(nouns)
+        parsed.operator("operator").attrs[name].data = array
+    graph = RuntimeGraph(parsed)
     graph.build(registry, optimize=False)
     return np.asarray(graph.forward(*(np.asarray(x, np.float32) for x in inputs)))
 

@@ -95,9 +95,9 @@ def test_a_graph_is_copied_in_each_of_its_states(way: Any) -> None:
 @EACH_WAY
 def test_a_chain_of_thousands_of_operators_is_copied(way: Any) -> None:
     chain = [relu(f"{i} {i + 1}", f"r{i}") for i in range(2000)]
-    nouns = file_graph("pnnx.Input in 0 1 0", *chain, "pnnx.Output out 1 0 2000")
-    assert pnnx.format_param(way(nouns), "chain") == pnnx.format_param(nouns, "chain")
-    graph = RuntimeGraph(nouns)
+    parsed = file_graph("pnnx.Input in 0 1 0", *chain, "pnnx.Output out 1 0 2000")
+    assert pnnx.format_param(way(parsed), "chain") == pnnx.format_param(parsed, "chain")
+    graph = RuntimeGraph(parsed)
     graph.build(registry)
     np.testing.assert_array_equal(np.asarray(way(graph)([-1.0, 2.0])), [0.0, 2.0])
 

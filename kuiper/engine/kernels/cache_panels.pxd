@@ -14,7 +14,7 @@ cdef enum:
 cdef struct Caches:
     Py_ssize_t position, keys, values  # externals
     Py_ssize_t texts, groups, count, numbers  # of this call; keys and values are (texts, groups, count, numbers)
-    Py_ssize_t room  # positions
+    Py_ssize_t capacity  # positions
 
 cdef struct Source:
     Py_ssize_t first, text, head, position  # where it begins in the arena, and its strides, in floats
@@ -31,11 +31,11 @@ cdef inline Py_ssize_t start_of(const Caches* c, const Memory* memory) noexcept 
 
 
 cdef inline float* keys_of(const Caches* c, Py_ssize_t group, const Memory* memory) noexcept nogil:
-    return memory.externals[c.keys] + group * panels_of(c.room) * c.numbers * PANEL
+    return memory.externals[c.keys] + group * panels_of(c.capacity) * c.numbers * PANEL
 
 
 cdef inline float* values_of(const Caches* c, Py_ssize_t group, const Memory* memory) noexcept nogil:
-    return memory.externals[c.values] + group * panels_of(c.numbers) * c.room * PANEL
+    return memory.externals[c.values] + group * panels_of(c.numbers) * c.capacity * PANEL
 
 
 cdef inline float* at_head(const Source* s, Py_ssize_t text, Py_ssize_t head, const Memory* memory) noexcept nogil:

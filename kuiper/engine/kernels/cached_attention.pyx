@@ -80,7 +80,7 @@ cdef void append(const void* numbers, Py_ssize_t task, const Memory* memory) noe
             keys[(at // PANEL * c.numbers + e) * PANEL + at % PANEL] = key[i * w.key.position + e]
         for e in range(columns):
             copy_exactly(
-                value + i * w.value.position + e * PANEL, values + (e * c.room + at) * PANEL,
+                value + i * w.value.position + e * PANEL, values + (e * c.capacity + at) * PANEL,
                 min(<Py_ssize_t> PANEL, c.numbers - e * PANEL),
             )
 
@@ -153,17 +153,19 @@ cdef void attend(const void* numbers, Py_ssize_t task, const Memory* memory) noe
         for e in range(c.numbers):
             queries[i * c.numbers + e] = w.scale * query[e]
         pointers[i], targets[i] = queries + i * c.numbers, scores + i * width
-    multiply(rows, keys, c.numbers, 0, ready, c.numbers * PANEL, values, c.room * PANEL, zeros, pointers, targets)
+    multiply(rows, keys, c.numbers, 0, ready, c.numbers * PANEL, values, c.capacity * PANEL, zeros, pointers, targets)
     if w.appends:
         append(&w.appending, group, memory)
         multiply(
-            rows, keys, c.numbers, ready, panels, c.numbers * PANEL, values, c.room * PANEL, zeros, pointers, targets
+            rows, keys, c.numbers, ready, panels, c.numbers * PANEL, values, c.capacity * PANEL, zeros, pointers,
+            targets,
         )
     for i in range(rows):
         softmax_row(scores + i * width, position + (first + i) // w.shared + 1, panels * PANEL)
         pointers[i], targets[i] = scores + i * width, results + i * mixed
     multiply(
-        rows, values, seen, 0, panels_of(c.numbers), c.room * PANEL, following, seen * PANEL, zeros, pointers, targets
+        rows, values, seen, 0, panels_of(c.numbers), c.capacity * PANEL, following, seen * PANEL, zeros, pointers,
+        targets,
     )
     for i in range(rows):
         out = row_of(&w.out, w, group, first + i, memory)
@@ -179,7 +181,7 @@ cdef void expect(const Caches* c, Py_ssize_t group, const Memory* memory) noexce
         prefetch_to_write(keys + at * PANEL)
     for column in range(panels_of(c.numbers)):
         for at in range(position, position + c.count):
-            prefetch_to_write(values + (column * c.room + at) * PANEL)
+            prefetch_to_write(values + (column * c.capacity + at) * PANEL)
 
 
 cdef void multiply(
@@ -261,7 +263,7 @@ cdef inline int rows_of_task() noexcept nogil:
 
 cdef inline Py_ssize_t width_of(const Caches* c) noexcept nogil:
     """Floats from one row of scores to the next; some more than a power of two, or rows would share cache sets."""
-    return (panels_of(c.room) + 1) * PANEL
+    return (panels_of(c.capacity) + 1) * PANEL
 
 
 cdef inline float* row_of(

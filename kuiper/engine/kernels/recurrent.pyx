@@ -180,13 +180,13 @@ cdef void run_reset_first(
 ) noexcept nogil:
     """Step ``t`` of the sequences of one tile: r and z of all cells, then the cells."""
     cdef const Geometry* g = &w.geometry
-    cdef Py_ssize_t room = g.panels * LANES, width = 2 * LANES, panel, i
+    cdef Py_ssize_t padded = g.panels * LANES, width = 2 * LANES, panel, i
     cdef Py_ssize_t cell_width = g.cell_vectors * LANES, taken = g.panels * width + g.cell_panels * cell_width
     cdef const float* given = memory.arena + g.gates + t * g.gates_step + direction * taken
     cdef const float* weights = w.weights + direction * taken * g.cells
     cdef const float* bias = w.bias + direction * taken
     cdef float* z = <float*> (at.gates + MAX_ROWS)
-    cdef float* reset = z + MAX_ROWS * room
+    cdef float* reset = z + MAX_ROWS * padded
     cdef float* spare = memory.scratch + MAX_ROWS * MAX_VECTORS * LANES
     cdef float* target
     cdef const float* h
@@ -203,10 +203,10 @@ cdef void run_reset_first(
         tile(rows, 2, &work, at.past, at.given, at.gates)
         for i in range(rows):
             h = at.past[i] + panel * LANES
-            store(reset + i * room + panel * LANES, sigmoid(load(at.gates[i])) * load(h))
-            store(z + i * room + panel * LANES, sigmoid(load(at.gates[i] + LANES)))
+            store(reset + i * padded + panel * LANES, sigmoid(load(at.gates[i])) * load(h))
+            store(z + i * padded + panel * LANES, sigmoid(load(at.gates[i] + LANES)))
     for i in range(rows):
-        at.past[i] = reset + i * room
+        at.past[i] = reset + i * padded
     given += g.panels * width
     weights += g.panels * width * g.cells
     bias += g.panels * width
@@ -218,7 +218,7 @@ cdef void run_reset_first(
         for i in range(rows):
             h = past + (first + i) * past_row
             target = memory.arena + g.out + t * g.out_step + (first + i) * g.out_row + direction * g.cells
-            renew_reset_first(g, panel, at.gates[i], z + i * room, h, target, spare)
+            renew_reset_first(g, panel, at.gates[i], z + i * padded, h, target, spare)
 
 
 cdef inline void renew_reset_first(

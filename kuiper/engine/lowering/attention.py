@@ -197,8 +197,8 @@ def emit_attention(
     for part in parts:
         matrices = part[: len(stack)]
         rows = q.view[part]
-        room = memory.view[: rows[..., 0].size * width].reshape(*rows.shape[:-1], width)
-        scores = Value(memory.buffer, room[..., :columns])
+        padded = memory.view[: rows[..., 0].size * width].reshape(*rows.shape[:-1], width)
+        scores = Value(memory.buffer, padded[..., :columns])
         keys, values = k.view[matrices].swapaxes(-1, -2), v.view[matrices]
         emit_product(builder, Value(q.buffer, rows), Value(k.buffer, keys), scores, scale)
         if added is not None:

@@ -35,14 +35,14 @@ def lower_cached_attention(
     (texts, heads, count, numbers), (_, groups, _, _) = q.shape, k.shape
     if k.shape != v.shape or k.shape != (texts, groups, count, numbers) or heads % groups:
         return None
-    room = builder.max_length
+    capacity = builder.max_length
     position = builder.session_position()
-    keys = builder.session_array("keys", key_shape(texts, groups, numbers, room))
-    rows = builder.session_array("values", value_shape(texts, groups, numbers, room))
+    keys = builder.session_array("keys", key_shape(texts, groups, numbers, capacity))
+    rows = builder.session_array("values", value_shape(texts, groups, numbers, capacity))
     externals = (position, keys, rows)
     caches = {
         "position": position[0], "keys": keys[0], "values": rows[0],
-        "texts": texts, "groups": groups, "count": count, "numbers": numbers, "room": room,
+        "texts": texts, "groups": groups, "count": count, "numbers": numbers, "capacity": capacity,
     }  # fmt: skip
     in_one = is_one_task(count, heads // groups)
 
@@ -54,7 +54,7 @@ def lower_cached_attention(
     whole = builder.rows((texts, count, heads, numbers), fixed=True, padded=False)
     out = Value(whole.buffer, whole.view.transpose(0, 2, 1, 3))
     scale = 1 / math.sqrt(numbers) if layer.scale is None else layer.scale
-    products = 2 * q.view.size * room
+    products = 2 * q.view.size * capacity
     algorithm = "append, attention to the caches" if in_one else "attention to the caches"
     builder.emit(
         f"{algorithm}, {heads // groups} heads for each" if heads > groups else algorithm,
