@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kuiper.engine import values
+from kuiper.engine.declined import Declined, decline_if
 from kuiper.engine.kernels.typed import TYPES
 from kuiper.engine.planned_step import LayerStep, NativeStep, StepInfo, StepKind
 from kuiper.engine.transfers import copy_into, import_typed, import_value
@@ -64,11 +65,14 @@ class Builder:
         self._zeros = self.zeroed(1).buffer
 
     def attempt(self, lowering: Callable[[], Outputs | None]) -> Outputs | None:
-        """What a lowering gives; if that is None, all that it has asked for is taken back."""
+        """What a lowering gives; if it declines, None, and all that it has asked for is taken back."""
         lists: tuple[list[Any], ...] = (self.steps, self.buffers, self.state_arrays)
         lengths, forms = [len(each) for each in lists], len(self._forms)
         others = self.slots, self.externals, self.position, self.fault, self._zeros
-        outputs = lowering()
+        try:
+            outputs = lowering()
+        except Declined:
+            outputs = None
         if outputs is None:
             for each, length in zip(lists, lengths, strict=True):
                 del each[length:]
@@ -207,12 +211,11 @@ class Builder:
         """
         return None if self.max_length else rows
 
-    def on_arena(self, value: AnyValue) -> Value | None:
-        """The value on the arena, imported if need be (once); None if it is no float32 tensor."""
+    def on_arena(self, value: AnyValue) -> Value:
+        """The value on the arena, imported if need be (once); declines if it is no float32 tensor."""
+        decline_if(not (value.is_float if isinstance(value, Value) else self.is_float_tensor(value)))
         if isinstance(value, Value):
-            return value if value.is_float else None
-        if not self.is_float_tensor(value):
-            return None
+            return value
         return self.in_form(value, "plain", lambda: import_value(self, value))
 
     def is_float_tensor(self, value: HostValue) -> bool:
@@ -224,20 +227,20 @@ class Builder:
         """Whether it is on the arena already, as ``on_arena`` gives it."""
         return (value.slot, "plain") in self._forms
 
-    def tensor(self, value: AnyValue) -> Value | None:
-        """The value on the arena, of float32, int64, int32, int8, uint8 or bool; None if it is no such tensor."""
+    def tensor(self, value: AnyValue) -> Value:
+        """The value on the arena, of float32, int64, int32, int8, uint8 or bool; declines if it is no such tensor."""
         if isinstance(value, Value) or self.is_float_tensor(value):
             return value if isinstance(value, Value) else self.on_arena(value)
         example = value.example
-        if not isinstance(example, np.ndarray) or example.dtype.name not in TYPES or example.size == 0:
-            return None
+        decline_if(not isinstance(example, np.ndarray) or example.dtype.name not in TYPES or example.size == 0)
         return self.in_form(value, "plain", lambda: import_typed(self, value))
 
-    def image_of(self, value: AnyValue) -> Value | None:
-        """The value on the arena as an image, copied if it lies in another way; None if it is none."""
+    def image_of(self, value: AnyValue) -> Value:
+        """The value on the arena as an image, copied if it lies in another way; declines if it is none."""
         x = self.on_arena(value)
-        if x is None or len(x.shape) != 4 or values.is_image(x):
-            return x if x is not None and len(x.shape) == 4 else None
+        decline_if(len(x.shape) != 4)
+        if values.is_image(x):
+            return x
 
         def copied() -> Value:
             image = self.image(x.shape, fixed=True)

@@ -218,8 +218,7 @@ class GraphLowering:
             return None
         if example.dtype != np.float32 and not all(one.ndim for one in (example, *results)):
             return None  # no step computes with a integer that has no axes
-        x = self.builder.tensor(value)
-        return None if x is None else [x]
+        return self.builder.attempt(lambda: [self.builder.tensor(value)])  # type: ignore[return-value]
 
     def _is_mistake(self, error: Exception, op: RuntimeOperator, inputs: list[AnyValue]) -> bool:
         """Whether neither the layer's author nor what stands in for the inputs can be to blame for an error.

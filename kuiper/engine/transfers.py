@@ -9,7 +9,7 @@ import numpy as np
 from kuiper.engine.kernels.layout import Copy
 from kuiper.engine.kernels.typed import TYPES, Typed
 from kuiper.engine.planned_step import StepKind
-from kuiper.engine.values import AnyValue, HostValue, Value
+from kuiper.engine.values import AnyValue, HostValue, Value, as_pixels
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,6 +118,13 @@ def dense(builder: BuilderProtocol, value: Value) -> Value:
     target = builder.rows(value.shape, fixed=True, padded=False)
     copy_into(builder, value, target)
     return target
+
+
+def pixels_of(builder: BuilderProtocol, value: Value) -> Value:
+    """A value as one row of pixels (``as_pixels``), copied if it does not lie so."""
+    pixels = as_pixels(value) or as_pixels(dense(builder, value))
+    assert pixels is not None
+    return pixels
 
 
 def import_typed(builder: BuilderProtocol, value: HostValue) -> Value:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from kuiper.engine.declined import decline_if
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.values import AnyValue, HostValue, Value
 from kuiper.layers.operators.aten_functions import AtenFunction
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 Arguments = list[Any]
 """Those of the schema: tensors as values, settings as the numbers, lists and Nones that they are."""
 
-FunctionLowering = Callable[["Builder", Arguments], "Sequence[AnyValue] | None"]
+FunctionLowering = Callable[["Builder", Arguments], "Sequence[AnyValue]"]
 F = TypeVar("F", bound=FunctionLowering)
 
 _lowerings: dict[str, FunctionLowering] = {}
@@ -34,10 +35,10 @@ def lowers_function(*types: str) -> Callable[[F], F]:
 
 
 @lowers(AtenFunction)
-def lower_aten_function(layer: AtenFunction, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_aten_function(layer: AtenFunction, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """The function, if there is a lowering for its type."""
-    lowering = _lowerings.get(layer.op.type)
-    return None if lowering is None else lowering(builder, [_argument(value) for value in inputs])
+    decline_if(layer.op.type not in _lowerings)
+    return _lowerings[layer.op.type](builder, [_argument(value) for value in inputs])
 
 
 def _argument(value: AnyValue) -> Any:
@@ -55,9 +56,9 @@ def settings_of(arguments: Sequence[Any], defaults: Sequence[Any]) -> list[Any]:
     return [*arguments, *defaults[len(arguments) :]]
 
 
-def float_tensors(builder: Builder, arguments: Sequence[Any]) -> list[Value] | None:
-    """Arguments that are all float32 tensors, on the arena; None if one is something else."""
-    if not all(isinstance(argument, (Value, HostValue)) for argument in arguments):
-        return None
+def float_tensors(builder: Builder, arguments: Sequence[Any], *ranks: int) -> list[Value]:
+    """Arguments on the arena; declines if they are not all float32 tensors, or have other ranks than those given."""
+    decline_if(not all(isinstance(argument, (Value, HostValue)) for argument in arguments))
     found = [builder.on_arena(argument) for argument in arguments]
-    return None if any(value is None for value in found) else [value for value in found if value is not None]
+    decline_if(ranks != () and tuple(value.view.ndim for value in found) != ranks)
+    return found

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.engine.declined import decline_if, known_examples
 from kuiper.engine.expression_code import Code, Instruction
 from kuiper.engine.lowering.aten_functions import float_tensors, lowers_function, settings_of
 from kuiper.engine.lowering.elementwise import emit_elementwise
@@ -21,7 +22,7 @@ from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.typed_numbers import emit_typed
 from kuiper.engine.lowering.typed_numbers import memory_like as typed_like
 from kuiper.engine.step import MAX_NDIM
-from kuiper.engine.values import AnyValue, HostValue, Value, narrow
+from kuiper.engine.values import AnyValue, Value, narrow
 from kuiper.layers.operators.isnan import IsInf, IsNaN
 from kuiper.layers.operators.tril import Tril
 
@@ -53,11 +54,10 @@ def _with_axes(x: Value, *index: Any) -> Value:
 
 
 @lowers_function("aten::logit")
-def lower_logit(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_logit(builder: Builder, arguments: Arguments) -> Sequence[AnyValue]:
     """torch.logit: log(x / (1 - x))."""
     found, eps = float_tensors(builder, arguments[:1]), arguments[1] if len(arguments) > 1 else None
-    if found is None or not found[0].shape or not (eps is None or _is_number(eps)) or not _few_axes(*found):
-        return None
+    decline_if(not found[0].shape or not (eps is None or _is_number(eps)) or not _few_axes(*found))
     clipped: tuple[Instruction, ...] = (_X,) if eps is None else (_X, ("clip", eps, 1 - eps))
     return [
         _computed(builder, found, *clipped, ("constant", 1, 0), *clipped, ("sub", 0, 0), ("div", 0, 0), ("log", 0, 0))
@@ -65,40 +65,26 @@ def lower_logit(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | 
 
 
 @lowers_function("aten::outer")
-def lower_outer(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_outer(builder: Builder, arguments: Arguments) -> Sequence[AnyValue]:
     """torch.outer."""
-    found = float_tensors(builder, arguments)
-    if found is None or [value.view.ndim for value in found] != [1, 1]:
-        return None
-    x, y = found
+    x, y = float_tensors(builder, arguments, 1, 1)
     return [_computed(builder, [_with_axes(x, slice(None), None), _with_axes(y, None)], _X, _Y, ("mul", 0, 0))]
 
 
 @lowers_function("aten::addr")
-def lower_addr(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_addr(builder: Builder, arguments: Arguments) -> Sequence[AnyValue]:
     """torch.addr: beta x + alpha a b, of two rows a and b."""
-    found, (beta, alpha) = float_tensors(builder, arguments[:3]), settings_of(arguments[3:], (1, 1))
-    if (
-        found is None
-        or [value.view.ndim for value in found[1:]] != [1, 1]
-        or not (_is_number(beta) and _is_number(alpha))
-    ):
-        return None
-    x, a, b = found
-    if x.shape != (*a.shape, *b.shape):
-        return None
+    (x, a, b), (beta, alpha) = float_tensors(builder, arguments[:3], 2, 1, 1), settings_of(arguments[3:], (1, 1))
+    decline_if(x.shape != (*a.shape, *b.shape) or not (_is_number(beta) and _is_number(alpha)))
     scaled = [_X, ("constant", beta, 0), ("mul", 0, 0), _Y, ("load", 2, 0), ("mul", 0, 0), ("constant", alpha, 0)]
     operands = [x, _with_axes(a, slice(None), None), _with_axes(b, None)]
     return [_computed(builder, operands, *scaled, ("mul", 0, 0), ("add", 0, 0))]
 
 
 @lowers_function("aten::kron")
-def lower_kron(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_kron(builder: Builder, arguments: Arguments) -> Sequence[AnyValue]:
     """torch.kron of two matrices: every number of the one times the whole other."""
-    found = float_tensors(builder, arguments)
-    if found is None or [value.view.ndim for value in found] != [2, 2]:
-        return None
-    x, y = found
+    x, y = float_tensors(builder, arguments, 2, 2)
     (a, b), (c, d) = x.shape, y.shape
     out = memory_by_rows(builder, (a * c, b * d))
     operands = [_with_axes(x, slice(None), None, slice(None), None), _with_axes(y, None, slice(None), None)]
@@ -108,64 +94,57 @@ def lower_kron(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | N
 
 
 @lowers_function("aten::diff")
-def lower_diff(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_diff(builder: Builder, arguments: Arguments) -> Sequence[AnyValue]:
     """torch.diff, once, without numbers put in front or behind."""
-    found = float_tensors(builder, arguments[:1])
+    (x,) = float_tensors(builder, arguments[:1])
     n, dim, before, after = settings_of(arguments[1:], (1, -1, None, None))
-    if found is None or n != 1 or before is not None or after is not None or not isinstance(dim, int):
-        return None
-    (x,) = found
+    decline_if(n != 1 or before is not None or after is not None or not isinstance(dim, int))
     rank = x.view.ndim
-    if not -rank <= dim < rank or x.shape[dim] < 2 or not _few_axes(x):
-        return None
+    decline_if(not -rank <= dim < rank or x.shape[dim] < 2 or not _few_axes(x))
     axis, size = dim % rank, x.shape[dim] - 1
     return [_computed(builder, [narrow(x, axis, 1, size), narrow(x, axis, 0, size)], _X, _Y, ("sub", 0, 0))]
 
 
 @lowers(IsNaN)
-def lower_isnan(layer: IsNaN, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_isnan(layer: IsNaN, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """torch.isnan: only NaN is not equal to itself."""
     x = _tensor(builder, inputs[0])
-    return None if x is None else [_compared(builder, "ne", x, x)]
+    return [_compared(builder, "ne", x, x)]
 
 
 @lowers(IsInf)
-def lower_isinf(layer: IsInf, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_isinf(layer: IsInf, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """torch.isinf."""
-    x = _tensor(builder, inputs[0]) if layer.op.type == "aten::isinf" else None
-    return None if x is None else [_compared(builder, "eq", _magnitude(builder, x), _number(builder, math.inf))]
+    decline_if(layer.op.type != "aten::isinf")
+    x = _tensor(builder, inputs[0])
+    return [_compared(builder, "eq", _magnitude(builder, x), _number(builder, math.inf))]
 
 
 @lowers_function("aten::isfinite")
-def lower_isfinite(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_isfinite(builder: Builder, arguments: Arguments) -> Sequence[AnyValue]:
     """torch.isfinite."""
     x = _tensor(builder, arguments[0])
-    return None if x is None else [_compared(builder, "lt", _magnitude(builder, x), _number(builder, math.inf))]
+    return [_compared(builder, "lt", _magnitude(builder, x), _number(builder, math.inf))]
 
 
 @lowers_function("aten::isposinf")
-def lower_isposinf(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_isposinf(builder: Builder, arguments: Arguments) -> Sequence[AnyValue]:
     """torch.isposinf."""
-    x = _tensor(builder, arguments[0])
-    return None if x is None else [_compared(builder, "eq", x, _number(builder, math.inf))]
+    return [_compared(builder, "eq", _tensor(builder, arguments[0]), _number(builder, math.inf))]
 
 
 @lowers_function("aten::isneginf")
-def lower_isneginf(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_isneginf(builder: Builder, arguments: Arguments) -> Sequence[AnyValue]:
     """torch.isneginf."""
-    x = _tensor(builder, arguments[0])
-    return None if x is None else [_compared(builder, "eq", x, _number(builder, -math.inf))]
+    return [_compared(builder, "eq", _tensor(builder, arguments[0]), _number(builder, -math.inf))]
 
 
 @lowers(Tril)
-def lower_tril(layer: Tril, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_tril(layer: Tril, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """torch.tril and torch.triu: a mask that is known chooses between x and 0."""
     x = _tensor(builder, inputs[0])
-    if x is None or x.view.ndim < 2 or any(isinstance(value, Value) for value in inputs[1:]):
-        return None
-    settings = [value.example for value in inputs[1:] if isinstance(value, HostValue) and value.constant]
-    if len(settings) < len(inputs) - 1:
-        return None
+    decline_if(x.view.ndim < 2)
+    settings = known_examples(inputs[1:])
     mask = builder.typed_constant(layer.forward(np.ones(x.shape[-2:], np.bool_), *settings))
     out = typed_like(builder, [x], x.shape, np.dtype(np.float32))
     emit_typed(builder, "where", out, [mask, x, _number(builder, 0)])
@@ -176,10 +155,11 @@ def _few_axes(*found: Value) -> bool:
     return all(value.view.ndim <= MAX_NDIM for value in found)
 
 
-def _tensor(builder: Builder, argument: Any) -> Value | None:
+def _tensor(builder: Builder, argument: Any) -> Value:
     """A float32 tensor of some axes on the arena."""
-    found = float_tensors(builder, [argument])
-    return found[0] if found and found[0].shape and _few_axes(*found) else None
+    (x,) = float_tensors(builder, [argument])
+    decline_if(not x.shape or not _few_axes(x))
+    return x
 
 
 def _number(builder: Builder, number: float) -> Value:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.engine.declined import axis_of, common_shape, decline_if
 from kuiper.engine.expression_code import Code, Instruction
 from kuiper.engine.lowering.aten_functions import float_tensors, lowers_function, settings_of
 from kuiper.engine.lowering.elementwise import emit_elementwise
 from kuiper.engine.lowering.matmul import emit_product
 from kuiper.engine.lowering.placement import memory_by_rows
-from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.values import AnyValue, Value
 
 if TYPE_CHECKING:
@@ -25,22 +25,17 @@ if TYPE_CHECKING:
 
 
 @lowers_function("aten::dot", "aten::linalg_vecdot")
-def lower_vecdot(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_vecdot(builder: Builder, arguments: Arguments) -> Sequence[AnyValue]:
     """torch.dot and torch.linalg.vecdot."""
     found, dim = float_tensors(builder, arguments[:2]), arguments[2] if len(arguments) > 2 else -1
-    pair = None if found is None else _as_pair(found, dim)
-    return None if pair is None else [_dots(builder, *pair)]
+    return [_dots(builder, *_as_pair(found, dim))]
 
 
 @lowers_function("aten::inner")
-def lower_inner(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_inner(builder: Builder, arguments: Arguments) -> Sequence[AnyValue]:
     """torch.inner of rows and matrices: each row of the one times each row of the other."""
-    found = float_tensors(builder, arguments)
-    if found is None or not all(value.view.ndim in (1, 2) for value in found):
-        return None
-    x, y = found
-    if x.shape[-1] != y.shape[-1]:
-        return None
+    x, y = float_tensors(builder, arguments)
+    decline_if(not {x.view.ndim, y.view.ndim} <= {1, 2} or x.shape[-1] != y.shape[-1])
     rows, columns = x.view.reshape(-1, x.shape[-1]), y.view.reshape(-1, y.shape[-1]).T
     out = memory_by_rows(builder, (len(rows), columns.shape[1]), fixed=True)
     emit_product(builder, Value(x.buffer, rows), Value(y.buffer, columns), out)
@@ -48,14 +43,11 @@ def lower_inner(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | 
 
 
 @lowers_function("aten::addmv")
-def lower_addmv(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_addmv(builder: Builder, arguments: Arguments) -> Sequence[AnyValue]:
     """torch.addmv: beta x + alpha (matrix @ vector)."""
-    found, scales = float_tensors(builder, arguments[:3]), settings_of(arguments[3:], (1, 1))
-    if found is None or not all(isinstance(one, (int, float)) for one in scales):
-        return None
-    (x, matrix, vector), (beta, alpha) = found, scales
-    if [value.view.ndim for value in found] != [1, 2, 1] or matrix.shape != (*x.shape, *vector.shape):
-        return None
+    (x, matrix, vector), scales = float_tensors(builder, arguments[:3], 1, 2, 1), settings_of(arguments[3:], (1, 1))
+    decline_if(not all(isinstance(one, (int, float)) for one in scales) or matrix.shape != (*x.shape, *vector.shape))
+    beta, alpha = scales
     product = memory_by_rows(builder, x.shape, fixed=True)
     column, target = Value(vector.buffer, vector.view[:, None]), Value(product.buffer, product.view[:, None])
     emit_product(builder, matrix, column, target)
@@ -69,14 +61,12 @@ def lower_addmv(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | 
 
 
 @lowers_function("aten::cosine_similarity")
-def lower_cosine_similarity(builder: Builder, arguments: Arguments) -> Sequence[AnyValue] | None:
+def lower_cosine_similarity(builder: Builder, arguments: Arguments) -> Sequence[AnyValue]:
     """F.cosine_similarity: x y / (|x| |y|), no length below eps."""
     found = float_tensors(builder, arguments[:2])
     dim, eps = settings_of(arguments[2:], (1, 1e-8))
-    pair = None if found is None or not isinstance(eps, (int, float)) else _as_pair(found, dim)
-    if pair is None:
-        return None
-    x, y = pair
+    decline_if(not isinstance(eps, (int, float)))
+    x, y = _as_pair(found, dim)
     operands = [_dots(builder, x, y), _dots(builder, x, x), _dots(builder, y, y)]
     lengths: list[Instruction] = []
     for i in (1, 2):
@@ -87,17 +77,15 @@ def lower_cosine_similarity(builder: Builder, arguments: Arguments) -> Sequence[
     return [out]
 
 
-def _as_pair(found: list[Value], dim: Any) -> tuple[Value, Value] | None:
-    """Both tensors with the axis ``dim`` of what they broadcast to as the last one; None if they do not fit."""
-    try:
-        rank = len(np.broadcast_shapes(*(value.shape for value in found)))
-    except ValueError:
-        return None
-    if not isinstance(dim, int) or not 0 < rank <= MAX_NDIM or not -rank <= dim < rank:
-        return None
+def _as_pair(found: list[Value], dim: Any) -> tuple[Value, Value]:
+    """Both tensors with the axis ``dim`` of what they broadcast to as the last one; declines if they do not fit."""
+    decline_if(not isinstance(dim, int))
+    rank = len(common_shape(*(value.shape for value in found)))
+    axis_of(dim, rank)
     wide = [value.view[(None,) * (rank - value.view.ndim)] for value in found]
     x, y = (Value(value.buffer, np.moveaxis(view, dim, -1)) for value, view in zip(found, wide, strict=True))
-    return (x, y) if x.shape[-1] == y.shape[-1] else None
+    decline_if(x.shape[-1] != y.shape[-1])
+    return x, y
 
 
 def _dots(builder: Builder, x: Value, y: Value) -> Value:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.engine.cost import second_level_floats
+from kuiper.engine.declined import decline_if
 from kuiper.engine.expression_code import Code
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.lowering.elementwise import emit_elementwise
@@ -53,43 +54,31 @@ _ADD = Code((("load", 0, 0), ("load", 1, 0), ("add", 0, 0)), (0, 1))
 
 
 @lowers(ScaledDotProductAttention)
-def lower_attention(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_attention(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """F.scaled_dot_product_attention with a mask, a causal one, or none."""
     given = [value for value in inputs[3:] if not _is_none(value)]
-    if layer.is_causal and given:
-        return None
+    decline_if(layer.is_causal and given)
     return lower_masked(inputs[:3], given, builder, layer.scale, layer.is_causal)
 
 
 @lowers(FusedAttention)
-def lower_fused(layer: FusedAttention, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_fused(layer: FusedAttention, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """kuiper.FusedAttention, whose ``fill`` is as good as added: see the pass that makes it."""
     key = builder.on_arena(inputs[1])
-    if key is None or key.view.ndim < 2:
-        return None
+    decline_if(key.view.ndim < 2)
     plain = Value(key.buffer, key.view.swapaxes(-1, -2)) if layer.keys_turned else key
     given = inputs[3:]
     if layer.fills:
-        added = [_filled(builder, value, layer.fill, layer.fill_where) for value in given]
-        given = [value for value in added if value is not None]
-        if len(given) < len(added):
-            return None
+        given = [_filled(builder, value, layer.fill, layer.fill_where) for value in given]
     return lower_masked([inputs[0], plain, inputs[2]], given, builder, layer.scale, zeros=layer.zeros)
 
 
-def _filled(builder: Builder, condition: AnyValue, fill: np.float32, where: bool) -> Value | None:
+def _filled(builder: Builder, condition: AnyValue, fill: np.float32, where: bool) -> Value:
     """``fill`` where bools are as ``where`` says, 0 elsewhere; made once for all who ask."""
     mask = builder.tensor(condition)
-    if mask is None or mask.view.dtype != np.bool_ or not mask.view.ndim:
-        return None
+    decline_if(mask.view.dtype != np.bool_ or not mask.view.ndim)
     numbers = (fill, np.float32(0)) if where else (np.float32(0), fill)
-
-    def made() -> Value:
-        added = emit_choice(builder, mask, *numbers)
-        assert added is not None
-        return added
-
-    return builder.in_form(mask, ("filled", float(fill), where), made)
+    return builder.in_form(mask, ("filled", float(fill), where), lambda: emit_choice(builder, mask, *numbers))
 
 
 def lower_masked(
@@ -99,14 +88,10 @@ def lower_masked(
     scale: float | None,
     causal: bool = False,
     zeros: bool = True,
-) -> Sequence[AnyValue] | None:
+) -> Sequence[AnyValue]:
     """Attention with a mask that is given, the causal one, or none; ``zeros`` for a query that sees nothing, or NaN."""
     q, k, v = (builder.on_arena(value) for value in qkv)
-    if q is None or k is None or v is None:
-        return None
     shape = scores_shape(q.shape, k.shape, v.shape)
-    if shape is None:
-        return None
     mask: Array | Value | None = None
     if causal:
         mask = _added(np.tri(*shape[-2:], dtype=np.bool_))
@@ -114,8 +99,6 @@ def lower_masked(
         mask = constant_mask(given[0], shape)
         if mask is None:
             mask = _computed_mask(builder, given[0], shape)
-        if mask is None:
-            return None
     if isinstance(mask, np.ndarray) and not mask.any():
         mask = None  # of zeros
     out = memory_of_product(builder, (*shape[:-1], v.shape[-1]))
@@ -123,22 +106,21 @@ def lower_masked(
     return [out]
 
 
-def _computed_mask(builder: Builder, value: AnyValue, shape: tuple[int, ...]) -> Value | None:
-    """A mask that the graph computes as what is added to scores of this shape; None if it cannot be."""
+def _computed_mask(builder: Builder, value: AnyValue, shape: tuple[int, ...]) -> Value:
+    """A mask that the graph computes as what is added to scores of this shape."""
     example = value.view if isinstance(value, Value) else value.example
-    if not isinstance(example, np.ndarray) or example.ndim == 0 or not _broadcasts(example.shape, shape):
-        return None
+    decline_if(not isinstance(example, np.ndarray) or example.ndim == 0 or not _broadcasts(example.shape, shape))
     if example.dtype == np.bool_:
         return emit_choice(builder, value, np.float32(0), np.float32(-np.inf))
     return builder.on_arena(value)
 
 
-def scores_shape(q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...]) -> tuple[int, ...] | None:
-    """(..., l, s) for queries (..., l, e), keys (..., s, e) and values (..., s, d); None if they do not fit."""
-    if not 2 <= min(len(q), len(k), len(v)) <= max(len(q), len(k), len(v)) <= MAX_NDIM:
-        return None
+def scores_shape(q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...]) -> tuple[int, ...]:
+    """(..., l, s) for queries (..., l, e), keys (..., s, e) and values (..., s, d); declines if they do not fit."""
+    decline_if(not 2 <= min(len(q), len(k), len(v)) <= max(len(q), len(k), len(v)) <= MAX_NDIM)
     shape = product_shape(q, (*k[:-2], k[-1], k[-2]))
-    return shape if shape and v[-2] == shape[-1] and _broadcasts(v[:-2], shape[:-2]) else None
+    decline_if(v[-2] != shape[-1] or not _broadcasts(v[:-2], shape[:-2]))
+    return shape
 
 
 def _is_none(value: AnyValue) -> bool:

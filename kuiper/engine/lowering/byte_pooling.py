@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.engine.declined import Declined, decline_if
 from kuiper.engine.kernels.byte_pooling import ByteMean, BytePooling, ByteWindowMean
 from kuiper.engine.lowering.byte_values import (
     as_byte_image,
@@ -31,20 +32,13 @@ if TYPE_CHECKING:
 
 
 @lowers(OnnxMaxPool)
-def lower_max_pool_of_bytes(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_max_pool_of_bytes(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """The largest byte of each window of an image."""
-    if len(layer.op.outputs) != 1 or len(inputs[0].shape) != 4 or len(layer.window.written.kernel) != 2:
-        return None
-    try:
-        window = layer.window.placed(inputs[0].shape[2:])
-        out_h, out_w = window.output_size(inputs[0].shape[2:])
-    except KuiperError:
-        return None  # the layer says why
+    decline_if(len(layer.op.outputs) != 1)
     x = bytes_on_arena(builder, inputs[0])
-    if x is None:
-        return None
+    window, sizes = _placed(layer, x)
     image = as_byte_image(builder, x)
-    out = byte_image(builder, (*image.shape[:2], out_h, out_w), x.view.dtype)
+    out = byte_image(builder, (*image.shape[:2], *sizes), x.view.dtype)
 
     def make() -> BytePooling:
         return BytePooling({**_geometry(window, image, out), "flip": _flip(x)})
@@ -57,6 +51,16 @@ def lower_max_pool_of_bytes(layer: Any, inputs: list[AnyValue], builder: Builder
         flops=out.view.size * window.kernel[0] * window.kernel[1],
     )
     return [out]
+
+
+def _placed(layer: Any, x: Value) -> tuple[Window, tuple[int, int]]:
+    """The windows on an image, and the sizes of what they give."""
+    decline_if(len(x.shape) != 4 or len(layer.window.written.kernel) != 2)
+    try:
+        window = layer.window.placed(x.shape[2:])
+        return window, window.output_size(x.shape[2:])
+    except KuiperError as error:  # the layer raises it, too
+        raise Declined from error
 
 
 def _geometry(window: Window, image: Value, out: Value) -> dict[str, int]:
@@ -78,19 +82,14 @@ def _flip(x: Value) -> int:
 
 
 @lowers(QLinearAveragePool)
-def lower_mean_of_windows(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_mean_of_windows(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """The mean of each window of an image of bytes, whichever axis its channels are."""
     given = by_name(layer, inputs, "X x_scale x_zero_point y_scale y_zero_point")
     numbers = [number_of(given, f"{end}_{what}") for what in ("scale", "zero_point") for end in "xy"]
     x = bytes_on_arena(builder, given["X"])
-    if x is None or None in numbers or len(x.shape) != 4 or len(layer.window.written.kernel) != 2:
-        return None
+    decline_if(None in numbers or len(x.shape) != 4)
     turned = Value(x.buffer, x.view.transpose(0, 3, 1, 2)) if layer.channels_last else x
-    try:
-        window = layer.window.placed(turned.shape[2:])
-        sizes = window.output_size(turned.shape[2:])
-    except KuiperError:
-        return None  # the layer says why
+    window, sizes = _placed(layer, turned)
     image, limits = as_byte_image(builder, turned), np.iinfo(x.view.dtype)
     out = byte_image(builder, (*image.shape[:2], *sizes), x.view.dtype)
     counts = _taps_that_count(window, image.shape[2:], sizes, layer.op.bool_param("count_include_pad", False))
@@ -118,21 +117,18 @@ def _taps_that_count(window: Window, sizes: Sequence[int], outputs: Sequence[int
 
 
 @lowers(QLinearGlobalAveragePool)
-def lower_mean_of_bytes(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_mean_of_bytes(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """The mean over both axes of an image."""
     given = by_name(layer, inputs, "X x_scale x_zero_point y_scale y_zero_point")
     x_scale, y_scale, x_zero, y_zero = (
         number_of(given, f"{end}_{what}") for what in ("scale", "zero_point") for end in "xy"
     )
-    if layer.op.bool_param("channels_last", False) or None in (x_scale, x_zero, y_scale, y_zero):
-        return None
+    decline_if(layer.op.bool_param("channels_last", False) or None in (x_scale, x_zero, y_scale, y_zero))
     x = bytes_on_arena(builder, given["X"])
-    if x is None or len(x.shape) != 4:
-        return None
+    decline_if(len(x.shape) != 4)
     image = as_byte_image(builder, x)
     n, c, h, w = image.shape
-    if not has_even_pixels(image.view):
-        return None
+    decline_if(not has_even_pixels(image.view))
     out, limits = byte_image(builder, (n, c, 1, 1), x.view.dtype), np.iinfo(x.view.dtype)
     ratio = np.float32(x_scale) / (np.float32(y_scale) * np.float32(h * w))
     scale: Array = np.full(c, ratio, np.float32)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kuiper.engine.declined import decline_if
 from kuiper.engine.kernels.byte_product import ByteMatrixProduct
 from kuiper.engine.kernels.integer_convolution import FORMS, ROWS
 from kuiper.engine.lowering.byte_values import bytes_on_arena
@@ -30,14 +31,12 @@ def product_of_stacks(
     inputs: tuple[AnyValue, AnyValue],
     zeros: tuple[int, int],
     ending: WholeNumbers | Requantisation,
-) -> Sequence[AnyValue] | None:
-    """The products of two tensors of bytes, less their zero points; None if they are none, or do not fit."""
+) -> Sequence[AnyValue]:
+    """The products of two tensors of bytes, less their zero points."""
     a, b = (bytes_on_arena(builder, value) for value in inputs)
-    if a is None or b is None or min(len(a.shape), len(b.shape)) < 2:
-        return None
+    decline_if(min(len(a.shape), len(b.shape)) < 2)
     shape = product_shape(a.shape, b.shape)
-    if shape is None or len(shape) > _MAX_STACKED + 2 or not math.prod(shape) or not a.shape[-1]:
-        return None
+    decline_if(len(shape) > _MAX_STACKED + 2 or not math.prod(shape) or not a.shape[-1])
     out = builder.typed(shape, ending.dtype)
     _emit(builder, a, b, out, zeros, ending)
     return [out]

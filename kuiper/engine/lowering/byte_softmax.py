@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kuiper.engine.declined import axis_of, decline_if
 from kuiper.engine.kernels.byte_softmax import ByteSoftmax
 from kuiper.engine.lowering.byte_values import as_byte_rows, by_name, bytes_on_arena, number_of
 from kuiper.engine.lowering.registry import lowers
@@ -25,23 +26,18 @@ _OPERATIONS = 4  # for each number
 
 
 @lowers(QLinearSoftmax)
-def lower_softmax_of_bytes(
-    layer: QLinearSoftmax, inputs: list[AnyValue], builder: Builder
-) -> Sequence[AnyValue] | None:
+def lower_softmax_of_bytes(layer: QLinearSoftmax, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """Along any axis, which is the last one or comes there."""
     given = by_name(layer, inputs, "X X_scale X_zero_point Y_scale Y_zero_point")
     x_scale, y_scale, zero = (number_of(given, name) for name in ("X_scale", "Y_scale", "Y_zero_point"))
     x = bytes_on_arena(builder, given["X"])
-    if x is None or None in (x_scale, y_scale, zero) or not 0 < len(x.shape) <= MAX_NDIM:
-        return None
-    if not 0 < x_scale < np.inf or not 0 < y_scale < np.inf or not -len(x.shape) <= layer.axis < len(x.shape):
-        return None
-    along = layer.axis % len(x.shape)
+    decline_if(None in (x_scale, y_scale, zero) or not len(x.shape) <= MAX_NDIM)
+    decline_if(not 0 < x_scale < np.inf or not 0 < y_scale < np.inf)
+    along = axis_of(layer.axis, len(x.shape))
     size = math.prod(x.shape[along:]) if layer.flattens else x.shape[along]
     table, steps = exponentials(np.float32(x_scale), max(size, 1)), np.floor(np.float32(1) / np.float32(y_scale))
     with np.errstate(over="ignore"):
-        if not np.isfinite(table[-1] * steps):
-            return None  # what is more than a float holds is the layer's to say
+        decline_if(not np.isfinite(table[-1] * steps))  # what is more than a float holds is the layer's to say
     if layer.flattens:
         dense = builder.typed(x.shape, x.view.dtype)
         emit_typed(builder, "copy", dense, [x])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from kuiper.engine.declined import Declined, decline_if
 from kuiper.engine.kernels.integer_convolution import FORMS
 from kuiper.engine.lowering.activation import NO_ACTIVATION, activation_numbers
 from kuiper.engine.lowering.byte_values import constant_of
@@ -90,22 +91,18 @@ class Dequantisation:
 Ending = WholeNumbers | Requantisation | Dequantisation
 
 
-def requantised(
-    given: dict[str, AnyValue], scales: tuple[str, str, str], zero: str, outputs: int
-) -> Requantisation | None:
-    """How sums become bytes; None if a scale or the zero point is no constant, or there is another number of them.
+def requantised(given: dict[str, AnyValue], scales: tuple[str, str, str], zero: str, outputs: int) -> Requantisation:
+    """How sums become bytes; declines if a scale or the zero point is no constant, or of another size.
 
     The scale of a sum is that of the input times that of the weights over that of the output, as onnxruntime has it.
     """
     found = [constant_of(given.get(name)) for name in scales]
     number = constant_of(given.get(zero))
     if number is None or number.size != 1 or number.dtype.itemsize != 1:
-        return None
-    if any(scale is None or scale.dtype != np.float32 for scale in found):
-        return None
+        raise Declined
+    decline_if(any(scale is None or scale.dtype != np.float32 for scale in found))
     x, weight, y = (np.asarray(scale, np.float32).reshape(-1) for scale in found)
-    if x.size != 1 or y.size != 1 or weight.size not in (1, outputs):
-        return None
+    decline_if(x.size != 1 or y.size != 1 or weight.size not in (1, outputs))
     scale = np.ascontiguousarray(np.broadcast_to(x * weight / y, (outputs,)))
     return Requantisation(scale, int(number.reshape(-1)[0]), number.dtype)
 
@@ -117,37 +114,31 @@ def dequantised(
     shift: Array | None,
     added: AnyValue | None = None,
     activation: dict[str, float] = NO_ACTIVATION,
-) -> Dequantisation | None:
-    """How sums become floats; ``factor`` and ``added`` may be constants. None if one of them is of another type.
+) -> Dequantisation:
+    """How sums become floats; ``factor`` and ``added`` may be constants. Declines if one of them is of another type.
 
     ``factor`` is a number, or has one for each output, as ``added`` has: the caller has looked at their sizes.
     """
     parts: list[Value | None] = []
     for value, dtype in ((factor, np.float32), (added, np.int32)):
         example = None if value is None else value.view if isinstance(value, Value) else value.example
-        if value is not None and getattr(example, "dtype", None) != dtype:
-            return None
+        decline_if(value is not None and getattr(example, "dtype", None) != dtype)
         constant = constant_of(value)
         if isinstance(constant, np.ndarray):
             flat = np.ascontiguousarray(constant.reshape(-1))
             part: Value | None = builder.constant(flat) if dtype == np.float32 else builder.typed_constant(flat)
         else:
             part = None if value is None else builder.tensor(value)
-            if value is not None and part is None:
-                return None
         parts.append(None if part is None else _side_by_side(builder, part))
     return Dequantisation(scale, parts[0], parts[1], shift, activation)
 
 
-def to_floats(
-    builder: Builder, layer: Any, given: dict[str, AnyValue], outputs: int, behind: int
-) -> Dequantisation | None:
-    """The ending of a fused product, whose outputs have ``behind`` axes behind them; None if its parts do not fit."""
+def to_floats(builder: Builder, layer: Any, given: dict[str, AnyValue], outputs: int, behind: int) -> Dequantisation:
+    """The ending of a fused product, whose outputs have ``behind`` axes behind them."""
     scale, added, bias = given["scale"], given.get("added"), layer.ending.bias
-    if not _is_of_outputs(scale, outputs, behind) or not _is_of_outputs(added, outputs, behind):
-        return None
-    if (added is not None and math.prod(added.shape) != outputs) or (bias is not None and bias.shape != (outputs,)):
-        return None
+    decline_if(not _is_of_outputs(scale, outputs, behind) or not _is_of_outputs(added, outputs, behind))
+    decline_if(added is not None and math.prod(added.shape) != outputs)
+    decline_if(bias is not None and bias.shape != (outputs,))
     return dequantised(builder, scale, None, bias, added, activation_numbers(layer))
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kuiper.engine.declined import axis_of, decline_if
 from kuiper.engine.kernels.byte_table import ByteTable
 from kuiper.engine.lowering.byte_values import BYTES, by_name, bytes_on_arena, constant_of
 from kuiper.engine.lowering.registry import lowers
@@ -24,44 +25,36 @@ if TYPE_CHECKING:
 
 
 @lowers(QLinearActivation)
-def lower_activation_of_bytes(
-    layer: QLinearActivation, inputs: list[AnyValue], builder: Builder
-) -> Sequence[AnyValue] | None:
+def lower_activation_of_bytes(layer: QLinearActivation, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """The table is what the layer makes of all bytes."""
     given = by_name(layer, inputs, "X X_scale X_zero_point Y_scale Y_zero_point")
     x, numbers = bytes_on_arena(builder, given["X"]), _numbers(given, "X")
-    if x is None or numbers is None or len(x.shape) > MAX_NDIM:
-        return None
+    decline_if(len(x.shape) > MAX_NDIM)
     out = memory_like(builder, [x], x.shape, x.view.dtype)
     _emit_table(builder, x, out, layer.compute({**numbers, "X": _every_byte(x.view.dtype)}))
     return [out]
 
 
 @lowers(ByteTableLayer)
-def lower_byte_table(layer: ByteTableLayer, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_byte_table(layer: ByteTableLayer, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """What a pass has made of functions of floats."""
     x = bytes_on_arena(builder, inputs[0])
-    if x is None or x.view.dtype != layer.of or len(x.shape) > MAX_NDIM:
-        return None
+    decline_if(x.view.dtype != layer.of or len(x.shape) > MAX_NDIM)
     out = memory_like(builder, [x], x.shape, layer.table.dtype)
     _emit_table(builder, x, out, layer.table)
     return [out]
 
 
 @lowers(QLinearConcat)
-def lower_concat_of_bytes(layer: QLinearConcat, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_concat_of_bytes(layer: QLinearConcat, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """Each part goes to its place by a table of its own, which the layer makes."""
-    parts = [bytes_on_arena(builder, value) for value in inputs[2::3]]
-    found = [part for part in parts if part is not None]
-    numbers = [constant_of(value) for value in (*inputs[:2], *inputs[3::3], *inputs[4::3])]
-    scales = [number for number in numbers if number is not None]
-    if len(found) < len(parts) or len(scales) < len(numbers) or any(number.size != 1 for number in scales):
-        return None
-    shape = _joined_shape(found, layer.op.int_param("axis"))
+    found = [bytes_on_arena(builder, value) for value in inputs[2::3]]
+    scales = _single([constant_of(value) for value in (*inputs[:2], *inputs[3::3], *inputs[4::3])])
+    axis = axis_of(layer.op.int_param("axis"), len(found[0].shape))
+    shape = _joined_shape(found, axis)
     ends = {scales[1].dtype, *(part.view.dtype for part in found)}
-    if shape is None or len(ends) > 1 or scales[1].dtype not in BYTES:
-        return None
-    axis, start, count = layer.op.int_param("axis") % len(shape), 0, len(found)
+    decline_if(len(ends) > 1 or scales[1].dtype not in BYTES)
+    start, count = 0, len(found)
     out = _whole(builder, found, shape)
     for k, part in enumerate(found):
         end = start + part.shape[axis]
@@ -72,23 +65,26 @@ def lower_concat_of_bytes(layer: QLinearConcat, inputs: list[AnyValue], builder:
     return [out]
 
 
-def _numbers(given: dict[str, AnyValue], but: str) -> dict[str, Array] | None:
-    """The constants among the inputs, all but the one of this name; None if another one is none."""
-    found = {name: constant_of(value) for name, value in given.items() if name != but}
-    numbers = {name: number for name, number in found.items() if number is not None}
-    single = all(number.size == 1 for number in numbers.values())
-    return numbers if len(numbers) == len(found) and single else None
+def _numbers(given: dict[str, AnyValue], but: str) -> dict[str, Array]:
+    """The inputs but the one of this name, which are to be constants of one number."""
+    names = [name for name in given if name != but]
+    return dict(zip(names, _single([constant_of(given[name]) for name in names]), strict=True))
 
 
-def _joined_shape(parts: Sequence[Value], axis: int) -> tuple[int, ...] | None:
-    """The shape of tensors side by side along an axis; None if they do not fit each other."""
-    first, axes = parts[0].shape, len(parts[0].shape)
-    if not 0 < axes <= MAX_NDIM or not -axes <= axis < axes:
-        return None
-    at = axis % axes
-    if {(*part.shape[:at], *part.shape[at + 1 :]) for part in parts} != {(*first[:at], *first[at + 1 :])}:
-        return None
-    return (*first[:at], sum(part.shape[at] for part in parts), *first[at + 1 :])
+def _single(constants: Sequence[Array | None]) -> list[Array]:
+    """Constants that all are there, and have one number each."""
+    found = [number for number in constants if number is not None]
+    decline_if(len(found) < len(constants) or any(number.size != 1 for number in found))
+    return found
+
+
+def _joined_shape(parts: Sequence[Value], axis: int) -> tuple[int, ...]:
+    """The shape of tensors side by side along an axis."""
+    first = parts[0].shape
+    decline_if(len(first) > MAX_NDIM)
+    others = {(*part.shape[:axis], *part.shape[axis + 1 :]) for part in parts}
+    decline_if(others != {(*first[:axis], *first[axis + 1 :])})
+    return (*first[:axis], sum(part.shape[axis] for part in parts), *first[axis + 1 :])
 
 
 def _whole(builder: Builder, parts: Sequence[Value], shape: tuple[int, ...]) -> Value:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.engine.declined import Declined, decline_if
 from kuiper.engine.lowering.typed_numbers import emit_typed
 from kuiper.engine.values import AnyValue, HostValue, Value
 
@@ -43,12 +44,13 @@ def number_of(given: dict[str, AnyValue], name: str) -> Any:
     return None if numbers is None or numbers.size != 1 else numbers.reshape(-1)[0]
 
 
-def bytes_on_arena(builder: Builder, value: AnyValue | None) -> Value | None:
-    """A tensor of int8 or uint8 on the arena; None if it is none, or a constant."""
+def bytes_on_arena(builder: Builder, value: AnyValue | None) -> Value:
+    """A tensor of int8 or uint8 on the arena; declines if it is none, or a constant."""
     if value is None or constant_of(value) is not None:
-        return None
+        raise Declined
     example = value.view if isinstance(value, Value) else value.example
-    return builder.tensor(value) if getattr(example, "dtype", None) in BYTES and example.ndim else None
+    decline_if(getattr(example, "dtype", None) not in BYTES or not example.ndim)
+    return builder.tensor(value)
 
 
 def byte_image(builder: Builder, shape: tuple[int, ...], dtype: np.dtype) -> Value:

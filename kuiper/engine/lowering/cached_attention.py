@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from kuiper.engine.declined import decline_if
 from kuiper.engine.kernels.cached_attention import Append, Attend, is_one_task
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.transfers import dense
@@ -24,17 +25,13 @@ if TYPE_CHECKING:
 
 
 @lowers(CachedAttention)
-def lower_cached_attention(
-    layer: CachedAttention, inputs: list[AnyValue], builder: Builder
-) -> Sequence[AnyValue] | None:
+def lower_cached_attention(layer: CachedAttention, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """kuiper.CachedAttention."""
     values = [builder.on_arena(value) for value in inputs]
-    if any(value is None or value.view.ndim != 4 for value in values):
-        return None
-    q, k, v = (value if value.strides[3] == 1 else dense(builder, value) for value in values if value is not None)
+    decline_if(any(value.view.ndim != 4 for value in values))
+    q, k, v = (value if value.strides[3] == 1 else dense(builder, value) for value in values)
     (texts, heads, count, numbers), (_, groups, _, _) = q.shape, k.shape
-    if k.shape != v.shape or k.shape != (texts, groups, count, numbers) or heads % groups:
-        return None
+    decline_if(k.shape != v.shape or k.shape != (texts, groups, count, numbers) or heads % groups)
     capacity = builder.max_length
     position = builder.session_position()
     keys = builder.session_array("keys", key_shape(texts, groups, numbers, capacity))

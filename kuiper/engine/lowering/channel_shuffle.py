@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kuiper.engine.lowering.placement import can_copy, memory_like
+from kuiper.engine.declined import decline_if
+from kuiper.engine.lowering.placement import copy_between, memory_like
 from kuiper.engine.lowering.registry import lowers
-from kuiper.engine.transfers import copy_into
 from kuiper.engine.values import AnyValue, Value
 from kuiper.layers.operators.channel_shuffle import ChannelShuffle
 
@@ -17,16 +17,13 @@ if TYPE_CHECKING:
 
 
 @lowers(ChannelShuffle)
-def lower_channel_shuffle(layer: ChannelShuffle, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_channel_shuffle(layer: ChannelShuffle, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """nn.ChannelShuffle."""
     x = builder.on_arena(inputs[0])
-    if x is None or x.view.ndim < 3 or x.shape[1] % layer.groups:
-        return None
+    decline_if(x.view.ndim < 3 or x.shape[1] % layer.groups)
     n, channels, *image = x.shape
     out = memory_like(builder, x, x.shape)
     source = x.view.reshape(n, layer.groups, channels // layer.groups, *image).swapaxes(1, 2)
     target = out.view.reshape(n, channels // layer.groups, layer.groups, *image)
-    if not can_copy(source, target):
-        return None
-    copy_into(builder, Value(x.buffer, source), Value(out.buffer, target))
+    copy_between(builder, Value(x.buffer, source), Value(out.buffer, target))
     return [out]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kuiper.engine.concatenation import move
+from kuiper.engine.declined import axis_of, decline_if
 from kuiper.engine.lowering.placement import lies_by_rows
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.transfers import copy_into
@@ -18,18 +19,12 @@ if TYPE_CHECKING:
 
 
 @lowers(Cat)
-def lower_cat(layer: Cat, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_cat(layer: Cat, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """The parts side by side."""
-    parts = [builder.on_arena(value) for value in inputs]
-    if any(part is None or part.view.ndim == 0 for part in parts):
-        return None
-    found = [part for part in parts if part is not None]
-    ranks = {len(part.shape) for part in found}
-    if len(ranks) > 1 or not -min(ranks) <= layer.dim < min(ranks):
-        return None
-    axis = layer.dim % len(found[0].shape)
-    if len({(*part.shape[:axis], *part.shape[axis + 1 :]) for part in found}) > 1:
-        return None
+    found = [builder.on_arena(value) for value in inputs]
+    decline_if(len({part.view.ndim for part in found}) > 1)
+    axis = axis_of(layer.dim, found[0].view.ndim)
+    decline_if(len({(*part.shape[:axis], *part.shape[axis + 1 :]) for part in found}) > 1)
     total = sum(part.shape[axis] for part in found)
     shape = (*found[0].shape[:axis], total, *found[0].shape[axis + 1 :])
     by_rows = len(shape) != 4 or all(lies_by_rows(part) for part in found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from kuiper.engine.declined import decline_if
 from kuiper.engine.lowering.convolution import lower_convolution
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.values import AnyValue, Value
@@ -35,23 +36,18 @@ class _OnImages:
 
 
 @lowers(Conv1d, FusedConv1d)
-def lower_conv1d(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_conv1d(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """nn.Conv1d with its residual and activation."""
-    if layer.border or any(len(value.shape) != 3 for value in inputs):
-        return None
-    images = [_as_image(builder, value) for value in inputs]
-    found: list[AnyValue] = [image for image in images if image is not None]
-    if len(found) < len(images):
-        return None
+    decline_if(layer.border or any(len(value.shape) != 3 for value in inputs))
+    images: list[AnyValue] = [_as_image(builder.on_arena(value)) for value in inputs]
     on_images = _OnImages(
         layer.weight[:, :, None], layer.bias, layer.window, layer.parameters, layer.in_channels, layer.border,
         getattr(layer, "activation", None),
     )  # fmt: skip
-    outputs = lower_convolution(on_images, found, builder)
-    return outputs and [Value(out.buffer, out.view[:, :, 0]) for out in outputs if isinstance(out, Value)]
+    outputs = lower_convolution(on_images, images, builder)
+    return [Value(out.buffer, out.view[:, :, 0]) for out in outputs if isinstance(out, Value)]
 
 
-def _as_image(builder: Builder, value: AnyValue) -> Value | None:
+def _as_image(x: Value) -> Value:
     """(n, c, l) as an image (n, c, 1, l): a view; anyone who needs its channels side by side copies it."""
-    x = builder.on_arena(value)
-    return None if x is None else Value(x.buffer, x.view[:, :, None])
+    return Value(x.buffer, x.view[:, :, None])

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from kuiper.engine.declined import decline_if
 from kuiper.engine.lowering.activation import activation_numbers
 from kuiper.engine.lowering.convolution import emit_convolution
 from kuiper.engine.lowering.registry import lowers
@@ -62,26 +63,20 @@ MAX_LANES = 16
 
 
 @lowers(ConvTranspose2d, FusedConvTranspose2d)
-def lower_conv_transpose(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_conv_transpose(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """nn.ConvTranspose2d with its activation, phase by phase."""
     shape, window, groups = inputs[0].shape, layer.window, layer.parameters.groups
-    if len(shape) != 4 or shape[1] != layer.in_channels or len(inputs) > 1:
-        return None
+    decline_if(len(shape) != 4 or shape[1] != layer.in_channels or len(inputs) > 1)
     out_channels = layer.weight.shape[1] * groups
-    if groups > 1 and layer.weight.shape[1] % MAX_LANES:
-        return None
-    if any(stride > kernel for stride, kernel in zip(window.stride, window.kernel, strict=True)):
-        return None  # outputs that no kernel entry reaches
+    decline_if(groups > 1 and layer.weight.shape[1] % MAX_LANES)
     axes = [
         phases(k, s, b, d)
         for k, s, b, d in zip(window.kernel, window.stride, window.before, window.dilation, strict=True)
     ]
-    if not all(phase.entries for axis in axes for phase in axis):
-        return None  # outputs that no kernel entry reaches
+    decline_if(not all(phase.entries for axis in axes for phase in axis))  # outputs that no kernel entry reaches
     out_h, out_w = output_size(shape[2:], window, layer.output_padding, layer.op.where)
     x = builder.image_of(inputs[0])
-    if x is None or min(out_h, out_w) < 1:
-        return None
+    decline_if(min(out_h, out_w) < 1)
     out = builder.image((shape[0], out_channels, out_h, out_w))
     for vertical in axes[0]:
         for horizontal in axes[1]:

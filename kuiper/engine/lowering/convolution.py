@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from kuiper.engine.cost import direct_cost, many_weights, panel_rows, second_level_floats
+from kuiper.engine.declined import decline_if
 from kuiper.engine.kernels.convolution import LANES, Convolution
 from kuiper.engine.lowering.activation import NO_ACTIVATION, activation_numbers
 from kuiper.engine.lowering.depthwise import lower_depthwise, suits_depthwise
@@ -36,26 +37,21 @@ POINTWISE = Window((1, 1))
 
 
 @lowers(Conv2d, FusedConv2d)
-def lower_convolution(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_convolution(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """nn.Conv2d with its residual and activation."""
     shape, window = inputs[0].shape, layer.window
-    if layer.border or len(shape) != 4 or shape[1] != layer.in_channels or not _fits(window, shape):
-        return None
+    decline_if(layer.border or len(shape) != 4 or shape[1] != layer.in_channels or not _fits(window, shape))
     out_shape = (shape[0], layer.weight.shape[0], *window.output_size(shape[2:]))
     residual = builder.image_of(inputs[1]) if len(inputs) > 1 else None
-    if len(inputs) > 1 and (residual is None or residual.shape != out_shape):
-        return None
+    decline_if(residual is not None and residual.shape != out_shape)
     if suits_depthwise(builder.choices, layer.parameters.groups, shape[1], out_shape[1]):
         return lower_depthwise(layer, inputs[0], residual, builder)
     ways = _ways(builder, inputs[0], layer, out_shape)
     rejected = [(way.algorithm, way.cost) for way in ways[1:]]
     if not ways or not ways[0].size:
         cost = ways[0].cost if ways else 0.0
-        direct = _lower_direct(builder, inputs[0], layer, out_shape, residual, cost, rejected)
-        return None if direct is None else [direct]
+        return [_lower_direct(builder, inputs[0], layer, out_shape, residual, cost, rejected)]
     x = builder.image_of(inputs[0])
-    if x is None:
-        return None
     out, numbers = builder.image(out_shape), activation_numbers(layer)
     emit_winograd(builder, x, out, layer.weight, layer.bias, window.before, ways[0], numbers, residual, rejected)
     return [out]
@@ -79,7 +75,7 @@ def _lower_direct(
     residual: Value | None,
     cost: float,
     rejected: Sequence[tuple[str, float]],
-) -> Value | None:
+) -> Value:
     """The direct convolution: of pixels or runs of them, of which it sees a row of the kernel as one run of numbers."""
     groups, window = layer.parameters.groups, layer.window
     weight, bias, run = layer.weight, layer.bias, 1
@@ -93,8 +89,6 @@ def _lower_direct(
         window = Window((window.kernel[0], 1), window.stride, dilation=window.dilation)
     else:
         x = builder.image_of(value)
-    if x is None:
-        return None
     out = builder.image(out_shape) if run == 1 else _dense_image(builder, out_shape)
     packed = packed_for(builder, weight, bias, groups, as_runs(out, run))
     emit_convolution(builder, x, out, packed, window, activation_numbers(layer), residual, cost, rejected, run)

@@ -33,11 +33,9 @@ def suits_depthwise(machine: Machine, groups: int, channels: int, out_channels: 
     return groups > 1 and channels == out_channels and (own == 1 or narrow)
 
 
-def lower_depthwise(layer: Any, value: AnyValue, residual: Value | None, builder: Builder) -> Sequence[AnyValue] | None:
+def lower_depthwise(layer: Any, value: AnyValue, residual: Value | None, builder: Builder) -> Sequence[AnyValue]:
     """nn.Conv2d whose groups suit, its residual and activation."""
     x = builder.image_of(value)
-    if x is None:
-        return None
     n, c, h, w = x.shape
     own = c // layer.parameters.groups
     window = layer.window

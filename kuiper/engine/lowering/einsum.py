@@ -14,6 +14,7 @@ import math
 import re
 from typing import TYPE_CHECKING
 
+from kuiper.engine.declined import Declined, decline_if
 from kuiper.engine.lowering.matmul import emit_product
 from kuiper.engine.lowering.placement import view_of
 from kuiper.engine.lowering.registry import lowers
@@ -31,16 +32,15 @@ _PRODUCT = re.compile(r"([a-zA-Z]+),([a-zA-Z]+)->([a-zA-Z]+)")
 
 
 @lowers(Einsum)
-def lower_einsum(layer: Einsum, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_einsum(layer: Einsum, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """torch.einsum, where it is a stack of matrix products."""
     terms = _PRODUCT.fullmatch(layer.equation)
     values = [builder.on_arena(value) for value in inputs]
-    if terms is None or len(values) != 2 or values[0] is None or values[1] is None:
-        return None
-    a, b = values[0], values[1]
+    if terms is None or len(values) != 2:
+        raise Declined
+    a, b = values
     left, right, result = terms.groups()
-    if max(map(len, terms.groups())) > MAX_NDIM or not is_matrix_product(left, right, result, a.view, b.view):
-        return None
+    decline_if(max(map(len, terms.groups())) > MAX_NDIM or not is_matrix_product(left, right, result, a.view, b.view))
     batch = [letter for letter in left if letter in right and letter in result]
     inner = [letter for letter in left if letter in right and letter not in result]
     rows = [letter for letter in left if letter not in right]

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from kuiper.engine.declined import Declined, common_shape
 from kuiper.engine.expression_code import ELEMENTWISE_LAYERS, Code, code_of
 from kuiper.engine.functions import CODES, in_library
 from kuiper.engine.kernels.elementwise import Elementwise
 from kuiper.engine.lowering.integers import lower_expression
 from kuiper.engine.lowering.registry import lowers
-from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.transfers import ARENA
 from kuiper.engine.values import AnyValue, Value, new_rows
 from kuiper.expression.expression_layer import Expression
@@ -25,22 +23,16 @@ if TYPE_CHECKING:
 
 
 @lowers(*ELEMENTWISE_LAYERS)
-def lower_elementwise(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_elementwise(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """One pass over memory, whatever the expression."""
     examples = [value.view if isinstance(value, Value) else value.example for value in inputs]
     code = code_of(layer, examples)
-    if code is None:
-        return lower_expression(layer, inputs, builder) if type(layer) is Expression else None
-    if not code.inputs:
-        return None
-    operands = [builder.on_arena(inputs[k]) for k in code.inputs]
-    found = [operand for operand in operands if operand is not None]
-    try:
-        shape = np.broadcast_shapes(*(value.shape for value in found), *(weight.shape for weight in code.weights))
-    except ValueError:
-        return None  # the layer says why
-    if len(found) < len(operands) or len(shape) > MAX_NDIM:
-        return None
+    if code is None and type(layer) is Expression:
+        return lower_expression(layer, inputs, builder)
+    if code is None or not code.inputs:
+        raise Declined
+    found = [builder.on_arena(inputs[k]) for k in code.inputs]
+    shape = common_shape(*(value.shape for value in found), *(weight.shape for weight in code.weights))
     if not shape:
         number = builder.rows((1,), fixed=True, exact=True)
         emit_elementwise(builder, code, found, number)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kuiper.engine.declined import axis_of, decline_if
 from kuiper.engine.expression_code import Code
 from kuiper.engine.lowering.elementwise import emit_elementwise
 from kuiper.engine.lowering.placement import memory_like
@@ -22,15 +23,13 @@ _GATED = Code((("load", 0, 0), ("load", 1, 0), ("sigmoid", 0, 0), ("mul", 0, 0))
 
 
 @lowers(GLU)
-def lower_glu(layer: GLU, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_glu(layer: GLU, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """nn.GLU."""
     x = builder.on_arena(inputs[0])
-    if x is None or not 1 <= x.view.ndim <= MAX_NDIM:
-        return None
-    rank = x.view.ndim
-    if not -rank <= layer.dim < rank or x.shape[layer.dim] % 2:
-        return None
-    axis, size = layer.dim % rank, x.shape[layer.dim] // 2
+    decline_if(not 1 <= x.view.ndim <= MAX_NDIM)
+    axis = axis_of(layer.dim, x.view.ndim)
+    decline_if(x.shape[axis] % 2)
+    size = x.shape[axis] // 2
     halves = [narrow(x, axis, start, size) for start in (0, size)]
     out = memory_like(builder, x, halves[0].shape)
     emit_elementwise(builder, _GATED, halves, out)

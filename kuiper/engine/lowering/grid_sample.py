@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kuiper.engine.declined import decline_if
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.grid_sample import PADDINGS
 from kuiper.engine.kernels.grid_sample import GridSample as GridSampleStep
+from kuiper.engine.lowering.placement import in_c_order
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.transfers import dense, import_into
 from kuiper.engine.values import AnyValue, HostValue, Value
@@ -24,18 +26,15 @@ _FEW = 4
 
 
 @lowers(GridSample)
-def lower_grid_sample(layer: GridSample, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_grid_sample(layer: GridSample, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """F.grid_sample, bilinear and nearest."""
     shape, points = inputs[0].shape, inputs[1].shape
     fits = len(shape) == len(points) == 4 and points[0] == shape[0] and points[3] == 2
-    if not fits or layer.sampling.mode not in ("bilinear", "nearest") or shape[2] * shape[3] >= 1 << 22:
-        return None
+    decline_if(not fits or layer.sampling.mode not in ("bilinear", "nearest") or shape[2] * shape[3] >= 1 << 22)
     n, c, h, w = shape
     by_plane = c <= _FEW and LANES > 1
     x = _few_channels(builder, inputs[0]) if by_plane else builder.image_of(inputs[0])
-    grid = _points(builder, inputs[1])
-    if x is None or grid is None:
-        return None
+    grid = dense(builder, in_c_order(builder, inputs[1]))
     out_shape = (n, c, *points[1:3])
     out = builder.rows(out_shape, fixed=True, padded=False) if by_plane else builder.image(out_shape)
     zeros = builder.zeros(max(c, _FEW))
@@ -77,10 +76,11 @@ def _axis(sampling: Sampling, size: int) -> dict[str, float]:
     }
 
 
-def _few_channels(builder: Builder, value: AnyValue) -> Value | None:
+def _few_channels(builder: Builder, value: AnyValue) -> Value:
     """An image with few channels, those of a pixel side by side; four numbers can be read from each."""
     if not isinstance(value, HostValue) or value.constant or builder.has_imported(value):
         return builder.image_of(value)
+    decline_if(not builder.is_float_tensor(value))
     n, c, h, w = value.shape
 
     def make() -> Value:
@@ -89,18 +89,4 @@ def _few_channels(builder: Builder, value: AnyValue) -> Value | None:
         import_into(builder, value, target)
         return target
 
-    return builder.in_form(value, "few channels", make) if builder.is_float_tensor(value) else None
-
-
-def _points(builder: Builder, value: AnyValue) -> Value | None:
-    """The grid in C order."""
-    if not isinstance(value, HostValue) or value.constant:
-        grid = builder.on_arena(value)
-        return None if grid is None else dense(builder, grid)
-
-    def make() -> Value:
-        target = builder.rows(value.shape, fixed=True, padded=False)
-        import_into(builder, value, target)
-        return target
-
-    return builder.in_form(value, "C order", make) if builder.is_float_tensor(value) else None
+    return builder.in_form(value, "few channels", make)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.engine.declined import decline_if
 from kuiper.engine.kernels.group_norm import GroupNorm as GroupNormStep
 from kuiper.engine.lowering.normalise import constant_weights
 from kuiper.engine.lowering.registry import lowers
@@ -27,34 +28,30 @@ _RANKS = {"nn.InstanceNorm1d": 3, "nn.InstanceNorm2d": 4, "nn.InstanceNorm3d": 5
 
 
 @lowers(GroupNorm)
-def lower_group_norm(layer: GroupNorm, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_group_norm(layer: GroupNorm, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """nn.GroupNorm, its weights in the file or constant operands."""
-    return _lower(layer, inputs, builder, layer.num_groups)
+    return [_lower(layer, inputs, builder, layer.num_groups)]
 
 
 @lowers(InstanceNorm)
-def lower_instance_norm(layer: InstanceNorm, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_instance_norm(layer: InstanceNorm, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """nn.InstanceNorm without running statistics: a group norm with one channel in each group."""
     shape = inputs[0].shape
-    if len(shape) < 3 or _RANKS.get(layer.op.type, len(shape)) != len(shape):
-        return None
-    return _lower(layer, inputs, builder, shape[1])
+    decline_if(len(shape) < 3 or _RANKS.get(layer.op.type, len(shape)) != len(shape))
+    return [_lower(layer, inputs, builder, shape[1])]
 
 
-def _lower(layer: Any, inputs: list[AnyValue], builder: Builder, groups: int) -> Sequence[AnyValue] | None:
+def _lower(layer: Any, inputs: list[AnyValue], builder: Builder, groups: int) -> Value:
     x, weights = builder.on_arena(inputs[0]), constant_weights(layer, inputs[1:])
-    if x is None or weights is None or not weights.keys() <= {"weight", "bias"}:
-        return None
-    if not 2 <= x.view.ndim <= MAX_NDIM or groups < 1 or x.shape[1] % groups:
-        return None
+    decline_if(not weights.keys() <= {"weight", "bias"})
+    decline_if(not 2 <= x.view.ndim <= MAX_NDIM or groups < 1 or x.shape[1] % groups > 0)
     channels = x.shape[1]
-    if any(weight.shape != (channels,) for weight in weights.values()):
-        return None
+    decline_if(any(weight.shape != (channels,) for weight in weights.values()))
     image = _as_image(builder, x)
     out = builder.image(image.shape)
     scale, shift = weights.get("weight", np.ones(channels)), weights.get("bias", np.zeros(channels))
     _emit(builder, image, out, (scale, shift), groups, layer.eps)
-    return [Value(out.buffer, out.view.reshape(x.shape))]
+    return Value(out.buffer, out.view.reshape(x.shape))
 
 
 def _as_image(builder: Builder, x: Value) -> Value:

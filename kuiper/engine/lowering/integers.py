@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.engine.declined import Declined, answer_of, common_shape, decline_if, known_examples
 from kuiper.engine.kernels.typed import TYPES
 from kuiper.engine.lowering.registry import lowers
-from kuiper.engine.lowering.typed_numbers import common_shape, emit_typed, memory_like
-from kuiper.engine.values import AnyValue, HostValue, Value, is_known
-from kuiper.errors import KuiperError
+from kuiper.engine.lowering.typed_numbers import emit_typed, memory_like
+from kuiper.engine.values import AnyValue, HostValue, Value
 from kuiper.layers.element_type import ELEMENT_TYPES
 from kuiper.layers.operators.compare import Compare
 from kuiper.layers.operators.logical import Logical
@@ -35,94 +35,76 @@ _EXACT_AS_FLOAT = 1 << 24
 
 
 @lowers(Compare)
-def lower_compare(layer: Compare, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_compare(layer: Compare, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """torch.gt and its like, with a tensor or a number."""
-    if len(inputs) == 1 and (layer.other is None or isinstance(layer.other, np.ndarray)):
-        return None
+    decline_if(len(inputs) == 1 and (layer.other is None or isinstance(layer.other, np.ndarray)))
     operands = _operands(builder, [*inputs, *([layer.other] if len(inputs) == 1 else [])])
-    return (
-        None if operands is None else _emitted(builder, layer.op.type.rpartition(".")[2], operands, np.dtype(np.bool_))
-    )
+    return [_emitted(builder, layer.op.type.rpartition(".")[2], operands, np.dtype(np.bool_))]
 
 
 @lowers(Where)
-def lower_where(layer: Where, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_where(layer: Where, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """torch.where with a condition that is computed."""
-    if layer.condition is not None:
-        return None
+    decline_if(layer.condition is not None)
     names = layer.op.input_names[-(len(inputs) - 1) :] if len(inputs) > 1 else ()
     chosen = {**layer.numbers, **dict(zip(names, inputs[1:], strict=True))}
-    return _where(builder, inputs[0], chosen["input"], chosen["other"])
+    return [emit_choice(builder, inputs[0], chosen["input"], chosen["other"])]
 
 
 @lowers(MaskedFill)
-def lower_masked_fill(layer: MaskedFill, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_masked_fill(layer: MaskedFill, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """Tensor.masked_fill with a number."""
     x = builder.tensor(inputs[0])
-    if x is None or len(inputs) != 2 or layer.value is None:
-        return None
-    return _where(builder, inputs[1], np.asarray(layer.value, x.view.dtype), x)
+    decline_if(len(inputs) != 2 or layer.value is None)
+    return [emit_choice(builder, inputs[1], np.asarray(layer.value, x.view.dtype), x)]
 
 
-def _where(builder: Builder, condition: AnyValue, chosen: Any, other: Any) -> list[Value] | None:
+def emit_choice(builder: Builder, condition: AnyValue, chosen: Any, other: Any) -> Value:
+    """One of two tensors or numbers by a tensor of bools."""
     mask = builder.tensor(condition)
-    if mask is None or mask.view.dtype != np.bool_ or chosen is None or other is None:
-        return None
+    decline_if(mask.view.dtype != np.bool_ or chosen is None or other is None)
     dtype = promoted([_example(chosen), _example(other)])
     if dtype == np.float32:  # two numbers: nothing beside them says so
-        chosen, other = (np.asarray(one, dtype) if isinstance(one, (int, float)) else one for one in (chosen, other))
-    operands = _operands(builder, [chosen, other])
-    return None if operands is None else _emitted(builder, "where", [mask, *operands], dtype)
-
-
-def emit_choice(builder: Builder, condition: AnyValue, chosen: np.float32, other: np.float32) -> Value | None:
-    """One of two numbers by a tensor of bools; None if it is no such tensor."""
-    made = _where(builder, condition, np.asarray(chosen), np.asarray(other))
-    return None if made is None else made[0]
+        numbers = (int, float, np.float32)
+        chosen, other = (np.asarray(one, dtype) if isinstance(one, numbers) else one for one in (chosen, other))
+    return _emitted(builder, "where", [mask, *_operands(builder, [chosen, other])], dtype)
 
 
 @lowers(Logical)
-def lower_logical(layer: Logical, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_logical(layer: Logical, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """torch.logical_and and its like, of bools."""
     operands = _operands(builder, inputs)
-    if operands is None or any(operand.view.dtype != np.bool_ for operand in operands):
-        return None
+    decline_if(any(operand.view.dtype != np.bool_ for operand in operands))
     word = layer.op.type.rpartition("_")[2]
-    if word != "not":
-        return _emitted(builder, word, operands, np.dtype(np.bool_))
-    return _emitted(builder, "eq", [*operands, builder.typed_constant(np.zeros((), np.int64))], np.dtype(np.bool_))
+    if word == "not":
+        word, operands = "eq", [*operands, builder.typed_constant(np.zeros((), np.int64))]
+    return [_emitted(builder, word, operands, np.dtype(np.bool_))]
 
 
 @lowers(OnnxExpand)
-def lower_expand(layer: OnnxExpand, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_expand(layer: OnnxExpand, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """ONNX's Expand to a shape that the plan knows: a view."""
     x = builder.tensor(inputs[0])
-    if x is None or not is_known(inputs[1]):
-        return None
-    try:
-        return [Value(x.buffer, layer.forward(x.view, _example(inputs[1])))]
-    except KuiperError:
-        return None  # the layer says why
+    return [Value(x.buffer, answer_of(layer, x.view, *known_examples(inputs[1:2])))]
 
 
 @lowers(To)
-def lower_to(layer: To, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_to(layer: To, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """Tensor.to: the same numbers in another element type."""
-    return None if layer.dtype is None else _cast(builder, inputs[0], layer.dtype)
+    return [_cast(builder, inputs[0], layer.dtype)]
 
 
 @lowers(TypeAs)
-def lower_type_as(layer: TypeAs, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_type_as(layer: TypeAs, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """Tensor.type_as."""
-    dtype = getattr(_example(inputs[1]), "dtype", None)
-    return None if dtype is None else _cast(builder, inputs[0], dtype)
+    return [_cast(builder, inputs[0], getattr(_example(inputs[1]), "dtype", None))]
 
 
-def _cast(builder: Builder, value: AnyValue, dtype: np.dtype) -> list[Value] | None:
+def _cast(builder: Builder, value: AnyValue, dtype: np.dtype | None) -> Value:
+    if dtype is None:
+        raise Declined
     x = builder.tensor(value)
-    if x is None:
-        return None
-    return [x] if x.view.dtype == dtype else _emitted(builder, "copy", [x], dtype)
+    return x if x.view.dtype == dtype else _emitted(builder, "copy", [x], dtype)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +121,8 @@ _DIVISIONS = frozenset({"floor_divide", "remainder"})
 _BITS = frozenset({"and", "or", "xor"})
 
 
-def lower_expression(layer: Expression, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
-    """An expression of integers, a step for each function; None if there is one that no step can do exactly."""
+def lower_expression(layer: Expression, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
+    """An expression of integers, a step for each function; declines if there is one that no step can do exactly."""
     stack: list[Any] = []
     for move in layer.program.steps:
         if move.function is None:
@@ -152,16 +134,11 @@ def lower_expression(layer: Expression, inputs: list[AnyValue], builder: Builder
         known = [_known(argument) for argument in arguments]
         if all(value is not None for value in known):
             stack.append(move.function(*known))
-            continue
-        term = _term(move.label, arguments)
-        if term is None:
-            return None
-        stack.append(term)
+        else:
+            stack.append(_term(move.label, arguments))
     (result,) = stack
-    if not isinstance(result, _Term) or not _can_be_had(builder, result):
-        return None
-    value = _evaluated(builder, result)
-    return None if value is None else [value]
+    decline_if(not isinstance(result, _Term))
+    return [_evaluated(builder, result)]
 
 
 def _known(argument: Any) -> Any:
@@ -170,25 +147,18 @@ def _known(argument: Any) -> Any:
     return example if isinstance(example, (bool, int, float)) else None
 
 
-def _term(label: str, arguments: tuple[Any, ...]) -> _Term | None:
+def _term(label: str, arguments: tuple[Any, ...]) -> _Term:
     """A function of tensors and numbers, if there is a step for it."""
     if label in ELEMENT_TYPES and len(arguments) == 1:
-        dtype = np.dtype(ELEMENT_TYPES[label])
-        return _Term("copy", arguments, dtype) if dtype.name in TYPES else None
-    if label not in _ARITHMETIC | _DIVISIONS | _BITS or len(arguments) != 2:
-        return None
+        return _Term("copy", arguments, np.dtype(ELEMENT_TYPES[label]))
+    decline_if(label not in _ARITHMETIC | _DIVISIONS | _BITS or len(arguments) != 2)
     examples = [_sample(argument) for argument in arguments]
-    if not all(isinstance(example, (bool, int, float, np.ndarray)) for example in examples):
-        return None
+    decline_if(not all(isinstance(example, (bool, int, float, np.ndarray)) for example in examples))
     dtype = promoted(examples)
-    if dtype.name not in TYPES or (dtype.kind == "b" and label not in _BITS) or (dtype.kind == "f" and label in _BITS):
-        return None
-    if dtype.kind == "f" and not any(
-        isinstance(example, np.ndarray) and example.dtype == dtype for example in examples
-    ):
-        return None  # a number with a fraction beside integers only
-    if label in _DIVISIONS and (dtype.kind not in "iu" or not _known(arguments[1])):
-        return None
+    decline_if((dtype.kind == "b" and label not in _BITS) or (dtype.kind == "f" and label in _BITS))
+    has_floats = any(isinstance(example, np.ndarray) and example.dtype == dtype for example in examples)
+    decline_if(dtype.kind == "f" and not has_floats)  # a number with a fraction beside integers only
+    decline_if(label in _DIVISIONS and (dtype.kind not in "iu" or not _known(arguments[1])))
     return _Term(label, arguments, dtype)
 
 
@@ -197,49 +167,30 @@ def _sample(argument: Any) -> Any:
     return np.empty((1,), argument.dtype) if isinstance(argument, _Term) else _example(argument)
 
 
-def _can_be_had(builder: Builder, term: _Term) -> bool:
-    """Whether all tensors of a term can be on the arena: nothing is emitted before that is known."""
-    for argument in term.arguments:
-        example = _example(argument)
-        if isinstance(argument, _Term):
-            if not _can_be_had(builder, argument):
-                return False
-        elif isinstance(example, np.ndarray) and (example.dtype.name not in TYPES or not example.size):
-            return False
-    return True
-
-
-def _evaluated(builder: Builder, term: _Term) -> Value | None:
+def _evaluated(builder: Builder, term: _Term) -> Value:
     arguments = [_evaluated(builder, each) if isinstance(each, _Term) else each for each in term.arguments]
-    operands = _operands(builder, arguments)
-    made = None if operands is None else _emitted(builder, term.operation, operands, term.dtype)
-    return None if made is None else made[0]
+    return _emitted(builder, term.operation, _operands(builder, arguments), term.dtype)
 
 
-def _emitted(builder: Builder, operation: str, operands: list[Value], dtype: np.dtype) -> list[Value] | None:
+def _emitted(builder: Builder, operation: str, operands: list[Value], dtype: np.dtype) -> Value:
     """The result of one step."""
-    shape = common_shape(operands)
-    if shape is None or not shape or dtype.name not in TYPES:
-        return None
+    shape = common_shape(*(operand.shape for operand in operands))
+    decline_if(not shape or dtype.name not in TYPES)
     out = memory_like(builder, operands, shape, dtype)
     emit_typed(builder, operation, out, operands)
-    return [out]
+    return out
 
 
-def _operands(builder: Builder, given: Sequence[Any]) -> list[Value] | None:
-    """Tensors, and numbers as tensors without axes; None if one is neither."""
+def _operands(builder: Builder, given: Sequence[Any]) -> list[Value]:
+    """Tensors, and numbers as tensors without axes."""
     examples = [_example(value) for value in given]
     arrays = [example for example in examples if isinstance(example, np.ndarray)]
     operands = []
     for value, example in zip(given, examples, strict=True):
         known = not isinstance(value, (Value, HostValue)) or (isinstance(value, HostValue) and value.constant)
-        if known and np.ndim(example) == 0:
-            operand = _number(builder, example, arrays)
-        else:
-            operand = builder.tensor(value) if isinstance(value, (Value, HostValue)) else None
-        if operand is None:
-            return None
-        operands.append(operand)
+        is_number = known and np.ndim(example) == 0
+        decline_if(not is_number and not isinstance(value, (Value, HostValue)))
+        operands.append(_number(builder, example, arrays) if is_number else builder.tensor(value))
     return operands
 
 
@@ -249,13 +200,11 @@ def _example(value: Any) -> Any:
     return value.example if isinstance(value, HostValue) else value
 
 
-def _number(builder: Builder, number: Any, arrays: Sequence[np.ndarray]) -> Value | None:
-    """A number beside arrays, in a type in which it and they are exact; None if there is none."""
-    if not isinstance(number, (bool, int, float, np.ndarray, np.generic)):
-        return None
+def _number(builder: Builder, number: Any, arrays: Sequence[np.ndarray]) -> Value:
+    """A number beside arrays, in a type in which it and they are exact."""
+    decline_if(not isinstance(number, (bool, int, float, np.ndarray, np.generic)))
     floats = any(array.dtype == np.float32 for array in arrays if array is not number)
     if not floats and np.asarray(number).dtype.kind in "biu":
         return builder.typed_constant(np.asarray(number, np.int64))
-    if not floats or (isinstance(number, int) and abs(number) > _EXACT_AS_FLOAT):
-        return None
+    decline_if(not floats or (isinstance(number, int) and abs(number) > _EXACT_AS_FLOAT))
     return builder.constant(np.asarray(number, np.float32))

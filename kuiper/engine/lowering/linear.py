@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kuiper.engine.declined import decline_if
 from kuiper.engine.lowering.activation import activation_numbers
 from kuiper.engine.lowering.convolution import POINTWISE, emit_convolution
 from kuiper.engine.lowering.quantized import lower_quantized_linear
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.packing import PackedWeights, matrix_of, matrix_widths, pack
-from kuiper.engine.transfers import dense
-from kuiper.engine.values import AnyValue, as_pixels
+from kuiper.engine.transfers import pixels_of
 from kuiper.layers.fused.linear import FusedLinear
 from kuiper.layers.operators.linear import Linear
 
@@ -18,32 +18,25 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kuiper.engine.builder import Builder
+    from kuiper.engine.values import AnyValue
 
 
 @lowers(Linear, FusedLinear)
-def lower_linear(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_linear(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """nn.Linear with its residual and activation."""
     shape = inputs[0].shape
-    x = builder.on_arena(inputs[0])
+    x, residual = builder.on_arena(inputs[0]), builder.on_arena(inputs[1]) if len(inputs) > 1 else None
     if layer.quantized is not None:
-        added = builder.on_arena(inputs[1]) if len(inputs) > 1 else None
-        if len(inputs) > 1 and added is None:
-            return None
-        return lower_quantized_linear(builder, layer, layer.quantized, layer.bias, x, added)
+        return lower_quantized_linear(builder, layer, layer.quantized, layer.bias, x, residual)
     out_features, in_features = layer.weight_shape
-    if x is None or not shape or shape[-1] != in_features:
-        return None
+    decline_if(not shape or shape[-1] != in_features)
     out_shape = (*shape[:-1], out_features)
-    residual = builder.on_arena(inputs[1]) if len(inputs) > 1 else None
-    if len(inputs) > 1 and (residual is None or residual.shape != out_shape):
-        return None
+    decline_if(residual is not None and residual.shape != out_shape)
     out = builder.rows(out_shape)
-    out_pixels = as_pixels(out)
-    assert out_pixels is not None
-    added = None if residual is None else as_pixels(residual) or as_pixels(dense(builder, residual))
+    out_pixels = pixels_of(builder, out)
+    added = None if residual is None else pixels_of(builder, residual)
     packed = _packed(builder, layer, out_pixels.shape[3])
-    x_pixels = as_pixels(x) or as_pixels(dense(builder, x))
-    assert x_pixels is not None
+    x_pixels = pixels_of(builder, x)
     emit_convolution(builder, x_pixels, out_pixels, packed, POINTWISE, activation_numbers(layer), added)
     return [out]
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.engine.cost import panel_widths
+from kuiper.engine.declined import common_shape, decline_if
 from kuiper.engine.kernels.convolution import LANES, TILE_ROWS
 from kuiper.engine.kernels.matrix_product import MatrixProduct
 from kuiper.engine.lowering.placement import has_row_capacity, view_of
@@ -38,56 +39,40 @@ _PANEL = len(TILE_ROWS) * LANES  # columns that are done at a time
 
 
 @lowers(Matmul)
-def lower_matmul(layer: Matmul, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_matmul(layer: Matmul, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """torch.matmul, torch.mm and torch.bmm: a vector on the left is a row, one on the right a column."""
     shapes = [value.shape for value in inputs]
     ranks = [len(shape) for shape in shapes]
-    if layer.rank is not None and (ranks != [layer.rank] * 2 or shapes[0][:-2] != shapes[1][:-2]):
-        return None
+    decline_if(layer.rank is not None and (ranks != [layer.rank] * 2 or shapes[0][:-2] != shapes[1][:-2]))
     a, weight = builder.on_arena(inputs[0]), stored(builder, 1)
-    if a is None or not 0 < min(ranks) <= max(ranks) <= MAX_NDIM:
-        return None
+    decline_if(not 0 < min(ranks) <= max(ranks) <= MAX_NDIM)
     left = a if ranks[0] > 1 else Value(a.buffer, a.view[None, :])
     if weight is not None and ranks[1] == 2:
         out = _times_weight(builder, left, np.ascontiguousarray(weight.data.T))
     else:
         b = builder.on_arena(inputs[1])
-        right = b if b is None or ranks[1] > 1 else Value(b.buffer, b.view[:, None])
-        out = None if right is None else _times(builder, left, right)
-    if out is None:
-        return None
+        right = b if ranks[1] > 1 else Value(b.buffer, b.view[:, None])
+        out = memory_of_product(builder, product_shape(left.shape, right.shape))
+        emit_product(builder, left, right, out)
     kept = (..., *(slice(None) if rank > 1 else 0 for rank in ranks))
     return [Value(out.buffer, out.view[kept])]
 
 
-def _times_weight(builder: Builder, a: Value, weight: Array) -> Value | None:
-    if a.shape[-1] != weight.shape[1]:
-        return None
+def _times_weight(builder: Builder, a: Value, weight: Array) -> Value:
+    decline_if(a.shape[-1] != weight.shape[1])
     out = builder.rows((*a.shape[:-1], len(weight)))
     emit_projection(builder, a, out, weight)
     return out
 
 
-def _times(builder: Builder, a: Value, b: Value) -> Value | None:
-    shape = product_shape(a.shape, b.shape)
-    if shape is None:
-        return None
-    out = memory_of_product(builder, shape)
-    emit_product(builder, a, b, out)
-    return out
-
-
-def product_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The shape of the product of two stacks of matrices of these shapes; None if they do not fit.
+def product_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of the product of two stacks of matrices of these shapes; declines if they do not fit.
 
     >>> product_shape((3, 1, 4, 5), (2, 5, 7))
     (3, 2, 4, 7)
     """
-    try:
-        stack = np.broadcast_shapes(a[:-2], b[:-2])
-    except ValueError:
-        return None
-    return (*stack, a[-2], b[-1]) if a[-1] == b[-2] else None
+    decline_if(a[-1] != b[-2])
+    return (*common_shape(a[:-2], b[:-2]), a[-2], b[-1])
 
 
 def memory_of_product(builder: Builder, shape: tuple[int, ...]) -> Value:

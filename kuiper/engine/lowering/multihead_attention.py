@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kuiper.engine.declined import decline_if
 from kuiper.engine.lowering.attention import constant_mask, emit_attention
 from kuiper.engine.lowering.matmul import emit_product
 from kuiper.engine.lowering.projection import emit_projection
@@ -30,16 +31,12 @@ if TYPE_CHECKING:
 @lowers(MultiheadAttention)
 def lower_multihead_attention(
     layer: MultiheadAttention, inputs: list[AnyValue], builder: Builder
-) -> Sequence[AnyValue] | None:
+) -> Sequence[AnyValue]:
     """nn.MultiheadAttention with a constant mask or none, and its averaged weights if they are asked for."""
+    decline_if(layer.in_tuple)
     qkv = _query_key_value(layer, inputs, builder)
-    if qkv is None or layer.in_tuple:
-        return None
-    mask = None
-    if layer.has_mask:
-        mask = _mask(layer, inputs[-1], qkv)
-        if mask is None:
-            return None
+    mask = _mask(layer, inputs[-1], qkv) if layer.has_mask else None
+    decline_if(layer.has_mask and mask is None)
     q, k, v = (Value(x.buffer, _heads(layer, x.view)) for x in _projected(layer, builder, qkv))
     mixed = builder.rows((*qkv[0].shape[:-1], len(layer.output_bias)), fixed=True)
     as_heads = Value(mixed.buffer, _heads(layer, mixed.view))
@@ -51,20 +48,17 @@ def lower_multihead_attention(
     return [out, *average]
 
 
-def _query_key_value(
-    layer: MultiheadAttention, inputs: list[AnyValue], builder: Builder
-) -> tuple[Value, Value, Value] | None:
+def _query_key_value(layer: MultiheadAttention, inputs: list[AnyValue], builder: Builder) -> tuple[Value, Value, Value]:
     """The three inputs, if they fit together; the layer says why if not."""
     given = [builder.on_arena(value) for value in inputs[: len(inputs) - layer.has_mask]]
     q, k, v = given[0], given[min(1, len(given) - 1)], given[-1]
-    if q is None or k is None or v is None or len({x.view.ndim for x in (q, k, v)}) > 1 or q.view.ndim not in (2, 3):
-        return None
+    decline_if(len({x.view.ndim for x in (q, k, v)}) > 1 or q.view.ndim not in (2, 3))
     (n, _, q_size), (k_n, k_length, k_size), (v_n, v_length, v_size) = (
         _batched(layer, x.view).shape for x in (q, k, v)
     )
     sizes = [weight.shape[1] for weight in _input_weights(layer)]
-    fits = n == k_n == v_n and k_length == v_length and [q_size, k_size, v_size] == sizes
-    return (q, k, v) if fits else None
+    decline_if(not n == k_n == v_n or k_length != v_length or [q_size, k_size, v_size] != sizes)
+    return q, k, v
 
 
 def _input_weights(layer: MultiheadAttention) -> list[Array]:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.engine.declined import decline_if, known_examples
 from kuiper.engine.kernels.layer_norm import LayerNorm as LayerNormStep
 from kuiper.engine.lowering.placement import as_rows, exact_rows
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.step import MAX_NDIM
-from kuiper.engine.values import AnyValue, HostValue, Value
+from kuiper.engine.values import AnyValue, Value
 from kuiper.layers.operators.layer_norm import LayerNorm
 from kuiper.layers.operators.rms_norm import RMSNorm
 
@@ -26,17 +27,13 @@ _MAX_AXES = MAX_NDIM + 1  # six for the step to walk over, and the row
 
 
 @lowers(LayerNorm, RMSNorm)
-def lower_normalisation(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_normalisation(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """nn.LayerNorm and nn.RMSNorm, their weights in the file or constant operands."""
     x, shape = builder.on_arena(inputs[0]), layer.normalized_shape
     weights = constant_weights(layer, inputs[1:])
-    if x is None or not shape or x.shape[-len(shape) :] != shape or x.view.ndim > _MAX_AXES:
-        return None
-    if weights is None or any(weight.shape != shape for weight in weights.values()):
-        return None
+    decline_if(not shape or x.shape[-len(shape) :] != shape or x.view.ndim > _MAX_AXES)
+    decline_if(any(weight.shape != shape for weight in weights.values()))
     rows = as_rows(builder, x, len(shape))
-    if rows is None:
-        return None
     out = exact_rows(builder, x.shape) if len(shape) == 1 else builder.rows(x.shape, fixed=True, padded=False)
     size = math.prod(shape)
     scale = weights.get("weight", np.ones(shape, np.float32)).reshape(size)
@@ -46,16 +43,13 @@ def lower_normalisation(layer: Any, inputs: list[AnyValue], builder: Builder) ->
     return [out]
 
 
-def constant_weights(layer: Any, operands: Sequence[AnyValue]) -> dict[str, Array] | None:
-    """The weights of a normalisation by name; None if some are computed while the model runs."""
+def constant_weights(layer: Any, operands: Sequence[AnyValue]) -> dict[str, Array]:
+    """The weights of a normalisation by name; declines if some are computed while the model runs."""
     given = layer.op.input_names[1 : len(layer.op.inputs)]
     names = [name or default for name, default in zip(given, layer.operands, strict=False)]
-    found = dict(layer.weights)
-    for name, value in zip(names, operands, strict=True):
-        if not isinstance(value, HostValue) or not value.constant or not isinstance(value.example, np.ndarray):
-            return None
-        found[name] = value.example
-    return found
+    examples = known_examples(operands)
+    decline_if(not all(isinstance(example, np.ndarray) for example in examples))
+    return {**layer.weights, **dict(zip(names, examples, strict=True))}
 
 
 def emit_normalisation(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kuiper.engine.declined import Declined, axis_of, decline_if, known_examples
 from kuiper.engine.kernels.typed import TYPES, Typed
 from kuiper.engine.lowering.pick import Source, emit_pick, is_index, picked
 from kuiper.engine.lowering.placement import view_of
@@ -31,51 +32,46 @@ if TYPE_CHECKING:
 
 
 @lowers(OnnxGather)
-def lower_onnx_gather(layer: OnnxGather, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_onnx_gather(layer: OnnxGather, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """Gather whose indices are an operand, or are known."""
-    if len(inputs) == 2 and not inputs[1].shape:
-        return _entry(builder, layer.axis, inputs[0], inputs[1])
-    x, index = _picked_from(builder, inputs), builder.tensor(inputs[1]) if len(inputs) == 2 else None
-    if x is None or index is None or not is_index(index) or not -x.view.ndim <= layer.axis < x.view.ndim:
-        return None
-    if x.view.ndim - 1 + index.view.ndim > MAX_NDIM:
-        return None
-    return [_along(builder, x, layer.axis % x.view.ndim, index)]
+    decline_if(len(inputs) != 2)
+    if not inputs[1].shape:
+        return [_entry(builder, layer.axis, inputs[0], inputs[1])]
+    x, index = _picked_from(builder, inputs), builder.tensor(inputs[1])
+    axis = axis_of(layer.axis, x.view.ndim)
+    decline_if(not is_index(index) or x.view.ndim - 1 + index.view.ndim > MAX_NDIM)
+    return [_along(builder, x, axis, index)]
 
 
 @lowers(GatherND)
-def lower_gather_nd(layer: GatherND, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_gather_nd(layer: GatherND, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """GatherND whose indices are known, of axes that one index can count through."""
-    x, given = _picked_from(builder, inputs), inputs[1]
-    if x is None or layer.batch or not isinstance(given, HostValue) or not is_known(given):
-        return None
-    indices = given.example
-    if not isinstance(indices, np.ndarray) or indices.ndim < 2 or not 0 < indices.shape[-1] <= x.view.ndim:
-        return None
+    x, (indices,) = _picked_from(builder, inputs), known_examples(inputs[1:])
+    fits = isinstance(indices, np.ndarray) and indices.ndim >= 2 and 0 < indices.shape[-1] <= x.view.ndim
+    decline_if(layer.batch or not fits)
     axes = indices.shape[-1]
     joined = view_of(x, x.view.reshape(-1, *x.shape[axes:]))
     if joined is None or indices.ndim - 1 + x.view.ndim - axes > MAX_NDIM:
-        return None
+        raise Declined
     try:
         found = places(x.shape, indices)
-    except KuiperError:
-        return None  # the layer says why
+    except KuiperError as error:  # the layer raises it, too
+        raise Declined from error
     flat = np.ravel_multi_index(tuple(found), x.shape[:axes], mode="wrap")
     return [_along(builder, joined, 0, builder.typed_constant(np.ascontiguousarray(flat, np.int64)))]
 
 
-def _entry(builder: Builder, axis: int, x: AnyValue, given: AnyValue) -> list[AnyValue] | None:
+def _entry(builder: Builder, axis: int, x: AnyValue, given: AnyValue) -> AnyValue:
     """One entry of an axis of an array from outside, by a number from outside: what the turn of a loop takes.
 
     The array stays where it is, since only that entry is read.
     """
     index = _number(builder, given)
-    if index is None or not isinstance(x, HostValue) or x.constant or not isinstance(x.example, np.ndarray):
-        return None
+    if not isinstance(x, HostValue) or x.constant or not isinstance(x.example, np.ndarray):
+        raise Declined
     rank, dtype = x.example.ndim, x.example.dtype
-    if not -rank <= axis < rank or not 1 < rank <= MAX_NDIM or dtype.name not in TYPES or x.example.size == 0:
-        return None
-    dim = axis % rank
+    dim = axis_of(axis, rank)
+    decline_if(not 1 < rank <= MAX_NDIM or dtype.name not in TYPES or x.example.size == 0)
     strides = [dtype.itemsize * math.prod(x.shape[i + 1 :]) for i in range(rank)]  # what is outside lies in C order
     external = builder.external(x)
     left = strides[:dim] + strides[dim + 1 :]
@@ -83,16 +79,15 @@ def _entry(builder: Builder, axis: int, x: AnyValue, given: AnyValue) -> list[An
     source = Source(lambda: strides[dim], x.shape[dim], dtype, lambda: first, (), from_end=True)
     shape = x.shape[:dim] + x.shape[dim + 1 :]
     everywhere = Value(index.buffer, index.view.reshape([1] * len(shape)))
-    return [emit_pick(builder, source, everywhere, shape, [external])]
+    return emit_pick(builder, source, everywhere, shape, [external])
 
 
-def _number(builder: Builder, value: AnyValue) -> Value | None:
+def _number(builder: Builder, value: AnyValue) -> Value:
     """An integer from outside without axes, on the arena as a vector of one."""
     if not isinstance(value, HostValue) or value.constant or not isinstance(value.example, np.ndarray):
-        return None
+        raise Declined
     dtype = value.example.dtype
-    if dtype not in (np.int64, np.int32):
-        return None
+    decline_if(dtype not in (np.int64, np.int32))
 
     def made() -> Value:
         target, external = builder.typed((1,), dtype), builder.external(value)
@@ -110,9 +105,10 @@ def _number(builder: Builder, value: AnyValue) -> Value | None:
     return builder.in_form(value, "a vector of one", made)
 
 
-def _picked_from(builder: Builder, inputs: list[AnyValue]) -> Value | None:
+def _picked_from(builder: Builder, inputs: list[AnyValue]) -> Value:
     """What is picked from: no weight, which would get a place in every arena."""
-    return None if is_known(inputs[0]) or not inputs[0].shape else builder.tensor(inputs[0])
+    decline_if(is_known(inputs[0]) or not inputs[0].shape)
+    return builder.tensor(inputs[0])
 
 
 def _along(builder: Builder, x: Value, dim: int, index: Value) -> Value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kuiper.engine.declined import Declined, decline_if
 from kuiper.engine.lowering.registry import find_lowering, lowers
 from kuiper.engine.values import AnyValue, HostValue
 from kuiper.layers.operand_parameters import WithOperandParameters
@@ -17,12 +18,13 @@ if TYPE_CHECKING:
 @lowers(WithOperandParameters)
 def lower_operand_parameters(
     layer: WithOperandParameters, inputs: list[AnyValue], builder: Builder
-) -> Sequence[AnyValue] | None:
+) -> Sequence[AnyValue]:
     """The layer that constant parameters make, by its own lowering."""
     known = [value.example if isinstance(value, HostValue) and value.constant else None for value in inputs]
-    if any(known[i] is None for i in layer.parameter_positions):
-        return None
+    decline_if(any(known[i] is None for i in layer.parameter_positions))
     made, _ = layer.made_for(known)
     lowering = find_lowering(made)
     data = [value for i, value in enumerate(inputs) if i not in layer.parameter_positions]
-    return lowering(made, data, builder) if lowering else None
+    if lowering is None:
+        raise Declined
+    return lowering(made, data, builder)

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kuiper.engine.declined import answer_of, decline_if, known_examples
 from kuiper.engine.lowering.placement import memory_like
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.transfers import copy_into
-from kuiper.engine.values import AnyValue, HostValue, Value, is_known, narrow
-from kuiper.errors import KuiperError
+from kuiper.engine.values import AnyValue, Value, narrow
 from kuiper.layers.operators.onnx_cutting import OnnxPad
 from kuiper.layers.operators.pad import Pad
 
@@ -31,35 +31,25 @@ if TYPE_CHECKING:
 
 
 @lowers(Pad)
-def lower_pad(layer: Pad, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_pad(layer: Pad, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """F.pad and the padding modules; a negative amount cuts off."""
     x = builder.on_arena(inputs[0])
-    if x is None or x.view.ndim > MAX_NDIM:
-        return None
-    try:
-        shape = layer.forward(x.view).shape
-    except KuiperError:
-        return None  # the layer says why
+    decline_if(x.view.ndim > MAX_NDIM)
+    shape = answer_of(layer, x.view).shape
     amounts = {x.view.ndim - 1 - i: (layer.pad[2 * i], layer.pad[2 * i + 1]) for i in range(len(layer.pad) // 2)}
-    return _padded(builder, x, shape, amounts, layer.mode, layer.value)
+    return [_padded(builder, x, shape, amounts, layer.mode, layer.value)]
 
 
 @lowers(OnnxPad)
-def lower_onnx_pad(layer: OnnxPad, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_onnx_pad(layer: OnnxPad, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """Pad of ONNX, whose borders are known when sizes are."""
-    if not all(map(is_known, inputs[1:])):
-        return None
+    known = known_examples(inputs[1:])
     x = builder.on_arena(inputs[0])
-    if x is None or x.view.ndim > MAX_NDIM:
-        return None
-    known = [value.example for value in inputs[1:] if isinstance(value, HostValue)]
-    try:
-        shape = layer.forward(x.view, *known).shape
-        borders, number = layer.borders(x.view, *known)
-    except KuiperError:
-        return None  # the layer says why
+    decline_if(x.view.ndim > MAX_NDIM)
+    shape = answer_of(layer, x.view, *known).shape
+    borders, number = layer.borders(x.view, *known)
     amounts = {axis: pair for axis, pair in enumerate(borders) if any(pair)}
-    return _padded(builder, x, shape, amounts, _MODES[layer.mode], float(number))
+    return [_padded(builder, x, shape, amounts, _MODES[layer.mode], float(number))]
 
 
 _MODES = {"constant": "constant", "edge": "replicate", "reflect": "reflect", "wrap": "circular"}
@@ -73,25 +63,22 @@ def _padded(
     amounts: dict[int, tuple[int, int]],
     mode: str,
     number: float,
-) -> Sequence[AnyValue] | None:
-    """The value with these borders, by axis; None if the layer has to make them."""
-    if 0 in shape:
-        return None
-    if any(x.shape[axis] + min(before, 0) + min(after, 0) < 1 for axis, (before, after) in amounts.items()):
-        return None
+) -> Value:
+    """The value with these borders, by axis; declines if the layer has to make them."""
+    decline_if(0 in shape)
+    decline_if(any(x.shape[axis] + min(before, 0) + min(after, 0) < 1 for axis, (before, after) in amounts.items()))
     for axis, (before, after) in amounts.items():
         first = max(-before, 0)
         x = narrow(x, axis, first, x.shape[axis] - first - max(-after, 0))
     ends = {axis: (max(before, 0), max(after, 0)) for axis, (before, after) in amounts.items()}
     if not any(before or after for before, after in ends.values()):
-        return [x]
-    if mode == "circular" and any(max(ends[axis]) > x.shape[axis] for axis in ends):
-        return None  # the border repeats itself
-    if mode == "reflect" and any(max(ends[axis]) >= x.shape[axis] for axis in ends):
-        return None  # the border repeats what is cut off
+        return x
+    # a border that repeats itself, or what is cut off
+    decline_if(mode == "circular" and any(max(ends[axis]) > x.shape[axis] for axis in ends))
+    decline_if(mode == "reflect" and any(max(ends[axis]) >= x.shape[axis] for axis in ends))
     out = memory_like(builder, x, shape)
     _fill(builder, x, out, ends, mode, number)
-    return [out]
+    return out
 
 
 def _fill(builder: Builder, x: Value, out: Value, ends: dict[int, tuple[int, int]], mode: str, number: float) -> None:

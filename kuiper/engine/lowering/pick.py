@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kuiper.engine.declined import Declined, axis_of, decline_if
 from kuiper.engine.kernels.panel_rows import PanelRows
 from kuiper.engine.kernels.pick import Pick
 from kuiper.engine.kernels.typed import TYPES
@@ -15,8 +16,8 @@ from kuiper.engine.lowering.quantized import lower_quantized_embedding, quantize
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.tables import lies_in_panels
 from kuiper.engine.step import MAX_NDIM
-from kuiper.engine.transfers import end_of
-from kuiper.engine.values import AnyValue, HostValue, Value, as_pixels
+from kuiper.engine.transfers import end_of, pixels_of
+from kuiper.engine.values import AnyValue, HostValue, Value
 from kuiper.layers.operators.embedding import Embedding, FunctionalEmbedding
 from kuiper.layers.operators.gather import Gather, IndexSelect
 
@@ -30,29 +31,22 @@ if TYPE_CHECKING:
 
 
 @lowers(Gather)
-def lower_gather(layer: Gather, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_gather(layer: Gather, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """torch.gather."""
     x, index = (builder.tensor(value) for value in inputs)
-    if x is None or index is None or not 0 < x.view.ndim == index.view.ndim <= MAX_NDIM:
-        return None
-    if not is_index(index) or not -x.view.ndim <= layer.dim < x.view.ndim:
-        return None
-    dim = layer.dim % x.view.ndim
-    if any(i > n for axis, (i, n) in enumerate(zip(index.shape, x.shape, strict=True)) if axis != dim):
-        return None  # the layer says why
+    decline_if(not x.view.ndim == index.view.ndim <= MAX_NDIM or not is_index(index))
+    dim = axis_of(layer.dim, x.view.ndim)
+    decline_if(any(i > n for axis, (i, n) in enumerate(zip(index.shape, x.shape, strict=True)) if axis != dim))
     corner = x.view[tuple(slice(1 if axis == dim else n) for axis, n in enumerate(index.shape))]
     return [picked(builder, x, dim, corner, index, index.shape, from_end=layer.from_end)]
 
 
 @lowers(IndexSelect)
-def lower_index_select(layer: IndexSelect, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_index_select(layer: IndexSelect, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """torch.index_select."""
     x, index = (builder.tensor(value) for value in inputs)
-    if x is None or index is None or not is_index(index) or index.view.ndim != 1:
-        return None
-    if not 0 < x.view.ndim <= MAX_NDIM or not -x.view.ndim <= layer.dim < x.view.ndim:
-        return None
-    dim = layer.dim % x.view.ndim
+    decline_if(not is_index(index) or index.view.ndim != 1 or x.view.ndim > MAX_NDIM)
+    dim = axis_of(layer.dim, x.view.ndim)
     shape = (*x.shape[:dim], index.shape[0], *x.shape[dim + 1 :])
     along = index.view.reshape(-1, *(1 for _ in x.shape[dim + 1 :]))
     first = x.view[(slice(None),) * dim + (slice(1),)]
@@ -60,17 +54,17 @@ def lower_index_select(layer: IndexSelect, inputs: list[AnyValue], builder: Buil
 
 
 @lowers(Embedding)
-def lower_embedding(layer: Embedding, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_embedding(layer: Embedding, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """nn.Embedding."""
     if layer.quantized is not None:
         return lower_quantized_embedding(builder, layer.quantized, builder.tensor(inputs[0]))
-    return _looked_up(builder, inputs[0], layer.weight)
+    return [_looked_up(builder, builder.tensor(inputs[0]), layer.weight)]
 
 
 @lowers(FunctionalEmbedding)
 def lower_functional_embedding(
     layer: FunctionalEmbedding, inputs: list[AnyValue], builder: Builder
-) -> Sequence[AnyValue] | None:
+) -> Sequence[AnyValue]:
     """F.embedding with a table that is stored with the model."""
     assert builder.op is not None
     quantized, in_panels = quantized_table(builder, 1), lies_in_panels(builder.op.inputs[1])
@@ -78,23 +72,24 @@ def lower_functional_embedding(
         return lower_quantized_embedding(builder, quantized, builder.tensor(inputs[0]), in_panels)
     table = stored(builder, 1)
     if table is None:
-        return None
-    rows = _looked_up_in_panels(builder, inputs[0], table, layer.from_end) if in_panels else None
-    return rows or _looked_up(builder, inputs[0], table.data, layer.from_end)
+        raise Declined
+    index = builder.tensor(inputs[0])
+    if in_panels and _suits_panels(index, table):
+        return [_looked_up_in_panels(builder, index, table, layer.from_end)]
+    return [_looked_up(builder, index, table.data, layer.from_end)]
 
 
-def _looked_up_in_panels(builder: Builder, value: AnyValue, table: Attribute, from_end: bool) -> list[AnyValue] | None:
+def _suits_panels(index: Value, table: Attribute) -> bool:
+    fits = index.view.dtype == np.int64 and index.view.flags.c_contiguous and index.view.ndim < MAX_NDIM
+    return fits and len(table.shape) == 2 and 0 not in table.shape
+
+
+def _looked_up_in_panels(builder: Builder, index: Value, table: Attribute, from_end: bool) -> AnyValue:
     """Rows of a table that lies in the panels of a product, which are those of as many rows as there are indices."""
-    index = builder.tensor(value)
-    if index is None or index.view.dtype != np.int64 or not index.view.flags.c_contiguous:
-        return None
-    if len(table.shape) != 2 or 0 in table.shape or index.view.ndim >= MAX_NDIM:
-        return None
     size, depth = table.shape
     packed = packed_table(builder, 1, table, index.view.size)
     out = builder.rows((*index.shape, depth), fixed=True)
-    out_rows, fault = as_pixels(out), builder.fault_flag()
-    assert out_rows is not None
+    out_rows, fault = pixels_of(builder, out), builder.fault_flag()
 
     def make() -> PanelRows:
         numbers = {
@@ -111,16 +106,13 @@ def _looked_up_in_panels(builder: Builder, value: AnyValue, table: Attribute, fr
         writes=[out],
         more_bytes=out.view.nbytes,
     )
-    return [out]
+    return out
 
 
-def _looked_up(builder: Builder, value: AnyValue, table: Array, from_end: bool = False) -> list[AnyValue] | None:
+def _looked_up(builder: Builder, index: Value, table: Array, from_end: bool = False) -> AnyValue:
     """Rows of a table, which stays where it is: an arena has no copy of it."""
-    index = builder.tensor(value)
-    if index is None or not is_index(index) or table.ndim != 2 or table.dtype != np.float32 or table.size == 0:
-        return None
-    if index.view.ndim >= MAX_NDIM:
-        return None
+    decline_if(not is_index(index) or table.ndim != 2 or table.dtype != np.float32 or table.size == 0)
+    decline_if(index.view.ndim >= MAX_NDIM)
     count, width = table.shape
     rows = np.ascontiguousarray(table)
     external = builder.external(builder.host_value(rows, constant=True))
@@ -133,7 +125,7 @@ def _looked_up(builder: Builder, value: AnyValue, table: Array, from_end: bool =
         (),
         from_end,
     )
-    return [emit_pick(builder, source, Value(index.buffer, index.view[..., None]), shape, [external])]
+    return emit_pick(builder, source, Value(index.buffer, index.view[..., None]), shape, [external])
 
 
 def is_index(value: Value) -> bool:

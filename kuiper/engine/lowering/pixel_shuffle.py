@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kuiper.engine.lowering.placement import can_copy, memory_like
+from kuiper.engine.declined import decline_if
+from kuiper.engine.lowering.placement import copy_between, memory_like
 from kuiper.engine.lowering.registry import lowers
-from kuiper.engine.transfers import copy_into
 from kuiper.engine.values import AnyValue, Value
 from kuiper.layers.operators.pixel_shuffle import PixelShuffle
 from kuiper.layers.operators.pixel_unshuffle import PixelUnshuffle
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
 
 
 @lowers(PixelShuffle)
-def lower_pixel_shuffle(layer: PixelShuffle, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_pixel_shuffle(layer: PixelShuffle, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """nn.PixelShuffle."""
     x, r = builder.on_arena(inputs[0]), layer.upscale_factor
-    if x is None or x.view.ndim < 3 or x.shape[-3] % (r * r):
-        return None
+    decline_if(x.view.ndim < 3 or x.shape[-3] % (r * r))
     *batch, channels, h, w = x.shape
     out = memory_like(builder, x, (*batch, channels // (r * r), h * r, w * r))
-    return _copied(builder, x, _split_channels(x.view, r), out, _split_pixels(out.view, r))
+    copy_between(builder, Value(x.buffer, _split_channels(x.view, r)), Value(out.buffer, _split_pixels(out.view, r)))
+    return [out]
 
 
 @lowers(PixelUnshuffle)
-def lower_pixel_unshuffle(layer: PixelUnshuffle, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_pixel_unshuffle(layer: PixelUnshuffle, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """nn.PixelUnshuffle."""
     x, r = builder.on_arena(inputs[0]), layer.downscale_factor
-    if x is None or x.view.ndim < 3 or x.shape[-2] % r or x.shape[-1] % r:
-        return None
+    decline_if(x.view.ndim < 3 or x.shape[-2] % r or x.shape[-1] % r)
     *batch, channels, height, width = x.shape
     out = memory_like(builder, x, (*batch, channels * r * r, height // r, width // r))
-    return _copied(builder, x, _split_pixels(x.view, r), out, _split_channels(out.view, r))
+    copy_between(builder, Value(x.buffer, _split_pixels(x.view, r)), Value(out.buffer, _split_channels(out.view, r)))
+    return [out]
 
 
 def _split_channels(image: Array, r: int) -> Array:
@@ -59,10 +59,3 @@ def _split_pixels(image: Array, r: int) -> Array:
     pixels = image.reshape(*batch, c, height // r, r, width // r, r)
     split: Array = pixels.transpose(*range(n + 1), n + 2, n + 4, n + 1, n + 3)
     return split
-
-
-def _copied(builder: Builder, x: Value, source: Array, out: Value, target: Array) -> Sequence[Value] | None:
-    if not can_copy(source, target):
-        return None
-    copy_into(builder, Value(x.buffer, source), Value(out.buffer, target))
-    return [out]

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kuiper.engine.declined import decline_if
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.layout import as_copied
 from kuiper.engine.step import MAX_NDIM
-from kuiper.engine.transfers import copy_into
-from kuiper.engine.values import Value, whole_vectors
+from kuiper.engine.transfers import copy_into, import_into
+from kuiper.engine.values import HostValue, Value, whole_vectors
 
 if TYPE_CHECKING:
     from kuiper.engine.builder import Builder
+    from kuiper.engine.values import AnyValue
     from kuiper.layers.layer import Array
-
-# A copy walks over this many axes, when those that lie in memory as one have been joined.
 
 
 def memory_like(builder: Builder, x: Value, shape: tuple[int, ...]) -> Value:
@@ -48,20 +48,34 @@ def exact_rows(builder: Builder, shape: tuple[int, ...]) -> Value:
     return builder.rows(shape, exact=True)
 
 
-def as_rows(builder: Builder, x: Value, merge: int = 1) -> Value | None:
-    """``x`` with its last ``merge`` axes joined into one whose numbers are side by side: a view, or a copy if need be.
-
-    None if no copy can do it.
-    """
+def as_rows(builder: Builder, x: Value, merge: int = 1) -> Value:
+    """``x`` with its last ``merge`` axes joined into one whose numbers are side by side, copied if need be."""
     shape = (*x.shape[: x.view.ndim - merge], -1)
     found = view_of(x, x.view.reshape(shape))
     if found is not None and (found.strides[-1] == 1 or found.shape[-1] == 1):
         return found
     copied = builder.rows(x.shape, fixed=True, padded=merge == 1)
-    if not can_copy(x.view, copied.view):
-        return None
-    copy_into(builder, x, copied)
+    copy_between(builder, x, copied)
     return Value(copied.buffer, copied.view.reshape(shape))
+
+
+def in_c_order(builder: Builder, value: AnyValue) -> Value:
+    """A float32 tensor on the arena; one from outside lies in C order without gaps, however few channels it has."""
+    if not isinstance(value, HostValue) or value.constant or not builder.is_float_tensor(value):
+        return builder.on_arena(value)
+
+    def make() -> Value:
+        target = builder.rows(value.shape, fixed=True, padded=False)
+        import_into(builder, value, target)
+        return target
+
+    return builder.in_form(value, "C order", make)
+
+
+def copy_between(builder: Builder, source: Value, target: Value) -> None:
+    """Add the copy between values of one shape; declines if one copy does not do it."""
+    decline_if(not can_copy(source.view, target.view))
+    copy_into(builder, source, target)
 
 
 def has_row_capacity(out: Value) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.engine.declined import decline_if
 from kuiper.engine.kernels.pooling import Pooling
 from kuiper.engine.lowering.image_numbers import image_numbers
 from kuiper.engine.lowering.reduction import lower_reduction
@@ -46,52 +47,47 @@ class Windows:
 
 
 @lowers(MaxPool2d)
-def lower_max_pool(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_max_pool(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """nn.MaxPool2d without indices."""
     x = builder.image_of(inputs[0])
-    if x is None or layer.return_indices or not _fits(layer.window, x):
-        return None
+    decline_if(layer.return_indices or not _fits(layer.window, x))
     rows, columns = _bounds(layer.window, x)
     return [_emit(builder, x, Windows(rows, columns, dilation=layer.window.dilation), "max pooling")]
 
 
 @lowers(AvgPool2d)
-def lower_avg_pool(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_avg_pool(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """nn.AvgPool2d."""
     x = builder.image_of(inputs[0])
-    if x is None or layer.window.dilation != (1, 1) or not _fits(layer.window, x):
-        return None
+    decline_if(layer.window.dilation != (1, 1) or not _fits(layer.window, x))
     h, w = x.shape[2:]
     by_row, by_column = divisors(layer.window, (h, w), layer.count_include_pad, layer.divisor_override)
     return [_emit(builder, x, Windows(*_bounds(layer.window, x), by_row, by_column), "average pooling")]
 
 
 @lowers(AdaptiveAvgPool2d)
-def lower_adaptive_avg_pool(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_adaptive_avg_pool(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """nn.AdaptiveAvgPool2d, of which the global average is one."""
     x = builder.image_of(inputs[0])
-    return None if x is None else [_means(builder, x, layer.output_size)]
+    return [_means(builder, x, layer.output_size)]
 
 
 @lowers(AdaptiveMaxPool2d)
-def lower_adaptive_max_pool(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_adaptive_max_pool(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """nn.AdaptiveMaxPool2d, if nobody reads its indices."""
     assert builder.op is not None
     x, indices = builder.image_of(inputs[0]), builder.op.outputs[1:]
-    if x is None or any(operand.consumers for operand in indices):
-        return None
+    decline_if(any(operand.consumers for operand in indices))
     maxima = _emit(builder, x, Windows(*_shared_out(x, layer.output_size)), "max pooling")
     return [maxima, *(builder.host_value(None) for _ in indices)]
 
 
 @lowers(Mean)
-def lower_mean(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_mean(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """torch.mean: over both axes of an image the global average."""
     if len(inputs[0].shape) != 4 or layer.dtype is not None or {dim % 4 for dim in layer.dims} != {2, 3}:
         return lower_reduction(layer, inputs, builder, mean=True)
     x = builder.image_of(inputs[0])
-    if x is None:
-        return None
     mean = _means(builder, x, (1, 1))
     return [mean if layer.keepdim else Value(mean.buffer, mean.view[:, :, 0, 0])]
 

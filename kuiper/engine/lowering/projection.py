@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.engine.declined import Declined, decline_if
 from kuiper.engine.lowering.convolution import POINTWISE, emit_convolution
 from kuiper.engine.lowering.quantized import lower_quantized_linear, quantized_table
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.tables import lies_in_panels
 from kuiper.engine.packing import PackedWeights, matrix_of, matrix_widths, pack
 from kuiper.engine.step import MAX_NDIM
-from kuiper.engine.transfers import dense
-from kuiper.engine.values import AnyValue, Value, as_pixels
+from kuiper.engine.transfers import pixels_of
 from kuiper.layers.operators.attribute import Attribute
 from kuiper.layers.operators.linear import FunctionalLinear
 
@@ -21,13 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kuiper.engine.builder import Builder
+    from kuiper.engine.values import AnyValue, Value
     from kuiper.layers.layer import Array
 
 
 @lowers(FunctionalLinear)
-def lower_functional_linear(
-    layer: FunctionalLinear, inputs: list[AnyValue], builder: Builder
-) -> Sequence[AnyValue] | None:
+def lower_functional_linear(layer: FunctionalLinear, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """F.linear whose weight, and bias if any, are stored with the model."""
     x, quantized = builder.on_arena(inputs[0]), quantized_table(builder, 1)
     if quantized is not None and len(quantized.shape) == 2 and len(inputs) == 2 and layer.number is None:
@@ -36,20 +35,11 @@ def lower_functional_linear(
     bias = None if layer.number is None else np.array([layer.number], np.float32)
     if len(inputs) > 2:
         added = stored(builder, 2)
-        if added is None:
-            return None
-        bias = added.data
-    if (
-        x is None
-        or weight is None
-        or len(weight.shape) != 2
-        or x.shape[-1:] != weight.shape[1:]
-        or x.view.ndim > MAX_NDIM
-    ):
-        return None
+        bias = None if added is None else added.data
+    if weight is None or len(weight.shape) != 2 or x.shape[-1:] != weight.shape[1:] or x.view.ndim > MAX_NDIM:
+        raise Declined
     out_features = weight.shape[0]
-    if len(inputs) > 2 and (bias is None or bias.size not in (1, out_features) or bias.ndim > 1):
-        return None
+    decline_if(len(inputs) > 2 and (bias is None or bias.size not in (1, out_features) or bias.ndim > 1))
     out = builder.rows((*x.shape[:-1], out_features))
     if bias is None:
         _emit_packed(builder, x, out, packed_table(builder, 1, weight, x.view.size // x.shape[-1]))
@@ -104,7 +94,4 @@ def emit_projection(
 
 def _emit_packed(builder: Builder, x: Value, out: Value, packed: PackedWeights) -> None:
     """The same for a weight that is packed, and has its bias with it."""
-    x_pixels, out_pixels = as_pixels(x) or as_pixels(dense(builder, x)), as_pixels(out)
-    assert x_pixels is not None
-    assert out_pixels is not None
-    emit_convolution(builder, x_pixels, out_pixels, packed, POINTWISE)
+    emit_convolution(builder, pixels_of(builder, x), pixels_of(builder, out), packed, POINTWISE)

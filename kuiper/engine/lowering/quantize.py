@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.engine.declined import Declined, axis_of, decline_if
 from kuiper.engine.kernels.byte_range import ByteRange, ToBytes
 from kuiper.engine.kernels.byte_scale import Dequantisation, Quantisation
 from kuiper.engine.kernels.typed import TYPES, Typed
 from kuiper.engine.lowering.byte_values import BYTES, RANGES, by_name, constant_of, number_of
+from kuiper.engine.lowering.placement import in_c_order
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.typed_numbers import emit_typed, memory_like
 from kuiper.engine.step import MAX_NDIM
-from kuiper.engine.transfers import dense, end_of, import_into
+from kuiper.engine.transfers import dense, end_of
 from kuiper.engine.values import AnyValue, HostValue, Value, as_pixels, is_image
 from kuiper.layers.operators.onnx_quantized import DequantizeLinear, DynamicQuantizeLinear, QuantizeLinear
 
@@ -29,43 +31,33 @@ _NUMBERS_OF_A_PART = 16384
 
 
 @lowers(QuantizeLinear)
-def lower_quantize(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_quantize(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """float32 to int8 or uint8."""
     given = by_name(layer, inputs, "x y_scale y_zero_point")
     example = given["x"].view if isinstance(given["x"], Value) else given["x"].example
-    if getattr(example, "dtype", None) != np.float32 or layer.to not in _NAMES or layer.precision != "float":
-        return None
+    decline_if(getattr(example, "dtype", None) != np.float32 or layer.to not in _NAMES or layer.precision != "float")
     return _rescaled(builder, "quantize", layer, given, "y", np.dtype(layer.to))
 
 
 @lowers(DequantizeLinear)
-def lower_dequantize(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_dequantize(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """int8, uint8 or int32 to float32."""
     given = by_name(layer, inputs, "x x_scale x_zero_point")
     example = given["x"].view if isinstance(given["x"], Value) else given["x"].example
-    if getattr(example, "dtype", None) not in (*BYTES, np.dtype(np.int32)):
-        return None
+    decline_if(getattr(example, "dtype", None) not in (*BYTES, np.dtype(np.int32)))
     return _rescaled(builder, "dequantize", layer, given, "x", np.dtype(np.float32))
 
 
 def _rescaled(
     builder: Builder, operation: str, layer: Any, given: dict[str, AnyValue], prefix: str, dtype: np.dtype
-) -> list[Value] | None:
+) -> list[Value]:
     """One step; scale and zero point are constants, or single numbers that the graph computes."""
     shape = given["x"].shape
-    parts = []
-    for name in (f"{prefix}_scale", f"{prefix}_zero_point"):
-        part = _spread_along(builder, given.get(name), shape, layer.axis)
-        if part is None or layer.block:
-            return None
-        parts.append(part)
-    if not 0 < len(shape) <= MAX_NDIM or not parts[0].is_float:
-        return None
+    parts = [_spread_along(builder, given.get(f"{prefix}_{end}"), shape, layer.axis) for end in _OF_A_SCALE]
+    decline_if(layer.block or not 0 < len(shape) <= MAX_NDIM or not parts[0].is_float)
     if isinstance(given["x"], HostValue) and not given["x"].constant and operation == "quantize":
         return [_from_outside(builder, given["x"], parts, dtype)]
     x = builder.tensor(given["x"])
-    if x is None:
-        return None
     out = memory_like(builder, [x], shape, dtype)
     if not _at_one_scale(builder, operation, x, out, [number_of(given, f"{prefix}_{end}") for end in _OF_A_SCALE]):
         emit_typed(builder, operation, out, [x, *parts])
@@ -127,41 +119,36 @@ def _from_outside(builder: Builder, value: HostValue, parts: list[Value], dtype:
     return out
 
 
-def _spread_along(builder: Builder, value: AnyValue | None, shape: tuple[int, ...], axis: int) -> Value | None:
+def _spread_along(builder: Builder, value: AnyValue | None, shape: tuple[int, ...], axis: int) -> Value:
     """A scale or a zero point as a value that broadcasts with a tensor of this shape; a missing one is 0."""
     if value is None:
         return builder.constant(np.zeros((), np.float32))
     numbers = constant_of(value)
     if numbers is None:
-        return (
-            Value(value.buffer, value.view.reshape(())) if isinstance(value, Value) and value.view.size == 1 else None
-        )
-    if numbers.dtype.kind == "f" and numbers.dtype != np.float32:
-        return None
-    if numbers.size != 1:
-        if numbers.ndim != 1 or not -len(shape) <= axis < len(shape) or shape[axis] != numbers.size:
-            return None
-        numbers = numbers.reshape(-1, *[1] * (len(shape) - 1 - axis % len(shape)))
-    else:
-        numbers = numbers.reshape(())
-    return builder.constant(numbers.astype(np.float32))
+        if not isinstance(value, Value) or value.view.size > 1:
+            raise Declined
+        return Value(value.buffer, value.view.reshape(()))
+    decline_if(numbers.dtype.kind == "f" and numbers.dtype != np.float32)
+    if numbers.size == 1:
+        return builder.constant(numbers.reshape(()).astype(np.float32))
+    along = axis_of(axis, len(shape))
+    decline_if(numbers.ndim != 1 or shape[along] != numbers.size)
+    return builder.constant(numbers.reshape(-1, *[1] * (len(shape) - 1 - along)).astype(np.float32))
 
 
 @lowers(DynamicQuantizeLinear)
-def lower_dynamic_quantize(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_dynamic_quantize(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """The range of the numbers first, then the bytes."""
-    found = dynamic_bytes(builder, inputs[0])
-    return None if found is None else list(found)
+    return list(dynamic_bytes(builder, inputs[0]))
 
 
-def dynamic_bytes(builder: Builder, value: AnyValue, spreads_nan: bool = False) -> tuple[Value, Value, Value] | None:
-    """Floats as uint8, and the scale and the zero point that their range asks for; None if they are no such tensor.
+def dynamic_bytes(builder: Builder, value: AnyValue, spreads_nan: bool = False) -> tuple[Value, Value, Value]:
+    """Floats as uint8, and the scale and the zero point that their range asks for.
 
     Of a range without an end the scale is NaN if that is to be spread, as operators have it that go on to compute.
     """
-    x = given = _in_order(builder, value)
-    if x is None or given is None or not 0 < len(x.shape) <= MAX_NDIM:
-        return None
+    x = given = in_c_order(builder, value)
+    decline_if(not 0 < len(x.shape) <= MAX_NDIM)
     as_rows = x.view.transpose(0, 2, 3, 1) if is_image(x) else x.view
     rows = as_pixels(Value(x.buffer, as_rows))
     if rows is None:
@@ -198,16 +185,3 @@ def _places(rows: Value, ranges: Value) -> dict[str, int]:
     """Of rows of floats, and of the ranges of their parts; bytes lie as the rows do, but without gaps."""
     at = {"x": rows.offset, "row": rows.strides[3], "rows": rows.shape[3], "columns": rows.shape[1]}
     return {**at, "out_row": rows.shape[1], "ranges": ranges.offset, "parts": ranges.view.size // 2}
-
-
-def _in_order(builder: Builder, value: AnyValue) -> Value | None:
-    """A float32 tensor on the arena; one from outside lies in C order without gaps, however few channels it has."""
-    if not isinstance(value, HostValue) or value.constant or not builder.is_float_tensor(value):
-        return builder.on_arena(value)
-
-    def make() -> Value:
-        target = builder.rows(value.shape, fixed=True, padded=False)
-        import_into(builder, value, target)
-        return target
-
-    return builder.in_form(value, "C order", make)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.engine.declined import decline_if
 from kuiper.engine.kernels.quantized_product import QuantizedProduct, QuantizedRows
 from kuiper.engine.kernels.split_int8_product import SplitInt8, SplitInt8Product, SplitInt8Rows, words_of_row
 from kuiper.engine.lowering.activation import activation_numbers
@@ -17,8 +18,8 @@ from kuiper.engine.number_packing import (
     packed_for_split_int8,
     packed_numbers,
 )
-from kuiper.engine.transfers import dense
-from kuiper.engine.values import Value, as_pixels
+from kuiper.engine.transfers import pixels_of
+from kuiper.engine.values import Value
 from kuiper.layers.operators.attribute import Attribute
 
 if TYPE_CHECKING:
@@ -78,20 +79,17 @@ def lower_quantized_linear(
     layer: Any,
     weight: QuantizedWeight,
     bias: Array | None,
-    x: Value | None,
+    x: Value,
     residual: Value | None = None,
-) -> Sequence[Value] | None:
+) -> Sequence[Value]:
     """A linear layer with its residual and activation."""
     outputs, depth = weight.shape
-    if x is None or not x.shape or x.shape[-1] != depth:
-        return None
+    decline_if(not x.shape or x.shape[-1] != depth)
     shape = (*x.shape[:-1], outputs)
-    if residual is not None and residual.shape != shape:
-        return None
+    decline_if(residual is not None and residual.shape != shape)
     out = builder.rows(shape, fixed=True)
-    x_rows, out_rows = _rows(builder, x), as_pixels(out)
-    added = None if residual is None else _rows(builder, residual)
-    assert out_rows is not None
+    x_rows, out_rows = pixels_of(builder, x), pixels_of(builder, out)
+    added = None if residual is None else pixels_of(builder, residual)
     packed = _panels_of(builder, weight)
     panels, groups = packed.scales.shape[:2]
     biases = np.zeros((panels, packed.width), np.float32)
@@ -145,27 +143,18 @@ def _split_of(builder: Builder, x: Value, rows: Value, groups: int) -> Value:
     return builder.in_form(x, ("split into int8", groups), split)
 
 
-def _rows(builder: Builder, x: Value) -> Value:
-    """The value as one row of pixels, (1, features, 1, rows), copied if it does not lie so."""
-    rows = as_pixels(x) or as_pixels(dense(builder, x))
-    assert rows is not None
-    return rows
-
-
 def lower_quantized_embedding(
-    builder: Builder, weight: QuantizedWeight, index: Value | None, in_panels: bool = False
-) -> Sequence[Value] | None:
+    builder: Builder, weight: QuantizedWeight, index: Value, in_panels: bool = False
+) -> Sequence[Value]:
     """Rows of a table, which stays where it is, or lies ``in_panels`` because products read it, too."""
-    if index is None or index.view.dtype != np.int64 or not index.view.flags.c_contiguous or index.view.ndim > 5:
-        return None
+    decline_if(index.view.dtype != np.int64 or not index.view.flags.c_contiguous or index.view.ndim > 5)
     size, numbers = weight.shape
     packed = _panels_of(builder, weight) if in_panels else _in_rows(builder, weight)
     in_split_int8 = in_panels and _in_split_int8(builder.choices, weight)
     arrays = () if in_split_int8 else (packed.weights, packed.scales)
     externals = [builder.external(builder.host_value(array, constant=True)) for array in arrays]
     out = builder.rows((*index.shape, numbers), fixed=True)
-    out_rows, fault = as_pixels(out), builder.fault_flag()
-    assert out_rows is not None
+    out_rows, fault = pixels_of(builder, out), builder.fault_flag()
 
     def make() -> Step:
         fields = {

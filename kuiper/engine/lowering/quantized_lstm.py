@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kuiper.engine.declined import decline_if
 from kuiper.engine.integer_packing import without_zero_point
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.quantized_lstm import QuantizedLstm
@@ -22,6 +23,7 @@ from kuiper.engine.lowering.convolution import POINTWISE
 from kuiper.engine.lowering.integer_convolution import IntegerLayer, ZeroPoint
 from kuiper.engine.lowering.integer_matmul import emit_rows
 from kuiper.engine.lowering.quantize import dynamic_bytes
+from kuiper.engine.lowering.recurrent import place_of
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.memory import for_weights
 from kuiper.engine.transfers import dense
@@ -77,20 +79,14 @@ class RecurrentWeights:
 
 
 @lowers(DynamicQuantizeLSTM)
-def lower_quantized_lstm(
-    layer: DynamicQuantizeLSTM, inputs: list[AnyValue], builder: Builder
-) -> Sequence[AnyValue] | None:
+def lower_quantized_lstm(layer: DynamicQuantizeLSTM, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """Constant weights, sequences of one length, one or two directions."""
     given = dict(zip(layer.op.input_names, inputs, strict=True))
-    if not given.keys() <= {"X", "initial_h", "initial_c"} or not _fit(layer, given["X"].shape):
-        return None
+    decline_if(not given.keys() <= {"X", "initial_h", "initial_c"} or not _fit(layer, given["X"].shape))
     length, n, _ = given["X"].shape
     shape = (len(layer.directions), n, layer.hidden)
     first = [_state(builder, given.get(name), shape) for name in ("initial_h", "initial_c")]
-    found = dynamic_bytes(builder, given["X"], spreads_nan=True)
-    if found is None or first[0] is None or first[1] is None:
-        return None
-    x, scale, zero = found
+    x, scale, zero = dynamic_bytes(builder, given["X"], spreads_nan=True)
     columns = Columns.of(layer.hidden)
     gates = builder.rows((length, n, shape[0] * len(columns.order)), fixed=True)
     matrix, of_columns = _of_input(layer.weights, columns)
@@ -100,7 +96,7 @@ def lower_quantized_lstm(
     made = {"Y": Value(out.buffer, by_direction), "Y_c": builder.rows(shape, fixed=True)}
     if "Y_h" in layer.returned:
         made["Y_h"] = builder.rows(shape, fixed=True)
-    _emit_steps(builder, layer, columns, gates, (first[0], first[1]), made)
+    _emit_steps(builder, layer, columns, gates, first, made)
     return [made[name] for name in layer.returned]
 
 
@@ -117,18 +113,18 @@ def _fit(layer: DynamicQuantizeLSTM, shape: tuple[int, ...]) -> bool:
     return "B" not in weights or weights["B"].shape == (count, 2 * columns)
 
 
-def _state(builder: Builder, value: AnyValue | None, shape: tuple[int, ...]) -> Value | None:
+def _state(builder: Builder, value: AnyValue | None, shape: tuple[int, ...]) -> Value:
     """The first states (directions, n, hidden), cells side by side; zeros if the graph has none."""
     if value is None:
         zeros = builder.zeros(shape[2])
         return Value(zeros, np.broadcast_to(zeros.placeholder[: shape[2]], shape))
-    if value.shape != shape:
-        return None
+    decline_if(value.shape != shape)
     constant = constant_of(value)
     if constant is not None:
-        return builder.constant(constant) if constant.dtype == np.float32 else None
+        decline_if(constant.dtype != np.float32)
+        return builder.constant(constant)
     state = builder.on_arena(value)
-    return state if state is None or state.strides[-1] == 1 or shape[2] == 1 else dense(builder, state)
+    return state if state.strides[-1] == 1 or shape[2] == 1 else dense(builder, state)
 
 
 def _of_direction(array: Array, k: int) -> Array:
@@ -178,7 +174,7 @@ def _emit_steps(
     layer: DynamicQuantizeLSTM,
     columns: Columns,
     gates: Value,
-    first: tuple[Value, Value],
+    first: list[Value],
     made: dict[str, Value],
 ) -> None:
     """Add the step that goes through the sequence."""
@@ -196,7 +192,7 @@ def _emit_steps(
             "gates": gates.offset, "gates_step": gates.strides[0], "gates_row": gates.strides[1],
             "out": out.offset, "out_step": out.strides[0], "out_row": out.strides[2], "out_direction": out.strides[1],
         }  # fmt: skip
-        states = [_place(state) for state in (*first, made.get("Y_h"), made["Y_c"])]
+        states = [place_of(state) for state in (*first, made.get("Y_h"), made["Y_c"])]
         return QuantizedLstm(numbers, states, packed.weights, packed.sums, packed.zeros, packed.scale, packed.bias)
 
     builder.emit(
@@ -207,9 +203,3 @@ def _emit_steps(
         flops=2 * length * n * directions * _GATES * hidden**2,
         more_bytes=packed.weights.nbytes,
     )
-
-
-def _place(state: Value | None) -> dict[str, int]:
-    if state is None:
-        return {"offset": -1, "direction": 0, "row": 0}
-    return {"offset": state.offset, "direction": state.strides[0], "row": state.strides[1]}

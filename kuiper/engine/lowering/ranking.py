@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kuiper.engine.declined import Declined, axis_of, decline_if
 from kuiper.engine.kernels.ranking import Ranking
-from kuiper.engine.lowering.placement import can_copy
+from kuiper.engine.lowering.placement import copy_between
 from kuiper.engine.lowering.registry import lowers
-from kuiper.engine.transfers import copy_into
 from kuiper.engine.values import AnyValue, Value, as_pixels
 from kuiper.layers.operators.argmax import Argmax
 from kuiper.layers.operators.max import Max
@@ -22,29 +22,28 @@ if TYPE_CHECKING:
 
 
 @lowers(TopK)
-def lower_topk(layer: TopK, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_topk(layer: TopK, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """torch.topk."""
     return _ranked(layer.dim, layer.k, layer.largest, False, inputs[0], builder)
 
 
 @lowers(Max)
-def lower_max(layer: Max, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_max(layer: Max, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """torch.max and torch.min along an axis, with or without the places."""
     dim: int | None = layer.dim
     if dim is None:
-        return None
+        raise Declined
     ranked = _ranked(dim, 1, layer.largest, True, inputs[0], builder)
-    return None if ranked is None else [_without(value, dim, layer.keepdim) for value in ranked]
+    return [_without(value, dim, layer.keepdim) for value in ranked]
 
 
 @lowers(Argmax)
-def lower_argmax(layer: Argmax, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_argmax(layer: Argmax, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """torch.argmax and torch.argmin along an axis."""
-    if len(layer.dims) != 1 or layer.dtype is not None:
-        return None
+    decline_if(len(layer.dims) != 1 or layer.dtype is not None)
     (dim,) = layer.dims
     ranked = _ranked(dim, 1, layer.op.type.endswith("argmax"), True, inputs[0], builder, wants_values=False)
-    return None if ranked is None else [_without(ranked[1], dim, layer.keepdim)]
+    return [_without(ranked[1], dim, layer.keepdim)]
 
 
 def _without(value: Value, dim: int, keepdim: bool) -> Value:
@@ -53,15 +52,13 @@ def _without(value: Value, dim: int, keepdim: bool) -> Value:
 
 def _ranked(
     dim: int, k: int, largest: bool, single: bool, value: AnyValue, builder: Builder, wants_values: bool = True
-) -> list[Value] | None:
+) -> list[Value]:
     """The ``k`` largest or smallest numbers along ``dim`` and where they are, or as many of both as are asked for."""
     x = builder.on_arena(value)
-    if x is None or not -x.view.ndim <= dim < x.view.ndim or not 0 < k <= x.shape[dim]:
-        return None
+    decline_if(not 0 < k <= x.shape[axis_of(dim, x.view.ndim)])
     rows = _rows(builder, Value(x.buffer, np.moveaxis(x.view, dim, -1)))
-    pixels = None if rows is None else as_pixels(rows)
-    if rows is None or pixels is None:
-        return None
+    pixels = as_pixels(rows)
+    assert pixels is not None
     assert builder.op is not None
     shape = (*rows.shape[:-1], k)
     values = builder.rows(shape, fixed=True, padded=False)
@@ -85,12 +82,10 @@ def _ranked(
     return made[:1] if wants_values and len(builder.op.outputs) == 1 else made
 
 
-def _rows(builder: Builder, x: Value) -> Value | None:
+def _rows(builder: Builder, x: Value) -> Value:
     """``x`` with the numbers of its last axis side by side and its rows evenly apart: itself, or a copy."""
     if as_pixels(x) is not None:
         return x
     copied = builder.rows(x.shape, fixed=True, padded=False)
-    if not can_copy(x.view, copied.view):
-        return None
-    copy_into(builder, x, copied)
+    copy_between(builder, x, copied)
     return copied

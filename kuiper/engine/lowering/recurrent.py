@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.engine.declined import decline_if
 from kuiper.engine.kernels.convolution import LANES, TILE_ROWS
 from kuiper.engine.kernels.recurrent import KINDS, Recurrent
 from kuiper.engine.lowering.projection import emit_projection
@@ -109,20 +110,16 @@ class Cells:
 
 
 @lowers(LSTM, GRU, ResetFirstGRU, RNN)
-def lower_recurrent(layer: Layer, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_recurrent(layer: Layer, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """nn.LSTM, nn.GRU and nn.RNN, all layers and directions."""
     stack = layer.stack
     x = builder.on_arena(inputs[0])
-    fits = x is not None and x.view.ndim in (2, 3) and x.shape[-1] == stack.weights[0].input.shape[1]
+    fits = x.view.ndim in (2, 3) and x.shape[-1] == stack.weights[0].input.shape[1]
     assert builder.op is not None
-    if x is None or not fits or len(builder.op.outputs) != len(layer.returned):
-        return None
-    if any(weights.projection is not None for weights in stack.weights):
-        return None
+    decline_if(not fits or len(builder.op.outputs) != len(layer.returned))
+    decline_if(any(weights.projection is not None for weights in stack.weights))
     n = 1 if x.view.ndim == 2 else x.shape[0 if layer.batch_first else 1]
     first = _first_states(layer, inputs, builder, n)
-    if first is None:
-        return None
     kind = _kind(layer)
     cells = Cells(kind, 2 if kind == "reset first" else layer.gates, layer.hidden)
     last = _last_states(layer, builder, n)
@@ -143,26 +140,23 @@ def _kind(layer: Layer) -> str:
     return "relu" if isinstance(cell, partial) and cell.keywords["is_relu"] else "tanh"
 
 
-def _first_states(layer: Layer, inputs: list[AnyValue], builder: Builder, n: int) -> list[Value] | None:
-    """The states (layers * directions, n, hidden) before the first step; None if they do not fit."""
+def _first_states(layer: Layer, inputs: list[AnyValue], builder: Builder, n: int) -> list[Value]:
+    """The states (layers * directions, n, hidden) before the first step."""
     shape = (layer.layers * layer.directions, n, layer.hidden)
     if len(inputs) == 1:
         zeros = Value(builder.zeros(layer.hidden), builder.zeros(layer.hidden).placeholder[: layer.hidden])
         return [Value(zeros.buffer, np.broadcast_to(zeros.view, shape))] * len(layer.states)
-    if len(inputs) != 1 + len(layer.states):
-        return None
+    decline_if(len(inputs) != 1 + len(layer.states))
     found = []
     batched = len(inputs[0].shape) == 3
     for value, operand in zip(inputs[1:], layer.op.inputs[1:], strict=True):
         if isinstance(value, HostValue) and value.constant and isinstance(value.example, np.ndarray) and batched:
             (array,) = for_sequences(n, (value.example,), (operand,))
-            if array.dtype != np.float32:
-                return None
-            state: Value | None = builder.constant(np.ascontiguousarray(array))
+            decline_if(array.dtype != np.float32)
+            state = builder.constant(np.ascontiguousarray(array))
         else:
             state = builder.on_arena(value)
-        if state is None or state.shape != (shape if batched else (shape[0], shape[2])):
-            return None
+        decline_if(state.shape != (shape if batched else (shape[0], shape[2])))
         if state.strides[-1] != 1 and layer.hidden > 1:
             state = dense(builder, state)
         found.append(state if batched else Value(state.buffer, state.view[:, None]))
@@ -207,8 +201,8 @@ def _emit_layer(
             "gates": gates.offset, "gates_step": by_step[0].strides[0], "gates_row": by_step[0].strides[1],
             "out": out.offset, "out_step": by_step[1].strides[0], "out_row": by_step[1].strides[1],
         }  # fmt: skip
-        h, c = _place(past[0]), _place(past[-1])
-        return Recurrent(numbers, (h, c, _place(after.get("h_n")), _place(after.get("c_n"))), packed, bias)
+        h, c = place_of(past[0]), place_of(past[-1])
+        return Recurrent(numbers, (h, c, place_of(after.get("h_n")), place_of(after.get("c_n"))), packed, bias)
 
     steps, n, _ = by_step[0].shape
     builder.emit(
@@ -235,7 +229,8 @@ def _without_batch(state: Value, x: Value) -> Value:
     return state if x.view.ndim == 3 else Value(state.buffer, state.view[:, 0])
 
 
-def _place(state: Value | None) -> dict[str, int]:
+def place_of(state: Value | None) -> dict[str, int]:
+    """Where a state (directions, n, hidden) lies, for a kernel; -1 if there is none."""
     if state is None:
         return {"offset": -1, "direction": 0, "row": 0}
     return {"offset": state.offset, "direction": state.strides[0], "row": state.strides[1]}

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.engine.declined import Declined, decline_if
 from kuiper.engine.expression_code import Code
 from kuiper.engine.kernels.elementwise import MAX_OPERANDS
 from kuiper.engine.lowering.elementwise import emit_elementwise
@@ -34,50 +35,44 @@ _SQUARE, _ROOT = (Code((("load", 0, 0), (name, 0, 0)), (0,)) for name in ("squar
 
 
 @lowers(Sum)
-def lower_sum(layer: Sum, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_sum(layer: Sum, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """torch.sum."""
     return lower_reduction(layer, inputs, builder, mean=False)
 
 
 @lowers(Norm)
-def lower_norm(layer: Norm, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_norm(layer: Norm, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """torch.norm with p = 2: the root of a sum of squares."""
-    if layer.p != 2:
-        return None
+    decline_if(layer.p != 2)
     lengths = lower_reduction(layer, inputs, builder, mean=False, squares=True)
-    if lengths is not None:
-        emit_elementwise(builder, _ROOT, lengths, lengths[0])
+    emit_elementwise(builder, _ROOT, lengths, lengths[0])
     return lengths
 
 
 def lower_reduction(
     layer: Any, inputs: list[AnyValue], builder: Builder, mean: bool, squares: bool = False
-) -> list[Value] | None:
+) -> list[Value]:
     """The sum or mean over the layer's axes, of ``squares`` or of the numbers, if they can be seen as one axis."""
     x = builder.on_arena(inputs[0])
-    if x is None or layer.dtype is not None or not 2 <= x.view.ndim <= MAX_NDIM:
-        return None
+    decline_if(layer.dtype is not None or not 2 <= x.view.ndim <= MAX_NDIM)
     rank = x.view.ndim
     dims = sorted({dim % rank for dim in layer.dims if -rank <= dim < rank})
-    if len(dims) != len(layer.dims) or not 0 < len(dims) < rank:
-        return None
+    decline_if(len(dims) != len(layer.dims) or not 0 < len(dims) < rank)
     kept = [axis for axis in range(rank) if axis not in dims]
     count = math.prod(x.shape[dim] for dim in dims)
     joined = view_of(x, x.view.transpose([*kept, *dims]).reshape([*(x.shape[axis] for axis in kept), count]))
     if joined is None:
-        return None
+        raise Declined
     if squares:
         squared = memory_by_rows(builder, joined.shape, fixed=True)
         emit_elementwise(builder, _SQUARE, [joined], squared)
         joined = squared
     out = _reduced(builder, joined, 1 / count if mean else 1.0)
-    if out is None:
-        return None
     return [Value(out.buffer, np.expand_dims(out.view, tuple(dims)) if layer.keepdim else out.view)]
 
 
-def _reduced(builder: Builder, x: Value, scale: float) -> Value | None:
-    """``scale`` times the sum of ``x`` (..., k) over its last axis; None if that would take many small products."""
+def _reduced(builder: Builder, x: Value, scale: float) -> Value:
+    """``scale`` times the sum of ``x`` (..., k) over its last axis; declines if that would take many small products."""
     count = x.shape[-1]
     if x.strides[-1] == 1:
         return last_axis_sum(builder, x, scale)
@@ -104,12 +99,11 @@ def _emit_sum(builder: Builder, terms: Sequence[Value], out: Value, scale: float
     emit_elementwise(builder, code, terms, out)
 
 
-def _column_sums(builder: Builder, x: Value, scale: float) -> Value | None:
+def _column_sums(builder: Builder, x: Value, scale: float) -> Value:
     """The sum of ``x`` over its last axis, where another has its numbers side by side: rows of ones, times columns."""
     order = sorted(range(x.view.ndim - 1), key=lambda axis: -x.strides[axis])
     turned = x.view.transpose([*order, x.view.ndim - 1])
-    if turned.strides[-2] != 4:
-        return None
+    decline_if(turned.strides[-2] != 4)
     shape = turned.shape[:-1]
     out = builder.rows(shape, fixed=True, padded=False)
     columns = view_of(x, turned.reshape(-1, turned.shape[-1])) if len(shape) > 1 else None

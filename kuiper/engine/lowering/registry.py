@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kuiper.engine.builder import Builder
     from kuiper.engine.values import AnyValue
 
-Lowering = Callable[[Any, "list[AnyValue]", "Builder"], "Sequence[AnyValue] | None"]
+Lowering = Callable[[Any, "list[AnyValue]", "Builder"], "Sequence[AnyValue]"]
 F = TypeVar("F", bound=Lowering)
 
 _lowerings: dict[type, Lowering] = {}

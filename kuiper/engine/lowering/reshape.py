@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.engine.declined import answer_of, decline_if, known_examples
 from kuiper.engine.kernels.layout import Copy
-from kuiper.engine.lowering.placement import can_copy, memory_by_rows, view_of
+from kuiper.engine.lowering.placement import can_copy, copy_between, memory_by_rows, view_of
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.typed_numbers import emit_typed
 from kuiper.engine.planned_step import StepKind
 from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.transfers import ARENA, copy_into
 from kuiper.engine.values import AnyValue, HostValue, Value
-from kuiper.errors import KuiperError
 from kuiper.layers.operators.flatten import Flatten
 from kuiper.layers.operators.reshape import Reshape, ReshapeAs
 
@@ -37,36 +37,29 @@ _FEW_BYTES = 4096  # whose import takes less than a call in Python
 
 
 @lowers(Reshape, ReshapeAs, Flatten)
-def lower_reshape(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_reshape(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """The same numbers in the same order: a view, or one copy."""
     x = inputs[0]
     examples = [value.view if isinstance(value, Value) else value.example for value in inputs]
-    if not isinstance(examples[0], np.ndarray) or examples[0].size == 0:
-        return None
+    decline_if(not isinstance(examples[0], np.ndarray) or examples[0].size == 0)
     if examples[0].dtype != np.float32:
-        return _viewed(layer, inputs, builder)
-    try:
-        result = layer.forward(*examples)
-    except KuiperError:
-        return None  # the layer says why
+        return [_viewed(layer, inputs, builder)]
+    result = answer_of(layer, *examples)
     if isinstance(x, HostValue):
-        return None if x.constant or not result.ndim else [_imported(builder, x, result.shape)]
-    out = view_of(x, result) or reshaped(builder, x, result.shape)
-    return None if out is None else [out]
+        decline_if(x.constant or not result.ndim)
+        return [_imported(builder, x, result.shape)]
+    return [view_of(x, result) or reshaped(builder, x, result.shape)]
 
 
-def _viewed(layer: Any, inputs: list[AnyValue], builder: Builder) -> list[AnyValue] | None:
+def _viewed(layer: Any, inputs: list[AnyValue], builder: Builder) -> AnyValue:
     """Integers or bools in a shape that the plan knows: a view or a copy; a few from outside are imported."""
-    x, shapes = inputs[0], [value.example for value in inputs[1:] if isinstance(value, HostValue) and value.constant]
-    if isinstance(x, HostValue) and not x.constant and x.shape and x.example.nbytes <= _FEW_BYTES:
-        x = builder.tensor(x) or x
-    if not isinstance(x, Value) or len(shapes) < len(inputs) - 1 or len(x.shape) > MAX_NDIM:
-        return None
-    try:
-        result = layer.forward(x.view, *shapes)
-    except KuiperError:
-        return None  # the layer says why
-    return [view_of(x, result) or _in_c_order(builder, x, result.shape)]
+    x, shapes = inputs[0], known_examples(inputs[1:])
+    if isinstance(x, HostValue):
+        decline_if(x.constant or not x.shape or x.example.nbytes > _FEW_BYTES)
+        x = builder.tensor(x)
+    decline_if(len(x.shape) > MAX_NDIM)
+    result = answer_of(layer, x.view, *shapes)
+    return view_of(x, result) or _in_c_order(builder, x, result.shape)
 
 
 def _in_c_order(builder: Builder, x: Value, shape: tuple[int, ...]) -> Value:
@@ -97,8 +90,8 @@ def _imported(builder: Builder, x: HostValue, shape: tuple[int, ...]) -> Value:
     return builder.in_form(x, ("reshaped", shape), make)
 
 
-def reshaped(builder: Builder, x: Value, shape: tuple[int, ...]) -> Value | None:
-    """A copy of ``x`` in another shape: the current operator's output. None if it has too many axes for one copy."""
+def reshaped(builder: Builder, x: Value, shape: tuple[int, ...]) -> Value:
+    """A copy of ``x`` in another shape: the current operator's output; declines if it takes more than one copy."""
     parts = common_parts(x.shape, shape)
     if parts is not None:
         source = x.view.reshape(parts)
@@ -109,9 +102,7 @@ def reshaped(builder: Builder, x: Value, shape: tuple[int, ...]) -> Value | None
             copy_into(builder, Value(x.buffer, source), Value(out.buffer, target))
             return out
     dense = builder.rows(x.shape, fixed=True, padded=False)
-    if not can_copy(x.view, dense.view):
-        return None
-    copy_into(builder, x, dense)
+    copy_between(builder, x, dense)
     return Value(dense.buffer, dense.view.reshape(shape))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
+from kuiper.engine.declined import axis_of, decline_if
 from kuiper.engine.lowering.placement import memory_like
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.step import MAX_NDIM
@@ -25,17 +26,13 @@ if TYPE_CHECKING:
 
 
 @lowers(Roll)
-def lower_roll(layer: Roll, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_roll(layer: Roll, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """torch.roll along some axes."""
     x = builder.on_arena(inputs[0])
-    if x is None or not layer.dims or not x.view.ndim <= MAX_NDIM:
-        return None
-    rank = x.view.ndim
-    if not all(-rank <= dim < rank for dim in layer.dims):
-        return None
-    shifts = dict.fromkeys(range(rank), 0)
+    decline_if(not layer.dims or not x.view.ndim <= MAX_NDIM)
+    shifts = dict.fromkeys(range(x.view.ndim), 0)
     for dim, shift in zip(layer.dims, layer.shifts, strict=True):
-        shifts[dim % rank] += shift
+        shifts[axis_of(dim, x.view.ndim)] += shift
     return [rolled(builder, x, shifts)]
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kuiper.engine.declined import decline_if
 from kuiper.engine.kernels.positions import Positions as PositionsStep
 from kuiper.engine.kernels.rotary import Rotary as RotaryStep
 from kuiper.engine.kernels.rotary import RotaryAngles as AnglesStep
@@ -24,11 +25,10 @@ if TYPE_CHECKING:
 
 
 @lowers(Positions)
-def lower_positions(layer: Positions, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_positions(layer: Positions, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """kuiper.Positions."""
     shape = inputs[0].shape
-    if len(shape) != 2:
-        return None
+    decline_if(len(shape) != 2)
     out = builder.typed((shape[1],), np.dtype(np.int64))
     position = builder.session_position()
 
@@ -40,13 +40,11 @@ def lower_positions(layer: Positions, inputs: list[AnyValue], builder: Builder) 
 
 
 @lowers(RotaryAngles)
-def lower_rotary_angles(layer: RotaryAngles, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_rotary_angles(layer: RotaryAngles, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """kuiper.RotaryAngles."""
     positions = builder.tensor(inputs[0])
-    if positions is None or positions.view.dtype != np.int64 or positions.view.ndim != 1:
-        return None
-    if positions.view.strides != (8,) and len(positions.view) > 1:
-        return None
+    decline_if(positions.view.dtype != np.int64 or positions.view.ndim != 1)
+    decline_if(positions.view.strides != (8,) and len(positions.view) > 1)
     shape = (len(positions.view), len(layer.frequencies))
     frequencies = builder.constant(layer.frequencies)
     cosines, sines = builder.rows(shape, fixed=True), builder.rows(shape, fixed=True)
@@ -69,14 +67,11 @@ def lower_rotary_angles(layer: RotaryAngles, inputs: list[AnyValue], builder: Bu
 
 
 @lowers(Rotary)
-def lower_rotary(layer: Rotary, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_rotary(layer: Rotary, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """kuiper.Rotary."""
     x, cosines, sines = (builder.on_arena(value) for value in inputs)
-    if x is None or cosines is None or sines is None:
-        return None
     fits = x.view.ndim == 4 and cosines.view.ndim == 2 and cosines.shape == sines.shape
-    if not fits or cosines.shape[0] != x.shape[2] or 2 * cosines.shape[1] > x.shape[3]:
-        return None
+    decline_if(not fits or cosines.shape[0] != x.shape[2] or 2 * cosines.shape[1] > x.shape[3])
     if x.strides[3] != 1 or cosines.strides[1] != 1 or sines.strides != cosines.strides:
         x, cosines, sines = dense(builder, x), dense(builder, cosines), dense(builder, sines)
     texts, heads, count, numbers = x.shape

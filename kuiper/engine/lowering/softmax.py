@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kuiper.engine.declined import Declined, axis_of
 from kuiper.engine.kernels.softmax import Softmax as SoftmaxStep
 from kuiper.engine.lowering.placement import memory_like
 from kuiper.engine.lowering.registry import lowers
@@ -22,19 +23,18 @@ _OPERATIONS = 5  # for each number; see the layer
 
 
 @lowers(Softmax, LogSoftmax, Softmax2d)
-def lower_softmax(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_softmax(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """nn.Softmax, nn.LogSoftmax and nn.Softmax2d."""
     x = builder.on_arena(inputs[0])
-    if x is None:
-        return None
     rank = x.view.ndim
     dim = _channels(rank) if type(layer) is Softmax2d else layer.dim
     if dim is None and type(layer) is not Softmax2d:
         dim = 0 if rank in (1, 3) else 1  # torch's old rule
-    if dim is None or not -rank <= dim < rank or rank > _MAX_AXES:
-        return None
+    if dim is None or rank > _MAX_AXES:
+        raise Declined
+    axis = axis_of(dim, rank)
     out = memory_like(builder, x, x.shape)
-    emit_softmax(builder, x, out, dim % rank, type(layer) is LogSoftmax)
+    emit_softmax(builder, x, out, axis, type(layer) is LogSoftmax)
     return [out]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kuiper.engine.declined import axis_of, decline_if
 from kuiper.engine.lowering.placement import memory_by_rows
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.step import MAX_NDIM
@@ -18,19 +19,16 @@ if TYPE_CHECKING:
 
 
 @lowers(Stack)
-def lower_stack(layer: Stack, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_stack(layer: Stack, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """torch.stack of tensors of one shape."""
     parts = [builder.on_arena(value) for value in inputs]
-    found = [part for part in parts if part is not None]
-    if len(found) < len(parts) or len({part.shape for part in found}) != 1:
-        return None
-    rank = found[0].view.ndim + 1
-    if rank > MAX_NDIM or not -rank <= layer.dim < rank:
-        return None
-    dim = layer.dim % rank
-    shape = (*found[0].shape[:dim], len(found), *found[0].shape[dim:])
+    decline_if(len({part.shape for part in parts}) != 1)
+    rank = parts[0].view.ndim + 1
+    decline_if(rank > MAX_NDIM)
+    dim = axis_of(layer.dim, rank)
+    shape = (*parts[0].shape[:dim], len(parts), *parts[0].shape[dim:])
     out = memory_by_rows(builder, shape)
-    for i, part in enumerate(found):
+    for i, part in enumerate(parts):
         place = out.view[(slice(None),) * dim + (i, ...)]
         copy_into(builder, part, Value(out.buffer, place))
     return [out]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.engine.kernels.typed import Typed
-from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.transfers import end_of
 from kuiper.engine.values import Value
 
@@ -45,12 +44,3 @@ def memory_like(builder: Builder, operands: Sequence[Value], shape: tuple[int, .
     n, c, h, w = shape
     out = builder.typed((n, h, w, c), dtype)
     return Value(out.buffer, out.view.transpose(0, 3, 1, 2))
-
-
-def common_shape(operands: Sequence[Value]) -> tuple[int, ...] | None:
-    """What they broadcast to; None if they do not, or it has too many axes."""
-    try:
-        shape = np.broadcast_shapes(*(value.shape for value in operands))
-    except ValueError:
-        return None
-    return shape if len(shape) <= MAX_NDIM else None

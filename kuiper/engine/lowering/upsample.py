@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.engine.declined import decline_if
 from kuiper.engine.lowering.pick import pick_along
 from kuiper.engine.lowering.placement import memory_by_rows
 from kuiper.engine.lowering.registry import lowers
@@ -27,51 +28,44 @@ if TYPE_CHECKING:
 
 
 @lowers(Upsample)
-def lower_upsample(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue] | None:
+def lower_upsample(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """nn.Upsample and F.interpolate, by all modes but area."""
     rank = len(inputs[0].shape)
     blends = {3: ("linear",), 4: ("bilinear", "bicubic"), 5: ("trilinear",)}.get(rank, ())
-    if layer.mode not in ("nearest", "nearest-exact", *blends) or rank not in (3, 4, 5):
-        return None
+    decline_if(layer.mode not in ("nearest", "nearest-exact", *blends) or rank not in (3, 4, 5))
     if rank == 4:
-        return _image(layer, builder.image_of(inputs[0]), builder)
+        return [_image(layer, builder.image_of(inputs[0]), builder)]
     axes = [*[Axis(1, 1)] * (5 - rank), *layer.axes(inputs[0].shape[2:])]
     if layer.mode in blends:
-        images = _as_images(builder, inputs[0])
-        return None if images is None else [_blended(builder, images, layer.mode, axes, inputs[0].shape)]
-    x = builder.on_arena(inputs[0])
-    return None if x is None else [_nearest(builder, x, layer.mode, axes)]
+        return [_blended(builder, _as_images(builder, inputs[0]), layer.mode, axes, inputs[0].shape)]
+    return [_nearest(builder, builder.on_arena(inputs[0]), layer.mode, axes)]
 
 
-def _image(layer: Any, x: Value | None, builder: Builder) -> list[Value] | None:
-    if x is None:
-        return None
+def _image(layer: Any, x: Value, builder: Builder) -> Value:
     rows, columns = layer.axes(x.shape[2:])
     out = builder.image((*x.shape[:2], rows.size_out, columns.size_out))
     emit_resampling(builder, x, out, rows, columns, layer.mode)
-    return [out]
+    return out
 
 
-def _as_images(builder: Builder, value: AnyValue) -> Value | None:
-    """(n, c, w) or (n, c, d, h, w) as n or n d images, channels last; None if it is no float32 tensor."""
+def _as_images(builder: Builder, value: AnyValue) -> Value:
+    """(n, c, w) or (n, c, d, h, w) as n or n d images, channels last."""
     shape = value.shape
     n, c, *sizes = shape
     d, h, w = (*[1] * (3 - len(sizes)), *sizes)
     is_outside = isinstance(value, HostValue) and not value.constant and builder.is_float_tensor(value)
-    x = None if is_outside else builder.on_arena(value)
+    x = value if is_outside else builder.on_arena(value)
 
     def made() -> Value:
         images = builder.image((n * d, c, h, w), fixed=True)
-        spread = images.view.reshape(n, d, c, h, w).swapaxes(1, 2).reshape(shape)
+        spread = Value(images.buffer, images.view.reshape(n, d, c, h, w).swapaxes(1, 2).reshape(shape))
         if isinstance(x, Value):
-            copy_into(builder, x, Value(images.buffer, spread))
-        elif isinstance(value, HostValue):
-            import_into(builder, value, Value(images.buffer, spread))
+            copy_into(builder, x, spread)
+        else:
+            import_into(builder, x, spread)
         return images
 
-    if isinstance(value, HostValue) and is_outside:
-        return builder.in_form(value, "images", made)
-    return None if x is None else builder.in_form(x, "images", made)
+    return builder.in_form(x, "images", made)
 
 
 def _blended(builder: Builder, images: Value, mode: str, axes: Sequence[Axis], shape: tuple[int, ...]) -> Value:
