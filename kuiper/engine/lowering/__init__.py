@@ -1,19 +1,18 @@
 """How layers become steps: one module per family, each function registered for the layer classes that it knows.
 
     @lowers(Conv2d, FusedConv2d)
-    def lower_convolution(layer, inputs, builder):  ->  the outputs, or None: "not this one, run the layer itself"
+    def lower_convolution(layer, inputs, builder):  ->  the outputs
 
-A lowering looks at shapes, chooses an algorithm, asks the builder for memory and emits steps. If it answers None after
-that, all that it has asked for is taken back (``Builder.attempt``):
+A lowering looks at shapes, chooses an algorithm, asks the builder for memory and emits steps. If it declines, all that
+it has asked for is taken back (``Builder.attempt``), and the layer itself runs:
 
-    1. answer None to what it does not know: other axes, modes, weights that do not fit (the layer says what is wrong)
-    2. builder.on_arena(input)                       float32 inputs, imported if they come from outside; else None
+    1. decline_if(...)                               other axes or modes than it knows, weights that do not fit
+    2. builder.on_arena(input)                       float32 inputs, imported if they come from outside; else it declines
     3. builder.image(shape) or builder.rows(shape)   memory for the output, perhaps a part of a concatenation later
     4. builder.pack(key, make)                       weights in kernel order, made once for all plans of the model
     5. builder.emit(algorithm, make, reads, writes, flops)
 
-What a lowering or ``make`` raises is a mistake, and told as one (``kuiper.graph.fallback``); to decline is to answer
-None.
+What else a lowering or ``make`` raises is a mistake, and told as one (``kuiper.graph.fallback``).
 
 ``make`` builds the Step later, when every buffer has its place in the arena; until then offsets are not known.
 
