@@ -7,7 +7,7 @@ A lowering looks at shapes, chooses an algorithm, asks the builder for memory an
 it has asked for is taken back (``Builder.attempt``), and the layer itself runs:
 
     1. decline_if(...)                               other axes or modes than it knows, weights that do not fit
-    2. builder.on_arena(input)                       float32 inputs, imported if they come from outside; else it declines
+    2. builder.on_arena(input)                       float32 inputs, imported from outside once; or it declines
     3. builder.image(shape) or builder.rows(shape)   memory for the output, perhaps a part of a concatenation later
     4. builder.pack(key, make)                       weights in kernel order, made once for all plans of the model
     5. builder.emit(algorithm, make, reads, writes, flops)
