@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from kuiper.course.places import state_folder
 from kuiper.course.race import OF_THE_REFERENCE, own_time
-from kuiper.course.speed import reached
+from kuiper.course.speed import reached, sum_words
 from kuiper.course.state_file import read_state, write_state
 
 if TYPE_CHECKING:
@@ -79,13 +79,8 @@ def points_for_races(syllabus: Syllabus, entries: Sequence[Mapping[str, Any]]) -
 
 def all_race_points(syllabus: Syllabus) -> str:
     """One line for ``kuiper progress``, with the machines; "" while there are no points."""
-    ratios, have = syllabus.race_ratios(), points_for_races(syllabus, history(syllabus.root))
-    if not have:
-        return ""
-    each = ", ".join(f"{model}: {count} of {len(ratios[model])}" for model, (count, _) in have.items())
-    machines = "; ".join(dict.fromkeys(machine for _, machine in have.values()))
-    most = sum(map(len, ratios.values()))
-    return f"points for speed in races: {sum(count for count, _ in have.values())} of {most} ({each}), on {machines}"
+    full = {model: len(ratios) for model, ratios in syllabus.race_ratios().items()}
+    return sum_words("points for speed in races", points_for_races(syllabus, history(syllabus.root)), full)
 
 
 def _is_right(entry: Mapping[str, Any]) -> bool:

@@ -23,7 +23,7 @@ from kuiper.course.quiet import watch_the_cores
 from kuiper.course.state_file import as_table, read_state, write_state
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from kuiper.course.classroom import Classroom
@@ -146,16 +146,28 @@ def points(exercise: Exercise, progress: Progress) -> int:
     return reached(exercise.speed, kept_ratio(exercise)[0]) if progress.status(exercise) == "solved" else 0
 
 
-def all_points(exercises: Iterable[Exercise], progress: Progress) -> str:
+def all_points(exercises: Sequence[Exercise], progress: Progress) -> str:
     """One line for ``kuiper progress``, with the machines; "" while there are no points for speed."""
-    timed = [exercise for exercise in exercises if exercise.speed]
-    have = {exercise: count for exercise in timed if (count := points(exercise, progress))}
+    full = {exercise.id: len(exercise.speed) for exercise in exercises if exercise.speed}
+    have = {
+        exercise.id: (count, kept_ratio(exercise)[1])
+        for exercise in exercises
+        if exercise.speed and (count := points(exercise, progress))
+    }
+    return sum_words("points for speed", have, full)
+
+
+def sum_words(what: str, have: Mapping[str, tuple[int, str]], full: Mapping[str, int]) -> str:
+    """The points of several, each with the machine that they were reached on, of those that each can give; "" for none.
+
+    >>> sum_words("points for speed", {"3.8": (2, "desk")}, {"3.4": 3, "3.8": 3})
+    'points for speed: 2 of 6 (3.8: 2 of 3), on desk'
+    """
     if not have:
         return ""
-    each = ", ".join(f"{exercise.id}: {count} of {len(exercise.speed)}" for exercise, count in have.items())
-    machines = "; ".join(dict.fromkeys(kept_ratio(exercise)[1] for exercise in have))
-    most = sum(len(exercise.speed) for exercise in timed)
-    return f"points for speed: {sum(have.values())} of {most} ({each}), on {machines}"
+    each = ", ".join(f"{name}: {count} of {full[name]}" for name, (count, _) in have.items())
+    machines = "; ".join(dict.fromkeys(machine for _, machine in have.values()))
+    return f"{what}: {sum(count for count, _ in have.values())} of {sum(full.values())} ({each}), on {machines}"
 
 
 def points_words(ratios: Sequence[float], ratio: float, busy: str = "") -> str:
