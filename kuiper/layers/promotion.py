@@ -8,11 +8,15 @@ import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from kuiper.layers.layer import Array
 
 _LEVELS = {"b": 0, "u": 1, "i": 1, "f": 2}
 """NumPy's kinds of numbers, by what gives way to what."""
+
+_NUMBERS = {bool: np.dtype(np.bool_), int: np.dtype(np.int64), float: np.dtype(np.float32)}
+"""What torch makes of plain numbers; NumPy's integers have 32 bits where pointers have."""
 
 
 def promoted(values: Iterable[Array | float]) -> np.dtype:
@@ -36,9 +40,18 @@ def promoted(values: Iterable[Array | float]) -> np.dtype:
         if isinstance(value, (np.ndarray, np.generic)):
             (with_axes if value.ndim else without_axes).append(value.dtype)
         else:
-            numbers.append(np.dtype(np.float32 if isinstance(value, float) else type(value)))
+            numbers.append(_NUMBERS[type(value)])
     widest = [_widest(dtypes) for dtypes in (with_axes, without_axes, numbers) if dtypes]
     return max(widest, key=lambda dtype: _LEVELS[dtype.kind])  # the first of the highest kind
+
+
+def as_array(value: Any) -> Array:
+    """An array as it is; a plain number as an array without axes: int64, float64 or bool, by its kind.
+
+    >>> as_array(3).dtype, as_array(0.5).dtype
+    (dtype('int64'), dtype('float64'))
+    """
+    return np.asarray(value, np.int64 if type(value) is int else None)
 
 
 def _widest(dtypes: list[np.dtype]) -> np.dtype:

@@ -48,7 +48,7 @@ def main() -> None:
     except OSError as error:
         print(f"{'=' * 80}\nNOT TRIED: the wheel for browsers. {error}\n{'=' * 80}", flush=True)
         return
-    wheels = [arguments.folder, compiled, pure_wheels()]
+    wheels = [compiled, pure_wheels(), arguments.folder]  # the last one of a name is taken
     levels = arguments.level or list(LEVELS)
     if arguments.tests is None:
         statuses = [start(tools, wheels, level, HERE / "smoke.py", level) for level in levels]
@@ -72,7 +72,7 @@ def start(tools: Toolchain, wheels: list[Path], level: str, script: Path, *words
     command = [*node(), str(HERE / "python.mjs")]
     for folder in wheels:
         command += ["--wheels", str(folder)]
-    mounts = {wheels[0] / "models": "/models", ROOT: "/checkout", HERE: "/packaging"}
+    mounts = {wheels[-1] / "models": "/models", ROOT: "/checkout", HERE: "/packaging"}
     for folder, place in mounts.items():
         command += ["--mount", f"{folder}={place}"]
     variables = {"KUIPER_ARCH": level, "KUIPER_MODELS": "/models", "KUIPER_STRICT": "1", "COLUMNS": "100"}

@@ -187,7 +187,7 @@ def test_attention_mask_of_onnxruntime_is_chosen_once(shape: tuple[int, ...], mo
 
 def test_attention_mask_of_onnxruntime_in_other_forms_is_left_to_the_layer() -> None:
     q, k, _ = qkv((2, 3), 5, 7, 4, 9)
-    ends = np.array([3, 7, 0, 2])
+    ends = np.int64([3, 7, 0, 2])
     assert "layer" in steps_of("com.microsoft.AttentionMask it 3 1 x0 x1 x2 y", inputs=[q, k, ends])
     ahead = "com.microsoft.AttentionMask it 3 1 x0 x1 x2 y unidirectional=True"
     assert "layer" in steps_of(ahead, inputs=[q, k, np.ones((2, 7), np.int64)])

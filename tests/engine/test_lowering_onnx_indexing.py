@@ -54,12 +54,12 @@ def test_gather_by_a_number_outside_raises_what_the_layer_raises() -> None:
 
 
 def test_gather_of_one_number_is_left_to_the_layer() -> None:
-    assert steps_of("Gather it 2 1 x0 x1 y axis=0", inputs=[numbers(4), np.array(2)]) == ["layer"]
+    assert steps_of("Gather it 2 1 x0 x1 y axis=0", inputs=[numbers(4), np.int64(2)]) == ["layer"]
 
 
 def test_gather_by_a_number_from_the_arena_is_left_to_the_layer() -> None:
     lines = ("pnnx.Expression e 1 1 x0 e expr=mul(@0,2.0)", "Gather it 2 1 e x1 y axis=0")
-    assert steps_of(*lines, inputs=[numbers(4, 3), np.array(2)]) == ["mul", "layer"]
+    assert steps_of(*lines, inputs=[numbers(4, 3), np.int64(2)]) == ["mul", "layer"]
 
 
 def test_gather_of_more_axes_than_a_pick_has_is_left_to_the_layer() -> None:
@@ -88,7 +88,7 @@ def test_gather_nd_of_fewer_indices_than_axes_picks_rows() -> None:
 
 
 def test_gather_nd_by_indices_that_are_computed_is_left_to_the_layer() -> None:
-    index = np.array([[1, 2], [-1, 0], [3, 1]])
+    index = np.int64([[1, 2], [-1, 0], [3, 1]])
     assert steps_of("GatherND it 2 1 x0 x1 y", inputs=[numbers(4, 3, 5), index]) == ["layer"]
 
 

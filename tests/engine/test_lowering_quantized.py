@@ -233,7 +233,7 @@ def test_rows_of_a_table_count_the_bytes_that_they_read() -> None:
         table = writer.add("pnnx.Attribute", "table", shape=data.shape, attrs={"data": data})
         writer.finish(writer.add("F.embedding", "embedding", tokens, table, shape=(None, 64)))
         quantize_graph(writer.graph, bits)
-        cards = plan_steps(built(writer.graph, True), np.arange(10))
+        cards = plan_steps(built(writer.graph, True), np.arange(10, dtype=np.int64))
         moved += [card.bytes for card in cards if card.algorithm == f"rows of {bits} bits"]
     assert len(moved) == 2
     assert moved[0] - moved[1] == 10 * 64 // 2

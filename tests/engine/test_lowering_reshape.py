@@ -54,7 +54,7 @@ def test_reshape_as_takes_the_shape_of_another() -> None:
 
 
 def test_whole_numbers_come_in_their_new_shape_without_a_step() -> None:
-    assert steps_of(reshape("x0", "y", (3, 2)), inputs=[np.arange(6)]) == []
+    assert steps_of(reshape("x0", "y", (3, 2)), inputs=[np.arange(6, dtype=np.int64)]) == []
 
 
 def test_common_parts_join_to_both_shapes() -> None:

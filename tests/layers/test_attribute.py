@@ -12,7 +12,7 @@ from tests.layers.wired_operator import wired
 
 def test_attribute_keeps_its_element_type() -> None:
     op = wired("pnnx.Attribute", inputs=0)
-    op.attrs["data"] = RuntimeAttribute(DataType.I64, (2,), np.array([3, 5]))
+    op.attrs["data"] = RuntimeAttribute(DataType.I64, (2,), np.int64([3, 5]))
     assert create(op).forward().dtype == np.int64
 
 

@@ -9,7 +9,7 @@ from kuiper.errors import ParameterError
 from tests.layers.one_operator import run
 from tests.layers.wired_operator import run_wired
 
-X = np.array([[1, 2, 3]])
+X = np.int64([[1, 2, 3]])
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def test_index_put_refuses_what_does_not_fit() -> None:
         run_wired("Tensor.index_put", X, [np.array([3])], np.float32(1))
     with pytest.raises(DataTypeError, match=r"expected indices that are integers or bools, got float64"):
         run_wired("Tensor.index_put", X, [np.array([0.5])], np.float32(1))
-    with pytest.raises(DataTypeError, match=r"expected values of the input's type float32, got int64"):
+    with pytest.raises(DataTypeError, match=r"expected values of the input's type float32, got int(32|64)"):
         run_wired("Tensor.index_put", X, [np.array([0])], np.array([1]))
     with pytest.raises(ShapeError, match=r"expected an input or a parameter 'values', got none"):
         run_wired("Tensor.index_put", X, [np.array([0])])

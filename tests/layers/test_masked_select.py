@@ -6,7 +6,7 @@ import pytest
 from kuiper.errors import DataTypeError, ShapeError
 from tests.layers.one_operator import run
 
-X = np.array([[1, 2, 3], [4, 5, 6]])
+X = np.int64([[1, 2, 3], [4, 5, 6]])
 
 
 def test_masked_select_makes_a_vector() -> None:

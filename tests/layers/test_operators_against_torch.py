@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import kuiper
+from kuiper.layers.promotion import as_array
 from kuiper.models.nested import flat
 from tests.fixtures.operator_files import answers_of, case_names, graph_file
 
@@ -19,7 +20,7 @@ TOLERANCE = 1e-5
 
 def arrays_of(value: object) -> list[np.ndarray]:
     """The tensors of a (nested) output in order, as arrays."""
-    return [np.asarray(one) for one in flat(value)]
+    return [as_array(one) for one in flat(value)]
 
 
 def assert_same(got: object, expected: list[np.ndarray]) -> None:

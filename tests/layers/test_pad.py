@@ -25,7 +25,7 @@ def test_pad_constant_cuts_off_with_negative_amounts() -> None:
 
 
 def test_pad_constant_keeps_the_type() -> None:
-    out = run("F.pad", np.array([1, 2]), pad=[1, 1], value=2.5)
+    out = run("F.pad", np.int64([1, 2]), pad=[1, 1], value=2.5)
     assert (out.tolist(), out.dtype) == ([2, 1, 2, 2], np.int64)
     assert run("F.pad", np.array([False]), pad=[1, 0], value=1).tolist() == [True, False]
 

@@ -99,7 +99,7 @@ def test_softmax_names_the_axes_it_could_take() -> None:
 
 def test_softmax_refuses_other_types() -> None:
     with pytest.raises(DataTypeError, match="expected float32 input, got int64"):
-        run("nn.Softmax", np.arange(3), dim=0)
+        run("nn.Softmax", np.arange(3, dtype=np.int64), dim=0)
     with pytest.raises(UnsupportedOperatorError, match=r"expected dtype=torch.float, got torch.double"):
         layer("F.softmax", dim=0, dtype="torch.double")
 

@@ -7,7 +7,7 @@ from kuiper.errors import DataTypeError
 from tests.layers.wired_operator import run_wired
 
 MASK = np.array([[True], [False]])
-X, Y = np.array([1, 2]), np.array([[3, 4], [5, 6]])
+X, Y = np.int64([1, 2]), np.int64([[3, 4], [5, 6]])
 
 
 def test_where_chooses_and_broadcasts() -> None:

@@ -116,7 +116,8 @@ def running_extreme(x: Array, dim: int, function: np.ufunc) -> tuple[Array, Arra
     (array([1, 3, 3, 3]), array([0, 1, 1, 3]))
     """
     values = function.accumulate(x, axis=dim)
-    places = np.arange(x.shape[dim]).reshape([-1 if axis == dim % x.ndim else 1 for axis in range(x.ndim)])
+    shape = [-1 if axis == dim % x.ndim else 1 for axis in range(x.ndim)]
+    places = np.arange(x.shape[dim], dtype=np.int64).reshape(shape)
     return values, np.maximum.accumulate(np.where(x == values, places, 0), axis=dim)
 
 
@@ -128,7 +129,7 @@ def median(x: Array, dim: int | None = None, keepdim: bool = False) -> Array | t
     """
     if dim is None:
         return np.asarray(np.sort(x, axis=None)[(x.size - 1) // 2])
-    order = np.argsort(x, axis=dim, kind="stable")
+    order = np.argsort(x, axis=dim, kind="stable").astype(np.int64)
     place = np.take(order, [(x.shape[dim] - 1) // 2], axis=dim)
     value = np.take_along_axis(x, place, dim)
     return (value, place) if keepdim else (value.squeeze(dim), place.squeeze(dim))

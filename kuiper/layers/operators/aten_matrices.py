@@ -65,10 +65,9 @@ def matrix_power(x: Array, exponent: int) -> Array:
     """
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise ShapeError("matrix_power", "matrices (..., n, n)", x.shape)
-    try:
-        return np.linalg.matrix_power(x, exponent)
-    except np.linalg.LinAlgError:
-        raise ExecutionError("matrix_power", "matrices that have an inverse", "a singular one") from None
+    if exponent < 0 and not np.linalg.slogdet(x)[0].all():  # NumPy itself sees it where the CPU has flags for floats
+        raise ExecutionError("matrix_power", "matrices that have an inverse", "a singular one")
+    return np.linalg.matrix_power(x, exponent)
 
 
 _MATRIX_NORMS = ("fro", "nuc", 1, -1, 2, -2, float("inf"), -float("inf"))

@@ -108,7 +108,7 @@ register_functions(
         "aten::vander": lambda x, n=None, increasing=False: np.vander(x, n, increasing).astype(x.dtype),
         "aten::vsplit": _of_parts(np.vsplit),
         "aten::vstack": np.vstack,
-        "aten::where": lambda condition: np.nonzero(condition),
+        "aten::where": lambda condition: tuple(places.astype(np.int64) for places in np.nonzero(condition)),
     },
     tuples=("aten::dsplit", "aten::hsplit", "aten::vsplit", "aten::where"),
 )

@@ -93,7 +93,7 @@ def kth_value(x: Array, k: int, dim: int = -1, keepdim: bool = False) -> tuple[A
     """
     if not 1 <= k <= x.shape[dim]:
         raise ShapeError("kthvalue", f"an axis of at least {k} numbers, k from 1 on", x.shape)
-    place = np.take(np.argsort(x, axis=dim, kind="stable"), [k - 1], axis=dim)
+    place = np.take(np.argsort(x, axis=dim, kind="stable").astype(np.int64), [k - 1], axis=dim)
     value = np.take_along_axis(x, place, dim)
     return (value, place) if keepdim else (value.squeeze(dim), place.squeeze(dim))
 
@@ -138,13 +138,22 @@ def cosine_similarity(x: Array, y: Array, dim: int = 1, eps: float = 1e-8) -> Ar
     return np.asarray(np.sum((x / lengths[0]) * (y / lengths[1]), axis=dim, dtype=x.dtype))
 
 
+def bin_count(x: Array, weights: Array | None = None, least: int = 0) -> Array:
+    """How often each number from 0 to the largest, or to ``least`` - 1, is there; with weights their sums.
+
+    >>> bin_count(np.array([2, 0, 2]), least=4)
+    array([1, 0, 2, 0])
+    """
+    return np.asarray(np.bincount(x, weights, least), np.int64 if weights is None else None)
+
+
 def _axes(dim: Axes) -> Any:
     return tuple(dim) if isinstance(dim, (list, tuple)) and len(dim) else dim if isinstance(dim, int) else None
 
 
 register_functions(
     {
-        "aten::bincount": lambda x, weights=None, least=0: np.bincount(x, weights, least),
+        "aten::bincount": bin_count,
         "aten::corrcoef": corrcoef,
         "aten::cosine_similarity": cosine_similarity,
         "aten::cov": cov,

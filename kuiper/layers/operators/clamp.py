@@ -11,7 +11,7 @@ import numpy as np
 from kuiper.errors import ParameterError
 from kuiper.layers.activation import Activation
 from kuiper.layers.layer import Array, Layer
-from kuiper.layers.promotion import promoted
+from kuiper.layers.promotion import as_array, promoted
 from kuiper.layers.registry import create, register
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Clamp(Layer):
         x, *bounds = tensors if self.constant is None else (self.constant, *tensors)
         names = self.op.input_names[len(tensors) - len(bounds) :]
         limits = {**self.numbers, **dict(zip(names, bounds, strict=False))}
-        return clamp(np.asarray(x), limits["min"], limits["max"])
+        return clamp(as_array(x), limits["min"], limits["max"])
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
         return math.prod(outputs[0])

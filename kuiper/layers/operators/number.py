@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from kuiper.layers.layer import Array, Layer
+from kuiper.layers.promotion import as_array
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
@@ -38,4 +39,4 @@ class NumberToTensor(Layer):
     """
 
     def forward(self, number: Any) -> Array:
-        return np.asarray(number)
+        return as_array(number)

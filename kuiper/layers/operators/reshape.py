@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from kuiper.errors import ShapeError
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.operand_parameters import OF_A_VIEW
+from kuiper.layers.promotion import as_array
 from kuiper.layers.registry import register
 from kuiper.layers.static_batch import declared_batch, declared_shape, with_actual_batch
 from kuiper.layers.static_sizes import is_known, with_actual_sizes
@@ -41,7 +40,7 @@ class Reshape(Layer):
         self.declared = declared_shape(op)
 
     def forward(self, x: Array | float) -> Array:
-        x = np.asarray(x)
+        x = as_array(x)
         given = self.shape if x.size == 0 else with_kept_sizes(self.shape, x.shape)
         if x.shape == self.declared:
             return reshape(x, given, self.op.where)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from kuiper.layers.axes import axes
 from kuiper.layers.layer import Array, Layer
+from kuiper.layers.promotion import as_array
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ class Squeeze(Layer):
         self.dims = op.ints_param("dim", None)
 
     def forward(self, x: Array | float) -> Array:
-        return squeeze(np.asarray(x), self.dims, self.op.where)  # sizes of graphs born from ONNX are plain numbers
+        return squeeze(as_array(x), self.dims, self.op.where)  # sizes of graphs born from ONNX are plain numbers
 
 
 def squeeze(x: Array, dims: tuple[int, ...] | None = None, where: str = "squeeze") -> Array:

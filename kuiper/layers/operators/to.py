@@ -8,6 +8,7 @@ import numpy as np
 
 from kuiper.layers.element_type import dtype_param
 from kuiper.layers.layer import Array, Layer
+from kuiper.layers.promotion import as_array
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class To(Layer):
         self.dtype = None if self.is_bfloat16 else dtype_param(op)
 
     def forward(self, x: Array | float) -> Array:
-        array = np.asarray(x)  # at a low optlevel torch.tensor(0.5) is a plain number
+        array = as_array(x)  # at a low optlevel torch.tensor(0.5) is a plain number
         if self.is_bfloat16:
             return rounded_to_bfloat16(cast(array, np.dtype(np.float32)))
         return array if self.dtype is None else cast(array, self.dtype)
