@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
+import subprocess
+import sys
 import time
-from typing import TYPE_CHECKING
 
-from kuiper.cli.check import run_tests
+from kuiper.cli import check
 from kuiper.cli.terminal import open_console
 from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
-from kuiper.course.places import root_here
+from kuiper.course.places import python_environment, root_here
 from kuiper.course.progress import Progress, next_exercise
 from kuiper.machine.processes import has_processes
-
-if TYPE_CHECKING:
-    import argparse
 
 PAUSE = 0.3
 
@@ -30,7 +29,7 @@ def execute(arguments: argparse.Namespace) -> int:
         console.print("all exercises are solved")
         return 0
     before = saves(syllabus)
-    run_tests(syllabus, first.id, [])
+    test(syllabus, first)
     if not has_processes():
         console.print("here the page runs the tests at each save", style="dim")
         return 0
@@ -38,7 +37,16 @@ def execute(arguments: argparse.Namespace) -> int:
         console.print("waiting for a save in exercises/ (Ctrl-C ends)", style="dim")
         changed, before = wait_for_save(syllabus, before)
         console.rule(changed.label)
-        run_tests(syllabus, changed.id, [])
+        test(syllabus, changed)
+
+
+def test(syllabus: Syllabus, exercise: Exercise) -> None:
+    """``kuiper check``, each time in a process that has imported nothing before, where there are processes."""
+    if not has_processes():
+        check.execute(argparse.Namespace(id=exercise.id, hint=1, call=False, ref=[]))
+        return
+    command = [sys.executable, "-m", "kuiper", "check", exercise.id]
+    subprocess.run(command, cwd=syllabus.root, env=python_environment(), check=False)
 
 
 def wait_for_save(syllabus: Syllabus, before: dict[str, float]) -> tuple[Exercise, dict[str, float]]:

@@ -124,15 +124,35 @@ def deadline(seconds: float) -> Iterator[None]:
 
 
 def pytest_here(words: Sequence[str], root: Path) -> int:
-    """pytest with these words (``pytest_command``'s, from its first option on) in a folder; its exit code."""
+    """pytest with these words (``pytest_command``'s, from its first option on) in a folder; its exit code.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        Behind its report, if it was interrupted.
+    """
     import pytest
 
+    interrupts = Interrupts()
     with working_in(root, {}):
         forget_tests(root)
         try:
-            return int(pytest.main(list(words)))
+            code = int(pytest.main(list(words), [interrupts]))
         finally:
             forget_tests(root)
+    if interrupts.seen:
+        raise KeyboardInterrupt
+    return code
+
+
+class Interrupts:
+    """A plugin of pytest that notes whether somebody ends the run: pytest itself calls broken test files so, too."""
+
+    def __init__(self) -> None:
+        self.seen = False
+
+    def pytest_keyboard_interrupt(self, excinfo: Any) -> None:
+        self.seen = excinfo.type is KeyboardInterrupt
 
 
 def forget_tests(root: Path) -> None:
