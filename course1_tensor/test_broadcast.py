@@ -6,10 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kuiper.course import calling
+from kuiper.course.properties import given, st
 
 CHANNELS = [[[1, 2, 3], [4, 5, 6]], [[7, 8, 9], [-1, -2, -3]]]  # (2, 2, 3)
 NO_FIT = [

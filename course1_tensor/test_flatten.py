@@ -6,10 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kuiper.course import calling
+from kuiper.course.properties import given, st
 
 OUTSIDE = [(4, -1), (0, 4), (-5, -1), (0, -5), (7, 9), (-9, 2)]
 BACKWARDS = [(2, 1), (3, 0), (-1, 0), (-1, -2), (2, -3), (-2, 1)]

@@ -6,10 +6,9 @@ import zipfile
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kuiper.course import calling
+from kuiper.course.properties import given, st
 
 DTYPES = {"f32": "<f4", "f64": "<f8", "f16": "<f2", "i32": "<i4", "i64": "<i8", "i16": "<i2", "i8": "i1", "u8": "u1"}
 DTYPES |= {"bool": "?", "c64": "<c8", "c128": "<c16"}

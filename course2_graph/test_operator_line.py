@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kuiper.course import calling
+from kuiper.course.properties import given, st
 
 LINEAR = "nn.Linear fc 1 1 0 1 bias=True @weight=(4,8)f32 @bias=(4)f32 $input=0 #0=(1,8)f32 #1=(1,4)f32"
 FILE = """7767517

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kuiper.course import calling
+from kuiper.course.properties import given, st
 
 
 def typed(impl, text):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kuiper.course import calling, same
+from kuiper.course.properties import given, st
 
 SUM = [
     "pnnx.Input in 0 1 a #a=(1,8)f32",

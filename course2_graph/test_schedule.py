@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kuiper.course import calling, same
+from kuiper.course.properties import given, st
 from kuiper.errors import ModelFormatError
 
 # A graph is a list of (operator, what it reads), in the order of the file; "split:1" is the second output of split.

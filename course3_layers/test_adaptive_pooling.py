@@ -8,10 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kuiper.course import calling
+from kuiper.course.properties import given, st
 from kuiper.layers.reference import adaptive_pooling as reference
 
 

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kuiper.course import calling
+from kuiper.course.properties import given, st
 
 STORED = json.loads(Path(__file__).parent.joinpath("data", "bilinear.json").read_text(encoding="utf-8"))["cases"]
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kuiper.course import calling
+from kuiper.course.properties import given, st
 from kuiper.layers.reference import im2col as reference
 from kuiper.layers.window import Window
 

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kuiper.course import calling, same
+from kuiper.course.properties import given, st
 
 STORED = json.loads(Path(__file__).parent.joinpath("data", "norms.json").read_text(encoding="utf-8"))
 FAR = np.float32([[1, -1, 3, -3, 5, -5], [2, 2, 2, -2, -2, -2]])  # means 0, variances 35/3 and 4

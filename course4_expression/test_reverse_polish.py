@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kuiper.course import calling
+from kuiper.course.properties import given, st
 
 LEAVES = st.sampled_from(["@0", "@1", "@12", "2", "-0.5"])
 OWN = {"where": 3, "not": 1, "clamp": 3, "many": 5, "add": 2}

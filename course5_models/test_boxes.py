@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kuiper.course import calling, same
+from kuiper.course.properties import given, st
 
 FAR = min(2**32, np.iinfo(np.intp).max)  # a class whose last 32 bits are 0, where indices have more
 CORNERS = st.tuples(*[st.integers(-4, 4)] * 4).map(

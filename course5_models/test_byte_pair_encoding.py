@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kuiper.course import calling
+from kuiper.course.properties import given, st
 
 A, B, C, D = b"abcd"  # 97, 98, 99, 100
 AAAB = [(A, A), (A, B), (256, 257)]  # what is learned from aaabdaaabac

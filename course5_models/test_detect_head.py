@@ -6,10 +6,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kuiper.course import calling
+from kuiper.course.properties import given, st
 from kuiper.layers.operators import yolo_detect
 
 THREE = float(np.log(3))  # sigmoid(log 3) = 3/4, so 2 s = 1.5 and its square is 2.25; sigmoid(-log 3) = 1/4

@@ -7,10 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kuiper.course import calling, same
+from kuiper.course.properties import given, st
 from kuiper.layers.operators.upsample import interpolate
 from kuiper.layers.resampled_axis import Axis
 

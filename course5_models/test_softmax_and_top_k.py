@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as arrays
 
 from kuiper.course import calling
+from kuiper.course.properties import arrays, given, st
 from kuiper.layers.reference import softmax as reference
 
 LOGITS = arrays.arrays(np.float32, st.tuples(*[st.integers(1, 4)] * 3), elements=st.integers(-60, 60).map(float))

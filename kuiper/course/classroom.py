@@ -37,7 +37,8 @@ class UndoneError(Exception):
 
 @dataclass
 class Outcome:
-    """How one test ended: "passed", "wrong", "unfinished", "not started", "blocked" or "skipped", and what to show.
+    """How one test ended, and what to show: "passed", "wrong", "unfinished", "not started", "blocked", "waiting" (a
+    property test behind a failure, which is not run) or "skipped".
 
     ``function`` is the one whose hints help; ``script`` is the call that failed, as Python, if somebody asked for it.
     ``lines_of`` has the line of the solution for each diagnosis that is a slip in one line. ``is_asked``: whether the
@@ -105,6 +106,11 @@ class Classroom:
             other = namesake(exercise) if exercise.student_file.is_file() else None
             words = f" (only this file is tested, not {shown(other)})" if other else ""
             raise UndoneError("not started", f"{exercise.label} - not started: {hole(exercise)}{words}")
+
+    def check_examples(self, exercise: Exercise) -> None:
+        """Raise UndoneError if an example of the exercise has failed: to look for one more takes longest of all."""
+        if exercise.id in self.failed:
+            raise UndoneError("waiting", "a property test waits until all other tests pass")
 
     def _is_unsolved(self, needed: Exercise) -> bool:
         """Unknown is not unsolved: a dependency that was never tested does not block."""

@@ -14,6 +14,7 @@ from kuiper.course.bugs import Bug, bug_file
 from kuiper.course.comparison import difference
 from kuiper.course.implementation import Recorded, StudentError, Trier
 from kuiper.course.observation import Observation, Raised
+from kuiper.course.properties import property_of
 from kuiper.course.suspects import Slips, Suspect
 from kuiper.course.testing import UNREFUSED, Call, Mismatch
 
@@ -119,7 +120,7 @@ def slips(
 
 def is_diagnosed(item: pytest.Function, error: BaseException) -> bool:
     """Whether there is a call that can be made on others."""
-    is_property = hasattr(item.obj, "hypothesis")
+    is_property = property_of(item.obj) is not None
     return (isinstance(error, Mismatch) and (error.made is not None or not is_property)) or (
         isinstance(error, StudentError) and not is_property
     )
@@ -160,7 +161,7 @@ def _confirmed(
     for suspect, how in pairs:
         if time.process_time() > end:
             break
-        if not hasattr(item.obj, "hypothesis") and not _is_endless(error):  # each would run into its time limit
+        if not property_of(item.obj) and not _is_endless(error):  # each would run into its time limit
             how = min(how, likeness(error, run_with(item, _implementation(classroom, exercise, suspect))))
         if how:
             found[how].append(suspect)

@@ -23,7 +23,7 @@ from kuiper.course.summary import (
     verdicts,
 )
 
-LETTERS = {"wrong": "F", "unfinished": "u", "not started": "-", "blocked": "b"}
+LETTERS = {"wrong": "F", "unfinished": "u", "not started": "-", "blocked": "b", "waiting": "p"}
 
 
 class ReportPlugin:

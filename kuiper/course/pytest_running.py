@@ -21,7 +21,8 @@ from kuiper.course.diagnosis import MAX_PASSED, MAX_TESTS, Passed, alike, is_dia
 from kuiper.course.errors import CourseError
 from kuiper.course.patience import told_if_slow
 from kuiper.course.places import folder
-from kuiper.course.pytest_selection import EXERCISE, SelectionPlugin, leave_unshrunk
+from kuiper.course.properties import property_of
+from kuiper.course.pytest_selection import EXERCISE, SelectionPlugin
 from kuiper.course.suspects import known_mistakes
 from kuiper.course.testing import Mismatch
 from kuiper.course.wire import words_of
@@ -59,8 +60,8 @@ class RunningPlugin:
             return (yield)
         try:
             self.selection.classroom(exercise).check_ready(exercise)
-            if exercise.id in self.selection.classroom(exercise).failed:
-                leave_unshrunk(pyfuncitem)
+            if self._may_diagnose and property_of(pyfuncitem.obj):
+                self.selection.classroom(exercise).check_examples(exercise)
             folder = pyfuncitem.funcargs.get("tmp_path")
             if isinstance(folder, Path):
                 self.selection.classroom(exercise).lend(folder)
@@ -81,8 +82,10 @@ class RunningPlugin:
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Judge what a test raised, and look for the mistake behind it."""
-        made = yield
         exercise = item.stash.get(EXERCISE, None)
+        if exercise is not None and call.excinfo and not getattr(call.excinfo.value, "pytrace", True):
+            call.excinfo.traceback = call.excinfo.traceback[-1:]  # pytest shortens it, slowly, although nobody sees it
+        made = yield
         if exercise is None or (call.when != "call" and made.passed):
             return made
         error = call.excinfo.value if call.excinfo else None
@@ -124,7 +127,7 @@ class RunningPlugin:
 
     def _run_bugs(self, exercise: Exercise, item: pytest.Function) -> None:
         """Property tests, which take long to fail, only meet the bugs that nothing else has caught."""
-        sparing = self.config.getoption("--bugs-until-caught") or hasattr(item.obj, "hypothesis")
+        sparing = self.config.getoption("--bugs-until-caught") or property_of(item.obj)
         caught = {(id_, name) for id_, name, *_ in self.catches} if sparing else set()
         bugs = read_bugs(exercise)
         for bug in bugs:
@@ -183,7 +186,7 @@ class RunningPlugin:
 
     def _agreeing(self, exercise: Exercise, item: pytest.Item) -> list[str]:
         """The known mistakes that pass a test as the student does: kept for the first failure, or asked behind it."""
-        if not isinstance(item, pytest.Function) or hasattr(item.obj, "hypothesis"):
+        if not isinstance(item, pytest.Function) or property_of(item.obj):
             return []
         kept = self.passed.setdefault(exercise.id, [])
         kept.append(Passed.of(item))

@@ -11,6 +11,7 @@ from kuiper.course.classroom import Classroom
 from kuiper.course.errors import CourseError
 from kuiper.course.manifest import Exercise, find_root, read_syllabus
 from kuiper.course.places import state_folder
+from kuiper.course.properties import property_of
 from kuiper.course.sandbox import chosen_mode
 from kuiper.course.selection import Kind, Selection
 from kuiper.course.submission import SubmissionRoom
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 EXERCISE = pytest.StashKey[Exercise]()
-EXAMPLES = 25
 
 
 class SelectionPlugin:
@@ -60,9 +60,9 @@ class SelectionPlugin:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Find the exercise of each test, drop those that --exercise leaves out, and sort the rest."""
+        """Find the exercise of each test, drop those that --exercise leaves out, and sort the rest: properties last."""
         wanted = self._wanted(items)
-        places: dict[str, tuple[int, int]] = {}
+        places: dict[str, tuple[int, bool, int]] = {}
         folders = {item.path.parent for item in items}  # far fewer than tests: each look at the disk is made once
         roots = {folder: find_root(folder) for folder in folders if (folder / "course.toml").is_file()}
         for item in items:
@@ -76,13 +76,15 @@ class SelectionPlugin:
             item.stash[EXERCISE] = exercise
             self.probes[exercise.id] = getattr(getattr(item, "module", None), "speed", None)
             files = [name.partition("::")[0] for name in exercise.tests]  # the manifest's order: the simplest first
-            places[item.nodeid] = list(classroom.syllabus).index(exercise), files.index(item.path.name)
-            _settle_hypothesis(item, shrink=config.getoption("--impl") == "student")
+            found = property_of(getattr(item, "obj", None))
+            if found:
+                found.shrinks = config.getoption("--impl") == "student" and not config.getoption("--submission")
+            places[item.nodeid] = list(classroom.syllabus).index(exercise), bool(found), files.index(item.path.name)
         if wanted is not None:
             dropped = [item for item in items if exercise_id(item) not in wanted]
             items[:] = [item for item in items if exercise_id(item) in wanted]
             config.hook.pytest_deselected(items=dropped)
-        items.sort(key=lambda item: places.get(item.nodeid, (-1, 0)))
+        items.sort(key=lambda item: places.get(item.nodeid, (-1, False, 0)))
         self._use_solutions({exercise_id(item) for item in items})
 
     @pytest.hookimpl(tryfirst=True)
@@ -143,33 +145,3 @@ def exercise_id(item: pytest.Item) -> str:
     """The number of the exercise that a test belongs to; "" for none."""
     exercise = item.stash.get(EXERCISE, None)
     return exercise.id if exercise else ""
-
-
-def _settle_hypothesis(item: pytest.Item, shrink: bool) -> None:
-    """Property tests of exercises give the same answer each time, and ``impl`` may serve all their examples."""
-    function = getattr(item, "obj", None)
-    if not hasattr(function, "hypothesis") or getattr(function, "_hypothesis_internal_settings_applied", False):
-        return
-    from hypothesis import HealthCheck, Phase, settings
-
-    settings(
-        phases=[Phase.explicit, Phase.generate, *([Phase.shrink] if shrink else [])],
-        derandomize=True,
-        database=None,
-        deadline=None,
-        max_examples=EXAMPLES,
-        suppress_health_check=list(HealthCheck),
-        print_blob=False,
-    )(function)
-
-
-def leave_unshrunk(item: pytest.Function) -> None:
-    """A property test behind a failure is only counted: nobody sees its example, and a small one takes long to find."""
-    function = item.obj
-    if not getattr(function, "_hypothesis_internal_settings_applied", False):
-        return
-    from hypothesis import Phase, settings
-
-    own = function._hypothesis_internal_use_settings
-    phases = [phase for phase in own.phases if phase != Phase.shrink]
-    function._hypothesis_internal_use_settings = settings(own, phases=phases)

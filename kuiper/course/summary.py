@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MAX_LINES = 12
 FIRST_HINT = 1
-WORST_FIRST = ("wrong", "unfinished", "skipped", "blocked", "not started", "passed")
+WORST_FIRST = ("wrong", "unfinished", "skipped", "blocked", "not started", "waiting", "passed")
 
 
 @dataclass(frozen=True)
