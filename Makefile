@@ -5,7 +5,8 @@
 # make gates    every exercise of every course: solution, skeleton, and the bugs that its tests must catch
 # make notebooks  run every lecture, with the exercises' skeletons and with their solutions
 # make site     build README, lectures, documents and reference into build/site (needs the network once)
-# make live     put the course in a browser tab into build/site (make wasm, clang and npm first; SELF_HOSTED=--self-hosted)
+# make live     put the course in a browser tab into build/site, with all that it needs (npm; SELF_HOSTED=--self-hosted)
+# make live-test  every exercise and lecture on what that page is made of, in node (needs KUIPER_WASM_WHEELS)
 # make check-live  use that page in chromium: a lecture, exercises, mistakes, two tabs, no network (needs KUIPER_WASM_WHEELS)
 # make check-site  open every page of it in a browser (chromium), narrow and wide, light and dark
 # make check-explore  open pages of kuiper explore in a browser, and use them; the tests of their scripts need node
@@ -74,7 +75,7 @@ ALL_CORES := -n logical --maxprocesses 8 --dist worksteal
 # Set in many containers. The tests start hundreds of processes, and each would read every module's text anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test thorough fuzz gates notebooks site live check-live check-site check-explore check-lab soak repeat lint debug sanitize \
+.PHONY: help demo test thorough fuzz gates notebooks site live live-test check-live check-site check-explore check-lab soak repeat lint debug sanitize \
 	portable avx512 foreign hashes bits own-wheel wheel wasm wasm-try wasm-test student arm zig onnx real export networks mutants bench nightly clean
 
 help:
@@ -121,16 +122,25 @@ site: $(VENV)/built $(VENV)/developer
 	$(BIN)/python docs/site/explore_pages.py build/site
 	@echo build/site/index.html
 
-# The folder with clang as WebAssembly that packaging/wasm/clang_folder.py makes.
+# The page's own packages; npm notes in this file what it has installed. Of them, clang as WebAssembly with its headers.
+MODULES := live/node_modules/.package-lock.json
+$(MODULES): live/package-lock.json
+	cd live && npm ci --no-audit --no-fund --loglevel=error
+
 CLANG = build/clang
+$(CLANG)/target.json: packaging/wasm/clang_folder.py packaging/wasm/toolchain.py packaging/wasm/sources.json $(MODULES) | $(VENV)/tools
+	$(BIN)/python packaging/wasm/clang_folder.py live/node_modules $(CLANG)
+
 SELF_HOSTED =
 
-live: site
-	$(BIN)/python docs/site/live_pages.py build/site $(wildcard dist/wasm/kuiper-*.whl) $(CLANG) $(SELF_HOSTED)
+live: site wasm $(CLANG)/target.json
+	$(BIN)/python docs/site/live_pages.py build/site dist/wasm/kuiper-*.whl $(CLANG) $(SELF_HOSTED)
 
-check-live: SELF_HOSTED = --self-hosted
+live-test check-live: SELF_HOSTED = --self-hosted
+live-test: live
+	cd live && KUIPER_LIVE=../build/site/live npm test
+
 check-live: live
-	cd live && npm test
 	node live/tests/browser/check_live.mjs build/site
 
 check-site: site

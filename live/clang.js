@@ -2,11 +2,6 @@
 
 import {fetchBytes} from "./platform.js";
 
-// The target that Pyodide's own modules are made for; what a build of kuiper adds (SIMD, optimisation) comes with the flags of a call.
-const TARGET = ["--target=wasm32-unknown-emscripten", "-nostdinc", "-fPIC", "-fwrapv", "-DNDEBUG", "-mbulk-memory",
-    "-mnontrapping-fptoint", "-fvisibility=hidden", "-fwasm-exceptions", "-mllvm", "-wasm-enable-sjlj", "-mllvm",
-    "-wasm-use-legacy-eh", "-Wno-unused-command-line-argument"];
-const LINK = ["-Bdynamic", "-shared", "--no-export-dynamic", "--strip-debug", "--stack-first", "--unresolved-symbols=import-dynamic"];
 const HEADERS = "headers"; // the folder that clang sees them in
 
 /** Load clang from a folder that packaging/wasm/clang_folder.py made; `onLoading({what, loaded, total})` is told of bytes. */
@@ -14,12 +9,12 @@ export async function loadClang(base, onLoading) {
     const fetched = (name) => fetchBytes(new URL(name, base), (loaded, total) => onLoading({what: "clang", loaded, total}));
     globalThis.fetchForClang = async (url) => decompressed(await fetched(url.pathname.split("/").pop() + ".gz"), url);
     const {commands} = await import(new URL("bundle.js", base).href);
-    const headers = JSON.parse(new TextDecoder().decode(await fetched("headers.json")));
+    const target = JSON.parse(new TextDecoder().decode(await fetched("target.json")));
     const quiet = {stdout: () => {}, fetchProgress: () => {}};
     await commands.clang(["--version"], {}, quiet);
     let version = "";
     commands.clang(["--version"], {}, {synchronously: true, stdout: (bytes) => { version += text(bytes); }});
-    return new Clang(commands, headers, /clang version \S+/.exec(version)?.[0] ?? "clang");
+    return new Clang(commands, target, /clang version \S+/.exec(version)?.[0] ?? "clang");
 }
 
 function decompressed(bytes, url) {
@@ -29,11 +24,12 @@ function decompressed(bytes, url) {
 }
 
 class Clang {
-    constructor(commands, headers, version) {
+    constructor(commands, target, version) {
         this.commands = commands;
+        this.target = target; // as Pyodide's own modules are made; what a build of kuiper adds (SIMD, optimisation) comes with a call
         this.version = `${version}, in WebAssembly`;
-        this.search = headers.folders.flatMap((folder) => ["-isystem", `/${HEADERS}/${folder}`]);
-        this.tree = asTree(headers.files);
+        this.search = target.folders.flatMap((folder) => ["-isystem", `/${HEADERS}/${folder}`]);
+        this.tree = asTree(target.files);
     }
 
     /** The module `name` as a Uint8Array, or what the compiler says against it. `files` has texts by name. */
@@ -44,11 +40,11 @@ class Clang {
             const objects = {};
             for (const file of Object.keys(files).filter((each) => each.endsWith(".c"))) {
                 const made = `${file}.o`;
-                const words = [...TARGET, ...flags.filter((flag) => !flag.startsWith("-fopenmp")), ...this.search, "-I/", "-c", `/${file}`, "-o", made];
+                const words = [...this.target.compile, ...flags.filter((flag) => !flag.startsWith("-fopenmp")), ...this.search, "-I/", "-c", `/${file}`, "-o", made];
                 objects[made] = this.commands.clang(words, {...asTree(files), [HEADERS]: this.tree}, options)[made];
             }
-            const exported = [`PyInit_${name}`, "kuiper_guarded", "__wasm_call_ctors", "__wasm_apply_data_relocs"];
-            const words = [...LINK, ...exported.map((each) => `--export-if-defined=${each}`), ...Object.keys(objects), "-o", "module.so"];
+            const exported = [`PyInit_${name}`, "kuiper_guarded"].map((each) => `--export-if-defined=${each}`);
+            const words = [...this.target.link, ...exported, ...Object.keys(objects), "-o", "module.so"];
             return this.commands["wasm-ld"](words, objects, options)["module.so"];
         } catch (error) {
             return said || `clang: ${error.message ?? error}`;

@@ -4,6 +4,7 @@ import {loadClang} from "./clang.js";
 import {fetchBytes, thisPort} from "./platform.js";
 
 const FOLDER = "/home/pyodide/course";
+const MODELS = "/models"; // where Python sees those of node
 const STAGES = ["start", "tests", "compile"];
 
 const port = await thisPort();
@@ -62,8 +63,11 @@ class Kernel {
         const {loadPyodide} = await import(new URL("pyodide.mjs", at(settings.pyodide)).href);
         emit({event: "loading", what: "python", loaded: 0, total: 0});
         const lock = settings.lock ? {lockFileURL: at(settings.lock).href} : {};
-        const env = {HOME: "/home/pyodide", ...(settings.models ? {KUIPER_MODELS: at(settings.models).href} : {})};
+        const models = settings.models ? at(settings.models) : null;
+        const env = {HOME: "/home/pyodide", ...(models ? {KUIPER_MODELS: models.protocol === "file:" ? MODELS : models.href} : {})};
         const python = await loadPyodide({indexURL: place(at(settings.pyodide)), env, ...lock});
+        if (models?.protocol === "file:") // node has no request that could be waited for
+            python.mountNodeFS(MODELS, place(models));
         const made = new Kernel(python, settings);
         if (settings.packages?.length) {
             emit({event: "loading", what: settings.packages.join(", "), loaded: 0, total: 0});

@@ -4,8 +4,8 @@
 
 KUIPER_WHEEL is what ``make wasm`` builds, CLANG the folder of ``packaging/wasm/clang_folder.py``. Python, NumPy and
 Pillow come from Pyodide's own distribution, in the browser of the student; with ``--self-hosted`` they are part of the
-site: NumPy and Pillow out of $KUIPER_WASM_WHEELS. It needs node (npm), and the network the first time. Lectures and
-exercises of the site then have links to the page.
+site: NumPy and Pillow out of $KUIPER_WASM_WHEELS. It needs npm's packages of live/ and the network the first time:
+``make live`` sees to all of it. Lectures and exercises of the site then have links to the page.
 """
 
 from __future__ import annotations
@@ -33,14 +33,6 @@ STAGES = dict.fromkeys(("hypothesis", "iniconfig", "pluggy", "pytest", "sortedco
 }
 BUNDLES = ("page/main.js", "worker.js")
 _STYLE = re.compile(r'<link rel="stylesheet"[^>]*>|<style>.*?</style>', re.DOTALL)
-
-
-def need_modules() -> None:
-    """Install the page's npm packages, unless those of the lock file are there."""
-    lock, mark = SOURCES / "package-lock.json", MODULES / ".kuiper-lock"
-    if not mark.is_file() or mark.read_text() != digest([lock]):
-        subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"], cwd=SOURCES, check=True)
-        mark.write_text(digest([lock]))
 
 
 def bundle(live: Path) -> list[str]:
@@ -97,7 +89,6 @@ def compiled_wheels(folder: str) -> list[Path]:
 
 def write_live(site: Path, kuiper: Path, clang: Path, self_hosted: bool) -> None:
     """The page, its scripts, its Python, and the links to it."""
-    need_modules()
     live = site / "live"
     shutil.rmtree(live, ignore_errors=True)
     live.mkdir()
@@ -147,8 +138,8 @@ def main() -> int:
     parser.add_argument("clang", type=Path)
     parser.add_argument("--self-hosted", action="store_true")
     arguments = parser.parse_args()
-    if shutil.which("npm") is None:
-        raise SystemExit("the live page: expected npm, got none; install node 20 or later")
+    if not MODULES.is_dir():
+        raise SystemExit(f"the live page: expected {MODULES}, got no such folder; npm ci in {SOURCES} makes it")
     write_live(arguments.site, arguments.kuiper, arguments.clang, arguments.self_hosted)
     print(arguments.site / "live/index.html")
     return 0

@@ -1,24 +1,20 @@
-// A kernel in node: the worker of the page in a thread. Where the runtime lies is said by KUIPER_LIVE, a folder with
-//   node_modules/pyodide, wheels/*.whl (kuiper's, NumPy's, Pillow's and the pure ones), and clang/ (packaging/wasm/clang_folder.py).
+// A kernel in node: the worker of the page in a thread. KUIPER_LIVE is the folder of the page, build/site/live of `make live` with
+// SELF_HOSTED=--self-hosted: Python, wheels, models and clang are what the page gets.
 
-import {existsSync, readdirSync} from "node:fs";
+import {readFileSync} from "node:fs";
 import {resolve} from "node:path";
 import {pathToFileURL} from "node:url";
 import {Worker} from "node:worker_threads";
 import {Kernel} from "../classroom.js";
 
-export const HOME = process.env.KUIPER_LIVE ?? "";
-export const SKIP = HOME && existsSync(resolve(HOME, "node_modules", "pyodide")) ? false : "KUIPER_LIVE names no folder with Pyodide";
+const PAGE = process.env.KUIPER_LIVE;
+export const SKIP = PAGE ? false : "KUIPER_LIVE names no page of make live";
 
-const TESTS = ["pytest", "iniconfig", "pluggy", "packaging", "hypothesis", "sortedcontainers"];
-
-export function settings() {
-    const wheels = readdirSync(resolve(HOME, "wheels")).filter((name) => name.endsWith(".whl") && !name.startsWith("setuptools"));
-    const stage = (name) => name.startsWith("cython-") ? "compile" : TESTS.includes(name.split("-")[0]) ? "tests" : "start";
-    const found = {start: [], tests: [], compile: []};
-    for (const name of wheels)
-        found[stage(name)].push(`wheels/${name}`);
-    return {pyodide: "node_modules/pyodide/", wheels: found, clang: "clang/", base: `${pathToFileURL(resolve(HOME)).href}/`};
+function settings() {
+    const {runtime} = JSON.parse(readFileSync(resolve(PAGE, "course.json"), "utf8"));
+    if (/^https?:/.test(runtime.pyodide))
+        throw new Error(`KUIPER_LIVE: expected a page with its own Python (SELF_HOSTED=--self-hosted), got one that has it from ${runtime.pyodide}`);
+    return {...runtime, base: `${pathToFileURL(resolve(PAGE)).href}/`};
 }
 
 /** A browser's Worker, as far as the page uses it. */

@@ -1,10 +1,9 @@
-"""The folder ``clang/`` of the live page: clang as WebAssembly, and the headers that the exercises' modules need.
+"""Write the folder ``clang/`` of the live page: clang as WebAssembly, and what it needs to compile an exercise.
 
-    python packaging/wasm/clang_folder.py --npm node_modules --clang "zig clang" --headers clang=zig/lib/include \
-        --headers emscripten=... --headers python=... OUT
+    python packaging/wasm/clang_folder.py NODE_MODULES FOLDER
 
-``OUT/bundle.js`` and ``OUT/llvm.core*.wasm.gz`` are npm's @yowasp/clang; ``OUT/headers.json`` has the headers: those
-that modules made by this Cython include, with all that these include, as a C compiler for WebAssembly says (``-M``).
+``FOLDER/bundle.js`` and ``FOLDER/llvm.core*.wasm.gz`` are npm's @yowasp/clang. ``FOLDER/target.json`` has the headers
+that modules made by this Cython include, with all that these include, and the flags of ``make wasm``.
 """
 
 from __future__ import annotations
@@ -12,19 +11,21 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-import shlex
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-TARGET = ("--target=wasm32-unknown-emscripten", "-nostdinc", "-fPIC", "-msimd128")
+from toolchain import EXPORTS, FEATURES, LINK, TARGET, Toolchain, ToolError
+
+from build import LEVELS, ROOM, ROOT
+
 LIBC = (
     "assert complex ctype errno fenv float inttypes limits locale math setjmp signal stdbool stdint stdio stdlib "
     "string time"
 )
 """The headers of C that Cython's own ``libc`` modules name: a student may cimport any of them."""
+
+QUIET = "-Wno-unused-command-line-argument"  # flags of a build, those for linking among them, come to clang as well
 
 OWN_FETCH = "var fetch_default = fetch2;"
 OUR_FETCH = "var fetch_default = (...words) => (globalThis.fetchForClang ?? fetch2)(...words);"
@@ -34,59 +35,58 @@ EMPTY_TAR = bytes(1024)
 """In the place of a tar of 30 MB: the C library and the C++ headers of WASI, another system's."""
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("out", type=Path, metavar="OUT")
-    parser.add_argument("--npm", type=Path, required=True, help="a folder node_modules with @yowasp/clang")
-    parser.add_argument("--clang", required=True, help="the command of a clang that compiles for WebAssembly")
-    words = "NAME=FOLDER: a folder of headers, in the order in which they are searched"
-    parser.add_argument("--headers", action="append", default=[], metavar="NAME=FOLDER", help=words)
+    parser.add_argument("modules", type=Path, help="a folder node_modules with @yowasp/clang")
+    parser.add_argument("folder", type=Path, help="where it goes")
     arguments = parser.parse_args()
-    folders = {name: Path(path).resolve() for name, _, path in (word.partition("=") for word in arguments.headers)}
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    copy_clang(arguments.npm / "@yowasp" / "clang", arguments.out)
-    files = needed_headers(shlex.split(arguments.clang), folders)
-    text = json.dumps({"folders": list(folders), "files": files}, separators=(",", ":"))
-    (arguments.out / "headers.json").write_text(text, encoding="utf-8")
-    size = len(gzip.compress(text.encode()))
-    print(f"{len(files)} headers, {len(text) / 1e6:.1f} MB, {size / 1e6:.2f} MB compressed")
-    return 0
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    try:
+        copy_clang(arguments.modules / "@yowasp" / "clang", arguments.folder)
+        tools = Toolchain(ROOM / "tools")
+        files = needed_headers(tools)
+    except ToolError as error:
+        sys.exit(f"packaging/wasm: {error}")
+    target = {
+        "folders": list(tools.headers),
+        "compile": [*TARGET, *FEATURES, QUIET],
+        "link": [*LINK, *(f"--export-if-defined={name}" for name in EXPORTS)],
+        "files": files,
+    }
+    text = json.dumps(target, separators=(",", ":"))
+    (arguments.folder / "target.json").write_text(text, encoding="utf-8")
+    size = sum(path.stat().st_size for path in arguments.folder.iterdir())
+    print(f"{arguments.folder}: {len(files)} headers, {size / 1e6:.1f} MB")
 
 
-def copy_clang(package: Path, out: Path) -> None:
+def copy_clang(package: Path, folder: Path) -> None:
     """The parts of the npm package that are needed, and its licence; the large ones compressed."""
+    described = json.loads((package / "package.json").read_text(encoding="utf-8"))
     script = (package / "gen" / "bundle.js").read_text(encoding="utf-8")
     if script.count(OWN_FETCH) != 1:
-        sys.exit(f"{package}: expected a bundle.js with one {OWN_FETCH!r}, got {script.count(OWN_FETCH)}")
-    (out / "bundle.js").write_text(script.replace(OWN_FETCH, OUR_FETCH), encoding="utf-8")
+        raise ToolError(f"expected {package}/gen/bundle.js with one {OWN_FETCH!r}, got {script.count(OWN_FETCH)}")
+    (folder / "bundle.js").write_text(script.replace(OWN_FETCH, OUR_FETCH), encoding="utf-8")
     for file in sorted((package / "gen").glob("*.wasm")):
-        (out / f"{file.name}.gz").write_bytes(gzip.compress(file.read_bytes(), mtime=0))
-    (out / "llvm-resources.tar.gz").write_bytes(gzip.compress(EMPTY_TAR, mtime=0))
-    described = json.loads((package / "package.json").read_text(encoding="utf-8"))
+        (folder / f"{file.name}.gz").write_bytes(gzip.compress(file.read_bytes(), mtime=0))
+    (folder / "llvm-resources.tar.gz").write_bytes(gzip.compress(EMPTY_TAR, mtime=0))
     words = f"{described['name']} {described['version']}, licence {described['license']}\n"
     words += "LLVM: Apache-2.0 WITH LLVM-exception\n"
-    (out / "LICENSE.txt").write_text(words, encoding="utf-8")
+    (folder / "LICENSE.txt").write_text(words, encoding="utf-8")
 
 
-def needed_headers(clang: list[str], folders: dict[str, Path]) -> dict[str, str]:
+def needed_headers(tools: Toolchain) -> dict[str, str]:
     """The text of each header that modules of Cython need, by ``NAME/path``."""
     found: set[Path] = set()
     with tempfile.TemporaryDirectory() as scratch:
         for file in sources(Path(scratch)):
-            search = [word for path in folders.values() for word in ("-isystem", str(path))]
-            command = [*clang, *TARGET, *search, f"-I{ROOT}", "-M", "-c", str(file)]
-            done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
-            if done.returncode:
-                sys.exit(f"{file.name}: expected that clang reads it, got\n{done.stderr[-3000:]}")
-            words = done.stdout.replace("\\\n", " ").partition(":")[2].split()
-            found |= {Path(word).absolute() for word in words}
+            said = tools.clang(*LEVELS["wasm32-simd128"], f"-I{ROOT}", "-M", "-c", str(file))
+            found |= {Path(word).absolute() for word in said.replace("\\\n", " ").partition(":")[2].split()}
     files: dict[str, str] = {}
     for path in sorted(found):
-        for name, folder in folders.items():
+        for name, folder in tools.headers.items():
             if path.is_relative_to(folder):
-                files[f"{name}/{path.relative_to(folder).as_posix()}"] = path.read_text(
-                    encoding="utf-8", errors="replace"
-                )
+                text = path.read_text(encoding="utf-8", errors="replace")
+                files[f"{name}/{path.relative_to(folder).as_posix()}"] = text
                 break
     return files
 
@@ -101,7 +101,7 @@ def sources(scratch: Path) -> list[Path]:
             c_file = scratch / f"{pyx.stem}_{int(is_safe)}.c"
             options = CompilationOptions(
                 output_file=str(c_file),
-                compiler_directives={"language_level": 3, "boundscheck": is_safe},
+                compiler_directives={"language_level": 3, "boundscheck": is_safe, "show_performance_hints": False},
                 shared_utility_qualified_name="kuiper._cyutility",
                 include_path=[str(pyx.parent), str(ROOT)],
             )
@@ -114,4 +114,4 @@ def sources(scratch: Path) -> list[Path]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -70,15 +70,23 @@ class Toolchain:
         command = [str(self.zig), "clang", *TARGET, flag, "-fsyntax-only", "-x", "c", os.devnull]
         return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
-    def compile(self, source: Path, product: Path, flags: list[str]) -> None:
-        """Make an object of a C file."""
+    @property
+    def headers(self) -> dict[str, Path]:
+        """The folders of headers by a name, in the order in which they are searched."""
         system = self.libc / "usr/share/emscripten/system"
         libc = system / "lib/libc/musl"
-        folders = [self.zig.parent / "lib/include", system / "include/compat", system / "include"]
-        folders += [libc / "arch/emscripten", libc / "arch/generic", libc / "include"]
-        includes = [word for folder in folders for word in ("-isystem", str(folder))]
-        own = [f"-I{self.include}", *includes]
-        run([str(self.zig), "clang", *TARGET, *FEATURES, *flags, *own, "-c", str(source), "-o", str(product)])
+        folders = {"python": self.include, "clang": self.zig.parent / "lib/include"}
+        folders |= {"compat": system / "include/compat", "emscripten": system / "include"}
+        return folders | {name: libc / name for name in ("arch/emscripten", "arch/generic", "include")}
+
+    def clang(self, *words: str) -> str:
+        """What clang prints, called for the target with all headers."""
+        search = [word for folder in self.headers.values() for word in ("-isystem", str(folder))]
+        return run([str(self.zig), "clang", *TARGET, *FEATURES, *search, *words])
+
+    def compile(self, source: Path, product: Path, flags: list[str]) -> None:
+        """Make an object of a C file."""
+        self.clang(*flags, "-c", str(source), "-o", str(product))
 
     def link(self, objects: list[Path], product: Path) -> None:
         """Make a module that Python can load of objects."""
