@@ -47,6 +47,7 @@ extensions = [
 root_doc = "README"
 include_patterns = ["*.md", "course*/README.md", "notebooks/*.ipynb"]
 include_patterns += [f"{folder}/**.md" for folder in ("benchmarks", "docs", "kuiper", "notebooks")]
+include_patterns += ["live/*.md", "packaging/*/README.md"]
 exclude_patterns = [".*", "build"]
 html_theme = "furo"
 html_title = "kuiper"
@@ -86,7 +87,7 @@ CHAPTERS = {
     "Teach": ["docs/teach/*"],
     "Use": ["docs/use/*", "SECURITY"],
     "Reference": ["docs/reference/*", "docs/site/reference"],
-    "Inside": ["docs/inside/*", "CONTRIBUTING", "AGENTS", "CHANGELOG"],
+    "Inside": ["docs/inside/*", "live/PROTOCOL", "packaging/*/README", "CONTRIBUTING", "AGENTS", "CHANGELOG"],
     "Evidence": ["docs/evidence/*"],
     "Files and where they come from": [
         "kuiper/**/README",
