@@ -97,7 +97,7 @@ def test_exp_negative_as_in_numpy(impl, values):
 
 def speed(impl):
     """Not a test: what the report says of the speed when all tests pass."""
-    from kuiper.course.speed import best_seconds
+    from kuiper.machine.stopwatch import best_seconds
 
     x, y = (np.random.default_rng(seed).random(100_000, np.float32) for seed in (1, 2))
     out = np.empty_like(x)

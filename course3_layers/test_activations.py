@@ -115,7 +115,7 @@ def test_as_in_numpy(impl, name, values):
 
 def speed(impl):
     """Not a test: what the report says of the speed when all tests pass."""
-    from kuiper.course.speed import best_seconds
+    from kuiper.machine.stopwatch import best_seconds
 
     x = np.random.default_rng(1).random(100_000, np.float32)
     out = np.empty_like(x)

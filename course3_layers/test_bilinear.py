@@ -205,7 +205,7 @@ def test_resample_keeps_a_slope_between_the_corners(impl, h, w, new_h, new_w):
 
 def speed(impl):
     """Not a test: what the report says of the speed when all tests pass."""
-    from kuiper.course.speed import best_seconds
+    from kuiper.machine.stopwatch import best_seconds
 
     x = np.random.default_rng(1).random((1, 8, 64, 64), np.float32)
     out = np.empty((1, 8, 128, 128), np.float32)

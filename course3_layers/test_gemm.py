@@ -241,7 +241,7 @@ def test_as_in_numpy(impl, m, k, n, seed):
 
 def speed(impl):
     """Not a test: what the report says of the speed when all tests pass."""
-    from kuiper.course.speed import best_seconds
+    from kuiper.machine.stopwatch import best_seconds
 
     rows, columns = impl.TILE_SIZE
     a, b = (np.random.default_rng(seed).random((192, 192), np.float32) for seed in (1, 2))

@@ -173,7 +173,7 @@ def test_as_the_definition(impl, data):
 
 def speed(impl):
     """Not a test: what the report says of the speed when all tests pass."""
-    from kuiper.course.speed import best_seconds
+    from kuiper.machine.stopwatch import best_seconds
 
     x = np.random.default_rng(1).random((1, 8, 64, 64), np.float32)
     out = np.empty((1, 8, 32, 32), np.float32)

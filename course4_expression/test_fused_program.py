@@ -229,7 +229,7 @@ def speed(impl):
     Of ``run`` it says nothing: NumPy, which asks once what a step is for all elements, is faster there than one pass.
     The arrays are larger than a cache, so that each pass over memory takes its time.
     """
-    from kuiper.course.speed import best_seconds
+    from kuiper.machine.stopwatch import best_seconds
 
     x, y = np.random.default_rng(1).random((2, 8_000_000), np.float32)
     out = np.zeros_like(x)

@@ -196,7 +196,7 @@ def complaints(keep, order, alike):
 
 def speed(impl):
     """Not a test: what the report says of the speed when all tests pass."""
-    from kuiper.course.speed import best_seconds
+    from kuiper.machine.stopwatch import best_seconds
 
     corners = np.random.default_rng(1).random((300, 2), np.float32) * 500
     boxes = np.concatenate([corners, corners + 20], axis=1)

@@ -262,7 +262,7 @@ def test_linear_of_calibrated_activations_is_nearly_exact(impl):
 
 def speed(impl):
     """Not a test: what the report says of the speed when all tests pass."""
-    from kuiper.course.speed import best_seconds
+    from kuiper.machine.stopwatch import best_seconds
 
     x, weight = np.full((16, 1024), 3, np.int8), np.full((64, 1024), -5, np.int8)
     out = np.empty((16, 64), np.int32)

@@ -247,7 +247,7 @@ def test_product_of_a_quantised_matrix_is_nearly_exact(impl):
 def speed(impl):
     """Not a test: what the report says of the speed when all tests pass. Weights count, which come from memory."""
     from kuiper.course.peak import MEMORY
-    from kuiper.course.speed import best_seconds
+    from kuiper.machine.stopwatch import best_seconds
 
     columns = 4096
     weight = np.full((MEMORY // columns, columns), 3, np.int8)

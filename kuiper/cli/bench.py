@@ -11,6 +11,7 @@ from kuiper.cli.model_arguments import add_model_arguments, add_timing_arguments
 from kuiper.cli.terminal import say, say_json
 from kuiper.graph.report import format_flops
 from kuiper.graph.summary import Summary
+from kuiper.machine.stopwatch import seconds_of
 from kuiper.printable import printable
 
 if TYPE_CHECKING:
@@ -31,11 +32,7 @@ def execute(arguments: argparse.Namespace) -> int:
     inputs = make_inputs(model, arguments)
     flops = Summary.of(model, inputs).flops  # also the first warm-up run
     model(*inputs)
-    times = []
-    for _ in range(max(arguments.runs, 1)):
-        started = perf_counter()
-        model(*inputs)
-        times.append(perf_counter() - started)
+    times = [seconds_of(lambda: model(*inputs)) for _ in range(max(arguments.runs, 1))]
     median = statistics.median(times)
     figures = {
         "model": model.name,

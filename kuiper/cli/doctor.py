@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from kuiper.graph.fallback import VARIABLE, is_strict
 from kuiper.layers import layer_types
 from kuiper.layers.gemm import matmul
 from kuiper.machine import described, this_machine
+from kuiper.machine.stopwatch import seconds_of
 
 if TYPE_CHECKING:
     import argparse
@@ -96,11 +96,7 @@ def check_matrix_product() -> str:
             raise ArithmeticError(f"({m}, {k}) x ({k}, {n}) is off by {error:.2g}")
     size = 512
     a32 = generator.standard_normal((size, size), dtype=np.float32)
-    best = np.inf
-    for _ in range(5):
-        started = perf_counter()
-        matmul(a32, a32)
-        best = min(best, perf_counter() - started)
+    best = min(seconds_of(lambda: matmul(a32, a32)) for _ in range(5))
     return f"{2 * size**3 / best / 1e9:.0f} GFLOP/s"
 
 

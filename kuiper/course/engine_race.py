@@ -24,10 +24,10 @@ from kuiper.course.race import (
     Result,
     in_turns,
     milliseconds,
-    seconds_of,
     solutions_of,
 )
 from kuiper.course.selection import selected
+from kuiper.machine.stopwatch import seconds_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,7 +136,7 @@ def _race(
             if off <= TOLERANCE and not others and (of_solutions := solutions_of(selection, parts)):
                 with selected(replace(of_solutions, mode="fast")):
                     runs[OF_THE_REFERENCE[YOUR_ENGINE]] = own()
-            found = in_turns(*(partial(seconds_of, each, ()) for each in runs.values()))
+            found = in_turns(*(partial(seconds_of, each) for each in runs.values()))
             result.ladder.update(zip(runs, found, strict=True))
         except Exception as error:
             result.failures.append(f"{place}: {type(error).__name__}: {error}")

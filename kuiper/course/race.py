@@ -19,6 +19,7 @@ from kuiper.errors import KuiperError
 from kuiper.graph import RuntimeGraph, pnnx
 from kuiper.graph.made_up import sample_inputs
 from kuiper.layers import registry
+from kuiper.machine.stopwatch import seconds_of
 from kuiper.models import bundled, bundled_photo
 from kuiper.models.subject import Subject
 
@@ -119,7 +120,7 @@ def race(
             is_all_yours = not (others or failures or divergence)
             if is_all_yours and (solved := solutions_of(fast, own.values())):
                 graphs[OF_THE_REFERENCE[YOUR_LAYERS]] = build(solved, load, own, entered)
-            times = in_turns(*(partial(seconds_of, each, inputs) for each in graphs.values()))
+            times = in_turns(*(partial(seconds_of, partial(each, *inputs)) for each in graphs.values()))
             ladder |= zip(graphs, times, strict=True)
     except KuiperError:
         if divergence is None:
@@ -168,14 +169,7 @@ class Comparison:
 
 def milliseconds(model: Callable[..., Any], inputs: tuple[np.ndarray, ...]) -> float:
     """The best of a second's calls."""
-    return in_turns(lambda: seconds_of(model, inputs))[0]
-
-
-def seconds_of(model: Callable[..., Any], inputs: tuple[np.ndarray, ...]) -> float:
-    """How long one call takes."""
-    started = time.perf_counter()
-    model(*inputs)
-    return time.perf_counter() - started
+    return in_turns(lambda: seconds_of(lambda: model(*inputs)))[0]
 
 
 def in_turns(*calls: Callable[[], float]) -> list[float]:

@@ -11,7 +11,6 @@ same machine, is a point for speed. Both are timed in turns, several times, and 
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kuiper.course.errors import CourseError
@@ -21,6 +20,7 @@ from kuiper.course.places import state_folder
 from kuiper.course.progress import digest
 from kuiper.course.quiet import watch_the_cores
 from kuiper.course.state_file import as_table, read_state, write_state
+from kuiper.machine.stopwatch import best_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from kuiper.course.progress import Progress
 
 OF_THE_PEAK, OF_THE_BANDWIDTH = LIMITS = "of the peak", "of the bandwidth"
-SECONDS = 0.2
 ROUNDS, MAX_ROUNDS = 3, 6  # for points: on a machine that is quiet, and on a busy one
 CLOSE = 0.7  # of the reference's speed: then there is no yellow line to look for
 
@@ -64,18 +63,6 @@ def reached(ratios: Sequence[float], ratio: float) -> int:
     [0, 2, 3]
     """
     return sum(ratio >= least for least in ratios)
-
-
-def best_seconds(call: Callable[[], Any]) -> float:
-    """The shortest of the calls that fit into a fifth of a second, at least one."""
-    best, end = float("inf"), time.perf_counter() + SECONDS
-    while True:
-        begin = time.perf_counter()
-        call()
-        now = time.perf_counter()
-        best = min(best, now - begin)
-        if now >= end:
-            return best
 
 
 def peak_per_second(root: Path) -> float:

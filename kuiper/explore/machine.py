@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +10,7 @@ from kuiper.engine.clock import cycles_per_nanosecond
 from kuiper.engine.cost import for_kernels, products_per_cycle
 from kuiper.explore.arrays import number
 from kuiper.machine import this_machine
+from kuiper.machine.stopwatch import seconds_of
 
 if TYPE_CHECKING:
     from kuiper.explore.arrays import Table
@@ -38,9 +38,5 @@ def machine_table(threads: int) -> Table:
 def _bandwidth() -> float:
     """Bytes of a copy, read and written, per nanosecond: the best of some trials, by one thread."""
     source, target = np.ones(_FLOATS, np.float32), np.zeros(_FLOATS, np.float32)
-    best = float("inf")
-    for _ in range(_TRIALS):
-        started = perf_counter()
-        np.copyto(target, source)
-        best = min(best, perf_counter() - started)
-    return 2 * source.nbytes / max(best, 1e-9) * 1e-9
+    best = min(seconds_of(lambda: np.copyto(target, source)) for _ in range(_TRIALS))
+    return 2 * source.nbytes / best * 1e-9

@@ -8,6 +8,7 @@
     cpuid.pyx        what the CPU has; made for any CPU
     webassembly.py   the same of a browser, or of node
     caches.py, name.py   what the operating system tells
+    stopwatch.py     how long a call takes, on any clock
 
 Nothing outside of this package asks the system or the CPU. It imports nothing of kuiper but the errors, and no compiled
 module before the level is chosen.
