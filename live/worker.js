@@ -49,6 +49,7 @@ class Kernel {
         this.settings = settings;
         this.emit = () => {};
         this.clang = null;
+        this.drawing = [...(settings.drawing ?? [])];
         // What C code prints goes past sys.stdout.
         for (const stream of ["stdout", "stderr"]) {
             const batched = (text) => this.emit({event: "output", stream, text: `${text}\n`});
@@ -69,10 +70,7 @@ class Kernel {
         if (models?.protocol === "file:") // node has no request that could be waited for
             python.mountNodeFS(MODELS, place(models));
         const made = new Kernel(python, settings);
-        if (settings.packages?.length) {
-            emit({event: "loading", what: settings.packages.join(", "), loaded: 0, total: 0});
-            await python.loadPackage(settings.packages, {messageCallback: () => {}, errorCallback: () => {}});
-        }
+        await made.fetchPackages(settings.packages ?? [], emit);
         const wheels = settings.wheels ?? [];
         made.wheels = Array.isArray(wheels) ? {start: [...wheels]} : {...wheels};
         await made.load("start", emit);
@@ -90,6 +88,8 @@ class Kernel {
         try {
             if (this.tab.tests(type, asked))
                 await this.load("tests", emit);
+            if (this.tab.draws(type, asked))
+                await this.fetchPackages(this.drawing.splice(0), emit);
             if (this.settings.clang && this.tab.compiles(type, asked))
                 await this.prepare(emit);
             this.emit = emit;
@@ -98,6 +98,14 @@ class Kernel {
             this.emit = () => {};
             asked.destroy();
         }
+    }
+
+    /** Load packages of Pyodide's own distribution. */
+    async fetchPackages(names, emit) {
+        if (!names.length)
+            return;
+        emit({event: "loading", what: names.join(", "), loaded: 0, total: 0});
+        await this.python.loadPackage(names, {messageCallback: () => {}, errorCallback: () => {}});
     }
 
     /** Unpack the wheels of a stage, once. */

@@ -59,3 +59,10 @@ def test_runtime_gives_other_content_another_address(tmp_path: Path) -> None:
         addresses.append(live_runtime.Runtime(tmp_path / "live", tmp_path).add([file]))
     assert addresses[0] == addresses[2] != addresses[1]
     assert (tmp_path / "live" / addresses[1] / "a.whl").read_bytes() == b"2"
+
+
+def test_needed_lists_what_packages_depend_on_once() -> None:
+    lock = {
+        "packages": {"chart": {"depends": ["font", "array"]}, "font": {"depends": ["array"]}, "array": {"depends": []}}
+    }
+    assert live_runtime.needed(lock, ["array", "chart"]) == ["array", "chart", "font"]

@@ -22,7 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 from live_course import course_table
 from live_links import add_links
-from live_runtime import COMPILED, Runtime, digest, pure_wheels
+from live_runtime import COMPILED, DRAWING, Runtime, digest, pure_wheels
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "live"
@@ -100,6 +100,7 @@ def write_live(site: Path, kuiper: Path, clang: Path, self_hosted: bool) -> None
         "runtime": {
             "pyodide": runtime.pyodide_here() if self_hosted else runtime.pyodide_there(),
             "packages": [] if self_hosted else list(COMPILED),
+            "drawing": [] if self_hosted else list(DRAWING),
             "wheels": staged(runtime, [*own, *pure, kuiper]),
             "models": runtime.add(sorted((kuiper.parent / "models").glob("*"))),
             "clang": runtime.add(sorted(path for path in clang.iterdir() if path.is_file())),

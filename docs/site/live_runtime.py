@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 DISTRIBUTION = "https://cdn.jsdelivr.net/pyodide/v{version}/full/"
 COMPILED = ("numpy", "pillow")  # what is compiled, and comes from Pyodide's distribution or from the site
+DRAWING = (
+    "matplotlib",
+)  # comes from Pyodide's distribution only: a site of its own shows the pictures that are stored
 
 
 def digest(paths: Iterable[Path]) -> str:
@@ -63,13 +66,25 @@ class Runtime:
         version = json.loads((self.modules / "pyodide" / "package.json").read_text(encoding="utf-8"))["version"]
         base = DISTRIBUTION.format(version=version)
         self.files += [base + name for name in PYODIDE]
-        self.files += [base + lock["packages"][name]["file_name"] for name in COMPILED]
+        self.files += [base + lock["packages"][name]["file_name"] for name in needed(lock, (*COMPILED, *DRAWING))]
         self.prefixes.append(base)
         return base
 
     def kept(self, shell: list[str], rest: list[str], version: str) -> dict[str, Any]:
         """What ``service_worker.js`` gets for its list."""
         return {"version": version, "shell": shell, "rest": [*rest, *self.files], "runtime": self.prefixes}
+
+
+def needed(lock: dict[str, Any], names: Iterable[str]) -> list[str]:
+    """Packages of Pyodide's distribution with those that they depend on, each once."""
+    found: list[str] = []
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop(0)
+        if name not in found:
+            found.append(name)
+            waiting += lock["packages"][name]["depends"]
+    return found
 
 
 def pure_wheels(requirements: Path, folder: Path) -> list[Path]:

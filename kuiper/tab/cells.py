@@ -22,6 +22,8 @@ RICH = {
     "_repr_jpeg_": "image/jpeg",
     "_repr_markdown_": "text/markdown",
 }
+FOR_CHARTS = frozenset({"cycler", "matplotlib", "matplotlib.figure"})
+"""What kuiper/course/pictures/chart.py imports: a page may be without it, and has the pictures that are stored."""
 LONGEST = 20_000  # characters of a plain text
 
 
@@ -35,7 +37,7 @@ class Lecture:
         self._offer_display()
 
     def run(self, source: str, name: str) -> dict[str, str] | None:
-        """Run one cell; None, or what it raised: type, message and traceback without lines of this module."""
+        """Run one cell; None, or what it raised: type, message, traceback from the cell on, and what it lacks."""
         file = f"<{name}>"
         linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
         try:
@@ -51,7 +53,9 @@ class Lecture:
                 self.display(value)
         except (Exception, SystemExit) as error:
             lines = traceback.format_exception(type(error), error, _from_cell(error, file))
-            return {"type": type(error).__name__, "message": str(error), "traceback": "".join(lines)}
+            lacking = error.name if isinstance(error, ModuleNotFoundError) and error.name in FOR_CHARTS else ""
+            kind = type(error).__name__
+            return {"type": kind, "message": str(error), "traceback": "".join(lines), "lacking": str(lacking)}
         return None
 
     def display(self, *values: object) -> None:

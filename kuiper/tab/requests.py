@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 SETTINGS = {"COLUMNS": "96", "NO_COLOR": "1", "KUIPER_PROCESSES": "none"}
 QUIET = ("-W", "ignore:It looks like `register_random`")  # Hypothesis counts references, which Python 3.14 does not
 COMMANDS_THAT_TEST = ("check", "race", "explore")
+DRAWS = re.compile(r"\bmatplotlib\b|\bsubplots\(")
 LOADS_EXERCISES = re.compile(r"\b(?:exercise|exercise_or_reference|load_exercise|terminal)\(|--mine")
 
 
@@ -111,6 +112,10 @@ class Tab:
         """Whether a request may need pytest."""
         text = " ".join(map(str, fields.get("words", [fields.get("source", "")])))
         return kind == "check" or "pytest" in text or "check" in text
+
+    def draws(self, kind: str, fields: Mapping[str, Any]) -> bool:
+        """Whether a request may need matplotlib, as cells with charts do."""
+        return kind == "cell" and bool(DRAWS.search(fields["source"]))
 
     def about(self) -> dict[str, Any]:
         """What ``start`` answers."""

@@ -74,14 +74,22 @@ class Cell {
     if (this.stored) this.stored.hidden = true;
   }
 
-  finish(problem) {
+  finish(problem, lacking) {
     this.node.classList.remove('running');
     this.node.classList.toggle('failed', Boolean(problem));
     this.hasRun = true; // one that failed is not in the way of the cells below it
     this.showLive();
     if (problem) this.output.write(`${problem}\n`, 'stderr');
+    if (lacking) this.showStoredPictures();
     const seconds = (performance.now() - this.began) / 1000;
-    this.note.textContent = problem ? 'stopped' : `ran here in ${seconds < 1 ? `${Math.round(seconds * 1000)} ms` : `${seconds.toFixed(1)} s`}`;
+    if (lacking) this.note.textContent = 'ran here; the picture is the stored one, for this site has no matplotlib';
+    else this.note.textContent = problem ? 'stopped' : `ran here in ${seconds < 1 ? `${Math.round(seconds * 1000)} ms` : `${seconds.toFixed(1)} s`}`;
+  }
+
+  /** In the place of a chart that cannot be drawn here. */
+  showStoredPictures() {
+    const pictures = this.stored?.querySelectorAll(':scope > .output:not(.stream)') ?? [];
+    this.live.append(...Array.from(pictures, picture => picture.cloneNode(true)));
   }
 
   forget() {
@@ -209,7 +217,8 @@ export class LectureView {
       this.fresh = true;
       const request = { source: cell.text, name: `cell ${cell.number}` };
       const value = await kernel.ask('cell', request, { seconds: CELL_SECONDS, onEvent: event => cell.take(event) });
-      cell.finish(value.ok ? '' : value.error.traceback || `${value.error.type}: ${value.error.message}`);
+      if (value.error?.lacking) cell.finish('', value.error.lacking);
+      else cell.finish(value.ok ? '' : value.error.traceback || `${value.error.type}: ${value.error.message}`);
       return true;
     } catch (error) {
       cell.finish(error.message);

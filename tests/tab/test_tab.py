@@ -96,6 +96,13 @@ def test_compiles_is_asked_before_a_pyx_runs(tab: Any) -> None:
     assert tab.compiles("check", {"exercise": "1.6", "text": "x"})
     assert tab.compiles("cell", {"source": "module = cython('x = 1')"})
     assert not tab.compiles("cell", {"source": "import numpy as np"})
+
+
+def test_draws_asks_for_matplotlib_before_a_cell_with_a_chart(tab: Any) -> None:
+    assert tab.draws("cell", {"source": "figure, axes = subplots(2)"})
+    assert tab.draws("cell", {"source": "from matplotlib.patches import Rectangle"})
+    assert not tab.draws("cell", {"source": "grid(np.eye(3))"})
+    assert not tab.draws("command", {"words": ["classify", "photos/mine.png"]})
     assert not tab.compiles("command", {"words": ["race"]})
 
 
@@ -180,6 +187,16 @@ def test_cell_runs_prints_and_shows(tab: Any) -> None:
     assert (error["type"], error["message"]) == ("ZeroDivisionError", "division by zero")
     assert 'File "<cell 2>", line 2' in error["traceback"]
     assert "kuiper" not in error["traceback"]
+    assert not error["lacking"]
+
+
+def test_cell_names_the_package_for_charts_that_lacks(tab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    tab.answer("lecture", {"name": "01_tensors"})
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    source = "from kuiper.course.pictures.chart import subplots\nprint('before')\nsubplots()"
+    assert tab.answer("cell", {"source": source, "name": "cell 1"})["error"]["lacking"] == "matplotlib"
+    other = {"source": "import no_such_module", "name": "cell 2"}
+    assert not tab.answer("cell", other)["error"]["lacking"]
 
 
 def test_cells_of_a_lecture_run(tab: Any) -> None:
