@@ -62,6 +62,9 @@ class Kernel {
     static async started({settings, files}, emit) {
         const at = (address) => new URL(address, settings.base);
         const {loadPyodide} = await import(new URL("pyodide.mjs", at(settings.pyodide)).href);
+        const wheels = settings.wheels ?? [];
+        const stages = Array.isArray(wheels) ? {start: [...wheels]} : {...wheels};
+        const fetched = fetchedWheels(stages.start ?? [], settings.base, emit); // on their way while Python starts
         emit({event: "loading", what: "python", loaded: 0, total: 0});
         const lock = settings.lock ? {lockFileURL: at(settings.lock).href} : {};
         const models = settings.models ? at(settings.models) : null;
@@ -71,9 +74,8 @@ class Kernel {
             python.mountNodeFS(MODELS, place(models));
         const made = new Kernel(python, settings);
         await made.fetchPackages(settings.packages ?? [], emit);
-        const wheels = settings.wheels ?? [];
-        made.wheels = Array.isArray(wheels) ? {start: [...wheels]} : {...wheels};
-        await made.load("start", emit);
+        made.wheels = {...stages, start: []};
+        await made.unpack(fetched);
         const Tab = python.pyimport("kuiper.tab.requests").Tab;
         made.tab = Tab(FOLDER, python.toPy(files ?? {}), (event) => made.emit(asObject(event)));
         return made;
@@ -112,12 +114,12 @@ class Kernel {
     async load(stage, emit) {
         const wheels = this.wheels[stage] ?? [];
         this.wheels[stage] = [];
-        for (const address of wheels) {
-            const url = new URL(address, this.settings.base);
-            const what = url.pathname.split("/").pop().split("-")[0];
-            const bytes = await fetchBytes(url, (loaded, total) => emit({event: "loading", what, loaded, total}));
-            this.python.unpackArchive(bytes, "wheel", {extractDir: this.packages});
-        }
+        await this.unpack(fetchedWheels(wheels, this.settings.base, emit));
+    }
+
+    async unpack(wheels) {
+        for (const wheel of wheels)
+            this.python.unpackArchive(await wheel, "wheel", {extractDir: this.packages});
         if (wheels.length)
             this.python.pyimport("importlib").invalidate_caches();
     }
@@ -135,6 +137,17 @@ class Kernel {
         };
         this.python.pyimport("kuiper.course.c_modules").use(this.clang.version, compile);
     }
+}
+
+/** Promises of the bytes of wheels. */
+function fetchedWheels(addresses, base, emit) {
+    return addresses.map((address) => {
+        const url = new URL(address, base);
+        const what = url.pathname.split("/").pop().split("-")[0];
+        const bytes = fetchBytes(url, (loaded, total) => emit({event: "loading", what, loaded, total}));
+        bytes.catch(() => {}); // reported where it is waited for
+        return bytes;
+    });
 }
 
 /** What Python hands to a function here, as something that can be posted. */

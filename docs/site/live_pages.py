@@ -28,9 +28,8 @@ ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "live"
 MODULES = SOURCES / "node_modules"
 STYLES = "<!-- site styles -->"
-STAGES = dict.fromkeys(("hypothesis", "iniconfig", "pluggy", "pytest", "sortedcontainers"), "tests") | {
-    "cython": "compile"
-}
+FOR_TESTS = ("hypothesis", "iniconfig", "packaging", "pluggy", "pygments", "pytest", "sortedcontainers")
+STAGES = dict.fromkeys(FOR_TESTS, "tests") | {"cython": "compile"}
 BUNDLES = ("page/main.js", "worker.js")
 _STYLE = re.compile(r'<link rel="stylesheet"[^>]*>|<style>.*?</style>', re.DOTALL)
 

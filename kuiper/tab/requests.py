@@ -109,9 +109,9 @@ class Tab:
         return bool(is_own) and any(part.is_cython and is_started(part) for part in self._syllabus)
 
     def tests(self, kind: str, fields: Mapping[str, Any]) -> bool:
-        """Whether a request may need pytest."""
+        """Whether a request may need pytest, or Pygments, which comes with it."""
         text = " ".join(map(str, fields.get("words", [fields.get("source", "")])))
-        return kind == "check" or "pytest" in text or "check" in text
+        return kind == "check" or any(word in text for word in ("pytest", "check", "solution"))
 
     def draws(self, kind: str, fields: Mapping[str, Any]) -> bool:
         """Whether a request may need matplotlib, as cells with charts do."""

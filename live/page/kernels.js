@@ -20,7 +20,9 @@ export function loadingText(parts) {
 }
 
 export class Kernels {
-  constructor({ settings, work, status, ended }) {
+  /** Nothing starts before `started`: what is loaded then is kept in the browser. */
+  constructor({ settings, work, status, ended, started }) {
+    this.started = started;
     this.settings = settings;
     this.work = work;
     this.status = status; // an element
@@ -45,7 +47,7 @@ export class Kernels {
         this.hear(name, event);
         onEvent(event);
       };
-      return this.watched(name, ask(type, fields, { seconds, onEvent: hear }));
+      return this.watched(name, this.started.then(() => ask(type, fields, { seconds, onEvent: hear })));
     };
     return kernel;
   }

@@ -21,7 +21,7 @@ class App {
     this.started = startOffline();
     this.kernels = new Kernels({
       settings: { ...course.runtime, base: document.baseURI }, work, status: find('python'),
-      ended: name => name === 'lecture' && this.lecture.forget(),
+      ended: name => name === 'lecture' && this.lecture.forget(), started: this.started,
     });
     this.lecture = new LectureView(find('lecture'), this);
     this.exercise = new ExerciseView(find('exercise'), this);
@@ -40,9 +40,8 @@ class App {
   }
 
   /** The reader will need Python soon: let it load while they read. */
-  async expect(name) {
+  expect(name) {
     if (navigator.connection?.saveData) return;
-    await this.started; // what is loaded is kept from now on
     const first = name === 'lecture' ? 'files' : 'progress';
     this.kernel(name).ask(first, {}).catch(error => notice('python', error.message, { kind: 'problem' }));
   }

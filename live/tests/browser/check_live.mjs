@@ -13,13 +13,14 @@ import { Reader, solution } from './reader.mjs';
 import { serve } from './server.mjs';
 
 const PROGRAMS = { chromium: ['/usr/bin/chromium', '/usr/bin/google-chrome'], firefox: ['/usr/bin/firefox-esr', '/usr/bin/firefox'] };
+const [PACE, COLD_SECONDS, WARM_SECONDS, COLD_MEGABYTES] = [20e6 / 8, 15, 4, 18];
 const MISTAKE = [/steps\.append\(step\)\n(\s+)step \*= length/, 'step *= length\n$1steps.append(step)'];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     browser: { type: 'string', default: 'chromium' }, program: { type: 'string' }, lectures: { type: 'string', default: '01_tensors' },
-    exercises: { type: 'string', default: '1.1,1.6' }, steps: { type: 'string', default: '' },
+    exercises: { type: 'string', default: '1.1,1.6' }, steps: { type: 'string', default: '' }, list: { type: 'boolean' },
   },
 });
 const site = path.resolve(positionals[0] ?? 'build/site');
@@ -42,6 +43,26 @@ if (!program) throw new Error(`expected ${PROGRAMS[values.browser].join(' or ')}
 const server = await serve(site);
 const live = `${server.address}live/index.html`;
 const reader = await Reader.start(values.browser, program, profile);
+
+/** A lecture's first cell, as somebody sees it who comes with an empty browser over 20 Mbit/s, and who comes back. */
+async function measure() {
+  server.line.pace = PACE;
+  for (const [words, seconds] of [['cold', COLD_SECONDS], ['warm', WARM_SECONDS]]) {
+    const [before, from] = [server.sent.length, performance.now()];
+    if (words === 'cold') await reader.open(`${live}#01_tensors`);
+    else await reader.page.reload();
+    await reader.page.waitForSelector('.cell.runs');
+    const read = performance.now();
+    await reader.run(1);
+    const took = (performance.now() - from) / 1000;
+    const sent = megabytes(server.sent.slice(before));
+    say(`${words}: the lecture after ${((read - from) / 1000).toFixed(1)} s, its first cell after ${took.toFixed(1)} s (wanted: ${seconds}), ${sent} MB`);
+    if (words === 'cold') expect(`a lecture takes at most ${COLD_MEGABYTES} MB`, sent <= COLD_MEGABYTES, sent);
+  }
+  server.line.pace = Infinity;
+  const twice = server.sent.map(([name]) => name).filter((name, i, all) => /runtime/.test(name) && all.indexOf(name) < i);
+  expect('no large file is fetched twice', !twice.length, twice.join(' '));
+}
 
 async function runLectures() {
   const names = values.lectures === 'all' ? course.lectures.map(item => item.name) : values.lectures.split(',');
@@ -139,7 +160,7 @@ async function lookAround() {
   }
 }
 
-const STEPS = { runLectures, solve, stumble, comeBack, twoTabs, lookAround, withoutNetwork };
+const STEPS = { measure, runLectures, solve, stumble, comeBack, twoTabs, lookAround, withoutNetwork };
 
 try {
   for (const name of values.steps ? values.steps.split(',') : Object.keys(STEPS)) await STEPS[name]();
@@ -148,6 +169,7 @@ try {
   await reader.page?.screenshot({ path: path.join(shots, `stopped-${values.browser}.png`) }).catch(() => {});
 }
 const elsewhere = new Set(reader.requested.filter(address => /^https?:/.test(address) && !address.startsWith(server.address)).map(address => new URL(address).host));
+if (values.list) for (const [name, bytes] of server.sent) say(`${bytes} ${name}`);
 say(`${megabytes(server.sent)} MB in ${server.sent.length} answers; other hosts: ${[...elsewhere].join(', ') || 'none'}`);
 problems.push(...reader.problems);
 await reader.browser.close();
