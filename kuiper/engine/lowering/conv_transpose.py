@@ -69,6 +69,8 @@ def lower_conv_transpose(layer: Any, inputs: list[AnyValue], builder: Builder) -
     decline_if(len(shape) != 4 or shape[1] != layer.in_channels or len(inputs) > 1)
     out_channels = layer.weight.shape[1] * groups
     decline_if(groups > 1 and layer.weight.shape[1] % MAX_LANES)
+    # of outputs that no kernel entry reaches there may be more than can be looked at
+    decline_if(any(stride > kernel for stride, kernel in zip(window.stride, window.kernel, strict=True)))
     axes = [
         phases(k, s, b, d)
         for k, s, b, d in zip(window.kernel, window.stride, window.before, window.dilation, strict=True)
