@@ -2,13 +2,11 @@
 #ifndef KUIPER_ENGINE_INTEGER_TILE_H
 #define KUIPER_ENGINE_INTEGER_TILE_H
 
-#include "kuiper/simd/functions.h"
-#include "kuiper/simd/vector.h"
+#include "kuiper/engine/byte_rounding.h"
 
-#include <string.h>
-
-/* A panel has up to two vectors of outputs: the sums, the weights, a word of a row and a product stay in registers. */
-enum { INTEGER_VECTORS = 2, INTEGER_WIDTH = INTEGER_VECTORS * LANES, INTEGER_ROWS = REGISTERS == 32 ? 12 : 6 };
+/* The most rows of a tile, whose panel has up to two vectors of outputs: the sums, the weights, a word of a row and a product
+   stay in registers. */
+enum { INTEGER_ROWS = REGISTERS == 32 ? 12 : 6 };
 
 typedef struct {
     Py_ssize_t taps, words;       /* how many positions, and how many words of four bytes under each */
@@ -75,20 +73,6 @@ KUIPER_INLINE kuiper_ints kuiper_four_dots(kuiper_ints sum, kuiper_ints weights,
     return sum;
 }
 #endif
-
-KUIPER_INLINE kuiper_ints kuiper_load_words(const void *p) {
-    kuiper_ints words;
-    memcpy(&words, p, sizeof words);
-    return words;
-}
-
-KUIPER_INLINE kuiper_vec kuiper_of_integers(kuiper_ints x) {
-#if defined(KUIPER_VECTORS)
-    return __builtin_convertvector(x, kuiper_vec);
-#else
-    return (kuiper_vec)x;
-#endif
-}
 
 /* The sums of a tile as floats. */
 KUIPER_INLINE void kuiper_finish_sums(const int rows, const int vectors, kuiper_ints s[][INTEGER_VECTORS],
@@ -243,117 +227,6 @@ static void kuiper_integer_depthwise(int rows, const kuiper_integer_work *work, 
     }
 }
 
-/* A run of bytes as rows of the tile have them: int16 without the zero point, or bytes without a sign. */
-static void kuiper_spread(const unsigned char *x, int is_signed, int zero, Py_ssize_t count, int fours, unsigned char *out) {
-    const int flip = is_signed ? 128 : 0;
-    if (fours) {
-        for (Py_ssize_t i = 0; i < count; i++) out[i] = (unsigned char)(x[i] ^ flip);
-        return;
-    }
-    const short less = (short)(zero + flip);
-    for (Py_ssize_t i = 0; i < count; i++) {
-        const short number = (short)((x[i] ^ flip) - less);
-        memcpy(out + 2 * i, &number, 2);
-    }
-}
-
-/* What each of ``count`` runs of bytes adds up to, which lie one behind the other. */
-static void kuiper_sums_of_bytes(const unsigned char *x, Py_ssize_t bytes, Py_ssize_t count, int *out) {
-    for (Py_ssize_t i = 0; i < count; i++, x += bytes) {
-        Py_ssize_t k = 0;
-        int total = 0;
-#if defined(KUIPER_AVX512)
-        __m512i sums = _mm512_setzero_si512();
-        for (; k < bytes; k += 64) {
-            const __mmask64 there = bytes - k < 64 ? ((__mmask64)1 << (bytes - k)) - 1 : ~(__mmask64)0;
-            const __m512i some = _mm512_maskz_loadu_epi8(there, x + k);
-            sums = _mm512_add_epi64(sums, _mm512_sad_epu8(some, _mm512_setzero_si512()));
-        }
-        total = (int)_mm512_reduce_add_epi64(sums);
-#elif defined(KUIPER_AVX2)
-        __m256i sums = _mm256_setzero_si256();
-        for (; k + 32 <= bytes; k += 32) {
-            const __m256i some = _mm256_loadu_si256((const __m256i *)(x + k));
-            sums = _mm256_add_epi64(sums, _mm256_sad_epu8(some, _mm256_setzero_si256()));
-        }
-        const __m128i half = _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
-        total = _mm_cvtsi128_si32(half) + _mm_extract_epi32(half, 2);
-#endif
-        for (; k < bytes; k++) total += x[k];
-        out[i] = total;
-    }
-}
-
-/* INTEGER_WIDTH numbers to bytes: to the nearest integer, of two the even one; ``low`` and ``high`` are what the byte can
-   hold, without the zero point. NaN is ``low``. */
-#if defined(KUIPER_AVX512)
-KUIPER_INLINE void kuiper_to_bytes(const kuiper_vec *numbers, float low, float high, int zero, unsigned char *out) {
-    KUIPER_EACH (v, INTEGER_VECTORS) {
-        const __m512 kept = _mm512_min_ps(_mm512_max_ps((__m512)numbers[v], _mm512_set1_ps(low)), _mm512_set1_ps(high));
-        const __m512i whole = _mm512_add_epi32(_mm512_cvtps_epi32(kept), _mm512_set1_epi32(zero));
-        _mm_storeu_si128((__m128i *)(out + v * LANES), _mm512_cvtepi32_epi8(whole));
-    }
-}
-#elif defined(KUIPER_AVX2)
-KUIPER_INLINE void kuiper_to_bytes(const kuiper_vec *numbers, float low, float high, int zero, unsigned char *out) {
-    __m256i whole[INTEGER_VECTORS];
-    KUIPER_EACH (v, INTEGER_VECTORS)
-        whole[v] =
-            _mm256_cvtps_epi32(_mm256_min_ps(_mm256_max_ps((__m256)numbers[v], _mm256_set1_ps(low)), _mm256_set1_ps(high)));
-    __m256i shorts = _mm256_permute4x64_epi64(_mm256_packs_epi32(whole[0], whole[1]), 0xd8);
-    shorts = _mm256_and_si256(_mm256_add_epi16(shorts, _mm256_set1_epi16((short)zero)), _mm256_set1_epi16(255));
-    _mm_storeu_si128((__m128i *)out, _mm_packus_epi16(_mm256_castsi256_si128(shorts), _mm256_extracti128_si256(shorts, 1)));
-}
-#else
-KUIPER_INLINE void kuiper_to_bytes(const kuiper_vec *numbers, float low, float high, int zero, unsigned char *out) {
-    float lanes[INTEGER_WIDTH];
-    memcpy(lanes, numbers, sizeof lanes);
-    for (int i = 0; i < INTEGER_WIDTH; i++) {
-        float number = lanes[i];
-        int bits;
-        number = number > low ? number : low;
-        number = (number < high ? number : high) + 12582912.0f; /* beside 1.5 * 2**23 a float has no fraction */
-        memcpy(&bits, &number, 4);
-        out[i] = (unsigned char)(bits - 0x4b400000 + zero);
-    }
-}
-#endif
-
-/* Floats to bytes at a scale. */
-static void kuiper_quantise(const float *x, float scale, Py_ssize_t count, float low, float high, int zero,
-                            unsigned char *out) {
-    kuiper_vec steps[INTEGER_VECTORS];
-    for (; count >= INTEGER_WIDTH; count -= INTEGER_WIDTH, x += INTEGER_WIDTH, out += INTEGER_WIDTH) {
-        KUIPER_EACH (v, INTEGER_VECTORS) steps[v] = kuiper_load(x + v * LANES) / kuiper_splat(scale);
-        kuiper_to_bytes(steps, low, high, zero, out);
-    }
-    if (count > 0) {
-        float last[INTEGER_WIDTH] = {0};
-        unsigned char some[INTEGER_WIDTH];
-        memcpy(last, x, 4 * (size_t)count);
-        KUIPER_EACH (v, INTEGER_VECTORS) steps[v] = kuiper_load(last + v * LANES) / kuiper_splat(scale);
-        kuiper_to_bytes(steps, low, high, zero, some);
-        memcpy(out, some, (size_t)count);
-    }
-}
-
-/* Sums to bytes, times a scale. Sums and scales are read, and ``out`` written, INTEGER_WIDTH at a time. */
-KUIPER_INLINE void kuiper_requantise_width(const int *sums, const float *scale, float low, float high, int zero,
-                                           unsigned char *out) {
-    kuiper_vec steps[INTEGER_VECTORS];
-    KUIPER_EACH (v, INTEGER_VECTORS)
-        steps[v] = kuiper_of_integers(kuiper_load_words(sums + v * LANES)) * kuiper_load(scale + v * LANES);
-    kuiper_to_bytes(steps, low, high, zero, out);
-}
-static inline void kuiper_requantise(const int *sums, const float *scale, Py_ssize_t count, float low, float high, int zero,
-                                     unsigned char *out) {
-    for (; count > 0; count -= INTEGER_WIDTH, sums += INTEGER_WIDTH, scale += INTEGER_WIDTH, out += INTEGER_WIDTH) {
-        unsigned char some[INTEGER_WIDTH];
-        kuiper_requantise_width(sums, scale, low, high, zero, some);
-        memcpy(out, some, count < INTEGER_WIDTH ? (size_t)count : INTEGER_WIDTH);
-    }
-}
-
 /* The sums of a tile, INTEGER_WIDTH for each row, as floats: times a factor, plus a shift, kept within low and high. A row of
    ``out`` has room for this many whole vectors; it may be the row of sums. */
 KUIPER_INLINE void kuiper_dequantise_vectors(int rows, const int vectors, const int *sums, const float *factor,
@@ -376,22 +249,6 @@ static void kuiper_dequantise_tile(int rows, int vectors, const int *sums, const
         kuiper_dequantise_vectors(rows, 1, sums, factor, shift, low, high, out);
     else
         kuiper_dequantise_vectors(rows, INTEGER_VECTORS, sums, factor, shift, low, high, out);
-}
-
-/* The sums of a tile, INTEGER_WIDTH for each row, of which ``count`` are outputs. */
-static void kuiper_requantise_tile(int rows, const int *sums, const float *scale, Py_ssize_t count, float low, float high,
-                                   int zero, unsigned char *const *out) {
-    if (count == INTEGER_WIDTH)
-        for (int i = 0; i < rows; i++) kuiper_requantise_width(sums + i * INTEGER_WIDTH, scale, low, high, zero, out[i]);
-    else
-        for (int i = 0; i < rows; i++) {
-            unsigned char some[INTEGER_WIDTH];
-            kuiper_requantise_width(sums + i * INTEGER_WIDTH, scale, low, high, zero, some);
-            if (count == LANES)
-                memcpy(out[i], some, LANES);
-            else
-                memcpy(out[i], some, (size_t)count);
-        }
 }
 
 #endif

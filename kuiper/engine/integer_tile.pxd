@@ -21,8 +21,6 @@ Source: Intel, "Lower Numerical Precision Deep Learning Inference and Training",
 
 cdef extern from "kuiper/engine/integer_tile.h":
     enum:
-        INTEGER_VECTORS  # the most of a panel
-        INTEGER_WIDTH  # outputs of such a panel
         INTEGER_ROWS  # the most of a tile
 
     ctypedef struct IntegerWork "kuiper_integer_work":
@@ -61,33 +59,6 @@ cdef extern from "kuiper/engine/integer_tile.h":
     # weights [taps / 2][INTEGER_WIDTH][2] of int16, in the order in which channels are woven
     void integer_depthwise "kuiper_integer_depthwise"(
         int rows, const IntegerWork* work, const unsigned char** x, int* out
-    ) noexcept nogil
-
-    # a run of bytes as the rows of a tile have them
-    void spread "kuiper_spread"(
-        const unsigned char* x, bint is_signed, int zero, Py_ssize_t count, bint fours, unsigned char* out
-    ) noexcept nogil
-
-    # out[i] = what this many bytes add up to, ``count`` times one behind the other
-    void sums_of_bytes "kuiper_sums_of_bytes"(
-        const unsigned char* x, Py_ssize_t bytes, Py_ssize_t count, int* out
-    ) noexcept nogil
-
-    # floats to bytes: over a scale, rounded to even, kept within low and high, and the zero point added
-    void quantise "kuiper_quantise"(
-        const float* x, float scale, Py_ssize_t count, float low, float high, int zero, unsigned char* out
-    ) noexcept nogil
-
-    # sums to bytes: times a scale, rounded to even, kept within low and high, and the zero point added; of sums and scales
-    # INTEGER_WIDTH at a time are read
-    void requantise "kuiper_requantise"(
-        const int* sums, const float* scale, Py_ssize_t count, float low, float high, int zero, unsigned char* out
-    ) noexcept nogil
-
-    # the same for the rows of a tile
-    void requantise_tile "kuiper_requantise_tile"(
-        int rows, const int* sums, const float* scale, Py_ssize_t count, float low, float high, int zero,
-        unsigned char** out
     ) noexcept nogil
 
     # the sums of a tile as floats: times a factor, plus a shift, kept within low and high. A row of ``out`` has room for so

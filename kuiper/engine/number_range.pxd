@@ -17,19 +17,33 @@ cdef struct RangeSoFar:
 cdef inline Range range_of_rows(const float* x, Py_ssize_t row, Py_ssize_t rows, Py_ssize_t columns) noexcept nogil:
     """Of rows that lie ``row`` floats apart; NaN if one of the numbers is."""
     cdef RangeSoFar found
-    cdef vec least = splat(0), greatest = splat(0), number
-    cdef Py_ssize_t i, k, vectors = columns // LANES
+    cdef vec least = splat(0), greatest = splat(0)
+    cdef Py_ssize_t i
     found.others.low = found.others.high = 0
     for i in range(rows):
-        for k in range(vectors):
-            number = load(x + k * LANES)
-            least, greatest = smaller(number, least), larger(number, greatest)
-        for k in range(vectors * LANES, columns):
-            widen(&found.others, x[k], x[k])
-        x += row
+        widen_by_row(&found.others, &least, &greatest, x + i * row, columns)
     store(found.lows, least)
     store(found.highs, greatest)
     return whole_range(&found)
+
+
+cdef inline void widen_by_row(
+    Range* others, vec* least, vec* greatest, const float* x, Py_ssize_t columns
+) noexcept nogil:
+    """Whole vectors widen the range of each lane; numbers that fill none have one of their own."""
+    cdef Py_ssize_t k, vectors = columns // LANES
+    cdef vec number
+    for k in range(vectors):
+        number = load(x + k * LANES)
+        least[0], greatest[0] = smaller(number, least[0]), larger(number, greatest[0])
+    if columns == vectors * LANES:
+        return
+    if vectors > 0:  # the last vector takes some numbers a second time
+        number = load(x + columns - LANES)
+        least[0], greatest[0] = smaller(number, least[0]), larger(number, greatest[0])
+        return
+    for k in range(columns):
+        widen(others, x[k], x[k])
 
 
 cdef inline void begin_range(RangeSoFar* found) noexcept nogil:
@@ -41,15 +55,10 @@ cdef inline void begin_range(RangeSoFar* found) noexcept nogil:
 
 cdef inline void widen_by_rows(RangeSoFar* found, float** x, int rows, Py_ssize_t columns) noexcept nogil:
     """So that what lies at these places is in it, too."""
-    cdef vec least = load(found.lows), greatest = load(found.highs), number
-    cdef Py_ssize_t k, vectors = columns // LANES
+    cdef vec least = load(found.lows), greatest = load(found.highs)
     cdef int i
     for i in range(rows):
-        for k in range(vectors):
-            number = load(x[i] + k * LANES)
-            least, greatest = smaller(number, least), larger(number, greatest)
-        for k in range(vectors * LANES, columns):
-            widen(&found.others, x[i][k], x[i][k])
+        widen_by_row(&found.others, &least, &greatest, x[i], columns)
     store(found.lows, least)
     store(found.highs, greatest)
 

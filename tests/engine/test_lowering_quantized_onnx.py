@@ -181,7 +181,7 @@ def test_matrices_that_do_not_fit_are_left_to_the_layer(tmp_path: Path) -> None:
         kuiper.load(tmp_path / "model.onnx")(random(np.uint8, 3, 4), random(np.uint8, 5, 6))
 
 
-@pytest.mark.parametrize("shape", [(3, 17, 40), (2, 3, 5, 7), (600,)])
+@pytest.mark.parametrize("shape", [(3, 17, 40), (2, 3, 5, 7), (600,), (50, 24), (3, 70)])
 def test_products_of_numbers_whose_range_is_found_in_the_run(steps_of: Any, shape: Any) -> None:
     constants = {"w": random(np.int8, shape[-1], 9)}
     nodes = [
@@ -286,6 +286,22 @@ def test_floats_to_bytes_and_back_at_a_known_scale(steps_of: Any, shape: Any, dt
     with np.errstate(all="ignore"):
         steps = steps_of(*nodes, inputs=[x], constants=constants, outputs="y q")
     assert steps[-2:] == ["quantize", "dequantize"]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("scale", [0.1, 0.0737, 3.3, 1e-38, 1e36])
+def test_quotients_next_to_the_middle_of_two_bytes_are_those_of_a_division(
+    steps_of: Any, dtype: Any, scale: float
+) -> None:
+    """A product with 1 / scale would round some of them to the other side."""
+    middles = ((np.arange(-300, 300) + 0.5) * np.float32(scale)).astype(np.float32)
+    x = np.concatenate([middles, np.nextafter(middles, np.float32(0)), np.nextafter(middles, np.float32(np.inf))])
+    with np.errstate(all="ignore"):
+        products, quotients = np.rint(x * (1 / np.float32(scale))), np.rint(x / np.float32(scale))
+        assert np.any(products != quotients)
+        constants = {"s": np.float32(scale), "z": dtype(5)}
+        nodes = [helper.make_node("Neg", ["x"], ["n"]), helper.make_node("QuantizeLinear", ["n", "s", "z"], ["y"])]
+        assert steps_of(*nodes, inputs=[x], constants=constants)[-1] == "quantize"
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])

@@ -13,7 +13,7 @@ import numpy as np
 
 from libc.string cimport memset
 
-from kuiper.engine.integer_tile cimport INTEGER_WIDTH, requantise
+from kuiper.engine.byte_rounding cimport INTEGER_WIDTH, requantise
 from kuiper.engine.step cimport Memory, Step
 
 cdef enum:

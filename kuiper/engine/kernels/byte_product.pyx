@@ -13,7 +13,9 @@ import math
 
 from libc.string cimport memcpy, memset
 
-from kuiper.engine.integer_tile cimport INTEGER_ROWS, INTEGER_WIDTH, IntegerWork, integer_tile, requantise_tile, spread
+from kuiper.engine.byte_rounding cimport INTEGER_WIDTH, requantise_tile
+from kuiper.engine.byte_rows cimport spread
+from kuiper.engine.integer_tile cimport INTEGER_ROWS, IntegerWork, integer_tile
 from kuiper.engine.step cimport MAX_NDIM, Memory, Step
 from kuiper.simd.vector cimport LANES
 

@@ -8,7 +8,7 @@
 A step that has the numbers in its hands can find the range of what each of its tasks writes; then ByteRange has nothing to do.
 """
 
-from kuiper.engine.integer_tile cimport quantise
+from kuiper.engine.byte_rounding cimport ByteScale, byte_scale, quantise, quantise_rows
 from kuiper.engine.number_range cimport Range, range_of_parts, range_of_rows, scale_of, zero_of
 from kuiper.engine.step cimport Memory, Step
 
@@ -18,7 +18,7 @@ cdef enum:
 cdef struct Rows:
     Py_ssize_t x, row, rows, columns  # offset and stride, in floats
     Py_ssize_t ranges, parts  # where the ranges lie, in floats, and how many there are
-    Py_ssize_t out, out_row  # in bytes
+    Py_ssize_t out  # in bytes; rows lie there one behind the other
     Py_ssize_t scale, zero  # where they go, in floats and in bytes
     bint spreads_nan  # whether a range without an end makes the scale NaN
 
@@ -56,8 +56,8 @@ cdef void find_range(const void* numbers, Py_ssize_t task, const Memory* memory)
 
 cdef inline void without_gaps(Rows* w) noexcept nogil:
     """So that tasks may begin within a row, if nothing lies between rows."""
-    if w.row == w.columns == w.out_row:
-        w.rows, w.columns, w.row, w.out_row = w.rows * w.columns, 1, 1, 1
+    if w.row == w.columns:
+        w.rows, w.columns, w.row = w.rows * w.columns, 1, 1
 
 
 cdef class ToBytes(Step):
@@ -70,24 +70,24 @@ cdef class ToBytes(Step):
         w[0] = numbers
         without_gaps(w)
         self.tasks = self.work.tasks = max(1, min(w.rows, w.rows * w.columns // TASK))
-        self.numbers, self.run = &self.work, quantise_rows
+        self.numbers, self.run = &self.work, to_bytes
 
 
-cdef void quantise_rows(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
+cdef void to_bytes(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
     """Some rows; the first task stores what all have found."""
     cdef const Cut* cut = <const Cut*> numbers
     cdef const Rows* w = &cut.rows
-    cdef Py_ssize_t first = task * w.rows // cut.tasks, end = (task + 1) * w.rows // cut.tasks, row
+    cdef Py_ssize_t first = task * w.rows // cut.tasks, end = (task + 1) * w.rows // cut.tasks
     cdef const float* x = memory.arena + w.x + first * w.row
-    cdef unsigned char* out = <unsigned char*> memory.arena + w.out + first * w.out_row
+    cdef unsigned char* out = <unsigned char*> memory.arena + w.out + first * w.columns
     cdef Range found = range_of_parts(memory.arena + w.ranges, w.parts)
     cdef float scale = scale_of(found, w.spreads_nan)
     cdef int zero = zero_of(found, scale)
+    cdef ByteScale to = byte_scale(scale, -zero, 255 - zero, zero)
     if task == 0:
         memory.arena[w.scale] = scale
         (<unsigned char*> memory.arena)[w.zero] = <unsigned char> zero
-    if w.row == w.columns == w.out_row:
-        quantise(x, scale, (end - first) * w.columns, -zero, 255 - zero, zero, out)
-        return
-    for row in range(end - first):
-        quantise(x + row * w.row, scale, w.columns, -zero, 255 - zero, zero, out + row * w.out_row)
+    if w.row == w.columns == 1:
+        quantise(x, end - first, &to, out)
+    else:
+        quantise_rows(x, w.row, end - first, w.columns, &to, out)

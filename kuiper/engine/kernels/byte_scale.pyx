@@ -6,7 +6,7 @@
 Numbers lie in the same order at both ends, without gaps.
 """
 
-from kuiper.engine.integer_tile cimport quantise
+from kuiper.engine.byte_rounding cimport ByteScale, byte_scale, quantise
 from kuiper.engine.step cimport Memory, Step
 
 cdef enum:
@@ -56,7 +56,8 @@ cdef void to_bytes(const void* numbers, Py_ssize_t task, const Memory* memory) n
     cdef const Numbers* n = &w.numbers
     cdef Py_ssize_t first = task * n.count // w.tasks, end = (task + 1) * n.count // w.tasks
     cdef unsigned char* out = <unsigned char*> memory.arena + n.out + first
-    quantise(memory.arena + n.x + first, n.scale, end - first, n.low, n.high, n.zero, out)
+    cdef ByteScale to = byte_scale(n.scale, n.low, n.high, n.zero)
+    quantise(memory.arena + n.x + first, end - first, &to, out)
 
 
 cdef void to_floats(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:

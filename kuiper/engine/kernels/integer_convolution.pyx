@@ -31,9 +31,10 @@ import numpy as np
 from libc.math cimport INFINITY
 from libc.string cimport memcpy, memset
 
+from kuiper.engine.byte_rounding cimport INTEGER_WIDTH, requantise_tile
+from kuiper.engine.byte_rows cimport spread, sums_of_bytes
 from kuiper.engine.integer_tile cimport (
-    INTEGER_ROWS, INTEGER_WIDTH, WOVEN, IntegerFinish, IntegerWork, add_lacking, dequantise_tile, integer_depthwise, integer_tile, requantise_tile,
-    spread, sums_of_bytes,
+    INTEGER_ROWS, WOVEN, IntegerFinish, IntegerWork, add_lacking, dequantise_tile, integer_depthwise, integer_tile,
 )
 from kuiper.engine.number_range cimport Range, RangeSoFar, begin_range, whole_range, widen_by_rows
 from kuiper.engine.step cimport Memory, Step

@@ -14,7 +14,8 @@ could become one of a whole byte in the step after. One scale belongs to all seq
 
 from kuiper.engine.blocks cimport copy_exactly, fill
 from kuiper.engine.gate_tile cimport GATES, GATE_ROWS, gate_numbers, gate_tile, quotient_logistic, quotient_tanh
-from kuiper.engine.integer_tile cimport quantise, spread
+from kuiper.engine.byte_rounding cimport ByteScale, byte_scale, quantise
+from kuiper.engine.byte_rows cimport spread
 from kuiper.engine.number_range cimport Range, range_of_rows, scale_of, zero_of
 from kuiper.engine.step cimport Memory, Step
 from kuiper.simd.functions cimport clamped
@@ -132,11 +133,13 @@ cdef void to_bytes(const Work* w, const float* past, Py_ssize_t past_row, Bytes*
     cdef Py_ssize_t row, k
     cdef unsigned char* raw
     cdef int total
+    cdef ByteScale to
     found.scale = scale_of(limits, True)
     found.zero = zero_of(limits, found.scale)
+    to = byte_scale(found.scale, -found.zero, 255 - found.zero, found.zero)
     for row in range(g.sequences):
         raw = found.rows + row * w.row_bytes if g.fours else found.raw
-        quantise(past + row * past_row, found.scale, g.cells, -found.zero, 255 - found.zero, found.zero, raw)
+        quantise(past + row * past_row, g.cells, &to, raw)
         if not g.fours:
             spread(raw, False, found.zero, g.cells, False, found.rows + row * w.row_bytes)
         if g.has_zeros:

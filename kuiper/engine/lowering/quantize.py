@@ -184,4 +184,4 @@ def _find_ranges(builder: Builder, rows: Value) -> Value:
 def _places(rows: Value, ranges: Value) -> dict[str, int]:
     """Of rows of floats, and of the ranges of their parts; bytes lie as the rows do, but without gaps."""
     at = {"x": rows.offset, "row": rows.strides[3], "rows": rows.shape[3], "columns": rows.shape[1]}
-    return {**at, "out_row": rows.shape[1], "ranges": ranges.offset, "parts": ranges.view.size // 2}
+    return {**at, "ranges": ranges.offset, "parts": ranges.view.size // 2}
