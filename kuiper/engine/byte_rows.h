@@ -20,16 +20,44 @@ static void kuiper_spread(const unsigned char *x, int is_signed, int zero, Py_ss
     }
 }
 
-/* What each of ``count`` runs of bytes adds up to, which lie one behind the other. */
+/* Pixels of up to four planes, ``plane`` bytes apart, side by side as bytes without a sign; three bytes behind them may be
+   written. */
+KUIPER_INLINE void kuiper_weave_some(const int channels, const unsigned char *x, Py_ssize_t plane, Py_ssize_t step,
+                                     unsigned flip, Py_ssize_t count, unsigned char *out) {
+    for (Py_ssize_t i = 0; i < count; i++, x += step, out += channels) {
+        unsigned word = 0;
+        KUIPER_EACH (c, channels) word |= (unsigned)x[c * plane] << 8 * c;
+        word ^= flip;
+        memcpy(out, &word, 4);
+    }
+}
+static void kuiper_weave_planes(const unsigned char *x, Py_ssize_t channels, Py_ssize_t plane, Py_ssize_t step, int is_signed,
+                                Py_ssize_t count, unsigned char *out) {
+    const unsigned flip = is_signed ? 0x80808080u : 0;
+    if (channels == 2)
+        kuiper_weave_some(2, x, plane, step, flip, count, out);
+    else if (channels == 3)
+        kuiper_weave_some(3, x, plane, step, flip, count, out);
+    else
+        kuiper_weave_some(4, x, plane, step, flip, count, out);
+}
+
+/* What each of ``count`` runs of bytes adds up to, which lie one behind the other; four bytes behind them may be read. */
 static void kuiper_sums_of_bytes(const unsigned char *x, Py_ssize_t bytes, Py_ssize_t count, int *out) {
+    if (bytes <= 4) { /* words, of which more may be read than there is */
+        const unsigned there = bytes == 4 ? ~0u : (1u << 8 * bytes) - 1;
+        for (Py_ssize_t i = 0; i < count; i++, x += bytes) {
+            unsigned word;
+            memcpy(&word, x, 4);
+            word &= there;
+            word = (word & 0xff00ff) + (word >> 8 & 0xff00ff);
+            out[i] = (int)((word & 0xffff) + (word >> 16));
+        }
+        return;
+    }
     for (Py_ssize_t i = 0; i < count; i++, x += bytes) {
         Py_ssize_t k = 0;
         int total = 0;
-        if (bytes < 16) {
-            for (; k < bytes; k++) total += x[k];
-            out[i] = total;
-            continue;
-        }
 #if defined(KUIPER_AVX512)
         __m512i sums = _mm512_setzero_si512();
         for (; k < bytes; k += 64) {

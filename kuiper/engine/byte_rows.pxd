@@ -6,7 +6,15 @@ cdef extern from "kuiper/engine/byte_rows.h":
         const unsigned char* x, bint is_signed, int zero, Py_ssize_t count, bint fours, unsigned char* out
     ) noexcept nogil
 
-    # out[i] = what this many bytes add up to, ``count`` times one behind the other
+    # pixels of two to four planes, ``plane`` bytes apart, side by side as bytes without a sign; three bytes behind them may be
+    # written
+    void weave_planes "kuiper_weave_planes"(
+        const unsigned char* x, Py_ssize_t channels, Py_ssize_t plane, Py_ssize_t step, bint is_signed, Py_ssize_t count,
+        unsigned char* out
+    ) noexcept nogil
+
+    # out[i] = what this many bytes add up to, ``count`` times one behind the other; four bytes behind them may be
+    # read
     void sums_of_bytes "kuiper_sums_of_bytes"(
         const unsigned char* x, Py_ssize_t bytes, Py_ssize_t count, int* out
     ) noexcept nogil

@@ -28,10 +28,11 @@ _LEAST, _MOST = -128, 127  # of int8
 
 @dataclass(frozen=True, slots=True)
 class IntegerWeights:
-    """``panels`` (count, 5): vectors, first output, outputs, first input channel, offset of the panel in ``weights``.
+    """``panels`` (count, 6): vectors, first output, outputs, first input channel, offset of weights, whether it lacks.
 
-    ``sums`` are those of the weights of each output, ``words`` the words under a tap, ``places`` (taps, 2) the row and
-    the column of each in the image. ``lacking`` is what was taken off the weights of each output, so that they fit.
+    ``sums`` are those of the weights of each output, ``words`` the words under a tap (of depthwise ones the taps under
+    an output), ``places`` (taps, 2) the row and the column of each in the image. ``lacking`` is what was taken off the
+    weights of each output, so that they fit.
     """
 
     weights: Array
@@ -94,26 +95,30 @@ def pack_integers(weight: Array, groups: int, window: Window, fours: bool) -> In
     return _joined(whole, parts, panels, places, words, lacking, fours)
 
 
-def pack_depthwise(weight: Array, window: Window) -> IntegerWeights:
+def pack_depthwise(weight: Array, window: Window, fours: bool) -> IntegerWeights:
     """Pack weights (channels, 1, kernel_h, kernel_w) of int16, where each output has a channel of its own.
 
-    Two taps are a pair. Channels stand in the order in which the kernel weaves them: of each eight the first four in
-    one vector, the others in the next one.
+    Two or four taps are a word. Channels stand in the order in which the kernel weaves them: the first four of each
+    lane of 128 bits, the next four of each, and so on.
     """
     channels, _, kernel_h, kernel_w = weight.shape
-    taps = kernel_h * kernel_w
+    taps, of_word, dtype = kernel_h * kernel_w, *((4, np.int8) if fours else (2, np.int16))
+    more = -taps % of_word
     places = [(y * window.dilation[0], x * window.dilation[1]) for y in range(kernel_h) for x in range(kernel_w)]
-    padded = np.zeros((taps + taps % 2, -(-channels // WIDTH) * WIDTH), np.int16)
-    padded[:taps, :channels] = weight.reshape(channels, taps).T
-    order = np.arange(WIDTH) if LANES_WOVEN == 1 else np.arange(WIDTH).reshape(-1, 2, 4).swapaxes(0, 1).reshape(-1)
+    lacking = _lacking(weight) if fours else np.zeros(channels, np.int32)
+    padded = np.zeros((taps + more, -(-channels // WIDTH) * WIDTH), dtype)
+    padded[:taps, :channels] = (weight.reshape(channels, taps) - lacking[:, None]).T
+    lanes = LANES_WOVEN // 2 if fours else LANES_WOVEN
+    in_order = np.arange(WIDTH)
+    order = in_order if LANES_WOVEN == 1 else in_order.reshape(lanes, -1, 4).swapaxes(0, 1).reshape(-1)
     panels, parts, offset = [], [], 0
     for first in range(0, channels, WIDTH):
-        panel = padded[:, first + order].reshape(-1, 2, WIDTH).transpose(0, 2, 1)
-        panels.append((WIDTH // LANES, first, min(WIDTH, channels - first), first, offset))
+        panel = padded[:, first + order].reshape(-1, of_word, WIDTH).transpose(0, 2, 1)
+        count = min(WIDTH, channels - first)
+        panels.append((-(-count // LANES), first, count, first, offset))
         parts.append(np.ascontiguousarray(panel).reshape(-1).view(np.uint8))
         offset += len(parts[-1])
-    nothing = np.zeros(channels, np.int32)
-    return _joined(weight, parts, panels, places + places[:1] * (taps % 2), 0, nothing, False, True)
+    return _joined(weight, parts, panels, places + places[:1] * more, taps, lacking, fours, True)
 
 
 def _joined(
@@ -131,5 +136,6 @@ def _joined(
     packed = for_weights(-(-size // 4)).view(np.uint8)[:size]
     np.concatenate(parts, out=packed)
     sums = weight.reshape(len(weight), -1).sum(axis=1, dtype=np.int32)
-    ends = np.array(panels, np.intp), np.array(places, np.intp)
+    lacks = [np.any(lacking[first : first + count]) for _, first, count, _, _ in panels]
+    ends = np.column_stack([np.array(panels, np.intp), np.array(lacks, np.intp)]), np.array(places, np.intp)
     return IntegerWeights(packed, sums, *ends, words, lacking, fours, depthwise)

@@ -2,7 +2,7 @@
 #ifndef KUIPER_ENGINE_INTEGER_TILE_H
 #define KUIPER_ENGINE_INTEGER_TILE_H
 
-#include "kuiper/engine/byte_rounding.h"
+#include "kuiper/engine/integer_finish.h"
 
 /* The most rows of a tile, whose panel has up to two vectors of outputs: the sums, the weights, a word of a row and a product
    stay in registers. */
@@ -13,17 +13,9 @@ typedef struct {
     const Py_ssize_t *offset;     /* [taps]: bytes from a row's beginning */
     const unsigned char *weights; /* [taps][words][vectors * LANES] words */
     const int *start;             /* [vectors * LANES]: what the sums begin with */
+    const int *lacking;           /* [vectors * LANES]: what is taken off the weights of each output; NULL: nothing */
+    const int *row_sums;          /* [rows]: what a row adds up to, where something lacks */
 } kuiper_integer_work;
-
-/* What sums become where they are still in registers: floats, times a factor, plus a shift, kept within low and high. */
-typedef struct {
-    const float *factor, *shift; /* [vectors * LANES] */
-    float low, high;
-    const int *lacking;  /* [vectors * LANES], NULL: nothing */
-    const int *row_sums; /* [rows], where something lacks */
-    float *lows, *highs; /* [LANES], the range of what there was so far; NULL: nobody asks */
-    float *const *out;   /* [rows], with room for whole vectors */
-} kuiper_integer_finish;
 
 /* sum += the products of a word of a row, two int16, with LANES words of weights. */
 #if defined(KUIPER_AVX512)
@@ -74,38 +66,6 @@ KUIPER_INLINE kuiper_ints kuiper_four_dots(kuiper_ints sum, kuiper_ints weights,
 }
 #endif
 
-/* The sums of a tile as floats. */
-KUIPER_INLINE void kuiper_finish_sums(const int rows, const int vectors, kuiper_ints s[][INTEGER_VECTORS],
-                                      const kuiper_integer_finish *finish) {
-    const float low = finish->low, high = finish->high;
-    kuiper_vec least = kuiper_splat(0), greatest = least;
-    if (finish->lows) {
-        least = kuiper_load(finish->lows);
-        greatest = kuiper_load(finish->highs);
-    }
-    KUIPER_EACH (v, vectors) {
-        const kuiper_vec factor = kuiper_load(finish->factor + v * LANES), shift = kuiper_load(finish->shift + v * LANES);
-        if (finish->lacking) {
-            const kuiper_unsigned less = (kuiper_unsigned)kuiper_load_words(finish->lacking + v * LANES);
-            KUIPER_EACH (i, rows) s[i][v] = (kuiper_ints)((kuiper_unsigned)s[i][v] + less * (unsigned)finish->row_sums[i]);
-        }
-        KUIPER_EACH (i, rows) {
-            const kuiper_vec x = kuiper_of_integers(s[i][v]) * factor;
-            const kuiper_vec y = x + shift; /* two roundings, as the two operators of the file have */
-            const kuiper_vec kept = kuiper_clamped(y, low, high);
-            kuiper_store(finish->out[i] + v * LANES, kept);
-            if (finish->lows) {
-                least = kuiper_at_most(kept, least); /* it may lose a NaN: the greatest keeps it, and one is enough */
-                greatest = kuiper_larger(kept, greatest);
-            }
-        }
-    }
-    if (finish->lows) {
-        kuiper_store(finish->lows, least);
-        kuiper_store(finish->highs, greatest);
-    }
-}
-
 /* ``out`` has INTEGER_WIDTH sums for each row, unless they are finished. */
 KUIPER_INLINE void kuiper_integers_of(const int rows, const int vectors, const int fours, const kuiper_integer_work *work,
                                       const unsigned char *const *x, int *out, const kuiper_integer_finish *finish) {
@@ -127,12 +87,12 @@ KUIPER_INLINE void kuiper_integers_of(const int rows, const int vectors, const i
             }
         }
     }
-    if (finish) {
-        kuiper_finish_sums(rows, vectors, s, finish);
-        return;
-    }
-    KUIPER_EACH (i, rows)
-        KUIPER_EACH (v, vectors) memcpy(out + i * INTEGER_WIDTH + v * LANES, &s[i][v], sizeof s[i][v]);
+    if (work->lacking)
+        KUIPER_EACH (v, vectors) {
+            const kuiper_unsigned less = (kuiper_unsigned)kuiper_load_words(work->lacking + v * LANES);
+            KUIPER_EACH (i, rows) s[i][v] = (kuiper_ints)((kuiper_unsigned)s[i][v] + less * (unsigned)work->row_sums[i]);
+        }
+    kuiper_hand_over(rows, vectors, 0, s, out, finish);
 }
 
 /* clang-format off */
@@ -160,95 +120,6 @@ static inline void kuiper_integer_tile(int rows, int vectors, int fours, const k
         (vectors == 1 ? kuiper_fours_1 : kuiper_fours_2)(rows, work, x, out, finish);
     else
         (vectors == 1 ? kuiper_pairs_1 : kuiper_pairs_2)(rows, work, x, out, finish);
-}
-
-/* What the weights lack, times what a row adds up to, onto the sums of a tile. */
-static void kuiper_add_lacking(int rows, int vectors, const int *lacking, const int *row_sums, int *sums) {
-    for (int i = 0; i < rows; i++, sums += INTEGER_WIDTH)
-        for (int v = 0; v < vectors; v++) {
-            const kuiper_unsigned less = (kuiper_unsigned)kuiper_load_words(lacking + v * LANES);
-            const kuiper_ints sum = kuiper_load_words(sums + v * LANES);
-            const kuiper_ints total = (kuiper_ints)((kuiper_unsigned)sum + less * (unsigned)row_sums[i]);
-            memcpy(sums + v * LANES, &total, sizeof total);
-        }
-}
-
-/* A channel of its own for each output, whose numbers under two taps at a time are woven into pairs: KUIPER_WOVEN lanes of 128
-   bits each weave eight channels, four into the first vector and four into the second. ``x`` has int16; taps are even. */
-#if defined(KUIPER_AVX512)
-enum { KUIPER_WOVEN = 4 };
-typedef __m512i kuiper_shorts;
-#define KUIPER_WEAVE_LOW(a, b) _mm512_unpacklo_epi16(a, b)
-#define KUIPER_WEAVE_HIGH(a, b) _mm512_unpackhi_epi16(a, b)
-#define KUIPER_PAIRS(sum, a, b) _mm512_add_epi32(sum, _mm512_madd_epi16(a, b))
-#define KUIPER_UNWOVEN(low, high, first)                                                                                       \
-    _mm512_permutex2var_epi32(                                                                                                 \
-        low,                                                                                                                   \
-        _mm512_add_epi32(_mm512_set1_epi32(first), _mm512_set_epi32(23, 22, 21, 20, 7, 6, 5, 4, 19, 18, 17, 16, 3, 2, 1, 0)),  \
-        high)
-#elif defined(KUIPER_AVX2)
-enum { KUIPER_WOVEN = 2 };
-typedef __m256i kuiper_shorts;
-#define KUIPER_WEAVE_LOW(a, b) _mm256_unpacklo_epi16(a, b)
-#define KUIPER_WEAVE_HIGH(a, b) _mm256_unpackhi_epi16(a, b)
-#define KUIPER_PAIRS(sum, a, b) _mm256_add_epi32(sum, _mm256_madd_epi16(a, b))
-#define KUIPER_UNWOVEN(low, high, first) _mm256_permute2x128_si256(low, high, (first) ? 0x31 : 0x20)
-#else
-enum { KUIPER_WOVEN = 1 };
-#endif
-static void kuiper_integer_depthwise(int rows, const kuiper_integer_work *work, const unsigned char *const *x, int *out) {
-    for (int i = 0; i < rows; i++, out += INTEGER_WIDTH) {
-        const unsigned char *w = work->weights;
-#if defined(KUIPER_PAIRS)
-        kuiper_shorts low = {0}, high = {0};
-        for (Py_ssize_t tap = 0; tap < work->taps; tap += 2, w += 2 * sizeof(kuiper_shorts)) {
-            kuiper_shorts a, b, first, second;
-            memcpy(&a, x[i] + work->offset[tap], sizeof a);
-            memcpy(&b, x[i] + work->offset[tap + 1], sizeof b);
-            memcpy(&first, w, sizeof first);
-            memcpy(&second, w + sizeof first, sizeof second);
-            low = KUIPER_PAIRS(low, KUIPER_WEAVE_LOW(a, b), first);
-            high = KUIPER_PAIRS(high, KUIPER_WEAVE_HIGH(a, b), second);
-        }
-        const kuiper_ints some = (kuiper_ints)KUIPER_UNWOVEN(low, high, 0) + kuiper_load_words(work->start);
-        const kuiper_ints others = (kuiper_ints)KUIPER_UNWOVEN(low, high, LANES / 2) + kuiper_load_words(work->start + LANES);
-        memcpy(out, &some, sizeof some);
-        memcpy(out + LANES, &others, sizeof others);
-#else
-        memcpy(out, work->start, 4 * INTEGER_WIDTH);
-        for (Py_ssize_t tap = 0; tap < work->taps; tap += 2, w += 4 * INTEGER_WIDTH)
-            for (int c = 0; c < 2 * INTEGER_WIDTH; c++) {
-                short number, weight;
-                memcpy(&number, x[i] + work->offset[tap + c % 2] + c / 2 * 2, 2);
-                memcpy(&weight, w + 2 * c, 2);
-                out[c / 2] += number * weight;
-            }
-#endif
-    }
-}
-
-/* The sums of a tile, INTEGER_WIDTH for each row, as floats: times a factor, plus a shift, kept within low and high. A row of
-   ``out`` has room for this many whole vectors; it may be the row of sums. */
-KUIPER_INLINE void kuiper_dequantise_vectors(int rows, const int vectors, const int *sums, const float *factor,
-                                             const float *shift, float low, float high, float *const *out) {
-    kuiper_vec f[INTEGER_VECTORS], s[INTEGER_VECTORS];
-    KUIPER_EACH (v, vectors) {
-        f[v] = kuiper_load(factor + v * LANES);
-        s[v] = kuiper_load(shift + v * LANES);
-    }
-    for (int i = 0; i < rows; i++)
-        KUIPER_EACH (v, vectors) {
-            const kuiper_vec x = kuiper_of_integers(kuiper_load_words(sums + i * INTEGER_WIDTH + v * LANES)) * f[v];
-            const kuiper_vec y = x + s[v]; /* two roundings, as the two operators of the file have */
-            kuiper_store(out[i] + v * LANES, kuiper_clamped(y, low, high));
-        }
-}
-static void kuiper_dequantise_tile(int rows, int vectors, const int *sums, const float *factor, const float *shift, float low,
-                                   float high, float *const *out) {
-    if (vectors == 1)
-        kuiper_dequantise_vectors(rows, 1, sums, factor, shift, low, high, out);
-    else
-        kuiper_dequantise_vectors(rows, INTEGER_VECTORS, sums, factor, shift, low, high, out);
 }
 
 #endif

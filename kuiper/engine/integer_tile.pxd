@@ -28,42 +28,21 @@ cdef extern from "kuiper/engine/integer_tile.h":
         const Py_ssize_t* offset
         const unsigned char* weights
         const int* start
+        const int* lacking
+        const int* row_sums
 
     ctypedef struct IntegerFinish "kuiper_integer_finish":
         const float* factor
         const float* shift
         float low, high
-        const int* lacking
-        const int* row_sums
         float* lows
         float* highs
         float** out
 
-    # out[row] (INTEGER_WIDTH ints) = x[row] times the panel; or, if ``finish`` is not NULL, floats where it says: the sums, with
-    # what they lack, times a factor, plus a shift, kept within low and high, and the range so far widened by them
+    # out[row] (INTEGER_WIDTH ints) = x[row] times the panel; or, if ``finish`` is not NULL, floats where it says: the sums times
+    # a factor, plus a shift, kept within low and high, and the range so far widened by them. Where weights lack something, that
+    # times what a row adds up to belongs to the sums
     void integer_tile "kuiper_integer_tile"(
         int rows, int vectors, bint fours, const IntegerWork* work, const unsigned char** x, int* out,
         const IntegerFinish* finish
-    ) noexcept nogil
-
-    # sums[row][o] += lacking[o] * row_sums[row], for the rows of a tile
-    void add_lacking "kuiper_add_lacking"(
-        int rows, int vectors, const int* lacking, const int* row_sums, int* sums
-    ) noexcept nogil
-
-    # how many lanes weave the numbers of two taps, eight channels each; 1: none
-    enum:
-        WOVEN "KUIPER_WOVEN"
-
-    # out[row] (INTEGER_WIDTH ints), a channel of its own for each output; rows of int16, an even number of taps, and
-    # weights [taps / 2][INTEGER_WIDTH][2] of int16, in the order in which channels are woven
-    void integer_depthwise "kuiper_integer_depthwise"(
-        int rows, const IntegerWork* work, const unsigned char** x, int* out
-    ) noexcept nogil
-
-    # the sums of a tile as floats: times a factor, plus a shift, kept within low and high. A row of ``out`` has room for so
-    # many whole vectors; it may be the row of sums
-    void dequantise_tile "kuiper_dequantise_tile"(
-        int rows, int vectors, const int* sums, const float* factor, const float* shift, float low, float high,
-        float** out
     ) noexcept nogil

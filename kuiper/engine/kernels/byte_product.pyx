@@ -152,6 +152,7 @@ cdef void multiply_panel(
     cdef unsigned char* target[INTEGER_ROWS]
     cdef IntegerWork tile
     tile.taps, tile.words, tile.offset, tile.weights, tile.start = 1, w.words, &nowhere, room.panel, room.start
+    tile.lacking = NULL
     if m.fours:
         pack_fours(w, b, columns, vectors * LANES, room.panel)
     else:

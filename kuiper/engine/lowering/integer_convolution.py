@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kuiper.engine.declined import Declined, decline_if
-from kuiper.engine.integer_packing import IntegerWeights, fits_fours, pack_depthwise, pack_integers, without_zero_point
-from kuiper.engine.kernels.integer_convolution import ROWS, IntegerConvolution
+from kuiper.engine.integer_packing import without_zero_point
 from kuiper.engine.lowering.byte_sums import (
     Dequantisation,
     Ending,
@@ -19,59 +17,29 @@ from kuiper.engine.lowering.byte_sums import (
     to_floats,
 )
 from kuiper.engine.lowering.byte_values import (
-    RANGES,
     as_byte_image,
     by_name,
     byte_image,
     bytes_on_arena,
     constant_of,
-    has_even_pixels,
-    image_places,
 )
-from kuiper.engine.lowering.image_numbers import window_numbers
+from kuiper.engine.lowering.integer_steps import IntegerLayer, ZeroPoint, emit_integer_convolution
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.values import AnyValue, Value
 from kuiper.errors import KuiperError
 from kuiper.layers.fused.quantized import FusedConvInteger, QuantizedConv
 from kuiper.layers.onnx_window import read_onnx_window
 from kuiper.layers.operators.onnx_quantized import ConvInteger, DynamicQuantizeLinear, QLinearConv
-from kuiper.layers.window import Window, as_row
+from kuiper.layers.window import as_row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kuiper.engine.builder import Builder
-    from kuiper.engine.step import Step
     from kuiper.layers.layer import Array
-    from kuiper.machine import Machine
 
-_TASKS = 16
 _FEW_CHANNELS = 4
 """So few are brought side by side by the kernel: an image from outside needs no copy."""
-_PRODUCTS_OF_A_TASK = 1 << 18
-
-
-@dataclass(frozen=True, slots=True)
-class ZeroPoint:
-    """The zero point of an input: a number, or where the graph puts it."""
-
-    number: int = 0
-    value: Value | None = None
-
-    @property
-    def numbers(self) -> dict[str, int]:
-        """For a kernel."""
-        return {"zero": self.number, "zero_at": -1 if self.value is None else self.value.byte_offset}
-
-
-@dataclass(frozen=True, slots=True)
-class IntegerLayer:
-    """Weights (out_c, in_c / groups, kernel_h, kernel_w) of int16, without their zero points, and the rest."""
-
-    weight: Array
-    bias: Array | None
-    groups: int
-    window: Window
 
 
 @lowers(ConvInteger, QLinearConv)
@@ -118,7 +86,7 @@ def _convolved(builder: Builder, value: AnyValue, read: IntegerLayer, zero: Zero
     size = read.window.output_size((h, w))
     shape = (image.shape[0], len(read.weight), *size)
     if isinstance(ending, Dequantisation):
-        out = builder.image(shape, exact=True) if len(x.shape) == 4 else builder.image(shape, fixed=True)
+        out = builder.image(shape) if len(x.shape) == 4 else builder.image(shape, fixed=True)
     else:
         out = byte_image(builder, shape, ending.dtype)
     result = out if len(x.shape) == 4 else Value(out.buffer, out.view[:, :, 0])
@@ -171,109 +139,3 @@ def zero_point(value: AnyValue | None) -> ZeroPoint:
     if not isinstance(value, Value) or value.view.size != 1:
         raise Declined
     return ZeroPoint(0, value)
-
-
-def emit_integer_convolution(
-    builder: Builder,
-    x: Value,
-    out: Value,
-    layer: IntegerLayer,
-    zero: ZeroPoint,
-    ending: Ending,
-    ranged: Value | None = None,
-) -> None:
-    """Add the step from one image of bytes, channels side by side, to another image, of the type of the ending.
-
-    With it come the ranges of what it writes, for ``ranged``, which is what the graph knows of the output.
-    """
-    window, weight = layer.window, layer.weight
-    if window.is_pointwise and x.view.strides[1] == 1 and has_even_pixels(x.view) and has_even_pixels(out.view):
-        x, out = _one_row(x), _one_row(out)
-    n, _, out_h, out_w = out.shape
-    depthwise = 1 < layer.groups == len(weight) == x.shape[1]
-    fours = not depthwise and builder.machine.vnni and fits_fours(weight, layer.groups)
-
-    def make_weights() -> IntegerWeights:
-        return pack_depthwise(weight, window) if depthwise else pack_integers(weight, layer.groups, window, fours)
-
-    packed: IntegerWeights = builder.pack(("integers", fours), make_weights)
-    products = n * out_h * out_w * weight.size
-    block, panel_groups = _cut(builder.machine, x, out, packed, window, products)
-    tasks = n * -(-out_h // block[0]) * -(-out_w // block[1]) * panel_groups
-    ranges = None
-    if ranged is not None and isinstance(ending, Dequantisation):
-        ranges = builder.in_form(ranged, RANGES, lambda: builder.rows((2 * tasks,), fixed=True))
-    of_outputs = _of_outputs(layer, packed, ending)
-
-    def make() -> Step:
-        numbers = {
-            "images": n, "in_h": x.shape[2], "in_w": x.shape[3], "out_h": out_h, "out_w": out_w, "channels": x.shape[1],
-            **window_numbers(window),
-            **image_places("x", x), "x_channel": x.view.strides[1], **image_places("out", out), **zero.numbers,
-            **ending.numbers, "ranges": -1 if ranges is None else ranges.offset,
-            "x_signed": x.view.dtype == np.int8, "fours": fours, "depthwise": depthwise,
-            "words": packed.words, "block_h": block[0], "block_w": block[1], "panel_groups": panel_groups,
-            "together": _together(builder.machine, packed, out),
-        }  # fmt: skip
-        return IntegerConvolution(numbers, packed.places, packed.weights, *of_outputs, packed.panels, packed.lacking)
-
-    kernel_h, kernel_w = window.kernel
-    builder.emit(
-        f"bytes {'depthwise ' if depthwise else ''}{kernel_h}x{kernel_w}, {'fours' if fours else 'pairs'}",
-        make,
-        reads=[x, *([] if zero.value is None else [zero.value]), *ending.reads],
-        writes=[out] if ranges is None else [out, ranges],
-        flops=2 * products,
-        more_bytes=packed.weights.nbytes,
-    )
-
-
-def _of_outputs(layer: IntegerLayer, packed: IntegerWeights, ending: Ending) -> tuple[Array, Array, Array, Array]:
-    """Of each output what its sums begin with, what its weights add up to, and scale and shift of its floats."""
-    count = len(layer.weight)
-    bias = np.zeros(count, np.int32) if layer.bias is None else np.ascontiguousarray(layer.bias.reshape(-1))
-    scale = np.ones(count, np.float32) if ending.scale is None else ending.scale
-    return bias, packed.sums, scale, np.full(count, -0.0, np.float32) if ending.shift is None else ending.shift
-
-
-def _one_row(value: Value) -> Value:
-    """All pixels of such images as one image of height 1."""
-    pixels = value.view.transpose(0, 2, 3, 1).reshape(-1, value.shape[1])
-    return Value(value.buffer, pixels.T[None, :, None, :])
-
-
-def _together(machine: Machine, packed: IntegerWeights, out: Value) -> int:
-    """How many pixels meet all panels before the next ones do: all, or as many as the first-level cache holds."""
-    if packed.weights.nbytes > machine.l1 // 2 and not packed.depthwise:
-        return out.view.size
-    pixel = out.shape[1] * out.view.itemsize
-    return max(2, machine.l1 // 4 // pixel // ROWS) * ROWS
-
-
-def _cut(
-    machine: Machine, x: Value, out: Value, packed: IntegerWeights, window: Window, products: int
-) -> tuple[tuple[int, int], int]:
-    """Rows and columns of a task's block, and the number of groups into which the panels fall.
-
-    A quarter of the second-level cache holds what is spread for a block. Where there are too few blocks for many
-    threads, they become smaller, if there is more image than weights, or share out the panels.
-    """
-    n, _, out_h, out_w = out.shape
-    pixel = x.shape[1] * (1 if packed.fours else 2)
-
-    def spread(h: int, w: int) -> int:
-        counts = ((size - 1) * step + span for size, step, span in zip((h, w), window.stride, window.span, strict=True))
-        height, width = counts
-        return height * width * pixel
-
-    wanted = max(1, min(_TASKS, products // _PRODUCTS_OF_A_TASK))
-    by_image = packed.weights.nbytes < x.view.nbytes
-    most = max(ROWS, out_h * out_w * n // wanted) if by_image else out_h * out_w
-    block_h, block_w = out_h, out_w
-    while block_h > 1 and (spread(block_h, block_w) > machine.l2 // 4 or block_h * block_w > most):
-        block_h -= 1
-    while block_w > ROWS and (spread(block_h, block_w) > machine.l2 // 4 or block_h * block_w > most):
-        block_w = max(ROWS, (block_w // 2 + ROWS - 1) // ROWS * ROWS)
-    block_h = -(-out_h // -(-out_h // block_h))
-    blocks = n * -(-out_h // block_h) * -(-out_w // block_w)
-    return (block_h, block_w), max(1, min(len(packed.panels), -(-wanted // blocks)))

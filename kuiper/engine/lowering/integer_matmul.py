@@ -20,12 +20,8 @@ from kuiper.engine.lowering.byte_sums import (
 )
 from kuiper.engine.lowering.byte_values import as_byte_rows, by_name, bytes_on_arena, constant_of, number_of
 from kuiper.engine.lowering.convolution import POINTWISE
-from kuiper.engine.lowering.integer_convolution import (
-    IntegerLayer,
-    ZeroPoint,
-    emit_integer_convolution,
-    zero_point,
-)
+from kuiper.engine.lowering.integer_convolution import zero_point
+from kuiper.engine.lowering.integer_steps import IntegerLayer, ZeroPoint, emit_integer_convolution
 from kuiper.engine.lowering.quantize import dynamic_bytes
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.values import AnyValue, Value

@@ -20,8 +20,8 @@ from kuiper.engine.kernels.quantized_lstm import QuantizedLstm
 from kuiper.engine.lowering.byte_sums import Dequantisation
 from kuiper.engine.lowering.byte_values import constant_of
 from kuiper.engine.lowering.convolution import POINTWISE
-from kuiper.engine.lowering.integer_convolution import IntegerLayer, ZeroPoint
 from kuiper.engine.lowering.integer_matmul import emit_rows
+from kuiper.engine.lowering.integer_steps import IntegerLayer, ZeroPoint
 from kuiper.engine.lowering.quantize import dynamic_bytes
 from kuiper.engine.lowering.recurrent import place_of
 from kuiper.engine.lowering.registry import lowers
