@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from kuiper import compiler
 from kuiper.course import local_arrays
+from kuiper.course.precompiled import precompiled
 from kuiper.machine.processes import has_processes
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def compile_c(
     if tool.command == ():
         _call_used(c_file, name, made, flags, check_arrays)
     elif sys.platform == "linux":
-        _call(tool, c_file, made, flags, check_arrays)
+        _call(tool, c_file, made, binary.parent, flags, check_arrays)
     else:
         _call_by_setuptools(tool, c_file, name, flags, check_arrays)
     os.replace(made, binary)  # atomic: two processes may build the same text at once
@@ -101,7 +102,7 @@ def _included_as(header: Path) -> str:
     return header.relative_to(_PACKAGES).as_posix() if header.is_relative_to(_PACKAGES) else header.name
 
 
-def _call(tool: compiler.Compiler, c_file: Path, made: Path, flags: list[str], check_arrays: bool) -> None:
+def _call(tool: compiler.Compiler, c_file: Path, made: Path, cache: Path, flags: list[str], check_arrays: bool) -> None:
     compile_words, link_words = compiler.linux_commands(tool)
     if check_arrays and local_arrays.fills_variables(tuple(compile_words)):
         flags = [*flags, local_arrays.OLD_NUMBERS]
@@ -110,8 +111,10 @@ def _call(tool: compiler.Compiler, c_file: Path, made: Path, flags: list[str], c
     if tool.is_zig:
         own, link = compiler.zig_flags(flags), compiler.zig_flags(link, to_link=True)
     object_file = made.with_suffix(".o")
+    command = [*compile_words, *(f"-I{path}" for path in includes), *own]
+    begin = precompiled(c_file, cache, command) if check_arrays else []  # the race compiles seldom
     for words in (
-        [*compile_words, *(f"-I{path}" for path in includes), "-c", str(c_file), "-o", str(object_file), *own],
+        [*command, *begin, "-c", str(c_file), "-o", str(object_file)],
         [*link_words, str(object_file), "-o", str(made), *link],
     ):
         done = subprocess.run(
