@@ -83,9 +83,7 @@ def alike(
         return []
     likenesses = [Likeness.EXACT] * len(suspects)
     if made is not None:
-        found = _tried(
-            classroom, exercise, made, {"texts": [(suspect.text, suspect.is_cython(exercise)) for suspect in suspects]}
-        )
+        found = _tried(classroom, exercise, made, {"texts": [suspect.text for suspect in suspects]})
         likenesses = _likenesses(classroom, exercise, error, made, found, "texts") or [Likeness.NONE] * len(suspects)
     pairs = [(suspect, how) for suspect, how in zip(suspects, likenesses, strict=True) if how]
     return _confirmed(classroom, exercise, pairs, item, error, passed)

@@ -1,6 +1,6 @@
 """What a wrong answer may come of: the known mistakes of an exercise, and the slips that nobody has put there.
 
-Both are texts of a solution with something changed. A .pyx runs as Python here (``interpreted.py``): none is compiled.
+Both are texts of a solution with something changed, as Python: a .pyx, too (``interpreted.py``), so none is compiled.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import hashlib
 from dataclasses import dataclass
-from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kuiper.course.bugs import may_show_in, patched, read_bugs
@@ -16,11 +16,10 @@ from kuiper.course.errors import CourseError
 from kuiper.course.interpreted import interpreted
 from kuiper.course.mutants import mutants, names_in
 from kuiper.course.places import folder, folder_of_answers
-from kuiper.course.state_file import keep_text
+from kuiper.course.state_file import as_table, keep_text, read_state, write_state
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from kuiper.course.manifest import Exercise
 
@@ -39,41 +38,32 @@ MAX_FILES = 500  # of suspects that are kept for each course
 class Suspect:
     """A mistake: what it says (after "this is what you get when"), its text, and the line of the solution it is in.
 
-    The line of a known mistake is 0: each has words of its own.
+    The text is Python, that of a .pyx, too. The line of a known mistake is 0: each has words of its own.
     """
 
     when: str
     text: str
     line: int = 0
 
-    def is_cython(self, exercise: Exercise) -> bool:
-        """Whether the text is Cython; that of a slip is Python already."""
-        return exercise.is_cython and not self.line
-
     def file(self, exercise: Exercise, student: Path) -> Path:
-        """The mistake as a Python file; a .pyx needs the student's own module beside it, for the compiler's numbers."""
+        """The mistake as a file; that of a .pyx needs the student's own module, for the compiler's numbers."""
         root = exercise.course.parent
         text = self.text
-        if self.is_cython(exercise):
-            text = _as_python(text)
         if exercise.is_cython:
             build = folder(root, "build")
             source = exercise.solution_file.read_text(encoding="utf-8")
             text = HEADER.format(source=source, student=str(student), build=str(build)) + text
         name = hashlib.sha256(text.encode()).hexdigest()[:12]
-        bank = folder_of_answers(root) / "bug-bank" / exercise.course.name / "suspects"
-        path = bank / f"{exercise.solution_file.stem}_{name}.py"
+        path = _bank(exercise) / f"{exercise.solution_file.stem}_{name}.py"
         if not path.is_file():
-            bank.mkdir(parents=True, exist_ok=True)
-            _leave_room(bank)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _leave_room(path.parent)
             keep_text(path, text)
         return path
 
 
-@lru_cache(maxsize=500)
-def _as_python(text: str) -> str:
-    """A known mistake in Cython as Python: each is asked for again for every test that it may explain."""
-    return ast.unparse(interpreted(text))
+def _bank(exercise: Exercise) -> Path:
+    return folder_of_answers(exercise.course.parent) / "bug-bank" / exercise.course.name / "suspects"
 
 
 def _leave_room(folder: Path) -> None:
@@ -88,13 +78,34 @@ def known_mistakes(exercise: Exercise, function: str) -> list[Suspect]:
 
     ``function`` is the one that the failure belongs to. A bug of another function may answer alike, but its own tests
     would have failed first. None where the bank cannot be read, which is its author's affair: the gates report it.
+    To look for them, and to make Python of each, takes as long as to try them: they are kept.
     """
+    path, of = _bank(exercise) / f"{exercise.solution_file.stem}-{function}.json", _digest(exercise)
+    kept = as_table(read_state(path))
+    if kept.get("of") == of and isinstance(kept.get("mistakes"), dict):
+        return [Suspect(str(when), str(text)) for when, text in kept["mistakes"].items()]
     try:
         bugs = [bug for bug in read_bugs(exercise) if may_show_in(exercise, bug, function)]
         solution = exercise.solution_file.read_text(encoding="utf-8") if bugs else ""
-        return [Suspect(bug.when, patched(solution, bug, bug.name)) for bug in bugs]
-    except CourseError:
+        texts = {bug.when: patched(solution, bug, bug.name) for bug in bugs}
+        mistakes = {when: as_python(exercise, text) for when, text in texts.items()}
+    except (CourseError, SyntaxError):
         return []
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_state(path, {"of": of, "mistakes": mistakes})
+    return [Suspect(when, text) for when, text in mistakes.items()]
+
+
+def as_python(exercise: Exercise, text: str) -> str:
+    """The text of a file of an exercise; a .pyx becomes Python."""
+    return ast.unparse(interpreted(text)) if exercise.is_cython else text
+
+
+def _digest(exercise: Exercise) -> str:
+    """Of all that the known mistakes of an exercise are made of."""
+    files = (exercise.bugs_file, exercise.solution_file, Path(interpreted.__code__.co_filename))
+    texts = [file.read_bytes() if file.is_file() else b"" for file in files]
+    return hashlib.sha256(repr((exercise.symbols, exercise.hints, texts)).encode()).hexdigest()
 
 
 class Slips:

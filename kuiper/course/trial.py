@@ -158,8 +158,8 @@ def trial(
 ) -> dict[str, Any]:
     """Make the call of a request on all variants that its ``trial`` names.
 
-    ``texts`` are pairs of a text and whether it is Cython; ``solution`` is changed at one place after the other, until
-    ``seconds`` of CPU time have passed.
+    ``texts`` are Python; ``solution`` may be Cython, and is changed at one place after the other, until ``seconds`` of
+    CPU time have passed.
     """
     asked = request["trial"]
     trying = Trial(request, exercise.file, finds)
@@ -173,9 +173,7 @@ def trial(
             return {"seen": [], "texts": [-1] * len(asked["texts"]), "mutants": []}
         trying.answer(solution)
         trying.turns.most = max(FEWEST_TURNS, MORE_TURNS * trying.turns.made)
-        texts = [
-            trying.answer(trying.text(source, i, is_cython)) for i, (source, is_cython) in enumerate(asked["texts"])
-        ]
+        texts = [trying.answer(trying.text(source, i, False)) for i, source in enumerate(asked["texts"])]
         slips = list(trying.of_mutants(solution, asked)) if asked["seconds"] else []
     seen = [
         (each.value, each.raised and tuple(vars(each.raised).values()), each.changed) for each in trying.answers.seen

@@ -19,7 +19,7 @@ from kuiper.course.catches import stored_catches
 from kuiper.course.diagnosis import Likeness, likeness, run_on, run_with
 from kuiper.course.pytest_selection import EXERCISE, SelectionPlugin
 from kuiper.course.selection import Selection
-from kuiper.course.suspects import Suspect
+from kuiper.course.suspects import Suspect, as_python
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -33,7 +33,7 @@ def _as_python(self: Selection, exercise: Exercise) -> Path:
     path = compiled_path(self, exercise)
     if not exercise.is_cython or path != exercise.solution_file:
         return path
-    return Suspect("", path.read_text(encoding="utf-8")).file(exercise, path)
+    return Suspect("", as_python(exercise, path.read_text(encoding="utf-8"))).file(exercise, path)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -49,7 +49,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
         if not exercise.is_cython or catches[bug.name].tests[0] != pyfuncitem.name:
             continue
         compiled = run_on(classroom, exercise, bug, bugs, pyfuncitem)
-        file = Suspect(bug.when, patched(solution, bug, bug.name)).file(exercise, exercise.solution_file)
+        text = as_python(exercise, patched(solution, bug, bug.name))
+        file = Suspect(bug.when, text).file(exercise, exercise.solution_file)
         selection = classroom.selection_for(exercise).with_path(exercise, file)
         other = run_with(pyfuncitem, classroom.implementation(exercise, selection))
         if likeness(compiled, other) != Likeness.EXACT:
