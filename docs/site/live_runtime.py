@@ -89,14 +89,20 @@ def needed(lock: dict[str, Any], names: Iterable[str]) -> list[str]:
 
 def pure_wheels(requirements: Path, folder: Path) -> list[Path]:
     """The wheels that a list names, fetched once into a folder."""
-    names = [line for line in requirements.read_text(encoding="utf-8").splitlines() if line and line[0] != "#"]
     wanted = digest([requirements])
     here = folder / wanted
     if not here.is_dir():
         fresh = folder / f"{wanted}.part"
         shutil.rmtree(fresh, ignore_errors=True)
-        options = ["--quiet", "--no-deps", "--only-binary=:all:", "--python-version=3.14", "--platform=any"]
-        command = [sys.executable, "-m", "pip", "download", *options, "--dest", str(fresh), *names]
+        options = [
+            "--quiet",
+            "--no-deps",
+            "--require-hashes",
+            "--only-binary=:all:",
+            "--python-version=3.14",
+            "--platform=any",
+        ]
+        command = [sys.executable, "-m", "pip", "download", *options, "--dest", str(fresh), "-r", str(requirements)]
         subprocess.run(command, check=True)
         fresh.rename(here)
     return sorted(here.glob("*.whl"))

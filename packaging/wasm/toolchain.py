@@ -30,6 +30,7 @@ LINK = ("-Bdynamic", "-shared", "--no-export-dynamic", "--strip-debug", "--stack
 LINK += ("--unresolved-symbols=import-dynamic",)
 EXPORTS = ("__wasm_call_ctors", "__wasm_apply_data_relocs")
 
+OLDEST_NODE = 20
 ANY = "any"  # version, the last resort: Debian's unstable has one version of each package, and no older ones
 
 # Sizes in NumPy's own header, which was written for the machine that builds; a NumPy for Pyodide brings none.
@@ -48,6 +49,7 @@ class Toolchain:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
+        node()  # said before anything is fetched
         self.zig = self._zig()
         self.runtime = self._runtime()
         self.libc_version, self.libc = self._headers("libc")
@@ -223,8 +225,17 @@ def partial(folder: Path) -> Path:
 
 
 def node() -> list[str]:
-    """The words that start node; one that knows relaxed SIMD as an experiment only is told to accept it."""
+    """The words that start node; one that knows relaxed SIMD as an experiment only is told to accept it.
+
+    Raises
+    ------
+    Unreachable
+        If there is none, or one that is too old for the runtime.
+    """
     words = [program("node")]
+    version = run([*words, "--version"]).strip()
+    if int(version.removeprefix("v").partition(".")[0]) < OLDEST_NODE:
+        raise Unreachable(f"expected node {OLDEST_NODE} or later, got {version}")
     experiment = "--experimental-wasm-relaxed-simd"
     return [*words, experiment] if experiment in run([*words, "--v8-options"]) else words
 

@@ -19,14 +19,14 @@ import sys
 import urllib.request
 from pathlib import Path
 
-from toolchain import SOURCES, Toolchain, ToolError, node, run
+from toolchain import SOURCES, Toolchain, ToolError, node, partial, run
 
 from build import LEVELS, ROOM, ROOT
 
 HERE = Path(__file__).resolve().parent
 DISTRIBUTION = f"https://cdn.jsdelivr.net/pyodide/v{SOURCES['pyodide']}/full"
 COMPILED = ("numpy", "pillow")
-PURE = ("rich", "pytest", "hypothesis")
+WHEELS = ROOT / "live/wheels.txt"
 TESTS = ("tests/engine", "tests/layers", "tests/tensor", "tests/expression", "tests/graph")
 MINUTES = 40  # after which a run of tests has hung
 
@@ -69,23 +69,31 @@ def pytest_words() -> list[str]:
 def start(tools: Toolchain, wheels: list[Path], level: str, script: Path, *words: str) -> int:
     """Run a script on a level; the status."""
     print(f"== {level}: {script.name}", flush=True)
+    command = [*command_of(wheels, level, script), *words]
+    try:
+        done = subprocess.run(command, env=environment_of(tools), timeout=MINUTES * 60, check=False)
+    except subprocess.TimeoutExpired:
+        print(f"packaging/wasm: expected an end within {MINUTES} minutes, got none")
+        return 1
+    return done.returncode
+
+
+def command_of(wheels: list[Path], level: str, script: Path) -> list[str]:
+    """The words that run a script in node, on a level, with all wheels of some folders; kuiper's is in the last."""
     command = [*node(), str(HERE / "python.mjs")]
     for folder in wheels:
         command += ["--wheels", str(folder)]
-    mounts = {wheels[-1] / "models": "/models", ROOT: "/checkout", HERE: "/packaging"}
-    for folder, place in mounts.items():
+    for folder, place in {wheels[-1] / "models": "/models", ROOT: "/checkout", HERE: "/packaging"}.items():
         command += ["--mount", f"{folder}={place}"]
     variables = {"KUIPER_ARCH": level, "KUIPER_MODELS": "/models", "KUIPER_STRICT": "1", "COLUMNS": "100"}
     for name, value in variables.items():
         command += ["--set", f"{name}={value}"]
-    own = {**os.environ, "KUIPER_PYODIDE": str(tools.runtime)}
-    try:
-        return subprocess.run(
-            [*command, "--run", str(script), *words], env=own, timeout=MINUTES * 60, check=False
-        ).returncode
-    except subprocess.TimeoutExpired:
-        print(f"packaging/wasm: expected an end within {MINUTES} minutes, got none")
-        return 1
+    return [*command, "--run", str(script)]
+
+
+def environment_of(tools: Toolchain) -> dict[str, str]:
+    """The variables that these words need."""
+    return {**os.environ, "KUIPER_PYODIDE": str(tools.runtime)}
 
 
 def compiled_wheels(tools: Toolchain) -> Path:
@@ -121,12 +129,13 @@ def compiled_wheels(tools: Toolchain) -> Path:
 
 
 def pure_wheels() -> Path:
-    """The folder with what kuiper and its tests need beside these, from PyPI."""
-    folder = ROOM / "pure"
+    """The folder with what kuiper and its tests need beside these, from PyPI: what the page has, too."""
+    folder = ROOM / f"pure-{hashlib.sha256(WHEELS.read_bytes()).hexdigest()[:12]}"
     if not folder.exists():
-        pip = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--only-binary=:all:"]
-        pip += ["--platform", "any", "--python-version", SOURCES["python"], "-d", str(folder)]
-        run([*pip, *PURE])
+        pip = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--no-deps"]
+        pip += ["--require-hashes", "--only-binary=:all:", "--platform", "any", "--python-version", SOURCES["python"]]
+        run([*pip, "-d", str(partial(folder)), "-r", str(WHEELS)])
+        partial(folder).rename(folder)
     return folder
 
 
