@@ -7,6 +7,7 @@
 # make site     build README, lectures, documents and reference into build/site (needs the network once)
 # make live     put the course in a browser tab into build/site, with all that it needs (npm; SELF_HOSTED=--self-hosted)
 # make live-test  every exercise and lecture on what that page is made of, in node (needs KUIPER_WASM_WHEELS)
+# make live-goals measure both against the goals of docs/inside/wasm.md, in node and in chromium, beside this build on one thread
 # make check-live  use that page in chromium: a lecture, exercises, mistakes, two tabs, no network (needs KUIPER_WASM_WHEELS)
 # make check-site  open every page of it in a browser (chromium), narrow and wide, light and dark
 # make check-explore  open pages of kuiper explore in a browser, and use them; the tests of their scripts need node
@@ -75,7 +76,7 @@ ALL_CORES := -n logical --maxprocesses 8 --dist worksteal
 # Set in many containers. The tests start hundreds of processes, and each would read every module's text anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test thorough fuzz gates notebooks site live live-test check-live check-site check-explore check-lab soak repeat lint debug sanitize \
+.PHONY: help demo test thorough fuzz gates notebooks site live live-test live-goals check-live check-site check-explore check-lab soak repeat lint debug sanitize \
 	portable avx512 foreign hashes bits own-wheel wheel wasm wasm-try wasm-test student arm zig onnx real export networks mutants bench nightly clean
 
 help:
@@ -136,9 +137,12 @@ SELF_HOSTED =
 live: site wasm $(CLANG)/target.json
 	$(BIN)/python docs/site/live_pages.py build/site dist/wasm/kuiper-*.whl $(CLANG) $(SELF_HOSTED)
 
-live-test check-live: SELF_HOSTED = --self-hosted
+live-test live-goals check-live: SELF_HOSTED = --self-hosted
 live-test: live
 	cd live && KUIPER_LIVE=../build/site/live npm test
+
+live-goals: live
+	$(BIN)/python packaging/wasm/goals.py dist/wasm build/site
 
 check-live: live
 	node live/tests/browser/check_live.mjs build/site

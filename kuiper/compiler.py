@@ -50,8 +50,6 @@ def find_compiler() -> Compiler | None:
 
 def missing() -> tuple[str, str, str]:
     """What an error says where there is no compiler: what was expected, what there is, and the line that helps."""
-    if sys.platform == "emscripten":
-        return "a C compiler", "none", "a program in a browser cannot start one: this needs an installed kuiper"
     asked = os.environ.get("CC")
     if asked:
         return f"the C compiler {shlex.split(asked)[0]}", "none of this name on the PATH", "the variable CC asks for it"

@@ -6,6 +6,7 @@ import importlib.util
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,6 +45,33 @@ def test_program_that_is_missing_is_named(toolchain: ModuleType, monkeypatch: py
     monkeypatch.setenv("PATH", "")
     with pytest.raises(toolchain.Unreachable, match="expected the program npm, got none on the PATH"):
         toolchain.program("npm")
+
+
+def test_node_that_is_too_old_is_named(toolchain: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toolchain, "program", lambda name: name)
+    for version, is_old in (("v18.19.0", True), (f"v{toolchain.OLDEST_NODE}.0.0", False)):
+        monkeypatch.setattr(toolchain, "run", lambda command, version=version: f"{version}\n")
+        if is_old:
+            with pytest.raises(toolchain.Unreachable, match=r"expected node \d+ or later, got v18.19.0"):
+                toolchain.node()
+        else:
+            assert toolchain.node() == ["node"]
+
+
+def test_goals_are_told_beside_the_figures() -> None:
+    code = """
+from goals import NATIVE, RELAXED, SIMD, keep, table
+found = {NATIVE: {"resnet20": 1.0, "shakespeare": 1000.0}}
+for figures in {"resnet20": 4.5, "shakespeare": 300}, {"resnet20": 3.5, "shakespeare": 500}:
+    keep(found, f"node, {SIMD}", figures)
+    keep(found, f"node, {RELAXED}", {name: figures[name] for name in ("resnet20",)})
+print(table(found))
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=FOLDER, capture_output=True, text=True, check=True)
+    first, _, resnet, shakespeare = done.stdout.splitlines()
+    assert first == "| | node, wasm32-simd128 | node, wasm32-relaxed-simd |"
+    assert resnet == "| ResNet-20, times native | 3.5 (goal 4) | 3.5 (goal 2.5, missed) |"
+    assert shakespeare == "| `shakespeare`, part of the native pace | 0.50 (goal 0.4) |  |"
 
 
 def test_headers_come_from_the_next_source_in_words(
