@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kuiper.graph.pnnx.data_types import DATA_TYPES
 from kuiper.graph.quantized_weight import QuantizedAttribute
 from kuiper.graph.stored_array import StoredArray
 
@@ -42,6 +43,11 @@ class RuntimeAttribute:
     def parts(self) -> tuple[np.ndarray, ...]:
         """The arrays that make up the weight, as they are stored."""
         return (self.data,)
+
+
+def attribute_of(data: np.ndarray) -> RuntimeAttribute:
+    """An array as a weight, of the type that it has."""
+    return RuntimeAttribute(DATA_TYPES[data.dtype], data.shape, data)
 
 
 AnyAttribute = RuntimeAttribute | QuantizedAttribute

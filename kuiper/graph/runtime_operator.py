@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 from kuiper.errors import ParameterError
+from kuiper.graph.pnnx.ir import ParameterType
 from kuiper.graph.pnnx.values import SPELLED_FLOATS
 from kuiper.graph.quantized_weight import QuantizedAttribute
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kuiper.graph.layer_protocol import LayerProtocol
-    from kuiper.graph.pnnx.ir import DataType, Dimension, Graph, ParameterType
+    from kuiper.graph.pnnx.ir import DataType, Dimension, Graph
     from kuiper.graph.quantized_weight import QuantizedWeight
     from kuiper.graph.runtime_attribute import AnyAttribute
 
@@ -106,6 +107,24 @@ class RuntimeParameter:
 
     type: ParameterType
     value: Any
+
+
+_KINDS = {
+    bool: ParameterType.BOOL,
+    int: ParameterType.INT,
+    float: ParameterType.FLOAT,
+    str: ParameterType.STRING,
+    list: ParameterType.INT_LIST,
+}
+
+
+def parameters(**values: bool | float | str | list[int]) -> dict[str, RuntimeParameter]:
+    """Settings as the file has them, each of the type of its value.
+
+    >>> parameters(eps=0.5, dims=[0, 1])["dims"]
+    RuntimeParameter(type=<ParameterType.INT_LIST: 5>, value=[0, 1])
+    """
+    return {key: RuntimeParameter(_KINDS[type(value)], value) for key, value in values.items()}
 
 
 @dataclass(eq=False)

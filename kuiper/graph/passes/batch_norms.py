@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from kuiper.graph.passes.rewiring import sole_reader
-from kuiper.graph.pnnx.ir import DataType, ParameterType
-from kuiper.graph.runtime_attribute import RuntimeAttribute
-from kuiper.graph.runtime_operator import RuntimeParameter
+from kuiper.graph.runtime_attribute import attribute_of
+from kuiper.graph.runtime_operator import parameters
 
 if TYPE_CHECKING:
     from kuiper.graph.protocols import RegistryProtocol
@@ -72,8 +71,8 @@ def folded(
         op,
         name=f"{op.name}+{word}",
         outputs=norm.outputs,
-        params={**op.params, "bias": RuntimeParameter(ParameterType.BOOL, True)},
-        attrs={**op.attrs, **{key: RuntimeAttribute(DataType.F32, array.shape, array) for key, array in new.items()}},
+        params={**op.params, **parameters(bias=True)},
+        attrs={**op.attrs, **{key: attribute_of(array) for key, array in new.items()}},
         layer=None,
         grown_from=op.where,
     )

@@ -13,8 +13,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kuiper.graph.pnnx.ir import ParameterType
-from kuiper.graph.runtime_operator import RuntimeParameter
+from kuiper.graph.passes.fusion import is_product
+from kuiper.graph.runtime_operator import parameters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +54,7 @@ def operator_of_bytes(
         return _in_order(op, "QLinearMatMul", [*found[0], *found[1], out.scale, out.zero]) if len(found) == 2 else None
     if len(set(kinds)) > 1:
         return None
-    if op.type == "pnnx.Expression" and op.str_param("expr").replace(" ", "") in ("mul(@0,@1)", "mul(@1,@0)"):
+    if is_product(op):
         return _by_name(op, "QLinearMul", {"A": found[0], "B": found[1]}, "C", out)
     if op.type == "torch.cat" and op.has_param("dim"):
         values = [operand for one in found for operand in one]
@@ -87,5 +87,4 @@ def _by_name(
 def _made(
     op: RuntimeOperator, kind: str, inputs: list[RuntimeOperand], names: list[str], params: dict[str, Any]
 ) -> RuntimeOperator:
-    settings = {key: RuntimeParameter(ParameterType.INT, value) for key, value in params.items()}
-    return replace(op, type=kind, inputs=inputs, input_names=names, params=settings, attrs={}, layer=None)
+    return replace(op, type=kind, inputs=inputs, input_names=names, params=parameters(**params), attrs={}, layer=None)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.graph.passes.batch_norms import Affine, folded
-from kuiper.graph.passes.rewiring import merge_readers, sole_reader
+from kuiper.graph.passes.rewiring import constant_of, expression_of, merge_readers, sole_reader
 from kuiper.graph.pnnx.ir import DataType
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def fold_affine_into_weights(operators: list[RuntimeOperator], registry: Registr
 
 def _merge(op: RuntimeOperator, registry: RegistryProtocol) -> Merged | None:
     reader = sole_reader(op) if op.type in _AXES_BEHIND_CHANNELS and len(op.inputs) == 1 else None
-    if reader is None or reader.type != "pnnx.Expression" or "weight" not in op.attrs:
+    if reader is None or "weight" not in op.attrs:
         return None
     if op.attrs["weight"].type is not DataType.F32 or not all(map(registry.is_built_in, (op.type, reader.type))):
         return None
@@ -50,7 +50,7 @@ def _merge(op: RuntimeOperator, registry: RegistryProtocol) -> Merged | None:
 
 def _affine(op: RuntimeOperator, reader: RuntimeOperator) -> Affine | None:
     """What the expression behind ``op`` does with each channel; None if it is no factor or addend of each."""
-    match = _EXPRESSION.fullmatch(reader.str_param("expr").replace(" ", ""))
+    match = _EXPRESSION.fullmatch(expression_of(reader))
     if match is None:
         return None
     function, *words = match.groups()
@@ -79,15 +79,14 @@ def _constant(reader: RuntimeOperator, word: str, op: RuntimeOperator) -> np.nda
     channels = op.attrs["weight"].shape[0]
     if not word.startswith("@"):
         return np.full(channels, float(word))
-    producer = reader.inputs[int(word[1:])].producer
-    if producer is None or producer.type != "pnnx.Attribute" or "data" not in producer.attrs:
+    numbers = constant_of(reader.inputs[int(word[1:])])
+    if numbers is None or numbers.dtype != np.float32:
         return None
-    attr = producer.attrs["data"]
     behind = _AXES_BEHIND_CHANNELS[op.type]
-    shape, output = attr.shape, op.outputs[0].shape
-    if attr.type is not DataType.F32 or len(shape) > len(output or ((None,) * (behind + 1))):
+    shape, output = numbers.shape, op.outputs[0].shape
+    if len(shape) > len(output or ((None,) * (behind + 1))):
         return None
     per_channel = (*(1,) * (len(shape) - behind - 1), channels, *(1,) * behind)
     if shape != per_channel and any(size != 1 for size in shape):
         return None
-    return np.broadcast_to(attr.data.reshape(-1), channels).astype(np.float64)
+    return np.broadcast_to(numbers.reshape(-1), channels).astype(np.float64)

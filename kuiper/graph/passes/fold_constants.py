@@ -22,8 +22,9 @@ import numpy as np
 
 from kuiper.errors import KuiperError
 from kuiper.graph.fallback import noting
-from kuiper.graph.pnnx.ir import BOUNDARY, DataType
-from kuiper.graph.runtime_attribute import AnyAttribute, RuntimeAttribute
+from kuiper.graph.pnnx.data_types import DATA_TYPES
+from kuiper.graph.pnnx.ir import BOUNDARY
+from kuiper.graph.runtime_attribute import AnyAttribute, attribute_of
 from kuiper.graph.schedule import queue_order
 
 if TYPE_CHECKING:
@@ -34,24 +35,6 @@ if TYPE_CHECKING:
 
 LARGEST = 4 << 20
 """Bytes that a folded constant may have in any case."""
-
-_TYPES = {
-    np.dtype(dtype): kind
-    for dtype, kind in (
-        (np.float32, DataType.F32),
-        (np.float64, DataType.F64),
-        (np.float16, DataType.F16),
-        (np.int64, DataType.I64),
-        (np.int32, DataType.I32),
-        (np.int16, DataType.I16),
-        (np.int8, DataType.I8),
-        (np.uint8, DataType.U8),
-        (np.bool_, DataType.BOOL),
-        (np.uint16, DataType.U16),
-        (np.uint32, DataType.U32),
-        (np.uint64, DataType.U64),
-    )
-}
 
 
 def fold_constants(operators: list[RuntimeOperator], registry: RegistryProtocol) -> list[RuntimeOperator]:
@@ -68,7 +51,7 @@ def fold_constants(operators: list[RuntimeOperator], registry: RegistryProtocol)
         if len(op.outputs) != 1 or result is None:
             continue
         known[op.outputs[0]] = result
-        if isinstance(result, np.ndarray) and result.dtype in _TYPES:
+        if isinstance(result, np.ndarray) and result.dtype in DATA_TYPES:
             constants[op] = _as_attribute(op, result)
     return [constants.get(op, op) for op in operators]
 
@@ -111,7 +94,7 @@ def _as_attribute(op: RuntimeOperator, result: np.ndarray) -> RuntimeOperator:
         inputs=[],
         input_names=[],
         params={},
-        attrs={"data": RuntimeAttribute(_TYPES[data.dtype], data.shape, data)},
+        attrs={"data": attribute_of(data)},
         layer=None,
     )
     for operand in op.inputs:

@@ -17,9 +17,10 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kuiper.graph.passes.rewiring import merge_readers, sole_reader
-from kuiper.graph.pnnx.ir import DataType, ParameterType
-from kuiper.graph.runtime_operator import RuntimeParameter
+from kuiper.graph.passes.fusion import may_be_equal
+from kuiper.graph.passes.rewiring import expression_of, merge_readers, sole_reader
+from kuiper.graph.pnnx.ir import DataType
+from kuiper.graph.runtime_operator import parameters
 
 if TYPE_CHECKING:
     from kuiper.graph.passes.rewiring import Merged
@@ -40,13 +41,13 @@ def fuse_expressions(operators: list[RuntimeOperator], registry: RegistryProtoco
 
 
 def _merge(first: RuntimeOperator, registry: RegistryProtocol) -> Merged | None:
-    second = sole_reader(first) if first.type == "pnnx.Expression" else None
-    if second is None or second.type != "pnnx.Expression" or not registry.is_built_in("pnnx.Expression"):
+    second = sole_reader(first)
+    if second is None or not registry.is_built_in("pnnx.Expression"):
+        return None
+    texts = [expression_of(op) for op in (first, second)]
+    if any("size" in text or "[" in text or not text for text in texts):
         return None
     if not _same_floats(first.outputs[0], second.outputs[0]):
-        return None
-    texts = [op.str_param("expr").replace(" ", "") for op in (first, second)]
-    if any("size" in text or "[" in text for text in texts):
         return None
     place = second.inputs.index(first.outputs[0])
     if _PLACE.findall(texts[1]).count(str(place)) != 1:
@@ -61,7 +62,7 @@ def _merge(first: RuntimeOperator, registry: RegistryProtocol) -> Merged | None:
         name=f"{first.name}+{second.name}" if len(first.name) + len(second.name) < 60 else first.name,
         inputs=inputs,
         input_names=[""] * len(inputs),
-        params={**second.params, "expr": RuntimeParameter(ParameterType.STRING, text)},
+        params={**second.params, **parameters(expr=text)},
         layer=None,
         grown_from=first.where,
     )
@@ -80,7 +81,4 @@ def _same_floats(first: RuntimeOperand, second: RuntimeOperand) -> bool:
     """Whether both are float32 and, as far as the file says, of one shape."""
     if not (first.type is second.type is DataType.F32) or first.shape is None or second.shape is None:
         return False
-    return len(first.shape) == len(second.shape) and all(
-        a == b or not (isinstance(a, int) and isinstance(b, int))
-        for a, b in zip(first.shape, second.shape, strict=True)
-    )
+    return may_be_equal(first.shape, second.shape)

@@ -21,20 +21,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kuiper.graph.passes.fusion import INTEGER_CONVOLUTIONS, INTEGER_PRODUCTS, is_addition
-from kuiper.graph.passes.rewiring import constant_of, sole_reader, substitute
+from kuiper.graph.passes.fusion import INTEGER_CONVOLUTIONS, INTEGER_PRODUCTS, is_addition, is_product
+from kuiper.graph.passes.rewiring import constant_of, replaced, sole_reader
 from kuiper.graph.pnnx.ir import DataType
-from kuiper.graph.runtime_attribute import RuntimeAttribute
+from kuiper.graph.runtime_attribute import attribute_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kuiper.graph.passes.rewiring import Taken
     from kuiper.graph.pnnx.ir import Dimension
     from kuiper.graph.protocols import RegistryProtocol
     from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
 
 _FUSED = INTEGER_CONVOLUTIONS | INTEGER_PRODUCTS
-_PRODUCTS = ("mul(@0,@1)", "mul(@1,@0)")
 _INPUTS = 4
 """Of ConvInteger and MatMulInteger, as the reader of ONNX gives them: two tensors and their zero points."""
 
@@ -43,19 +43,10 @@ def fuse_scales_into_integer_products(
     operators: list[RuntimeOperator], registry: RegistryProtocol
 ) -> list[RuntimeOperator]:
     """The operators with products that give floats in the place of those with a scale behind them."""
-    made: dict[RuntimeOperator, RuntimeOperator | None] = {}
-    for op in operators:
-        taken = _with_scale(op, registry)
-        if taken is not None:
-            fused, old = taken
-            substitute(old, fused)
-            made |= dict.fromkeys(old, None) | {op: fused}
-    return [new for op in operators if (new := made.get(op, op)) is not None]
+    return replaced(operators, lambda op: _with_scale(op, registry))
 
 
-def _with_scale(
-    op: RuntimeOperator, registry: RegistryProtocol
-) -> tuple[RuntimeOperator, tuple[RuntimeOperator, ...]] | None:
+def _with_scale(op: RuntimeOperator, registry: RegistryProtocol) -> Taken | None:
     """The fused operator that a product makes, and those in whose place it stands; None if it is to stay."""
     outputs = _outputs(op)
     if outputs is None or not (registry.is_built_in(op.type) and registry.is_built_in(_FUSED[op.type])):
@@ -69,7 +60,7 @@ def _with_scale(
     cast = sole_reader(old[-1])
     if cast is None or not registry.is_built_in(cast.type) or not _makes_floats(cast):
         return None
-    scale = _other(cast, _is_product, registry)
+    scale = _other(cast, is_product, registry)
     if scale is None or scale.type is not DataType.F32 or not _is_of_outputs(op, outputs, scale.shape):
         return None
     old += [cast, _reader(cast)]
@@ -78,7 +69,7 @@ def _with_scale(
     numbers = None if bias is None else constant_of(bias)
     if numbers is not None and numbers.dtype == np.float32 and _is_of_outputs(op, outputs, numbers.shape):
         every = np.broadcast_to(numbers.reshape(-1), (outputs,))
-        attrs["bias"] = RuntimeAttribute(DataType.F32, (outputs,), every)
+        attrs["bias"] = attribute_of(every)
         name += "+add"
         old.append(_reader(old[-1]))
     fused = replace(
@@ -125,12 +116,6 @@ def _is_of_outputs(op: RuntimeOperator, outputs: int, shape: tuple[Dimension, ..
 
 def _makes_floats(op: RuntimeOperator) -> bool:
     return op.type == "Tensor.to" and len(op.inputs) == 1 and op.outputs[0].type is DataType.F32
-
-
-def _is_product(op: RuntimeOperator) -> bool:
-    if op.type != "pnnx.Expression" or len(op.inputs) != 2:
-        return False
-    return op.str_param("expr").replace(" ", "") in _PRODUCTS
 
 
 def _reader(op: RuntimeOperator) -> RuntimeOperator:

@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kuiper.graph.passes.activations import activation_of
-from kuiper.graph.passes.rewiring import sole_reader
-from kuiper.graph.pnnx.ir import DataType, ParameterType
-from kuiper.graph.runtime_operator import RuntimeParameter
+from kuiper.graph.passes.rewiring import expression_of, sole_reader
+from kuiper.graph.pnnx.ir import DataType
+from kuiper.graph.runtime_operator import parameters
 
 if TYPE_CHECKING:
     from kuiper.graph.passes.rewiring import Merged
+    from kuiper.graph.pnnx.ir import Dimension
     from kuiper.graph.protocols import RegistryProtocol
     from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
 
@@ -27,8 +28,6 @@ INTEGER_CONVOLUTIONS = {"ConvInteger": "kuiper.FusedConvInteger"}
 INTEGER_PRODUCTS = {"MatMulInteger": "kuiper.FusedMatMulInteger"}
 EXPRESSIONS = {"pnnx.Expression": "kuiper.FusedExpression"}
 
-_ADDITIONS = ("add(@0,@1)", "add(@1,@0)")
-
 
 def merge_activation(op: RuntimeOperator, fused_types: dict[str, str], registry: RegistryProtocol) -> Merged | None:
     """The fused operator that ``op`` and the activation behind it make, and that activation; None if there is none.
@@ -41,11 +40,8 @@ def merge_activation(op: RuntimeOperator, fused_types: dict[str, str], registry:
     activation = activation_of(reader, registry)
     if activation is None:
         return None
-    params = {
-        "activation": RuntimeParameter(ParameterType.STRING, activation.name),
-        "activation_alpha": RuntimeParameter(ParameterType.FLOAT, activation.alpha),
-        "activation_beta": RuntimeParameter(ParameterType.FLOAT, activation.beta),
-    }
+    alpha, beta = float(activation.alpha), float(activation.beta)
+    params = parameters(activation=activation.name, activation_alpha=alpha, activation_beta=beta)
     fused = replace(
         op,
         type=fused_types.get(op.type, op.type),
@@ -117,9 +113,12 @@ def is_fusable(op: RuntimeOperator, fused_types: dict[str, str], registry: Regis
 
 def is_addition(op: RuntimeOperator) -> bool:
     """Whether this is an expression that adds its two inputs."""
-    if op.type != "pnnx.Expression" or len(op.inputs) != 2:
-        return False
-    return op.str_param("expr").replace(" ", "") in _ADDITIONS
+    return len(op.inputs) == 2 and expression_of(op) in ("add(@0,@1)", "add(@1,@0)")
+
+
+def is_product(op: RuntimeOperator) -> bool:
+    """Whether this is an expression that multiplies its two inputs."""
+    return len(op.inputs) == 2 and expression_of(op) in ("mul(@0,@1)", "mul(@1,@0)")
 
 
 def last_word(op: RuntimeOperator) -> str:
@@ -134,9 +133,10 @@ def _weights(op: RuntimeOperator) -> int:
 
 def _keeps_shape(before: RuntimeOperand, after: RuntimeOperand) -> bool:
     """Whether two shapes are the same; sizes that the file leaves open fit any."""
-    if before.shape is None or after.shape is None:
-        return True
-    pairs = zip(before.shape, after.shape, strict=False)
-    return len(before.shape) == len(after.shape) and all(
-        a == b or not (isinstance(a, int) and isinstance(b, int)) for a, b in pairs
-    )
+    return before.shape is None or after.shape is None or may_be_equal(before.shape, after.shape)
+
+
+def may_be_equal(a: tuple[Dimension, ...], b: tuple[Dimension, ...]) -> bool:
+    """Whether two shapes are the same as far as the file says; sizes that it leaves open fit any."""
+    known = [(m, n) for m, n in zip(a, b, strict=False) if isinstance(m, int) and isinstance(n, int)]
+    return len(a) == len(b) and all(m == n for m, n in known)

@@ -27,23 +27,19 @@ import numpy as np
 from kuiper.graph.passes.activations import activation_of
 from kuiper.graph.passes.byte_operators import operator_of_bytes
 from kuiper.graph.passes.fusion import is_addition
-from kuiper.graph.passes.rewiring import constant_of, sole_reader, substitute
-from kuiper.graph.pnnx.ir import DataType, ParameterType
-from kuiper.graph.runtime_attribute import RuntimeAttribute
-from kuiper.graph.runtime_operator import RuntimeParameter
+from kuiper.graph.passes.rewiring import constant_of, replaced, sole_reader
+from kuiper.graph.pnnx.ir import DataType
+from kuiper.graph.runtime_attribute import attribute_of
+from kuiper.graph.runtime_operator import parameters
 from kuiper.graph.whole_multiples import whole_multiples
 
 if TYPE_CHECKING:
     from kuiper.graph.layer_protocol import ActivationProtocol
+    from kuiper.graph.passes.rewiring import Taken
     from kuiper.graph.protocols import RegistryProtocol
     from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
 
 _BYTES = {np.dtype(np.uint8): DataType.U8, np.dtype(np.int8): DataType.I8}
-_TYPES = {
-    np.dtype(np.int16): DataType.I16,
-    np.dtype(np.int32): DataType.I32,
-    np.dtype(np.float32): DataType.F32,
-} | _BYTES
 _CONVOLUTIONS = {"nn.Conv1d": 1, "nn.Conv2d": 2}
 _POOLS = ("nn.MaxPool2d", "F.max_pool2d")
 _SEEN = 0.05
@@ -63,31 +59,14 @@ class Bytes(NamedTuple):
 
 def multiply_in_bytes(operators: list[RuntimeOperator], registry: RegistryProtocol) -> list[RuntimeOperator]:
     """The operators with products and sums of bytes in the place of those between bytes."""
-    made: dict[RuntimeOperator, RuntimeOperator | None] = {}
-    for op in operators:
-        taken = None if op.type != "QuantizeLinear" or not registry.is_built_in(op.type) else _in_bytes(op, registry)
-        if taken is not None:
-            fused, old = taken
-            substitute(old, fused)
-            for operand in fused.inputs:
-                operand.consumers = list(dict.fromkeys([*operand.consumers, fused]))
-            made |= dict.fromkeys(old, None) | {old[0]: fused}
-    operators = [new for op in operators if (new := made.get(op, op)) is not None]
-    for op in operators:
-        pair = _pair(op, registry) if op.type == "QuantizeLinear" else None
-        if pair is not None:
-            fused, old = pair
-            substitute(old, fused)
-            made |= dict.fromkeys(old, None) | {old[0]: fused}
-    return [new for op in operators if (new := made.get(op, op)) is not None]
-
-
-Taken = tuple["RuntimeOperator", tuple["RuntimeOperator", ...]]
-"""A new operator, and those in whose place it stands."""
+    operators = replaced(operators, lambda op: _in_bytes(op, registry))
+    return replaced(operators, lambda op: _pair(op, registry))
 
 
 def _in_bytes(quantize: RuntimeOperator, registry: RegistryProtocol) -> Taken | None:
     """What the operators up to a QuantizeLinear are in bytes; None if they are to stay."""
+    if quantize.type != "QuantizeLinear" or not registry.is_built_in(quantize.type):
+        return None
     out = bytes_of(quantize, quantize.outputs[0])
     op = quantize.inputs[0].producer
     old = [quantize]
@@ -235,20 +214,14 @@ def _made(
         type=kind,
         inputs=[source.operand for source in sources],
         input_names=[""] * len(sources),
-        params={key: RuntimeParameter(_kind(value), value) for key, value in settings.items()},
-        attrs={key: RuntimeAttribute(_TYPES[data.dtype], data.shape, data) for key, data in attrs.items()},
+        params=parameters(**settings),
+        attrs={key: attribute_of(data) for key, data in attrs.items()},
     )
-
-
-def _kind(value: Any) -> ParameterType:
-    if isinstance(value, list):
-        return ParameterType.INT_LIST
-    return ParameterType.STRING if isinstance(value, str) else ParameterType.INT
 
 
 def _pair(quantize: RuntimeOperator, registry: RegistryProtocol) -> Taken | None:
     """The expression that a QuantizeLinear and the DequantizeLinear that alone reads it are."""
-    dequantize = sole_reader(quantize)
+    dequantize = sole_reader(quantize) if quantize.type == "QuantizeLinear" else None
     if dequantize is None or dequantize.type != "DequantizeLinear":
         return None
     if not all(map(registry.is_built_in, ("QuantizeLinear", "DequantizeLinear", "pnnx.Expression"))):
@@ -267,7 +240,7 @@ def _pair(quantize: RuntimeOperator, registry: RegistryProtocol) -> Taken | None
         inputs=quantize.inputs[:1],
         input_names=[""],
         outputs=dequantize.outputs,
-        params={"expr": RuntimeParameter(ParameterType.STRING, text)},
+        params=parameters(expr=text),
         layer=None,
         grown_from=quantize.where,
     )

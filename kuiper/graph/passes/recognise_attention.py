@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kuiper.graph.passes.fusion import is_addition
-from kuiper.graph.passes.rewiring import forget, sole_reader
-from kuiper.graph.pnnx.ir import DataType, ParameterType
+from kuiper.graph.passes.rewiring import constant_of, expression_of, forget, sole_reader
+from kuiper.graph.pnnx.ir import DataType
 from kuiper.graph.pnnx.values import SPELLED_FLOATS
-from kuiper.graph.runtime_operator import RuntimeParameter
+from kuiper.graph.runtime_operator import parameters
 
 if TYPE_CHECKING:
     from kuiper.graph.protocols import RegistryProtocol
-    from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
+    from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator, RuntimeParameter
 
 _NUMBER = r"(-?[0-9.]+(?:e[+-]?[0-9]+)?)"
 _FACTOR = re.compile(rf"mul\(@0,{_NUMBER}\)|mul\({_NUMBER},@0\)")
@@ -88,11 +88,7 @@ def _found(softmax: RuntimeOperator) -> tuple[RuntimeOperator, RuntimeOperator] 
     value = end.inputs[1]
     if value.shape is None or len(value.shape) < 2 or value.type not in _FLOATS:
         return None
-    params = {
-        "scale": RuntimeParameter(ParameterType.FLOAT, scores.scale),
-        "keys_turned": RuntimeParameter(ParameterType.BOOL, scores.keys_turned),
-        "zeros": RuntimeParameter(ParameterType.BOOL, zeros),
-    }
+    params = parameters(scale=scores.scale, keys_turned=scores.keys_turned, zeros=zeros)
     fused = replace(
         end,
         type="kuiper.FusedAttention",
@@ -139,23 +135,20 @@ def _masked(op: RuntimeOperator) -> tuple[RuntimeOperand, RuntimeOperand, dict[s
     given = {key: op.params[key].value for key in ("input", "other") if op.has_param(key)}
     given |= {key: operand for key, operand in zip(op.input_names, op.inputs, strict=True) if key in ("input", "other")}
     numbers = {key: _number(value) for key, value in given.items()}
-    known = [key for key, number in numbers.items() if number is not None and number <= _AS_GOOD_AS_INFINITY]
+    known = {key: number for key, number in numbers.items() if number is not None and number <= _AS_GOOD_AS_INFINITY}
     if len(given) != 2 or len(known) != 1 or "condition" not in op.input_names:
         return None
-    scores, condition = given["other" if known == ["input"] else "input"], op.inputs[op.input_names.index("condition")]
+    (key,) = known
+    scores, condition = given["other" if key == "input" else "input"], op.inputs[op.input_names.index("condition")]
     if isinstance(scores, (int, float, str)) or condition.shape == () or scores is condition:
         return None
-    params = {
-        "fill": RuntimeParameter(ParameterType.FLOAT, numbers[known[0]]),
-        "fill_where": RuntimeParameter(ParameterType.BOOL, known == ["input"]),
-    }
-    return scores, condition, params
+    return scores, condition, parameters(fill=known[key], fill_where=key == "input")
 
 
 def _has_axes(operand: RuntimeOperand) -> bool:
     """Whether it surely is more than a number."""
-    op = operand.producer
-    return bool(op.attrs["data"].shape if op is not None and op.type == "pnnx.Attribute" else operand.shape)
+    constant = constant_of(operand)
+    return bool(operand.shape if constant is None else constant.shape)
 
 
 def _comes_from_product(operand: RuntimeOperand) -> bool:
@@ -178,7 +171,7 @@ def _guarded(softmax: RuntimeOperator, mask: RuntimeOperand | None) -> RuntimeOp
     asks = condition.producer
     if asks.type == "IsNaN" and asks.inputs == [weights]:
         readers = {asks, choices[0]}
-    elif asks.type == "pnnx.Attribute" and mask is not None and _says_what_sees_nothing(asks, mask):
+    elif (known := constant_of(condition)) is not None and mask is not None and _says_what_sees_nothing(known, mask):
         readers = {choices[0]}
     elif (
         asks.type == "torch.eq" and len(asks.inputs) == 2 and mask is not None and _is_largest_of(asks.inputs[0], mask)
@@ -189,12 +182,12 @@ def _guarded(softmax: RuntimeOperator, mask: RuntimeOperand | None) -> RuntimeOp
     return sole_reader(choices[0]) if set(weights.consumers) == readers else None
 
 
-def _says_what_sees_nothing(constant: RuntimeOperator, mask: RuntimeOperand) -> bool:
+def _says_what_sees_nothing(constant: np.ndarray, mask: RuntimeOperand) -> bool:
     """Whether a constant says of each row of a constant mask whether it has nothing but -inf."""
-    op = mask.producer
-    if op is None or op.type != "pnnx.Attribute" or op.attrs["data"].type is not DataType.F32:
+    added = constant_of(mask)
+    if added is None or added.dtype != np.float32:
         return False
-    return np.array_equal(constant.attrs["data"].data, np.all(np.isneginf(op.attrs["data"].data), -1, keepdims=True))
+    return np.array_equal(constant, np.all(np.isneginf(added), -1, keepdims=True))
 
 
 def _is_largest_of(operand: RuntimeOperand, mask: RuntimeOperand) -> bool:
@@ -217,7 +210,7 @@ def _factor(op: RuntimeOperator) -> float | None:
     """The number by which an expression multiplies its one input; None if that is not what it does."""
     if op.type != "pnnx.Expression" or not op.inputs or op.inputs[0].type not in _FLOATS:
         return None
-    text = op.str_param("expr").replace(" ", "")
+    text = expression_of(op)
     if len(op.inputs) == 2 and (number := _number(op.inputs[1])) is not None:
         text = re.sub("@1", repr(number), text)
     elif len(op.inputs) != 1:
@@ -234,12 +227,10 @@ def _number(value: Any) -> float | None:
         return float(value)
     if isinstance(value, str):
         return SPELLED_FLOATS.get(value)
-    op = value.producer
-    if op is None or op.type != "pnnx.Attribute":
+    constant = constant_of(value)
+    if constant is None or constant.size != 1 or constant.ndim > 1 or constant.dtype != np.float32:
         return None
-    attr = op.attrs["data"]
-    is_number = math.prod(attr.shape) == 1 and len(attr.shape) <= 1 and attr.type is DataType.F32
-    return float(np.reshape(attr.data, ())) if is_number else None
+    return float(np.reshape(constant, ()))
 
 
 def _only_for(operand: RuntimeOperand, reader: RuntimeOperator) -> RuntimeOperator | None:

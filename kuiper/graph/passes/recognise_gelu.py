@@ -22,9 +22,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kuiper.graph.passes.activations import is_activation
-from kuiper.graph.passes.rewiring import sole_reader, substitute
-from kuiper.graph.pnnx.ir import DataType, ParameterType
-from kuiper.graph.runtime_operator import RuntimeParameter
+from kuiper.graph.passes.rewiring import expression_of, sole_reader, substitute
+from kuiper.graph.pnnx.ir import DataType
+from kuiper.graph.runtime_operator import parameters
 
 if TYPE_CHECKING:
     from kuiper.graph.protocols import RegistryProtocol
@@ -90,7 +90,7 @@ def _as_tanh_gelu(
     before: RuntimeOperator, curve: RuntimeOperator, behind: RuntimeOperator, factors: list[Tree]
 ) -> dict[RuntimeOperator, list[RuntimeOperator]]:
     """What comes in the place of each of the three: GELU, and a product if there is more to multiply by."""
-    approximate = {"approximate": RuntimeParameter(ParameterType.STRING, "tanh")}
+    approximate = parameters(approximate="tanh")
     gelu = replace(
         curve, type="F.gelu", inputs=before.inputs, input_names=["input"], params=approximate, attrs={}, layer=None,
         grown_from=before.where,
@@ -112,7 +112,7 @@ def _product(behind: RuntimeOperator, gelu: RuntimeOperand, factors: list[Tree])
         behind,
         inputs=kept,
         input_names=[""] * len(kept),
-        params={**behind.params, "expr": RuntimeParameter(ParameterType.STRING, text)},
+        params={**behind.params, **parameters(expr=text)},
         layer=None,
     )
     substitute((behind,), product)
@@ -131,7 +131,7 @@ def _text(tree: Tree) -> str:
 
 
 def _tree_of(op: RuntimeOperator) -> Tree:
-    return _tree(op.str_param("expr").replace(" ", ""))
+    return _tree(expression_of(op))
 
 
 def _as_gelu(op: RuntimeOperator) -> RuntimeOperator:

@@ -16,14 +16,14 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kuiper.graph.passes.rewiring import forget, sole_reader
-from kuiper.graph.pnnx.ir import DataType, ParameterType
-from kuiper.graph.runtime_attribute import RuntimeAttribute
-from kuiper.graph.runtime_operator import RuntimeParameter
+import numpy as np
+
+from kuiper.graph.passes.rewiring import constant_of, expression_of, forget, sole_reader
+from kuiper.graph.pnnx.ir import DataType
+from kuiper.graph.runtime_attribute import attribute_of
+from kuiper.graph.runtime_operator import parameters
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from kuiper.graph.protocols import RegistryProtocol
     from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
 
@@ -60,7 +60,7 @@ def _found(difference: RuntimeOperator) -> tuple[RuntimeOperator, RuntimeOperato
         return None
     variance = sole_reader(squares[0])
     shifted = sole_reader(variance) if variance and _is_mean(variance.outputs[0], squares[0].outputs[0]) else None
-    match = _EPS.fullmatch(_text(shifted)) if shifted else None
+    match = _EPS.fullmatch(expression_of(shifted)) if shifted else None
     root = sole_reader(shifted) if shifted and match else None
     if root is None or match is None or not _is(root, _ROOT) or sole_reader(root) is not quotients[0]:
         return None
@@ -88,12 +88,8 @@ def _norm(
         name=f"{first.name}+layernorm",
         inputs=[x],
         input_names=["input"],
-        params={
-            "normalized_shape": RuntimeParameter(ParameterType.INT_LIST, [x.shape[-1]]),
-            "eps": RuntimeParameter(ParameterType.FLOAT, eps),
-            "elementwise_affine": RuntimeParameter(ParameterType.BOOL, bool(attrs)),
-        },
-        attrs={key: RuntimeAttribute(DataType.F32, data.shape, data) for key, data in attrs.items()},
+        params=parameters(normalized_shape=[x.shape[-1]], eps=eps, elementwise_affine=bool(attrs)),  # type: ignore[list-item]
+        attrs={key: attribute_of(data) for key, data in attrs.items()},
         layer=None,
         grown_from=first.where,
     )
@@ -105,11 +101,9 @@ def _constant_behind(op: RuntimeOperator, function: str, size: int) -> tuple[np.
     if reader is None or not _is(reader, f"{function}(@0,@1)", f"{function}(@1,@0)") or len(reader.inputs) != 2:
         return None, op
     (other,) = (operand for operand in reader.inputs if operand is not op.outputs[0])
-    constant = other.producer
-    if constant is None or constant.type != "pnnx.Attribute" or constant.attrs["data"].type is not DataType.F32:
-        return None, op
-    shape = constant.attrs["data"].shape
-    return (constant.attrs["data"].data, reader) if shape == (size,) else (None, op)
+    constant = constant_of(other)
+    fits = constant is not None and constant.dtype == np.float32 and constant.shape == (size,)
+    return (constant, reader) if fits else (None, op)
 
 
 def _is_mean(operand: RuntimeOperand, x: RuntimeOperand) -> bool:
@@ -122,8 +116,4 @@ def _is_mean(operand: RuntimeOperand, x: RuntimeOperand) -> bool:
 
 
 def _is(op: RuntimeOperator, *texts: str) -> bool:
-    return _text(op) in texts
-
-
-def _text(op: RuntimeOperator) -> str:
-    return op.str_param("expr").replace(" ", "") if op.type == "pnnx.Expression" else ""
+    return expression_of(op) in texts

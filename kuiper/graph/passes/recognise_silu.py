@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kuiper.graph.passes.activations import is_activation
+from kuiper.graph.passes.fusion import is_product
 from kuiper.graph.passes.rewiring import merge_readers, sole_reader
 from kuiper.graph.pnnx.ir import DataType
 
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from kuiper.graph.passes.rewiring import Merged
     from kuiper.graph.protocols import RegistryProtocol
     from kuiper.graph.runtime_operator import RuntimeOperator
-
-_PRODUCTS = ("mul(@0,@1)", "mul(@1,@0)")
 
 
 def recognise_silu(operators: list[RuntimeOperator], registry: RegistryProtocol) -> list[RuntimeOperator]:
@@ -34,13 +33,12 @@ def recognise_silu(operators: list[RuntimeOperator], registry: RegistryProtocol)
 
 def _merge(sigmoid: RuntimeOperator, registry: RegistryProtocol) -> Merged | None:
     product = sole_reader(sigmoid) if is_activation(sigmoid, "sigmoid", registry) else None
-    if product is None or product.type != "pnnx.Expression" or len(product.inputs) != 2:
+    if product is None or not is_product(product):
         return None
     if not all(registry.is_built_in(name) for name in (product.type, "F.silu")):
         return None
     (x,) = sigmoid.inputs
-    is_silu = product.str_param("expr").replace(" ", "") in _PRODUCTS and x in product.inputs
-    if not is_silu or x.type is not DataType.F32:
+    if x not in product.inputs or x.type is not DataType.F32:
         return None
     silu = replace(
         sigmoid, type="F.silu", name=f"{sigmoid.name}+mul", outputs=product.outputs, params={}, attrs={}, layer=None

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     Merged = tuple[RuntimeOperator, RuntimeOperator]
     """A new operator, and the reader of the old one that it has taken in."""
 
+    Taken = tuple[RuntimeOperator, tuple[RuntimeOperator, ...]]
+    """A new operator, and those in whose place it stands."""
+
 
 def sole_reader(op: RuntimeOperator) -> RuntimeOperator | None:
     """The operator that reads the one output of ``op``, if no other does and it reads it once; otherwise None.
@@ -30,6 +33,26 @@ def constant_of(operand: RuntimeOperand) -> np.ndarray | None:
     """The array that the file has for an operand; None if an operator computes it."""
     op = operand.producer
     return op.attribute("data").data if op is not None and op.type == "pnnx.Attribute" and "data" in op.attrs else None
+
+
+def expression_of(op: RuntimeOperator) -> str:
+    """The text of an expression, without spaces; empty for any other operator."""
+    return op.str_param("expr").replace(" ", "") if op.type == "pnnx.Expression" else ""
+
+
+def replaced(
+    operators: list[RuntimeOperator], find: Callable[[RuntimeOperator], Taken | None]
+) -> list[RuntimeOperator]:
+    """The operators, with what ``find`` makes in the place of the first of those for which it stands."""
+    made: dict[RuntimeOperator, RuntimeOperator | None] = {}
+    for op in operators:
+        taken = find(op)
+        if taken is not None:
+            new, old = taken
+            substitute(old, new)
+            made.update(dict.fromkeys(old))
+            made[old[0]] = new
+    return [kept for op in operators if (kept := made.get(op, op)) is not None]
 
 
 def merge_readers(
@@ -53,7 +76,7 @@ def merge_readers(
 
 
 def substitute(old: tuple[RuntimeOperator, ...], new: RuntimeOperator) -> None:
-    """Wire ``new``, whose inputs and outputs are some of those of ``old``, in the place of ``old``."""
+    """Wire ``new``, whose outputs are some of those of ``old``, in the place of ``old``."""
     for op in old:
         for operand in op.inputs:
             readers = [new if reader in old else reader for reader in operand.consumers]
@@ -62,6 +85,9 @@ def substitute(old: tuple[RuntimeOperator, ...], new: RuntimeOperator) -> None:
                 operand.consumers = [reader for reader in operand.consumers if reader is not new]
         for operand in op.outputs:
             operand.producer = new if operand in new.outputs else None
+    for operand in new.inputs:
+        if new not in operand.consumers:
+            operand.consumers = [*operand.consumers, new]
 
 
 def forget(gone: set[RuntimeOperator]) -> None:

@@ -23,16 +23,13 @@ from kuiper.graph.fallback import noting
 from kuiper.graph.passes.activations import activation_of
 from kuiper.graph.passes.multiply_in_bytes import bytes_of
 from kuiper.graph.passes.rewiring import constant_of, substitute
-from kuiper.graph.pnnx.ir import DataType, ParameterType
-from kuiper.graph.runtime_attribute import RuntimeAttribute
-from kuiper.graph.runtime_operator import RuntimeParameter
+from kuiper.graph.runtime_attribute import attribute_of
+from kuiper.graph.runtime_operator import parameters
 from kuiper.graph.schedule import queue_order
 
 if TYPE_CHECKING:
     from kuiper.graph.protocols import RegistryProtocol
     from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
-
-_TYPES = {np.dtype(np.uint8): DataType.U8, np.dtype(np.int8): DataType.I8}
 
 
 class _Function(NamedTuple):
@@ -57,7 +54,6 @@ def tabulate_functions_of_bytes(operators: list[RuntimeOperator], registry: Regi
         if op.type == "QuantizeLinear":
             made[op] = _table(op, function)
             substitute((op,), made[op])
-            function.source.consumers = list(dict.fromkeys([*function.source.consumers, made[op]]))
     return [made.get(op, op) for op in operators]
 
 
@@ -114,15 +110,14 @@ def _applied(
 
 def _table(quantize: RuntimeOperator, function: _Function) -> RuntimeOperator:
     """The operator that looks up."""
-    table = np.ascontiguousarray(function.values)
     return replace(
         quantize,
         type="kuiper.ByteTable",
         name=f"{quantize.name}+table",
         inputs=[function.source],
         input_names=[""],
-        params={"of": RuntimeParameter(ParameterType.STRING, function.kind.name)},
-        attrs={"table": RuntimeAttribute(_TYPES[table.dtype], table.shape, table)},
+        params=parameters(of=function.kind.name),
+        attrs={"table": attribute_of(np.ascontiguousarray(function.values))},
         layer=None,
         grown_from=quantize.where,
     )

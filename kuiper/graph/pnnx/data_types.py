@@ -34,6 +34,13 @@ _NUMPY_TYPES = {
     DataType.U64: "<u8",
 }
 
+DATA_TYPES = {
+    np.dtype(layout): kind
+    for kind, layout in _NUMPY_TYPES.items()
+    if kind not in (DataType.C32, DataType.BF16, DataType.C64, DataType.C128)
+}
+"""The types of arrays that are computed: real numbers of types that NumPy has."""
+
 MAX_SIZE = 2**31 - 1
 """The largest dimension of a shape: the C++ tools count in int."""
 
