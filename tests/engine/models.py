@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from kuiper.engine.engine import Engine
 from kuiper.engine.runner import Runner
 from kuiper.graph import RuntimeGraph
 from kuiper.layers import registry
+from tests.arrays import assert_close as assert_close
+from tests.arrays import numbers as numbers
 from tests.graph.pass_graphs import file_graph
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import numpy as np
 
     from kuiper.machine import Machine
 
@@ -44,21 +46,3 @@ def algorithms(plan: Runner) -> list[str]:
     for segment in plan.executable.segments:
         words += [step.algorithm.split()[0] for step in segment.steps] if hasattr(segment, "steps") else ["layer"]
     return words
-
-
-def numbers(*shape: int, seed: int = 0) -> np.ndarray:
-    """Seeded normal numbers."""
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
-
-
-def assert_close(got: Any, expected: Any, tolerance: float = 1e-5) -> None:
-    """Equal within ``tolerance`` times the largest number; tuples entry by entry."""
-    if isinstance(expected, tuple):
-        assert len(got) == len(expected)
-        for one, other in zip(got, expected, strict=True):
-            assert_close(one, other, tolerance)
-        return
-    got, expected = np.asarray(got), np.asarray(expected)
-    assert got.shape == expected.shape
-    largest = np.abs(expected[np.isfinite(expected)]).max(initial=1e-30)
-    np.testing.assert_allclose(got, expected, rtol=0, atol=tolerance * largest)

@@ -18,6 +18,7 @@ from kuiper.layers.operators.conv2d import Kernels, conv2d
 from kuiper.layers.reference import conv2d as reference
 from kuiper.layers.reference.activations import FUNCTIONS
 from kuiper.layers.window import Window
+from tests.arrays import small_integers
 from tests.engine.machines import KERNELS
 from tests.engine.models import algorithms, assert_close, both, numbers, plan_of
 from tests.engine.one_step import Arena, image_at, run_step
@@ -66,16 +67,12 @@ def convolve(
     return image_at(run_step(step, arena.array), target, n, out_c, out_h, out_w)
 
 
-def integers(*shape: int, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).integers(-4, 5, shape).astype(np.float32)
-
-
 def operands(
     in_c: int, out_c: int, kernel: tuple[int, int], groups: int = 1, size: tuple[int, int] = (5, 6), n: int = 1
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Image, weight and bias."""
-    x, weight = integers(n, in_c, *size), integers(out_c, in_c // groups, *kernel, seed=1)
-    return x, weight, integers(out_c, seed=2)
+    x, weight = small_integers(n, in_c, *size), small_integers(out_c, in_c // groups, *kernel, seed=1)
+    return x, weight, small_integers(out_c, seed=2)
 
 
 @pytest.mark.parametrize("out_c", CHANNELS)

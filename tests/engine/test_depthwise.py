@@ -12,6 +12,7 @@ from kuiper.layers.kernels.activations import CODES
 from kuiper.layers.operators.conv2d import Kernels, conv2d
 from kuiper.layers.reference import conv2d as reference
 from kuiper.layers.window import Window
+from tests.arrays import assert_close
 from tests.engine.machines import KERNELS
 from tests.engine.one_step import UNTOUCHED, Arena, image_at, round_up, run_step
 
@@ -57,10 +58,6 @@ def operands(
     return x, weight, bias
 
 
-def assert_close(result: np.ndarray, wanted: np.ndarray) -> None:
-    np.testing.assert_allclose(result, wanted, rtol=0, atol=1e-6 * np.abs(wanted).max())
-
-
 @pytest.mark.parametrize("width", [1, 2, 3, 6, 7, 8, 9, 13, 16, 17])
 @pytest.mark.parametrize("kernel", [3, 5, 7])
 @pytest.mark.parametrize("stride", [1, 2])
@@ -68,7 +65,7 @@ def test_depthwise_equals_its_reference_at_every_width(width: int, kernel: int, 
     window = Window((kernel, kernel), (stride, stride), (kernel // 2,) * 2, (kernel // 2,) * 2)
     x, weight, bias = operands(LANES + 1, 4, width, window.kernel)
     wanted = reference.conv2d(x, weight, bias, window, groups=x.shape[1])
-    assert_close(depthwise(x, weight, bias, window), wanted)
+    assert_close(depthwise(x, weight, bias, window), wanted, 1e-6)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +86,7 @@ def test_depthwise_equals_its_reference_at_every_width(width: int, kernel: int, 
 def test_depthwise_equals_its_reference_with_any_window(window: Window) -> None:
     x, weight, bias = operands(5, 9, 11, window.kernel, n=2)
     wanted = reference.conv2d(x, weight, bias, window, groups=5)
-    assert_close(depthwise(x, weight, bias, window, spare_lanes=3), wanted)
+    assert_close(depthwise(x, weight, bias, window, spare_lanes=3), wanted, 1e-6)
 
 
 NARROW = [own for own in (2, 4, 8, 16) if LANES % own == 0]
@@ -133,13 +130,13 @@ def test_depthwise_of_many_channels_and_tasks(channels: int) -> None:
     window = Window((3, 3), (1, 1), (1, 1), (1, 1))
     x, weight, bias = operands(channels, 33, 31, window.kernel, n=2)
     wanted = conv2d(x, Kernels(weight, channels), bias, window)
-    assert_close(depthwise(x, weight, bias, window), wanted)
+    assert_close(depthwise(x, weight, bias, window), wanted, 1e-6)
 
 
 def test_depthwise_of_an_image_beyond_the_cache() -> None:
     window = Window((3, 3), (2, 2), (1, 1), (1, 1))
     x, weight, bias = operands(48, 96, 96, window.kernel)
-    assert_close(depthwise(x, weight, bias, window), conv2d(x, Kernels(weight, 48), bias, window))
+    assert_close(depthwise(x, weight, bias, window), conv2d(x, Kernels(weight, 48), bias, window), 1e-6)
 
 
 @pytest.mark.parametrize(

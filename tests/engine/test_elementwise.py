@@ -11,6 +11,7 @@ from kuiper.engine.expression_code import code_of_expression
 from kuiper.engine.kernels.elementwise import Elementwise
 from kuiper.errors import ParameterError
 from kuiper.expression.evaluation import compile_expression, evaluate
+from tests.arrays import numbers
 from tests.engine.one_step import UNTOUCHED, round_up, run_step
 
 if TYPE_CHECKING:
@@ -83,10 +84,6 @@ def check(
     at(memory.array, views[0], wanted.shape)[...] = result
     np.testing.assert_array_equal(arena[: len(memory.array)], memory.array)
     return step
-
-
-def numbers(*shape: int, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).standard_normal(shape, np.float32)
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 15, 16, 17, 33, 2047, 2048, 2049, 5000])

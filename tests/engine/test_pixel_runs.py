@@ -16,6 +16,7 @@ from kuiper.engine.packing import pack
 from kuiper.layers.kernels.activations import CODES
 from kuiper.layers.reference import conv2d as reference
 from kuiper.layers.window import Window
+from tests.arrays import small_integers
 from tests.engine.lowered import steps_of
 from tests.engine.machines import EVERY_MACHINE, KERNELS, ZEN_4
 from tests.engine.models import assert_close, both, numbers, plan_of
@@ -30,14 +31,14 @@ WINDOWS = [
 ]
 
 
-def integers(*shape: int, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).integers(-4, 5, shape).astype(np.float32)
-
-
 @pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize("run", [1, 2, 3, 8])
 def test_widened_gives_the_pixels_of_a_run_as_outputs(window: Window, run: int) -> None:
-    x, weight, bias = integers(2, 3, 9, 40), integers(2, 3, *window.kernel, seed=1), integers(2, seed=2)
+    x, weight, bias = (
+        small_integers(2, 3, 9, 40),
+        small_integers(2, 3, *window.kernel, seed=1),
+        small_integers(2, seed=2),
+    )
     wanted = reference.conv2d(x, weight, bias, window)
     wide, wide_bias, of_runs = widened(weight, bias, window, run)
     assert wide_bias is not None
@@ -57,7 +58,7 @@ def test_convolution_of_runs_writes_no_further_than_to_the_last_pixel_of_a_row(
     run = vectors * LANES // (2 if LANES > 1 else 1)
     out_c = vectors * LANES // run
     n, height, window = 2, 3, Window((3, 3), before=(1, 1), after=(1, 1))
-    x, weight = integers(n, 2, height, width), integers(out_c, 2, 3, 3, seed=1)
+    x, weight = small_integers(n, 2, height, width), small_integers(out_c, 2, 3, 3, seed=1)
     wide, _, of_runs = widened(weight, None, window, run)
     packed = pack(KERNELS, wide, None, 1, 1000)
     arena = Arena()

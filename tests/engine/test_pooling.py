@@ -11,6 +11,7 @@ from kuiper.layers.operators.adaptive_avg_pool2d import adaptive_bounds
 from kuiper.layers.operators.max_pool2d import max_pool2d
 from kuiper.layers.reference import adaptive_pooling, average_pooling, max_pooling
 from kuiper.layers.window import Window
+from tests.arrays import numbers
 from tests.engine.one_step import Arena, image_at, round_up, run_step
 
 WINDOWS = [
@@ -53,10 +54,6 @@ def tables(window: Window, h: int, w: int) -> tuple[np.ndarray, np.ndarray]:
     return window.bounds(0, h, out_h), window.bounds(1, w, out_w)
 
 
-def image(*shape: int) -> np.ndarray:
-    return np.random.default_rng(0).standard_normal(shape).astype(np.float32)
-
-
 def max_reference(x: np.ndarray, window: Window) -> np.ndarray:
     n, c, h, w = x.shape
     out, _ = max_pooling.max_pool(x.reshape(n * c, h, w), window)
@@ -66,13 +63,13 @@ def max_reference(x: np.ndarray, window: Window) -> np.ndarray:
 @pytest.mark.parametrize("window", [*WINDOWS, Window((3, 2), (1, 2), (1, 1), dilation=(2, 3))], ids=str)
 @pytest.mark.parametrize("channels", [1, 5, LANES + 1])
 def test_pooling_of_maxima_equals_its_reference(window: Window, channels: int) -> None:
-    x = image(2, channels, 7, 10)
+    x = numbers(2, channels, 7, 10)
     np.testing.assert_array_equal(pool(x, *tables(window, 7, 10), None, window.dilation, 3), max_reference(x, window))
 
 
 @pytest.mark.parametrize("kernel", [3, 5])
 def test_pooling_of_maxima_passes_nan_and_infinity_on(kernel: int) -> None:
-    x = image(1, LANES + 4, 9, 9)
+    x = numbers(1, LANES + 4, 9, 9)
     x[0, 1, 4, 4] = x[0, LANES, 0, 0] = np.nan
     x[0, 2] = -np.inf
     x[0, 3, 8, 8] = np.inf
@@ -83,7 +80,7 @@ def test_pooling_of_maxima_passes_nan_and_infinity_on(kernel: int) -> None:
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
 @pytest.mark.parametrize("count_include_pad", [False, True])
 def test_pooling_of_means_equals_its_reference(window: Window, count_include_pad: bool) -> None:
-    x = image(2, 5, 7, 10)
+    x = numbers(2, 5, 7, 10)
     out_h, out_w = window.output_size((7, 10))
     divisors = pixels(window, 0, 7, out_h, count_include_pad), pixels(window, 1, 10, out_w, count_include_pad)
     wanted = average_pooling.average_pool(x.reshape(10, 7, 10), window, count_include_pad, None)
@@ -100,7 +97,7 @@ def pixels(window: Window, axis: int, size: int, outputs: int, include_pad: bool
 
 @pytest.mark.parametrize("size", [(1, 1), (2, 3), (7, 10), (9, 11)])
 def test_pooling_with_adaptive_windows_equals_its_reference(size: tuple[int, int]) -> None:
-    x = image(2, 5, 7, 10)
+    x = numbers(2, 5, 7, 10)
     rows, columns = adaptive_bounds(7, size[0]), adaptive_bounds(10, size[1])
     divisors = (rows[1] - rows[0]).astype(np.float32), (columns[1] - columns[0]).astype(np.float32)
     wanted = adaptive_pooling.adaptive_average(x.reshape(10, 7, 10), size)
@@ -118,10 +115,10 @@ def test_pooling_of_the_whole_image_keeps_precision(channels: int) -> None:
 
 @pytest.mark.parametrize("window", [Window((3, 3), (2, 2), (1, 1)), Window((5, 5), (1, 1), (2, 2))], ids=str)
 def test_pooling_of_many_tasks(window: Window) -> None:
-    x = image(2, 7 * LANES, 40, 40)
+    x = numbers(2, 7 * LANES, 40, 40)
     np.testing.assert_array_equal(pool(x, *tables(window, 40, 40)), max_pool2d(x, window))
 
 
 def test_pooling_of_a_window_without_pixels() -> None:
     nothing = np.array([[2], [2]], np.intp)
-    assert pool(image(1, 1, 3, 3), nothing, nothing).item() == -math.inf
+    assert pool(numbers(1, 1, 3, 3), nothing, nothing).item() == -math.inf

@@ -9,6 +9,7 @@ from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.upsample import Upsample
 from kuiper.layers.reference import resample as reference
 from kuiper.layers.resampled_axis import Axis, cubic_table, linear_table, nearest_table
+from tests.arrays import numbers
 from tests.engine.one_step import Arena, image_at, round_up, run_step
 
 if TYPE_CHECKING:
@@ -30,10 +31,6 @@ def upsample(x: np.ndarray, rows: Table, columns: Table, spare_lanes: int = 0) -
     return image_at(run_step(step, arena.array), target, n, c, out_h, out_w)
 
 
-def image(*shape: int) -> np.ndarray:
-    return np.random.default_rng(0).standard_normal(shape).astype(np.float32)
-
-
 def copies(axis: Axis) -> Table:
     indices = nearest_table(axis)[None]
     return indices, np.ones(indices.shape, np.float32)
@@ -45,7 +42,7 @@ SIZES = [((3, 4), (6, 8)), ((5, 7), (5, 7)), ((7, 5), (3, 2)), ((1, 1), (4, 3)),
 @pytest.mark.parametrize(("size", "out"), SIZES)
 @pytest.mark.parametrize("channels", [1, LANES + 1, 40])
 def test_upsample_nearest_equals_its_reference(size: tuple[int, int], out: tuple[int, int], channels: int) -> None:
-    x = image(2, channels, *size)
+    x = numbers(2, channels, *size)
     rows, columns = (copies(Axis(i, o)) for i, o in zip(size, out, strict=True))
     wanted = reference.take_nearest(x.reshape(2 * channels, *size), rows[0][0], columns[0][0])
     np.testing.assert_array_equal(upsample(x, rows, columns, 3).reshape(wanted.shape), wanted)
@@ -57,14 +54,14 @@ def test_upsample_nearest_equals_its_reference(size: tuple[int, int], out: tuple
 def test_upsample_blends_as_its_reference(
     size: tuple[int, int], out: tuple[int, int], align_corners: bool, table: Callable[[Axis], Table]
 ) -> None:
-    x = image(2, LANES + 1, *size)
+    x = numbers(2, LANES + 1, *size)
     rows, columns = (table(Axis(i, o, align_corners=align_corners)) for i, o in zip(size, out, strict=True))
     wanted = reference.blend(x.reshape(-1, *size), rows, columns)
     np.testing.assert_allclose(upsample(x, rows, columns, 3).reshape(wanted.shape), wanted, rtol=0, atol=2e-6)
 
 
 def test_upsample_passes_nan_on_and_keeps_it_in_its_channel() -> None:
-    x = image(1, 3, 4, 4)
+    x = numbers(1, 3, 4, 4)
     x[0, 1, 2, 2] = np.nan
     table = linear_table(Axis(4, 8))
     expected = np.zeros((1, 3, 8, 8), bool)
@@ -74,7 +71,7 @@ def test_upsample_passes_nan_on_and_keeps_it_in_its_channel() -> None:
 
 @pytest.mark.parametrize("table", [copies, linear_table])
 def test_upsample_in_many_tasks(table: Callable[[Axis], Table]) -> None:
-    x = image(2, 24, 20, 20)
+    x = numbers(2, 24, 20, 20)
     axis = table(Axis(20, 40))
     wanted = reference.blend(x.reshape(-1, 20, 20), axis, axis)
     np.testing.assert_allclose(upsample(x, axis, axis).reshape(wanted.shape), wanted, rtol=0, atol=2e-6)

@@ -11,16 +11,13 @@ import pytest
 from kuiper import ExecutionError, UnsupportedOperatorError
 from kuiper.expression import evaluate
 from kuiper.expression.functions import BINARY, CASTS, UNARY
+from tests.arrays import ints
 
 NAN, INF = math.nan, math.inf
 
 
 def f32(*numbers: float) -> np.ndarray:
     return np.array(numbers, np.float32)
-
-
-def i64(*numbers: int) -> np.ndarray:
-    return np.array(numbers, np.int64)
 
 
 def assert_value(got: Any, expected: Any) -> None:
@@ -111,38 +108,38 @@ def test_binary_function_of_floats(text: str, expected: np.ndarray) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("add(@0,@1)", i64(5, -5)),
+        ("add(@0,@1)", ints(5, -5)),
         ("div(@0,@1)", f32(-3.5, -3.5)),
-        ("floor_divide(@0,@1)", i64(-4, -4)),
-        ("remainder(@0,@1)", i64(-1, 1)),
-        ("fmod(@0,@1)", i64(1, -1)),
-        ("trunc_divide(@0,@1)", i64(-3, -3)),
-        ("onnx_div(@0,@1)", i64(-3, -3)),
-        ("max(@0,@1)", i64(7, 2)),
+        ("floor_divide(@0,@1)", ints(-4, -4)),
+        ("remainder(@0,@1)", ints(-1, 1)),
+        ("fmod(@0,@1)", ints(1, -1)),
+        ("trunc_divide(@0,@1)", ints(-3, -3)),
+        ("onnx_div(@0,@1)", ints(-3, -3)),
+        ("max(@0,@1)", ints(7, 2)),
         ("atan2(@0,2)", f32(math.atan2(7, 2), math.atan2(-7, 2))),
         ("add(@0,0.5)", f32(7.5, -6.5)),
-        ("pow(@0,2)", i64(49, 49)),
-        ("pow(@0,0)", i64(1, 1)),
-        ("pow(@1,@1)", i64(0, 4)),
-        ("pow(add(@1,1),@1)", i64(1, 9)),
-        ("pow(add(@1,1),sub(@1,1))", i64(-1, 3)),
+        ("pow(@0,2)", ints(49, 49)),
+        ("pow(@0,0)", ints(1, 1)),
+        ("pow(@1,@1)", ints(0, 4)),
+        ("pow(add(@1,1),@1)", ints(1, 9)),
+        ("pow(add(@1,1),sub(@1,1))", ints(-1, 3)),
         ("pow(mul(@0,@0),0.5)", f32(7, 7)),
-        ("square(@0)", i64(49, 49)),
-        ("neg(@0)", i64(-7, 7)),
-        ("sign(@0)", i64(1, -1)),
-        ("floor(@0)", i64(7, -7)),
-        ("round(@0)", i64(7, -7)),
+        ("square(@0)", ints(49, 49)),
+        ("neg(@0)", ints(-7, 7)),
+        ("sign(@0)", ints(1, -1)),
+        ("floor(@0)", ints(7, -7)),
+        ("round(@0)", ints(7, -7)),
         ("sqrt(mul(@0,@0))", f32(7, 7)),
         ("reciprocal(@1)", f32(-0.5, 0.5)),
-        ("and(@0,3)", i64(3, 1)),
-        ("or(@0,8)", i64(15, -7)),
-        ("xor(@0,@1)", i64(-7, -5)),
-        ("lshift(@0,1)", i64(14, -14)),
-        ("rshift(@0,1)", i64(3, -4)),
+        ("and(@0,3)", ints(3, 1)),
+        ("or(@0,8)", ints(15, -7)),
+        ("xor(@0,@1)", ints(-7, -5)),
+        ("lshift(@0,1)", ints(14, -14)),
+        ("rshift(@0,1)", ints(3, -4)),
     ],
 )
 def test_function_of_integers(text: str, expected: np.ndarray) -> None:
-    assert_value(evaluate(text, [i64(7, -7), i64(-2, 2)]), expected)
+    assert_value(evaluate(text, [ints(7, -7), ints(-2, 2)]), expected)
 
 
 @pytest.mark.parametrize(
@@ -251,7 +248,7 @@ def test_complex_numbers() -> None:
 
 @pytest.mark.parametrize("name", ["floor_divide", "remainder", "fmod"])
 def test_whole_numbers_divided_by_zero_are_an_error(name: str) -> None:
-    for inputs in ([i64(1, 2), i64(1, 0)], [1, 0]):
+    for inputs in ([ints(1, 2), ints(1, 0)], [1, 0]):
         with pytest.raises(ExecutionError, match=f"expected a value for {name}"):
             evaluate(f"{name}(@0,@1)", inputs)
 
@@ -276,9 +273,9 @@ SAMPLES = {
     "float32": FLOATS,
     "float64": FLOATS.astype(np.float64),
     "float16": FLOATS[3:13].astype(np.float16),
-    "int64": i64(1, 2, 3, -1, -2, -3, 7, -7),
-    "int32": i64(5, 1, -4).astype(np.int32),
-    "uint8": i64(1, 2, 200).astype(np.uint8),
+    "int64": ints(1, 2, 3, -1, -2, -3, 7, -7),
+    "int32": ints(5, 1, -4).astype(np.int32),
+    "uint8": ints(1, 2, 200).astype(np.uint8),
     "bool": np.array([True, False]),
     "no axes": np.array(2.5, np.float32),
     "no axes, whole": np.array(3),

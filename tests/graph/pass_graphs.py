@@ -9,6 +9,7 @@ import numpy as np
 
 from kuiper.graph import RuntimeGraph, pnnx
 from kuiper.layers import registry
+from tests.arrays import assert_close
 
 if TYPE_CHECKING:
     from kuiper.graph.passes import Pass
@@ -97,18 +98,6 @@ def rewritten(passes: Pass | list[Pass], *lines: str, inputs: tuple[Any, ...] = 
         inputs = tuple(generator.standard_normal((2, 4, 6, 5)).astype(np.float32) for _ in plain.input_operators)
     assert_close(model.forward(*inputs), plain.forward(*inputs))
     return model
-
-
-def assert_close(got: Any, expected: Any, tolerance: float = 1e-5) -> None:
-    """Equal within ``tolerance`` times the largest number; tuples entry by entry."""
-    if isinstance(expected, tuple):
-        assert len(got) == len(expected)
-        for one, other in zip(got, expected, strict=True):
-            assert_close(one, other, tolerance)
-        return
-    assert got.dtype == expected.dtype
-    assert got.shape == expected.shape
-    np.testing.assert_allclose(got, expected, rtol=0, atol=tolerance * max(np.abs(expected).max(initial=0), 1e-30))
 
 
 def assert_wired(model: RuntimeGraph) -> None:

@@ -18,11 +18,11 @@ from kuiper.graph import passes as package
 from kuiper.graph.passes import DEFAULT_PASSES, find_passes, fuse_activation_into_conv, remove_no_ops
 from kuiper.layers import ParamLayer, override, registry
 from kuiper.models import bundled
+from tests.arrays import assert_close
 from tests.graph.pass_graphs import (
     IMAGE,
     INPUT,
     OUTPUT,
-    assert_close,
     assert_wired,
     build,
     conv,

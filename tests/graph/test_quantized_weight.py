@@ -10,16 +10,13 @@ from hypothesis import strategies as st
 from kuiper.errors import ModelFormatError, ParameterError
 from kuiper.graph.pnnx import DataType
 from kuiper.graph.quantized_weight import GROUP, QuantizedAttribute, quantize, quantized_weight
-
-
-def weights(*shape: int, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).standard_normal(shape, np.float32)
+from tests.arrays import numbers
 
 
 @pytest.mark.parametrize(("bits", "group", "levels"), [(8, None, 127), (8, GROUP, 127), (4, None, 7), (4, GROUP, 7)])
 @pytest.mark.parametrize("size", [1.0, 1e-6, 1e-8])  # the smallest float16 are 6e-8 apart
 def test_quantize_rounds_to_half_a_step(bits: int, group: int | None, levels: int, size: float) -> None:
-    weight = weights(5, 3 * GROUP) * np.float32(size * levels)
+    weight = numbers(5, 3 * GROUP) * np.float32(size * levels)
     quantized = quantize(weight, bits, group)
     got = quantized.dequantized()
     groups = weight.reshape(5, -1, quantized.group)
@@ -65,13 +62,13 @@ def test_numbers_of_a_byte_are_its_halves(byte: int) -> None:
 @pytest.mark.parametrize(
     ("weight", "bits", "group", "message"),
     [
-        (weights(4, 32), 5, None, "expected 8 or 4 bits, got 5"),
-        (weights(4, 32), 8, 16, "expected groups of 32 numbers, or None, got 16"),
-        (weights(32), 8, None, r"expected a weight \(out, ...\)"),
-        (weights(4, 33), 4, None, r"for groups \(out, 32 \* n\), got \(4, 33\)"),
-        (weights(4, 33), 8, 32, r"for groups \(out, 32 \* n\), got \(4, 33\)"),
-        (weights(4, 32, 1, 1), 4, None, "for groups"),
-        (weights(4, 32, 1, 1), 8, 32, "for groups"),
+        (numbers(4, 32), 5, None, "expected 8 or 4 bits, got 5"),
+        (numbers(4, 32), 8, 16, "expected groups of 32 numbers, or None, got 16"),
+        (numbers(32), 8, None, r"expected a weight \(out, ...\)"),
+        (numbers(4, 33), 4, None, r"for groups \(out, 32 \* n\), got \(4, 33\)"),
+        (numbers(4, 33), 8, 32, r"for groups \(out, 32 \* n\), got \(4, 33\)"),
+        (numbers(4, 32, 1, 1), 4, None, "for groups"),
+        (numbers(4, 32, 1, 1), 8, 32, "for groups"),
         (np.full((2, 32), np.nan, np.float32), 8, None, "expected finite weights"),
         (np.full((2, 32), np.inf, np.float32), 4, None, "expected finite weights"),
         (np.full((2, 32), 1e7, np.float32), 8, 32, r"expected weights up to 8,319,008, .* got 1e\+07"),
@@ -105,6 +102,6 @@ def test_scales_that_do_not_fit_are_an_error_of_the_file(data: np.ndarray, scale
 
 
 def test_attributes_are_float_to_whoever_asks() -> None:
-    weight = quantize(weights(3, 32), 4)
+    weight = quantize(numbers(3, 32), 4)
     attribute = QuantizedAttribute(weight)
     assert (attribute.type, attribute.shape, attribute.data.dtype) == (DataType.F32, (3, 32), np.float32)

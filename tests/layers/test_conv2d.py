@@ -12,15 +12,11 @@ from kuiper.layers.kernels.depthwise import depthwise
 from kuiper.layers.operators.conv2d import Kernels, conv2d
 from kuiper.layers.reference import conv2d as reference
 from kuiper.layers.window import Window
+from tests.arrays import small_integers
 from tests.layers.one_operator import layer, operator, run
 
 IMAGE = np.float32([[[1, 2, 3], [4, 5, 6]]])  # (1, 2, 3)
 KERNEL = np.float32([[[[1, 0], [0, 10]]]])
-
-
-def small_integers(*shape: int, seed: int = 0) -> np.ndarray:
-    """Products and sums of these are exact, so that the order of the additions does not matter."""
-    return np.random.default_rng(seed).integers(-5, 6, shape).astype(np.float32)
 
 
 def test_window_of_a_kernel_with_one_entry_along_an_axis_has_no_dilation_there() -> None:

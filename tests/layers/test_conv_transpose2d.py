@@ -8,6 +8,7 @@ from kuiper.layers import Layer
 from kuiper.layers.operators.conv_transpose2d import Stamps, conv_transpose2d
 from kuiper.layers.reference import conv_transpose2d as reference
 from kuiper.layers.window import Window
+from tests.arrays import small_integers
 from tests.layers.one_operator import layer, run
 
 IMAGE = np.float32([[[[1, 2], [3, 4]]]])
@@ -20,11 +21,6 @@ def transposed(weight: np.ndarray, bias: np.ndarray | None = None, groups: int =
     channels = {"in_channels": len(weight), "out_channels": weight.shape[1] * groups}
     settings = {"kernel_size": list(weight.shape[2:]), "groups": groups, "bias": bias is not None, **channels}
     return layer(f"nn.ConvTranspose{weight.ndim - 2}d", weights, **{**settings, **params})
-
-
-def small_integers(*shape: int, seed: int = 0) -> np.ndarray:
-    """Products and sums of these are exact, so that the order of the additions does not matter."""
-    return np.random.default_rng(seed).integers(-5, 6, shape).astype(np.float32)
 
 
 def pairs(low: int, high: int) -> st.SearchStrategy[tuple[int, int]]:

@@ -5,11 +5,8 @@ import pytest
 
 from kuiper.errors import ShapeError
 from kuiper.layers.operators.einsum import einsum, is_matrix_product
+from tests.arrays import small_integers
 from tests.layers.wired_operator import run_wired
-
-
-def integers(*shape: int) -> np.ndarray:
-    return np.random.default_rng(5).integers(-4, 5, shape).astype(np.float32)
 
 
 @pytest.mark.parametrize(
@@ -26,7 +23,7 @@ def integers(*shape: int) -> np.ndarray:
     ],
 )
 def test_einsum_as_a_stack_of_matrix_products(equation: str, shapes: list[tuple[int, ...]]) -> None:
-    arrays = [integers(*shape) for shape in shapes]
+    arrays = [small_integers(*shape) for shape in shapes]
     assert is_matrix_product(*equation.replace("->", ",").split(","), *arrays)
     np.testing.assert_array_equal(einsum(equation, arrays), np.einsum(equation, *arrays))
 
@@ -43,7 +40,7 @@ def test_einsum_as_a_stack_of_matrix_products(equation: str, shapes: list[tuple[
     ],
 )
 def test_einsum_of_everything_else(equation: str, shapes: list[tuple[int, ...]]) -> None:
-    arrays = [integers(*shape) for shape in shapes]
+    arrays = [small_integers(*shape) for shape in shapes]
     np.testing.assert_allclose(einsum(equation, arrays), np.einsum(equation, *arrays), rtol=1e-6)
 
 
@@ -56,11 +53,11 @@ def test_einsum_reads_past_spaces() -> None:
 )
 def test_einsum_refuses_what_does_not_fit(equation: str, shapes: list[tuple[int, ...]]) -> None:
     with pytest.raises(ShapeError, match=rf"torch.einsum 'it': expected inputs that fit {equation}, got"):
-        run_wired("torch.einsum", *(integers(*shape) for shape in shapes), equation=equation)
+        run_wired("torch.einsum", *(small_integers(*shape) for shape in shapes), equation=equation)
 
 
 def test_einsum_takes_the_equation_as_an_operand() -> None:
-    a, b = integers(2, 3), integers(3, 4)
+    a, b = small_integers(2, 3), small_integers(3, 4)
     np.testing.assert_array_equal(run_wired("torch.einsum", "ij,jk -> ik", [a, b]), a @ b)
 
 

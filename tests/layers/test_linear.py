@@ -5,6 +5,7 @@ from kuiper.errors import DataTypeError, ParameterError, ShapeError, Unsupported
 from kuiper.layers import Layer
 from kuiper.layers.operators.linear import linear
 from kuiper.layers.reference import linear as reference
+from tests.arrays import small_integers
 from tests.layers.one_operator import layer, run
 
 WEIGHT = np.float32([[1, 2, 3], [10, 0, -1]])
@@ -15,11 +16,6 @@ def made(weight: np.ndarray = WEIGHT, bias: np.ndarray | None = None, **params: 
     weights = {"weight": weight} if bias is None else {"weight": weight, "bias": bias}
     settings = {"in_features": weight.shape[1], "out_features": weight.shape[0], "bias": bias is not None}
     return layer("nn.Linear", weights, **{**settings, **params})
-
-
-def small_integers(*shape: int, seed: int = 0) -> np.ndarray:
-    """Products and sums of these are exact, so that the order of the additions does not matter."""
-    return np.random.default_rng(seed).integers(-5, 6, shape).astype(np.float32)
 
 
 def test_linear_weighs_the_last_axis() -> None:

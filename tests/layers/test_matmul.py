@@ -7,16 +7,12 @@ from hypothesis import strategies as st
 
 from kuiper.errors import DataTypeError, ShapeError
 from kuiper.layers.operators.matmul import matmul
+from tests.arrays import small_integers
 from tests.layers.one_operator import layer
 from tests.layers.wired_operator import run_wired
 
 A = np.float32([[1, 2], [3, 4], [5, 6]])
 B = np.float32([[1, 0, 2], [0, 1, 3]])
-
-
-def integers(shape: tuple[int, ...], seed: int) -> np.ndarray:
-    """Small integers as float32, so that products are exact in any order."""
-    return np.random.default_rng(seed).integers(-4, 5, shape).astype(np.float32)
 
 
 def test_matmul_of_two_matrices() -> None:
@@ -42,7 +38,7 @@ def test_matmul_of_two_matrices() -> None:
     ],
 )
 def test_matmul_of_all_ranks(left: tuple[int, ...], right: tuple[int, ...]) -> None:
-    a, b = integers(left, 1), integers(right, 2)
+    a, b = small_integers(*left, seed=1), small_integers(*right, seed=2)
     out = matmul(a, b)
     assert isinstance(out, np.ndarray)
     np.testing.assert_array_equal(out, np.matmul(a.astype(np.int64), b.astype(np.int64)))
@@ -52,7 +48,7 @@ def test_matmul_of_all_ranks(left: tuple[int, ...], right: tuple[int, ...]) -> N
 @given(st.tuples(*[st.sampled_from([1, 2, 7, 8, 13, 17])] * 4), st.booleans(), st.booleans())
 def test_matmul_of_any_memory_order(sizes: tuple[int, ...], flip_left: bool, flip_right: bool) -> None:
     n, m, k, p = sizes
-    a, b = integers((n, m, k), 3), integers((n, k, p), 4)
+    a, b = small_integers(n, m, k, seed=3), small_integers(n, k, p, seed=4)
     left = np.ascontiguousarray(a.swapaxes(1, 2)).swapaxes(1, 2) if flip_left else a
     right = np.ascontiguousarray(b.swapaxes(1, 2)).swapaxes(1, 2) if flip_right else b
     np.testing.assert_array_equal(matmul(left, right), np.matmul(a, b))

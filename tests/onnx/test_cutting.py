@@ -10,16 +10,13 @@ from onnx import helper
 
 from kuiper.errors import KuiperError
 from kuiper.models.onnx import backend
+from tests.arrays import ints
 from tests.onnx.beside_evaluator import check, model, operator_types
 
 X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 WIDE = np.arange(60, dtype=np.float32).reshape(5, 3, 4)
 OPEN = {"x": ["n", 3, "w"]}
 node = helper.make_node
-
-
-def ints(*numbers: int) -> np.ndarray:
-    return np.array(numbers, np.int64)
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,12 @@ from onnx import helper
 
 from kuiper.errors import KuiperError
 from kuiper.models.onnx import backend
+from tests.arrays import ints
 from tests.onnx.beside_evaluator import check, model, operator_types
 
 X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 WIDE = np.arange(60, dtype=np.float32).reshape(5, 3, 4)
 node = helper.make_node
-
-
-def ints(*numbers: int) -> np.ndarray:
-    return np.array(numbers, np.int64)
 
 
 def flattened_by_computed_sizes() -> list:

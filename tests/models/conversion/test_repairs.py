@@ -13,38 +13,17 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 
 from kuiper.models.conversion import TorchModel, verify  # noqa: E402
-from kuiper.models.conversion.repairs.calls import Call, Calls, names_of, recorded  # noqa: E402
+from kuiper.models.conversion.repairs import calls as recording  # noqa: E402
+from kuiper.models.conversion.repairs.calls import names_of, recorded  # noqa: E402
 from kuiper.models.conversion.repairs.expressions import spellings  # noqa: E402
+from tests.fixtures.case import Calls  # noqa: E402
+from tests.fixtures.export_repairs import LOST, OF_SCRIPTS  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(600)]
-
-
-class Function(nn.Module):
-    """A function as a module."""
-
-    def __init__(self, function: Callable[[torch.Tensor], torch.Tensor]) -> None:
-        super().__init__()
-        self.function = function
-
-    def forward(self, x):
-        return self.function(x)
-
-
-class Mask(nn.Module):
-    """A padding mask as encoders of transformers make it: picked by places of four axes from bools (n, l)."""
-
-    def forward(self, x):
-        n, length = x.shape
-        rows, columns = torch.arange(n)[:, None, None, None], torch.arange(length)[None, None, None, :]
-        return torch.where((x > 0)[rows, columns], 0.0, -1.0)
-
-
-def spelled_gelu(x: torch.Tensor) -> torch.Tensor:
-    return 0.5 * x * (1 + torch.tanh(0.7978845608028654 * (x + 0.044715 * torch.pow(x, 3))))
 
 
 def written_to(x: torch.Tensor) -> torch.Tensor:
@@ -59,24 +38,17 @@ def number_written_to(x: torch.Tensor) -> torch.Tensor:
     return y
 
 
-INDICES = [[0, 2], [1, 1]]
-
-LOST = {
-    "index of two axes": (lambda x: x[:, torch.tensor(INDICES)], "Tensor.index"),
-    "two indices": (lambda x: x[torch.tensor([[0], [2]]), torch.tensor([[3, 1, 2]])], "Tensor.index"),
-    "a long index": (lambda x: x[torch.arange(60).reshape(6, 10) % 3], "Tensor.index"),
-    "a mask": (lambda x: x[torch.tensor([[True, False, True, False]] * 3)], "Tensor.index"),
-    "gelu": (spelled_gelu, "F.gelu"),
-    "half": (lambda x: x.half().float() + 1, "pnnx.Expression"),
-    "bfloat16": (lambda x: x.bfloat16().float() + 1, "pnnx.Expression"),
-    "offset": (lambda x: torch.as_strided(x, (2, 3), (4, 1), 1) + 1, "torch.as_strided"),
+KINDS = {
+    "index_of_two_axes": "Tensor.index",
+    "two_indices": "Tensor.index",
+    "long_index": "Tensor.index",
+    "index_of_bools": "Tensor.index",
+    "tanh_gelu": "F.gelu",
+    "half": "pnnx.Expression",
+    "bfloat16": "pnnx.Expression",
+    "storage_offset": "torch.as_strided",
 }
-
-OF_SCRIPTS = {
-    "floor": lambda x: torch.div(x, 0.3, rounding_mode="floor") + 1,
-    "trunc": lambda x: torch.div(x, 0.3, rounding_mode="trunc") + 1,
-    "decimals": lambda x: torch.round(x, decimals=1) * 2,
-}
+"""By name of what is lost: the operator that it is lost of."""
 
 
 def assert_agrees(module: nn.Module, folder: Path) -> list[str]:
@@ -90,32 +62,31 @@ def assert_agrees(module: nn.Module, folder: Path) -> list[str]:
     return notes
 
 
-@pytest.mark.parametrize("name", LOST)
+@pytest.mark.parametrize("name", KINDS)
 def test_repair_writes_back_what_pnnx_loses(name: str, tmp_path: Path) -> None:
-    function, kind = LOST[name]
-    notes = assert_agrees(Function(function), tmp_path)
-    assert f"what pnnx lost of 1 x {kind} is written back from the trace" in notes
+    notes = assert_agrees(Calls(LOST[name]), tmp_path)
+    assert f"what pnnx lost of 1 x {KINDS[name]} is written back from the trace" in notes
 
 
-@pytest.mark.parametrize("name", LOST | OF_SCRIPTS)
+@pytest.mark.parametrize("name", [*KINDS, *OF_SCRIPTS])
 def test_repair_knows_what_is_lost_of_torchscript(name: str, tmp_path: Path) -> None:
-    function = OF_SCRIPTS[name] if name in OF_SCRIPTS else LOST[name][0]
+    function = (LOST | OF_SCRIPTS)[name]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that tracing is deprecated, and makes constants of tensors
-        script = torch.jit.trace(Function(function).eval(), (torch.randn(3, 4),), check_trace=False)
+        script = torch.jit.trace(Calls(function).eval(), (torch.randn(3, 4),), check_trace=False)
     notes = assert_agrees(script, tmp_path)
     assert any("is written back" in note for note in notes)
 
 
 def test_repair_makes_masks_of_four_axes_right(tmp_path: Path) -> None:
-    assert_agrees(Mask(), tmp_path)
+    assert_agrees(Calls(LOST["mask_of_four_axes"]), tmp_path)
 
 
 @pytest.mark.parametrize("function", [written_to, number_written_to])
 def test_a_copy_that_broadcasts_is_traced_as_such(
     function: Callable[[torch.Tensor], torch.Tensor], tmp_path: Path
 ) -> None:
-    assert_agrees(Function(function), tmp_path)
+    assert_agrees(Calls(function), tmp_path)
 
 
 def test_repair_leaves_a_graph_without_a_loss_alone(tmp_path: Path) -> None:
@@ -135,7 +106,7 @@ def test_recorded_has_arguments_and_outputs_of_every_operation() -> None:
 def test_distance_finds_the_nearest_of_many_arrays() -> None:
     rng = np.random.default_rng(0)
     arrays = tuple(rng.standard_normal((50, 3, 4)))
-    calls = Calls([Call("aten::stack", (), {}, arrays)])
+    calls = recording.Calls([recording.Call("aten::stack", (), {}, arrays)])
     assert calls.distance(arrays[37].T) > 0.1
     assert calls.distance(arrays[37] + 1e-3) < 1e-3
 
