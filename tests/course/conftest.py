@@ -6,9 +6,18 @@ import pytest
 
 from kuiper.cli import main
 from kuiper.cli import race as race_command
+from tests.course.made_up import made_up
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from kuiper.course.manifest import Syllabus
+
+
+@pytest.fixture
+def syllabus(tmp_path: Path) -> Syllabus:
+    """The made-up course, nothing of it solved."""
+    return made_up(tmp_path)
 
 
 @pytest.fixture

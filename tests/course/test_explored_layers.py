@@ -15,8 +15,8 @@ from kuiper.course.race import model_and_inputs, race
 from kuiper.course.selection import Selection
 from kuiper.explore import timing
 from kuiper.models import bundled
-from tests.course.made_up import made_up, solve
-from tests.course.test_race import ADAPTERS, INPUTS, load
+from tests.course.made_up import solve
+from tests.course.test_race import ADAPTERS, INPUTS, load, that_provides_relu
 
 if TYPE_CHECKING:
     from kuiper.course.manifest import Exercise
@@ -36,11 +36,7 @@ def mistaken(exercise: Exercise, right: str, wrong: str, folder: Path) -> Path:
 @pytest.fixture
 def syllabus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Syllabus:
     monkeypatch.setattr(timing, "SECONDS", 0.0)
-    made_up(tmp_path)
-    manifest = tmp_path / "course1_made_up" / "course.toml"
-    manifest.write_text(manifest.read_text().replace("points = 2", 'points = 2\nprovides = { "nn.ReLU" = "Relu" }'))
-    (manifest.parent / "adapters.py").write_text(ADAPTERS)
-    return read_syllabus(tmp_path)
+    return that_provides_relu(tmp_path)
 
 
 def test_look_into_of_nothing_solved_has_no_run(syllabus: Syllabus) -> None:

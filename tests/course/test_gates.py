@@ -16,15 +16,10 @@ from kuiper.course.classroom import Outcome
 from kuiper.course.errors import CourseError
 from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
 from kuiper.course.spot_check import first_tests, spot_check
-from tests.course.made_up import made_up, solve
+from tests.course.made_up import solve
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-@pytest.fixture
-def syllabus(tmp_path: Path) -> Syllabus:
-    return made_up(tmp_path)
 
 
 def edit(path: Path, before: str, after: str) -> None:

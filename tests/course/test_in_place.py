@@ -18,7 +18,7 @@ from kuiper.course.places import python_environment
 from kuiper.course.selection import Selection
 from kuiper.errors import ExecutionError
 from kuiper.machine.processes import VARIABLE
-from tests.course.made_up import made_up, solve
+from tests.course.made_up import solve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,11 +40,6 @@ from kuiper.cli import main
 HAS_MONITORING = pytest.mark.skipif(
     not hasattr(sys, "monitoring"), reason="before Python 3.12 nothing ends such a loop"
 )
-
-
-@pytest.fixture
-def syllabus(tmp_path: Path) -> Syllabus:
-    return made_up(tmp_path)
 
 
 @pytest.fixture

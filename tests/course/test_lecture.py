@@ -18,11 +18,6 @@ if TYPE_CHECKING:
     from kuiper.course.manifest import Syllabus
 
 
-@pytest.fixture
-def syllabus(tmp_path: Path) -> Syllabus:
-    return made_up(tmp_path)
-
-
 def passed(syllabus: Syllabus, *ids: str) -> None:
     """Note down that the tests of these exercises pass."""
     progress = Progress(syllabus.root)

@@ -18,11 +18,6 @@ if TYPE_CHECKING:
     from kuiper.course.manifest import Syllabus
 
 
-@pytest.fixture
-def syllabus(tmp_path: Path) -> Syllabus:
-    return made_up(tmp_path)
-
-
 def student_runs(syllabus: Syllabus, *words: str, cwd: str = ".") -> tuple[int, str]:
     command = [sys.executable, "-m", "pytest", *LEFT_OUT, "--import-mode=importlib", *words]
     folder = syllabus.root / cwd

@@ -53,14 +53,19 @@ def load(optimize: bool) -> RuntimeGraph:
     return built(GRAPH, optimize)
 
 
+def that_provides_relu(root: Path) -> Syllabus:
+    """The made-up course, whose first exercise is the ReLU of a graph."""
+    made_up(root)
+    manifest = root / "course1_made_up" / "course.toml"
+    manifest.write_text(manifest.read_text().replace("points = 2", 'points = 2\nprovides = { "nn.ReLU" = "Relu" }'))
+    (manifest.parent / "adapters.py").write_text(ADAPTERS)
+    return read_syllabus(root)
+
+
 @pytest.fixture
 def syllabus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Syllabus:
     monkeypatch.setattr(race_module, "SECONDS", 0.01)
-    made_up(tmp_path)
-    manifest = tmp_path / "course1_made_up" / "course.toml"
-    manifest.write_text(manifest.read_text().replace("points = 2", 'points = 2\nprovides = { "nn.ReLU" = "Relu" }'))
-    (manifest.parent / "adapters.py").write_text(ADAPTERS)
-    return read_syllabus(tmp_path)
+    return that_provides_relu(tmp_path)
 
 
 def test_nothing_solved_runs_on_the_reference(syllabus: Syllabus) -> None:

@@ -50,20 +50,12 @@ class Clock:
         return speed.Rate(next(self.told[reference]), "numbers")
 
 
-def probe(impl):  # type: ignore[no-untyped-def]
-    return 0.5, len([impl.double(1)]) * 10**9, "FLOP"
+def made(unit: str, *limit: str) -> Callable[..., object]:
+    """A probe of this unit, and of what bounds it."""
+    return lambda impl: (0.5, len([impl.double(1)]) * 10**9, unit, *limit)
 
 
-def arithmetic(impl):  # type: ignore[no-untyped-def]
-    return 0.5, len([impl.double(1)]) * 10**9, "FLOP", "of the peak"
-
-
-def memory(impl):  # type: ignore[no-untyped-def]
-    return 0.5, len([impl.double(1)]) * 10**9, "B", "of the bandwidth"
-
-
-def unheard_of(impl):  # type: ignore[no-untyped-def]
-    return 0.5, len([impl.double(1)]) * 10**9, "B", "of the network"
+probe = made("FLOP")
 
 
 def broken(impl):  # type: ignore[no-untyped-def]
@@ -75,7 +67,7 @@ def broken(impl):  # type: ignore[no-untyped-def]
     [
         (probe, True, "1.1 double: yours 2 GFLOP/s, reference 2 GFLOP/s"),
         (probe, False, "1.1 double: yours 2 GFLOP/s"),
-        (unheard_of, True, "1.1 double: yours 2 GB/s, reference 2 GB/s"),
+        (made("B", "of the network"), True, "1.1 double: yours 2 GB/s, reference 2 GB/s"),
         (broken, True, ""),
     ],
 )
@@ -109,30 +101,34 @@ def test_speed_line_is_measured_once_for_each_text(tmp_path: Path, monkeypatch: 
     assert asked == [False, True, False, True]
 
 
-def test_speed_line_has_the_share_of_the_peak_where_arithmetic_is_the_limit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("function", "limit", "line"),
+    [
+        (
+            made("FLOP", "of the peak"),
+            ("peak_per_second", 8e9),
+            "2 GFLOP/s, reference 2 GFLOP/s; the peak of a core is 8 GFLOP/s, and yours reaches 25% of it",
+        ),
+        (
+            made("B", "of the bandwidth"),
+            ("bytes_per_second", 25e9),
+            "2 GB/s, reference 2 GB/s; from memory a core reads 25 GB/s, and yours reaches 8% of it",
+        ),
+    ],
+)
+def test_speed_line_has_the_share_of_what_is_the_limit(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    function: Callable[..., object],
+    limit: tuple[str, float],
+    line: str,
 ) -> None:
     syllabus = made_up(tmp_path)
     solve(syllabus, "1.1")
     classroom = Classroom(Selection(syllabus), isolated=False)
-    monkeypatch.setattr(speed, "peak_per_second", lambda root: 8e9)
-    line = speed.speed_line(classroom, syllabus.exercise("1.1"), arithmetic)
-    assert line == (
-        "1.1 double: yours 2 GFLOP/s, reference 2 GFLOP/s; the peak of a core is 8 GFLOP/s, and yours reaches 25% of it"
-    )
-
-
-def test_speed_line_has_the_share_of_the_bandwidth_where_memory_is_the_limit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    syllabus = made_up(tmp_path)
-    solve(syllabus, "1.1")
-    classroom = Classroom(Selection(syllabus), isolated=False)
-    monkeypatch.setattr(speed, "bytes_per_second", lambda root: 25e9)
-    line = speed.speed_line(classroom, syllabus.exercise("1.1"), memory)
-    assert line == (
-        "1.1 double: yours 2 GB/s, reference 2 GB/s; from memory a core reads 25 GB/s, and yours reaches 8% of it"
-    )
+    name, per_second = limit
+    monkeypatch.setattr(speed, name, lambda root: per_second)
+    assert speed.speed_line(classroom, syllabus.exercise("1.1"), function) == f"1.1 double: yours {line}"
 
 
 def test_measure_takes_the_best_of_several_turns(timed: Syllabus, monkeypatch: pytest.MonkeyPatch) -> None:
