@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import io
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 import kuiper
 from tests.cli.program import command
+from tests.models.conversion.pickles import RunsCode
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 run = command("convert")
 
@@ -88,16 +92,6 @@ def test_a_model_that_is_none_is_refused_before_pytorch_is_asked_for(
     monkeypatch.setitem(sys.modules, "torch", None)
     assert run(*words) == 1
     assert message in error_line(capsys)
-
-
-class RunsCode:
-    """Pickled, this makes a file wherever it is unpickled."""
-
-    def __init__(self, marker: Path) -> None:
-        self.marker = marker
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return Path.touch, (self.marker,)
 
 
 @pytest.mark.torch

@@ -33,12 +33,6 @@ def named(bits: int, group: int | None) -> str:
     return f"{bits} bits{' in groups' if group else ''}"
 
 
-def built(graph: pnnx.Graph, optimize: bool) -> RuntimeGraph:
-    model = RuntimeGraph(graph)
-    model.build(registry, optimize, None, Engine if optimize else None)
-    return model
-
-
 def algorithms(model: RuntimeGraph, *inputs: np.ndarray) -> str:
     return str(model.plan(*inputs, runs=1))
 
@@ -72,8 +66,8 @@ def test_products_are_those_of_the_layer(way: str, bits: int, group: int | None,
     graph = linear(outputs, depth, bias=outputs % 2 == 1)
     quantize_graph(graph, bits, group)
     x = np.random.default_rng(rows).standard_normal((rows, depth), np.float32)
-    expected = np.asarray(built(graph, False)(x))
-    model = built(graph, True)
+    expected = np.asarray(kuiper.load(graph, optimize=False)(x))
+    model = kuiper.load(graph)
     np.testing.assert_allclose(np.asarray(model(x)), expected, atol=1e-5 * np.abs(expected).max())
     table = algorithms(model, x)
     assert f"product with {named(bits, group)}{', in split int8' if way == 'in split int8' else ' '}" in table
@@ -86,7 +80,7 @@ def test_products_are_those_with_the_dequantised_weight(way: str, bits: int, gro
     graph = linear(70, 96, bias=False)
     quantize_graph(graph, bits, group)
     x = np.random.default_rng(1).standard_normal((9, 96), np.float32)
-    model = built(graph, optimize)
+    model = kuiper.load(graph, optimize=optimize)
     (weight,) = (found for op in model.operators if (found := op.quantized("weight")) is not None)
     assert weight.group == (96 if (bits, group) == (8, None) else 32)
     expected = x.astype(np.float64) @ weight.dequantized().astype(np.float64).T
@@ -105,8 +99,8 @@ def test_rows_that_are_no_whole_numbers_are_those_of_the_layer(
     x[1] = 0
     x[2] *= np.float32(worst) if abs(worst) < 1 else np.float32(1e-30)
     with np.errstate(all="ignore"):
-        expected = np.asarray(built(graph, False)(x))
-        got = np.asarray(built(graph, True)(x))
+        expected = np.asarray(kuiper.load(graph, optimize=False)(x))
+        got = np.asarray(kuiper.load(graph)(x))
     for row, other in zip(got, expected, strict=True):
         largest = np.abs(other[np.isfinite(other)]).max(initial=0)
         np.testing.assert_allclose(row, other, rtol=1e-5, atol=max(1e-5 * largest, 1e-38))
@@ -121,16 +115,16 @@ def test_sums_of_the_largest_numbers_do_not_overflow(way: str, bits: int, group:
     quantize_graph(graph, bits, group)
     x = np.full((2, 8192), np.float32(1.9999999), np.float32)
     x[1] *= -1
-    expected = np.asarray(built(graph, False)(x))
-    np.testing.assert_allclose(np.asarray(built(graph, True)(x)), expected, rtol=1e-5)
+    expected = np.asarray(kuiper.load(graph, optimize=False)(x))
+    np.testing.assert_allclose(np.asarray(kuiper.load(graph)(x)), expected, rtol=1e-5)
 
 
 def test_a_row_longer_than_sums_of_whole_numbers_can_be_is_multiplied_by_floats(way: str) -> None:
     graph = linear(3, (1 << 16) + 4, bias=True)
     quantize_graph(graph, 8)
     x = np.random.default_rng(5).standard_normal((1, (1 << 16) + 4), np.float32)
-    model = built(graph, True)
-    expected = np.asarray(built(graph, False)(x))
+    model = kuiper.load(graph)
+    expected = np.asarray(kuiper.load(graph, optimize=False)(x))
     np.testing.assert_allclose(np.asarray(model(x)), expected, atol=1e-5 * np.abs(expected).max())
     assert "in split int8" not in algorithms(model, x)
 
@@ -155,8 +149,8 @@ def test_residual_and_activation_are_part_of_the_step(way: str, bits: int, group
     graph = linear(64, 64, bias=True, then=then)
     quantize_graph(graph, bits, group)
     x = np.random.default_rng(3).standard_normal((9, 64), np.float32)
-    expected = np.asarray(built(graph, False)(x))
-    model = built(graph, True)
+    expected = np.asarray(kuiper.load(graph, optimize=False)(x))
+    model = kuiper.load(graph)
     np.testing.assert_allclose(np.asarray(model(x)), expected, atol=1e-5 * np.abs(expected).max())
     table = algorithms(model, x)
     assert "fc+add+silu" in table
@@ -173,8 +167,8 @@ def test_quantised_decoders_on_the_engine_are_those_of_the_layers(
     )
     quantize_graph(graph, bits, group)
     tokens = np.random.default_rng(0).integers(0, 77, (1, 21))
-    expected = np.asarray(built(graph, False)(tokens))
-    model = built(graph, True)
+    expected = np.asarray(kuiper.load(graph, optimize=False)(tokens))
+    model = kuiper.load(graph)
     np.testing.assert_allclose(np.asarray(model(tokens)), expected, atol=1e-5 * np.abs(expected).max())
     session = model.start(max_length=32)
     pieces = [np.asarray(session(token)) for token in tokens[0, :, None]]
@@ -188,7 +182,7 @@ def test_quantised_decoders_on_the_engine_are_those_of_the_layers(
 def test_any_number_of_threads_gives_the_same_bits(way: str, bits: int, group: int | None) -> None:
     graph = linear(5 * WIDTH, 256, bias=True)
     quantize_graph(graph, bits, group)
-    model = built(graph, True)
+    model = kuiper.load(graph)
     x = np.random.default_rng(3).standard_normal((11, 256), np.float32)
     before, answers = kuiper.get_num_threads(), []
     try:
@@ -207,7 +201,7 @@ def test_a_token_that_lies_outside_of_the_table_is_an_error(bits: int) -> None:
     graph = random_decoder(seed=2, hidden_size=64, intermediate_size=96, head_dim=16)
     if bits < 32:
         quantize_graph(graph, bits)
-    model = built(graph, True)
+    model = kuiper.load(graph)
     for token in (32, -1, 1 << 40):
         with pytest.raises(TensorIndexError, match="embedding"):
             model([[0, token]])
@@ -219,7 +213,7 @@ def test_threads_share_a_small_product() -> None:
     """Keys and values of a small decoder: as one task, one thread would do them alone. A panel is never divided."""
     graph = linear(max(192, 3 * WIDTH), 576, bias=False)
     quantize_graph(graph, 4)
-    plan = Engine(built(graph, optimize=True)).plan_for([np.zeros((1, 576), np.float32)])
+    plan = Engine(kuiper.load(graph)).plan_for([np.zeros((1, 576), np.float32)])
     assert isinstance(plan, Runner)
     assert max(step.tasks for segment in plan.executable.compiled() for step in segment.program.steps) >= 3
 
@@ -233,7 +227,7 @@ def test_rows_of_a_table_count_the_bytes_that_they_read() -> None:
         table = writer.add("pnnx.Attribute", "table", shape=data.shape, attrs={"data": data})
         writer.finish(writer.add("F.embedding", "embedding", tokens, table, shape=(None, 64)))
         quantize_graph(writer.graph, bits)
-        cards = plan_steps(built(writer.graph, True), np.arange(10, dtype=np.int64))
+        cards = plan_steps(kuiper.load(writer.graph), np.arange(10, dtype=np.int64))
         moved += [card.bytes for card in cards if card.algorithm == f"rows of {bits} bits"]
     assert len(moved) == 2
     assert moved[0] - moved[1] == 10 * 64 // 2

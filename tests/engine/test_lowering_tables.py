@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
+import kuiper
 from kuiper.engine.engine import Engine
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.quantized_product import WIDTH
 from kuiper.engine.runner import Runner
-from kuiper.graph import RuntimeGraph, pnnx
 from kuiper.graph.pnnx import DataType
-from kuiper.layers import registry
 from kuiper.models.quantization import quantize_graph
 from kuiper.models.text.graph_writer import GraphWriter
+
+if TYPE_CHECKING:
+    from kuiper.graph import RuntimeGraph, pnnx
 
 SIZES = sorted({1, max(1, LANES - 1), LANES, LANES + 1, WIDTH, WIDTH + 1, 3 * WIDTH + LANES + 3})
 
@@ -36,12 +38,6 @@ def tied(
     outputs = [rows, head, table] if returns else [rows, head]
     writer.finish(writer.add("prim::TupleConstruct", "outputs", *outputs, shape=()))
     return writer.graph
-
-
-def built(graph: pnnx.Graph, optimize: bool = True) -> RuntimeGraph:
-    model = RuntimeGraph(graph)
-    model.build(registry, optimize, None, Engine if optimize else None)
-    return model
 
 
 def algorithms(model: RuntimeGraph, tokens: np.ndarray) -> list[str]:
@@ -65,8 +61,8 @@ def test_rows_out_of_panels_are_those_of_the_table(bits: int, depth: int, size: 
     graph = tied(size, depth, bits)
     tokens = np.random.default_rng(count).integers(0, size, count)
     tokens[-1] = size - 1
-    expected, products = (np.asarray(each) for each in built(graph, optimize=False)(tokens))
-    model = built(graph)
+    expected, products = (np.asarray(each) for each in kuiper.load(graph, optimize=False)(tokens))
+    model = kuiper.load(graph)
     for _ in range(2):  # the second time the graph has dropped the table
         rows, head = (np.asarray(each) for each in model(tokens))
         np.testing.assert_array_equal(rows, expected)
@@ -77,9 +73,11 @@ def test_rows_out_of_panels_are_those_of_the_table(bits: int, depth: int, size: 
 
 def test_indices_of_32_bits_take_rows_of_the_table_as_it_is() -> None:
     graph = tied(3 * WIDTH, 16, 32, DataType.I32)
-    model, tokens = built(graph), np.array([0, 2 * WIDTH + 1, 5], np.int32)
+    model, tokens = kuiper.load(graph), np.array([0, 2 * WIDTH + 1, 5], np.int32)
     for _ in range(2):
-        np.testing.assert_array_equal(np.asarray(model(tokens)[0]), np.asarray(built(graph, False)(tokens)[0]))
+        np.testing.assert_array_equal(
+            np.asarray(model(tokens)[0]), np.asarray(kuiper.load(graph, optimize=False)(tokens)[0])
+        )
     assert "rows from panels" not in algorithms(model, tokens)
 
 
@@ -87,16 +85,16 @@ def test_indices_of_32_bits_take_rows_of_the_table_as_it_is() -> None:
 @pytest.mark.parametrize("bits", [32, 8, 4])
 def test_a_table_that_somebody_else_reads_stays_in_rows(bits: int) -> None:
     graph = tied(40, 32, bits, returns=True)
-    model, tokens = built(graph), np.array([1, 39])
-    for got, expected in zip(model(tokens), built(graph, False)(tokens), strict=True):
+    model, tokens = kuiper.load(graph), np.array([1, 39])
+    for got, expected in zip(model(tokens), kuiper.load(graph, optimize=False)(tokens), strict=True):
         np.testing.assert_allclose(np.asarray(got), np.asarray(expected), atol=1e-4)
     assert not any("from panels" in algorithm for algorithm in algorithms(model, tokens))
 
 
 def test_a_table_whose_products_get_a_bias_stays_in_rows() -> None:
     graph = tied(40, 32, 32, bias=0.5)
-    model, tokens = built(graph), np.array([1, 39])
-    for got, expected in zip(model(tokens), built(graph, False)(tokens), strict=True):
+    model, tokens = kuiper.load(graph), np.array([1, 39])
+    for got, expected in zip(model(tokens), kuiper.load(graph, optimize=False)(tokens), strict=True):
         np.testing.assert_allclose(np.asarray(got), np.asarray(expected), atol=1e-4)
     assert "rows from panels" not in algorithms(model, tokens)
     assert not is_dropped(model)
@@ -106,7 +104,7 @@ def test_a_table_whose_products_get_a_bias_stays_in_rows() -> None:
 @pytest.mark.parametrize("bits", [32, 8, 4])
 def test_no_plan_keeps_a_tied_table_in_rows(bits: int) -> None:
     graph, tokens = tied(50, 32, bits), np.array([3, 49])
-    model = built(graph)
+    model = kuiper.load(graph)
     engine = Engine(model)
     plan = engine.plan_for([tokens])
     assert isinstance(plan, Runner)
@@ -123,5 +121,5 @@ def test_scales_of_4_bits_may_be_below_zero_or_not_finite() -> None:
     scales[::2] *= -1
     scales[1], scales[3], scales[4] = np.inf, np.nan, np.float16(6e-8)  # the last one: the smallest there is
     with np.errstate(invalid="ignore"):
-        expected = np.asarray(built(graph, optimize=False)(tokens)[0])
-        np.testing.assert_array_equal(np.asarray(built(graph)(tokens)[0]), expected)
+        expected = np.asarray(kuiper.load(graph, optimize=False)(tokens)[0])
+        np.testing.assert_array_equal(np.asarray(kuiper.load(graph)(tokens)[0]), expected)

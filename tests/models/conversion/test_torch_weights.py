@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -17,9 +16,11 @@ from kuiper.models.conversion.torch_weights import load_weights  # noqa: E402
 from kuiper.models.zoo.architectures import yolov5  # noqa: E402
 from kuiper.models.zoo.export import build, create  # noqa: E402
 from tests.models.conversion.networks import Cnn  # noqa: E402
+from tests.models.conversion.pickles import RunsCode  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(600)]
 
@@ -99,18 +100,8 @@ def test_load_weights_of_a_yolov5_checkpoint(tmp_path: Path, monkeypatch: pytest
         np.testing.assert_allclose(value.numpy(), expected[name].numpy(), rtol=1e-3, atol=1e-6)
 
 
-class Call:
-    """Pickled, this runs a function wherever it is unpickled."""
-
-    def __init__(self, marker: Path) -> None:
-        self.marker = marker
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return Path.touch, (self.marker,)
-
-
 def test_load_weights_does_not_run_code_from_the_file(tmp_path: Path) -> None:
-    torch.save({"model": Call(tmp_path / "marker")}, tmp_path / "evil.pt")
+    torch.save({"model": RunsCode(tmp_path / "marker")}, tmp_path / "evil.pt")
     with pytest.raises(ExportError, match=r"evil.pt: expected a file of weights"):
         load_weights(create("cifar_resnet20"), tmp_path / "evil.pt")
     assert not (tmp_path / "marker").exists()
