@@ -28,6 +28,7 @@ export class Kernels {
     this.status = status; // an element
     this.ended = ended;
     this.kernels = {};
+    this.known = {}; // the files that each worker has, by its name
     this.loading = new Map();
     this.states = {};
   }
@@ -39,7 +40,7 @@ export class Kernels {
   make(name) {
     const make = () => new Worker(new URL('worker.js', document.baseURI), { type: 'module' });
     const kernel = new Kernel(make, {
-      settings: this.settings, files: () => this.work.files(), onEvent: event => this.hear(name, event),
+      settings: this.settings, files: () => this.filesFor(name), onEvent: event => this.hear(name, event),
     });
     const ask = kernel.ask.bind(kernel);
     kernel.ask = (type, fields, { seconds, onEvent = () => {} } = {}) => {
@@ -47,9 +48,29 @@ export class Kernels {
         this.hear(name, event);
         onEvent(event);
       };
-      return this.watched(name, this.started.then(() => ask(type, fields, { seconds, onEvent: hear })));
+      const asked = this.started.then(() => {
+        for (const file of this.newFor(name)) ask('save', file);
+        return ask(type, fields, { seconds, onEvent: hear });
+      });
+      return this.watched(name, asked);
     };
     return kernel;
+  }
+
+  /** All files, for a worker that starts. */
+  filesFor(name) {
+    const files = this.work.files();
+    this.known[name] = new Map(Object.entries(files));
+    return files;
+  }
+
+  /** What the reader, or the other worker, has written since this one has seen it. */
+  newFor(name) {
+    const known = this.known[name];
+    if (!known) return []; // it starts with all
+    const changed = Object.entries(this.work.files()).filter(([path, text]) => known.get(path) !== text);
+    for (const [path, text] of changed) known.set(path, text);
+    return changed.map(([path, text]) => (typeof text === 'string' ? { path, text } : { path, bytes: text }));
   }
 
   /** Say at the top of the page what Python does. */
@@ -67,8 +88,12 @@ export class Kernels {
   }
 
   hear(name, event) {
-    if (event.event === 'files') this.work.take(event);
+    if (event.event === 'files') {
+      for (const [path, text] of Object.entries(event.changed)) this.known[name]?.set(path, text);
+      this.work.take(event);
+    }
     if (event.event === 'ended') {
+      delete this.known[name];
       this.ended(name, event.reason);
       this.show();
     }
