@@ -2,6 +2,7 @@
 import { button, chooseFiles, html } from './dom.js';
 
 const SECONDS = 120;
+const EXPLORED = '.kuiper/build/explore.html'; // made again when asked for: it is not kept
 const LARGEST = 1600; // pixels of the longer side: the networks see far fewer
 const TASKS = {
   classify: { model: 'cifar_resnet20', text: 'What is it?' },
@@ -163,9 +164,10 @@ export class PhotoView {
     const page = window.open('', '_blank'); // now, while this is still the reader's click
     page?.document.write('<p style="font-family:sans-serif">kuiper explore: the network runs, and its numbers are collected …</p>');
     const { model } = TASKS[this.task ?? 'classify'];
-    const text = await this.command(['explore', model, 'photos/mine.png', '-o', 'explore.html']);
+    await this.app.kernel('lecture').ask('save', { path: EXPLORED, text: '' }); // its folder is there then
+    const text = await this.command(['explore', model, 'photos/mine.png', '-o', EXPLORED]);
     if (text === null) return void page?.close();
-    const value = await this.app.kernel('lecture').ask('read', { path: 'explore.html' });
+    const value = await this.app.kernel('lecture').ask('read', { path: EXPLORED });
     const address = URL.createObjectURL(new Blob([value.text ?? value.bytes], { type: 'text/html' }));
     const link = html('a', { href: address, target: '_blank' }, 'Open the page');
     this.answer.replaceChildren(html('p', { class: 'headline' }, 'The network at work: ', link));

@@ -9,6 +9,8 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import * as mishaps from './mishaps.mjs';
+import * as panels from './panels.mjs';
 import { Reader, solution } from './reader.mjs';
 import { serve } from './server.mjs';
 
@@ -21,6 +23,7 @@ const { values, positionals } = parseArgs({
   options: {
     browser: { type: 'string', default: 'chromium' }, program: { type: 'string' }, lectures: { type: 'string', default: '01_tensors' },
     exercises: { type: 'string', default: '1.1,1.6' }, steps: { type: 'string', default: '' }, list: { type: 'boolean' },
+    python: { type: 'string', default: '' },
   },
 });
 const site = path.resolve(positionals[0] ?? 'build/site');
@@ -30,6 +33,7 @@ const course = JSON.parse(fs.readFileSync(path.join(site, 'live/course.json'), '
 const program = values.program ?? PROGRAMS[values.browser].find(file => fs.existsSync(file));
 const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'kuiper-live-'));
 const problems = [];
+const done = []; // exercises that are solved here
 const began = performance.now();
 const say = text => console.log(`${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  ${text}`);
 const expect = (what, isRight, got) => {
@@ -86,6 +90,7 @@ async function solve() {
     await reader.write(solution(exercise(id).file));
     const { headline, report } = await reader.check();
     expect(`exercise ${id} (${exercise(id).language}) is solved`, /^Solved/.test(headline), report);
+    if (/^Solved/.test(headline)) done.push(id);
     await reader.screenshot(path.join(shots, `solved-${id}-${values.browser}.png`));
   }
 }
@@ -160,7 +165,14 @@ async function lookAround() {
   }
 }
 
-const STEPS = { measure, runLectures, solve, stumble, comeBack, twoTabs, lookAround, withoutNetwork };
+/** A browser that has never been here. */
+const openedBy = name => Reader.start(name, program, fs.mkdtempSync(`${profile}-other-`));
+const tools = {
+  get solved() { return done; }, reader, live, course, site, expect, exercise, openedBy, python: values.python,
+  shot: name => path.join(shots, `${name}-${values.browser}.png`),
+};
+const others = Object.entries({ ...panels, ...mishaps }).map(([name, step]) => [name, () => step(tools)]);
+const STEPS = { measure, runLectures, solve, stumble, comeBack, twoTabs, ...Object.fromEntries(others), lookAround, withoutNetwork };
 
 try {
   for (const name of values.steps ? values.steps.split(',') : Object.keys(STEPS)) await STEPS[name]();

@@ -4,10 +4,10 @@ import path from 'node:path';
 import puppeteer from 'puppeteer-core';
 
 const ROOT = path.resolve(import.meta.dirname, '../../..');
-const PATIENCE = 240000; // milliseconds: a slow machine loads Python, clang and Cython
+const PATIENCE = Number(process.env.KUIPER_PATIENCE ?? 240) * 1000; // milliseconds: a slow machine loads Python, clang and Cython
 const BROWSERS = {
-  chromium: { browser: 'chrome', args: ['--no-sandbox', '--disable-dev-shm-usage'] },
-  firefox: { browser: 'firefox', args: [] },
+  chromium: { browser: 'chrome', args: ['--no-sandbox', '--disable-dev-shm-usage', '--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'] },
+  firefox: { browser: 'firefox', args: [], extraPrefsFirefox: { 'media.navigator.streams.fake': true, 'media.navigator.permission.disabled': true } },
 };
 
 /** The reference solution of an exercise's file, without its markers. */
@@ -29,10 +29,11 @@ export class Reader {
     this.requested = [];
   }
 
-  /** Open a page in a tab of a width; what its scripts complain of is a problem. */
-  async open(address, { width = 1280, height = 800, theme = 'light' } = {}) {
+  /** Open a page in a tab of a width, after `before` has run in it; what its scripts complain of is a problem. */
+  async open(address, { width = 1280, height = 800, theme = 'light', before } = {}) {
     const page = await this.browser.newPage();
     await page.setViewport({ width, height });
+    if (before) await page.evaluateOnNewDocument(before);
     await page.evaluateOnNewDocument(chosen => localStorage.setItem('theme', chosen), theme);
     page.setDefaultTimeout(PATIENCE);
     page.on('pageerror', error => this.problems.push(`${address}: ${error.message}`));
@@ -107,6 +108,52 @@ export class Reader {
       const line = document.querySelector('.result .headline');
       return line && !line.textContent.endsWith('…') && !document.querySelector('#exercise').classList.contains('is-running');
     });
+  }
+
+  /** Drop a file of the site's on a part of the page. */
+  drop(selector, address) {
+    return this.page.evaluate(async (place, from) => {
+      const blob = await (await fetch(from)).blob();
+      const data = new DataTransfer();
+      data.items.add(new File([blob], from.split('/').pop(), { type: blob.type }));
+      document.querySelector(place).dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
+      await new Promise(resolve => setTimeout(resolve, 1000)); // the picture is read
+    }, selector, address);
+  }
+
+  /** Ask the networks something of the photo; their answer. */
+  async answer(question) {
+    await this.press(question, '#photo');
+    await this.page.waitForFunction(() => /./.test(document.querySelector('#photo .answer').textContent) && !document.querySelector('#photo').classList.contains('is-running'));
+    return this.text('#photo .answer');
+  }
+
+  /** The bytes of the zip of all work. */
+  async takeHome() {
+    await this.page.evaluate(() => {
+      const make = URL.createObjectURL;
+      URL.createObjectURL = blob => {
+        globalThis.handedOut = blob;
+        return make.call(URL, blob);
+      };
+    });
+    await this.click('#menu-button');
+    await this.press('Take it home', '#menu');
+    await this.page.waitForFunction(() => globalThis.handedOut);
+    const text = await this.page.evaluate(async () => {
+      const bytes = new Uint8Array(await globalThis.handedOut.arrayBuffer());
+      return btoa(Array.from(bytes, byte => String.fromCharCode(byte)).join(''));
+    });
+    return Buffer.from(text, 'base64');
+  }
+
+  /** Bring such a zip back: a file that the reader chooses. */
+  async bringBack(file) {
+    await this.click('#menu-button');
+    const asked = this.page.waitForFileChooser();
+    await this.press('Bring it back', '#menu');
+    await (await asked).accept([file]);
+    await this.page.waitForFunction(() => /files are here again|nothing that is not here|not taken/.test(document.querySelector('#notices').textContent));
   }
 
   /** What a reader stumbles over: what is wider than the window, and buttons without a name. */
