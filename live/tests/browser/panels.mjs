@@ -70,7 +70,7 @@ export async function home({ reader, live, expect, python, course, solved, opene
     const say = words => execFileSync(python, words, { cwd: path.join(folder, 'kuiper-course'), encoding: 'utf8', env: { ...process.env, COLUMNS: '120' } });
     execFileSync(python, ['-m', 'zipfile', '-e', zip, folder]);
     const table = JSON.parse(say(['-m', 'kuiper', 'progress', '--json']));
-    const there = JSON.stringify(table.exercises.filter(({ status }) => status === 'solved').map(({ id }) => id));
+    const there = JSON.stringify(table.filter(({ status }) => status === 'solved').map(({ id }) => id));
     expect('at home the same exercises are solved', there === JSON.stringify(solved), there);
     const report = say(['-m', 'pytest', '-q', 'course1_tensor', '--exercise', solved[0]]);
     expect('at home their tests pass', / passed/.test(report) && !/ failed/.test(report), report);
