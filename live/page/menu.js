@@ -55,6 +55,7 @@ export class Menu {
       for (const exercise of course.exercises) if (work.text(exercise) !== exercise.skeleton) await work.keep(exercise.file);
       const bytes = new Uint8Array(await file.arrayBuffer());
       const { taken } = await this.app.kernel('exercise').ask('unzip', { bytes }, { seconds: SECONDS });
+      await work.taken;
       notice('zip', taken.length ? `${taken.length} files are here again.` : 'The zip has nothing that is not here already.');
       await this.app.exercise.reload();
       this.app.progressed();

@@ -45,6 +45,7 @@ export class Work {
     this.store = store;
     this.kept = new Map(); // path -> {text, revision}
     this.listeners = [];
+    this.taken = Promise.resolve();
     this.isKept = true;
     this.channel = typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel('kuiper-live');
     this.channel?.addEventListener('message', event => this.#fromOtherTab(event.data));
@@ -79,8 +80,13 @@ export class Work {
     this.#tell(path, false);
   }
 
-  /** What a worker has changed. */
-  async take({ changed = {}, removed = [] }) {
+  /** What a worker has changed; the answer comes when that, and what came before it, is kept. */
+  take(change) {
+    this.taken = this.taken.then(() => this.#take(change));
+    return this.taken;
+  }
+
+  async #take({ changed = {}, removed = [] }) {
     for (const [path, text] of Object.entries(changed)) await this.write(path, text);
     for (const path of removed) {
       this.kept.delete(path);

@@ -24,6 +24,14 @@ test('results_of_a_broken_record_are_none', () => {
   assert.deepEqual(resultsOf(undefined), {});
 });
 
+test('take_keeps_one_change_after_the_other', async () => {
+  const work = made();
+  work.take({ changed: { 'a.py': '1', 'b.py': '1' } });
+  work.take({ changed: { 'a.py': '2' }, removed: ['b.py'] });
+  await work.taken;
+  assert.deepEqual(work.files(), { 'a.py': '2' });
+});
+
 test('digest_of_is_what_kuiper_writes', async () => {
   assert.equal(await digestOf('größer'), createHash('sha256').update('größer').digest('hex').slice(0, 16));
 });

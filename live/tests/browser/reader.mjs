@@ -45,6 +45,11 @@ export class Reader {
     return page;
   }
 
+  /** What was to be complained of. */
+  forgive(pattern) {
+    this.problems = this.problems.filter(problem => !pattern.test(problem));
+  }
+
   click(selector) {
     return this.page.$eval(selector, node => node.click());
   }
