@@ -1,5 +1,5 @@
 // The two Pythons of the page: one for the lecture, one for the reader's own code. Each starts when it is first needed.
-import { Kernel } from '../classroom.js';
+import { Kernel, KernelError } from '../classroom.js';
 import { notice } from './notices.js';
 
 const NAMES = { lecture: 'Python of the lecture', exercise: 'Python of the exercise' };
@@ -8,6 +8,8 @@ const NAMES = { lecture: 'Python of the lecture', exercise: 'Python of the exerc
 const SIMD = new Uint8Array([
   0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11,
 ]);
+
+const TOO_OLD = 'This browser is too old to run the course: it has no WebAssembly SIMD.';
 
 export const hasSimd = () => typeof WebAssembly === 'object' && WebAssembly.validate(SIMD);
 
@@ -49,6 +51,7 @@ export class Kernels {
         onEvent(event);
       };
       const asked = this.started.then(() => {
+        if (!hasSimd()) throw new KernelError('start', TOO_OLD);
         for (const file of this.newFor(name)) ask('save', file);
         return ask(type, fields, { seconds, onEvent: hear });
       });

@@ -6,28 +6,24 @@ const PATIENCE = 4000; // milliseconds until the page goes on without it; what i
 /** Resolve when what this page loads is kept; at once where the browser has no service workers. */
 export async function startOffline() {
   if (!navigator.serviceWorker) return;
+  let isFirst = !navigator.serviceWorker.controller;
+  const controlled = new Promise(resolve => navigator.serviceWorker.addEventListener('controllerchange', () => {
+    if (!isFirst) sayNewCourse();
+    isFirst = false;
+    resolve();
+  }));
   try {
-    const registration = await navigator.serviceWorker.register('service_worker.js');
-    registration.addEventListener('updatefound', () => sayNewCourse(registration));
+    await navigator.serviceWorker.register('service_worker.js');
   } catch (error) {
     console.info(`offline use is off: ${error.message}`); // http without https, or a private window: all else works
     return;
   }
-  if (navigator.serviceWorker.controller) return;
-  await Promise.race([
-    new Promise(resolve => navigator.serviceWorker.addEventListener('controllerchange', resolve, { once: true })),
-    new Promise(resolve => setTimeout(resolve, PATIENCE)),
-  ]);
+  if (isFirst) await Promise.race([controlled, new Promise(resolve => setTimeout(resolve, PATIENCE))]);
 }
 
 /** Another version of the course has come while this page was open. */
-function sayNewCourse(registration) {
-  if (!navigator.serviceWorker.controller) return; // the first visit
-  registration.installing?.addEventListener('statechange', event => {
-    if (event.target.state === 'activated') {
-      notice('version', 'There is a new version of the course; your work is kept.', { actions: [['Load it', () => location.reload()]] });
-    }
-  });
+function sayNewCourse() {
+  notice('version', 'There is a new version of the course; your work is kept.', { actions: [['Load it', () => location.reload()]] });
 }
 
 /** Fetch all that the course can need. */

@@ -3,9 +3,6 @@
 const NAME = 'kuiper-live';
 const OLDER_VERSIONS = 30; // of each file
 
-/** The browser has no room left, or keeps nothing at all. */
-export class NotKept extends Error {}
-
 function promised(request) {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
@@ -16,12 +13,9 @@ function promised(request) {
 function finished(transaction) {
   return new Promise((resolve, reject) => {
     transaction.oncomplete = () => resolve();
-    transaction.onabort = () => reject(asNotKept(transaction.error));
-    transaction.onerror = event => event.preventDefault(); // the abort that follows reports it
+    transaction.onabort = () => reject(transaction.error);
   });
 }
-
-const asNotKept = error => (error?.name === 'QuotaExceededError' ? new NotKept(error.message) : error);
 
 /** Files and small values, in one database; `factory` is the browser's. */
 export class Store {

@@ -1,7 +1,7 @@
 // The reader's work: the files that differ from the course as it is handed out. What is written here is in the browser's
 // storage, in the other tabs that are open, and in the next zip.
 import { notice } from './notices.js';
-import { Memory, NotKept, Store } from './store.js';
+import { Memory, Store } from './store.js';
 
 const PROGRESS = '.kuiper/progress.json';
 
@@ -122,7 +122,7 @@ export class Work {
       this.isKept = true;
     } catch (error) {
       this.isKept = false;
-      const why = error instanceof NotKept ? 'The browser’s storage is full' : `The browser cannot store (${error.message})`;
+      const why = error?.name === 'QuotaExceededError' ? 'The browser’s storage is full' : `The browser cannot store (${error.message})`;
       notice('storage', `${why}: your text is still here, but take it home (☰) before you close this page.`, { kind: 'problem' });
     }
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { IDBFactory } from 'fake-indexeddb';
-import { Memory, NotKept, Store } from '../page/store.js';
+import { Memory, Store } from '../page/store.js';
 
 const PATH = 'course1_tensor/exercises/a.py';
 
@@ -61,7 +61,7 @@ test('write_into_a_full_storage_says_so_and_leaves_what_is_there', async () => {
     };
     return made;
   };
-  await assert.rejects(store.write(PATH, 'too much', revision), NotKept);
+  await assert.rejects(store.write(PATH, 'too much', revision), { name: 'QuotaExceededError' });
   store.database.transaction = transaction;
   assert.equal((await store.read(PATH)).text, 'kept');
 });

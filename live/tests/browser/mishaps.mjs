@@ -93,21 +93,17 @@ export async function noSimd({ reader, live, expect }) {
 }
 
 /** The course changes on the host while work is kept here: the page offers both, and takes nothing. */
-export async function newVersion({ reader, live, expect, site }) {
+export async function newVersion({ reader, live, expect, site, course }) {
   await reader.open(`${live}#01_tensors/1.4`);
-  const before = await reader.text('#exercise .cm-content');
-  await reader.page.evaluate(mark => {
-    document.querySelector('#exercise .cm-content').focus();
-    document.execCommand('insertText', false, `${mark}\n`);
-  }, MARK);
+  await reader.write(course.exercises.find(({ id }) => id === '1.4').skeleton.replace('\n', `\n${MARK}\n`));
   await new Promise(resolve => setTimeout(resolve, 1500));
   const files = ['course.json', 'service_worker.js'].map(name => path.join(site, 'live', name));
   const texts = files.map(file => fs.readFileSync(file, 'utf8'));
   try {
-    const course = JSON.parse(texts[0]);
-    const part = course.exercises.find(({ id }) => id === '1.4');
+    const newer = JSON.parse(texts[0]);
+    const part = newer.exercises.find(({ id }) => id === '1.4');
     part.skeleton = part.skeleton.replace(/as text \w+/, 'as text 0123456789ab');
-    fs.writeFileSync(files[0], JSON.stringify(course));
+    fs.writeFileSync(files[0], JSON.stringify(newer));
     fs.writeFileSync(files[1], texts[1].replace(/"version": "\w+"/, '"version": "another"'));
     await reader.page.reload();
     await reader.page.waitForFunction(() => /new version of the course/.test(document.querySelector('#notices').textContent));
@@ -118,8 +114,7 @@ export async function newVersion({ reader, live, expect, site }) {
     expect('it costs no text', await kept(reader), await reader.text('#exercise .cm-content'));
     await reader.press('Begin again with the newer', '#notices');
     await reader.page.waitForFunction(mark => !document.querySelector('#exercise .cm-content').textContent.includes(mark), {}, MARK);
-    expect('the newer text is there when asked for', (await reader.text('#exercise .cm-content')).length > 0.5 * before.length, '');
-    await reader.press('More', '#exercise').catch(() => {});
+    expect('the newer text is there when asked for', (await reader.text('#exercise .cm-content')).includes('0123456789ab'), '');
     await reader.press('Older versions', '#exercise');
     await reader.page.waitForSelector('dialog[open] .older');
     expect('the old one is under “Older versions”', (await reader.text('dialog[open]')).includes(MARK), await reader.text('dialog[open]'));

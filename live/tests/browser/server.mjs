@@ -53,8 +53,9 @@ export async function serve(folder) {
     let body = fs.readFileSync(file);
     if (PACKED.has(ending) && /gzip/.test(request.headers['accept-encoding'] ?? '')) {
       headers['Content-Encoding'] = 'gzip';
-      if (!packed.has(file)) packed.set(file, zlib.gzipSync(body, { level: 6 }));
-      body = packed.get(file);
+      const version = `${file} ${fs.statSync(file).mtimeMs}`;
+      if (!packed.has(version)) packed.set(version, zlib.gzipSync(body, { level: 6 }));
+      body = packed.get(version);
     }
     headers['Content-Length'] = body.length;
     sent.push([name, body.length]);
