@@ -12,7 +12,7 @@ A weight of uint8 becomes int8 by taking off 128, and so does its zero point. Wh
 
     sum of (x - x_zero) (w - w_zero) = sum of x w  -  x_zero * (sum of w)  -  w_zero * (sum of x - x_zero)
 
-The functions have the bits of kuiper/layers/kernels/byte_lstm.pyx, which says why.
+The functions have the bits of kuiper/layers/onnxruntime_functions.py, which says why.
 """
 
 from kuiper.simd.vector cimport vec

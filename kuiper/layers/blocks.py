@@ -1,17 +1,17 @@
-"""An array around one of its axes: (outer, size, inner), the shape that softmax and the normalisations work on."""
+"""An array around one of its axes, (outer, size, inner), as softmax and normalisations see it; and in cached parts."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kuiper.errors import DataTypeError, ShapeError
-from kuiper.threads import threads_for
+from kuiper.machine import this_machine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
 
     from kuiper.layers.layer import Array
 
@@ -36,18 +36,15 @@ def as_blocks(x: Array, start: int, stop: int, where: str) -> Array:
     return np.ascontiguousarray(x).reshape(math.prod(outer), math.prod(size), math.prod(inner))
 
 
-def computed(kernel: Callable[..., None], blocks: Array, *settings: Any) -> Array:
-    """A new array like ``blocks`` with ``kernel(blocks, *settings, y, num_threads)`` run over it, if it has numbers.
+def runs_in_cache(count: int, size: int) -> Iterator[slice]:
+    """Share out ``count`` parts of ``size`` numbers: runs so short that several steps over one find it in the cache.
 
-    >>> import numpy as np
-    >>> from kuiper.layers.kernels import softmax
-    >>> computed(softmax.softmax, np.zeros((1, 4, 1), np.float32)).ravel()
-    array([0.25, 0.25, 0.25, 0.25], dtype=float32)
+    Without numbers there are none.
     """
-    y = np.empty(blocks.shape, np.float32)
-    if y.size:
-        kernel(blocks, *settings, y, threads_for(y.size))
-    return y
+    if size:
+        length = max(1, this_machine().l2 // (16 * size))  # a quarter of it for a run: results and scratch come as well
+        for first in range(0, count, length):
+            yield slice(first, first + length)
 
 
 def weights_like(weights: Array | None, shape: tuple[int, ...], neutral: float, name: str, where: str) -> Array:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
+from kuiper.layers.blocks import runs_in_cache
 from kuiper.layers.layer import Array, Layer
 
 if TYPE_CHECKING:
@@ -46,3 +49,24 @@ class Normalisation(Layer):
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
         return self.flops_per_number * math.prod(outputs[0])
+
+
+def normalised(rows: Array, eps: float) -> Array:
+    """``rows`` (count, size) with mean 0 and variance 1 each, in float32: ``(x - mean) / sqrt(var + eps)``.
+
+    >>> normalised(np.float32([[1, 3], [10, 10]]), 3.0)
+    array([[-0.5,  0.5],
+           [ 0. ,  0. ]], dtype=float32)
+    """
+    y = np.empty_like(rows)
+    with np.errstate(all="ignore"):  # as in torch, inf - inf is NaN without a word
+        for some in runs_in_cache(*rows.shape):
+            np.subtract(rows[some], rows[some].mean(1, keepdims=True), out=y[some])
+            y[some] -= y[some].mean(1, keepdims=True)  # a mean that is large beside the deviation was rounded
+            y[some] *= inverse_root(y[some], eps)
+    return y
+
+
+def inverse_root(rows: Array, eps: float) -> Array:
+    """One over the root mean square of each row (count, 1), with ``eps`` added to the mean."""
+    return np.asarray(1 / np.sqrt(np.square(rows).mean(1, keepdims=True) + np.float32(eps)))

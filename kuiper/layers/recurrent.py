@@ -22,7 +22,6 @@ import numpy as np
 from kuiper.errors import DataTypeError, ShapeError
 from kuiper.layers.gemm import matmul, pack_right
 from kuiper.layers.layer import Array
-from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperand
@@ -82,11 +81,6 @@ class CellWeights:
         """``hidden`` as (outputs, gates * hidden)."""
         return np.ascontiguousarray(self.hidden.T)
 
-    @cached_property
-    def by_cell(self) -> Array:
-        """``projection`` as (hidden, outputs), empty if there is none."""
-        return np.empty((0, 0), np.float32) if self.projection is None else np.ascontiguousarray(self.projection.T)
-
     def gates_of(self, x: Array, *biases: Array | None) -> Array:
         """What the inputs (l, n, features) give to the gates, and these biases: (l, n, gates * hidden)."""
         length, n, features = x.shape
@@ -113,10 +107,18 @@ def for_sequences(count: int, states: States, operands: Sequence[RuntimeOperand]
     )
 
 
-def threads_of(gates: Array, weights: CellWeights) -> int:
-    """How many threads share the sequences of a batch: none has less than one."""
-    n = gates.shape[1]
-    return min(int(n), threads_for(len(gates) * n * weights.hidden.size))
+def sigmoid(x: Array) -> Array:
+    """1 / (1 + exp(-x)) of each number; where the exponential is inf it is 0."""
+    y: Array = np.negative(x)
+    with np.errstate(over="ignore"):
+        np.exp(y, out=y)
+    y += 1
+    return np.asarray(np.reciprocal(y, out=y))
+
+
+def split(x: Array, gates: int) -> Array:
+    """A view (gates, n, cells) of the numbers (n, gates * cells); ``np.split`` takes longer than a step's sums."""
+    return np.asarray(x.reshape(len(x), gates, -1).swapaxes(0, 1))
 
 
 Cell = Callable[[Array, States, CellWeights], tuple[Array, States]]

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from kuiper.errors import DataTypeError, ParameterError, ShapeError
-from kuiper.layers.kernels import channelwise
 from kuiper.layers.operators.batch_norm import batch_norm
-from kuiper.layers.reference import channelwise as reference
 from tests.layers.one_operator import layer
 
 STATISTICS = {"running_mean": np.float32([1, 3]), "running_var": np.float32([4, 9])}
@@ -42,17 +40,6 @@ def test_batch_norm_treats_every_place_of_a_channel_alike(type_name: str, shape:
     y = layer(type_name, {**STATISTICS, **AFFINE}, num_features=2, eps=0.0).forward(x)
     rows = np.moveaxis(x, 1, -1).reshape(6, 2)
     np.testing.assert_allclose(np.moveaxis(y, 1, -1).reshape(6, 2), (rows - [1, 3]) / [2, 3] * [2, 6] + [10, -1])
-
-
-@pytest.mark.parametrize("channels", [1, 2, 7, 8, 17])
-@pytest.mark.parametrize("inner", [1, 2, 7, 16, 33])
-def test_scale_shift_kernel_equals_its_reference(channels: int, inner: int) -> None:
-    rng = np.random.default_rng(channels)
-    x = rng.standard_normal((3, channels, inner), np.float32)
-    scale, shift = rng.standard_normal((2, channels), np.float32)
-    y = np.full_like(x, 77)
-    channelwise.scale_shift(x, scale, shift, y, 2)
-    np.testing.assert_allclose(y, reference.scale_shift(x, scale.astype(float), shift), rtol=1e-6, atol=1e-6)
 
 
 def test_batch_norm_takes_views_and_empty_batches() -> None:

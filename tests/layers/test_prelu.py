@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from kuiper.errors import ParameterError, ShapeError
-from kuiper.layers.kernels import channelwise
 from kuiper.layers.operators.prelu import prelu
-from kuiper.layers.reference import channelwise as reference
 from tests.layers.one_operator import layer, run
 
 
@@ -29,16 +27,6 @@ def test_prelu_function_takes_its_weight_as_second_input() -> None:
 
 def test_prelu_of_nan_is_nan() -> None:
     assert np.isnan(prelu(np.full((1, 2, 3), np.nan, np.float32), np.float32([0, 1]))).all()
-
-
-@pytest.mark.parametrize("channels", [1, 2, 7, 8, 17])
-@pytest.mark.parametrize("inner", [1, 2, 7, 16, 33])
-def test_prelu_kernel_equals_its_reference(channels: int, inner: int) -> None:
-    rng = np.random.default_rng(channels)
-    x, slope = rng.standard_normal((3, channels, inner), np.float32), rng.standard_normal(channels, np.float32)
-    y = np.full_like(x, 77)
-    channelwise.prelu(x, slope, y, 2)
-    np.testing.assert_allclose(y, reference.prelu(x, slope), rtol=1e-6)
 
 
 def test_prelu_names_the_channels_that_its_weight_misses() -> None:

@@ -27,6 +27,17 @@ def test_topk_takes_nan_for_the_largest() -> None:
     assert indices.tolist() == [1, 2]
 
 
+@pytest.mark.parametrize(
+    ("k", "largest", "expected"),
+    [(1, True, [1]), (2, True, [1, 4]), (4, True, [1, 4, 2, 3]), (1, False, [6]), (3, False, [6, 0, 5])],
+)
+def test_topk_takes_the_first_of_equals_at_its_border(k: int, largest: bool, expected: list[int]) -> None:
+    x = np.float32([1, np.nan, 7, 7, np.nan, 1, -np.inf, 7])
+    values, indices = run_wired("torch.topk", np.stack([x, x]), outputs=2, k=k, largest=largest)
+    assert indices.tolist() == [expected, expected]
+    np.testing.assert_array_equal(values, [x[expected], x[expected]])
+
+
 def test_topk_with_one_output_gives_values() -> None:
     assert run_wired("torch.topk", X, k=0).shape == (2, 0)
 

@@ -6,7 +6,6 @@
 from libc.string cimport memcpy
 
 from kuiper.engine.step cimport Memory, Step
-from kuiper.layers.kernels.ranking cimport extreme, top
 
 cdef enum:
     TASK = 4096  # numbers

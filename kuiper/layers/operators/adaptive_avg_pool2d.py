@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.errors import ParameterError
-from kuiper.layers.kernels import adaptive_pooling
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.planes import as_planes
 from kuiper.layers.reads import Reads, adaptive_reads
 from kuiper.layers.registry import register
-from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
@@ -66,11 +64,11 @@ def adaptive_avg_pool2d(x: Array, output_size: OutputSize, where: str = "adaptiv
     planes = as_planes(x, where)
     count, h, w = planes.shape
     out_h, out_w = output_size[0] or h, output_size[1] or w
-    if (out_h, out_w) == (1, 1):  # the whole plane is one run of neighbours
-        planes = planes.reshape(count, 1, h * w)
-    rows, columns = adaptive_bounds(planes.shape[1], out_h), adaptive_bounds(planes.shape[2], out_w)
-    out = np.empty((count, out_h, out_w), np.float32)
-    adaptive_pooling.adaptive_average(planes, rows, columns, out, threads_for(max(planes.size, out.size)))
+    lines, out = np.empty((count, out_h, w)), np.empty((count, out_h, out_w), np.float32)
+    for oy, (top, bottom) in enumerate(adaptive_bounds(h, out_h).T):
+        lines[:, oy] = planes[:, top:bottom].mean(1, np.float64)
+    for ox, (left, right) in enumerate(adaptive_bounds(w, out_w).T):
+        out[:, :, ox] = lines[:, :, left:right].mean(2)
     return out.reshape(*x.shape[:-2], out_h, out_w)
 
 

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.layers.axes import axis
-from kuiper.layers.kernels import ranking
 from kuiper.layers.reduction import Reduction, expect_elements
 from kuiper.layers.registry import register
-from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
     from kuiper.layers.layer import Array
@@ -41,11 +39,5 @@ def arg_extreme(x: Array, dim: int | None, largest: bool, keepdim: bool, where: 
     """
     counted = None if dim is None or x.ndim == 0 else axis(dim, x.ndim, where)
     expect_elements(x, tuple(range(x.ndim)) if counted is None else (counted,), where)
-    if x.dtype == np.float32 and counted is not None and x.size and x.ndim:
-        rows = np.ascontiguousarray(np.moveaxis(x, counted, -1))
-        indices = np.empty(rows.shape[:-1], np.int64)
-        flat = rows.reshape(-1, rows.shape[-1])
-        ranking.extremes_of_rows(flat, largest, indices.reshape(-1), min(len(flat), threads_for(x.size)))
-        return np.expand_dims(indices, counted) if keepdim else indices
     find = np.argmax if largest else np.argmin
     return np.asarray(find(x, axis=counted, keepdims=keepdim), np.int64)

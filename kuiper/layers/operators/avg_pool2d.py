@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.errors import ParameterError, UnsupportedOperatorError
-from kuiper.layers.kernels import average_pooling
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.planes import as_planes
 from kuiper.layers.registry import register
 from kuiper.layers.window import Sizes, Window, read_pooling_window
-from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
@@ -73,14 +71,27 @@ def avg_pool2d(
     if window.dilation != (1, 1):
         raise UnsupportedOperatorError(where, "dilation 1", window.dilation)
     planes = as_planes(x, where)
-    count, h, w = planes.shape
+    h, w = planes.shape[1:]
     out_h, out_w = window.output_size((h, w), where)
     divisor_h, divisor_w = divisors(window, (h, w), count_include_pad, divisor_override)
-    out = np.empty((count, out_h, out_w), np.float32)
-    num_threads = threads_for(count * out_h * window.kernel[0] * w)
-    lines = np.zeros((num_threads, window.line_length(w, out_w)), np.float32)
-    average_pooling.average_pool(planes, lines, divisor_h, divisor_w, out, *window.plane[:6], num_threads)
-    return out.reshape(*x.shape[:-2], out_h, out_w)
+    # The sum over a box is the sum of its columns' sums: kernel_h + kernel_w additions, not kernel_h * kernel_w.
+    columns = _sums(planes.swapaxes(1, 2), window, 0, out_h)
+    sums = _sums(columns.swapaxes(1, 2), window, 1, out_w)
+    return np.asarray(sums / np.outer(divisor_h, divisor_w)).reshape(*x.shape[:-2], out_h, out_w)
+
+
+def _sums(x: Array, window: Window, axis: int, outputs: int) -> Array:
+    """The sums (a, b, outputs) of all windows along the last axis of ``x`` (a, b, size), one axis of an image."""
+    kernel, stride, before = window.kernel[axis], window.stride[axis], window.before[axis]
+    reach = (outputs - 1) * stride + 1
+    padded = np.zeros((*x.shape[:2], reach + kernel - 1), np.float32)
+    seen = x[..., : padded.shape[-1] - before]
+    padded[..., before : before + seen.shape[-1]] = seen
+    total: Array = padded[..., :reach:stride].copy()
+    with np.errstate(all="ignore"):  # as in torch, inf - inf is NaN without a word
+        for tap in range(1, kernel):
+            total += padded[..., tap : tap + reach : stride]
+    return total
 
 
 def divisors(window: Window, size: Sizes, count_include_pad: bool, divisor_override: int | None) -> list[Array]:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.errors import ShapeError
-from kuiper.layers.blocks import as_blocks, computed, weights_like
-from kuiper.layers.kernels import channelwise
+from kuiper.layers.blocks import as_blocks, weights_like
 from kuiper.layers.normalisation import Normalisation
 from kuiper.layers.registry import register
 
@@ -82,5 +81,6 @@ def batch_norm(
     scale = weights_like(weight, shape, 1, "weight", where) / np.sqrt(running_var.astype(np.float64) + eps)
     shift = weights_like(bias, shape, 0, "bias", where) - scale * running_mean
     blocks = as_blocks(x, 1, 2, where)
-    settings = scale.astype(np.float32), shift.astype(np.float32)
-    return computed(channelwise.scale_shift, blocks, *settings).reshape(x.shape)
+    y: Array = blocks * scale.astype(np.float32)[:, None]
+    y += shift.astype(np.float32)[:, None]
+    return y.reshape(x.shape)

@@ -11,7 +11,6 @@ import numpy as np
 
 from kuiper.layers.convolution import ConvolutionParameters, check_bias, per_axis, read_channels
 from kuiper.layers.gemm import matmul, pack_left
-from kuiper.layers.kernels.depthwise import depthwise
 from kuiper.layers.kernels.im2col import im2col
 from kuiper.layers.layer import Array, Layer, ParamLayer
 from kuiper.layers.operators.pad import pad
@@ -140,9 +139,7 @@ def conv2d(x: Array, kernels: Kernels, bias: Array | None, window: Window, where
     out = np.empty((n, kernels.out_channels, *window.output_size((h, w), where)), np.float32)
     if kernels.planes is not None:
         out[...] = 0 if bias is None else bias[:, None, None]
-        num_threads = threads_for(out[:1].size * math.prod(window.kernel))
-        for image, result in zip(x, out, strict=True):
-            depthwise(image, kernels.planes, result, *window.plane[2:], num_threads)
+        _add_depthwise(x, kernels.planes, window, out)
         return out
     sources = x.reshape(n, kernels.groups, in_c // kernels.groups, h, w)
     results = out.reshape(n, kernels.groups, kernels.out_channels // kernels.groups, *out.shape[2:])
@@ -152,6 +149,24 @@ def conv2d(x: Array, kernels: Kernels, bias: Array | None, window: Window, where
     if bias is not None:
         out += bias[:, None, None]
     return out
+
+
+def _add_depthwise(x: Array, planes: Array, window: Window, out: Array) -> None:
+    """Add to ``out`` (n, c * m, out_h, out_w) the images ``x`` (n, c, h, w), each channel filtered by m of ``planes``.
+
+    With one input channel for each kernel a matrix product has nothing to share: im2col would write every pixel nine
+    times to read it once. So for each tap of the kernel, a whole image of outputs grows.
+    """
+    (stride_h, stride_w), (dilation_h, dilation_w) = window.stride, window.dilation
+    (top, left), (bottom, right) = window.before, window.after
+    padded = np.pad(x, ((0, 0), (0, 0), (top, bottom), (left, right)))
+    multiplier, (out_h, out_w) = len(planes) // x.shape[1], out.shape[2:]
+    results = out.reshape(len(x), x.shape[1], multiplier, out_h, out_w)
+    for ky, kx in np.ndindex(planes.shape[1:]):
+        rows = slice(ky * dilation_h, ky * dilation_h + (out_h - 1) * stride_h + 1, stride_h)
+        columns = slice(kx * dilation_w, kx * dilation_w + (out_w - 1) * stride_w + 1, stride_w)
+        weights = planes[:, ky, kx].reshape(-1, multiplier, 1, 1)
+        results += padded[:, :, None, rows, columns] * weights
 
 
 def _multiply(matrix: PackedLeft, image: Array, out: Array, window: Window) -> None:

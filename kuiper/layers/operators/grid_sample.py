@@ -9,13 +9,14 @@ import numpy as np
 
 from kuiper.errors import DataTypeError, ShapeError
 from kuiper.layers.grid_taps import MODES, PADDINGS, Sampling
-from kuiper.layers.kernels import grid_sample as kernel
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.registry import register
-from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
+
+    Table = tuple[Array, Array]
+    """Of one axis: the pixels around each point, and what they count."""
 
 _ONNX_MODES = {"linear": "bilinear", "cubic": "bicubic"}
 """What graphs born from ONNX call the modes."""
@@ -85,6 +86,23 @@ def grid_sample(x: Array, grid: Array, sampling: Sampling, where: str = "grid_sa
             slices = np.zeros((len(places), 1), np.intp), np.ones((len(places), 1), np.float32)
             if axes == 3:  # an image is a volume of one slice
                 slices = sampling.taps(places[:, 2], x.shape[2])
-            num_threads = threads_for(len(image) * len(places) * columns[0].shape[1])
-            kernel.grid_sample(image, h, w, *slices, *rows, *columns, target, num_threads)
+            _sum_pixels(image, (h, w), (slices, rows, columns), target)
     return np.asarray(out.reshape(*x.shape[:2], *grid.shape[1:-1]))
+
+
+def _sum_pixels(planes: Array, size: tuple[int, int], tables: tuple[Table, Table, Table], out: Array) -> None:
+    """Fill ``out`` (c, points) with the weighted sums of the pixels around each point of ``planes`` (c, d * h * w).
+
+    The tables are for slices, rows and columns: pixels of the axis and what they count, (points, entries) both. A pixel
+    counts the product of its three. An entry -1 lies outside: it is left out, since 0 times infinity would be NaN.
+    """
+    out[:] = 0
+    (slices, rows, columns), weights = zip(*tables, strict=True)
+    for z, y, x in np.ndindex(slices.shape[1], rows.shape[1], columns.shape[1]):
+        places = slices[:, z], rows[:, y], columns[:, x]
+        is_inside = np.minimum.reduce(places) >= 0
+        offsets = (places[0] * size[0] + places[1]) * size[1] + places[2]
+        pixels = planes.take(np.where(is_inside, offsets, 0), 1)
+        with np.errstate(all="ignore"):  # as in torch, 0 times infinity is NaN without a word
+            pixels *= weights[0][:, z] * weights[1][:, y] * weights[2][:, x]
+            np.add(out, pixels, out=out, where=is_inside)

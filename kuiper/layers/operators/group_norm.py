@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from kuiper.errors import ShapeError
-from kuiper.layers.blocks import as_blocks, computed, weights_like
-from kuiper.layers.kernels import normalise
-from kuiper.layers.normalisation import Normalisation
+from kuiper.layers.blocks import as_blocks, weights_like
+from kuiper.layers.normalisation import Normalisation, normalised
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ def group_norm(
 ) -> Array:
     """``x`` (n, c, ...) with mean 0 and variance 1 in each of ``num_groups`` groups of neighbouring channels.
 
-    >>> import numpy as np
     >>> group_norm(np.float32([[1, 3, 5, 5]]), 2, eps=3.0)
     array([[-0.5,  0.5,  0. ,  0. ]], dtype=float32)
 
@@ -56,4 +56,10 @@ def group_norm(
     scale = weights_like(weight, x.shape[1:2], 1, "weight", where)
     shift = weights_like(bias, x.shape[1:2], 0, "bias", where)
     blocks = as_blocks(x, 1, 2, where)
-    return computed(normalise.group_norm, blocks, num_groups, scale, shift, eps).reshape(x.shape)
+    n, channels, inner = blocks.shape
+    groups = blocks.reshape(n, num_groups, channels // num_groups * inner)
+    y = normalised(groups.reshape(-1, groups.shape[2]), eps).reshape(blocks.shape)
+    with np.errstate(all="ignore"):  # as in torch, inf times 0 is NaN without a word
+        y *= scale[:, None]
+        y += shift[:, None]
+    return y.reshape(x.shape)

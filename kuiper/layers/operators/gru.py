@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kuiper.layers.kernels import recurrent as kernels
-from kuiper.layers.recurrent import threads_of
+from kuiper.layers.recurrent import sigmoid, split
 from kuiper.layers.recurrent_layer import Recurrent
 from kuiper.layers.registry import register
 
@@ -55,15 +54,10 @@ def reset_first_gru(x: Array, states: States, weights: CellWeights) -> tuple[Arr
     size = h.shape[1]
     of_gates, of_state = weights.by_output[:, : 2 * size], np.ascontiguousarray(weights.by_output[:, 2 * size :])
     for step, given in enumerate(gates):
-        r, z = np.split(sigmoid(given[:, : 2 * size] + h @ of_gates), 2, axis=1)
+        r, z = split(sigmoid(given[:, : 2 * size] + h @ of_gates), 2)
         g = np.tanh(given[:, 2 * size :] + (r * h) @ of_state)
         h = outputs[step] = g + z * (h - g)
     return outputs, (h.copy(),)
-
-
-def sigmoid(x: Array) -> Array:
-    """1 / (1 + exp(-x)) of each number."""
-    return np.asarray(1 / (1 + np.exp(-x)))
 
 
 def gru(x: Array, states: States, weights: CellWeights) -> tuple[Array, States]:
@@ -73,10 +67,14 @@ def gru(x: Array, states: States, weights: CellWeights) -> tuple[Array, States]:
     g    = tanh(W_g x + b_g + r (U_g h + d_g))
     h    = (1 - z) g + z h
     """
-    h = states[0].copy()
+    h = states[0]
     gates = weights.gates_of(x, weights.input_bias)
-    bias = np.zeros(gates.shape[2], np.float32) if weights.hidden_bias is None else weights.hidden_bias
+    bias = np.float32(0) if weights.hidden_bias is None else weights.hidden_bias
+    size = h.shape[1]
     outputs = np.empty((len(x), *h.shape), np.float32)
-    past = np.empty(gates.shape[1:], np.float32)
-    kernels.gru(gates, weights.by_output, bias, h, past, outputs, threads_of(gates, weights))
-    return outputs, (h,)
+    for step, given in enumerate(gates):
+        of_h = h @ weights.by_output + bias
+        r, z = split(sigmoid(given[:, : 2 * size] + of_h[:, : 2 * size]), 2)
+        g = np.tanh(given[:, 2 * size :] + r * of_h[:, 2 * size :])
+        h = outputs[step] = g + z * (h - g)
+    return outputs, (h.copy(),)

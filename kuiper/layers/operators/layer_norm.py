@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from kuiper.errors import ParameterError, ShapeError
-from kuiper.layers.blocks import as_blocks, computed, weights_like
-from kuiper.layers.kernels import normalise
-from kuiper.layers.normalisation import Normalisation
+from kuiper.layers.blocks import as_blocks, weights_like
+from kuiper.layers.normalisation import Normalisation, normalised
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
@@ -45,7 +46,6 @@ def layer_norm(
 
     The variance is the mean square deviation (divided by the count, not by one less).
 
-    >>> import numpy as np
     >>> layer_norm(np.float32([[1, 3], [10, 10]]), (2,), eps=3.0)
     array([[-0.5,  0.5],
            [ 0. ,  0. ]], dtype=float32)
@@ -58,7 +58,11 @@ def layer_norm(
     rows = as_rows_of(x, normalized_shape, where)
     scale = weights_like(weight, normalized_shape, 1, "weight", where)
     shift = weights_like(bias, normalized_shape, 0, "bias", where)
-    return computed(normalise.layer_norm, rows, scale, shift, eps).reshape(x.shape)
+    with np.errstate(all="ignore"):  # as in torch, inf times 0 is NaN without a word
+        y = normalised(rows, eps)
+        y *= scale
+        y += shift
+    return y.reshape(x.shape)
 
 
 def as_rows_of(x: Array, normalized_shape: tuple[int, ...], where: str) -> Array:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.errors import ParameterError
-from kuiper.layers.kernels import recurrent as kernels
-from kuiper.layers.recurrent import threads_of
+from kuiper.layers.recurrent import sigmoid, split
 from kuiper.layers.recurrent_layer import Recurrent
 from kuiper.layers.registry import register
 
@@ -45,17 +44,16 @@ def lstm(x: Array, states: States, weights: CellWeights) -> tuple[Array, States]
     c       = f c + i g
     h       = o tanh(c), times the projection if there is one
     """
-    h, c = (state.copy() for state in states)
+    h, c = states[0], states[1].copy()
     gates = weights.gates_of(x, weights.input_bias, weights.hidden_bias)
     outputs = np.empty((len(x), *h.shape), np.float32)
-    kernels.lstm(
-        gates,
-        weights.by_output,
-        weights.by_cell,
-        h,
-        c,
-        np.empty_like(c),
-        outputs,
-        threads_of(gates, weights),
-    )
+    for step, given in enumerate(gates):
+        given += h @ weights.by_output
+        i, f, _, o = split(sigmoid(given), 4)  # of all in one call, for g in vain
+        c *= f
+        c += i * np.tanh(split(given, 4)[2])
+        h = o * np.tanh(c)
+        if weights.projection is not None:
+            h = h @ weights.projection.T
+        outputs[step] = h
     return outputs, (h, c)

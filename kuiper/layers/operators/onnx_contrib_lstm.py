@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kuiper.errors import ParameterError
-from kuiper.layers.kernels import byte_lstm as kernel
 from kuiper.layers.layer import Array, Layer
+from kuiper.layers.onnxruntime_functions import logistic, tanh
 from kuiper.layers.quantized_numbers import ByteMatrix, dynamic_steps
 from kuiper.layers.registry import register
 
@@ -165,8 +165,7 @@ class DynamicQuantizeLSTM(Layer):
         for step in range(steps):
             bytes_of_h, scale = dynamic_steps(h)
             total = gates[step] + weights.r.times(bytes_of_h).astype(np.float32) * (scale * weights.r_scale)
-            new_h, new_c = np.empty_like(h), c.copy()
-            kernel.lstm_cells(total, weights.bias, weights.peepholes, new_c, new_h, self.bound, self.couples)
+            new_h, new_c = lstm_cells(total, weights.bias, weights.peepholes, c, self.bound, self.couples)
             if is_even:
                 y[step], h, c = new_h, new_h, new_c
                 continue
@@ -176,3 +175,22 @@ class DynamicQuantizeLSTM(Layer):
             ends = np.equal(step + 1, given.lengths)[:, None]
             last_h, last_c = np.where(ends, h, last_h), np.where(ends, c, last_c)
         return (y, h, c) if is_even and steps else (y, last_h, last_c)
+
+
+def lstm_cells(
+    gates: Array, bias: Array, peepholes: Array, c: Array, bound: float, couples: bool
+) -> tuple[Array, Array]:
+    """h and c (n, cells) after a step.
+
+    ``gates`` (n, 4 * cells) and ``bias`` (4 * cells) are of i, o, f and g, ``peepholes`` (3, cells), or empty, of i, o
+    and f. What goes into a function is clipped to ``bound``; f is 1 - i if it ``couples``.
+    """
+    limits = np.float32(-bound), np.float32(bound)
+    gates_i, gates_o, gates_f, gates_g = np.split(gates, 4, axis=1)
+    seen = peepholes if len(peepholes) else np.zeros((3, c.shape[1]), np.float32)
+    bias_i, bias_o, bias_f, bias_g = np.split(bias, 4)
+    i = logistic(np.clip(gates_i + c * seen[0] + bias_i, *limits))
+    f = 1 - i if couples else logistic(np.clip(gates_f + c * seen[2] + bias_f, *limits))
+    c = f * c + i * tanh(np.clip(gates_g + bias_g, *limits))
+    o = logistic(np.clip(gates_o + c * seen[1] + bias_o, *limits))
+    return o * tanh(c), c

@@ -15,8 +15,8 @@ import numpy as np
 from kuiper.errors import ParameterError
 from kuiper.layers.axes import axes as counted_axes
 from kuiper.layers.axes import axis as counted_axis
-from kuiper.layers.kernels import byte_lstm
 from kuiper.layers.layer import Array, Layer
+from kuiper.layers.onnxruntime_functions import logistic
 from kuiper.layers.operators.onnx_pool import OnnxAveragePool
 from kuiper.layers.quantized_numbers import Quantized, by_table, quantize, rounded
 from kuiper.layers.registry import register
@@ -103,13 +103,6 @@ class QLinearActivation(QLinear):
             return by_table(x, logistic, scale, zero_point)
         alpha = np.float32(self.op.float_param("alpha", 0.01))
         return by_table(x, lambda row: np.where(row >= 0, row, row * alpha), scale, zero_point)
-
-
-def logistic(row: Array) -> Array:
-    """``1 / (1 + exp(-x))`` of a row of float32, as onnxruntime has it."""
-    result = np.empty_like(row)
-    byte_lstm.logistic_of(row, result)
-    return result
 
 
 @register("QLinearConcat")

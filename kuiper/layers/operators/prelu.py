@@ -8,9 +8,8 @@ import numpy as np
 
 from kuiper.errors import ShapeError
 from kuiper.layers.activation import Activation
-from kuiper.layers.blocks import as_blocks, computed
+from kuiper.layers.blocks import as_blocks
 from kuiper.layers.elementwise import Elementwise
-from kuiper.layers.kernels import channelwise
 from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
@@ -56,4 +55,8 @@ def prelu(x: Array, weight: Array, where: str = "prelu") -> Array:
     channels = x.shape[1] if x.ndim > 1 else 1
     if slopes.size != channels:
         raise ShapeError(where, f"a weight for each of {channels} channels, or one", weight.shape)
-    return computed(channelwise.prelu, as_blocks(x, 1, 2, where), slopes).reshape(x.shape)
+    blocks = as_blocks(x, 1, 2, where)
+    y = np.empty_like(blocks)
+    for channel, slope in enumerate(slopes.tolist()):
+        y[:, channel] = Activation("leaky_relu", slope).apply(blocks[:, channel], where)
+    return y.reshape(x.shape)

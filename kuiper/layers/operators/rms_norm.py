@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kuiper.layers.blocks import computed, weights_like
-from kuiper.layers.kernels import normalise
-from kuiper.layers.normalisation import Normalisation
+from kuiper.layers.blocks import runs_in_cache, weights_like
+from kuiper.layers.normalisation import Normalisation, inverse_root
 from kuiper.layers.operators.layer_norm import as_rows_of
 from kuiper.layers.registry import register
 
@@ -60,4 +59,9 @@ def rms_norm(
     """
     rows = as_rows_of(x, normalized_shape, where)
     scale = weights_like(weight, normalized_shape, 1, "weight", where)
-    return computed(normalise.rms_norm, rows, scale, eps).reshape(x.shape)
+    y = np.empty_like(rows)
+    with np.errstate(all="ignore"):  # as in torch, inf times 0 is NaN without a word
+        for some in runs_in_cache(*rows.shape):
+            np.multiply(rows[some], inverse_root(rows[some], eps), out=y[some])
+            y[some] *= scale
+    return y.reshape(x.shape)

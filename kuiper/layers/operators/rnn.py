@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kuiper.layers.kernels import recurrent as kernels
-from kuiper.layers.recurrent import threads_of
 from kuiper.layers.recurrent_layer import Recurrent
 from kuiper.layers.registry import register
 
@@ -38,8 +36,10 @@ def rnn(x: Array, states: States, weights: CellWeights, is_relu: bool = False) -
 
     h = relu or tanh of W x + b + U h + d
     """
-    h = states[0].copy()
+    h = states[0]
     gates = weights.gates_of(x, weights.input_bias, weights.hidden_bias)
     outputs = np.empty((len(x), *h.shape), np.float32)
-    kernels.rnn(gates, weights.by_output, h, outputs, is_relu, threads_of(gates, weights))
-    return outputs, (h,)
+    for step, given in enumerate(gates):
+        total = given + h @ weights.by_output
+        h = outputs[step] = np.maximum(total, 0) if is_relu else np.tanh(total)
+    return outputs, (h.copy(),)

@@ -7,16 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.layers.axes import axis
-from kuiper.layers.kernels import ranking
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.registry import register
-from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
-
-_WORTH_SORTING = 4
-"""From a fourth of the entries on, sorting them all is not slower."""
 
 
 @register("torch.topk", "Tensor.topk")
@@ -49,22 +44,24 @@ def topk(x: Array, k: int, dim: int = -1, largest: bool = True) -> tuple[Array, 
     (array([9, 9, 3]), array([1, 3, 0]))
     """
     rows = np.moveaxis(x, dim, -1)
-    if x.dtype == np.float32 and 0 < k <= rows.shape[-1] // _WORTH_SORTING and x.size:
-        values, indices = _top_of_rows(np.ascontiguousarray(rows), k, largest)
-    else:
-        indices = indices_by_sorting(rows, k, largest)
-        values = np.take_along_axis(rows, indices, -1)
+    indices = _indices(rows, k, largest)
+    values = np.take_along_axis(rows, indices, -1)
     return np.moveaxis(values, -1, dim), np.moveaxis(indices, -1, dim)
 
 
-def _top_of_rows(x: Array, k: int, largest: bool) -> tuple[Array, Array]:
-    """The same of float32 numbers along the last axis, which is contiguous."""
-    count = x.shape[-1]
-    values = np.empty((x.size // count, k), np.float32)
-    indices = np.empty(values.shape, np.int64)
-    ranking.top_of_rows(x.reshape(-1, count), largest, values, indices, min(len(values), threads_for(x.size)))
-    shape = (*x.shape[:-1], k)
-    return values.reshape(shape), indices.reshape(shape)
+def _indices(x: Array, k: int, largest: bool) -> Array:
+    """Indices of the ``k`` largest or smallest entries along the last axis, in order. Only these are sorted."""
+    size = x.shape[-1]
+    if not 0 < k < size:
+        return indices_by_sorting(x, k, largest)
+    place = size - k if largest else k - 1
+    last = np.partition(x, place, -1)[..., place, None]
+    better = (x > last) | (np.isnan(x) & ~np.isnan(last)) if largest else (x < last) | (np.isnan(last) & ~np.isnan(x))
+    equal = (x == last) | (np.isnan(x) & np.isnan(last))
+    equal &= equal.cumsum(-1, np.int32) <= k - better.sum(-1, keepdims=True)  # the first of them
+    chosen = np.flatnonzero(better | equal).reshape(*x.shape[:-1], k) % size
+    order = indices_by_sorting(np.take_along_axis(x, chosen, -1), k, largest)
+    return np.asarray(np.take_along_axis(chosen, order, -1), np.int64)
 
 
 def indices_by_sorting(x: Array, k: int, largest: bool) -> Array:

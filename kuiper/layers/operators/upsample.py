@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.errors import ParameterError
-from kuiper.layers.kernels import resample
+from kuiper.layers.blocks import runs_in_cache
 from kuiper.layers.layer import Array, Layer
 from kuiper.layers.operators.adaptive_avg_pool2d import adaptive_avg_pool2d
 from kuiper.layers.planes import as_planes
 from kuiper.layers.reads import Reads, adaptive_reads, resampled_reads
 from kuiper.layers.registry import register
 from kuiper.layers.resampled_axis import Axis, cubic_table, exact_scale, linear_table, nearest_table
-from kuiper.threads import threads_for
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
+
+    Table = tuple[Array, Array]
+    """Of one axis: the neighbours of each output, and what they count; (taps, outputs) both."""
 
 # How many neighbours each mode looks at on one axis, and how many axes the input must have (else 3 to 5).
 _TAPS = {"nearest": 1, "nearest-exact": 1, "linear": 2, "bilinear": 2, "trilinear": 2, "bicubic": 4, "area": 0}
@@ -132,21 +134,44 @@ def interpolate(x: Array, axis_h: Axis, axis_w: Axis, mode: str, where: str = "i
     if mode == "area":
         return adaptive_avg_pool2d(x, (axis_h.size_out, axis_w.size_out), where)
     planes = as_planes(x, where)
-    out = np.empty((len(planes), axis_h.size_out, axis_w.size_out), np.float32)
     if _TAPS[mode] == 1:
         rows, columns = (nearest_table(axis, mode == "nearest-exact") for axis in (axis_h, axis_w))
-        resample.take_nearest(planes, rows, columns, out, threads_for(out.size))
+        out = planes.take(rows, 1).take(columns, 2)
     else:
         table = cubic_table if mode == "bicubic" else linear_table
-        num_threads = threads_for(out.size * _TAPS[mode])
-        lines = np.empty((num_threads, axis_w.size_in), np.float32)
-        resample.blend(planes, lines, *table(axis_h), *table(axis_w), out, num_threads)
+        out = _blend_planes(planes, table(axis_h), table(axis_w))
     return out.reshape(*x.shape[:2], *out.shape[1:])
+
+
+def _blend_planes(planes: Array, rows: Table, columns: Table) -> Array:
+    """Weighted sums of neighbours in ``planes`` (c, h, w): down, then across.
+
+    As many planes at a time as stay in the cache. Each axis in turn stands first: then a neighbour is a row, and rows
+    are copied and added much faster than single numbers.
+    """
+    out = np.empty((len(planes), rows[0].shape[1], columns[0].shape[1]), np.float32)
+    for some in runs_in_cache(len(out), max(out.size, planes.size) // max(1, len(out))):
+        down = _blend(planes[some].swapaxes(0, 1), *rows)  # (out_h, c, w)
+        out[some] = _blend(down.transpose(2, 1, 0), *columns).transpose(1, 2, 0)
+    return out
+
+
+def _blend(x: Array, indices: Array, weights: Array) -> Array:
+    """Weighted sums of neighbours along the first of three axes; ``indices`` and ``weights`` are (taps, outputs)."""
+    x = np.ascontiguousarray(x)
+    total: Array = x[indices[0]]
+    total *= weights[0][:, None, None]
+    for places, weight in zip(indices[1:], weights[1:], strict=True):
+        part = x[places]
+        part *= weight[:, None, None]
+        total += part
+    return total
 
 
 def interpolate_volume(x: Array, axes: list[Axis], mode: str, where: str = "interpolate") -> Array:
     """``x`` (n, c, d, h, w) resampled: first each of its images, then along the depth.
 
+    >>> import numpy as np
     >>> x = np.float32([1, 3]).reshape(1, 1, 2, 1, 1)
     >>> interpolate_volume(x, [Axis(2, 4), Axis(1, 1), Axis(1, 1)], "trilinear").ravel()
     array([1. , 1.5, 2.5, 3. ], dtype=float32)

@@ -1,1 +1,1 @@
-"""Short, obviously right Python; each module is the specification of the kernel module of the same name."""
+"""Short, obviously right Python; each module specifies kernels, or layers, in the plainest way."""

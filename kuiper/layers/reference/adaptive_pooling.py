@@ -1,4 +1,4 @@
-"""Adaptive average pooling by its definition. The reference of ``kernels/adaptive_pooling.pyx``."""
+"""Adaptive average pooling by its definition. The reference of ``operators/adaptive_avg_pool2d.py``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Average pooling by its definition. The reference of ``kernels/average_pooling.pyx``."""
+"""Average pooling by its definition. The reference of ``operators/avg_pool2d.py``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An image, or a volume, read at any points, one by one. Reference of ``kernels/grid_sample.pyx`` and its tables."""
+"""An image, or a volume, read at any points, one by one. Reference of ``operators/grid_sample.py`` and its tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One direction of one layer of an LSTM, a GRU or an RNN, in double precision. Reference of ``kernels/recurrent.pyx``.
+"""One direction of one layer of an LSTM, a GRU or an RNN, in double precision. Reference of ``operators/lstm.py``.
 
 ``gates`` (l, n, gates * cells) is what the inputs and their biases give; ``hidden`` (gates * cells, outputs) is as
 torch stores it; h is (n, outputs), c (n, cells). All return the outputs (l, n, outputs), whose last is the last h.

@@ -1,4 +1,4 @@
-"""Resampling by tables, one output after the other. The reference of ``kernels/resample.pyx``."""
+"""Resampling by tables, one output after the other. The reference of ``operators/upsample.py``."""
 
 from __future__ import annotations
 

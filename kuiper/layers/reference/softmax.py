@@ -1,4 +1,4 @@
-"""Softmax and log-softmax, one row at a time, in double precision. Reference of ``kernels/softmax.pyx``."""
+"""Softmax and log-softmax, one row at a time, in double precision. Reference of ``operators/softmax.py``."""
 
 from __future__ import annotations
 

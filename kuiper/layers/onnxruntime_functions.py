@@ -1,4 +1,11 @@
-"""The specification of ``kernels/byte_lstm.pyx``: onnxruntime's logistic function and tanh, and an LSTM's cells.
+"""onnxruntime's logistic function and tanh, to the last bit: quotients of two polynomials of the square.
+
+    logistic(x) = x p(x**2) / q(x**2) + 1 / 2     for x within -18 .. 18
+    tanh(x)     = x p(x**2) / q(x**2)             for x within -9 .. 9
+
+What follows is turned to bytes again, where a difference in the last bit can become one of a whole step, and grow from
+then on. A step of Horner's rule is a fused multiplication and addition of floats. In double the product of two floats
+is exact, and so the sum is rounded as the fused one is (but once in half a billion), on every machine.
 
 Source: onnxruntime, ``core/mlas/lib/logistic.cpp`` and ``tanh.cpp``, after Eigen.
 """
@@ -73,18 +80,3 @@ def _polynomial(x: Array, coefficients: Sequence[float]) -> Array:
     for number in others:
         total = (total.astype(np.float64) * x + np.float64(number)).astype(np.float32)
     return total
-
-
-def lstm_cells(
-    gates: Array, bias: Array, peepholes: Array, c: Array, bound: float, couples: bool
-) -> tuple[Array, Array]:
-    """h and c after a step: what the kernel leaves in its arguments."""
-    limits = np.float32(-bound), np.float32(bound)
-    gates_i, gates_o, gates_f, gates_g = np.split(gates, 4, axis=1)
-    seen = peepholes if len(peepholes) else np.zeros((3, c.shape[1]), np.float32)
-    bias_i, bias_o, bias_f, bias_g = np.split(bias, 4)
-    i = logistic(np.clip(gates_i + c * seen[0] + bias_i, *limits))
-    f = 1 - i if couples else logistic(np.clip(gates_f + c * seen[2] + bias_f, *limits))
-    c = f * c + i * tanh(np.clip(gates_g + bias_g, *limits))
-    o = logistic(np.clip(gates_o + c * seen[1] + bias_o, *limits))
-    return o * tanh(c), c

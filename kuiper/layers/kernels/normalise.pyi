@@ -1,9 +1,0 @@
-import numpy as np
-
-def layer_norm(
-    x: np.ndarray, weight: np.ndarray, bias: np.ndarray, eps: float, y: np.ndarray, num_threads: int
-) -> None: ...
-def rms_norm(x: np.ndarray, weight: np.ndarray, eps: float, y: np.ndarray, num_threads: int) -> None: ...
-def group_norm(
-    x: np.ndarray, groups: int, weight: np.ndarray, bias: np.ndarray, eps: float, y: np.ndarray, num_threads: int
-) -> None: ...
