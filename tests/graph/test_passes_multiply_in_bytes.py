@@ -8,10 +8,12 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
 
 import kuiper
 from kuiper.graph.whole_multiples import whole_multiples
 from kuiper.layers import Layer, override
+from tests.engine.models import algorithms, plan_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -189,6 +191,54 @@ def test_pools_of_one_scale(tmp_path: Path, same: bool) -> None:
     left, steps, _ = moved(net.save(tmp_path, x.shape), x)
     assert ("MaxPool" in left) == same
     assert steps == 0
+
+
+MOVES: dict[str, tuple[str, list[Any], dict[str, Any]]] = {
+    "Reshape": ("Tensor.reshape", [np.int64([2, 4, -1, 6])], {}),
+    "Transpose": ("Tensor.permute", [], {"perm": [0, 2, 3, 1]}),
+    "Slice": ("Tensor.slice", [np.int64([1]), np.int64([7]), np.int64([1]), np.int64([2])], {}),
+    "Flatten": ("torch.flatten", [], {}),
+    "Unsqueeze": ("torch.unsqueeze", [np.int64([0])], {}),
+    "Resize": (
+        "F.interpolate", [np.float32([]), np.float32([1, 1, 3, 2])],
+        {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("kind", MOVES)
+def test_what_only_moves_numbers_moves_bytes(tmp_path: Path, kind: str, dtype: Any) -> None:
+    """Between a convolution and another one; other bytes behind it are rounded once more."""
+    left, operands, settings = MOVES[kind]
+    for same in (True, False):
+        net, low = Net(), int(np.iinfo(dtype).min)
+        net.dequantize(net.quantize("x", "q", 0.02, low + 120, dtype), "a")
+        net.node("MaxPool", ["a"], "p", kernel_shape=[1, 1])
+        net.dequantize(net.quantize("p", "r", 0.02, low + 120, dtype), "b")
+        constants = [net.constant(f"k{i}", array) for i, array in enumerate(operands)]
+        net.node(kind, ["b", *constants], "c", **settings)
+        net.quantize("c", "y", 0.02 if same else 0.03, low + 120, dtype)
+        x = (rng.standard_normal((2, 8, 3, 6)) * 2).astype(np.float32)
+        path = net.save(tmp_path, x.shape)
+        fast = kuiper.load(path)
+        assert (types(fast) == ["QuantizeLinear", "MaxPool", left]) == same
+        expected = ReferenceEvaluator(onnx.load(path)).run(None, {"x": x})[0]
+        np.testing.assert_array_equal(np.asarray(fast(x)), expected)
+        assert not same or "layer" not in algorithms(plan_of(fast, [x]))
+
+
+def test_bytes_at_another_size_that_is_no_multiple_are_left_to_the_layer(tmp_path: Path) -> None:
+    net = Net()
+    net.dequantize(net.quantize("x", "q", 0.02, 120), "a")
+    net.constant("none", np.float32([])), net.constant("scales", np.float32([1, 1, 1.5, 2]))
+    settings = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+    net.node("Resize", ["a", "none", "scales"], "c", **settings)
+    net.quantize("c", "y", 0.02, 120)
+    x = rng.standard_normal((2, 8, 4, 6)).astype(np.float32)
+    path = net.save(tmp_path, x.shape)
+    expected = ReferenceEvaluator(onnx.load(path)).run(None, {"x": x})[0]
+    np.testing.assert_array_equal(np.asarray(kuiper.load(path)(x)), expected)
 
 
 def test_what_is_only_rounded_becomes_an_expression(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Resampling of images, rows and volumes.
 
 image (n, c, h, w)         one step
+image of bytes             a copy of each pixel to several, if all sizes are whole multiples
 volume, blended            its images (n d, c, h, w), channels last, then the depth of one image (n, c, d, h w)
 volume, nearest            its rows by an index, then (d, h) of images in which the numbers of a row are the channels
 """
@@ -12,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.engine.declined import decline_if
+from kuiper.engine.lowering.byte_values import BYTES, as_byte_image, byte_image, bytes_on_arena
 from kuiper.engine.lowering.pick import pick_along
 from kuiper.engine.lowering.placement import memory_by_rows
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.resampling import emit_resampling
+from kuiper.engine.lowering.typed_numbers import emit_typed
 from kuiper.engine.transfers import copy_into, import_into
 from kuiper.engine.values import AnyValue, HostValue, Value
 from kuiper.layers.operators.upsample import Upsample
@@ -31,6 +34,9 @@ if TYPE_CHECKING:
 def lower_upsample(layer: Any, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """nn.Upsample and F.interpolate, by all modes but area."""
     rank = len(inputs[0].shape)
+    example = inputs[0].view if isinstance(inputs[0], Value) else inputs[0].example
+    if getattr(example, "dtype", None) in BYTES:
+        return [_repeated(layer, bytes_on_arena(builder, inputs[0]), builder)]
     blends = {3: ("linear",), 4: ("bilinear", "bicubic"), 5: ("trilinear",)}.get(rank, ())
     decline_if(layer.mode not in ("nearest", "nearest-exact", *blends) or rank not in (3, 4, 5))
     if rank == 4:
@@ -45,6 +51,23 @@ def _image(layer: Any, x: Value, builder: Builder) -> Value:
     rows, columns = layer.axes(x.shape[2:])
     out = builder.image((*x.shape[:2], rows.size_out, columns.size_out))
     emit_resampling(builder, x, out, rows, columns, layer.mode)
+    return out
+
+
+def _repeated(layer: Any, x: Value, builder: Builder) -> Value:
+    """An image of bytes, each pixel of which becomes a block of them."""
+    decline_if(not layer.mode.startswith("nearest") or len(x.shape) != 4)
+    axes = layer.axes(x.shape[2:])
+    for axis in axes:
+        blocks = np.repeat(np.arange(axis.size_in), -(-axis.size_out // axis.size_in))
+        decline_if(not np.array_equal(nearest_table(axis, layer.mode == "nearest-exact"), blocks))
+    rows, columns = axes
+    image = as_byte_image(builder, x)
+    pixels = image.view.transpose(0, 2, 3, 1)[:, :, None, :, None]
+    n, h, _, w, _, c = pixels.shape
+    out = byte_image(builder, (n, c, rows.size_out, columns.size_out), pixels.dtype)
+    blocks_of_out = out.view.transpose(0, 2, 3, 1).reshape(n, h, rows.size_out // h, w, columns.size_out // w, c)
+    emit_typed(builder, "copy", Value(out.buffer, blocks_of_out), [Value(image.buffer, pixels)])
     return out
 
 

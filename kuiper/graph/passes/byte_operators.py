@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
 
 _ENDS = ("", "_scale", "_zero_point")
+_MOVES = (
+    *("Tensor.reshape", "Tensor.view", "torch.reshape", "torch.flatten", "nn.Flatten"),
+    *("Tensor.permute", "torch.permute", "torch.transpose", "Tensor.transpose", "Tensor.slice"),
+    *("torch.squeeze", "Tensor.squeeze", "torch.unsqueeze", "Tensor.unsqueeze"),
+)
+_RESAMPLINGS = ("F.interpolate", "F.upsample", "nn.Upsample")
 
 
 class _Scaled(NamedTuple):
@@ -32,6 +38,12 @@ class _Scaled(NamedTuple):
     numbers: RuntimeOperand
     scale: RuntimeOperand
     zero: RuntimeOperand
+
+
+def only_moves(op: RuntimeOperator) -> bool:
+    """Whether each number of its output is one of its first input: bytes do as well as floats."""
+    is_nearest = op.str_param("mode", "nearest").startswith("nearest") if op.type in _RESAMPLINGS else False
+    return op.type in _MOVES or is_nearest
 
 
 def operator_of_bytes(

@@ -6,9 +6,9 @@
 Such a file has weights that a tool has rounded to whole multiples of a step; here they become integers again, the
 bias whole multiples of the step of a product, and sums of 32 bits are exact. nn.Linear becomes kuiper.QuantizedLinear,
 the sum of two tensors kuiper.QuantizedAdd, a pool of the largest MaxPool, and others what onnxruntime has for bytes
-(byte_operators.py). An activation that only clamps goes where
-bytes saturate at its bounds anyway. Results may differ by one step from those of the file, which rounds in float32
-what is exact here.
+(byte_operators.py). What only moves numbers moves bytes, if they mean the same before and behind it. An activation that
+only clamps goes where bytes saturate at its bounds anyway. Results may differ by one step from those of the file, which
+rounds in float32 what is exact here.
 
 A QuantizeLinear whose only reader is its own DequantizeLinear becomes one expression: round, and clamp.
 
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kuiper.graph.passes.activations import activation_of
-from kuiper.graph.passes.byte_operators import operator_of_bytes
+from kuiper.graph.passes.byte_operators import only_moves, operator_of_bytes
 from kuiper.graph.passes.fusion import is_addition
 from kuiper.graph.passes.rewiring import constant_of, replaced, sole_reader
 from kuiper.graph.pnnx.ir import DataType
@@ -34,6 +34,8 @@ from kuiper.graph.runtime_operator import parameters
 from kuiper.graph.whole_multiples import whole_multiples
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kuiper.graph.layer_protocol import ActivationProtocol
     from kuiper.graph.passes.rewiring import Taken
     from kuiper.graph.protocols import RegistryProtocol
@@ -46,6 +48,8 @@ _SEEN = 0.05
 """Steps of the output by which the rounding of a bias may move it."""
 
 _MAX_BIAS = 1 << 30
+_MAX_SCALE = 2.0**100
+"""So no byte stands for a number beyond float32."""
 
 
 class Bytes(NamedTuple):
@@ -88,11 +92,17 @@ def _in_bytes(quantize: RuntimeOperator, registry: RegistryProtocol) -> Taken | 
         return None
     new = operator_of_bytes(op, quantize, [one.dtype for one in (*sources, out)])
     if new is None:
-        make = _sum if is_addition(op) else _pool if op.type in _POOLS else _product
-        new = make(op, sources, out)
+        new = _makes(op)(op, sources, out)
     if new is None or not registry.is_supported(new.type) or not registry.is_built_in(new.type):
         return None
     return replace(new, name=f"{op.name}+bytes", outputs=quantize.outputs, layer=None, grown_from=op.where), (op, *old)
+
+
+def _makes(op: RuntimeOperator) -> Callable[[RuntimeOperator, list[Bytes], Bytes], RuntimeOperator | None]:
+    """What makes an operator on bytes of one on floats."""
+    if only_moves(op):
+        return _moved
+    return _sum if is_addition(op) else _pool if op.type in _POOLS else _product
 
 
 def bytes_of(op: RuntimeOperator, operand: RuntimeOperand) -> Bytes | None:
@@ -109,7 +119,7 @@ def bytes_of(op: RuntimeOperator, operand: RuntimeOperand) -> Bytes | None:
     zero = numbers[1] if len(numbers) > 1 else None
     kinds = [np.dtype(dtype) for dtype in _BYTES if zero is None and _BYTES[dtype] is operand.type]
     dtype = zero.dtype if zero is not None else kinds[0] if kinds else None
-    if dtype not in _BYTES or scale.dtype != np.float32 or not 0 < scale.reshape(-1)[0] < np.inf:
+    if dtype not in _BYTES or scale.dtype != np.float32 or not 0 < scale.reshape(-1)[0] < _MAX_SCALE:
         return None
     if op.type == "QuantizeLinear" and op.str_param("to") != dtype.name:
         return None
@@ -186,6 +196,11 @@ def _sum(op: RuntimeOperator, sources: list[Bytes], out: Bytes) -> RuntimeOperat
     return _made(
         op, "kuiper.QuantizedAdd", sources, {"zero_points": [one.zero for one in sources]}, {"scales": scales}, out
     )
+
+
+def _moved(op: RuntimeOperator, sources: list[Bytes], out: Bytes) -> RuntimeOperator | None:
+    """The same operator on bytes, which stand for the same numbers at both ends."""
+    return replace(op, inputs=[sources[0].operand]) if len(sources) == 1 and sources[0][1:] == out[1:] else None
 
 
 def _pool(op: RuntimeOperator, sources: list[Bytes], out: Bytes) -> RuntimeOperator | None:

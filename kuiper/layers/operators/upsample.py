@@ -133,8 +133,9 @@ def interpolate(x: Array, axis_h: Axis, axis_w: Axis, mode: str, where: str = "i
     """
     if mode == "area":
         return adaptive_avg_pool2d(x, (axis_h.size_out, axis_w.size_out), where)
-    planes = as_planes(x, where)
-    if _TAPS[mode] == 1:
+    is_copied = _TAPS[mode] == 1  # quantised numbers may be, too
+    planes = x.reshape(-1, *x.shape[2:]) if is_copied and x.dtype in (np.uint8, np.int8) else as_planes(x, where)
+    if is_copied:
         rows, columns = (nearest_table(axis, mode == "nearest-exact") for axis in (axis_h, axis_w))
         out = planes.take(rows, 1).take(columns, 2)
     else:
