@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
+from kuiper.engine.cost import panel_widths
+from kuiper.engine.kernels.convolution import LANES
+from kuiper.engine.lowering.matmul import panel_vectors
 from tests.engine.lowered import computing, steps_of
+from tests.engine.machines import EVERY_MACHINE
 from tests.engine.models import numbers
+
+if TYPE_CHECKING:
+    from kuiper.machine import Machine
 
 
 def matmul(a: str, b: str, y: str = "y", type_name: str = "torch.matmul") -> str:
@@ -90,3 +99,12 @@ def test_functional_linear_with_stored_weights_is_a_convolution() -> None:
     assert steps_of(weights[0], number, inputs=[numbers(2, 3, 5)]) == ["direct"]
     computed = "F.linear l 2 1 x0 x1 y $input=x0 $weight=x1"
     assert steps_of(computed, inputs=[numbers(2, 5), numbers(7, 5)]) == ["layer"]
+
+
+@EVERY_MACHINE
+def test_a_panel_that_several_tiles_read_fits_the_first_level_cache(machine: Machine) -> None:
+    for depth in (1, 64, 128, 1000, 100_000):
+        for columns in (1, 64, 80, 4096):
+            many, few = (panel_vectors(machine, rows, depth, columns) for rows in (512, 1))
+            assert many == 1 or 4 * LANES * depth * many <= machine.l1 // 2
+            assert few == panel_widths(machine, -(-columns // LANES), 1, depth)[0]

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from kuiper.engine.builder import Builder
     from kuiper.engine.step import Step
     from kuiper.layers.layer import Array
+    from kuiper.machine import Machine
 
 _PANEL = len(TILE_ROWS) * LANES  # columns that are done at a time
 
@@ -115,7 +116,7 @@ def emit_product(builder: Builder, a: Value, b: Value, out: Value, scale: float 
             "a": left.offset, "a_row": left.strides[-2], "a_depth": left.strides[-1] if depth > 1 else 1,
             "b": right.offset, "b_depth": right.strides[-2], "b_column": right.strides[-1] if columns > 1 else 1,
             "out": out.offset, "out_row": out.strides[-2],
-            "panel_vectors": panel_widths(builder.machine, whole_vectors(columns) // LANES, rows, depth)[0],
+            "panel_vectors": panel_vectors(builder.machine, rows, depth, columns),
         }  # fmt: skip
         return MatrixProduct(numbers, stack, out.strides[:-2], left.strides[:-2], right.strides[:-2])
 
@@ -128,6 +129,16 @@ def emit_product(builder: Builder, a: Value, b: Value, out: Value, scale: float 
         flops=2 * count * rows * depth * columns,
         relocatable=True,
     )
+
+
+def panel_vectors(machine: Machine, rows: int, depth: int, columns: int) -> int:
+    """How many vectors a panel has: as many as suit the tile, and so that several tiles of rows find it near.
+
+    That is half of the first-level cache; rows of the left factor and of the product go through the other one.
+    """
+    widest = panel_widths(machine, whole_vectors(columns) // LANES, rows, depth)[0]
+    fitting = machine.l1 // 2 // (4 * LANES * depth) if rows > max(TILE_ROWS) else widest
+    return min(widest, max(1, fitting))
 
 
 def _as_one_matrix(a: Value, out: Value) -> tuple[Value, Value]:
