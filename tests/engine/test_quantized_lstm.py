@@ -27,7 +27,14 @@ STEPS = ["range", "quantize", "bytes", "LSTM"]
 
 
 def weights_of(
-    rng: np.random.Generator, directions: int, features: int, hidden: int, dtype: Any, by_column: bool, biased: bool
+    rng: np.random.Generator,
+    directions: int,
+    features: int,
+    hidden: int,
+    dtype: Any,
+    by_column: bool,
+    biased: bool,
+    peepholes: bool = False,
 ) -> dict[str, np.ndarray]:
     info, columns = np.iinfo(dtype), 4 * hidden
     found: dict[str, np.ndarray] = {}
@@ -39,6 +46,8 @@ def weights_of(
         found[f"{name}_zero_point"] = zero.astype(dtype)
     if biased:
         found["B"] = rng.standard_normal((directions, 2 * columns)).astype(np.float32)
+    if peepholes:
+        found["P"] = rng.standard_normal((directions, 3 * hidden)).astype(np.float32)
     return found
 
 
@@ -63,7 +72,7 @@ def test_steps_compute_as_the_layer(direction: str, hidden: int, fours: bool) ->
     directions = 2 if direction == "bidirectional" else 1
     for n in (1, 2, MAX_SEQUENCES + 1):
         for dtype, by_column in ((np.int8, False), (np.uint8, False), (np.int8, True), (np.uint8, True)):
-            weights = weights_of(rng, directions, features, hidden, dtype, by_column, biased=True)
+            weights = weights_of(rng, directions, features, hidden, dtype, by_column, True, dtype == np.uint8)
             layer = layer_of(weights, hidden, direction, clip=0.9, input_forget=by_column)
             x = rng.standard_normal((length, n, features)).astype(np.float32)
             h, c = rng.standard_normal((2, directions, n, hidden)).astype(np.float32)
@@ -100,6 +109,7 @@ def stepped(
         "directions": directions, "backwards": int(layer.directions[0] == 1), "steps": length, "sequences": n,
         "cells": hidden, "panels": columns.panels, "words": -(-hidden // (4 if fours else 2)), "fours": fours,
         "couples": layer.couples, "has_zeros": bool(packed.zeros.any()), "bound": layer.bound,
+        "has_peepholes": "P" in weights,
         "gates": places["gates"], "gates_step": n * width, "gates_row": width,
         "out": places["out"], "out_step": n * directions * hidden, "out_row": directions * hidden,
         "out_direction": hidden,
@@ -108,7 +118,8 @@ def stepped(
         {"offset": places[name], "direction": n * row, "row": row}
         for name, row in (("h", hidden), ("c", hidden), ("last_h", hidden), ("last_c", room))
     ]
-    step = QuantizedLstm(numbers, states, packed.weights, packed.sums, packed.zeros, packed.scale, packed.bias)
+    of_columns = packed.sums, packed.zeros, packed.scale, packed.bias, packed.peepholes
+    step = QuantizedLstm(numbers, states, packed.weights, *of_columns)
     memory = run_step(step, arena.array)
 
     def at(name: str, *shape: int) -> np.ndarray:
@@ -154,7 +165,7 @@ def test_a_plan_has_no_stop_and_the_bits_of_the_layer(tmp_path: Path, hidden: in
     directions = 2 if direction == "bidirectional" else 1
     x = rng.standard_normal(shape).astype(np.float32)
     for dtype, wanted, states in ((np.int8, "Y Y_h Y_c", True), (np.uint8, "Y", False), (np.uint8, "Y_c", True)):
-        weights = weights_of(rng, directions, 9, hidden, dtype, by_column=states, biased=states)
+        weights = weights_of(rng, directions, 9, hidden, dtype, states, states, dtype == np.uint8)
         path = saved(tmp_path / "lstm.onnx", weights, hidden, direction, shape, wanted, states)
         first = list(rng.standard_normal((2, directions, n, hidden)).astype(np.float32)) if states else []
         fast, plain = kuiper.load(path), kuiper.load(path, optimize=False)

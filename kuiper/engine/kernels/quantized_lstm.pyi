@@ -15,4 +15,5 @@ class QuantizedLstm(Step):
         zeros: Array,
         scale: Array,
         bias: Array,
+        peepholes: Array,
     ) -> None: ...

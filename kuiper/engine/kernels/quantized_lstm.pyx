@@ -23,6 +23,9 @@ from kuiper.simd.vector cimport LANES, load, splat, store, vec
 
 MAX_SEQUENCES = GATE_ROWS  # of a tile
 
+cdef enum Gate:
+    INPUT, OUTPUT, FORGET, CELL
+
 cdef enum:
     SLACK = 64  # bytes behind a row that may be read
 
@@ -37,6 +40,7 @@ cdef struct Geometry:
     bint fours
     bint couples  # f is 1 - i
     bint has_zeros  # whether weights have zero points
+    bint has_peepholes  # whether the gates i, o and f see the cells
     float bound  # of what goes into the functions of the gates
     Py_ssize_t gates, gates_step, gates_row  # what the inputs give: direction after direction, panel after panel
     Py_ssize_t out, out_step, out_row, out_direction
@@ -49,6 +53,7 @@ cdef struct Work:
     const int* zeros
     const float* scale
     const float* bias
+    const float* peepholes
     Py_ssize_t row_bytes  # of a row of the tile
 
 # The last outputs of all sequences as bytes, in the scratch.
@@ -69,21 +74,22 @@ cdef class QuantizedLstm(Step):
     states : for each of h, c, last_h, last_c a dict of the fields of State
     weights : int8 [directions][panels][words][GATES * LANES][numbers of a word]
     sums, zeros : int32 [directions][panels][GATES * LANES], of the weights of each output their sum and zero point
-    scale, bias : float32, likewise
+    scale, bias, peepholes : float32, likewise
     """
 
     cdef Work work
 
     def __init__(
         self, dict numbers, states, const signed char[::1] weights, const int[::1] sums, const int[::1] zeros,
-        const float[::1] scale, const float[::1] bias,
+        const float[::1] scale, const float[::1] bias, const float[::1] peepholes,
     ):
         cdef Work* w = &self.work
         w.geometry = numbers
         w.h, w.c, w.last_h, w.last_c = states
         w.weights, w.sums, w.zeros, w.scale, w.bias = &weights[0], &sums[0], &zeros[0], &scale[0], &bias[0]
+        w.peepholes = &peepholes[0]
         w.row_bytes = 4 * w.geometry.words + SLACK
-        self.keeps = (weights, sums, zeros, scale, bias)
+        self.keeps = (weights, sums, zeros, scale, bias, peepholes)
         self.numbers, self.run = w, run_direction
         self.tasks = w.geometry.directions
         # the sums of a tile, h of a vector, a total for each sequence, a row of bytes, and all rows as the tile has them
@@ -177,14 +183,18 @@ cdef void run_step(
 
 
 cdef inline vec gate(
-    const Work* w, const int* sums, const float* given, Py_ssize_t at, int kind, int zero, int total, float scale
+    const Work* w, const int* sums, const float* given, Py_ssize_t at, int kind, vec seen, int zero, int total, float scale
 ) noexcept nogil:
     """What goes into the function of one gate of LANES cells; ``at`` is where the numbers of the panel begin."""
     cdef Py_ssize_t k = kind * LANES
     cdef vec product = gate_numbers(
         sums + k, zero, w.sums + at + k, total, w.zeros + at + k, w.scale + at + k, scale
     )
-    return clamped((load(given + k) + product) + load(w.bias + at + k), -w.geometry.bound, w.geometry.bound)
+    cdef vec whole = load(given + k) + product
+    if w.geometry.has_peepholes and kind != CELL:
+        seen *= load(w.peepholes + at + k)
+        whole += seen  # two roundings, as the layer has
+    return clamped(whole + load(w.bias + at + k), -w.geometry.bound, w.geometry.bound)
 
 
 cdef inline void renew(
@@ -199,17 +209,17 @@ cdef inline void renew(
     cdef float* c = memory.arena + w.last_c.offset + direction * w.last_c.direction + row * w.last_c.row + first
     cdef float* spare = memory.scratch + GATE_ROWS * GATES * LANES
     cdef int zero = found.zero if g.fours else 0, total = found.totals[row] if g.has_zeros else 0
-    cdef vec one = splat(1), taken, kept, new
-    taken = quotient_logistic(gate(w, sums, given, at, 0, zero, total, found.scale))
+    cdef vec one = splat(1), past = load(c), taken, kept, new
+    taken = quotient_logistic(gate(w, sums, given, at, INPUT, past, zero, total, found.scale))
     if g.couples:
         kept = one - taken
     else:
-        kept = quotient_logistic(gate(w, sums, given, at, 2, zero, total, found.scale))
-    taken = taken * quotient_tanh(gate(w, sums, given, at, 3, zero, total, found.scale))
-    kept *= load(c)
+        kept = quotient_logistic(gate(w, sums, given, at, FORGET, past, zero, total, found.scale))
+    taken = taken * quotient_tanh(gate(w, sums, given, at, CELL, past, zero, total, found.scale))
+    kept *= past
     kept += taken  # two roundings, as the layer has
     store(c, kept)
-    new = quotient_logistic(gate(w, sums, given, at, 1, zero, total, found.scale)) * quotient_tanh(kept)
+    new = quotient_logistic(gate(w, sums, given, at, OUTPUT, kept, zero, total, found.scale)) * quotient_tanh(kept)
     if count == LANES:
         store(target, new)
     else:

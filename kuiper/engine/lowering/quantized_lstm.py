@@ -76,6 +76,7 @@ class RecurrentWeights:
     zeros: Array
     scale: Array
     bias: Array
+    peepholes: Array
 
 
 @lowers(DynamicQuantizeLSTM)
@@ -101,16 +102,17 @@ def lower_quantized_lstm(layer: DynamicQuantizeLSTM, inputs: list[AnyValue], bui
 
 
 def _fit(layer: DynamicQuantizeLSTM, shape: tuple[int, ...]) -> bool:
-    """Whether the weights are constants that fit each other and inputs of this shape, and there are no peepholes."""
+    """Whether the weights are constants that fit each other and inputs of this shape."""
     weights, count, columns = layer.weights, len(layer.directions), _GATES * layer.hidden
-    if not set(WEIGHTS) - {"B", "P"} <= weights.keys() or "P" in weights or len(shape) != 3:
+    if not set(WEIGHTS) - {"B", "P"} <= weights.keys() or len(shape) != 3:
         return False
     for name, rows in (("W", shape[2]), ("R", layer.hidden)):
         matrix, scale, zero = (weights[f"{name}{part}"] for part in ("", "_scale", "_zero_point"))
         fits = matrix.shape == (count, rows, columns) and rows <= _MAX_INPUTS and matrix.dtype in (np.int8, np.uint8)
         if not fits or not all(part.shape in ((count,), (count, columns)) for part in (scale, zero)):
             return False
-    return "B" not in weights or weights["B"].shape == (count, 2 * columns)
+    more = {"B": (count, 2 * columns), "P": (count, 3 * layer.hidden)}
+    return all(name not in weights or weights[name].shape == sizes for name, sizes in more.items())
 
 
 def _state(builder: Builder, value: AnyValue | None, shape: tuple[int, ...]) -> Value:
@@ -154,7 +156,7 @@ def packed_recurrent(weights: dict[str, Array], columns: Columns, fours: bool) -
     packed = for_weights(-(-size // 4)).view(np.int8)[:size]
     panels = packed.reshape(count, columns.panels, words, _GATES * LANES, of_word)
     sums, zeros = np.zeros((2, count, width), np.int32)
-    scale, bias = np.zeros((2, count, width), np.float32)
+    scale, bias, peepholes = np.zeros((3, count, width), np.float32)
     offset = 128 if weights["R"].dtype == np.uint8 else 0
     for k, numbers in enumerate(weights["R"]):
         room = np.zeros((words * of_word, width), np.int8)
@@ -166,7 +168,9 @@ def packed_recurrent(weights: dict[str, Array], columns: Columns, fours: bool) -
         if "B" in weights:
             halves = weights["B"][k].astype(np.float32).reshape(2, -1)
             bias[k] = columns.arranged(halves[0] + halves[1])
-    return RecurrentWeights(packed, *(array.reshape(-1) for array in (sums, zeros, scale, bias)))
+        if "P" in weights:
+            peepholes[k] = columns.arranged(np.pad(weights["P"][k].astype(np.float32), (0, columns.hidden)))
+    return RecurrentWeights(packed, *(array.reshape(-1) for array in (sums, zeros, scale, bias, peepholes)))
 
 
 def _emit_steps(
@@ -189,11 +193,13 @@ def _emit_steps(
             "directions": directions, "backwards": int(layer.directions[0] == 1), "steps": length, "sequences": n,
             "cells": hidden, "panels": columns.panels, "words": -(-hidden // (4 if fours else 2)), "fours": fours,
             "couples": layer.couples, "has_zeros": bool(packed.zeros.any()), "bound": layer.bound,
+            "has_peepholes": "P" in layer.weights,
             "gates": gates.offset, "gates_step": gates.strides[0], "gates_row": gates.strides[1],
             "out": out.offset, "out_step": out.strides[0], "out_row": out.strides[2], "out_direction": out.strides[1],
         }  # fmt: skip
         states = [place_of(state) for state in (*first, made.get("Y_h"), made["Y_c"])]
-        return QuantizedLstm(numbers, states, packed.weights, packed.sums, packed.zeros, packed.scale, packed.bias)
+        of_columns = packed.sums, packed.zeros, packed.scale, packed.bias, packed.peepholes
+        return QuantizedLstm(numbers, states, packed.weights, *of_columns)
 
     builder.emit(
         f"LSTM on bytes {length}x{n}x{hidden}, {'fours' if fours else 'pairs'}",
