@@ -17,7 +17,7 @@ from benchmarks.results import Results
 from benchmarks.run import ROUNDS, TURNS
 from benchmarks.session import TOLERANCE
 from benchmarks.tables import all_tables, count, exclusions, limits, title
-from benchmarks.text_results import TextResults, text_exclusions, text_limits, text_tables
+from benchmarks.text_results import TextResults, legend, text_exclusions, text_limits, text_tables
 
 if TYPE_CHECKING:
     import argparse
@@ -163,7 +163,7 @@ def page(all_results: dict[str, Results], text: dict[str, TextResults]) -> str:
 
 def text_section(name: str, results: TextResults) -> str:
     """What a decoder of SmolLM2-135M's sizes does on one machine."""
-    parts = [f"## Text: {title(results)}", TEXT_INTRODUCTION, facts(f"text/{name}", results)]
+    parts = [f"## Text: {title(results)}", TEXT_INTRODUCTION, legend(), facts(f"text/{name}", results)]
     if results.quick:
         parts.append(QUICK)
     parts += [markdown(table) for table in text_tables(results)]

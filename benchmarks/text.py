@@ -31,6 +31,7 @@ from benchmarks.text_results import (
     TextLimits,
     TextMeasurement,
     TextResults,
+    legend,
     text_exclusions,
     text_limits,
     text_tables,
@@ -81,7 +82,7 @@ def execute(arguments: argparse.Namespace, config: Mapping[str, Any] = SMOLLM2_1
                 measure_setting(results, files, bits, threads, arguments)
     finally:  # after Ctrl-C, too: what is finished is written, and shown
         if results.measurements:
-            notes = [*text_limits(results), *text_exclusions(results), f"wrote {arguments.out}"]
+            notes = [legend(), *text_limits(results), *text_exclusions(results), f"wrote {arguments.out}"]
             print("\n\n".join([*map(str, text_tables(results)), *notes]))
     return 0
 

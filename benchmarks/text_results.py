@@ -189,20 +189,20 @@ def table(results: TextResults, threads: int, steps: bool) -> Report:
         Column("memory, GB/s" if steps else "peak, GFLOP/s", numeric=True),
         Column("of bandwidth" if steps else "of peak", numeric=True),
     ]
-    if steps:
-        what = "Tokens written"
-        footer = (
-            f"Steps {CONTEXT + 1} to {CONTEXT + STEPS}. *memory* is what a loop that only reads gets from it, and *of "
-            "bandwidth* the share of that which kuiper's weights take."
-        )
-    else:
-        what = f"Tokens of a prompt of {PROMPT} read"
-        footer = "*peak* is that of multiply-adds in float32, which products of bytes can pass."
-    footer += (
-        f" Both are measured in turns with the peers; medians. {scales()} llama.cpp and onnxruntime-genai round "
-        "activations to 8 bits inside these products, and openvino may; kuiper does not."
-    )
+    what, footer = "Tokens written", f"Steps {CONTEXT + 1} to {CONTEXT + STEPS}."
+    if not steps:
+        what, footer = f"Tokens of a prompt of {PROMPT} read", "All of it in one call."
     return Report(f"{what} per second, {count(threads, 'thread')}", columns, rows, footer)
+
+
+def legend() -> str:
+    """What the columns of these tables are, and what the peers' weights are."""
+    return (
+        "*memory* is what a loop that only reads gets from it, and *of bandwidth* the share of that which kuiper's "
+        "weights take; *peak* is that of multiply-adds in float32, which products of bytes can pass. All are measured "
+        f"in turns; medians. {scales()} llama.cpp and onnxruntime-genai round activations to 8 bits inside these "
+        "products, and openvino may; kuiper does not."
+    )
 
 
 def scales() -> str:
@@ -288,7 +288,10 @@ def weights_with_scales(bits: int, peer: str) -> str:
 
 def text_exclusions(results: TextResults) -> list[str]:
     """A line for each peer that was left out somewhere."""
-    return [f"{entry.peer} is left out{where(entry)}: {entry.reason}" for entry in results.excluded]
+    found: dict[tuple[str, str], list[str]] = {}
+    for entry in results.excluded:
+        found.setdefault((entry.peer, entry.reason), []).append(weights_of(entry.bits) if entry.bits else "all weights")
+    return [f"{peer} is left out for {' and '.join(forms)}: {reason}" for (peer, reason), forms in found.items()]
 
 
 def text_limits(results: TextResults) -> list[str]:
@@ -296,8 +299,3 @@ def text_limits(results: TextResults) -> list[str]:
     if not has_more_than(results.build):
         return []
     return [f"The peers use all that the CPU has, kuiper was built for {vectors_of(results.build)}"]
-
-
-def where(entry: TextExclusion) -> str:
-    """`` for 8 bits``; nothing for a peer that is left out everywhere."""
-    return f" for {weights_of(entry.bits)}" if entry.bits else ""

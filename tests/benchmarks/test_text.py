@@ -298,7 +298,10 @@ def test_page_has_a_section_of_text() -> None:
         in written
     )
     everywhere = replace(results(), excluded=[TextExclusion(0, "openvino", "of reasons")])
-    assert text_exclusions(everywhere)[0] == "openvino is left out: of reasons"
+    assert text_exclusions(everywhere)[0] == "openvino is left out for all weights: of reasons"
+    twice = replace(results(), excluded=[TextExclusion(bits, "torch", "none") for bits in (8, 4)])
+    assert text_exclusions(twice) == ["torch is left out for 8 bits and 4 bits: none"]
+    assert written.count("kuiper does not.") == 2  # once in each section
     assert text_exclusions(results()) == ["llama.cpp is left out for 8 bits: no module llama_cpp"]
     assert text_limits(results()) == ["The peers use all that the CPU has, kuiper was built for AVX2"]
     assert f"Note: {text_limits(results())[0]}." in written
