@@ -17,15 +17,14 @@ if TYPE_CHECKING:
 
 
 def all_tables(results: Results) -> list[Report]:
-    """A table of latencies for each batch and number of threads; load time and memory once, for the first of these."""
-    if not results.settings:
-        return []
-    first = results.settings[0]
-    return [
-        *(latency(results, *setting) for setting in results.settings),
-        start(results, *first),
-        memory(results, *first),
-    ]
+    """A table of latencies for each batch and number of threads; load time and memory once, for the first of these.
+
+    Peers that are kept to fewer vector instructions are compared in speed alone: their copies are nobody's to load.
+    """
+    tables = [latency(results, *setting) for setting in results.settings]
+    if results.settings and not results.limits:
+        tables += [start(results, *results.settings[0]), memory(results, *results.settings[0])]
+    return tables
 
 
 def latency(results: Results, batch: int, threads: int) -> Report:
