@@ -1,7 +1,7 @@
 """The plan that is being built: what a lowering asks for memory, for values as its kernel reads them, and for steps.
 
 A value from outside is imported at most once in each form. What a lowering has asked for before it
-gives up is taken back (``Builder.attempt``).
+declines is taken back (``Builder.attempt``).
 """
 
 from __future__ import annotations
@@ -64,22 +64,20 @@ class Builder:
         self._forms: dict[tuple[int | Value, Any], Value] = {}
         self._zeros = self.zeroed(1).buffer
 
-    def attempt(self, lowering: Callable[[], Outputs | None]) -> Outputs | None:
+    def attempt(self, lowering: Callable[[], Outputs]) -> Outputs | None:
         """What a lowering gives; if it declines, None, and all that it has asked for is taken back."""
         lists: tuple[list[Any], ...] = (self.steps, self.buffers, self.state_arrays)
         lengths, forms = [len(each) for each in lists], len(self._forms)
         others = self.slots, self.externals, self.position, self.fault, self._zeros
         try:
-            outputs = lowering()
+            return lowering()
         except Declined:
-            outputs = None
-        if outputs is None:
             for each, length in zip(lists, lengths, strict=True):
                 del each[length:]
             while len(self._forms) > forms:
                 self._forms.popitem()
             self.slots, self.externals, self.position, self.fault, self._zeros = others
-        return outputs
+            return None
 
     def host_value(self, example: Any, constant: bool = False) -> HostValue:
         """A new place in the table of values that are not on the arena."""

@@ -145,7 +145,7 @@ class GraphLowering:
             self.values[operand.index] = value
 
     def _by_its_lowering(self, op: RuntimeOperator, inputs: list[AnyValue]) -> Sequence[AnyValue] | None:
-        """What its lowering gives; None if it has none, or that gives up."""
+        """What its lowering gives; None if it has none, or that declines."""
         if all(map(values.is_known, inputs)) or any(map(values.is_unknown_number, inputs)):
             return None
         lowering = find_lowering(op.layer)
@@ -195,14 +195,14 @@ class GraphLowering:
         if all(view is not None for view in views) and not _may_be_indexed(inputs):
             return [view for view in views if view is not None]
         if (imported := self._small_ones_on_arena(inputs, results)) is not None:
-            return self._run_on_examples(op, imported)
+            return self._run_on_examples(op, list(imported))
         constant = _depends_on_shapes_only(op, inputs)
         outputs = tuple(self.builder.host_value(result, constant) for result in results)
         if not constant:
             self.builder.steps.append(LayerStep(op, tuple(inputs), outputs))
         return outputs
 
-    def _small_ones_on_arena(self, inputs: list[AnyValue], results: Sequence[Any]) -> list[AnyValue] | None:
+    def _small_ones_on_arena(self, inputs: list[AnyValue], results: Sequence[Any]) -> Sequence[AnyValue] | None:
         """The inputs with a small tensor from outside on the arena, of which the results are views; None if not so.
 
         There a view costs nothing, and outside it costs a call in Python. Of a large tensor a view is better taken
@@ -218,7 +218,7 @@ class GraphLowering:
             return None
         if example.dtype != np.float32 and not all(one.ndim for one in (example, *results)):
             return None  # no step computes with a integer that has no axes
-        return self.builder.attempt(lambda: [self.builder.tensor(value)])  # type: ignore[return-value]
+        return self.builder.attempt(lambda: [self.builder.tensor(value)])
 
     def _is_mistake(self, error: Exception, op: RuntimeOperator, inputs: list[AnyValue]) -> bool:
         """Whether neither the layer's author nor what stands in for the inputs can be to blame for an error.

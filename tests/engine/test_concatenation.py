@@ -7,6 +7,7 @@ import pytest
 
 from kuiper.engine.builder import Builder
 from kuiper.engine.concatenation import move
+from kuiper.engine.declined import Declined
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.planned_step import NativeStep
 from kuiper.engine.values import Value, narrow, new_image, new_rows
@@ -100,23 +101,24 @@ def test_move_needs_whole_vectors_unless_the_kernel_is_exact() -> None:
     assert move(part, part_of(whole, LANES, LANES + 1), axis=1, is_last=True)
 
 
-def test_attempt_takes_back_what_a_lowering_that_gives_up_has_asked_for() -> None:
+def test_attempt_takes_back_what_a_lowering_that_declines_has_asked_for() -> None:
     builder = Builder(KERNELS, KERNELS, {})
     outside = builder.host_value(numbers(2, 3))
     kept = builder.steps, builder.slots, builder.externals, len(builder.buffers)
 
-    def gives_up() -> None:
+    def declines() -> list[Value]:
         builder.on_arena(outside)
         builder.rows((2, 3))
         builder.fault_flag()
         builder.session_position()
+        raise Declined
 
     builder.op = RuntimeOperator("nn.ReLU", "act")
-    assert builder.attempt(gives_up) is None
+    assert builder.attempt(declines) is None
     assert (builder.steps, builder.slots, builder.externals, len(builder.buffers)) == ([], *kept[1:])
     assert builder.fault is builder.position is None
     assert not builder.has_imported(outside)
-    outputs = builder.attempt(lambda: [x] if (x := builder.on_arena(outside)) else None)
+    outputs = builder.attempt(lambda: [builder.on_arena(outside)])
     assert outputs
     assert [step.info.algorithm for step in builder.steps if isinstance(step, NativeStep)] == ["import"]
     assert builder.has_imported(outside)
