@@ -6,9 +6,9 @@
 # make notebooks  run every lecture, with the exercises' skeletons and with their solutions
 # make site     build README, lectures, documents and reference into build/site (needs the network once)
 # make live     put the course in a browser tab into build/site, with all that it needs (npm; SELF_HOSTED=--self-hosted)
-# make live-test  every exercise and lecture on what that page is made of, in node (needs KUIPER_WASM_WHEELS)
+# make live-test  every exercise and lecture on what that page is made of, in node
 # make live-goals measure both against the goals of docs/inside/wasm.md, in node and in chromium, beside this build on one thread
-# make check-live  use that page in chromium: a lecture, exercises, mistakes, two tabs, no network (needs KUIPER_WASM_WHEELS)
+# make check-live  use that page in chromium: a lecture, exercises, mistakes, two tabs, no network
 # make check-site  open every page of it in a browser (chromium), narrow and wide, light and dark
 # make check-explore  open pages of kuiper explore in a browser, and use them; the tests of their scripts need node
 # make check-lab  open three lectures in JupyterLab, as somebody does who has just fetched them (the network once)
@@ -135,6 +135,7 @@ $(CLANG)/target.json: packaging/wasm/clang_folder.py packaging/wasm/toolchain.py
 SELF_HOSTED =
 
 live: site wasm $(CLANG)/target.json
+	wheels=$(if $(SELF_HOSTED),$$($(BIN)/python packaging/wasm/compiled.py)) && KUIPER_WASM_WHEELS=$$wheels \
 	$(BIN)/python docs/site/live_pages.py build/site dist/wasm/kuiper-*.whl $(CLANG) $(SELF_HOSTED)
 
 live-test live-goals check-live: SELF_HOSTED = --self-hosted

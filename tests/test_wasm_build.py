@@ -58,6 +58,20 @@ def test_node_that_is_too_old_is_named(toolchain: ModuleType, tmp_path: Path, mo
             assert toolchain.node() == ["node"]
 
 
+def test_reach_tells_another_file_from_a_registry_that_is_not_there(
+    toolchain: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for said, expected in (("npm error code EINTEGRITY", False), ("Could not resolve host", True)):
+
+        def fail(command: list[str], said: str = said, **variables: str) -> str:
+            raise toolchain.ToolError(said)
+
+        monkeypatch.setattr(toolchain, "run", fail)
+        with pytest.raises(toolchain.ToolError, match=said) as caught:
+            toolchain.reach(["npm"])
+        assert isinstance(caught.value, toolchain.Unreachable) == expected
+
+
 def test_goals_are_told_beside_the_figures() -> None:
     code = """
 from goals import NATIVE, RELAXED, SIMD, keep, table

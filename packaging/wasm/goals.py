@@ -17,15 +17,16 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from compiled import compiled_wheels
 from toolchain import Toolchain, ToolError, node
-from try_wheel import command_of, compiled_wheels, environment_of, pure_wheels
+from try_wheel import command_of, environment_of, pure_wheels
 
 from build import LEVELS, MAX_MEGABYTES, ROOM, ROOT
 
 HERE = Path(__file__).resolve().parent
 PACE = HERE / "pace.py"
 BROWSER_PACE = ROOT / "live/tests/browser/pace.mjs"
-ROUNDS = 3
+ROUNDS = 2
 SIMD, RELAXED = LEVELS
 NATIVE = "native"
 

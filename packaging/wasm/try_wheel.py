@@ -3,29 +3,25 @@
     python packaging/wasm/try_wheel.py FOLDER               import, doctor, a photo, a text: half a minute
     python packaging/wasm/try_wheel.py FOLDER --tests ...   the tests of the checkout; the words are pytest's
 
-FOLDER is what build.py has filled. kuiper needs NumPy and Pillow, which no registry has for this platform. They are
-taken from the folder KUIPER_WASM_WHEELS, else from Pyodide's own distribution, with the hashes that npm's package has.
-Where that cannot be reached, one line says that nothing was tried.
+FOLDER is what build.py has filled. Where NumPy and Pillow cannot be had (compiled.py), one line says that nothing was
+tried.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import os
 import subprocess
 import sys
-import urllib.request
 from pathlib import Path
 
+from compiled import compiled_wheels
 from toolchain import SOURCES, Toolchain, ToolError, node, partial, run
 
 from build import LEVELS, ROOM, ROOT
 
 HERE = Path(__file__).resolve().parent
-DISTRIBUTION = f"https://cdn.jsdelivr.net/pyodide/v{SOURCES['pyodide']}/full"
-COMPILED = ("numpy", "pillow")
 WHEELS = ROOT / "live/wheels.txt"
 TESTS = ("tests/engine", "tests/layers", "tests/tensor", "tests/expression", "tests/graph")
 MINUTES = 40  # after which a run of tests has hung
@@ -94,38 +90,6 @@ def command_of(wheels: list[Path], level: str, script: Path) -> list[str]:
 def environment_of(tools: Toolchain) -> dict[str, str]:
     """The variables that these words need."""
     return {**os.environ, "KUIPER_PYODIDE": str(tools.runtime)}
-
-
-def compiled_wheels(tools: Toolchain) -> Path:
-    """The folder with NumPy and Pillow.
-
-    Raises
-    ------
-    OSError
-        If they cannot be had.
-    """
-    given = os.environ.get("KUIPER_WASM_WHEELS")
-    if given:
-        missing = [name for name in COMPILED if not list(Path(given).glob(f"{name}-*{SOURCES['platform']}.whl"))]
-        if missing:
-            sys.exit(f"KUIPER_WASM_WHEELS: expected wheels of {', '.join(missing)} in the folder, got none in {given}")
-        return Path(given)
-    folder = ROOM / "compiled"
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = json.loads((tools.runtime / "pyodide-lock.json").read_text(encoding="utf-8"))["packages"]
-    for name in COMPILED:
-        file, expected = lock[name]["file_name"], lock[name]["sha256"]
-        if not (folder / file).exists():
-            try:
-                with urllib.request.urlopen(f"{DISTRIBUTION}/{file}", timeout=20) as answer:
-                    data = answer.read()
-            except OSError as error:
-                hint = "KUIPER_WASM_WHEELS names a folder that has them"
-                raise OSError(f"expected NumPy and Pillow from {DISTRIBUTION}, got {error}; {hint}") from error
-            if hashlib.sha256(data).hexdigest() != expected:
-                sys.exit(f"{DISTRIBUTION}/{file}: expected SHA-256 {expected}, got another file")
-            (folder / file).write_bytes(data)
-    return folder
 
 
 def pure_wheels() -> Path:
