@@ -191,7 +191,7 @@ def system_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Seq
         made = tmp_path / f"{name}.made"
         flags = [flag for flag in flags if not flag.startswith("-fsanitize")]
         try:
-            c_modules._call(tool, tmp_path / f"{name}.c", made, list(flags), check_arrays=False)
+            c_modules._call(tool, tmp_path / f"{name}.c", made, tmp_path, list(flags), check_arrays=False)
         except c_modules.RefusedError as error:
             return str(error)
         return made.read_bytes()
