@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from kuiper.engine.kernels.layout import Copy, as_copied
+from kuiper.engine.copy_plan import as_copied
+from kuiper.engine.kernels.layout import Copy
 from kuiper.errors import ParameterError
 from tests.engine.one_step import UNTOUCHED, run_step
 

@@ -1,12 +1,6 @@
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from kuiper.engine.step import Step
-
-_Axis = tuple[int, int, int]
-
-def as_copied(axes: Iterable[_Axis]) -> list[_Axis]: ...
-def arranged(axes: Sequence[_Axis]) -> tuple[int, list[_Axis]]: ...
-def cut(axes: Sequence[_Axis], in_arena: int) -> tuple[int, int]: ...
 
 class Copy(Step):
     def __init__(

@@ -5,8 +5,7 @@ ways, and every concat, slice or permutation that cannot be had without one. It 
 
     target[i0 * t0 + i1 * t1 + ...] = source[i0 * s0 + i1 * s1 + ...]       for all i0 < n0, i1 < n1, ...
 
-and first looks for long runs: axes of length 1 go, neighbours that lie behind one another on both sides become one
-axis, and what is left is ordered as the target lies in memory. Then the last axis decides:
+and first looks for long runs (copy_plan.py). Then the last axis decides:
 
     contiguous on both sides        runs: whole vectors
     contiguous in the target only   and another axis is in the source: a transpose; see transpose.pxd
@@ -16,19 +15,14 @@ axis, and what is left is ordered as the target lies in memory. Then the last ax
 Exactly the target's numbers are written: what lies between them may belong to another.
 """
 
-from kuiper.engine.arrangement import merged
-from kuiper.errors import ParameterError
+from kuiper.engine.copy_plan import KINDS, planned
 
 from kuiper.engine.blocks cimport copy_block
 from kuiper.engine.kernels.transpose cimport transpose
 from kuiper.engine.step cimport MAX_NDIM, Memory, Step
 from kuiper.simd.vector cimport LANES
 
-cdef enum:
-    TASK_FLOATS = 16384  # a few microseconds
-    MAX_TASKS = 16
-
-cdef enum Kind:
+cdef enum Kind:  # in the order of copy_plan.KINDS
     RUNS, TRANSPOSE, WEAVE, SINGLES
 
 cdef struct Axis:
@@ -63,60 +57,17 @@ cdef class Copy(Step):
 
     def __init__(self, dict numbers, shape, source_strides, target_strides):
         cdef CopyWork* work = &self.work
-        axes = as_copied(zip(shape, source_strides, target_strides))
+        cdef int i
         work.source, work.target = numbers["source"], numbers["target"]
         work.source_external, work.target_external = numbers["source_external"], numbers["target_external"]
-        work.kind, axes = arranged(axes)
-        if len(axes) > MAX_NDIM:
-            raise ParameterError("a copy", f"at most {MAX_NDIM} axes", len(axes))
-        work.axes = len(axes)
-        for i, axis in enumerate(axes):
-            work.axis[i] = Axis(axis[0], axis[1], axis[2])
-        work.split, work.tasks = cut(axes, 1 if work.source_external < 0 else 2)
+        plan = planned(shape, source_strides, target_strides, work.source_external < 0, LANES)
+        work.kind, work.axes, work.split, work.tasks = KINDS.index(plan.kind), len(plan.axes), plan.split, plan.tasks
+        for i in range(work.axes):
+            work.axis[i].length, work.axis[i].source, work.axis[i].target = plan.axes[i]
         self.numbers = work
         self.run = copy
         self.tasks = work.tasks
         self.scratch_floats = 0
-
-
-def as_copied(axes):
-    """Axes (length, source stride, target stride) in the target's order, at least two, as few as possible."""
-    found = [(length, (source, target)) for length, source, target in axes if length != 1]
-    found.sort(key=lambda axis: axis[1][1], reverse=True)
-    result = [(length, *strides) for length, strides in merged(found)] or [(1, 1, 1)]
-    return result if len(result) > 1 else [(1, 0, 0), *result]
-
-
-def arranged(axes):
-    """Which of the loops below copies the last two axes, and the axes as it wants them.
-
-    A transpose wants the source's contiguous axis last but one.
-    """
-    *outer, (length, source, target) = axes
-    contiguous = [axis for axis in outer if axis[1] == 1]
-    if source == target == 1:
-        return RUNS, axes
-    if target != 1 or not contiguous:
-        return SINGLES, axes
-    rows = max(contiguous)
-    outer.remove(rows)
-    return WEAVE if length == rows[2] == 3 else TRANSPOSE, [*outer, rows, (length, source, target)]
-
-
-def cut(axes, in_arena):
-    """Which axis is cut into tasks, and into how many: the outermost in the arena that is long enough.
-
-    Cut there, threads read or write the parts of the image that they wrote or will read.
-    """
-    total = 1
-    for length, source, target in axes:
-        total *= length
-    wanted = max(1, min(MAX_TASKS, total // TASK_FLOATS))
-    # the two inner axes must not be cut into pieces shorter than a vector
-    pieces = [max(1, length // (LANES if i + 2 >= len(axes) else 1)) for i, (length, *_) in enumerate(axes)]
-    order = sorted(range(len(axes)), key=lambda i: -abs(axes[i][in_arena]))
-    split = next((i for i in order if pieces[i] >= wanted), max(order, key=lambda i: pieces[i]))
-    return split, min(wanted, pieces[split])
 
 
 cdef void copy(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:

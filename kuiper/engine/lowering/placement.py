@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kuiper.engine.copy_plan import as_copied
 from kuiper.engine.declined import decline_if
 from kuiper.engine.kernels.convolution import LANES
-from kuiper.engine.kernels.layout import as_copied
 from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.transfers import copy_into, import_into
 from kuiper.engine.values import HostValue, Value, whole_vectors
