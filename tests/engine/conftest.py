@@ -28,3 +28,15 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     machine = with_split_int8(request.param == "in split int8")
     monkeypatch.setattr(engine, "this_machine", lambda: machine)
     return str(request.param)
+
+
+@pytest.fixture
+def lenient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mistakes are warnings, as for users."""
+    monkeypatch.delenv("KUIPER_STRICT", raising=False)
+
+
+@pytest.fixture(params=["strict", "lenient"])
+def either(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With KUIPER_STRICT and without; pytest makes errors of warnings."""
+    monkeypatch.setenv("KUIPER_STRICT", str(int(request.param == "strict")))
