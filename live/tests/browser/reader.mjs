@@ -37,7 +37,7 @@ export class Reader {
     await page.evaluateOnNewDocument(chosen => localStorage.setItem('theme', chosen), theme);
     page.setDefaultTimeout(PATIENCE);
     page.on('pageerror', error => this.problems.push(`${address}: ${error.message}`));
-    page.on('console', message => message.type() === 'error' && this.problems.push(`${address}: ${message.text()}`));
+    page.on('console', message => message.type() === 'error' && this.problems.push(`${address}: ${message.text()} ${message.location().url ?? ''}`));
     page.on('request', request => this.requested.push(request.url()));
     this.page = page;
     await page.goto(address);
