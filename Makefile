@@ -8,7 +8,8 @@
 # make live     put the course in a browser tab into build/site, with all that it needs (npm; SELF_HOSTED=--self-hosted)
 # make live-test  every exercise and lecture on what that page is made of, in node
 # make live-goals measure both against the goals of docs/inside/wasm.md, in node and in chromium, beside this build on one thread
-# make check-live  use that page in chromium: a lecture, exercises, mistakes, two tabs, no network
+# make check-live  use that page in chromium: lectures, exercises, mistakes, mishaps, no network;
+#               LIVE='--browser firefox', or '--steps solve --exercises 1.6'
 # make check-site  open every page of it in a browser (chromium), narrow and wide, light and dark
 # make check-explore  open pages of kuiper explore in a browser, and use them; the tests of their scripts need node
 # make check-lab  open three lectures in JupyterLab, as somebody does who has just fetched them (the network once)
@@ -145,8 +146,9 @@ live-test: live
 live-goals: live
 	$(BIN)/python packaging/wasm/goals.py dist/wasm build/site
 
+LIVE =
 check-live: live
-	node live/tests/browser/check_live.mjs build/site
+	node live/tests/browser/check_live.mjs build/site --python $(abspath $(BIN)/python) $(LIVE)
 
 check-site: site
 	pages=$$($(CHOSEN) $$(find build/site -name '*.html' ! -path build/site/index.html)) && \

@@ -18,7 +18,8 @@ export function loadingText(parts) {
   const open = [...parts.entries()].filter(([, part]) => part.loaded < part.total || (!part.total && !part.isDone));
   if (!open.length) return '';
   const [what, { loaded, total }] = open.at(-1);
-  return total ? `${what} ${Math.floor((100 * loaded) / total)} %` : `${what}: ${(loaded / 1e6).toFixed(1)} MB`;
+  if (total) return `${what} ${Math.floor((100 * loaded) / total)} %`;
+  return loaded ? `${what}: ${(loaded / 1e6).toFixed(1)} MB` : `${what} …`;
 }
 
 export class Kernels {

@@ -17,6 +17,8 @@ test('has_simd_asks_webassembly_itself', () => {
 test('loading_text_says_what_is_on_its_way', () => {
   const parts = new Map([['python', { loaded: 10, total: 10 }], ['numpy', { loaded: 1, total: 3 }]]);
   assert.equal(loadingText(parts), 'numpy 33 %');
+  parts.set('numpy', { loaded: 0, total: 0 });
+  assert.equal(loadingText(parts), 'numpy …');
   parts.set('numpy', { loaded: 3, total: 3 });
   assert.equal(loadingText(parts), '');
 });

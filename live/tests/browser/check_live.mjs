@@ -2,9 +2,10 @@
 //
 //     node live/tests/browser/check_live.mjs build/site [--browser firefox] [--program PATH] [--lectures all] [--exercises 1.1,1.6] [--steps solve,...]
 //
-// A lecture runs from its first to its last cell; exercises are solved, one of them in Cython; a mistake is named; an
-// endless loop costs one sentence; work outlives a reload, a second tab and the network. Pictures go to
-// build/live-screenshots, figures to the standard output. Exit code 1: something is wrong.
+// Lectures run from their first to their last cell; exercises are solved, some of them in Cython; a mistake is named; an
+// endless loop, a crash, a full storage, a new version each cost one sentence (mishaps.mjs); photo, text and the zip work
+// (panels.mjs); work outlives a reload, a second tab and the network. --python names one with kuiper, for the zip at home.
+// Pictures go to build/live-screenshots, figures to the standard output. Exit code 1: something is wrong.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -21,8 +22,8 @@ const MISTAKE = [/steps\.append\(step\)\n(\s+)step \*= length/, 'step *= length\
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    browser: { type: 'string', default: 'chromium' }, program: { type: 'string' }, lectures: { type: 'string', default: '01_tensors' },
-    exercises: { type: 'string', default: '1.1,1.6' }, steps: { type: 'string', default: '' }, list: { type: 'boolean' },
+    browser: { type: 'string', default: 'chromium' }, program: { type: 'string' }, lectures: { type: 'string', default: 'all' },
+    exercises: { type: 'string', default: '1.1,1.6,2.1,3.2,4.7,5.14' }, steps: { type: 'string', default: '' }, list: { type: 'boolean' },
     python: { type: 'string', default: '' },
   },
 });
