@@ -25,7 +25,7 @@ from kuiper.course.progress import Progress
 from kuiper.course.sync import generated_text, is_untouched
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Set
 
 LINK = re.compile(r"!?\[(?P<label>[^\[\]]*)\]\((?P<target>[^)\s:#]+)(?P<anchor>#[^)\s]*)?\)")
 
@@ -63,7 +63,8 @@ def contents(solutions: bool) -> dict[str, bytes]:
             found[name] = generated_text(exercise).encode()
             if solutions:
                 found[name.replace("/exercises/", "/solutions/")] = exercise.solution_file.read_bytes()
-    return {name: _with_links_inside(name, data, found) for name, data in found.items()}
+    places = {*found, *(parent.as_posix() for name in found for parent in Path(name).parents)}
+    return {name: _with_links_inside(name, data, places) for name, data in found.items()}
 
 
 def start(folder: Path, solutions: bool = False) -> list[str]:
@@ -247,16 +248,15 @@ def _check_is_free(folder: Path, files: Mapping[str, bytes]) -> None:
         raise CourseError(str(folder), "a new or empty folder", got, hint="kuiper course start ANOTHER_FOLDER")
 
 
-def _with_links_inside(name: str, data: bytes, files: Mapping[str, bytes]) -> bytes:
-    """Links that lead out of the folder are replaced by their words: it has no sources and not all documents."""
+def _with_links_inside(name: str, data: bytes, places: Set[str]) -> bytes:
+    """Links that lead out of the folder, whose files and folders are ``places``, are replaced by their words."""
     if not name.endswith((".md", ".ipynb")):
         return data
-    folders = {parent.as_posix() for each in files for parent in Path(each).parents}
     here = Path(name).parent.as_posix()
 
     def kept(match: re.Match[str]) -> str:
         target = os.path.normpath(f"{here}/{match['target']}").replace(os.sep, "/")
-        if target in files or target in folders:
+        if target in places:
             return match[0]
         label = match["label"]
         return label if not target.startswith("kuiper/") or target in label else f"{label} (`{target}`)"
