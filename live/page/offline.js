@@ -13,7 +13,8 @@ export async function startOffline() {
     resolve();
   }));
   try {
-    await navigator.serviceWorker.register('service_worker.js');
+    const registration = await navigator.serviceWorker.register('service_worker.js');
+    if (!isFirst) registration.update().catch(() => {}); // no network: the version that is here goes on
   } catch (error) {
     console.info(`offline use is off: ${error.message}`); // http without https, or a private window: all else works
     return;

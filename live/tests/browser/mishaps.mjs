@@ -32,7 +32,7 @@ export async function crash({ reader, live, expect, exercise }) {
   await reader.write(text);
   const { headline } = await reader.check();
   expect('Python is there again after a crash', /^Solved/.test(headline), headline);
-  reader.forgive(/Pyodide has suffered|cause of the fatal error|RangeError/);
+  reader.forgive(/Pyodide has suffered|cause of the fatal error|RangeError|JSHandle@error .*pyodide/); // Pyodide's own words
 }
 
 /** A loop in compiled code, which no exception reaches. */
