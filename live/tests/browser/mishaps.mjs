@@ -102,6 +102,8 @@ export async function newVersion({ reader, live, expect, site, course }) {
   await reader.open(`${live}#01_tensors/1.4`);
   await reader.write(course.exercises.find(({ id }) => id === '1.4').skeleton.replace('\n', `\n${MARK}\n`));
   await new Promise(resolve => setTimeout(resolve, 1500));
+  await reader.page.waitForFunction(() => navigator.serviceWorker.controller); // this version is kept
+  await new Promise(resolve => setTimeout(resolve, 8000)); // Firefox looks for a newer one only when it has been at rest
   const files = ['course.json', 'service_worker.js'].map(name => path.join(site, 'live', name));
   const texts = files.map(file => fs.readFileSync(file, 'utf8'));
   try {
