@@ -291,6 +291,26 @@ def test_floats_of_channels_of_their_own(fours: bool) -> None:
         np.testing.assert_allclose(got, linear / (1 + np.exp(-linear)), rtol=1e-5, atol=1e-6)
 
 
+@WAYS
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize(("channels", "groups"), [(8, 1), (64, 1), (10, 1), (16, 2), (12, 2)])
+def test_pixels_that_are_as_the_tile_reads_them(channels: int, groups: int, dtype: Any, fours: bool) -> None:
+    """Whole words of bytes without a sign, a gap or a border are read from the image; each of these once, too."""
+    x, bias = numbers_of(dtype, 2, channels, 9, 7), rng.integers(-(2**20), 2**20, 6, np.int32)
+    low, high = (-200, 56) if fours and groups == 1 else (-128, 128)  # weights that lack something
+    weight = rng.integers(low, high, (6, channels // groups, 1, 1)).astype(np.int16)
+    for stride, before, after in (
+        ((1, 1), (0, 0), (0, 0)),
+        ((2, 3), (0, 0), (0, 0)),
+        ((2, 2), (0, 0), (2, 1)),
+        ((1, 1), (1, 0), (0, 0)),
+    ):
+        window = Window((1, 1), stride=stride, before=before, after=after)
+        for gap in (0, 4):
+            got = convolve(x, weight, window, zero=5, groups=groups, fours=fours, gap=gap, bias=bias)
+            np.testing.assert_array_equal(got, naive(x, 5, weight, groups, window) + bias[:, None, None])
+
+
 def test_weights_lose_their_zero_points() -> None:
     weight = numbers_of(np.uint8, 3, 4, 1, 1)
     one, each = np.array(7, np.uint8), np.array([0, 128, 255], np.uint8)

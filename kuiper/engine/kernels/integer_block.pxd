@@ -43,7 +43,8 @@ cdef struct Work:
     Py_ssize_t taps, blocks_h, blocks_w, panels
     Py_ssize_t max_panels  # of a task
     Py_ssize_t seen_h, seen_w  # rows and columns of the padded image under a block
-    Py_ssize_t pixel, row  # bytes of them as they are spread
+    Py_ssize_t pixel, row  # bytes of them as the tile reads them
+    bint is_direct  # whether it reads the image itself
     const Py_ssize_t* offset
     const Panel* panel
     const unsigned char* weights

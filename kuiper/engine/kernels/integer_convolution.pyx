@@ -10,8 +10,9 @@
 
 A task is a block of output pixels times a group of panels. It first spreads the bytes under its block, with the border around
 them, into memory that the second-level cache holds: a border is the zero point there, so the tile knows nothing of it, and
-neither of strides. Where the kernel is not dilated, a row of it is one run of kernel_w * channels numbers, else each tap is a
-run of its own. Panels are the outer loop and pixels are the inner one, so that a panel is read from afar once for each task.
+neither of strides. Bytes under a kernel of 1 x 1 that are as the tile reads them stay where they are. Where the kernel is not
+dilated, a row of it is one run of kernel_w * channels numbers, else each tap is a run of its own. Panels are the outer loop and
+pixels are the inner one, so that a panel is read from afar once for each task.
 Where all panels fit the first-level cache, only some pixels at a time go through them: their outputs stay there, too.
 
 Where each channel has an output of its own, a panel is some channels, and words are made of taps of one channel
@@ -86,6 +87,9 @@ cdef class IntegerConvolution(Step):
         work.seen_w = (g.block_w - 1) * g.stride_w + (g.kernel_w - 1) * g.dilation_w + 1
         work.pixel = g.channels * (1 if g.fours else 2)
         work.row = work.seen_w * work.pixel
+        work.is_direct = reads_image(g, panels)
+        if work.is_direct:
+            work.pixel, work.row = g.x_pixel, g.x_row
         places = np.ascontiguousarray(np.matmul(offset, np.array([work.row, work.pixel], np.intp)))
         work.offset, work.panel, work.weights = &places[0], <const Panel*> &panels[0, 0], &weights[0]
         work.bias, work.weight_sums, work.scale = &bias[0], &weight_sums[0], &scales[0]
@@ -99,9 +103,19 @@ cdef class IntegerConvolution(Step):
             g.low, g.high = -INFINITY, INFINITY
             if g.activation == CLIP:
                 g.low, g.high, g.activation = g.alpha, g.beta, NONE
-        self.scratch_floats = (INTEGER_ROWS + 2 * work.max_panels) * INTEGER_WIDTH + (work.seen_h * work.row + 2 * SLACK) // 4
+        self.scratch_floats = (INTEGER_ROWS + 2 * work.max_panels) * INTEGER_WIDTH
+        if not work.is_direct:
+            self.scratch_floats += (work.seen_h * work.row + 2 * SLACK) // 4
         if has_windows(work):
             self.scratch_floats += (g.block_h + work.seen_h) * g.block_w + work.seen_w
+
+
+cdef bint reads_image(const Geometry* g, const Py_ssize_t[:, ::1] panels) noexcept:
+    """Whether a tile can read the pixels of the image: bytes without a sign or a border, in whole words, without gaps."""
+    cdef bint is_pointwise = g.kernel_h == g.kernel_w == 1 and g.pad_top == g.pad_left == 0 and not g.depthwise
+    cdef bint is_inside = (g.out_h - 1) * g.stride_h < g.in_h and (g.out_w - 1) * g.stride_w < g.in_w
+    cdef bint is_whole = panels[panels.shape[0] - 1, 3] + 4 * g.words <= g.channels and g.x_pixel == g.channels
+    return g.fours and not g.x_signed and g.x_channel == 1 and is_pointwise and is_inside and is_whole
 
 
 cdef inline bint has_windows(const Work* work) noexcept nogil:
@@ -122,7 +136,8 @@ cdef void convolve(const void* numbers, Py_ssize_t task, const Memory* memory) n
     begin_range(&found)
     block.found = &found
     place(work, task % blocks, memory, &block, &ends)
-    spread_block(work, &block, memory)
+    if not work.is_direct:
+        spread_block(work, &block, memory)
     if has_windows(work):
         add_windows(work, &block, block.windows + g.block_h * g.block_w)
     for panel in range(first, end):
@@ -154,6 +169,9 @@ cdef inline void place(
     block.seen = <unsigned char*> block.windows
     if has_windows(work):
         block.seen += 4 * ((g.block_h + work.seen_h) * g.block_w + work.seen_w)
+    if work.is_direct:
+        block.seen = <unsigned char*> memory.arena + g.x + block.image * g.x_image
+        block.seen += block.y * g.stride_h * g.x_row + block.x * g.stride_w * g.x_pixel
 
 
 cdef inline Ends ends_of(const Ends* ends, Py_ssize_t panel) noexcept nogil:
