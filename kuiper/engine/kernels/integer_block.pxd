@@ -73,15 +73,17 @@ cdef inline void spread_planes(
     const Geometry* g, const unsigned char* x, int zero, Py_ssize_t pixels, unsigned char* out
 ) noexcept nogil:
     """Some pixels whose channels are no neighbours: those of an image from outside, with few channels."""
-    cdef Py_ssize_t c, i, channels = g.channels
+    cdef Py_ssize_t c, i, channels = g.channels, step = g.x_pixel
+    cdef const unsigned char* plane
     cdef int flip = 128 if g.x_signed else 0
     cdef short* numbers = <short*> out
     if g.fours:
         weave_planes(x, channels, g.x_channel, g.x_pixel, g.x_signed, pixels, out)
         return
     for c in range(channels):
+        plane = x + c * g.x_channel
         for i in range(pixels):
-            numbers[i * channels + c] = <short> ((x[c * g.x_channel + i * g.x_pixel] ^ flip) - flip - zero)
+            numbers[i * channels + c] = <short> ((plane[i * step] ^ flip) - flip - zero)
 
 
 cdef inline int zero_point(const Geometry* g, const Memory* memory) noexcept nogil:
