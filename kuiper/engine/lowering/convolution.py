@@ -145,8 +145,7 @@ def emit_convolution(
     def make() -> Step:
         numbers = {
             "images": n, "in_h": x.shape[2], "in_w": x.shape[3], "out_h": out_h, "out_w": out_w,
-            **window_numbers(window),
-            "depth": packed.depth,
+            **window_numbers(window), "depth": packed.depth,
             **image_numbers(x, runs),
             **residual_numbers(residual),
             "zeros": zeros.offset, "rest": out.shape[3] % run * out.shape[1],
@@ -156,20 +155,30 @@ def emit_convolution(
         }  # fmt: skip
         return Convolution(numbers, packed.weights, packed.bias, packed.panels)
 
-    zero_columns = window.stride[1] // run * (run - 1)  # of each row of the kernel of a run
-    of_runs = f", {run} pixels at a time" if run > 1 else ""
     builder.emit(
-        f"direct {kernel_h}x{kernel_w}, panels of {packed.panels[0, 0] * LANES}{of_runs}",
+        f"direct {kernel_h}x{kernel_w}, panels of {packed.panels[0, 0] * LANES}{_of_runs(run)}",
         make,
         reads=[x] if residual is None else [x, residual],
         writes=[out],
-        flops=2 * out.view.size * kernel_h * (packed.depth * kernel_w - zero_columns * x.shape[1]),
+        flops=2 * out.view.size * _products(packed, window, run, x.shape[1]),
         more_bytes=packed.weights.nbytes,
         relocatable=True,
         expected=expected,
         rejected=rejected,
         window=(window.stride[0], window.span[0]) if packed.weights.size < many else None,
     )
+
+
+def _of_runs(run: int) -> str:
+    """What the name of the algorithm says of runs of pixels."""
+    return f", {run} pixels at a time" if run > 1 else ""
+
+
+def _products(packed: PackedWeights, window: Window, run: int, channels: int) -> int:
+    """Of one number of the output; those with the zeros by which the kernel of a run is wider do not count."""
+    kernel_h, kernel_w = window.kernel
+    zero_columns = window.stride[1] // run * (run - 1)
+    return kernel_h * (packed.depth * kernel_w - zero_columns * channels)
 
 
 def cut_tasks(machine: Machine, image: int, pixels: int, cycles: float, packed: PackedWeights) -> tuple[int, int]:
