@@ -50,11 +50,15 @@ def others_can_run() -> bool:
     return done.returncode == 0
 
 
-def planted() -> list[Path]:
-    """What the attacks would have left where the grader's code is."""
+def planted() -> dict[Path, bytes]:
+    """What attacks leave where the grader's code is, if they can; Debian's Python has a sitecustomize.py of its own."""
     places = [ROOT / "kuiper" / "course", Path(sysconfig.get_paths()["purelib"]), Path(os.__file__).parent]
     names = ("planted.py", "planted.pth", "sitecustomize.py")
-    return [path / name for path in places for name in names if (path / name).exists()]
+    files = [path / name for path in places for name in names]
+    return {file: file.read_bytes() for file in files if file.exists()}
+
+
+BEFORE = planted()
 
 
 def check(found: dict[str, Any], mode: Mode, user: int | None) -> None:
@@ -67,7 +71,7 @@ def check(found: dict[str, Any], mode: Mode, user: int | None) -> None:
     assert not unpaid
     assert not paid
     assert found["threads"] == 0
-    assert planted() == []
+    assert planted() == BEFORE
     assert "planted" not in (ROOT / "kuiper" / "course" / "comparison.py").read_text()
 
 
