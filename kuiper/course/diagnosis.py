@@ -6,7 +6,7 @@ import re
 import time
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -35,6 +35,7 @@ BUG_SECONDS = 1.0  # that a call may take on a mistake: what takes longer is an 
 VARIANT = re.compile(r"__\d+\b")
 QUOTED = re.compile(r"'([^']*)'")
 WORDS = re.compile(r"[\w.@]*\w|[^\w\s]")
+NUMBER = re.compile(r"\d+")
 TOLERANCE = 1e-6
 
 
@@ -42,35 +43,55 @@ class Likeness(IntEnum):
     """How far an answer is that of a mistake."""
 
     NONE = 0
-    IN_KIND = 1  # both raise an error of this type on purpose, each in words of its own; or both fail to refuse a case
-    EXACT = 2
+    OTHER_NUMBERS = 1  # as IN_KIND, but the words of each have numbers, and none is in both: one is of another mistake
+    IN_KIND = 2  # both raise an error of this type on purpose, each in words of its own; or both fail to refuse a case
+    EXACT = 3
+
+
+BEST_FIRST = (Likeness.EXACT, Likeness.IN_KIND, Likeness.OTHER_NUMBERS)
+
+
+class Found(NamedTuple):
+    """The suspects that answer as the student does, all equally alike."""
+
+    suspects: list[Suspect]
+    how: Likeness
 
 
 @dataclass(frozen=True)
-class Passed:
-    """A test that the student's code passes, and what the test was given: pytest forgets it."""
+class Ran:
+    """A test that has run, and what it was given: pytest forgets it."""
 
     body: Callable[..., Any]
     arguments: dict[str, Any]
 
     @classmethod
-    def of(cls, item: pytest.Function) -> Passed:
+    def of(cls, item: pytest.Function) -> Ran:
         """A test that has just run."""
         return cls(item.obj, {name: item.funcargs[name] for name in item._fixtureinfo.argnames})
 
-    def passes(self, impl: Implementation) -> bool:
-        """Whether another implementation passes it, too."""
-        return _run(self.body, self.arguments, impl) is None
+    def error_on(self, impl: Implementation) -> BaseException | None:
+        """How it ends on another implementation; None if it passes."""
+        try:
+            self.body(**{**self.arguments, "impl": impl})
+        except (Exception, pytest.fail.Exception) as error:
+            return error
+        return None
+
+    @property
+    def is_property(self) -> bool:
+        """Whether it makes hundreds of calls to find its example."""
+        return property_of(self.body) is not None
 
 
 def alike(
     classroom: Classroom,
     exercise: Exercise,
     suspects: Sequence[Suspect],
-    item: pytest.Function,
+    failed: Ran,
     error: BaseException,
-    passed: Sequence[Passed] = (),
-) -> list[Suspect]:
+    passed: Sequence[Ran] = (),
+) -> Found:
     """Those of the suspects that give the very same wrong answer to the very same call of a test, or raise the same.
 
     First only the call that failed is made, on all of them at once; the whole test, whose other calls must pass, on
@@ -79,48 +100,48 @@ def alike(
     of the student's own is compared by its type only, if no suspect has the message.
     """
     made = error.made if isinstance(error, Mismatch) else None
-    if not suspects or not is_diagnosed(item, error):
-        return []
+    if not suspects or not is_diagnosed(failed, error):
+        return Found([], Likeness.NONE)
     likenesses = [Likeness.EXACT] * len(suspects)
     if made is not None:
         found = _tried(classroom, exercise, made, {"texts": [suspect.text for suspect in suspects]})
         likenesses = _likenesses(classroom, exercise, error, made, found, "texts") or [Likeness.NONE] * len(suspects)
     pairs = [(suspect, how) for suspect, how in zip(suspects, likenesses, strict=True) if how]
-    return _confirmed(classroom, exercise, pairs, item, error, passed)
+    return _confirmed(classroom, exercise, pairs, failed, error, passed)
 
 
 def slips(
     classroom: Classroom,
     exercise: Exercise,
     function: str,
-    item: pytest.Function,
+    failed: Ran,
     error: BaseException,
-    passed: Sequence[Passed] = (),
-) -> list[Suspect]:
+    passed: Sequence[Ran] = (),
+) -> Found:
     """The slips that answer as the student does: a solution with one place changed, tried for MUTANT_SECONDS."""
     made = error.made if isinstance(error, Mismatch) else None
     if made is None or not exercise.solution_file.is_file():  # a class may have been handed none
-        return []
+        return Found([], Likeness.NONE)
     slips_of = Slips(exercise, classroom.selection_for(exercise).path(exercise), function)
     asked = {"known": slips_of.known, "function": function, "seconds": MUTANT_SECONDS}
     found = _tried(classroom, exercise, made, asked)
     how = _likenesses(classroom, exercise, error, made, found, "mutants")
-    for least in (Likeness.EXACT, Likeness.IN_KIND):
+    for least in BEST_FIRST:
         numbers = [number for number, likeness in enumerate(how) if likeness == least]
         pairs = [(suspect, least) for suspect in slips_of.suspects(numbers, 2 if _is_endless(error) else MAX_SLIPS)]
-        confirmed = _confirmed(classroom, exercise, pairs, item, error, passed)
-        if confirmed and _is_endless(error):
-            return [replace(suspect, when=f"a loop never ends: {suspect.when}") for suspect in confirmed]
-        if confirmed:
+        confirmed = _confirmed(classroom, exercise, pairs, failed, error, passed)
+        if confirmed.suspects and _is_endless(error):
+            named = [replace(each, when=f"a loop never ends: {each.when}") for each in confirmed.suspects]
+            return Found(named, least)
+        if confirmed.suspects:
             return confirmed
-    return []
+    return Found([], Likeness.NONE)
 
 
-def is_diagnosed(item: pytest.Function, error: BaseException) -> bool:
+def is_diagnosed(failed: Ran, error: BaseException) -> bool:
     """Whether there is a call that can be made on others."""
-    is_property = property_of(item.obj) is not None
-    return (isinstance(error, Mismatch) and (error.made is not None or not is_property)) or (
-        isinstance(error, StudentError) and not is_property
+    return (isinstance(error, Mismatch) and (error.made is not None or not failed.is_property)) or (
+        isinstance(error, StudentError) and not failed.is_property
     )
 
 
@@ -149,25 +170,25 @@ def _confirmed(
     classroom: Classroom,
     exercise: Exercise,
     pairs: Sequence[tuple[Suspect, Likeness]],
-    item: pytest.Function,
+    failed: Ran,
     error: Any,
-    passed: Sequence[Passed],
-) -> list[Suspect]:
+    passed: Sequence[Ran],
+) -> Found:
     """Those that end the whole test alike, and pass what the student passes."""
-    found: dict[Likeness, list[Suspect]] = {Likeness.EXACT: [], Likeness.IN_KIND: []}
+    found: dict[Likeness, list[Suspect]] = {how: [] for how in BEST_FIRST}
     end = time.process_time() + CONFIRM_SECONDS
     for suspect, how in pairs:
         if time.process_time() > end:
             break
-        if not property_of(item.obj) and not _is_endless(error):  # each would run into its time limit
-            how = min(how, likeness(error, run_with(item, _implementation(classroom, exercise, suspect))))
+        if not failed.is_property and not _is_endless(error):  # each would run into its time limit
+            how = min(how, likeness(error, failed.error_on(_implementation(classroom, exercise, suspect))))
         if how:
             found[how].append(suspect)
-    for suspects in found.values():
+    for how, suspects in found.items():
         left = passing(classroom, exercise, suspects, passed)
         if left:
-            return left
-    return []
+            return Found(left, how)
+    return Found([], Likeness.NONE)
 
 
 def _is_endless(error: Any) -> bool:
@@ -176,13 +197,13 @@ def _is_endless(error: Any) -> bool:
 
 
 def passing(
-    classroom: Classroom, exercise: Exercise, suspects: Iterable[Suspect], passed: Sequence[Passed]
+    classroom: Classroom, exercise: Exercise, suspects: Iterable[Suspect], passed: Sequence[Ran]
 ) -> list[Suspect]:
     """Those of the suspects that pass these tests."""
     found, end = [], time.process_time() + CONFIRM_SECONDS
     for suspect in suspects:
         impl = _implementation(classroom, exercise, suspect)
-        if time.process_time() < end and all(test.passes(impl) for test in passed):
+        if time.process_time() < end and all(test.error_on(impl) is None for test in passed):
             found.append(suspect)
     return found
 
@@ -192,20 +213,7 @@ def run_on(
 ) -> BaseException | None:
     """How a test that has been set up ends on a bug, one ``among`` those of its exercise; None if it passes."""
     selection = classroom.selection_for(exercise).with_path(exercise, bug_file(exercise, bug, among))
-    return run_with(item, classroom.implementation(exercise, selection))
-
-
-def run_with(item: pytest.Function, impl: Implementation) -> BaseException | None:
-    """Run a test's body with another implementation."""
-    return _run(item.obj, Passed.of(item).arguments, impl)
-
-
-def _run(body: Callable[..., Any], arguments: dict[str, Any], impl: Implementation) -> BaseException | None:
-    try:
-        body(**{**arguments, "impl": impl})
-    except (Exception, pytest.fail.Exception) as error:
-        return error
-    return None
+    return Ran.of(item).error_on(classroom.implementation(exercise, selection))
 
 
 def _implementation(classroom: Classroom, exercise: Exercise, suspect: Suspect) -> Implementation:
@@ -241,7 +249,10 @@ def _raised_alike(one: Any, other: Any, call: str = "") -> Likeness:
         return Likeness.NONE
     texts = [text for quoted in QUOTED.findall(call) for text in (quoted, *quoted)]
     named, others = ({text for text in texts if text in WORDS.findall(raised.message)} for raised in (one, other))
-    return Likeness.NONE if named and others and not named & others else Likeness.IN_KIND
+    if named and others and not named & others:
+        return Likeness.NONE
+    counted, others = (set(NUMBER.findall(raised.message)) for raised in (one, other))
+    return Likeness.OTHER_NUMBERS if counted and others and not counted & others else Likeness.IN_KIND
 
 
 def _unrefused_alike(one: Any, other: Any) -> Likeness:

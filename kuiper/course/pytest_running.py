@@ -17,7 +17,7 @@ from kuiper.course.call_script import call_script
 from kuiper.course.causes import certain_cause, typical_cause
 from kuiper.course.classroom import Outcome, UndoneError, does_not_compile, failing_function
 from kuiper.course.compile_errors import shown
-from kuiper.course.diagnosis import MAX_PASSED, MAX_TESTS, Passed, alike, is_diagnosed, passing, run_on, slips
+from kuiper.course.diagnosis import MAX_PASSED, MAX_TESTS, Likeness, Ran, alike, is_diagnosed, passing, run_on, slips
 from kuiper.course.errors import CourseError
 from kuiper.course.patience import told_if_slow
 from kuiper.course.places import folder
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from kuiper.course.suspects import Suspect
 
 
+MAX_RANK = 2  # of a slip that may replace a known mistake
 MAX_ASKED = 4  # suspects that are asked about tests behind the failure that pass: more are told apart by what fails
 
 
@@ -47,7 +48,9 @@ class RunningPlugin:
         self.diagnosed: Counter[str] = Counter()
         self.candidates: dict[str, list[Suspect]] = {}
         self.functions: dict[str, str] = {}
-        self.passed: dict[str, list[Passed]] = {}
+        self.failures: dict[str, list[tuple[Ran, BaseException]]] = {}
+        self.passed_before: dict[str, list[Ran]] = {}  # the first failure
+        self.passed: dict[str, list[Ran]] = {}
         self.catches: list[tuple[str, str, str, str]] = []
         path = config.getoption("--catchers")
         self.catchers: dict[str, dict[str, str]] | None = path and json.loads(Path(path).read_text(encoding="utf-8"))
@@ -156,40 +159,54 @@ class RunningPlugin:
         """
         if not isinstance(item, pytest.Function):
             return []
-        classroom = self.selection.classroom(exercise)
-        left = self.candidates.get(exercise.id)
+        failed, left = Ran.of(item), self.candidates.get(exercise.id)
         if left is None:
             with self._told("comparing with known mistakes"):
-                passed = self.passed.pop(exercise.id, [])[-MAX_PASSED:]
-                found = self._suspects(exercise, item, error, function, passed)
+                found = self._suspects(exercise, failed, error, function)
             self.candidates[exercise.id], self.functions[exercise.id] = found, function
+            self.failures[exercise.id] = [(failed, error)]
             return [suspect.when for suspect in found] or [*filter(None, [typical_cause(error)])]
         if function != self.functions[exercise.id]:
             return []
-        if self.diagnosed[exercise.id] + 1 >= MAX_TESTS or not is_diagnosed(item, error):
+        if self.diagnosed[exercise.id] + 1 >= MAX_TESTS or not is_diagnosed(failed, error):
             return []
         self.diagnosed[exercise.id] += 1
-        found = alike(classroom, exercise, left, item, error)
+        found = alike(self.selection.classroom(exercise), exercise, left, failed, error).suspects
+        if left and not found and not any(suspect.line for suspect in left):
+            with self._told("looking for another mistake than the known ones"):
+                found = self._rivals(exercise, failed, error)
+            self.candidates[exercise.id] = [*left, *found]
+        self.failures[exercise.id].append((failed, error))
         return [suspect.when for suspect in found]
 
-    def _suspects(
-        self, exercise: Exercise, item: pytest.Function, error: BaseException, function: str, passed: list[Passed]
-    ) -> list[Suspect]:
+    def _rivals(self, exercise: Exercise, failed: Ran, error: BaseException) -> list[Suspect]:
+        """Natural slips behind all failures so far, where a known mistake is behind the first, but not behind this."""
+        classroom, function = self.selection.classroom(exercise), self.functions[exercise.id]
+        passed = [*self.passed_before[exercise.id], *self.passed.get(exercise.id, [])][:MAX_PASSED]
+        found = slips(classroom, exercise, function, failed, error, passed).suspects
+        for other, earlier in self.failures[exercise.id]:
+            found = alike(classroom, exercise, found, other, earlier).suspects
+        return [slip for slip in found if slip.rank <= MAX_RANK]
+
+    def _suspects(self, exercise: Exercise, failed: Ran, error: BaseException, function: str) -> list[Suspect]:
         """Known mistakes, and where there are none, slips."""
         if does_not_compile(error):
             return []
         classroom = self.selection.classroom(exercise)
-        found = alike(classroom, exercise, known_mistakes(exercise, function), item, error, passed)
-        if found or certain_cause(error):
-            return found
-        return slips(classroom, exercise, function, item, error, passed)
+        passed = self.passed_before[exercise.id] = self.passed.pop(exercise.id, [])[-MAX_PASSED:]
+        found = alike(classroom, exercise, known_mistakes(exercise, function), failed, error, passed)
+        if found.how > Likeness.OTHER_NUMBERS or certain_cause(error):
+            return found.suspects
+        return max(
+            slips(classroom, exercise, function, failed, error, passed), found, key=lambda each: each.how
+        ).suspects
 
     def _agreeing(self, exercise: Exercise, item: pytest.Item) -> list[str]:
         """The known mistakes that pass a test as the student does: kept for the first failure, or asked behind it."""
         if not isinstance(item, pytest.Function) or property_of(item.obj):
             return []
         kept = self.passed.setdefault(exercise.id, [])
-        kept.append(Passed.of(item))
+        kept.append(Ran.of(item))
         left = self.candidates.get(exercise.id, [])
         if not 1 < len(left) <= MAX_ASKED or len(kept) > MAX_PASSED:
             return []

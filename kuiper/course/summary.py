@@ -106,9 +106,9 @@ def likely(verdict: Verdict) -> str:
     worst = verdict.worst
     others = [outcome for outcome in verdict.outcomes if outcome.is_asked]
     lines_of = {when: line for outcome in verdict.outcomes for when, line in outcome.lines_of.items()}
-    slips = [when for when in votes if lines_of.get(when) and _explains(when, others)]
     known = [when for when in worst.diagnosis if not lines_of.get(when)]
-    candidates = known or slips
+    slips = [when for when in votes if lines_of.get(when) and (known or _explains(when, others))]
+    candidates = (known and _rivals(known, slips, others)) or known or slips
     if not candidates and worst.diagnosis:
         return worst.cause
     if worst.is_known and len(others) > 1 and not any(outcome.diagnosis for outcome in others):
@@ -119,6 +119,22 @@ def likely(verdict: Verdict) -> str:
         if votes[when] == most:
             left.setdefault(lines_of.get(when) or when, when)
     return ", or when ".join([*left.values()][:2])
+
+
+def _rivals(known: Sequence[str], slips: Sequence[str], others: Sequence[Outcome]) -> list[str]:
+    """The slips behind all failures, where no known mistake is: they are looked for where the known ones fail.
+
+    That they explain the failures before that one was made sure of then.
+    """
+    of = [set(outcome.diagnosis) for outcome in others]
+    if any(all(when in diagnosis for diagnosis in of) for when in known):
+        return []
+    return [
+        when
+        for when in slips
+        if (since := next((i for i, diagnosis in enumerate(of) if when in diagnosis), None)) is not None
+        and all(when in diagnosis for diagnosis in of[since:])
+    ]
 
 
 def _explains(when: str, others: Sequence[Outcome]) -> bool:

@@ -38,12 +38,14 @@ MAX_FILES = 500  # of suspects that are kept for each course
 class Suspect:
     """A mistake: what it says (after "this is what you get when"), its text, and the line of the solution it is in.
 
-    The text is Python, that of a .pyx, too. The line of a known mistake is 0: each has words of its own.
+    The text is Python, that of a .pyx, too. The line of a known mistake is 0: each has words of its own. ``rank`` says
+    how natural a slip is, 0 the most.
     """
 
     when: str
     text: str
     line: int = 0
+    rank: int = 0
 
     def file(self, exercise: Exercise, student: Path) -> Path:
         """The mistake as a file; that of a .pyx needs the student's own module, for the compiler's numbers."""
@@ -124,5 +126,5 @@ class Slips:
         for number, mutant in enumerate(mutants(tree, self.solution, self.known, self.function)):
             if number in wanted and len(found) < most:
                 with mutant.made():
-                    found.append(Suspect(mutant.words, ast.unparse(tree), mutant.line))
+                    found.append(Suspect(mutant.words, ast.unparse(tree), mutant.line, mutant.rank))
         return found

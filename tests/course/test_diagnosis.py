@@ -140,3 +140,18 @@ def test_slips_say_that_a_loop_never_ends(tmp_path: Path) -> None:
     solve(syllabus, "1.1", ("result += 1", "result += 0"))
     text = student_runs(syllabus, "course1_made_up", "--exercise", "1.1")[1]
     assert "likely: this is what you get when a loop never ends: " in text
+
+
+@pytest.mark.thorough
+def test_slips_replace_a_known_mistake_that_is_not_behind_all_failures(tmp_path: Path) -> None:
+    """The answer for 3 is 9 by chance, that for -4 is not; a slip that is not natural proves nothing."""
+    assert likely(tmp_path, "x * 3", {"9 is returned": "9"}).startswith("a number is one too large")
+    assert likely(tmp_path, "x * 3", {"9 is returned": "9", "x is taken thrice": "x * 3"}) == "x is taken thrice"
+    assert likely(tmp_path, "x + 2", {"5 is returned": "5"}) == "5 is returned"
+
+
+@pytest.mark.thorough
+def test_alike_prefers_a_message_with_the_same_numbers(tmp_path: Path) -> None:
+    bugs = {"seven is refused": refusing("got 7"), "signs are refused": refusing("4 came")}
+    assert likely(tmp_path, refusing("not 4"), bugs) == "signs are refused"
+    assert likely(tmp_path, refusing("not 8"), {"seven is refused": refusing("got 7")}) == "seven is refused"

@@ -16,7 +16,7 @@ import pytest
 
 from kuiper.course.bugs import patched, read_bugs
 from kuiper.course.catches import stored_catches
-from kuiper.course.diagnosis import Likeness, likeness, run_on, run_with
+from kuiper.course.diagnosis import Likeness, Ran, likeness, run_on
 from kuiper.course.pytest_selection import EXERCISE, SelectionPlugin
 from kuiper.course.selection import Selection
 from kuiper.course.suspects import Suspect, as_python
@@ -52,7 +52,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
         text = as_python(exercise, patched(solution, bug, bug.name))
         file = Suspect(bug.when, text).file(exercise, exercise.solution_file)
         selection = classroom.selection_for(exercise).with_path(exercise, file)
-        other = run_with(pyfuncitem, classroom.implementation(exercise, selection))
+        other = Ran.of(pyfuncitem).error_on(classroom.implementation(exercise, selection))
         if likeness(compiled, other) != Likeness.EXACT:
             with Path(unlike).open("a", encoding="utf-8") as out:
                 out.write(json.dumps([exercise.id, bug.name, str(compiled), str(other)]) + "\n")
