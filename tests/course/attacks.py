@@ -251,7 +251,8 @@ LOOKS = {
         "for pid in [p for p in os.listdir('/proc') if p.isdigit() and int(p) != os.getpid()]:\n    try:\n"
         "        text = open(f'/proc/{pid}/maps').read()\n        with open(f'/proc/{pid}/mem', 'rb') as memory:\n"
         "            memory.seek(int(text.split('-')[0], 16))\n            memory.read(64)\n"
-        "            if b'-m\\0pytest' in open(f'/proc/{pid}/cmdline', 'rb').read():\n                return 2 * x\n"
+        "            if b'kuiper.course.pytest_plugin' in open(f'/proc/{pid}/cmdline', 'rb').read():\n"
+        "                return 2 * x\n"
         "    except (OSError, ValueError):\n        pass",
         "import os",
         needs="another user or Linux's protection",
