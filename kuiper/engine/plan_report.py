@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import statistics
 from typing import TYPE_CHECKING, NamedTuple
 
 from kuiper.engine.planned_step import StepInfo
 from kuiper.graph.report import Column, Report
 from kuiper.machine import described
+from kuiper.machine.stopwatch import typical
 from kuiper.threads import get_num_threads
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def plan_report(name: str, plan: Runner, inputs: Sequence[Array], runs: int, sta
         algorithm        what runs; bits depend on the system where that is a layer in Python (NumPy) or the C library
         tasks            independent pieces of the step, which threads share
         MB               10^6 bytes that the step reads and writes, each number once, and its weights
-        µs               measured: the median over the runs, until the last thread was done
+        µs               measured: the median over the runs (see ``typical``), until the last thread was done
         GFLOP/s          10^9 operations of the plain algorithm per second; Winograd needs fewer, and can pass the peak
 
     Parameters
@@ -69,7 +69,7 @@ def plan_report(name: str, plan: Runner, inputs: Sequence[Array], runs: int, sta
     steps = timed_steps(plan, inputs, runs, state)
     rows = [_row(step) for step in steps]
     shapes = ", ".join(str(array.shape) for array in inputs)
-    title = f"{name} on {shapes}, {threads} thread{'s' if threads > 1 else ''}: median of {max(1, runs)} runs"
+    title = f"{name} on {shapes}, {threads} thread{'s' if threads > 1 else ''}: {typical()[0]} of {max(1, runs)} runs"
     total, arena = sum(step.seconds for step in steps) * 1e3, plan.executable.arena_floats * 4 / 1e6
     sums = f"{total:,.3f} ms in {len(rows)} steps; one arena of {arena:,.1f} MB"
     return Report(title, _COLUMNS, rows, "\n".join([sums, *_machines_of(plan.executable)]))
@@ -107,11 +107,12 @@ def timed_steps(plan: Runner, inputs: Sequence[Array], runs: int, state: State |
         )
         steps = [step for step, _ in observed]
         times.append([seconds for _, seconds in observed])
-    medians = [statistics.median(column) for column in zip(*times, strict=True)]
+    _, average = typical()
+    averages = [average(column) for column in zip(*times, strict=True)]
     made = iter([step for segment in plan.executable.compiled() for step in segment.program.steps])
     return [
         TimedStep(step, next(made) if isinstance(step, StepInfo) else None, seconds)
-        for step, seconds in zip(steps, medians, strict=True)
+        for step, seconds in zip(steps, averages, strict=True)
     ]
 
 

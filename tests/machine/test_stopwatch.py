@@ -58,6 +58,17 @@ def test_seconds_of_calls_once_what_takes_long(stepping: SteppingClock) -> None:
     assert len(calls) == 1
 
 
+def test_typical_tells_times_far_below_a_step(stepping: SteppingClock) -> None:
+    times = []
+    for _ in range(2000):
+        began = stepping()
+        stepping.work(3e-5)
+        times.append(stepping() - began)
+    name, average = stopwatch.typical()
+    assert name == ("median" if stepping.step == FINE else "mean")
+    assert average(times) == pytest.approx(3e-5, rel=0.2)
+
+
 def test_best_seconds_is_the_shortest_that_fits(stepping: SteppingClock) -> None:
     waits = iter([0.3, 0.05, 0.1])
     assert stopwatch.best_seconds(lambda: stepping.work(next(waits)), 0.42) == pytest.approx(0.05, rel=0.06)
