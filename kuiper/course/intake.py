@@ -12,7 +12,7 @@ import stat
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kuiper.course.oddities import oddities
+from kuiper.course.suspicious_code import suspicious_code
 from kuiper.course.sync import is_untouched
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def take_in(syllabus: Syllabus, submission: Path, home: Path) -> Intake:
     for path in (home, *home.rglob("*")):  # anyone who runs it can read it, whatever new files are otherwise
         path.chmod(0o755 if path.is_dir() else 0o644)
     pairs = [(taken.files[exercise.id], _reference(exercise)) for exercise in written]
-    for exercise, words in zip(written, oddities(pairs) if pairs else [], strict=True):
+    for exercise, words in zip(written, suspicious_code(pairs) if pairs else [], strict=True):
         taken.odd += [(exercise.id, word) for word in words]
     return taken
 

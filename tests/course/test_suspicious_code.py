@@ -8,7 +8,7 @@ import pytest
 
 from kuiper.course.intake import take_in
 from kuiper.course.manifest import read_syllabus
-from kuiper.course.oddities import UNREADABLE, in_file, oddities
+from kuiper.course.suspicious_code import UNREADABLE, in_file, suspicious_code
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,11 +40,11 @@ ROOT = Path(__file__).parents[2]
         ("x = a" + ".a" * 100_000 + "\n", None),
     ],
 )
-def test_oddities_go_by_syntax(tmp_path: Path, code: str, found: list[str] | None) -> None:
+def test_suspicious_code_goes_by_syntax(tmp_path: Path, code: str, found: list[str] | None) -> None:
     path = tmp_path / "double.py"
     path.write_text(code)
     if found is None:  # no reader of Python may be able to read it, but the grader goes on
-        assert oddities([(path, None), (ROOT / "setup.py", ROOT / "setup.py")])[1] == []
+        assert suspicious_code([(path, None), (ROOT / "setup.py", ROOT / "setup.py")])[1] == []
     else:
         assert set(found) <= set(in_file(path))
         assert bool(found) == bool(in_file(path))
@@ -66,7 +66,7 @@ def test_oddities_go_by_syntax(tmp_path: Path, code: str, found: list[str] | Non
         ("def f():\n    return open('x')\n", ["uses open"]),
     ],
 )
-def test_oddities_of_cython(tmp_path: Path, code: str, found: list[str]) -> None:
+def test_suspicious_code_of_cython(tmp_path: Path, code: str, found: list[str]) -> None:
     path = tmp_path / "double.pyx"
     path.write_text(code)
     assert in_file(path) == found
@@ -79,7 +79,7 @@ def test_the_cookie_of_a_source_is_read_as_python_reads_it(tmp_path: Path) -> No
 
 
 def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
-    assert oddities([(tmp_path / "missing.py", None)]) == [[UNREADABLE]]
+    assert suspicious_code([(tmp_path / "missing.py", None)]) == [[UNREADABLE]]
 
 
 @pytest.mark.thorough

@@ -42,7 +42,7 @@ ORDINARY = re.compile(
 CYTHON_IMPORT = re.compile(r"^(?:from\s+([\w.]+)\s+)?(c?import)\s+(.+)$")
 
 
-def oddities(files: Sequence[tuple[Path, Path | None]]) -> list[list[str]]:
+def suspicious_code(files: Sequence[tuple[Path, Path | None]]) -> list[list[str]]:
     """For each pair of a submitted file and its reference, what the first does and the second does not."""
     names = [str(path) if path else "" for pair in files for path in pair]
     try:
@@ -50,7 +50,7 @@ def oddities(files: Sequence[tuple[Path, Path | None]]) -> list[list[str]]:
         done = subprocess.run(words, capture_output=True, timeout=SECONDS, check=True)
         found = json.loads(done.stdout)
     except (OSError, ValueError, subprocess.SubprocessError):
-        return [[UNREADABLE]] if len(files) == 1 else [oddities([pair])[0] for pair in files]
+        return [[UNREADABLE]] if len(files) == 1 else [suspicious_code([pair])[0] for pair in files]
     pairs = zip(found[::2], found[1::2], strict=True)
     return [list(dict.fromkeys(word for word in own if word not in known))[:MOST] for own, known in pairs]
 
