@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kuiper.layers.promotion import promoted
+from kuiper.layers.promotion import NUMBERS, promoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 _LEVELS = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 """NumPy's kinds of numbers, by what they give way to."""
 
-_LEVELS_OF_NUMBERS = {bool: 0, int: 1, float: 2, complex: 3}
+_LEVELS_OF_NUMBERS = {kind: level for level, kind in enumerate((*NUMBERS, complex))}
 """The same for plain Python numbers."""
 
-_DEFAULTS = (np.dtype(np.bool_), np.dtype(np.int64), np.dtype(np.float32), np.dtype(np.complex64))
+_DEFAULTS = (*NUMBERS.values(), np.dtype(np.complex64))
 """What torch makes of a Python number of each level."""
 
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 _LEVELS = {"b": 0, "u": 1, "i": 1, "f": 2}
 """NumPy's kinds of numbers, by what gives way to what."""
 
-_NUMBERS = {bool: np.dtype(np.bool_), int: np.dtype(np.int64), float: np.dtype(np.float32)}
-"""What torch makes of plain numbers; NumPy's integers have 32 bits where pointers have."""
+NUMBERS = {bool: np.dtype(np.bool_), int: np.dtype(np.int64), float: np.dtype(np.float32)}
+"""What torch makes of plain numbers, each kind giving way to the next. NumPy's integers may have 32 bits."""
 
 
 def promoted(values: Iterable[Array | float]) -> np.dtype:
@@ -40,7 +40,7 @@ def promoted(values: Iterable[Array | float]) -> np.dtype:
         if isinstance(value, (np.ndarray, np.generic)):
             (with_axes if value.ndim else without_axes).append(value.dtype)
         else:
-            numbers.append(_NUMBERS[type(value)])
+            numbers.append(NUMBERS[type(value)])
     widest = [_widest(dtypes) for dtypes in (with_axes, without_axes, numbers) if dtypes]
     return max(widest, key=lambda dtype: _LEVELS[dtype.kind])  # the first of the highest kind
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kuiper.engine.declined import decline_if, known_examples
+from kuiper.engine.declined import axis_of, decline_if, known_examples
 from kuiper.engine.expression_code import Code, Instruction
 from kuiper.engine.lowering.aten_functions import float_tensors, lowers_function, settings_of
 from kuiper.engine.lowering.elementwise import emit_elementwise
@@ -99,9 +99,9 @@ def lower_diff(builder: Builder, arguments: Arguments) -> Sequence[AnyValue]:
     (x,) = float_tensors(builder, arguments[:1])
     n, dim, before, after = settings_of(arguments[1:], (1, -1, None, None))
     decline_if(n != 1 or before is not None or after is not None or not isinstance(dim, int))
-    rank = x.view.ndim
-    decline_if(not -rank <= dim < rank or x.shape[dim] < 2 or not _few_axes(x))
-    axis, size = dim % rank, x.shape[dim] - 1
+    axis = axis_of(dim, x.view.ndim)
+    size = x.shape[axis] - 1
+    decline_if(size < 1 or not _few_axes(x))
     return [_computed(builder, [narrow(x, axis, 1, size), narrow(x, axis, 0, size)], _X, _Y, ("sub", 0, 0))]
 
 
