@@ -58,7 +58,7 @@ class Builder:
     externals: int = 0
     state_arrays: list[StateArray] = field(default_factory=list)
     position: HostValue | None = None
-    fault: Buffer | None = None
+    error_flag: Buffer | None = None
 
     def __post_init__(self) -> None:
         self._forms: dict[tuple[int | Value, Any], Value] = {}
@@ -68,7 +68,7 @@ class Builder:
         """What a lowering gives; if it declines, None, and all that it has asked for is taken back."""
         lists: tuple[list[Any], ...] = (self.steps, self.buffers, self.state_arrays)
         lengths, forms = [len(each) for each in lists], len(self._forms)
-        others = self.slots, self.externals, self.position, self.fault, self._zeros
+        others = self.slots, self.externals, self.position, self.error_flag, self._zeros
         try:
             return lowering()
         except Declined:
@@ -76,7 +76,7 @@ class Builder:
                 del each[length:]
             while len(self._forms) > forms:
                 self._forms.popitem()
-            self.slots, self.externals, self.position, self.fault, self._zeros = others
+            self.slots, self.externals, self.position, self.error_flag, self._zeros = others
             return None
 
     def host_value(self, example: Any, constant: bool = False) -> HostValue:
@@ -162,11 +162,11 @@ class Builder:
         value.buffer.contents = numbers
         return value
 
-    def fault_flag(self) -> Buffer:
+    def shared_error_flag(self) -> Buffer:
         """A number that a step sets where it meets what only a layer can answer: an index that lies outside."""
-        if self.fault is None:
-            self.fault = self.zeroed(1).buffer
-        return self.fault
+        if self.error_flag is None:
+            self.error_flag = self.zeroed(1).buffer
+        return self.error_flag
 
     def external(self, value: HostValue) -> tuple[int, HostValue]:
         """The number under which a program finds the memory of a host value, and the value."""

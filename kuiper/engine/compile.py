@@ -110,7 +110,7 @@ def compile_graph(
         written=lowered.written,
         state_arrays=builder.state_arrays,
         position=builder.position,
-        fault=builder.fault,
+        error_flag=builder.error_flag,
     )
 
 

@@ -59,7 +59,7 @@ class Executable:
     state_arrays: list[StateArray]
     position: HostValue | None
     """The number of positions that a session has filled."""
-    fault: Buffer | None
+    error_flag: Buffer | None
     """A number on the arena that is not 0 after a run that only the layers can answer."""
 
     def compiled(self) -> list[Segment]:

@@ -23,7 +23,7 @@ cdef struct Picking:
     Py_ssize_t index  # bytes from the beginning of the arena
     Py_ssize_t out, out_row  # in floats
     Py_ssize_t count, size, numbers, bits, group
-    Py_ssize_t fault  # where a flag is set for an index that lies outside
+    Py_ssize_t error_flag  # where a flag is set for an index that lies outside
 
 
 cdef inline Py_ssize_t tasks_of(Py_ssize_t panels, Py_ssize_t panel_bytes) noexcept nogil:
@@ -37,7 +37,7 @@ cdef inline Py_ssize_t picked(const Picking* p, Py_ssize_t row, const Memory* me
     memcpy(&index, <const char*> memory.arena + p.index + 8 * row, 8)
     if 0 <= index < p.size:
         return index
-    memory.arena[p.fault] = 1
+    memory.arena[p.error_flag] = 1
     return 0
 
 

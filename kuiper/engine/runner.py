@@ -144,7 +144,7 @@ class Runner:
                 self._run_layer(segment, workspace, observer, spans)
             else:
                 self._run_segment(segment, workspace, num_threads, observer, spans)
-        if plan.fault is not None and workspace.arena[plan.fault.offset]:
+        if plan.error_flag is not None and workspace.arena[plan.error_flag.offset]:
             raise LayerFailedError("an index that lies outside", is_mistake=True)
         results = tuple(deepcopy(value.example) if value.constant else host[value.slot] for value in plan.exported)
         host[: len(inputs)] = [None] * len(inputs)

@@ -109,14 +109,14 @@ def test_attempt_takes_back_what_a_lowering_that_declines_has_asked_for() -> Non
     def declines() -> list[Value]:
         builder.on_arena(outside)
         builder.rows((2, 3))
-        builder.fault_flag()
+        builder.shared_error_flag()
         builder.session_position()
         raise Declined
 
     builder.op = RuntimeOperator("nn.ReLU", "act")
     assert builder.attempt(declines) is None
     assert (builder.steps, builder.slots, builder.externals, len(builder.buffers)) == ([], *kept[1:])
-    assert builder.fault is builder.position is None
+    assert builder.error_flag is builder.position is None
     assert not builder.has_imported(outside)
     outputs = builder.attempt(lambda: [builder.on_arena(outside)])
     assert outputs

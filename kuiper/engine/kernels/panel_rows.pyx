@@ -6,7 +6,7 @@
              . . x . .                 the product that reads the whole table
              . . x . .
 
-An index that lies outside cannot raise an error here. It sets the flag ``fault``, and counts as 0; the caller sees the flag
+An index that lies outside cannot raise an error here. It sets ``error_flag``, and counts as 0; the caller sees that
 and leaves all to the layers, which say what is wrong.
 """
 
@@ -21,7 +21,7 @@ cdef struct Geometry:
     Py_ssize_t out, out_row  # in floats
     Py_ssize_t count, size, depth  # of indices, of the table's rows, of the numbers of a row
     Py_ssize_t lowest  # index: 0, or -size where one may count from the end
-    Py_ssize_t fault  # offset of the flag in the arena, in floats
+    Py_ssize_t error_flag  # offset of the flag in the arena, in floats
 
 cdef struct Work:
     Geometry geometry
@@ -62,7 +62,7 @@ cdef void row_of(const void* numbers, Py_ssize_t task, const Memory* memory) noe
     cdef Py_ssize_t k
     memcpy(&index, <const char*> memory.arena + g.index + 8 * task, 8)
     if not g.lowest <= index < g.size:
-        memory.arena[g.fault] = 1
+        memory.arena[g.error_flag] = 1
         index = 0
     if index < 0:
         index += g.size

@@ -7,7 +7,7 @@ So every result belongs to a place of ``out``, of ``index`` and of ``x`` at inde
 more says how far it is in ``x`` from index to index. Where along the last axis the index does not change, and ``out`` and ``x``
 have neighbours, it is a run.
 
-An index that lies outside cannot raise an error here. It sets the flag ``fault``, and counts as 0; the caller sees the flag
+An index that lies outside cannot raise an error here. It sets ``error_flag``, and counts as 0; the caller sees that
 and leaves all to the layers, which say what is wrong.
 """
 
@@ -27,7 +27,7 @@ cdef struct Geometry:
     Py_ssize_t step, size  # bytes from index to index, and how many there are
     Py_ssize_t lowest  # index: 0, or -size where one may count from the end
     Py_ssize_t element  # bytes of a number
-    Py_ssize_t fault  # offset of the flag in the arena, in floats
+    Py_ssize_t error_flag  # offset of the flag in the arena, in floats
 
 cdef struct Work:
     Geometry geometry
@@ -100,7 +100,7 @@ cdef inline Py_ssize_t index_at(const char* place, const Work* w, const Memory* 
     cdef long long index = whole_at(place, w.index.type)
     if w.geometry.lowest <= index < w.geometry.size:
         return index if index >= 0 else index + w.geometry.size
-    memory.arena[w.geometry.fault] = 1
+    memory.arena[w.geometry.error_flag] = 1
     return 0
 
 

@@ -89,20 +89,20 @@ def _looked_up_in_panels(builder: Builder, index: Value, table: Attribute, from_
     size, depth = table.shape
     packed = packed_table(builder, 1, table, index.view.size)
     out = builder.rows((*index.shape, depth), fixed=True)
-    out_rows, fault = pixels_of(builder, out), builder.fault_flag()
+    out_rows, error_flag = pixels_of(builder, out), builder.shared_error_flag()
 
     def make() -> PanelRows:
         numbers = {
             "index": index.byte_offset, "out": out_rows.offset, "out_row": out_rows.strides[3],
             "count": index.view.size, "size": size, "lowest": -size if from_end else 0, "depth": depth,
-            "fault": fault.offset,
+            "error_flag": error_flag.offset,
         }  # fmt: skip
         return PanelRows(numbers, packed.weights, packed.panels)
 
     builder.emit(
         "rows from panels",
         make,
-        reads=[index, Value(fault, fault.placeholder)],
+        reads=[index, Value(error_flag, error_flag.placeholder)],
         writes=[out],
         more_bytes=out.view.nbytes,
     )
@@ -180,18 +180,18 @@ def emit_pick(
     """Add ``out = source[.. index ..]``, in new memory unless there is a place for it."""
     is_float = source.dtype == np.float32
     out = place or (builder.rows(shape, exact=True) if is_float else builder.typed(shape, source.dtype))
-    fault = builder.fault_flag()
+    error_flag = builder.shared_error_flag()
     lowest = -source.size if source.from_end else 0
     numbers = {"size": source.size, "lowest": lowest, "element": source.dtype.itemsize}
 
     def make() -> Pick:
         ends = [end_of(out, shape), end_of(index, shape), source.first()]
-        return Pick({**numbers, "step": source.step(), "fault": fault.offset}, shape, ends)
+        return Pick({**numbers, "step": source.step(), "error_flag": error_flag.offset}, shape, ends)
 
     builder.emit(
         "pick",
         make,
-        reads=[*source.reads, index, Value(fault, fault.placeholder)],
+        reads=[*source.reads, index, Value(error_flag, error_flag.placeholder)],
         writes=[out],
         more_bytes=out.view.nbytes,
         externals=externals,

@@ -154,13 +154,13 @@ def lower_quantized_embedding(
     arrays = () if in_split_int8 else (packed.weights, packed.scales)
     externals = [builder.external(builder.host_value(array, constant=True)) for array in arrays]
     out = builder.rows((*index.shape, numbers), fixed=True)
-    out_rows, fault = pixels_of(builder, out), builder.fault_flag()
+    out_rows, error_flag = pixels_of(builder, out), builder.shared_error_flag()
 
     def make() -> Step:
         fields = {
             "index": index.byte_offset, "out": out_rows.offset, "out_row": out_rows.strides[3],
             "count": index.view.size, "size": size, "numbers": numbers, "bits": weight.bits, "group": weight.group,
-            "fault": fault.offset,
+            "error_flag": error_flag.offset,
         }  # fmt: skip
         if in_split_int8:
             return SplitInt8Rows(fields, packed.weights, packed.scales, weight.in_groups)
@@ -170,7 +170,7 @@ def lower_quantized_embedding(
     builder.emit(
         f"rows of {_form_of(weight)}{', from panels' if in_panels else ''}",
         make,
-        reads=[index, Value(fault, fault.placeholder)],
+        reads=[index, Value(error_flag, error_flag.placeholder)],
         writes=[out],
         more_bytes=index.view.size * numbers * weight.bits // 8,
         externals=externals,
