@@ -17,7 +17,7 @@ from kuiper.simd.vector cimport LANES, load, splat, store, vec
 
 # Where the numbers of a value lie: in the arena, or in an array from outside.
 cdef struct View:
-    Py_ssize_t external, offset  # -1 for the arena
+    Py_ssize_t binding, offset  # -1 for the arena
     Py_ssize_t stride[MAX_NDIM]
 
 

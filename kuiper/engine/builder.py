@@ -55,7 +55,7 @@ class Builder:
     steps: list[NativeStep | LayerStep] = field(default_factory=list)
     buffers: list[Buffer] = field(default_factory=list)
     slots: int = 0
-    externals: int = 0
+    bindings: int = 0
     state_arrays: list[StateArray] = field(default_factory=list)
     position: HostValue | None = None
     error_flag: Buffer | None = None
@@ -68,7 +68,7 @@ class Builder:
         """What a lowering gives; if it declines, None, and all that it has asked for is taken back."""
         lists: tuple[list[Any], ...] = (self.steps, self.buffers, self.state_arrays)
         lengths, forms = [len(each) for each in lists], len(self._forms)
-        others = self.slots, self.externals, self.position, self.error_flag, self._zeros
+        others = self.slots, self.bindings, self.position, self.error_flag, self._zeros
         try:
             return lowering()
         except Declined:
@@ -76,7 +76,7 @@ class Builder:
                 del each[length:]
             while len(self._forms) > forms:
                 self._forms.popitem()
-            self.slots, self.externals, self.position, self.error_flag, self._zeros = others
+            self.slots, self.bindings, self.position, self.error_flag, self._zeros = others
             return None
 
     def host_value(self, example: Any, constant: bool = False) -> HostValue:
@@ -94,7 +94,7 @@ class Builder:
         more_bytes: int = 0,
         expected: float = 0.0,
         rejected: Sequence[tuple[str, float]] = (),
-        externals: Sequence[tuple[int, HostValue]] = (),
+        bindings: Sequence[tuple[int, HostValue]] = (),
         window: tuple[int, int] | None = None,
         in_library: bool = False,
         relocatable: bool = False,
@@ -116,7 +116,7 @@ class Builder:
                 value.buffer.fixed = True
         moved = more_bytes + sum(value.view.nbytes for value in touched)
         info = StepInfo(self.op, algorithm, flops, moved, expected, tuple(rejected), in_library, kind)
-        self.steps.append(NativeStep(info, make, tuple(reads), tuple(writes), tuple(externals), window))
+        self.steps.append(NativeStep(info, make, tuple(reads), tuple(writes), tuple(bindings), window))
 
     def image(self, shape: tuple[int, ...], fixed: bool = False, exact: bool = False) -> Value:
         """Memory for an image (n, c, h, w).
@@ -168,23 +168,23 @@ class Builder:
             self.error_flag = self.zeroed(1).buffer
         return self.error_flag
 
-    def external(self, value: HostValue) -> tuple[int, HostValue]:
+    def bind(self, value: HostValue) -> tuple[int, HostValue]:
         """The number under which a program finds the memory of a host value, and the value."""
-        self.externals += 1
-        return self.externals - 1, value
+        self.bindings += 1
+        return self.bindings - 1, value
 
     def session_array(self, part: str, shape: tuple[int, ...]) -> tuple[int, HostValue]:
-        """An array of the current operator that lives from call to call, as an external of a step."""
+        """An array of the current operator that lives from call to call, as a binding of a step."""
         assert self.op is not None
         value = self.host_value(None)
         self.state_arrays.append(StateArray(value.slot, f"{self.op.name}.{part}", shape))
-        return self.external(value)
+        return self.bind(value)
 
     def session_position(self) -> tuple[int, HostValue]:
-        """The number of positions filled before the call, an int64, as an external of a step."""
+        """The number of positions filled before the call, an int64, as a binding of a step."""
         if self.position is None:
             self.position = self.host_value(None)
-        return self.external(self.position)
+        return self.bind(self.position)
 
     def pack(self, key: Any, make: Callable[[], Any], owner: Any = None) -> Any:
         """What ``make`` gives for the weights of ``owner``; kept for later plans of this model.

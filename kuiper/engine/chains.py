@@ -129,8 +129,8 @@ def _chain(links: list[NativeStep], bands: Bands) -> NativeStep:
         kind=StepKind.CHAIN,
     )
     reads = [*links[0].reads, *(value for link in links[1:] for value in link.reads[1:])]
-    externals = tuple(external for link in links for external in link.externals)
-    return NativeStep(info, make, tuple(reads), links[-1].writes, externals)
+    bindings = tuple(binding for link in links for binding in link.bindings)
+    return NativeStep(info, make, tuple(reads), links[-1].writes, bindings)
 
 
 def _strip_floats(links: list[NativeStep], rows: list[int], band: int) -> int:

@@ -94,7 +94,7 @@ def compile_graph(
     constants = {value.slot: value.example for step in steps for value in _host_values(step) if value.constant}
     position = [] if builder.position is None else [builder.position.slot]
     persistent = {*constants, *(array.slot for array in builder.state_arrays), *position}
-    externals = [external for step in steps if isinstance(step, NativeStep) for external in step.externals]
+    bindings = [binding for step in steps if isinstance(step, NativeStep) for binding in step.bindings]
     return Executable(
         machine=machine,
         choices=choices,
@@ -103,9 +103,9 @@ def compile_graph(
         arena_map=arena_map(builder.buffers, lifetimes, lowered.values),
         constants=[buffer for buffer in builder.buffers if buffer.contents is not None],
         slots=builder.slots,
-        externals=builder.externals,
+        bindings=builder.bindings,
         host_constants=constants,
-        persistent=[(index, value.slot) for index, value in externals if value.slot in persistent],
+        persistent=[(index, value.slot) for index, value in bindings if value.slot in persistent],
         exported=lowered.exported,
         written=lowered.written,
         state_arrays=builder.state_arrays,
@@ -117,7 +117,7 @@ def compile_graph(
 def _host_values(step: PlannedStep) -> list[HostValue]:
     """What a step reads from the table of host values, or writes there."""
     if isinstance(step, NativeStep):
-        return [value for _, value in step.externals]
+        return [value for _, value in step.bindings]
     return [value for value in step.inputs if isinstance(value, HostValue)]
 
 
@@ -130,10 +130,10 @@ def _segments(steps: Sequence[PlannedStep], persistent: Container[int], cores: i
             native.append(step)
             continue
         if native:
-            used = [external for each in native for external in each.externals]
-            externals = [(index, value) for index, value in used if value.slot not in persistent]
+            used = [binding for each in native for binding in each.bindings]
+            bindings = [(index, value) for index, value in used if value.slot not in persistent]
             program = Program([_made(each) for each in native], cores)
-            segments.append(Segment(program, [each.info for each in native], externals))
+            segments.append(Segment(program, [each.info for each in native], bindings))
             native = []
         if step is not None:
             segments.append(step)

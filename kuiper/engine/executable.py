@@ -26,15 +26,15 @@ class Segment:
 
     program: Program
     steps: list[StepInfo]
-    externals: list[tuple[int, HostValue]]
+    bindings: list[tuple[int, HostValue]]
 
 
 @dataclass(eq=False, frozen=True, kw_only=True)
 class Executable:
     """How one graph runs for inputs of one set of shapes: made by ``compile_graph``, run by a ``Runner``.
 
-    Values that are not on the arena have a *slot* in a table of host values, and an index among the *externals* of a
-    program if compiled steps read or write them.
+    Values that are not on the arena have a *slot* in a table of host values, and an index among the *bindings* of a
+    program, the addresses of memory outside of the arena, if compiled steps read or write them.
     """
 
     machine: Machine
@@ -47,11 +47,11 @@ class Executable:
     constants: list[Buffer]
     """What is on the arena from the start."""
     slots: int
-    externals: int
+    bindings: int
     host_constants: dict[int, Any]
     """What is in the table of host values from the start, by slot."""
     persistent: list[tuple[int, int]]
-    """External and slot of what stays where it is from call to call: constants, and a session's arrays."""
+    """Binding and slot of what stays where it is from call to call: constants, and a session's arrays."""
     exported: list[HostValue]
     """What the graph returns."""
     written: list[HostValue]

@@ -55,7 +55,7 @@ class NativeStep:
     make: Callable[[], Step]
     reads: tuple[Value, ...]
     writes: tuple[Value, ...]
-    externals: tuple[tuple[int, HostValue], ...]
+    bindings: tuple[tuple[int, HostValue], ...]
     window: tuple[int, int] | None = None
 
 

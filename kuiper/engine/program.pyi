@@ -10,7 +10,7 @@ class Program:
     def run(
         self,
         arena: np.ndarray,
-        externals: np.ndarray,
+        bindings: np.ndarray,
         scratch: np.ndarray,
         seconds: np.ndarray | None = None,
         parts: np.ndarray | None = None,

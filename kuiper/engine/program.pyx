@@ -88,14 +88,14 @@ cdef class Program:
     def run(
         self,
         float[::1] arena,
-        Py_ssize_t[::1] externals,
+        Py_ssize_t[::1] bindings,
         float[:, ::1] scratch,
         double[::1] seconds=None,
         double[:, :, ::1] parts=None,
     ):
         """Run all steps once, on as many threads as ``scratch`` has rows.
 
-        ``externals`` holds the addresses of the arrays that the steps read and write outside of the arena. ``seconds``,
+        ``bindings`` holds the addresses of the arrays that the steps read and write outside of the arena. ``seconds``,
         if given, is filled with the time of each step; ``parts`` (threads, steps, 2), by ``clock.seconds``, with when
         each thread began and ended its part of each step. Of a step in which a thread has done nothing, its entries are
         left as they are.
@@ -106,7 +106,7 @@ cdef class Program:
         cdef int threads = <int> scratch.shape[0]
         cdef Py_ssize_t stride = scratch.shape[1], count = len(self.steps)
         memory.arena = memory.source = memory.target = &arena[0]
-        memory.externals = <float**> &externals[0]
+        memory.bindings = <float**> &bindings[0]
         memory.scratch = &scratch[0, 0]
         with nogil:
             if threads == 1 or not run_together(

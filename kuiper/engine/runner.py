@@ -179,7 +179,7 @@ class Runner:
         spans: list[Span] | None,
     ) -> None:
         kept = []  # alive until the program has run
-        for index, value in segment.externals:
+        for index, value in segment.bindings:
             array = workspace.host[value.slot]
             if not array.flags.c_contiguous:
                 array = np.ascontiguousarray(array)
@@ -248,7 +248,7 @@ class Runner:
             host[slot] = np.asarray(host[slot], order="C")
         layers = [step for step in plan.segments if isinstance(step, LayerStep)]
         views = {v: view_on(arena, v) for step in layers for v in step.inputs if isinstance(v, Value)}
-        addresses, scratch = np.zeros(max(1, plan.externals), np.intp), np.empty((0, 0), np.float32)
+        addresses, scratch = np.zeros(max(1, plan.bindings), np.intp), np.empty((0, 0), np.float32)
         workspace = Workspace(arena, host, addresses, views, scratch)
         self._bind(workspace, {slot: host[slot] for slot in outside})
         return workspace

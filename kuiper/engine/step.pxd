@@ -17,7 +17,7 @@ cdef struct Memory:
     float* arena  # all activations
     float* source  # what offsets of the main input count from: the arena, unless a chain keeps that image elsewhere
     float* target  # likewise for the output
-    float** externals  # NumPy arrays from outside: the graph's inputs and outputs
+    float** bindings  # NumPy arrays from outside: the graph's inputs and outputs
     float* scratch  # this thread's own
 
 ctypedef void (*Run)(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil

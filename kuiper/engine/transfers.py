@@ -20,7 +20,7 @@ ARENA = -1
 """What stands for the arena where a kernel takes the index of an array from outside."""
 
 End = tuple[int, int, int, tuple[int, ...]]
-"""Where a tensor lies: an external or the arena, the offset in bytes, its type, and strides in bytes."""
+"""Where a tensor lies: a binding or the arena, the offset in bytes, its type, and strides in bytes."""
 
 
 class BuilderProtocol(Protocol):
@@ -36,7 +36,7 @@ class BuilderProtocol(Protocol):
     def typed_constant(self, array: Array) -> Value: ...
     def zeroed(self, floats: int) -> Value: ...
     def host_value(self, example: Array) -> HostValue: ...
-    def external(self, value: HostValue) -> tuple[int, HostValue]: ...
+    def bind(self, value: HostValue) -> tuple[int, HostValue]: ...
 
 
 def import_value(builder: BuilderProtocol, value: HostValue) -> Value:
@@ -69,12 +69,12 @@ def with_border(builder: BuilderProtocol, value: AnyValue, border: tuple[int, in
 
 def import_into(builder: BuilderProtocol, value: HostValue, target: Value, written: Value | None = None) -> None:
     """Copy an array from outside to a place on the arena; ``written`` is that place and more that goes with it."""
-    external = builder.external(value)
+    binding = builder.bind(value)
     strides = _c_strides(value.example.shape)
     builder.emit(
         "import",
-        lambda: Copy(_ends(0, external[0], target.offset, ARENA), target.shape, strides, target.strides),
-        externals=[external],
+        lambda: Copy(_ends(0, binding[0], target.offset, ARENA), target.shape, strides, target.strides),
+        bindings=[binding],
         writes=[written or target],
         more_bytes=4 * target.view.size,
         relocatable=True,
@@ -85,12 +85,12 @@ def import_into(builder: BuilderProtocol, value: HostValue, target: Value, writt
 def export_value(builder: BuilderProtocol, value: Value) -> HostValue:
     """A value on the arena as an array of its own, in C order."""
     result = builder.host_value(value.view)
-    external = builder.external(result)
+    binding = builder.bind(result)
     strides = _c_strides(value.shape)
     builder.emit(
         "export",
-        lambda: Copy(_ends(value.offset, ARENA, 0, external[0]), value.shape, value.strides, strides),
-        externals=[external],
+        lambda: Copy(_ends(value.offset, ARENA, 0, binding[0]), value.shape, value.strides, strides),
+        bindings=[binding],
         reads=[value],
         more_bytes=4 * value.view.size,
         relocatable=True,
@@ -132,15 +132,15 @@ def import_typed(builder: BuilderProtocol, value: HostValue) -> Value:
     if value.constant:
         return builder.typed_constant(value.example)
     target = builder.typed(value.example.shape, value.example.dtype)
-    external = builder.external(value)
+    binding = builder.bind(value)
     shape, strides = target.shape, target.view.strides
 
     def make() -> Typed:
-        outside = (external[0], 0, TYPES[target.view.dtype.name], strides)
+        outside = (binding[0], 0, TYPES[target.view.dtype.name], strides)
         return Typed("copy", shape, [end_of(target, shape), outside], floating=False)
 
     moved = target.view.nbytes
-    builder.emit("import", make, writes=[target], externals=[external], more_bytes=moved, kind=StepKind.IMPORT)
+    builder.emit("import", make, writes=[target], bindings=[binding], more_bytes=moved, kind=StepKind.IMPORT)
     return target
 
 
@@ -148,14 +148,14 @@ def export_typed(builder: BuilderProtocol, value: Value) -> HostValue:
     """A tensor of integers or bools on the arena as an array of its own, in C order."""
     example = np.empty(value.shape, value.view.dtype)
     result = builder.host_value(example)
-    external = builder.external(result)
+    binding = builder.bind(result)
 
     def make() -> Typed:
-        outside = (external[0], 0, TYPES[example.dtype.name], example.strides)
+        outside = (binding[0], 0, TYPES[example.dtype.name], example.strides)
         return Typed("copy", value.shape, [outside, end_of(value, value.shape)], floating=False)
 
     moved = example.nbytes
-    builder.emit("export", make, reads=[value], externals=[external], more_bytes=moved, kind=StepKind.EXPORT)
+    builder.emit("export", make, reads=[value], bindings=[binding], more_bytes=moved, kind=StepKind.EXPORT)
     return result
 
 
@@ -173,10 +173,10 @@ def _c_strides(shape: tuple[int, ...]) -> list[int]:
     return strides
 
 
-def _ends(source: int, source_external: int, target: int, target_external: int) -> dict[str, int]:
+def _ends(source: int, source_binding: int, target: int, target_binding: int) -> dict[str, int]:
     return {
         "source": source,
-        "source_external": source_external,
+        "source_binding": source_binding,
         "target": target,
-        "target_external": target_external,
+        "target_binding": target_binding,
     }

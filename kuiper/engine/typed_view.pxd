@@ -6,14 +6,14 @@ from kuiper.engine.step cimport MAX_NDIM, Memory
 from kuiper.engine.typed_chunk cimport INT32, INT64
 
 cdef struct TypedView:
-    Py_ssize_t external, offset  # -1: the arena; bytes
+    Py_ssize_t binding, offset  # -1: the arena; bytes
     int type
     Py_ssize_t stride[MAX_NDIM]
 
 
 cdef inline char* first_of(const TypedView* view, const Memory* memory) noexcept nogil:
     """Where its first number lies."""
-    return (<char*> memory.arena if view.external < 0 else <char*> memory.externals[view.external]) + view.offset
+    return (<char*> memory.arena if view.binding < 0 else <char*> memory.bindings[view.binding]) + view.offset
 
 
 cdef inline long long whole_at(const char* place, int type) noexcept nogil:

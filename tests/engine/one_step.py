@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 UNTOUCHED = np.float32(-12345)
 
 
-def run_step(step: Step, arena: np.ndarray, externals: Sequence[np.ndarray] = ()) -> np.ndarray:
-    """The arena after the step; one and two threads must write the same bits. ``externals`` are changed in place."""
-    addresses = np.array([array.ctypes.data for array in externals] or [0], np.intp)
+def run_step(step: Step, arena: np.ndarray, bindings: Sequence[np.ndarray] = ()) -> np.ndarray:
+    """The arena after the step; one and two threads must write the same bits. ``bindings`` are changed in place."""
+    addresses = np.array([array.ctypes.data for array in bindings] or [0], np.intp)
     results = []
     for num_threads in (1, 2):
         result = arena.copy()

@@ -104,7 +104,7 @@ def test_move_needs_whole_vectors_unless_the_kernel_is_exact() -> None:
 def test_attempt_takes_back_what_a_lowering_that_declines_has_asked_for() -> None:
     builder = Builder(KERNELS, KERNELS, {})
     outside = builder.host_value(numbers(2, 3))
-    kept = builder.steps, builder.slots, builder.externals, len(builder.buffers)
+    kept = builder.steps, builder.slots, builder.bindings, len(builder.buffers)
 
     def declines() -> list[Value]:
         builder.on_arena(outside)
@@ -115,7 +115,7 @@ def test_attempt_takes_back_what_a_lowering_that_declines_has_asked_for() -> Non
 
     builder.op = RuntimeOperator("nn.ReLU", "act")
     assert builder.attempt(declines) is None
-    assert (builder.steps, builder.slots, builder.externals, len(builder.buffers)) == ([], *kept[1:])
+    assert (builder.steps, builder.slots, builder.bindings, len(builder.buffers)) == ([], *kept[1:])
     assert builder.error_flag is builder.position is None
     assert not builder.has_imported(outside)
     outputs = builder.attempt(lambda: [builder.on_arena(outside)])

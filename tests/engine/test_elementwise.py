@@ -71,12 +71,12 @@ def check(
     assert code is not None
     views = [memory.target(wanted.shape, orders[0], gaps[0])]
     for x, order, gap in zip(inputs, orders[1:], gaps[1:], strict=False):
-        external, offset, strides = memory.put(x, order, gap)
+        binding, offset, strides = memory.put(x, order, gap)
         missing = wanted.ndim - x.ndim
         sizes = (1,) * missing + x.shape
         padded = (0,) * missing + strides
         strides = tuple(0 if size == 1 else stride for size, stride in zip(sizes, padded, strict=True))
-        views.append((external, offset, strides))
+        views.append((binding, offset, strides))
     step = Elementwise(wanted.shape, [views[0], *(views[k + 1] for k in code.inputs)], code.instructions)
     arena = memory.run(step)
     result = at(arena, views[0], wanted.shape)

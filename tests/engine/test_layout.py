@@ -12,7 +12,7 @@ from tests.engine.one_step import UNTOUCHED, run_step
 
 
 def numbers(**given: int) -> dict[str, int]:
-    return {"source": 0, "source_external": -1, "target": 0, "target_external": -1, **given}
+    return {"source": 0, "source_binding": -1, "target": 0, "target_binding": -1, **given}
 
 
 def strides(array: np.ndarray) -> list[int]:
@@ -35,10 +35,10 @@ def check_copy(source: np.ndarray, target: np.ndarray) -> None:
 
     first, to = offset(source, inside), offset(target, outside)
     outside[:] = before
-    run_step(step(source=first, target=to, target_external=0), inside, [outside])
+    run_step(step(source=first, target=to, target_binding=0), inside, [outside])
     np.testing.assert_array_equal(outside, wanted)
 
-    result = run_step(step(source=first, source_external=0, target=to), before, [inside])
+    result = run_step(step(source=first, source_binding=0, target=to), before, [inside])
     np.testing.assert_array_equal(result, wanted)
 
     result = run_step(step(source=first, target=len(inside) + to), np.concatenate([inside, before]))

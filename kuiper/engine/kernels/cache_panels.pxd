@@ -12,7 +12,7 @@ cdef enum:
     PANEL = 16  # the layer's
 
 cdef struct Caches:
-    Py_ssize_t position, keys, values  # externals
+    Py_ssize_t position, keys, values  # bindings
     Py_ssize_t texts, groups, count, numbers  # of this call; keys and values are (texts, groups, count, numbers)
     Py_ssize_t capacity  # positions
 
@@ -27,15 +27,15 @@ cdef inline Py_ssize_t panels_of(Py_ssize_t count) noexcept nogil:
 
 cdef inline Py_ssize_t start_of(const Caches* c, const Memory* memory) noexcept nogil:
     """How many positions were filled before this call."""
-    return <Py_ssize_t> (<const long long*> memory.externals[c.position])[0]
+    return <Py_ssize_t> (<const long long*> memory.bindings[c.position])[0]
 
 
 cdef inline float* keys_of(const Caches* c, Py_ssize_t group, const Memory* memory) noexcept nogil:
-    return memory.externals[c.keys] + group * panels_of(c.capacity) * c.numbers * PANEL
+    return memory.bindings[c.keys] + group * panels_of(c.capacity) * c.numbers * PANEL
 
 
 cdef inline float* values_of(const Caches* c, Py_ssize_t group, const Memory* memory) noexcept nogil:
-    return memory.externals[c.values] + group * panels_of(c.numbers) * c.capacity * PANEL
+    return memory.bindings[c.values] + group * panels_of(c.numbers) * c.capacity * PANEL
 
 
 cdef inline float* at_head(const Source* s, Py_ssize_t text, Py_ssize_t head, const Memory* memory) noexcept nogil:

@@ -67,7 +67,7 @@ cdef class Elementwise(Step):
     Parameters
     ----------
     shape : of the output
-    views : (external, offset, strides) of the output and then of each operand; ``external`` is the index of an array
+    views : (binding, offset, strides) of the output and then of each operand; ``binding`` is the index of an array
         from outside, or -1 for the arena; offset and strides are in floats, a stride for each axis of ``shape``
     program : (name, a, b) for each instruction: ("load", k, 0), ("constant", x, 0), ("add", 0, 0); see expression_code
     whole_vectors : the output may be written up to a whole vector past the end of its last axis
@@ -81,7 +81,7 @@ cdef class Elementwise(Step):
         if len(views) > OPERAND_CAPACITY + 1 or len(program) > INSTRUCTION_CAPACITY:
             limits = f"at most {OPERAND_CAPACITY} operands and {INSTRUCTION_CAPACITY} instructions"
             raise ParameterError("an elementwise step", limits, (len(views) - 1, len(program)))
-        whole = LANES if whole_vectors and all(external < 0 for external, _, _ in views) else 1
+        whole = LANES if whole_vectors and all(binding < 0 for binding, _, _ in views) else 1
         strides = [strides for _, _, strides in views]
         cost = max(self.translate(program), MIN_COST)
         plan = arranged(shape, strides, whole, MAX_NDIM, CHUNK)
@@ -96,7 +96,7 @@ cdef class Elementwise(Step):
             for k in range(w.operands + 1):
                 w.view[k].stride[axis] = plan.strides[k][axis]
         for k in range(w.operands + 1):
-            w.view[k].external, w.view[k].offset = views[k][:2]
+            w.view[k].binding, w.view[k].offset = views[k][:2]
         w.aliased = any(view[:2] == views[0][:2] for view in views[1:])
         w.tasks = self.tasks = min(w.blocks, tasks_of(numbers * cost))
         self.numbers, self.run = w, evaluate
@@ -150,7 +150,7 @@ cdef void go_to(const Work* w, Py_ssize_t block, const Memory* memory, Place* pl
     """The place of a chunk by its number; the last axis runs fastest."""
     cdef Py_ssize_t axis, k, count
     for k in range(w.operands + 1):
-        place.start[k] = memory.arena if w.view[k].external < 0 else memory.externals[w.view[k].external]
+        place.start[k] = memory.arena if w.view[k].binding < 0 else memory.bindings[w.view[k].binding]
         place.start[k] += w.view[k].offset
     for k in range(w.operands):
         place.packed[k] = NULL
@@ -250,16 +250,16 @@ cdef inline const float* operand(
     cdef const float* start = place.start[k + 1]
     cdef float* one = scratch + (w.constants + k) * LANES
     cdef float* buffer = scratch + (w.constants + w.operands) * LANES + k * (CHUNK + LANES)
-    cdef bint external = view.external >= 0
+    cdef bint bound = view.binding >= 0
     step[0] = LANES
-    if dense(view, rows, columns) and not (external and rows * columns % LANES != 0):
+    if dense(view, rows, columns) and not (bound and rows * columns % LANES != 0):
         return start
     if view.stride[MAX_NDIM - 1] == 0 and (rows == 1 or view.stride[MAX_NDIM - 2] == 0):
         fill(one, start[0], 1)
         step[0] = 0
         return one
     if place.packed[k] != start or place.packed_columns[k] != columns or place.packed_rows[k] < rows:
-        copy_in(start, view.stride[MAX_NDIM - 2], view.stride[MAX_NDIM - 1], rows, columns, buffer, external)
+        copy_in(start, view.stride[MAX_NDIM - 2], view.stride[MAX_NDIM - 1], rows, columns, buffer, bound)
         place.packed[k] = start
         place.packed_columns[k] = columns
         place.packed_rows[k] = rows

@@ -30,7 +30,7 @@ cdef struct Axis:
 
 cdef struct CopyWork:
     Py_ssize_t source, target  # offsets in floats, into the arena or an array from outside
-    Py_ssize_t source_external, target_external  # which array; -1: the arena
+    Py_ssize_t source_binding, target_binding  # which array; -1: the arena
     Py_ssize_t split, tasks  # the axis that is cut into tasks
     int axes
     Kind kind
@@ -42,7 +42,7 @@ cdef class Copy(Step):
 
     Parameters
     ----------
-    numbers : dict of ``source`` and ``target``, offsets in floats, and ``source_external`` and ``target_external``, the
+    numbers : dict of ``source`` and ``target``, offsets in floats, and ``source_binding`` and ``target_binding``, the
         index of an array from outside, or -1 for the arena
     shape : at most 6 lengths
     source_strides, target_strides : in floats, one for each axis; the target must not overlap with itself or the source
@@ -59,8 +59,8 @@ cdef class Copy(Step):
         cdef CopyWork* work = &self.work
         cdef int i
         work.source, work.target = numbers["source"], numbers["target"]
-        work.source_external, work.target_external = numbers["source_external"], numbers["target_external"]
-        plan = planned(shape, source_strides, target_strides, work.source_external < 0, LANES)
+        work.source_binding, work.target_binding = numbers["source_binding"], numbers["target_binding"]
+        plan = planned(shape, source_strides, target_strides, work.source_binding < 0, LANES)
         work.kind, work.axes, work.split, work.tasks = KINDS.index(plan.kind), len(plan.axes), plan.split, plan.tasks
         for i in range(work.axes):
             work.axis[i].length, work.axis[i].source, work.axis[i].target = plan.axes[i]
@@ -72,8 +72,8 @@ cdef class Copy(Step):
 
 cdef void copy(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
     cdef const CopyWork* work = <const CopyWork*> numbers
-    cdef const float* source = memory.arena if work.source_external < 0 else memory.externals[work.source_external]
-    cdef float* target = memory.arena if work.target_external < 0 else memory.externals[work.target_external]
+    cdef const float* source = memory.arena if work.source_binding < 0 else memory.bindings[work.source_binding]
+    cdef float* target = memory.arena if work.target_binding < 0 else memory.bindings[work.target_binding]
     cdef CopyWork part = work[0]
     cdef Axis* split = &part.axis[work.split]
     cdef Py_ssize_t first = task * split.length // work.tasks

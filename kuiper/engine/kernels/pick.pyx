@@ -44,7 +44,7 @@ cdef class Pick(Step):
     ----------
     numbers : dict of integers
     shape : of the result
-    views : (external, offset, type, strides) of result, index and x; offsets and strides in bytes, all strides along the
+    views : (binding, offset, type, strides) of result, index and x; offsets and strides in bytes, all strides along the
         axes of the result
     """
 
@@ -55,8 +55,8 @@ cdef class Pick(Step):
         w.geometry = numbers
         plan = arranged(shape, [strides for _, _, _, strides in views], 1, MAX_NDIM, 1)
         w.out, w.index, w.x = [
-            {"external": external, "offset": offset, "type": type_code, "stride": strides}
-            for (external, offset, type_code, _), strides in zip(views, plan.strides)
+            {"binding": binding, "offset": offset, "type": type_code, "stride": strides}
+            for (binding, offset, type_code, _), strides in zip(views, plan.strides)
         ]
         w.shape = plan.shape
         w.rows = math.prod(plan.shape) // w.shape[MAX_NDIM - 1]

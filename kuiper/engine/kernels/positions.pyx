@@ -5,7 +5,7 @@ from libc.string cimport memcpy
 from kuiper.engine.step cimport Memory, Step
 
 cdef struct Geometry:
-    Py_ssize_t position  # the external that says how many positions are filled
+    Py_ssize_t position  # the binding that says how many positions are filled
     Py_ssize_t out  # bytes from the beginning of the arena
     Py_ssize_t count
 
@@ -30,7 +30,7 @@ cdef void positions(const void* numbers, Py_ssize_t task, const Memory* memory) 
     """All of them: they are few."""
     cdef const Geometry* g = <const Geometry*> numbers
     cdef char* out = <char*> memory.arena + g.out
-    cdef long long position = (<const long long*> memory.externals[g.position])[0]
+    cdef long long position = (<const long long*> memory.bindings[g.position])[0]
     cdef Py_ssize_t i
     for i in range(g.count):
         memcpy(out + 8 * i, &position, 8)

@@ -32,7 +32,7 @@ cdef struct Multiplying:
 cdef struct Rows:
     Picking picking
     Py_ssize_t width  # outputs of a panel, in which the numbers of one are so far apart; a table in rows has panels of 1
-    Py_ssize_t table, scales  # externals
+    Py_ssize_t table, scales  # bindings
 
 
 cdef class QuantizedProduct(Step):
@@ -127,7 +127,7 @@ cdef class QuantizedRows(Step):
     ----------
     numbers : dict of integers, the fields of Picking
     width : outputs of a panel
-    table, scales : the numbers of these externals
+    table, scales : the numbers of these bindings
     """
 
     cdef Rows rows
@@ -144,8 +144,8 @@ cdef void row_of(const void* numbers, Py_ssize_t task, const Memory* memory) noe
     cdef const Rows* r = <const Rows*> numbers
     cdef const Picking* p = &r.picking
     cdef float* out = memory.arena + p.out + task * p.out_row
-    cdef const unsigned char* table = <const unsigned char*> memory.externals[r.table]
-    cdef const float* scales = memory.externals[r.scales]
+    cdef const unsigned char* table = <const unsigned char*> memory.bindings[r.table]
+    cdef const float* scales = memory.bindings[r.scales]
     cdef Py_ssize_t index = picked(p, task, memory), first = index - index % r.width, i  # the panel's first row
     cdef unsigned char byte
     table += first * (p.numbers * p.bits // 8) + index % r.width

@@ -57,7 +57,7 @@ cdef class Typed(Step):
     ----------
     operation : its name in OPERATIONS
     shape : of the result
-    views : (external, offset, type, strides) of the result and the operands; offsets and strides in bytes, an external
+    views : (binding, offset, type, strides) of the result and the operands; offsets and strides in bytes, a binding
         of -1 is the arena, and an operand that repeats along an axis has stride 0 there
     floating : whether the operands, but for the condition of ``where``, are floats to calculate with
     """
@@ -68,8 +68,8 @@ cdef class Typed(Step):
         cdef Work* w = &self.work
         plan = arranged(shape, [strides for _, _, _, strides in views], 1, MAX_NDIM, CHUNK)
         ends = [
-            {"external": external, "offset": offset, "type": type_code, "stride": strides}
-            for (external, offset, type_code, _), strides in zip(views, plan.strides)
+            {"binding": binding, "offset": offset, "type": type_code, "stride": strides}
+            for (binding, offset, type_code, _), strides in zip(views, plan.strides)
         ]
         w.operation, w.operands, w.floating = OPERATIONS[operation], len(views) - 1, floating
         w.shape = plan.shape

@@ -36,7 +36,7 @@ def lower_cached_attention(layer: CachedAttention, inputs: list[AnyValue], build
     position = builder.session_position()
     keys = builder.session_array("keys", key_shape(texts, groups, numbers, capacity))
     rows = builder.session_array("values", value_shape(texts, groups, numbers, capacity))
-    externals = (position, keys, rows)
+    bindings = (position, keys, rows)
     caches = {
         "position": position[0], "keys": keys[0], "values": rows[0],
         "texts": texts, "groups": groups, "count": count, "numbers": numbers, "capacity": capacity,
@@ -47,7 +47,7 @@ def lower_cached_attention(layer: CachedAttention, inputs: list[AnyValue], build
         return Append(caches, _place(k), _place(v))
 
     if not in_one:
-        builder.emit("append to the caches", append, reads=[k, v], externals=externals)
+        builder.emit("append to the caches", append, reads=[k, v], bindings=bindings)
     whole = builder.rows((texts, count, heads, numbers), fixed=True, padded=False)
     out = Value(whole.buffer, whole.view.transpose(0, 2, 1, 3))
     scale = 1 / math.sqrt(numbers) if layer.scale is None else layer.scale
@@ -59,7 +59,7 @@ def lower_cached_attention(layer: CachedAttention, inputs: list[AnyValue], build
         reads=[q, k, v] if in_one else [q],
         writes=[out],
         flops=2 * products,
-        externals=externals,
+        bindings=bindings,
     )
     return [out]
 

@@ -73,13 +73,13 @@ def _entry(builder: Builder, axis: int, x: AnyValue, given: AnyValue) -> AnyValu
     dim = axis_of(axis, rank)
     decline_if(not 1 < rank <= MAX_NDIM or dtype.name not in TYPES or x.example.size == 0)
     strides = [dtype.itemsize * math.prod(x.shape[i + 1 :]) for i in range(rank)]  # what is outside lies in C order
-    external = builder.external(x)
+    binding = builder.bind(x)
     left = strides[:dim] + strides[dim + 1 :]
-    first = (external[0], 0, TYPES[dtype.name], tuple(left))
+    first = (binding[0], 0, TYPES[dtype.name], tuple(left))
     source = Source(lambda: strides[dim], x.shape[dim], dtype, lambda: first, (), from_end=True)
     shape = x.shape[:dim] + x.shape[dim + 1 :]
     everywhere = Value(index.buffer, index.view.reshape([1] * len(shape)))
-    return emit_pick(builder, source, everywhere, shape, [external])
+    return emit_pick(builder, source, everywhere, shape, [binding])
 
 
 def _number(builder: Builder, value: AnyValue) -> Value:
@@ -90,13 +90,13 @@ def _number(builder: Builder, value: AnyValue) -> Value:
     decline_if(dtype not in (np.int64, np.int32))
 
     def made() -> Value:
-        target, external = builder.typed((1,), dtype), builder.external(value)
-        outside = (external[0], 0, TYPES[dtype.name], (dtype.itemsize,))
+        target, binding = builder.typed((1,), dtype), builder.bind(value)
+        outside = (binding[0], 0, TYPES[dtype.name], (dtype.itemsize,))
         builder.emit(
             "import",
             lambda: Typed("copy", (1,), [end_of(target, (1,)), outside], floating=False),
             writes=[target],
-            externals=[external],
+            bindings=[binding],
             more_bytes=dtype.itemsize,
             kind=StepKind.IMPORT,
         )

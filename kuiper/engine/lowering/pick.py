@@ -115,17 +115,17 @@ def _looked_up(builder: Builder, index: Value, table: Array, from_end: bool = Fa
     decline_if(index.view.ndim >= MAX_NDIM)
     count, width = table.shape
     rows = np.ascontiguousarray(table)
-    external = builder.external(builder.host_value(rows, constant=True))
+    binding = builder.bind(builder.host_value(rows, constant=True))
     shape = (*index.shape, width)
     source = Source(
         lambda: 4 * width,
         count,
         rows.dtype,
-        lambda: (external[0], 0, TYPES["float32"], (*(0 for _ in index.shape), 4)),
+        lambda: (binding[0], 0, TYPES["float32"], (*(0 for _ in index.shape), 4)),
         (),
         from_end,
     )
-    return emit_pick(builder, source, Value(index.buffer, index.view[..., None]), shape, [external])
+    return emit_pick(builder, source, Value(index.buffer, index.view[..., None]), shape, [binding])
 
 
 def is_index(value: Value) -> bool:
@@ -174,7 +174,7 @@ def emit_pick(
     source: Source,
     index: Value,
     shape: tuple[int, ...],
-    externals: Sequence[tuple[int, HostValue]],
+    bindings: Sequence[tuple[int, HostValue]],
     place: Value | None = None,
 ) -> Value:
     """Add ``out = source[.. index ..]``, in new memory unless there is a place for it."""
@@ -194,7 +194,7 @@ def emit_pick(
         reads=[*source.reads, index, Value(error_flag, error_flag.placeholder)],
         writes=[out],
         more_bytes=out.view.nbytes,
-        externals=externals,
+        bindings=bindings,
         relocatable=True,
     )
     return out

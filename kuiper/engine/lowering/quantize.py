@@ -104,17 +104,17 @@ def _lie_alike(x: Value, out: Value) -> bool:
 
 def _from_outside(builder: Builder, value: HostValue, parts: list[Value], dtype: np.dtype) -> Value:
     """The bytes of an array from outside, in C order: the floats never lie on the arena."""
-    shape, external = value.shape, builder.external(value)
+    shape, binding = value.shape, builder.bind(value)
     out = builder.typed(shape, dtype)
 
     def make() -> Step:
-        outside = (external[0], 0, TYPES["float32"], tuple(4 * stride for stride in out.view.strides))
+        outside = (binding[0], 0, TYPES["float32"], tuple(4 * stride for stride in out.view.strides))
         ends = [end_of(out, shape), outside, *(end_of(part, shape) for part in parts)]
         return Typed("quantize", shape, ends, floating=True)
 
     more = value.example.nbytes
     builder.emit(
-        "quantize", make, reads=parts, writes=[out], externals=[external], flops=out.view.size, more_bytes=more
+        "quantize", make, reads=parts, writes=[out], bindings=[binding], flops=out.view.size, more_bytes=more
     )
     return out
 

@@ -152,7 +152,7 @@ def lower_quantized_embedding(
     packed = _panels_of(builder, weight) if in_panels else _in_rows(builder, weight)
     in_split_int8 = in_panels and _in_split_int8(builder.choices, weight)
     arrays = () if in_split_int8 else (packed.weights, packed.scales)
-    externals = [builder.external(builder.host_value(array, constant=True)) for array in arrays]
+    bindings = [builder.bind(builder.host_value(array, constant=True)) for array in arrays]
     out = builder.rows((*index.shape, numbers), fixed=True)
     out_rows, error_flag = pixels_of(builder, out), builder.shared_error_flag()
 
@@ -164,7 +164,7 @@ def lower_quantized_embedding(
         }  # fmt: skip
         if in_split_int8:
             return SplitInt8Rows(fields, packed.weights, packed.scales, weight.in_groups)
-        (table, _), (scales, _) = externals
+        (table, _), (scales, _) = bindings
         return QuantizedRows(fields, packed.width, table, scales)
 
     builder.emit(
@@ -173,7 +173,7 @@ def lower_quantized_embedding(
         reads=[index, Value(error_flag, error_flag.placeholder)],
         writes=[out],
         more_bytes=index.view.size * numbers * weight.bits // 8,
-        externals=externals,
+        bindings=bindings,
     )
     return [out]
 

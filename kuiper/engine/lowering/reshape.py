@@ -74,13 +74,13 @@ def _imported(builder: Builder, x: HostValue, shape: tuple[int, ...]) -> Value:
 
     def make() -> Value:
         target = builder.image(shape, fixed=True) if len(shape) == 4 else builder.rows(shape, fixed=True)
-        external = builder.external(x)
+        binding = builder.bind(x)
         strides = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
-        ends = {"source": 0, "source_external": external[0], "target_external": ARENA}
+        ends = {"source": 0, "source_binding": binding[0], "target_binding": ARENA}
         builder.emit(
             "import",
             lambda: Copy({**ends, "target": target.offset}, shape, strides, target.strides),
-            externals=[external],
+            bindings=[binding],
             writes=[target],
             more_bytes=4 * target.view.size,
             kind=StepKind.IMPORT,

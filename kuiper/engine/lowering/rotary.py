@@ -35,7 +35,7 @@ def lower_positions(layer: Positions, inputs: list[AnyValue], builder: Builder) 
     def make() -> Step:
         return PositionsStep({"position": position[0], "out": out.byte_offset, "count": shape[1]})
 
-    builder.emit("positions", make, writes=[out], externals=[position])
+    builder.emit("positions", make, writes=[out], bindings=[position])
     return [out]
 
 
