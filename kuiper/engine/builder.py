@@ -16,7 +16,7 @@ from kuiper.engine.declined import Declined, decline_if
 from kuiper.engine.kernels.typed import TYPES
 from kuiper.engine.planned_step import LayerStep, NativeStep, StepInfo, StepKind
 from kuiper.engine.transfers import copy_into, import_typed, import_value
-from kuiper.engine.values import AnyValue, Buffer, HostValue, Value
+from kuiper.engine.values import AnyValue, Buffer, PythonValue, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class StateArray(NamedTuple):
-    """An array of a session's state: where a plan's table of host values is to have it, and what the state calls it."""
+    """An array of a session's state: its place in a plan's table of Python values, and what the state calls it."""
 
     slot: int
     key: str
@@ -57,7 +57,7 @@ class Builder:
     slots: int = 0
     bindings: int = 0
     state_arrays: list[StateArray] = field(default_factory=list)
-    position: HostValue | None = None
+    position: PythonValue | None = None
     error_flag: Buffer | None = None
 
     def __post_init__(self) -> None:
@@ -79,10 +79,10 @@ class Builder:
             self.slots, self.bindings, self.position, self.error_flag, self._zeros = others
             return None
 
-    def host_value(self, example: Any, constant: bool = False) -> HostValue:
+    def python_value(self, example: Any, constant: bool = False) -> PythonValue:
         """A new place in the table of values that are not on the arena."""
         self.slots += 1
-        return HostValue(self.slots - 1, example, constant)
+        return PythonValue(self.slots - 1, example, constant)
 
     def emit(
         self,
@@ -94,7 +94,7 @@ class Builder:
         more_bytes: int = 0,
         expected: float = 0.0,
         rejected: Sequence[tuple[str, float]] = (),
-        bindings: Sequence[tuple[int, HostValue]] = (),
+        bindings: Sequence[tuple[int, PythonValue]] = (),
         window: tuple[int, int] | None = None,
         in_library: bool = False,
         relocatable: bool = False,
@@ -168,22 +168,22 @@ class Builder:
             self.error_flag = self.zeroed(1).buffer
         return self.error_flag
 
-    def bind(self, value: HostValue) -> tuple[int, HostValue]:
-        """The number under which a program finds the memory of a host value, and the value."""
+    def bind(self, value: PythonValue) -> tuple[int, PythonValue]:
+        """The number under which a program finds the memory of a Python value, and the value."""
         self.bindings += 1
         return self.bindings - 1, value
 
-    def session_array(self, part: str, shape: tuple[int, ...]) -> tuple[int, HostValue]:
+    def session_array(self, part: str, shape: tuple[int, ...]) -> tuple[int, PythonValue]:
         """An array of the current operator that lives from call to call, as a binding of a step."""
         assert self.op is not None
-        value = self.host_value(None)
+        value = self.python_value(None)
         self.state_arrays.append(StateArray(value.slot, f"{self.op.name}.{part}", shape))
         return self.bind(value)
 
-    def session_position(self) -> tuple[int, HostValue]:
+    def session_position(self) -> tuple[int, PythonValue]:
         """The number of positions filled before the call, an int64, as a binding of a step."""
         if self.position is None:
-            self.position = self.host_value(None)
+            self.position = self.python_value(None)
         return self.bind(self.position)
 
     def pack(self, key: Any, make: Callable[[], Any], owner: Any = None) -> Any:
@@ -216,12 +216,12 @@ class Builder:
             return value
         return self.in_form(value, "plain", lambda: import_value(self, value))
 
-    def is_float_tensor(self, value: HostValue) -> bool:
+    def is_float_tensor(self, value: PythonValue) -> bool:
         """Whether it can be imported: a float32 tensor that is not empty."""
         example = value.example
         return isinstance(example, np.ndarray) and example.dtype == np.float32 and example.size > 0
 
-    def has_imported(self, value: HostValue) -> bool:
+    def has_imported(self, value: PythonValue) -> bool:
         """Whether it is on the arena already, as ``on_arena`` gives it."""
         return (value.slot, "plain") in self._forms
 
@@ -249,7 +249,7 @@ class Builder:
 
     def in_form(self, value: AnyValue, form: Any, make: Callable[[], Value]) -> Value:
         """What lies on the arena, or comes onto it from outside, in this other form: made on first use."""
-        key = (value.slot if isinstance(value, HostValue) else value, form)
+        key = (value.slot if isinstance(value, PythonValue) else value, form)
         if key not in self._forms:
             self._forms[key] = make()
         return self._forms[key]

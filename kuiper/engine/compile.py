@@ -23,7 +23,7 @@ from kuiper.engine.executable import Executable, Segment
 from kuiper.engine.graph_lowering import GraphLowering
 from kuiper.engine.planned_step import LayerStep, NativeStep, find_lifetimes
 from kuiper.engine.program import Program
-from kuiper.engine.values import HostValue
+from kuiper.engine.values import PythonValue
 from kuiper.graph.fallback import noting
 from kuiper.machine import this_machine
 
@@ -91,7 +91,7 @@ def compile_graph(
     steps = join_chains(builder.steps, kernels)
     lifetimes = find_lifetimes(steps)
     arena_floats = place_buffers(builder.buffers, lifetimes)
-    constants = {value.slot: value.example for step in steps for value in _host_values(step) if value.constant}
+    constants = {value.slot: value.example for step in steps for value in _python_values(step) if value.constant}
     position = [] if builder.position is None else [builder.position.slot]
     persistent = {*constants, *(array.slot for array in builder.state_arrays), *position}
     bindings = [binding for step in steps if isinstance(step, NativeStep) for binding in step.bindings]
@@ -104,7 +104,7 @@ def compile_graph(
         constants=[buffer for buffer in builder.buffers if buffer.contents is not None],
         slots=builder.slots,
         bindings=builder.bindings,
-        host_constants=constants,
+        python_constants=constants,
         persistent=[(index, value.slot) for index, value in bindings if value.slot in persistent],
         exported=lowered.exported,
         written=lowered.written,
@@ -114,11 +114,11 @@ def compile_graph(
     )
 
 
-def _host_values(step: PlannedStep) -> list[HostValue]:
-    """What a step reads from the table of host values, or writes there."""
+def _python_values(step: PlannedStep) -> list[PythonValue]:
+    """What a step reads from the table of Python values, or writes there."""
     if isinstance(step, NativeStep):
         return [value for _, value in step.bindings]
-    return [value for value in step.inputs if isinstance(value, HostValue)]
+    return [value for value in step.inputs if isinstance(value, PythonValue)]
 
 
 def _segments(steps: Sequence[PlannedStep], persistent: Container[int], cores: int) -> list[Segment | LayerStep]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.engine.step import MAX_NDIM
-from kuiper.engine.values import AnyValue, HostValue
+from kuiper.engine.values import AnyValue, PythonValue
 from kuiper.errors import KuiperError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def answer_of(layer: Any, *examples: Any) -> Any:
 
 def known_examples(values: Sequence[AnyValue]) -> list[Any]:
     """What these are in every run: constants, and what follows from shapes."""
-    examples = [value.example for value in values if isinstance(value, HostValue) and value.constant]
+    examples = [value.example for value in values if isinstance(value, PythonValue) and value.constant]
     decline_if(len(examples) < len(values))
     return examples
 

@@ -16,24 +16,24 @@ if TYPE_CHECKING:
     from kuiper.engine.builder import StateArray
     from kuiper.engine.planned_step import LayerStep, StepInfo
     from kuiper.engine.program import Program
-    from kuiper.engine.values import Buffer, HostValue
+    from kuiper.engine.values import Buffer, PythonValue
     from kuiper.machine import Machine
 
 
 @dataclass(eq=False, frozen=True)
 class Segment:
-    """Compiled steps without a stop, and which host values they read and write that lie elsewhere in each call."""
+    """Compiled steps without a stop, and which Python values they read and write that lie elsewhere in each call."""
 
     program: Program
     steps: list[StepInfo]
-    bindings: list[tuple[int, HostValue]]
+    bindings: list[tuple[int, PythonValue]]
 
 
 @dataclass(eq=False, frozen=True, kw_only=True)
 class Executable:
     """How one graph runs for inputs of one set of shapes: made by ``compile_graph``, run by a ``Runner``.
 
-    Values that are not on the arena have a *slot* in a table of host values, and an index among the *bindings* of a
+    Values that are not on the arena have a *slot* in a table of Python values, and an index among the *bindings* of a
     program, the addresses of memory outside of the arena, if compiled steps read or write them.
     """
 
@@ -48,16 +48,16 @@ class Executable:
     """What is on the arena from the start."""
     slots: int
     bindings: int
-    host_constants: dict[int, Any]
-    """What is in the table of host values from the start, by slot."""
+    python_constants: dict[int, Any]
+    """What is in the table of Python values from the start, by slot."""
     persistent: list[tuple[int, int]]
     """Binding and slot of what stays where it is from call to call: constants, and a session's arrays."""
-    exported: list[HostValue]
+    exported: list[PythonValue]
     """What the graph returns."""
-    written: list[HostValue]
+    written: list[PythonValue]
     """The arrays among it that steps fill."""
     state_arrays: list[StateArray]
-    position: HostValue | None
+    position: PythonValue | None
     """The number of positions that a session has filled."""
     error_flag: Buffer | None
     """A number on the arena that is not 0 after a run that only the layers can answer."""

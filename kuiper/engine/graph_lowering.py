@@ -28,7 +28,7 @@ from kuiper.engine.cannot_plan import CannotPlanError
 from kuiper.engine.lowering import find_lowering
 from kuiper.engine.planned_step import LayerStep
 from kuiper.engine.transfers import export_typed, export_value
-from kuiper.engine.values import AnyValue, HostValue, Value
+from kuiper.engine.values import AnyValue, PythonValue, Value
 from kuiper.errors import KuiperError
 from kuiper.expression.expression_layer import Expression
 from kuiper.graph.execution import uses_state
@@ -66,8 +66,8 @@ class GraphLowering:
     rests: Rests | None = None
     ends: Set[RuntimeOperator] = frozenset()
     values: dict[int, AnyValue] = field(default_factory=dict)
-    exported: list[HostValue] = field(default_factory=list)
-    written: list[HostValue] = field(default_factory=list)
+    exported: list[PythonValue] = field(default_factory=list)
+    written: list[PythonValue] = field(default_factory=list)
 
     def lower(self, examples: Sequence[Array], outputs: bool = True) -> None:
         """Lower all operators for inputs like these (only shapes and types matter).
@@ -83,7 +83,7 @@ class GraphLowering:
             if example.size == 0:
                 raise CannotPlanError(f"{op.where}: expected numbers, got an empty array {example.shape}")
             (operand,) = op.outputs
-            self.values[operand.index] = self.builder.host_value(example)
+            self.values[operand.index] = self.builder.python_value(example)
         needed = None if outputs else _needed_for(op for op in self.graph.operators if uses_state(op))
         rest: dict[RuntimeOperator, None] = {}
         for op in depth_first_order(self.graph.operators):
@@ -120,7 +120,7 @@ class GraphLowering:
         inputs = tuple(self.values[operand.index] for operand in rest.inputs)
         if not all(isinstance(value, Value) or isinstance(value.example, np.ndarray) for value in inputs):
             raise CannotPlanError(f"{first.where}: expected arrays in front of it, got another value")
-        made = tuple(self.builder.host_value(None) for _ in outputs)
+        made = tuple(self.builder.python_value(None) for _ in outputs)
         self.values.update({operand.index: value for operand, value in zip(outputs, made, strict=True)})
         self.builder.steps.append(LayerStep(first, inputs, made, rest))
 
@@ -128,7 +128,7 @@ class GraphLowering:
         """One operator: a weight, a view, steps of its lowering, or its layer in Python."""
         self.builder.op = op
         if type(op.layer) is Attribute:
-            self.values[op.outputs[0].index] = self.builder.host_value(op.layer, constant=True)
+            self.values[op.outputs[0].index] = self.builder.python_value(op.layer, constant=True)
             return
         inputs = [self.values[operand.index] for operand in op.inputs]
         if isinstance(op.layer, If) and values.is_known(inputs[0]) and not self._has_open(op.layer, inputs):
@@ -153,13 +153,13 @@ class GraphLowering:
 
     def _has_open(self, layer: If, inputs: list[AnyValue]) -> bool:
         """Whether sizes that depend on numbers are inside the body that is chosen."""
-        assert isinstance(inputs[0], HostValue)
+        assert isinstance(inputs[0], PythonValue)
         body, _ = layer.chosen(inputs[0].example, inputs[1:])
         return any(isinstance(op.layer, Loop) or op in self.ends for op in body.operators)
 
     def _lower_branch(self, layer: If, inputs: list[AnyValue]) -> list[AnyValue]:
         """The outputs of a condition that depends on sizes only: the operators of one body, in the same plan."""
-        assert isinstance(inputs[0], HostValue)
+        assert isinstance(inputs[0], PythonValue)
         body, given = layer.chosen(inputs[0].example, inputs[1:])
         inner, outer = replace(self, graph=body, values={}), self.builder.op
         for op, value in zip(body.input_operators, given, strict=True):
@@ -197,7 +197,7 @@ class GraphLowering:
         if (imported := self._small_ones_on_arena(inputs, results)) is not None:
             return self._run_on_examples(op, list(imported))
         constant = _depends_on_shapes_only(op, inputs)
-        outputs = tuple(self.builder.host_value(result, constant) for result in results)
+        outputs = tuple(self.builder.python_value(result, constant) for result in results)
         if not constant:
             self.builder.steps.append(LayerStep(op, tuple(inputs), outputs))
         return outputs
@@ -209,7 +209,7 @@ class GraphLowering:
         before it is imported: perhaps nobody reads the rest.
         """
         value = inputs[0] if len(inputs) == 1 else None
-        if not isinstance(value, HostValue) or value.constant:
+        if not isinstance(value, PythonValue) or value.constant:
             return None
         example = value.example
         if not isinstance(example, np.ndarray) or not 0 < example.nbytes <= _SMALL:
@@ -235,15 +235,15 @@ class GraphLowering:
 
     def _has_sizes(self, inputs: list[AnyValue]) -> bool:
         """The same, or such inputs of the graph, which another call has others of."""
-        numbers = (value for value in inputs if isinstance(value, HostValue) and not value.constant)
+        numbers = (value for value in inputs if isinstance(value, PythonValue) and not value.constant)
         return self._has_guessed(inputs) or any(getattr(v.example, "dtype", None) != np.float32 for v in numbers)
 
-    def _is_given(self, value: HostValue) -> bool:
+    def _is_given(self, value: PythonValue) -> bool:
         """Whether it is what it looks like: an input, or the same in every run."""
         return value.constant or value.slot < len(self.graph.input_operators)
 
-    def _export(self, value: AnyValue) -> HostValue:
-        if isinstance(value, HostValue):
+    def _export(self, value: AnyValue) -> PythonValue:
+        if isinstance(value, PythonValue):
             return value
         exported = export_value(self.builder, value) if value.is_float else export_typed(self.builder, value)
         self.written.append(exported)

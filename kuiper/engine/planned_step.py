@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from kuiper.engine.values import AnyValue, Buffer, HostValue, Value
+from kuiper.engine.values import AnyValue, Buffer, PythonValue, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,20 +55,20 @@ class NativeStep:
     make: Callable[[], Step]
     reads: tuple[Value, ...]
     writes: tuple[Value, ...]
-    bindings: tuple[tuple[int, HostValue], ...]
+    bindings: tuple[tuple[int, PythonValue], ...]
     window: tuple[int, int] | None = None
 
 
 @dataclass(eq=False)
 class LayerStep:
-    """A layer that runs in Python, on views of the arena and host values.
+    """A layer that runs in Python, on views of the arena and Python values.
 
     With a ``rest``, all that follows the operator runs, too, and nothing of it is planned here.
     """
 
     op: RuntimeOperator
     inputs: tuple[AnyValue, ...]
-    outputs: tuple[HostValue, ...]
+    outputs: tuple[PythonValue, ...]
     rest: Rest | None = None
 
     @property

@@ -49,15 +49,15 @@ _SLACK = 64  # floats that kernels may read beyond the last buffer
 
 @dataclass(eq=False)
 class Workspace:
-    """What one call writes to: the arena, the table of host values, the views of the arena that layers get, and scratch
-    memory, a row for each of the most threads that a call has had.
+    """What one call writes to: the arena, the table of Python values, the views of the arena that layers get, and
+    scratch memory, a row for each of the most threads that a call has had.
 
     ``addresses`` are where programs find what is not on the arena. ``session`` is a weak reference to the state whose
     arrays they name, so that a workspace in the pool keeps no session alive.
     """
 
     arena: Array
-    host: list[Any]
+    table: list[Any]
     addresses: Array
     views: dict[Value, Array]
     scratch: Array
@@ -133,12 +133,12 @@ class Runner:
             workspace = self._pool.pop()
         except IndexError:
             workspace = self._new_workspace()
-        host = workspace.host
-        host[: len(inputs)] = inputs
+        table = workspace.table
+        table[: len(inputs)] = inputs
         if state is not None:
             self._bind_state(state, workspace)
         for value in plan.written:
-            host[value.slot] = np.empty(value.example.shape, value.example.dtype)
+            table[value.slot] = np.empty(value.example.shape, value.example.dtype)
         for segment in plan.segments:
             if isinstance(segment, LayerStep):
                 self._run_layer(segment, workspace, observer, spans)
@@ -146,10 +146,10 @@ class Runner:
                 self._run_segment(segment, workspace, num_threads, observer, spans)
         if plan.error_flag is not None and workspace.arena[plan.error_flag.offset]:
             raise LayerFailedError("an index that lies outside", is_mistake=True)
-        results = tuple(deepcopy(value.example) if value.constant else host[value.slot] for value in plan.exported)
-        host[: len(inputs)] = [None] * len(inputs)
+        results = tuple(deepcopy(value.example) if value.constant else table[value.slot] for value in plan.exported)
+        table[: len(inputs)] = [None] * len(inputs)
         for value in plan.written:
-            host[value.slot] = None
+            table[value.slot] = None
         self._pool.append(workspace)  # a call that has raised drops it: its table may hold what nobody needs
         return results
 
@@ -180,7 +180,7 @@ class Runner:
     ) -> None:
         kept = []  # alive until the program has run
         for index, value in segment.bindings:
-            array = workspace.host[value.slot]
+            array = workspace.table[value.slot]
             if not array.flags.c_contiguous:
                 array = np.ascontiguousarray(array)
                 kept.append(array)
@@ -209,7 +209,7 @@ class Runner:
         started = perf_counter()
         begun = seconds_now()
         inputs = [
-            workspace.views[value] if isinstance(value, Value) else workspace.host[value.slot] for value in step.inputs
+            workspace.views[value] if isinstance(value, Value) else workspace.table[value.slot] for value in step.inputs
         ]
         assert step.op.layer is not None
         run = step.rest.run if step.rest else step.op.layer.forward
@@ -227,7 +227,7 @@ class Runner:
         for value, result in zip(step.outputs, results, strict=True):
             if not step.rest and not _is_like(result, value.example):
                 raise _mismatch(step.op, value.example, result)
-            workspace.host[value.slot] = _off(workspace.arena, result)
+            workspace.table[value.slot] = _off(workspace.arena, result)
         if spans is not None:
             spans.append(Span(step, 0, begun, seconds_now() - begun))
         if observer:
@@ -242,15 +242,15 @@ class Runner:
             flat = buffer.contents.reshape(-1)
             arena[buffer.offset : buffer.offset + flat.size] = flat
             arena[buffer.offset + flat.size : buffer.offset + buffer.floats] = 0
-        host: list[Any] = [plan.host_constants.get(slot) for slot in range(plan.slots)]
-        outside = plan.host_constants.keys() & {slot for _, slot in plan.persistent}
+        table: list[Any] = [plan.python_constants.get(slot) for slot in range(plan.slots)]
+        outside = plan.python_constants.keys() & {slot for _, slot in plan.persistent}
         for slot in outside:
-            host[slot] = np.asarray(host[slot], order="C")
+            table[slot] = np.asarray(table[slot], order="C")
         layers = [step for step in plan.segments if isinstance(step, LayerStep)]
         views = {v: view_on(arena, v) for step in layers for v in step.inputs if isinstance(v, Value)}
         addresses, scratch = np.zeros(max(1, plan.bindings), np.intp), np.empty((0, 0), np.float32)
-        workspace = Workspace(arena, host, addresses, views, scratch)
-        self._bind(workspace, {slot: host[slot] for slot in outside})
+        workspace = Workspace(arena, table, addresses, views, scratch)
+        self._bind(workspace, {slot: table[slot] for slot in outside})
         return workspace
 
 

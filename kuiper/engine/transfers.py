@@ -9,7 +9,7 @@ import numpy as np
 from kuiper.engine.kernels.layout import Copy
 from kuiper.engine.kernels.typed import TYPES, Typed
 from kuiper.engine.planned_step import StepKind
-from kuiper.engine.values import AnyValue, HostValue, Value, as_pixels
+from kuiper.engine.values import AnyValue, PythonValue, Value, as_pixels
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,11 +35,11 @@ class BuilderProtocol(Protocol):
     def constant(self, array: Array) -> Value: ...
     def typed_constant(self, array: Array) -> Value: ...
     def zeroed(self, floats: int) -> Value: ...
-    def host_value(self, example: Array) -> HostValue: ...
-    def bind(self, value: HostValue) -> tuple[int, HostValue]: ...
+    def python_value(self, example: Array) -> PythonValue: ...
+    def bind(self, value: PythonValue) -> tuple[int, PythonValue]: ...
 
 
-def import_value(builder: BuilderProtocol, value: HostValue) -> Value:
+def import_value(builder: BuilderProtocol, value: PythonValue) -> Value:
     """An array from outside on the arena: images channels last, everything else in C order."""
     shape = value.example.shape
     if value.constant:
@@ -60,14 +60,14 @@ def with_border(builder: BuilderProtocol, value: AnyValue, border: tuple[int, in
     whole = pixels.view.reshape(n, h + top + bottom, w + left + right, c).transpose(0, 3, 1, 2)
     target = Value(pixels.buffer, whole)
     inside = Value(pixels.buffer, whole[:, :, top : top + h, left : left + w])
-    if isinstance(value, HostValue):
+    if isinstance(value, PythonValue):
         import_into(builder, value, inside, target)
     else:
         copy_into(builder, value, inside, target)
     return target
 
 
-def import_into(builder: BuilderProtocol, value: HostValue, target: Value, written: Value | None = None) -> None:
+def import_into(builder: BuilderProtocol, value: PythonValue, target: Value, written: Value | None = None) -> None:
     """Copy an array from outside to a place on the arena; ``written`` is that place and more that goes with it."""
     binding = builder.bind(value)
     strides = _c_strides(value.example.shape)
@@ -82,9 +82,9 @@ def import_into(builder: BuilderProtocol, value: HostValue, target: Value, writt
     )
 
 
-def export_value(builder: BuilderProtocol, value: Value) -> HostValue:
+def export_value(builder: BuilderProtocol, value: Value) -> PythonValue:
     """A value on the arena as an array of its own, in C order."""
-    result = builder.host_value(value.view)
+    result = builder.python_value(value.view)
     binding = builder.bind(result)
     strides = _c_strides(value.shape)
     builder.emit(
@@ -127,7 +127,7 @@ def pixels_of(builder: BuilderProtocol, value: Value) -> Value:
     return pixels
 
 
-def import_typed(builder: BuilderProtocol, value: HostValue) -> Value:
+def import_typed(builder: BuilderProtocol, value: PythonValue) -> Value:
     """An array of integers or bools from outside on the arena."""
     if value.constant:
         return builder.typed_constant(value.example)
@@ -144,10 +144,10 @@ def import_typed(builder: BuilderProtocol, value: HostValue) -> Value:
     return target
 
 
-def export_typed(builder: BuilderProtocol, value: Value) -> HostValue:
+def export_typed(builder: BuilderProtocol, value: Value) -> PythonValue:
     """A tensor of integers or bools on the arena as an array of its own, in C order."""
     example = np.empty(value.shape, value.view.dtype)
-    result = builder.host_value(example)
+    result = builder.python_value(example)
     binding = builder.bind(result)
 
     def make() -> Typed:

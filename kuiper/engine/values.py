@@ -115,8 +115,8 @@ class Value:
 
 
 @dataclass(eq=False)
-class HostValue:
-    """Anything that is not on the arena: an input, what a layer in Python returned, shapes and other numbers.
+class PythonValue:
+    """An object of Python, not on the arena: an input, what a layer in Python returned, shapes and other numbers.
 
     ``slot`` is its place in the table of such values at run time; ``example`` is what it looks like. The example of a
     ``constant`` is the value itself: it does not depend on what is in the inputs, only on their shapes. For a weight
@@ -138,17 +138,17 @@ class HostValue:
         return getattr(self.content, "shape", ())
 
 
-AnyValue = Value | HostValue
+AnyValue = Value | PythonValue
 
 
 def is_known(value: AnyValue) -> bool:
     """Whether the plan has computed it: it depends on the shapes of the inputs only."""
-    return isinstance(value, HostValue) and value.constant
+    return isinstance(value, PythonValue) and value.constant
 
 
 def is_unknown_number(value: AnyValue) -> bool:
     """Whether it is a number, or a list of them, that depends on what is in the inputs: its example says nothing."""
-    return isinstance(value, HostValue) and not value.constant and not isinstance(value.example, np.ndarray)
+    return isinstance(value, PythonValue) and not value.constant and not isinstance(value.example, np.ndarray)
 
 
 def may_be_index(value: AnyValue) -> bool:

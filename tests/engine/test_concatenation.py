@@ -103,7 +103,7 @@ def test_move_needs_whole_vectors_unless_the_kernel_is_exact() -> None:
 
 def test_attempt_takes_back_what_a_lowering_that_declines_has_asked_for() -> None:
     builder = Builder(KERNELS, KERNELS, {})
-    outside = builder.host_value(numbers(2, 3))
+    outside = builder.python_value(numbers(2, 3))
     kept = builder.steps, builder.slots, builder.bindings, len(builder.buffers)
 
     def declines() -> list[Value]:

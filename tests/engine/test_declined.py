@@ -17,7 +17,7 @@ from tests.engine.machines import KERNELS
 
 def test_known_examples_are_constants_only() -> None:
     builder = Builder(KERNELS, KERNELS, {})
-    known, unknown = builder.host_value(3, constant=True), builder.host_value(4)
+    known, unknown = builder.python_value(3, constant=True), builder.python_value(4)
     assert known_examples([known, known]) == [3, 3]
     for values in ([known, unknown], [builder.rows((2,))]):
         with pytest.raises(Declined):
@@ -54,6 +54,6 @@ def test_common_shape_declines_what_does_not_broadcast_or_has_too_many_axes(shap
 def test_on_arena_declines_what_is_no_float32_tensor(example: Any) -> None:
     builder = Builder(KERNELS, KERNELS, {})
     with pytest.raises(Declined):
-        builder.on_arena(builder.host_value(example))
+        builder.on_arena(builder.python_value(example))
     with pytest.raises(Declined):
         builder.image_of(builder.typed((1, 2, 3, 4), np.dtype(np.int64)))

@@ -7,7 +7,7 @@ import pytest
 
 from kuiper.engine.lowering import attention
 from kuiper.engine.lowering.attention import constant_mask
-from kuiper.engine.values import HostValue
+from kuiper.engine.values import PythonValue
 from kuiper.errors import ShapeError
 from tests.engine.lowered import computing, steps_of
 from tests.engine.models import algorithms, both, numbers, plan_of
@@ -123,14 +123,14 @@ def test_fused_attention_that_makes_scores_larger_is_left_to_the_layer() -> None
 
 
 def test_constant_mask_refuses_rows_that_see_nothing() -> None:
-    from kuiper.engine.values import HostValue
+    from kuiper.engine.values import PythonValue
 
     shown = np.tri(4, 5, dtype=np.bool_)
-    added = attention.constant_mask(HostValue(0, shown, constant=True), (2, 4, 5))
+    added = attention.constant_mask(PythonValue(0, shown, constant=True), (2, 4, 5))
     np.testing.assert_array_equal(added, np.where(shown, 0, -np.inf))
     shown[2] = False
-    assert attention.constant_mask(HostValue(0, shown, constant=True), (2, 4, 5)) is None
-    assert attention.constant_mask(HostValue(0, np.zeros((3, 5), np.float32), constant=True), (2, 4, 5)) is None
+    assert attention.constant_mask(PythonValue(0, shown, constant=True), (2, 4, 5)) is None
+    assert attention.constant_mask(PythonValue(0, np.zeros((3, 5), np.float32), constant=True), (2, 4, 5)) is None
 
 
 @pytest.mark.parametrize("block", [40, 100, 500])
@@ -169,9 +169,9 @@ def test_heads_of_one_projection_are_views() -> None:
 
 
 def test_constant_mask_refuses_a_single_number() -> None:
-    number = HostValue(0, np.zeros((), np.float32), True)
+    number = PythonValue(0, np.zeros((), np.float32), True)
     assert constant_mask(number, (2, 3)) is None
-    row = HostValue(0, np.zeros(3, np.float32), True)
+    row = PythonValue(0, np.zeros(3, np.float32), True)
     assert constant_mask(row, (2, 3)) is not None
 
 

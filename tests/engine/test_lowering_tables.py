@@ -109,7 +109,7 @@ def test_no_plan_keeps_a_tied_table_in_rows(bits: int) -> None:
     plan = engine.plan_for([tokens])
     assert isinstance(plan, Runner)
     assert is_dropped(model)
-    kept = [array for array in plan.executable.host_constants.values() if isinstance(array, np.ndarray)]
+    kept = [array for array in plan.executable.python_constants.values() if isinstance(array, np.ndarray)]
     assert all(array.shape[-1] == WIDTH for array in kept)  # panels
 
 

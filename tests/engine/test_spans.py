@@ -68,8 +68,8 @@ def test_program_writes_nothing_for_threads_that_did_nothing(plan: Runner) -> No
     workspace = plan._new_workspace()
     parts = np.full((3, len(segment.steps), 2), -1.0)
     scratch = np.zeros((1, segment.program.scratch_floats + 16), np.float32)
-    host = np.zeros((1, 3, 32, 32), np.float32), np.zeros((1, 10), np.float32)
-    workspace.addresses[:] = [array.__array_interface__["data"][0] for array in host]
+    arrays = np.zeros((1, 3, 32, 32), np.float32), np.zeros((1, 10), np.float32)
+    workspace.addresses[:] = [array.__array_interface__["data"][0] for array in arrays]
     segment.program.run(workspace.arena, workspace.addresses, scratch, None, parts)
     assert (parts[1:] == -1).all()
     assert (parts[0] > 0).all()

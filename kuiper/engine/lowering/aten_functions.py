@@ -9,7 +9,7 @@ import numpy as np
 
 from kuiper.engine.declined import decline_if
 from kuiper.engine.lowering.registry import lowers
-from kuiper.engine.values import AnyValue, HostValue, Value
+from kuiper.engine.values import AnyValue, PythonValue, Value
 from kuiper.layers.operators.aten_functions import AtenFunction
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def lower_aten_function(layer: AtenFunction, inputs: list[AnyValue], builder: Bu
 
 
 def _argument(value: AnyValue) -> Any:
-    if isinstance(value, HostValue) and value.constant and not isinstance(value.example, np.ndarray):
+    if isinstance(value, PythonValue) and value.constant and not isinstance(value.example, np.ndarray):
         return value.example
     return value
 
@@ -58,7 +58,7 @@ def settings_of(arguments: Sequence[Any], defaults: Sequence[Any]) -> list[Any]:
 
 def float_tensors(builder: Builder, arguments: Sequence[Any], *ranks: int) -> list[Value]:
     """Arguments on the arena; declines if they are not all float32 tensors, or have other ranks than those given."""
-    decline_if(not all(isinstance(argument, (Value, HostValue)) for argument in arguments))
+    decline_if(not all(isinstance(argument, (Value, PythonValue)) for argument in arguments))
     found = [builder.on_arena(argument) for argument in arguments]
     decline_if(ranks != () and tuple(value.view.ndim for value in found) != ranks)
     return found

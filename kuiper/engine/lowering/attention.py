@@ -33,7 +33,7 @@ from kuiper.engine.lowering.matmul import emit_product, memory_of_product, produ
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.softmax import emit_softmax
 from kuiper.engine.step import MAX_NDIM
-from kuiper.engine.values import AnyValue, HostValue, Value, whole_vectors
+from kuiper.engine.values import AnyValue, PythonValue, Value, whole_vectors
 from kuiper.layers.fused.attention import FusedAttention
 from kuiper.layers.operators.scaled_dot_product_attention import ScaledDotProductAttention
 
@@ -125,7 +125,7 @@ def scores_shape(q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...]) -> 
 
 def _is_none(value: AnyValue) -> bool:
     """Whether it is the None that stands for no mask at low optlevels."""
-    return isinstance(value, HostValue) and value.constant and value.example is None
+    return isinstance(value, PythonValue) and value.constant and value.example is None
 
 
 def constant_mask(value: AnyValue, shape: tuple[int, ...]) -> Array | None:
@@ -133,7 +133,7 @@ def constant_mask(value: AnyValue, shape: tuple[int, ...]) -> Array | None:
 
     A row that sees nothing gets zeros, not the NaN of a softmax: a mask that has such rows is left to the layer.
     """
-    if not isinstance(value, HostValue) or not value.constant or not isinstance(value.example, np.ndarray):
+    if not isinstance(value, PythonValue) or not value.constant or not isinstance(value.example, np.ndarray):
         return None
     mask = value.example
     if mask.dtype not in (np.bool_, np.float32) or not _broadcasts(mask.shape, shape):

@@ -8,7 +8,7 @@ import numpy as np
 
 from kuiper.engine.declined import Declined, decline_if
 from kuiper.engine.lowering.typed_numbers import emit_typed
-from kuiper.engine.values import AnyValue, HostValue, Value
+from kuiper.engine.values import AnyValue, PythonValue, Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ def by_name(layer: Any, inputs: Sequence[AnyValue], names: str) -> dict[str, Any
 
 def constant_of(value: AnyValue | None) -> Array | None:
     """The numbers of a value that is the same in every run; None of any other."""
-    if not isinstance(value, HostValue) or not value.constant:
+    if not isinstance(value, PythonValue) or not value.constant:
         return None
     numbers = np.asarray(value.example)
     return numbers if numbers.dtype.kind in "fiu" else None

@@ -16,7 +16,7 @@ from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.winograd import Option, emit_winograd, options_for
 from kuiper.engine.packing import PackedWeights, cut_panels, pack
 from kuiper.engine.transfers import with_border
-from kuiper.engine.values import AnyValue, HostValue, Value
+from kuiper.engine.values import AnyValue, PythonValue, Value
 from kuiper.layers.fused.conv2d import FusedConv2d
 from kuiper.layers.operators.conv2d import Conv2d
 from kuiper.layers.window import Window
@@ -62,7 +62,7 @@ def _ways(builder: Builder, value: AnyValue, layer: Any, out_shape: tuple[int, i
     window: Window = layer.window
     if layer.parameters.groups > 1 or window.kernel != (3, 3) or window.dilation != (1, 1):
         return []
-    if window.stride not in ((1, 1), (2, 2)) or (isinstance(value, HostValue) and _may_run_on(builder, value, layer)):
+    if window.stride not in ((1, 1), (2, 2)) or (isinstance(value, PythonValue) and _may_run_on(builder, value, layer)):
         return []
     return options_for(builder.choices, value.shape[1], out_shape, window.stride[0])
 
@@ -207,7 +207,7 @@ def _may_run_on(builder: Builder, value: AnyValue, layer: Any) -> bool:
     window = layer.window
     if layer.parameters.groups > 1 or window.dilation[1] > 1 or math.prod(window.kernel) == 1:
         return False
-    if isinstance(value, HostValue):
+    if isinstance(value, PythonValue):
         is_float = not value.constant and value.example.dtype == "float32"
     else:
         is_float = value.is_float
@@ -224,7 +224,7 @@ def _side_by_side(builder: Builder, value: AnyValue, layer: Any, window: Window,
     (top, left), (bottom, right) = window.before, window.after
     beyond = (out_w - 1) * window.stride[1] + window.kernel[1] - (left + value.shape[3] + right)
     border = (top, bottom, left, right + max(0, beyond))
-    if isinstance(value, HostValue):
+    if isinstance(value, PythonValue):
         return builder.in_form(value, border, lambda: with_border(builder, value, border))
     if border == (0, 0, 0, 0) and _lies_side_by_side(value):
         value.buffer.fixed = True  # moved into a concatenation, its pixels would lie apart

@@ -11,7 +11,7 @@ from kuiper.engine.kernels.grid_sample import GridSample as GridSampleStep
 from kuiper.engine.lowering.placement import in_c_order
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.transfers import dense, import_into
-from kuiper.engine.values import AnyValue, HostValue, Value
+from kuiper.engine.values import AnyValue, PythonValue, Value
 from kuiper.layers.operators.grid_sample import GridSample
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _axis(sampling: Sampling, size: int) -> dict[str, float]:
 
 def _few_channels(builder: Builder, value: AnyValue) -> Value:
     """An image with few channels, those of a pixel side by side; four numbers can be read from each."""
-    if not isinstance(value, HostValue) or value.constant or builder.has_imported(value):
+    if not isinstance(value, PythonValue) or value.constant or builder.has_imported(value):
         return builder.image_of(value)
     decline_if(not builder.is_float_tensor(value))
     n, c, h, w = value.shape

@@ -15,7 +15,7 @@ from kuiper.engine.declined import Declined, answer_of, common_shape, decline_if
 from kuiper.engine.kernels.typed import TYPES
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.typed_numbers import emit_typed, memory_like
-from kuiper.engine.values import AnyValue, HostValue, Value
+from kuiper.engine.values import AnyValue, PythonValue, Value
 from kuiper.layers.element_type import ELEMENT_TYPES
 from kuiper.layers.operators.compare import Compare
 from kuiper.layers.operators.logical import Logical
@@ -143,7 +143,7 @@ def lower_expression(layer: Expression, inputs: list[AnyValue], builder: Builder
 
 def _known(argument: Any) -> Any:
     """A plain number that is known while planning; None for all else."""
-    example = argument.example if isinstance(argument, HostValue) and argument.constant else argument
+    example = argument.example if isinstance(argument, PythonValue) and argument.constant else argument
     return example if isinstance(example, (bool, int, float)) else None
 
 
@@ -187,9 +187,9 @@ def _operands(builder: Builder, given: Sequence[Any]) -> list[Value]:
     arrays = [example for example in examples if isinstance(example, np.ndarray)]
     operands = []
     for value, example in zip(given, examples, strict=True):
-        known = not isinstance(value, (Value, HostValue)) or (isinstance(value, HostValue) and value.constant)
+        known = not isinstance(value, (Value, PythonValue)) or (isinstance(value, PythonValue) and value.constant)
         is_number = known and np.ndim(example) == 0
-        decline_if(not is_number and not isinstance(value, (Value, HostValue)))
+        decline_if(not is_number and not isinstance(value, (Value, PythonValue)))
         operands.append(_number(builder, example, arrays) if is_number else builder.tensor(value))
     return operands
 
@@ -197,7 +197,7 @@ def _operands(builder: Builder, given: Sequence[Any]) -> list[Value]:
 def _example(value: Any) -> Any:
     if isinstance(value, Value):
         return value.view
-    return value.example if isinstance(value, HostValue) else value
+    return value.example if isinstance(value, PythonValue) else value
 
 
 def _number(builder: Builder, number: Any, arrays: Sequence[np.ndarray]) -> Value:

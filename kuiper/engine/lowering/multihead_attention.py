@@ -18,7 +18,7 @@ from kuiper.engine.lowering.attention import constant_mask, emit_attention
 from kuiper.engine.lowering.matmul import emit_product
 from kuiper.engine.lowering.projection import emit_projection
 from kuiper.engine.lowering.registry import lowers
-from kuiper.engine.values import AnyValue, HostValue, Value
+from kuiper.engine.values import AnyValue, PythonValue, Value
 from kuiper.layers.operators.multihead_attention import MultiheadAttention
 
 if TYPE_CHECKING:
@@ -99,13 +99,13 @@ def _heads(layer: MultiheadAttention, view: Array) -> Array:
 
 def _mask(layer: MultiheadAttention, value: AnyValue, qkv: tuple[Value, Value, Value]) -> Array | None:
     """What is added to the scores: a mask of bools says here what is hidden; three axes are (n * heads, l, s)."""
-    if not isinstance(value, HostValue) or not isinstance(value.example, np.ndarray):
+    if not isinstance(value, PythonValue) or not isinstance(value.example, np.ndarray):
         return None
     mask = ~value.example if value.example.dtype == np.bool_ else value.example
     if mask.ndim == 3 and len(mask) % layer.heads == 0:
         mask = mask.reshape(-1, layer.heads, *mask.shape[1:])
     (n, length, _), (_, key_length, _) = (_batched(layer, x.view).shape for x in qkv[:2])
-    shown = HostValue(value.slot, mask, value.constant)
+    shown = PythonValue(value.slot, mask, value.constant)
     return constant_mask(shown, (n, layer.heads, length, key_length))
 
 

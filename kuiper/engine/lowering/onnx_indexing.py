@@ -21,7 +21,7 @@ from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.planned_step import StepKind
 from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.transfers import end_of
-from kuiper.engine.values import AnyValue, HostValue, Value, is_known
+from kuiper.engine.values import AnyValue, PythonValue, Value, is_known
 from kuiper.errors import KuiperError
 from kuiper.layers.operators.onnx_indexing import GatherND, OnnxGather, places
 
@@ -67,7 +67,7 @@ def _entry(builder: Builder, axis: int, x: AnyValue, given: AnyValue) -> AnyValu
     The array stays where it is, since only that entry is read.
     """
     index = _number(builder, given)
-    if not isinstance(x, HostValue) or x.constant or not isinstance(x.example, np.ndarray):
+    if not isinstance(x, PythonValue) or x.constant or not isinstance(x.example, np.ndarray):
         raise Declined
     rank, dtype = x.example.ndim, x.example.dtype
     dim = axis_of(axis, rank)
@@ -84,7 +84,7 @@ def _entry(builder: Builder, axis: int, x: AnyValue, given: AnyValue) -> AnyValu
 
 def _number(builder: Builder, value: AnyValue) -> Value:
     """An integer from outside without axes, on the arena as a vector of one."""
-    if not isinstance(value, HostValue) or value.constant or not isinstance(value.example, np.ndarray):
+    if not isinstance(value, PythonValue) or value.constant or not isinstance(value.example, np.ndarray):
         raise Declined
     dtype = value.example.dtype
     decline_if(dtype not in (np.int64, np.int32))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kuiper.engine.declined import Declined, decline_if
 from kuiper.engine.lowering.registry import find_lowering, lowers
-from kuiper.engine.values import AnyValue, HostValue
+from kuiper.engine.values import AnyValue, PythonValue
 from kuiper.layers.operand_parameters import WithOperandParameters
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def lower_operand_parameters(
     layer: WithOperandParameters, inputs: list[AnyValue], builder: Builder
 ) -> Sequence[AnyValue]:
     """The layer that constant parameters make, by its own lowering."""
-    known = [value.example if isinstance(value, HostValue) and value.constant else None for value in inputs]
+    known = [value.example if isinstance(value, PythonValue) and value.constant else None for value in inputs]
     decline_if(any(known[i] is None for i in layer.parameter_positions))
     made, _ = layer.made_for(known)
     lowering = find_lowering(made)

@@ -17,7 +17,7 @@ from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.tables import lies_in_panels
 from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.transfers import end_of, pixels_of
-from kuiper.engine.values import AnyValue, HostValue, Value
+from kuiper.engine.values import AnyValue, PythonValue, Value
 from kuiper.layers.operators.embedding import Embedding, FunctionalEmbedding
 from kuiper.layers.operators.gather import Gather, IndexSelect
 
@@ -115,7 +115,7 @@ def _looked_up(builder: Builder, index: Value, table: Array, from_end: bool = Fa
     decline_if(index.view.ndim >= MAX_NDIM)
     count, width = table.shape
     rows = np.ascontiguousarray(table)
-    binding = builder.bind(builder.host_value(rows, constant=True))
+    binding = builder.bind(builder.python_value(rows, constant=True))
     shape = (*index.shape, width)
     source = Source(
         lambda: 4 * width,
@@ -174,7 +174,7 @@ def emit_pick(
     source: Source,
     index: Value,
     shape: tuple[int, ...],
-    bindings: Sequence[tuple[int, HostValue]],
+    bindings: Sequence[tuple[int, PythonValue]],
     place: Value | None = None,
 ) -> Value:
     """Add ``out = source[.. index ..]``, in new memory unless there is a place for it."""

@@ -18,7 +18,7 @@ from kuiper.engine.declined import decline_if
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.transfers import copy_into, import_into
-from kuiper.engine.values import HostValue, Value, whole_vectors
+from kuiper.engine.values import PythonValue, Value, whole_vectors
 
 if TYPE_CHECKING:
     from kuiper.engine.builder import Builder
@@ -61,7 +61,7 @@ def as_rows(builder: Builder, x: Value, merge: int = 1) -> Value:
 
 def in_c_order(builder: Builder, value: AnyValue) -> Value:
     """A float32 tensor on the arena; one from outside lies in C order without gaps, however few channels it has."""
-    if not isinstance(value, HostValue) or value.constant or not builder.is_float_tensor(value):
+    if not isinstance(value, PythonValue) or value.constant or not builder.is_float_tensor(value):
         return builder.on_arena(value)
 
     def make() -> Value:

@@ -79,7 +79,7 @@ def lower_adaptive_max_pool(layer: Any, inputs: list[AnyValue], builder: Builder
     x, indices = builder.image_of(inputs[0]), builder.op.outputs[1:]
     decline_if(any(operand.consumers for operand in indices))
     maxima = _emit(builder, x, Windows(*_shared_out(x, layer.output_size)), "max pooling")
-    return [maxima, *(builder.host_value(None) for _ in indices)]
+    return [maxima, *(builder.python_value(None) for _ in indices)]
 
 
 @lowers(Mean)

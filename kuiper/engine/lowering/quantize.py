@@ -16,7 +16,7 @@ from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.typed_numbers import emit_typed, memory_like
 from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.transfers import dense, end_of
-from kuiper.engine.values import AnyValue, HostValue, Value, as_pixels, is_image
+from kuiper.engine.values import AnyValue, PythonValue, Value, as_pixels, is_image
 from kuiper.layers.operators.onnx_quantized import DequantizeLinear, DynamicQuantizeLinear, QuantizeLinear
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _rescaled(
     shape = given["x"].shape
     parts = [_spread_along(builder, given.get(f"{prefix}_{end}"), shape, layer.axis) for end in _OF_A_SCALE]
     decline_if(layer.block or not 0 < len(shape) <= MAX_NDIM or not parts[0].is_float)
-    if isinstance(given["x"], HostValue) and not given["x"].constant and operation == "quantize":
+    if isinstance(given["x"], PythonValue) and not given["x"].constant and operation == "quantize":
         return [_from_outside(builder, given["x"], parts, dtype)]
     x = builder.tensor(given["x"])
     out = memory_like(builder, [x], shape, dtype)
@@ -102,7 +102,7 @@ def _lie_alike(x: Value, out: Value) -> bool:
     return bool(x.view.size)
 
 
-def _from_outside(builder: Builder, value: HostValue, parts: list[Value], dtype: np.dtype) -> Value:
+def _from_outside(builder: Builder, value: PythonValue, parts: list[Value], dtype: np.dtype) -> Value:
     """The bytes of an array from outside, in C order: the floats never lie on the arena."""
     shape, binding = value.shape, builder.bind(value)
     out = builder.typed(shape, dtype)
@@ -113,9 +113,7 @@ def _from_outside(builder: Builder, value: HostValue, parts: list[Value], dtype:
         return Typed("quantize", shape, ends, floating=True)
 
     more = value.example.nbytes
-    builder.emit(
-        "quantize", make, reads=parts, writes=[out], bindings=[binding], flops=out.view.size, more_bytes=more
-    )
+    builder.emit("quantize", make, reads=parts, writes=[out], bindings=[binding], flops=out.view.size, more_bytes=more)
     return out
 
 

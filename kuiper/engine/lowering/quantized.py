@@ -152,7 +152,7 @@ def lower_quantized_embedding(
     packed = _panels_of(builder, weight) if in_panels else _in_rows(builder, weight)
     in_split_int8 = in_panels and _in_split_int8(builder.choices, weight)
     arrays = () if in_split_int8 else (packed.weights, packed.scales)
-    bindings = [builder.bind(builder.host_value(array, constant=True)) for array in arrays]
+    bindings = [builder.bind(builder.python_value(array, constant=True)) for array in arrays]
     out = builder.rows((*index.shape, numbers), fixed=True)
     out_rows, error_flag = pixels_of(builder, out), builder.shared_error_flag()
 

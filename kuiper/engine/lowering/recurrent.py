@@ -22,7 +22,7 @@ from kuiper.engine.lowering.projection import emit_projection
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.memory import for_weights
 from kuiper.engine.transfers import dense
-from kuiper.engine.values import AnyValue, HostValue, Value, whole_vectors
+from kuiper.engine.values import AnyValue, PythonValue, Value, whole_vectors
 from kuiper.layers.operators.gru import GRU, ResetFirstGRU
 from kuiper.layers.operators.lstm import LSTM
 from kuiper.layers.operators.rnn import RNN
@@ -150,7 +150,7 @@ def _first_states(layer: Layer, inputs: list[AnyValue], builder: Builder, n: int
     found = []
     batched = len(inputs[0].shape) == 3
     for value, operand in zip(inputs[1:], layer.op.inputs[1:], strict=True):
-        if isinstance(value, HostValue) and value.constant and isinstance(value.example, np.ndarray) and batched:
+        if isinstance(value, PythonValue) and value.constant and isinstance(value.example, np.ndarray) and batched:
             (array,) = for_sequences(n, (value.example,), (operand,))
             decline_if(array.dtype != np.float32)
             state = builder.constant(np.ascontiguousarray(array))

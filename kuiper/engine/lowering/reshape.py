@@ -24,7 +24,7 @@ from kuiper.engine.lowering.typed_numbers import emit_typed
 from kuiper.engine.planned_step import StepKind
 from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.transfers import ARENA, copy_into
-from kuiper.engine.values import AnyValue, HostValue, Value
+from kuiper.engine.values import AnyValue, PythonValue, Value
 from kuiper.layers.operators.flatten import Flatten
 from kuiper.layers.operators.reshape import Reshape, ReshapeAs
 
@@ -45,7 +45,7 @@ def lower_reshape(layer: Any, inputs: list[AnyValue], builder: Builder) -> Seque
     if examples[0].dtype != np.float32:
         return [_viewed(layer, inputs, builder)]
     result = answer_of(layer, *examples)
-    if isinstance(x, HostValue):
+    if isinstance(x, PythonValue):
         decline_if(x.constant or not result.ndim)
         return [_imported(builder, x, result.shape)]
     return [view_of(x, result) or reshaped(builder, x, result.shape)]
@@ -54,7 +54,7 @@ def lower_reshape(layer: Any, inputs: list[AnyValue], builder: Builder) -> Seque
 def _viewed(layer: Any, inputs: list[AnyValue], builder: Builder) -> AnyValue:
     """Integers or bools in a shape that the plan knows: a view or a copy; a few from outside are imported."""
     x, shapes = inputs[0], known_examples(inputs[1:])
-    if isinstance(x, HostValue):
+    if isinstance(x, PythonValue):
         decline_if(x.constant or not x.shape or x.example.nbytes > _FEW_BYTES)
         x = builder.tensor(x)
     decline_if(len(x.shape) > MAX_NDIM)
@@ -69,7 +69,7 @@ def _in_c_order(builder: Builder, x: Value, shape: tuple[int, ...]) -> Value:
     return Value(dense.buffer, dense.view.reshape(shape))
 
 
-def _imported(builder: Builder, x: HostValue, shape: tuple[int, ...]) -> Value:
+def _imported(builder: Builder, x: PythonValue, shape: tuple[int, ...]) -> Value:
     """An array from outside, which lies in C order and so has any shape: it comes onto the arena in this one."""
 
     def make() -> Value:

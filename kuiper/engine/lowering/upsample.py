@@ -20,7 +20,7 @@ from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.lowering.resampling import emit_resampling
 from kuiper.engine.lowering.typed_numbers import emit_typed
 from kuiper.engine.transfers import copy_into, import_into
-from kuiper.engine.values import AnyValue, HostValue, Value
+from kuiper.engine.values import AnyValue, PythonValue, Value
 from kuiper.layers.operators.upsample import Upsample
 from kuiper.layers.resampled_axis import Axis, nearest_table
 
@@ -76,7 +76,7 @@ def _as_images(builder: Builder, value: AnyValue) -> Value:
     shape = value.shape
     n, c, *sizes = shape
     d, h, w = (*[1] * (3 - len(sizes)), *sizes)
-    is_outside = isinstance(value, HostValue) and not value.constant and builder.is_float_tensor(value)
+    is_outside = isinstance(value, PythonValue) and not value.constant and builder.is_float_tensor(value)
     x = value if is_outside else builder.on_arena(value)
 
     def made() -> Value:
