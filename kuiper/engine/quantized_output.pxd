@@ -5,6 +5,7 @@ Both read rows of such a table, too.
 
 from libc.string cimport memcpy
 
+from kuiper.engine.index_check cimport checked_index
 from kuiper.engine.step cimport Memory
 from kuiper.simd.activations cimport activate
 from kuiper.simd.vector cimport LANES, load, store
@@ -35,10 +36,7 @@ cdef inline Py_ssize_t picked(const Picking* p, Py_ssize_t row, const Memory* me
     """The index of a row of the output; 0 and a flag if it lies outside of the table."""
     cdef long long index
     memcpy(&index, <const char*> memory.arena + p.index + 8 * row, 8)
-    if 0 <= index < p.size:
-        return index
-    memory.arena[p.error_flag] = 1
-    return 0
+    return checked_index(index, 0, p.size, p.error_flag, memory)
 
 
 cdef inline void finish(

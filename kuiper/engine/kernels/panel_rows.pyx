@@ -6,12 +6,12 @@
              . . x . .                 the product that reads the whole table
              . . x . .
 
-An index that lies outside cannot raise an error here. It sets ``error_flag``, and counts as 0; the caller sees that
-and leaves all to the layers, which say what is wrong.
+An index that lies outside sets ``error_flag`` (index_check.pxd).
 """
 
 from libc.string cimport memcpy
 
+from kuiper.engine.index_check cimport checked_index
 from kuiper.engine.kernels.convolution_table cimport Panel
 from kuiper.engine.step cimport Memory, Step
 from kuiper.simd.vector cimport LANES
@@ -59,25 +59,21 @@ cdef void row_of(const void* numbers, Py_ssize_t task, const Memory* memory) noe
     cdef long long index
     cdef const Panel* panel
     cdef const float* column
-    cdef Py_ssize_t k
+    cdef Py_ssize_t row, k
     memcpy(&index, <const char*> memory.arena + g.index + 8 * task, 8)
-    if not g.lowest <= index < g.size:
-        memory.arena[g.error_flag] = 1
-        index = 0
-    if index < 0:
-        index += g.size
-    panel = panel_of(work, index)
-    column = work.weights + panel.weights + (index - panel.out_channel)
+    row = checked_index(index, g.lowest, g.size, g.error_flag, memory)
+    panel = panel_of(work, row)
+    column = work.weights + panel.weights + (row - panel.out_channel)
     for k in range(g.depth):
         out[k] = column[k * panel.vectors * LANES]
 
 
-cdef inline const Panel* panel_of(const Work* work, long long index) noexcept nogil:
+cdef inline const Panel* panel_of(const Work* work, Py_ssize_t row) noexcept nogil:
     """The last panel that begins with this row of the table or before: between ``first`` and ``end``, halved until one is left."""
     cdef Py_ssize_t first = 0, end = work.panels, middle
     while end - first > 1:
         middle = (first + end) // 2
-        if work.panel[middle].out_channel <= index:
+        if work.panel[middle].out_channel <= row:
             first = middle
         else:
             end = middle

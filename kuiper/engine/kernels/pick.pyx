@@ -7,8 +7,7 @@ So every result belongs to a place of ``out``, of ``index`` and of ``x`` at inde
 more says how far it is in ``x`` from index to index. Where along the last axis the index does not change, and ``out`` and ``x``
 have neighbours, it is a run.
 
-An index that lies outside cannot raise an error here. It sets ``error_flag``, and counts as 0; the caller sees that
-and leaves all to the layers, which say what is wrong.
+An index that lies outside sets ``error_flag`` (index_check.pxd).
 """
 
 import math
@@ -17,6 +16,7 @@ from libc.string cimport memcpy
 
 from kuiper.engine.arrangement import arranged
 
+from kuiper.engine.index_check cimport checked_index
 from kuiper.engine.step cimport MAX_NDIM, Memory, Step
 from kuiper.engine.typed_view cimport TypedView, first_of, whole_at
 
@@ -97,11 +97,8 @@ cdef inline void pick_row(const Work* w, Py_ssize_t row, const Memory* memory) n
 
 cdef inline Py_ssize_t index_at(const char* place, const Work* w, const Memory* memory) noexcept nogil:
     """The index that lies there; 0 and a flag if it lies outside."""
-    cdef long long index = whole_at(place, w.index.type)
-    if w.geometry.lowest <= index < w.geometry.size:
-        return index if index >= 0 else index + w.geometry.size
-    memory.arena[w.geometry.error_flag] = 1
-    return 0
+    cdef const Geometry* g = &w.geometry
+    return checked_index(whole_at(place, w.index.type), g.lowest, g.size, g.error_flag, memory)
 
 
 cdef inline void copy_element(const char* x, char* out, Py_ssize_t element) noexcept nogil:
