@@ -47,10 +47,10 @@ def test_convert_takes_sizes_and_constants(capsys: pytest.CaptureFixture[str]) -
     np.testing.assert_allclose(twice, 2 * np.asarray(once), rtol=1e-5, atol=1e-6)
 
 
-def test_convert_without_a_check_needs_no_judge(
+def test_convert_without_a_check_needs_no_oracle(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("kuiper.models.onnx.judge.Judge.answers", None)
+    monkeypatch.setattr("kuiper.models.onnx.oracle.Oracle.answers", None)
     assert run("net.onnx", "--no-check") == 0
     assert "not compared with net.onnx (--no-check)" in capsys.readouterr().out
     assert kuiper.load("net.pnnx.param")(np.zeros((1, 3, 5, 7)), 1).shape == (1, 4, 5, 7)

@@ -14,8 +14,8 @@ from kuiper.models.conversion.input_spec import KIND_NAMES, InputSpec, draw_inpu
 from kuiper.models.conversion.open_axes import ATTEMPTS, made_up
 from kuiper.models.conversion.shared_weights import share_weights
 from kuiper.models.conversion.traps import ignore
-from kuiper.models.onnx.judge import Judge
 from kuiper.models.onnx.one_node import differing_node
+from kuiper.models.onnx.oracle import Oracle
 from kuiper.onnx.element_types import element_type
 from kuiper.onnx.model_file import OnnxFile
 from kuiper.onnx.reader import graph_of
@@ -70,7 +70,7 @@ class OnnxModel:
     @property
     def framework(self) -> str:
         """Who computes the answers."""
-        return self._judge.runtime
+        return self._oracle.runtime
 
     def specs(self, given: Sequence[InputSpec], note: Note = ignore) -> list[InputSpec]:
         """The inputs to convert for: those given, with the file's element types, or those of the file.
@@ -135,26 +135,26 @@ class OnnxModel:
 
     def answers(self, inputs: Arrays) -> list[np.ndarray]:
         """The outputs in order, by onnxruntime if it is there, else by the reference implementation in onnx."""
-        return self._judge.answers(self._named(inputs))
+        return self._oracle.answers(self._named(inputs))
 
     def exact_answers(self, inputs: Arrays) -> list[np.ndarray]:
         """The outputs in float64, or nothing."""
-        return self._judge.exact_answers(self._named(inputs))
+        return self._oracle.exact_answers(self._named(inputs))
 
     def shaken_answers(self, inputs: Arrays) -> list[list[np.ndarray]]:
         """The outputs as they would be with other rounding, or nothing."""
-        return self._judge.shaken_answers(self._named(inputs))
+        return self._oracle.shaken_answers(self._named(inputs))
 
     def settled_answers(self, inputs: Arrays) -> tuple[list[np.ndarray], set[str]]:
         """Nothing: in ONNX the first of equal numbers comes first anyway."""
         return [], set()
 
     def suspect(self, param: str | Path, inputs: Arrays, tolerance: float) -> str | None:
-        """The first node that kuiper, given the judge's inputs of that node, computes otherwise; "" if none does.
+        """The first node that kuiper, given the oracle's inputs of that node, computes otherwise; "" if none does.
 
         None means that it cannot be told.
         """
-        return differing_node(self._judge, self._named(inputs))
+        return differing_node(self._oracle, self._named(inputs))
 
     def _made_up(self, note: Note) -> list[InputSpec]:
         """The file's inputs, with sizes for which the model runs where it leaves them open."""
@@ -170,19 +170,19 @@ class OnnxModel:
         raise ExportError(self.name, "--input once for each input, with sizes that the model takes", declared)
 
     def _runs(self, specs: Sequence[InputSpec]) -> bool:
-        """Whether the judge can run the model on inputs like these."""
+        """Whether the oracle can run the model on inputs like these."""
         try:
             return bool(self.answers(draw_inputs(specs, 0)))
         except ExportError:
             return False
 
     @cached_property
-    def _judge(self) -> Judge:
-        return Judge(self.path)
+    def _oracle(self) -> Oracle:
+        return Oracle(self.path)
 
     @cached_property
     def _constants(self) -> dict[str, np.ndarray]:
-        """The inputs that are constants, as the judge takes them."""
+        """The inputs that are constants, as the oracle takes them."""
         from onnx import helper
 
         found = {}

@@ -1,4 +1,4 @@
-"""Each node of an ONNX file alone: kuiper computes it from the judge's own inputs of that node."""
+"""Each node of an ONNX file alone: kuiper computes it from the oracle's own inputs of that node."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import onnx
 
-    from kuiper.models.onnx.judge import Feeds, Judge
+    from kuiper.models.onnx.oracle import Feeds, Oracle
 
 _COARSE = {"float16": 4e-3, "bfloat16": 3e-2}
 """Relative differences that one operation explains in types shorter than float32."""
@@ -26,31 +26,31 @@ _FINE = 1e-4
 """The same for float32: what is translated wrongly is further away."""
 
 
-def differing_node(judge: Judge, feeds: Feeds) -> str | None:
-    """The first node that kuiper computes otherwise, given the judge's numbers.
+def differing_node(oracle: Oracle, feeds: Feeds) -> str | None:
+    """The first node that kuiper computes otherwise, given the oracle's numbers.
 
-    A node whose numbers are those of its float64 does not count: then the judge has rounded, not kuiper.
+    A node whose numbers are those of its float64 does not count: then the oracle has rounded, not kuiper.
 
     Returns
     -------
     What messages call the node; "" if all are the same, None if it cannot be told.
     """
     try:
-        graph, values = judge.values(feeds)
-    except Exception:  # of many types; the judge does not tell what its nodes compute
+        graph, values = oracle.values(feeds)
+    except Exception:  # of many types; the oracle does not tell what its nodes compute
         return None
     fixed = {tensor.name for tensor in graph.initializer}
     fixed |= {name for node in graph.node if node.op_type == "Constant" for name in node.output}
     for node in graph.node:
         if node.op_type != "Constant" and all(name in values for name in _names_read(node)):
-            model = _alone(node, values, fixed, judge)
+            model = _alone(node, values, fixed, oracle)
             if model is not None and _differs(model, values):
                 return f"{node.op_type} '{node.name or node.output[0]}'"
     return ""
 
 
 def _differs(model: onnx.ModelProto, values: Mapping[str, np.ndarray]) -> bool:
-    """Whether kuiper computes a node otherwise than the judge, and otherwise than float64."""
+    """Whether kuiper computes a node otherwise than the oracle, and otherwise than float64."""
     feeds = {one.name: values[one.name] for one in model.graph.input}
     expected = [np.asarray(values[one.name]) for one in model.graph.output]
     try:
@@ -92,12 +92,12 @@ def _exact(model: onnx.ModelProto, feeds: Mapping[str, np.ndarray]) -> list[np.n
             None, {name: widened(array) for name, array in feeds.items()}
         )
         return [np.asarray(one) for one in outputs]
-    except Exception:  # of many types, as of ``Judge.exact_answers``
+    except Exception:  # of many types, as of ``Oracle.exact_answers``
         return []
 
 
 def _alone(
-    node: onnx.NodeProto, values: Mapping[str, np.ndarray], fixed: set[str], judge: Judge
+    node: onnx.NodeProto, values: Mapping[str, np.ndarray], fixed: set[str], oracle: Oracle
 ) -> onnx.ModelProto | None:
     """A model of one node; None if a value of it is no array."""
     from onnx import helper, numpy_helper
@@ -114,7 +114,7 @@ def _alone(
     weights = [numpy_helper.from_array(np.asarray(values[name]), name) for name in names if name in fixed]
     inputs = [infos[name] for name in names if name not in fixed]
     graph = helper.make_graph([node], "alone", inputs, [infos[name] for name in outputs], weights)
-    return helper.make_model(graph, opset_imports=judge.opsets)
+    return helper.make_model(graph, opset_imports=oracle.opsets)
 
 
 def _names_read(node: onnx.NodeProto) -> list[str]:

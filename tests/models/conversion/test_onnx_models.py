@@ -25,8 +25,8 @@ Dims = tuple[Size, ...]
 
 
 @pytest.fixture(params=["onnxruntime", "ONNX"])
-def judge(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Who judges; onnxruntime only where it is installed."""
+def oracle(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Each oracle; onnxruntime only where it is installed."""
     if request.param == "onnxruntime":
         pytest.importorskip("onnxruntime")
     else:
@@ -47,12 +47,12 @@ def save(path: Path, *dims: Dims | None, opset: int = 17) -> Path:
     return path
 
 
-def test_inputs_are_those_that_the_file_declares(tmp_path: Path, judge: str) -> None:
+def test_inputs_are_those_that_the_file_declares(tmp_path: Path, oracle: str) -> None:
     found = OnnxModel(save(tmp_path / "net.onnx", (2, 3)))
     assert found.specs([]) == [InputSpec((2, 3), "f32")]
     assert found.specs([InputSpec((2, 3), limits=(0, 1))]) == [InputSpec((2, 3), "f32", (0, 1))]
     assert found.other_specs(found.specs([])) == []
-    assert (found.name, found.framework) == ("net.onnx", judge)
+    assert (found.name, found.framework) == ("net.onnx", oracle)
 
 
 @pytest.mark.parametrize(
@@ -103,18 +103,18 @@ def test_another_file_is_refused(tmp_path: Path) -> None:
         OnnxModel(tmp_path / "net.onnx")
 
 
-def test_answers_are_the_judges(tmp_path: Path, judge: str) -> None:
+def test_answers_are_the_oracles(tmp_path: Path, oracle: str) -> None:
     found = OnnxModel(save(tmp_path / "net.onnx", (2, 3), ()))
     x = np.array([[1, 2, 3], [-1, 0, 1]], np.float32)
     (answer,) = found.answers((x, np.float32(2)))
     np.testing.assert_array_equal(answer, np.maximum(x, 0) + 2)
     (exact,) = found.exact_answers((x, np.float32(2)))
     assert exact.dtype == np.float64
-    assert len(found.shaken_answers((x, np.float32(2)))) == (3 if judge == "onnxruntime" else 0)
+    assert len(found.shaken_answers((x, np.float32(2)))) == (3 if oracle == "onnxruntime" else 0)
     for call in (found.answers, lambda arrays: found.export(arrays, tmp_path / "net") and found.answers(arrays)):
         with pytest.raises(ExportError, match=r"net\.onnx: expected 2 inputs, as the file has, got 1"):
             call((x,))
-    with pytest.raises(ExportError, match=rf"net\.onnx: expected a run by {judge} on x0 \(2,\), x1 \(3,\), got "):
+    with pytest.raises(ExportError, match=rf"net\.onnx: expected a run by {oracle} on x0 \(2,\), x1 \(3,\), got "):
         found.answers((np.zeros(2, np.float32), np.zeros(3, np.float32)))
 
 
@@ -143,7 +143,7 @@ def test_export_refuses_what_a_pnnx_file_cannot_hold(tmp_path: Path) -> None:
     np.testing.assert_array_equal(np.asarray(graph(np.uint16([1, 2, 40000]))), np.uint16([2, 4, 14464]))
 
 
-def test_a_graph_with_a_shifted_result_is_refused(tmp_path: Path, judge: str) -> None:
+def test_a_graph_with_a_shifted_result_is_refused(tmp_path: Path, oracle: str) -> None:
     weight = np.random.default_rng(0).standard_normal((2, 3, 2, 2)).astype(np.float32)
     found = {}
     for name, pads in (("right", [0, 0, 1, 1]), ("shifted", [1, 1, 0, 0])):
@@ -159,7 +159,7 @@ def test_a_graph_with_a_shifted_result_is_refused(tmp_path: Path, judge: str) ->
 
 
 @pytest.mark.parametrize("bias", [-17.0, -30.0])
-def test_a_detector_that_finds_nothing_agrees(bias: float, tmp_path: Path, judge: str) -> None:
+def test_a_detector_that_finds_nothing_agrees(bias: float, tmp_path: Path, oracle: str) -> None:
     """Of numbers near 0, rounding may take all digits: a sigmoid of -18 is 0 for onnxruntime."""
     weight = np.random.default_rng(0).standard_normal((2, 3, 3, 3)).astype(np.float32)
     nodes = [
@@ -174,7 +174,7 @@ def test_a_detector_that_finds_nothing_agrees(bias: float, tmp_path: Path, judge
     param, _ = found.export(inputs, tmp_path / "net")
     comparison = verify(param, found, {"first": inputs})
     assert comparison.agrees
-    if judge == "onnxruntime":
+    if oracle == "onnxruntime":
         assert "up to 4 times as far is accepted" in str(comparison.report())
 
 
@@ -190,7 +190,7 @@ def test_where_inputs_are_whole_numbers_weights_are_moved(tmp_path: Path) -> Non
         np.testing.assert_array_equal(answer, expected[[1, 3]])
 
 
-def test_export_spells_what_is_not_finite_and_what_is_empty(tmp_path: Path, judge: str) -> None:
+def test_export_spells_what_is_not_finite_and_what_is_empty(tmp_path: Path, oracle: str) -> None:
     nodes = [
         helper.make_node("Clip", ["x", "low"], ["clipped"]),
         helper.make_node("MaxPool", ["clipped"], ["pooled"], kernel_shape=[3], strides=[2], auto_pad="SAME_UPPER"),
@@ -205,7 +205,7 @@ def test_export_spells_what_is_not_finite_and_what_is_empty(tmp_path: Path, judg
     assert verify(param, found, {"first": inputs}).agrees
 
 
-def test_batch_norms_of_old_operator_sets_are_judged_rightly(tmp_path: Path, judge: str) -> None:
+def test_batch_norms_of_old_operator_sets_are_judged_rightly(tmp_path: Path, oracle: str) -> None:
     generator = np.random.default_rng(0)
     weights = {name: generator.uniform(0.5, 2, 3).astype(np.float32) for name in ("scale", "shift", "mean", "var")}
     node = helper.make_node("BatchNormalization", ["x", *weights], ["y"])
@@ -218,7 +218,7 @@ def test_batch_norms_of_old_operator_sets_are_judged_rightly(tmp_path: Path, jud
 
 
 def test_the_suspect_is_the_node_that_kuiper_computes_otherwise(
-    tmp_path: Path, judge: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, oracle: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from kuiper.onnx import table
 

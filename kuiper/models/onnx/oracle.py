@@ -1,6 +1,6 @@
 """What others compute from an ONNX file: onnxruntime where it is installed, else the package onnx itself.
 
-Two right answers differ by rounding. How far, the judge itself can tell: it answers once more with its own graph
+Two right answers differ by rounding. How far, the oracle itself can tell: it answers once more with its own graph
 optimisations off, for inputs that are moved by one unit in the last place, and in float64.
 """
 
@@ -29,7 +29,7 @@ NEW_ENOUGH = 15
 """onnx's own implementation computes BatchNormalization of older operator sets as if it were trained."""
 
 
-class Judge:
+class Oracle:
     """The model in a file, run by others.
 
     Parameters
@@ -59,7 +59,7 @@ class Judge:
         Raises
         ------
         ExportError
-            If the judge cannot run the model on these inputs.
+            If the oracle cannot run the model on these inputs.
         """
         try:
             outputs = self._session(optimized).run(None, {name: np.asarray(array) for name, array in feeds.items()})
@@ -73,7 +73,7 @@ class Judge:
     def shaken_answers(self, feeds: Feeds) -> list[list[np.ndarray]]:
         """Other right answers: without optimisations, and for inputs one unit in the last place up and down.
 
-        Where no input has floats, it is the weights that are moved. Nothing if the onnx package is the judge, whose
+        Where no input has floats, it is the weights that are moved. Nothing if the onnx package is the oracle, whose
         float64 says more.
         """
         if self.runtime == "ONNX":
