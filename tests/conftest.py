@@ -1,4 +1,4 @@
-"""What holds for every test: the numbers that it draws do not depend on the tests that ran before it."""
+"""What holds for every test: its numbers depend on no other test, and what it keeps is in no user's cache."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
 beginnings: dict[str, dict[str, Mapping[str, Any]]] = {}  # by module and name, the states once the module was imported
 
@@ -24,3 +25,12 @@ def _generators_begin_anew(request: pytest.FixtureRequest) -> None:
     states = beginnings.setdefault(module.__name__, {})
     for name, generator in generators.items():
         generator.bit_generator.state = states.setdefault(name, generator.bit_generator.state)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Keep what tests make, one folder for each class that they start, in a cache of their own."""
+    cache = tmp_path_factory.mktemp("user_cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KUIPER_CACHE", str(cache))
+        yield cache

@@ -10,11 +10,12 @@ import hashlib
 import importlib.machinery
 import importlib.util
 import io
+import os
 import re
 import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 Mode = Literal["safe", "fast"]
 
+MOST_BUILDS = 30  # of one file in one mode
 KUIPERS_UTILITY = "kuiper._cyutility"
 DIRECTIVES = {"language_level": 3, "wraparound": False, "embedsignature": True, "freethreading_compatible": True}
 CHECKS = ("boundscheck", "initializedcheck")
@@ -66,7 +68,21 @@ def load_pyx(path: Path, cache: Path, mode: Mode = "safe", bare: bool = False) -
     binary = cache / f"{name}{SUFFIX}"
     if not binary.exists():
         _build_once(path, name, binary, mode, bare)
+        _leave_room(cache, name.removesuffix(name.rpartition("_")[2]))
+    with suppress(OSError):
+        os.utime(binary)
     return _load_binary(name, binary)
+
+
+def _leave_room(cache: Path, kind: str) -> None:
+    """Remove builds of a file that were not used for longest: each time that it is saved, there is one more."""
+    uses = {}
+    for path in cache.glob(f"{kind}*"):
+        with suppress(OSError):  # another process may have removed it
+            uses[path] = path.stat().st_mtime
+    for path in sorted(uses, key=uses.__getitem__)[:-MOST_BUILDS]:
+        with suppress(OSError):  # Windows keeps one that is loaded
+            path.unlink()
 
 
 def is_compiled(path: Path, cache: Path, mode: Mode = "safe") -> bool:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import re
+import shutil
 import time
 from functools import cache
 from pathlib import Path
@@ -11,7 +14,11 @@ from pathlib import Path
 from kuiper.course.errors import CourseError
 from kuiper.course.manifest import find_root
 from kuiper.course.material import PACKAGED, material_root
+from kuiper.course.state_file import keep_text
 from kuiper.user_cache import user_cache
+
+ROOT_FILE = "root.txt"  # in a folder of the user's cache: the root that it is for
+HASH = re.compile("[0-9a-f]{12}")
 
 
 @cache
@@ -25,9 +32,28 @@ def state_folder(root: Path) -> Path:
 def folder_of_answers(root: Path) -> Path:
     """The folder for what shows a solution: in the user's cache, as nobody comes upon it there by chance.
 
-    Where that cannot be written, it is the state folder.
+    Where that cannot be written, it is the state folder. A new one takes the place of those whose root is gone.
     """
-    return _first_that_can_be_written((_cached(root), root / ".kuiper"))
+    found = _first_that_can_be_written((_cached(root), root / ".kuiper"))
+    if found == _cached(root) and not (found / ROOT_FILE).is_file():
+        keep_text(found / ROOT_FILE, str(root))
+        _remove_orphans(found.parent)
+    return found
+
+
+def _remove_orphans(cache: Path) -> None:
+    """Remove the answers for roots that are gone, and those of an older kuiper, which did not write down for whom."""
+    for folder in filter(HASH.fullmatch, os.listdir(cache)):
+        record, answers = cache / folder / ROOT_FILE, cache / folder / "bug-bank"
+        try:
+            is_used = record.is_file() and Path(record.read_text(encoding="utf-8")).is_dir()
+        except (OSError, ValueError):
+            is_used = False
+        if answers.is_dir() and not is_used:
+            shutil.rmtree(answers, ignore_errors=True)
+            record.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # there may be more in it, which is no answer
+                answers.parent.rmdir()
 
 
 def _cached(root: Path) -> Path:

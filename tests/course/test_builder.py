@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -47,6 +48,22 @@ def test_load_pyx_compiles_once_for_each_text(tmp_path: Path, cache: Path) -> No
     assert other is not module
     other.twice(x)
     assert x.tolist() == [6, 6, 6]
+
+
+def test_load_pyx_keeps_the_builds_that_were_used_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(builder, "MOST_BUILDS", 3)
+    own = tmp_path / "build"
+    own.mkdir()
+    other = own / "thrice_safe_0123456789abcdef.so"
+    stems = ["twice_safe_" + 16 * letter for letter in "abcd"]
+    for age, path in enumerate([other, *(own / f"{stem}.so" for stem in stems)]):
+        path.touch()
+        os.utime(path, (1000 + age, 1000 + age))
+    used = write(tmp_path, GOOD.replace("*= 2", "*= 5"))
+    load_pyx(used, own)
+    left = {path.name.partition(".")[0] for path in own.glob("*.so")}
+    assert left >= {other.stem, *stems[2:], module_name(used, "safe")}
+    assert not left & set(stems[:2])
 
 
 def test_safe_mode_checks_every_index(tmp_path: Path, cache: Path) -> None:
