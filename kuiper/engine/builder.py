@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from kuiper.engine.step import Step
     from kuiper.graph.runtime_operator import RuntimeOperator
+    from kuiper.graph.state import Paging
     from kuiper.layers.layer import Array
     from kuiper.machine import Machine
 
@@ -42,7 +43,8 @@ class Builder:
     """Steps, and memory for what they compute, for one operator of a graph after the other; ``op`` is the current one.
 
     ``packed`` keeps weights in kernel order, for all plans of one model. ``max_length`` is that of the sessions that
-    the plan is for; ``state_arrays`` and ``position`` are what steps read and write of their state. What may change a
+    the plan is for, whose texts share pages as ``paging`` says, if they do; ``state_arrays`` and ``state_integers`` are
+    what steps read and write of their state. What may change a
     bit of a result is chosen by ``choices`` alone. How steps are cut into tasks, blocks and panels suits ``machine``,
     which has the vectors of the kernels.
     """
@@ -51,13 +53,14 @@ class Builder:
     machine: Machine
     packed: dict[Any, Any]
     max_length: int = 0
+    paging: Paging | None = None
     op: RuntimeOperator | None = None
     steps: list[NativeStep | LayerStep] = field(default_factory=list)
     buffers: list[Buffer] = field(default_factory=list)
     slots: int = 0
     bindings: int = 0
     state_arrays: list[StateArray] = field(default_factory=list)
-    position: PythonValue | None = None
+    state_integers: dict[str, PythonValue] = field(default_factory=dict)
     error_flag: Buffer | None = None
 
     def __post_init__(self) -> None:
@@ -68,7 +71,8 @@ class Builder:
         """What a lowering gives; if it declines, None, and all that it has asked for is taken back."""
         lists: tuple[list[Any], ...] = (self.steps, self.buffers, self.state_arrays)
         lengths, forms = [len(each) for each in lists], len(self._forms)
-        others = self.slots, self.bindings, self.position, self.error_flag, self._zeros
+        integers = dict(self.state_integers)
+        others = self.slots, self.bindings, self.error_flag, self._zeros
         try:
             return lowering()
         except Declined:
@@ -76,7 +80,8 @@ class Builder:
                 del each[length:]
             while len(self._forms) > forms:
                 self._forms.popitem()
-            self.slots, self.bindings, self.position, self.error_flag, self._zeros = others
+            self.state_integers = integers
+            self.slots, self.bindings, self.error_flag, self._zeros = others
             return None
 
     def python_value(self, example: Any, constant: bool = False) -> PythonValue:
@@ -180,11 +185,11 @@ class Builder:
         self.state_arrays.append(StateArray(value.slot, f"{self.op.name}.{part}", shape))
         return self.bind(value)
 
-    def session_position(self) -> tuple[int, PythonValue]:
-        """The number of positions filled before the call, an int64, as a binding of a step."""
-        if self.position is None:
-            self.position = self.python_value(None)
-        return self.bind(self.position)
+    def session_integers(self, name: str) -> tuple[int, PythonValue]:
+        """An array of int64 of the state, by its name there, as a binding of a step."""
+        if name not in self.state_integers:
+            self.state_integers[name] = self.python_value(None)
+        return self.bind(self.state_integers[name])
 
     def pack(self, key: Any, make: Callable[[], Any], owner: Any = None) -> Any:
         """What ``make`` gives for the weights of ``owner``; kept for later plans of this model.

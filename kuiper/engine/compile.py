@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from kuiper.engine.step import Step
     from kuiper.graph.protocols import WiredGraph
     from kuiper.graph.runtime_operator import RuntimeOperator
+    from kuiper.graph.state import Paging
     from kuiper.layers.layer import Array
     from kuiper.machine import Machine
 
@@ -46,6 +47,7 @@ def compile_graph(
     *,
     max_length: int = 0,
     outputs: bool = True,
+    paging: Paging | None = None,
     machine: Machine | None = None,
     choices: Machine | None = None,
     rests: Rests | None = None,
@@ -60,6 +62,7 @@ def compile_graph(
     packed : where packed weights are kept, so that plans for other shapes find them; empty at first
     max_length : of the sessions that it is for, if the graph has state
     outputs : False leaves out whatever no state needs
+    paging : how the texts of a step share pages; None: a session is one text
     machine : what it is cut for; None: this machine
     choices : the machine for which algorithms are chosen, on which alone the bits of a result depend; None: ``machine``
     rests : makes what follows an operator whose output sizes depend on numbers; None: there is none
@@ -85,15 +88,15 @@ def compile_graph(
     """
     machine = machine or this_machine()
     choices, kernels = choices or machine, for_kernels(machine)
-    builder = Builder(choices, kernels, packed, max_length)
+    builder = Builder(choices, kernels, packed, max_length, paging)
     lowered = GraphLowering(graph, builder, rests, ends)
     lowered.lower(examples, outputs)
     steps = join_chains(builder.steps, kernels)
     lifetimes = find_lifetimes(steps)
     arena_floats = place_buffers(builder.buffers, lifetimes)
     constants = {value.slot: value.example for step in steps for value in _python_values(step) if value.constant}
-    position = [] if builder.position is None else [builder.position.slot]
-    persistent = {*constants, *(array.slot for array in builder.state_arrays), *position}
+    integers = (value.slot for value in builder.state_integers.values())
+    persistent = {*constants, *(array.slot for array in builder.state_arrays), *integers}
     bindings = [binding for step in steps if isinstance(step, NativeStep) for binding in step.bindings]
     return Executable(
         machine=machine,
@@ -109,7 +112,7 @@ def compile_graph(
         exported=lowered.exported,
         written=lowered.written,
         state_arrays=builder.state_arrays,
-        position=builder.position,
+        state_integers=builder.state_integers,
         error_flag=builder.error_flag,
     )
 

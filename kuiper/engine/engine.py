@@ -28,14 +28,15 @@ if TYPE_CHECKING:
     from kuiper.graph.protocols import WiredGraph
     from kuiper.graph.report import Report
     from kuiper.graph.runtime_operator import RuntimeOperator
-    from kuiper.graph.state import State
+    from kuiper.graph.state import Paging, State
     from kuiper.layers.layer import Array
     from kuiper.machine import Machine
 
 _PLANS_KEPT = 8
 _PLANS_OF_SESSIONS = 24  # nine lengths of a piece, with and without outputs, and some for the end of the capacity
+_PLANS_OF_BATCHES = 128  # numbers of rows, each with numbers of outputs
 
-Key = tuple[tuple[tuple[tuple[int, ...], str], ...], int, bool]
+Key = tuple[tuple[tuple[tuple[int, ...], str], ...], int, bool, "Paging | None"]
 
 
 class Engine:
@@ -113,7 +114,7 @@ class Engine:
         """
         while True:
             try:
-                plan = self.plan_for(inputs, state.max_length if state else 0, outputs)
+                plan = self.plan_for(inputs, state.max_length if state else 0, outputs, state.paging if state else None)
                 return plan if isinstance(plan, Refusal) else plan.run(inputs, get_num_threads(), observer, state)
             except MemoryError as error:
                 # The layers need less at a time, above all without the plans, or can say where it ends.
@@ -122,7 +123,8 @@ class Engine:
                 return Refusal(text_of(error))
             except PlanMismatchError as error:
                 if not self._ends_in_front_of(error, state):
-                    return self._refusal_of(error, _key(inputs, state.max_length if state else 0, outputs))
+                    key = _key(inputs, state.max_length if state else 0, outputs, state.paging if state else None)
+                    return self._refusal_of(error, key)
             except PlanLeftError as error:
                 return _refusal(error)
 
@@ -177,7 +179,9 @@ class Engine:
         assert isinstance(plan, Runner)
         return plan_report(self._graph.name, plan, inputs, runs, state)
 
-    def plan_for(self, inputs: Sequence[Array], max_length: int = 0, outputs: bool = True) -> Runner | Refusal:
+    def plan_for(
+        self, inputs: Sequence[Array], max_length: int = 0, outputs: bool = True, paging: Paging | None = None
+    ) -> Runner | Refusal:
         """The plan for inputs of these shapes and types, kept or made anew, or why there is none.
 
         Parameters
@@ -185,11 +189,12 @@ class Engine:
         inputs : an array for each input of the graph
         max_length : of the sessions that the plan is for, if the graph has state
         outputs : False leaves out what no state needs
+        paging : how the texts of a step share pages; None: a session is one text
 
         Returns
         -------
-        What runs it; there is one for each ``max_length``, with and without ``outputs``. A ``Refusal`` if it cannot be
-        made.
+        What runs it; there is one for each ``max_length`` and ``paging``, with and without ``outputs``. A
+        ``Refusal`` if it cannot be made.
 
         Examples
         --------
@@ -202,15 +207,20 @@ class Engine:
         """
         ends: set[RuntimeOperator] = set()
         while True:
-            plan = self._planned(inputs, max_length, outputs, ends)
+            plan = self._planned(inputs, max_length, outputs, paging, ends)
             if plan is not None:
                 return plan
 
     def _planned(
-        self, inputs: Sequence[Array], max_length: int, outputs: bool, ends: set[RuntimeOperator]
+        self,
+        inputs: Sequence[Array],
+        max_length: int,
+        outputs: bool,
+        paging: Paging | None,
+        ends: set[RuntimeOperator],
     ) -> Runner | Refusal | None:
         """The same, with a plan that ends in front of these operators; None if there has been one more of them."""
-        key = _key(inputs, max_length, outputs)
+        key = _key(inputs, max_length, outputs, paging)
         with self._lock:
             if key in self._plans:
                 self._plans.move_to_end(key)
@@ -226,6 +236,7 @@ class Engine:
                         self._packed,
                         max_length=max_length,
                         outputs=outputs,
+                        paging=paging,
                         machine=self._machine,
                         choices=self._choices,
                         rests=rests,
@@ -244,7 +255,7 @@ class Engine:
                 if plan.error is not None:
                     return plan
             self._plans[key] = plan
-            if len(self._plans) > (_PLANS_OF_SESSIONS if max_length else _PLANS_KEPT):
+            if len(self._plans) > (_PLANS_OF_BATCHES if paging else _PLANS_OF_SESSIONS if max_length else _PLANS_KEPT):
                 self._plans.popitem(last=False)
             return plan
 
@@ -256,5 +267,5 @@ def _refusal(error: PlanLeftError) -> Refusal:
     return Refusal.of(error.__cause__ if isinstance(error.__cause__, Exception) else error)
 
 
-def _key(inputs: Sequence[Array], max_length: int, outputs: bool) -> Key:
-    return tuple((array.shape, array.dtype.str) for array in inputs), max_length, outputs
+def _key(inputs: Sequence[Array], max_length: int, outputs: bool, paging: Paging | None) -> Key:
+    return tuple((array.shape, array.dtype.str) for array in inputs), max_length, outputs, paging

@@ -57,8 +57,8 @@ class Executable:
     written: list[PythonValue]
     """The arrays among it that steps fill."""
     state_arrays: list[StateArray]
-    position: PythonValue | None
-    """The number of positions that a session has filled."""
+    state_integers: dict[str, PythonValue]
+    """Arrays of integers of a session's state, by the names that it has for them: how many positions are filled."""
     error_flag: Buffer | None
     """A number on the arena that is not 0 after a run that only the layers can answer."""
 

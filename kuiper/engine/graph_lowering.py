@@ -19,6 +19,7 @@ concatenation moves its parts into its output when its turn comes (``concatenati
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,7 @@ import numpy as np
 from kuiper.engine import values
 from kuiper.engine.cannot_plan import CannotPlanError
 from kuiper.engine.lowering import find_lowering
+from kuiper.engine.lowering.chosen_rows import chosen_rows
 from kuiper.engine.planned_step import LayerStep
 from kuiper.engine.transfers import export_typed, export_value
 from kuiper.engine.values import AnyValue, PythonValue, Value
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
     from kuiper.engine.builder import Builder
     from kuiper.engine.rest import Rests
     from kuiper.graph.protocols import WiredGraph
-    from kuiper.graph.runtime_operator import RuntimeOperator
+    from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
     from kuiper.layers.layer import Array
 
 _SMALL = 1 << 16
@@ -98,7 +100,22 @@ class GraphLowering:
         for op in self.graph.output_operators if outputs else ():
             self.builder.op = op
             with noting(op.where):
-                self.exported += [self._export(self.values[operand.index]) for operand in op.inputs]
+                self.exported += [self._export(self._wanted(operand)) for operand in op.inputs]
+
+    @cached_property
+    def _head(self) -> RuntimeOperator | None:
+        """What makes the one output of the graph, row by row, where only some rows are wanted; None elsewhere."""
+        returned = [operand for op in self.graph.output_operators for operand in op.inputs]
+        if self.builder.paging is None or len(returned) != 1:
+            return None
+        head = returned[0].producer
+        return head if head is not None and getattr(head.layer, "is_rowwise", False) else None
+
+    def _wanted(self, operand: RuntimeOperand) -> AnyValue:
+        """An output of the graph: all of it, or the rows that the step asks for."""
+        value = self.values[operand.index]
+        has_all = self.builder.paging is not None and operand.producer is not self._head
+        return chosen_rows(self.builder, value) if has_all else value
 
     def _is_open(self, op: RuntimeOperator) -> bool:
         """Whether the sizes of what it gives are known to depend on numbers."""
@@ -131,6 +148,8 @@ class GraphLowering:
             self.values[op.outputs[0].index] = self.builder.python_value(op.layer, constant=True)
             return
         inputs = [self.values[operand.index] for operand in op.inputs]
+        if op is self._head:
+            inputs[0] = chosen_rows(self.builder, inputs[0])
         if isinstance(op.layer, If) and values.is_known(inputs[0]) and not self._has_open(op.layer, inputs):
             chosen = self._lower_branch(op.layer, inputs)
             self.values.update({operand.index: value for operand, value in zip(op.outputs, chosen, strict=True)})

@@ -158,8 +158,7 @@ class Runner:
         if workspace.session is not None and workspace.session() is state:
             return
         arrays = {slot: state.array(key, shape) for slot, key, shape in self.executable.state_arrays}
-        if self.executable.position is not None:
-            arrays[self.executable.position.slot] = state.position
+        arrays |= {value.slot: state.integers[name] for name, value in self.executable.state_integers.items()}
         self._bind(workspace, arrays)
         workspace.session = ref(state)
 

@@ -105,6 +105,8 @@ class Execution:
         if isinstance(answer, tuple):
             return answer
         results = self._run_layers(arrays, observer, state)
+        if state is not None and state.paging is not None:
+            results = tuple(result[:, state.integers["chosen"][: state.paging.chosen]] for result in results)
         if answer is not None:
             self.fallbacks.tell(answer)
         return results

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from kuiper.errors import GraphStateError
 from kuiper.graph import building, pnnx, views
+from kuiper.graph.batch import start_batch
 from kuiper.graph.boundary import as_output
 from kuiper.graph.building import Factories, GraphState
 from kuiper.graph.execution import Execution
@@ -276,6 +277,7 @@ class RuntimeGraph:
         return as_output(self.forward(*inputs))
 
     start = start
+    start_batch = start_batch
     summary, profile, plan = views.summary, views.profile, views.plan
     draw, explore, stages = views.draw, views.explore, views.stages
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,27 @@ from kuiper.errors import ShapeError
 from kuiper.pages import LARGE, SlabAllocator, pages
 from kuiper.tensor_limit import check_size
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 _SLAB = 16 << 20  # bytes that arrays share; pages that are never touched take no memory
+
+
+class Paging(NamedTuple):
+    """What a plan must know of texts that share a pool of pages; see ``paged_state.py``."""
+
+    page_size: int
+    """Positions of a page."""
+    pages: int
+    """Pages of the pool."""
+    pages_per_text: int
+    """Most pages of one text."""
+    texts: int
+    """Most texts of a step."""
+    rows: int
+    """Most tokens of a step."""
+    chosen: int
+    """Of how many rows the outputs are wanted."""
 
 
 class State:
@@ -46,20 +66,25 @@ class State:
     (0, 8)
     """
 
+    paging: Paging | None = None
+    """How its texts share pages; None: it is one text, in memory of its own."""
+
     def __init__(self, max_length: int) -> None:
         self.max_length = max_length
-        self.position = np.zeros(1, np.int64)  # an array, since compiled steps read it where it lies
+        self._position = np.zeros(1, np.int64)
+        self.integers: Mapping[str, np.ndarray] = {"position": self._position}
+        """Arrays (int64) that compiled steps read where they lie, by name."""
         self._arrays: dict[str, np.ndarray] = {}
         self._slabs = SlabAllocator(partial(pages, _SLAB))
 
     @property
     def length(self) -> int:
         """How many positions are filled."""
-        return int(self.position[0])
+        return int(self._position[0])
 
     @length.setter
     def length(self, length: int) -> None:
-        self.position[0] = length
+        self._position[0] = length
 
     def array(self, key: str, shape: tuple[int, ...]) -> np.ndarray:
         """The float32 array of this key, zeros at first.
@@ -117,6 +142,15 @@ class OperatorState(NamedTuple):
     def max_length(self) -> int:
         """How many positions the session can hold."""
         return self.state.max_length
+
+    @property
+    def paging(self) -> Paging | None:
+        """How texts share pages; None: there is one text."""
+        return self.state.paging
+
+    def integers(self, name: str) -> np.ndarray:
+        """One of the state's arrays of int64."""
+        return self.state.integers[name]
 
     def array(self, part: str, shape: tuple[int, ...]) -> np.ndarray:
         """An array that lives from call to call, zeros at first."""

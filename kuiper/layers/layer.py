@@ -94,6 +94,9 @@ class Layer:
     #: Whether each pixel of an image (n, c, h, w) follows from the same pixel of the inputs, from all channels perhaps.
     is_pixelwise: bool = False
 
+    #: Whether each row of the output, along the last axis, follows from the same row of the first input alone.
+    is_rowwise: ClassVar[bool] = False
+
     #: Whether it is an activation.
     is_activation: ClassVar[bool] = False
 

@@ -110,13 +110,14 @@ def test_attempt_takes_back_what_a_lowering_that_declines_has_asked_for() -> Non
         builder.on_arena(outside)
         builder.rows((2, 3))
         builder.shared_error_flag()
-        builder.session_position()
+        builder.session_integers("position")
         raise Declined
 
     builder.op = RuntimeOperator("nn.ReLU", "act")
     assert builder.attempt(declines) is None
     assert (builder.steps, builder.slots, builder.bindings, len(builder.buffers)) == ([], *kept[1:])
-    assert builder.error_flag is builder.position is None
+    assert builder.error_flag is None
+    assert builder.state_integers == {}
     assert not builder.has_imported(outside)
     outputs = builder.attempt(lambda: [builder.on_arena(outside)])
     assert outputs

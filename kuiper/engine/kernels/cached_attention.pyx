@@ -23,16 +23,14 @@ from kuiper.engine.blocks cimport copy_exactly, fill
 from kuiper.engine.kernels.cache_panels cimport (
     PANEL, Caches, Source, at_head, keys_of, panels_of, start_of, values_of
 )
+from kuiper.engine.kernels.panel_products cimport MOST, multiply, rows_of_task
 from kuiper.engine.step cimport Memory, Step
-from kuiper.engine.tile cimport MAX_ROWS, MAX_VECTORS, TileWork, rows_for, share_of, tile
-from kuiper.engine.thin_tile cimport THIN_PANELS, THIN_ROWS, THIN_VECTORS, thin_tile
 from kuiper.simd.functions cimport exp_up_to
 from kuiper.simd.sums cimport PARTS, Sums, largest, sums_of, total
-from kuiper.simd.vector cimport LANES, at_least, fma_of_one, load, prefetch_to_write, store, vec
+from kuiper.simd.vector cimport LANES, at_least, load, prefetch_to_write, store, vec
 
 cdef enum:
     VECTORS = PANEL // LANES  # of a panel
-    MOST = MAX_ROWS  # rows of a task
 
 cdef struct Appending:
     Caches caches
@@ -184,55 +182,6 @@ cdef void expect(const Caches* c, Py_ssize_t group, const Memory* memory) noexce
             prefetch_to_write(values + (column * c.capacity + at) * PANEL)
 
 
-cdef void multiply(
-    int rows, const float* panels, Py_ssize_t depth, Py_ssize_t first, Py_ssize_t end, Py_ssize_t panel,
-    const float* behind, Py_ssize_t behind_panel, const float* zeros, const float** pointers, float** targets,
-) noexcept nogil:
-    """targets[row] = pointers[row] (depth) times panels ``first`` to ``end`` (depth, PANEL), ``panel`` floats apart.
-
-    Targets have room for all panels. What will be read after them, ``behind`` and ``behind_panel`` floats further, is
-    asked for with the last ones.
-    """
-    cdef TileWork work
-    cdef float* parts[MOST]
-    cdef const float* ahead[THIN_VECTORS]
-    cdef Py_ssize_t p = first, after
-    cdef int i
-    if rows <= THIN_ROWS and THIN_PANELS > 1:
-        while p + THIN_PANELS <= end:
-            for i in range(THIN_PANELS):
-                after = p + THIN_PANELS + i - end
-                ahead[i] = panels + (end + after) * panel if after < 0 else behind + after * behind_panel
-            for i in range(rows):
-                parts[i] = targets[i] + p * PANEL
-            thin_tile(rows, panels + p * panel, panel, depth, ahead, pointers, parts)
-            p += THIN_PANELS
-    work.taps, work.depth, work.bias = 1, depth, zeros
-    work.in_channel = work.clamps = 0
-    work.ahead_bytes = share_of(VECTORS, 1)
-    for p in range(p, end):
-        work.weights, work.out_channel = panels + p * panel, p * PANEL
-        work.ahead = work.weights + panel if p + 1 < end else behind
-        if PANEL <= MAX_VECTORS * LANES:
-            tile(rows, VECTORS, &work, pointers, NULL, targets)
-        else:
-            plain_tile(rows, &work, pointers, targets)
-
-
-cdef void plain_tile(int rows, const TileWork* work, const float** pointers, float** targets) noexcept nogil:
-    """The tile for builds whose vectors are too short for a panel."""
-    cdef float* out
-    cdef Py_ssize_t k
-    cdef int i, j
-    for i in range(rows):
-        out = targets[i] + work.out_channel
-        for j in range(PANEL):
-            out[j] = 0
-        for k in range(work.depth):
-            for j in range(PANEL):
-                out[j] = fma_of_one(pointers[i][k], work.weights[k * PANEL + j], out[j])
-
-
 cdef inline void softmax_row(float* x, Py_ssize_t size, Py_ssize_t end) noexcept nogil:
     """The softmax of the first ``size`` scores, in place; zeros from there to ``end``, an integer of panels."""
     cdef Py_ssize_t blocks = panels_of(size), i, v
@@ -255,10 +204,6 @@ cdef inline void softmax_row(float* x, Py_ssize_t size, Py_ssize_t end) noexcept
         store(x + i * LANES, load(x + i * LANES) * factor)
     for i in range(blocks * PANEL, end):
         x[i] = 0
-
-
-cdef inline int rows_of_task() noexcept nogil:
-    return rows_for(VECTORS) if PANEL <= MAX_VECTORS * LANES else 1
 
 
 cdef inline Py_ssize_t width_of(const Caches* c) noexcept nogil:

@@ -1,7 +1,8 @@
 """Attention to all that a session has seen: what is new goes to the caches, then the queries read them.
 
 Of a few tokens that is one step: the task of a group of heads appends to the caches that nobody else reads. Many tokens
-are several tasks for each group, which must find the caches filled.
+are several tasks for each group, which must find the caches filled. Where many texts share pages, appending is a step
+of its own, too.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from kuiper.engine.declined import decline_if
 from kuiper.engine.kernels.cached_attention import Append, Attend, is_one_task
+from kuiper.engine.kernels.paged_attention import AppendToPages, AttendToPages
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.transfers import dense
 from kuiper.engine.values import Value
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from kuiper.engine.builder import Builder
     from kuiper.engine.kernels.cached_attention import Place
     from kuiper.engine.values import AnyValue
+    from kuiper.graph.state import Paging
 
 
 @lowers(CachedAttention)
@@ -32,8 +35,11 @@ def lower_cached_attention(layer: CachedAttention, inputs: list[AnyValue], build
     q, k, v = (value if value.strides[3] == 1 else dense(builder, value) for value in values)
     (texts, heads, count, numbers), (_, groups, _, _) = q.shape, k.shape
     decline_if(k.shape != v.shape or k.shape != (texts, groups, count, numbers) or heads % groups)
+    if builder.paging is not None:
+        decline_if(texts != 1)
+        return _in_pages(builder, layer, builder.paging, (q, k, v))
     capacity = builder.max_length
-    position = builder.session_position()
+    position = builder.session_integers("position")
     keys = builder.session_array("keys", key_shape(texts, groups, numbers, capacity))
     rows = builder.session_array("values", value_shape(texts, groups, numbers, capacity))
     bindings = (position, keys, rows)
@@ -60,6 +66,38 @@ def lower_cached_attention(layer: CachedAttention, inputs: list[AnyValue], build
         writes=[out],
         flops=2 * products,
         bindings=bindings,
+    )
+    return [out]
+
+
+def _in_pages(
+    builder: Builder, layer: CachedAttention, paging: Paging, values: tuple[Value, Value, Value]
+) -> Sequence[AnyValue]:
+    """The same where the rows are tokens of many texts, whose keys and values lie in pages."""
+    q, k, v = values
+    (_, heads, count, numbers), (_, groups, _, _) = q.shape, k.shape
+    size = paging.page_size
+    bindings = {
+        "keys": builder.session_array("keys", key_shape(paging.pages, groups, numbers, size)),
+        "values": builder.session_array("values", value_shape(paging.pages, groups, numbers, size)),
+        **{name: builder.session_integers(name) for name in ("positions", "texts", "tables")},
+    }
+    pages = {name: number for name, (number, _) in bindings.items()} | {
+        "groups": groups, "numbers": numbers, "count": count,
+        "page_size": size, "pages_per_text": paging.pages_per_text,
+    }  # fmt: skip
+    outside = tuple(bindings.values())
+    builder.emit("append to pages", lambda: AppendToPages(pages, _place(k), _place(v)), reads=[k, v], bindings=outside)
+    whole = builder.rows((1, count, heads, numbers), fixed=True, padded=False)
+    out = Value(whole.buffer, whole.view.transpose(0, 2, 1, 3))
+    scale = 1 / math.sqrt(numbers) if layer.scale is None else layer.scale
+    builder.emit(
+        "attention to pages",
+        lambda: AttendToPages(pages, _place(q), _place(out), heads // groups, scale),
+        reads=[q],
+        writes=[out],
+        flops=4 * q.view.size * builder.max_length,
+        bindings=outside,
     )
     return [out]
 

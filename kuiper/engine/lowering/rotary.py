@@ -10,6 +10,7 @@ from kuiper.engine.declined import decline_if
 from kuiper.engine.kernels.positions import Positions as PositionsStep
 from kuiper.engine.kernels.rotary import Rotary as RotaryStep
 from kuiper.engine.kernels.rotary import RotaryAngles as AnglesStep
+from kuiper.engine.lowering.chosen_rows import integers_of_rows
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.transfers import dense
 from kuiper.engine.values import Value
@@ -29,11 +30,14 @@ def lower_positions(layer: Positions, inputs: list[AnyValue], builder: Builder) 
     """kuiper.Positions."""
     shape = inputs[0].shape
     decline_if(len(shape) != 2)
+    if builder.paging is not None:
+        decline_if(shape[0] != 1)
+        return [integers_of_rows(builder, "positions", shape[1])]
     out = builder.typed((shape[1],), np.dtype(np.int64))
-    position = builder.session_position()
+    position = builder.session_integers("position")
 
     def make() -> Step:
-        return PositionsStep({"position": position[0], "out": out.byte_offset, "count": shape[1]})
+        return PositionsStep({"source": position[0], "out": out.byte_offset, "count": shape[1], "counts_on": True})
 
     builder.emit("positions", make, writes=[out], bindings=[position])
     return [out]

@@ -13,7 +13,7 @@ from kuiper.layers.registry import register
 
 if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperator
-    from kuiper.graph.state import OperatorState
+    from kuiper.graph.state import OperatorState, Paging
 
 PANEL = 16
 """Numbers side by side: a multiple of the floats of a vector register on every build."""
@@ -37,6 +37,8 @@ class CachedAttention(StatefulLayer):
     def forward(self, query: Array, key: Array, value: Array, state: OperatorState) -> Array:
         check_heads(query.shape, key.shape, value.shape, self.op.where)
         self.expect(key.shape[2] == query.shape[2], f"keys of {query.shape[2]} positions", key.shape)
+        if state.paging is not None:
+            return self._in_pages(query, key, value, state, state.paging)
         b, g, s, d = key.shape
         start, end = state.length, state.length + s
         self.expect(end <= state.max_length, f"at most {state.max_length} positions", end)
@@ -50,6 +52,31 @@ class CachedAttention(StatefulLayer):
         keys = np.moveaxis(panels, 3, 4).reshape(b, g, -1, d)[:, :, :end]
         values = np.moveaxis(columns, 2, 3).reshape(b, g, state.max_length, -1)[:, :, :end, :d]
         return causal_attention(query, keys, values, self.scale, self.op.where)
+
+    def _in_pages(self, query: Array, key: Array, value: Array, state: OperatorState, paging: Paging) -> Array:
+        """The same where the rows (1, h, s, d) are tokens of many texts, whose keys and values lie in pages."""
+        size, pages = paging.page_size, paging.pages
+        self.expect(len(query) == 1, "rows of texts in pages as (1, h, s, d)", query.shape)
+        _, g, s, d = key.shape
+        panels = state.array("keys", key_shape(pages, g, d, size))
+        columns = state.array("values", value_shape(pages, g, d, size))
+        keys = np.moveaxis(panels, 3, 4).reshape(pages, g, -1, d)  # a copy
+        values = np.moveaxis(columns, 2, 3).reshape(pages, g, size, -1)
+        out = np.zeros_like(query)
+        positions, texts, tables = (state.integers(name) for name in ("positions", "texts", "tables"))
+        rows = np.flatnonzero(texts[:s] >= 0)
+        for row in rows:
+            page, at = tables[texts[row], positions[row] // size], positions[row] % size
+            keys[page, :, at], values[page, :, at, :d] = key[0, :, row], value[0, :, row]
+            panels[page, :, at // PANEL, :, at % PANEL] = key[0, :, row]
+            for first in range(0, d, PANEL):
+                columns[page, :, first // PANEL, at, : min(PANEL, d - first)] = value[0, :, row, first : first + PANEL]
+        for row in rows:
+            end = positions[row] + 1
+            used = tables[texts[row], : -(-end // size)]
+            k, v = (np.concatenate(x[used], axis=1)[None, :, :end, :d] for x in (keys, values))
+            out[:, :, row : row + 1] = causal_attention(query[:, :, row : row + 1], k, v, self.scale, self.op.where)
+        return out
 
     def flops(self, inputs: list[tuple[int, ...]], outputs: list[tuple[int, ...]]) -> int:
         return math.prod(outputs[0][:-1]) * inputs[1][-2] * (4 * inputs[0][-1] + 5)

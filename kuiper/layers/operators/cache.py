@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kuiper.errors import GraphStateError
 from kuiper.layers.layer import Array, StatefulLayer
 from kuiper.layers.registry import register
 
@@ -24,6 +25,9 @@ class Cache(StatefulLayer):
     def forward(self, x: Array, state: OperatorState) -> Array:
         self.expect_rank(x, (4,), "(b, h, s, d)")
         b, h, s, d = x.shape
+        if state.paging is not None:
+            hint = "build the graph with optimize=True"
+            raise GraphStateError(self.op.where, "one text, or kuiper.CachedAttention", "texts in pages", hint=hint)
         end = state.length + s
         self.expect(end <= state.max_length, f"at most {state.max_length} positions", end)
         rows = state.array("rows", (b, h, state.max_length, d))

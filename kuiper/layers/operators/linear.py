@@ -26,6 +26,8 @@ class Linear(ParamLayer):
     Source: torch.nn.Linear.
     """
 
+    is_rowwise = True
+
     def __init__(self, op: RuntimeOperator) -> None:
         out_features = op.int_param("out_features")
         super().__init__(op, (out_features, op.int_param("in_features")))
@@ -55,6 +57,7 @@ class FunctionalLinear(Layer):
 
     data_inputs = ("input", "weight", "bias")
     number_inputs = ("bias",)
+    is_rowwise = True
 
     def __init__(self, op: RuntimeOperator) -> None:
         super().__init__(op)
