@@ -1,0 +1,180 @@
+"""The loop of a server, one turn at a time: choose who is in the step, run it, draw a token for each who has read all.
+
+    submit --> waiting --> [ step: pieces of prompts and single tokens, all in one call of the model ] --> Drawn ...
+
+What a request gets depends on its own tokens and its own sampler alone, not on who else is there.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple
+
+from kuiper.errors import ParameterError
+from kuiper.graph.batch import Piece
+from kuiper.serving.scheduler import Scheduler
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from kuiper.graph import RuntimeGraph
+    from kuiper.serving.request import End, Request
+    from kuiper.serving.scheduler import Turn
+
+STEP_TOKENS = 64
+"""Tokens of a step, unless it is said otherwise: enough for products to be limited by arithmetic, few enough for a
+reader not to wait long for the step that reads another one's prompt."""
+
+
+class Drawn(NamedTuple):
+    """What a step gave to a request: a token, or none if it ended without one; ``request.end`` says whether and why."""
+
+    request: Request
+    token: int | None
+
+
+class BatchEngine:
+    """Many requests on one model. It belongs to one thread.
+
+    Parameters
+    ----------
+    model : a graph with state
+    pages, memory, max_length, texts, page_size : as ``RuntimeGraph.start_batch``
+    step_tokens : tokens of a step, at most: more read prompts faster, fewer keep the time between two tokens short
+    clock : what deadlines are measured by, in seconds
+
+    Raises
+    ------
+    GraphStateError, ParameterError
+        As ``RuntimeGraph.start_batch``.
+
+    Examples
+    --------
+    >>> import kuiper
+    >>> from kuiper.models import bundled
+    >>> from kuiper.models.text.sampling import Sampler
+    >>> from kuiper.serving.request import Request
+    >>> engine = BatchEngine(kuiper.load(bundled("shakespeare")), pages=16)
+    >>> requests = [Request([1, 2, 3], Sampler(seed=seed), max_tokens=5) for seed in range(3)]
+    >>> for request in requests:
+    ...     engine.submit(request)
+    >>> while engine.has_work:
+    ...     drawn = engine.step()
+    >>> [len(request.tokens) for request in requests], engine.batch.pool.in_use
+    ([5, 5, 5], 0)
+    """
+
+    def __init__(
+        self,
+        model: RuntimeGraph,
+        *,
+        pages: int | None = None,
+        memory: int | None = None,
+        max_length: int = 2048,
+        texts: int = 64,
+        step_tokens: int = STEP_TOKENS,
+        page_size: int = 64,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self.batch = model.start_batch(
+            pages=pages, memory=memory, max_length=max_length, texts=texts, rows=step_tokens, page_size=page_size
+        )
+        self._scheduler = Scheduler(self.batch, step_tokens)
+        self._where = f"batch engine of {model.name}"
+        paging = self.batch.paging
+        self._capacity = min(paging.pages_per_text, paging.pages) * paging.page_size
+        self._clock = clock
+        self._ended: list[Drawn] = []  # without a step
+
+    @property
+    def has_work(self) -> bool:
+        """Whether a step would do something."""
+        return bool(self._scheduler.running or self._scheduler.waiting or self._ended)
+
+    @property
+    def running(self) -> int:
+        """How many requests have pages."""
+        return len(self._scheduler.running)
+
+    @property
+    def waiting(self) -> int:
+        """How many requests have none yet, or none any more."""
+        return len(self._scheduler.waiting)
+
+    def submit(self, request: Request) -> None:
+        """A request that joins as soon as there are pages for it.
+
+        Raises
+        ------
+        ParameterError
+            If it was submitted before, or its prompt can never be read: it is longer than a text or than all pages.
+        """
+        if request.text is not None or request.end or request in self._scheduler.waiting:
+            raise ParameterError(self._where, "a request that was not submitted before", "one that was")
+        if len(request.prompt) > self._capacity:
+            raise ParameterError(self._where, f"a prompt of at most {self._capacity} tokens", len(request.prompt))
+        self._scheduler.add(request)
+
+    def cancel(self, request: Request) -> None:
+        """Give a request up; its pages are free at once. One that has ended stays as it is."""
+        if not request.end:
+            self._end(request, "cancelled")
+
+    def step(self) -> list[Drawn]:
+        """One step: what each request in it has got, and who ended without a step.
+
+        Raises
+        ------
+        KuiperError, MemoryError
+            If the model fails: no request has moved, and each is still there.
+        """
+        now = self._clock()
+        for request in [*self._scheduler.running, *self._scheduler.waiting]:
+            if now >= request.deadline:
+                self._end(request, "deadline")
+        turns = self._scheduler.turns()
+        scores = self.batch.step([_piece(turn) for turn in turns]) if turns else None
+        readers = [request for request, _ in turns if not request.unread]
+        drawn, self._ended = self._ended, []
+        for position, request in enumerate(readers):
+            assert scores is not None
+            drawn.append(Drawn(request, self._draw(request, scores[position])))
+        return drawn
+
+    def _draw(self, request: Request, scores: npt.NDArray[np.float32]) -> int | None:
+        """The next token of a request, which may be its last."""
+        try:
+            token = int(request.sampler(scores, request.all_tokens))
+        except Exception as error:  # of one request; the others are not to suffer
+            request.error = error
+            self._leave(request, "failed")
+            return None
+        request.tokens.append(token)
+        if token in request.ends:
+            self._leave(request, "token")
+        elif len(request.tokens) == request.max_tokens:
+            self._leave(request, "length")
+        elif len(request.all_tokens) > self._capacity:
+            self._leave(request, "context")
+        return token
+
+    def _end(self, request: Request, end: End) -> None:
+        """End a request outside of a step; the next one tells."""
+        self._leave(request, end)
+        self._ended.append(Drawn(request, None))
+
+    def _leave(self, request: Request, end: End) -> None:
+        request.end = end
+        self._scheduler.remove(request)
+
+
+def _piece(turn: Turn) -> Piece:
+    """What the model reads of a request in a step; scores are wanted where nothing is left to read."""
+    request, size = turn
+    assert request.text is not None
+    first = request.text.length
+    tokens = request.all_tokens[first : first + size]
+    return Piece(request.text, tokens, wanted=int(size == request.unread))

@@ -1,0 +1,108 @@
+"""Who is in the next step, with how many tokens: continuous batching.
+
+    waiting  --(there are pages for what is to be read)-->  running  --(ends)-->  gone
+        ^                                                       |
+        '---------------(pages run out: the youngest)-----------'
+
+A step has a budget of tokens. Each running request whose prompt is read has one of them, so no reader waits for another
+one's prompt. The prompts share what is left in equal parts. Requests join by priority, then in the order in which they
+came; none overtakes another of its priority, so none waits for ever. One that is put back comes first among its equals.
+
+Sources: G. Yu et al., "Orca", 2022 (requests join and leave at every step); A. Agrawal et al., "Sarathi-Serve", 2024
+(prompts in pieces).
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from kuiper.graph.batch import Batch
+    from kuiper.serving.request import Request
+
+
+class Turn(NamedTuple):
+    """A request in a step, and how many of its unread tokens are read there."""
+
+    request: Request
+    size: int
+
+
+class Scheduler:
+    """Decides on each step; it reads and writes nothing but pages and the ``text`` of requests.
+
+    Parameters
+    ----------
+    batch : has the pages
+    budget : tokens of a step, at most
+    """
+
+    def __init__(self, batch: Batch, budget: int) -> None:
+        self.running: list[Request] = []  # the first to be served comes first
+        self.waiting: list[Request] = []
+        self._batch, self._budget = batch, budget
+        self._arrivals: dict[Request, int] = {}
+
+    def add(self, request: Request) -> None:
+        """A request that waits from now on."""
+        self._arrivals[request] = max(self._arrivals.values(), default=0) + 1
+        insort(self.waiting, request, key=self._order)
+
+    def remove(self, request: Request) -> None:
+        """A request that has ended, wherever it was; its pages are given back."""
+        self._release(request)
+        (self.running if request in self.running else self.waiting).remove(request)
+        del self._arrivals[request]
+
+    def turns(self) -> list[Turn]:
+        """The next step. Its pages are there: whoever would have to do without was put back."""
+        self._admit()
+        turns = self._shared_out()
+        while self._pages_needed(turns) > self._batch.pool.available:
+            self._put_back(self.running[-1])
+            turns = self._shared_out()
+        return turns
+
+    def _admit(self) -> None:
+        """Let those join, in order, who find pages for all that they have to read."""
+        promised = sum(self._batch.pages_needed(one.text, one.unread) for one in self.running if one.text)
+        while self.waiting and len(self.running) < min(self._batch.paging.texts, self._budget):
+            request = self.waiting[0]
+            text = self._batch.begin(request.all_tokens)
+            needed = self._batch.pages_needed(text, len(request.all_tokens) - text.length)
+            if promised + needed > self._batch.pool.available:
+                self._batch.end(text)
+                return
+            promised += needed
+            request.text = text
+            insort(self.running, self.waiting.pop(0), key=self._order)
+
+    def _shared_out(self) -> list[Turn]:
+        """The budget, shared out: one token each, and equal parts of the rest, the shortest first, for more to read."""
+        parts = dict.fromkeys(self.running, 1)
+        left = self._budget - len(parts)
+        hungry = sorted((one for one in self.running if one.unread > 1), key=lambda one: one.unread)
+        for rank, request in enumerate(hungry):
+            more = min(request.unread - 1, left // (len(hungry) - rank))
+            parts[request] += more
+            left -= more
+        return [Turn(request, size) for request, size in parts.items()]
+
+    def _pages_needed(self, turns: list[Turn]) -> int:
+        return sum(self._batch.pages_needed(one.text, size) for one, size in turns if one.text is not None)
+
+    def _put_back(self, request: Request) -> None:
+        """Its pages are needed; full ones can still be found, if nobody takes them before it joins again."""
+        self.running.remove(request)
+        self._release(request)
+        request.put_back += 1
+        insort(self.waiting, request, key=self._order)
+
+    def _release(self, request: Request) -> None:
+        if request.text is not None:
+            self._batch.end(request.text)
+            request.text = None
+
+    def _order(self, request: Request) -> tuple[int, int]:
+        return request.priority, self._arrivals[request]

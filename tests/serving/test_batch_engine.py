@@ -1,0 +1,234 @@
+"""The loop of a server: nobody's answer depends on the company, nobody starves, no page leaks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import kuiper
+from kuiper.errors import ParameterError
+from kuiper.models.text.random_decoder import random_decoder
+from kuiper.models.text.sampling import Sampler
+from kuiper.serving import BatchEngine, Request
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kuiper.graph import RuntimeGraph
+
+
+@pytest.fixture(scope="module")
+def model() -> RuntimeGraph:
+    return kuiper.load(random_decoder(seed=1))
+
+
+def prompt_of(seed: int, count: int) -> list[int]:
+    return [int(token) for token in np.random.default_rng(seed).integers(0, 32, count)]
+
+
+def finish(engine: BatchEngine, requests: Sequence[Request] = ()) -> list[int]:
+    """Submit these and step until nothing is left; how many tokens each step drew."""
+    for request in requests:
+        engine.submit(request)
+    counts = []
+    while engine.has_work:
+        counts.append(sum(drawn.token is not None for drawn in engine.step()))
+        assert len(counts) < 5000
+    return counts
+
+
+def random_requests(seed: int, count: int, longest: int = 60) -> list[Request]:
+    rng = np.random.default_rng(seed)
+    shared = prompt_of(99, 40)
+    return [
+        Request(
+            [*shared[: int(rng.integers(0, 41))], *prompt_of(seed + k, int(rng.integers(1, longest)))],
+            Sampler(seed=k, temperature=float(rng.choice([0, 1]))),
+            max_tokens=int(rng.integers(1, 30)),
+            ends=frozenset({int(rng.integers(0, 32))}),
+        )
+        for k in range(count)
+    ]
+
+
+def test_answers_do_not_depend_on_the_company(model: RuntimeGraph) -> None:
+    alone = random_requests(7, 24)
+    for request in alone:
+        finish(BatchEngine(model, pages=16, page_size=16, max_length=144), [request])
+    for pages, step_tokens in ((200, 64), (40, 16), (12, 24)):  # in the last ones some are put back
+        engine = BatchEngine(model, pages=pages, page_size=16, max_length=144, step_tokens=step_tokens)
+        together = random_requests(7, 24)
+        finish(engine, together)
+        assert [one.tokens for one in together] == [one.tokens for one in alone]
+        assert [one.end for one in together] == [one.end for one in alone]
+        assert engine.batch.pool.in_use == 0
+
+
+def test_requests_are_put_back_when_pages_run_out(model: RuntimeGraph) -> None:
+    engine = BatchEngine(model, pages=5, page_size=16, max_length=80)
+    requests = [Request(prompt_of(k, 14), Sampler(seed=k), max_tokens=50) for k in range(3)]
+    finish(engine, requests)
+    assert [len(request.tokens) for request in requests] == [50, 50, 50]
+    assert requests[0].put_back == 0
+    assert requests[2].put_back > 0  # the youngest
+    assert engine.batch.pool.in_use == 0
+
+
+def test_those_who_write_go_on_while_a_long_prompt_is_read(model: RuntimeGraph) -> None:
+    engine = BatchEngine(model, pages=64, page_size=16, max_length=512, step_tokens=16)
+    writer = Request([1], Sampler(seed=0), max_tokens=200)
+    engine.submit(writer)
+    engine.step()
+    reader = Request(prompt_of(0, 400), Sampler(seed=0), max_tokens=1)
+    engine.submit(reader)
+    while not reader.end:
+        before = len(writer.tokens)
+        engine.step()
+        assert len(writer.tokens) == before + 1
+
+
+def test_a_short_prompt_does_not_wait_for_a_long_one(model: RuntimeGraph) -> None:
+    engine = BatchEngine(model, pages=64, page_size=16, max_length=512, step_tokens=16)
+    long = Request(prompt_of(0, 400), Sampler(seed=0), max_tokens=1)
+    short = Request(prompt_of(1, 12), Sampler(seed=0), max_tokens=1)
+    engine.submit(long)
+    engine.submit(short)
+    for _ in range(3):
+        engine.step()
+    assert short.end == "length"
+    assert not long.end
+
+
+def test_a_step_draws_for_all_who_have_read(model: RuntimeGraph) -> None:
+    engine = BatchEngine(model, pages=64, page_size=16)
+    counts = finish(engine, [Request([k + 1], Sampler(seed=k), max_tokens=6) for k in range(8)])
+    assert counts == [8] * 6
+
+
+def test_priority_goes_first_and_equals_keep_their_order(model: RuntimeGraph) -> None:
+    engine = BatchEngine(model, pages=2, page_size=16, max_length=32)  # one at a time
+    priorities = (1, 1, 0, 1, 0)
+    requests = [Request(prompt_of(k, 20), Sampler(seed=k), max_tokens=2, priority=p) for k, p in enumerate(priorities)]
+    ended: list[Request] = []
+    for request in requests:
+        engine.submit(request)
+    while engine.has_work:
+        ended += [drawn.request for drawn in engine.step() if drawn.request.end]
+    assert [requests.index(request) for request in ended] == [2, 4, 0, 1, 3]
+
+
+def test_nobody_waits_for_ever(model: RuntimeGraph) -> None:
+    """A request with a long prompt, while short ones of its priority keep coming."""
+    engine = BatchEngine(model, pages=6, page_size=16, max_length=96)
+    long = Request(prompt_of(0, 90), Sampler(seed=0), max_tokens=2)
+    engine.submit(Request([1], Sampler(seed=0), max_tokens=20))
+    engine.submit(long)
+    for k in range(60):
+        engine.submit(Request([k % 32], Sampler(seed=k), max_tokens=20))
+        engine.step()
+    assert long.end == "length"
+
+
+def test_cancel_frees_pages_at_once(model: RuntimeGraph) -> None:
+    engine = BatchEngine(model, pages=8, page_size=16)
+    request = Request(prompt_of(0, 40), Sampler(seed=0), max_tokens=50)
+    engine.submit(request)
+    engine.step()
+    assert engine.batch.pool.in_use == 3
+    engine.cancel(request)
+    assert (engine.batch.pool.in_use, request.end) == (0, "cancelled")
+    assert [(drawn.request, drawn.token) for drawn in engine.step()] == [(request, None)]
+    engine.cancel(request)  # again: nothing to do
+    assert not engine.has_work
+
+
+def test_a_deadline_ends_a_request_wherever_it_is(model: RuntimeGraph) -> None:
+    now = [0.0]
+    engine = BatchEngine(model, pages=2, page_size=16, max_length=32, clock=lambda: now[0])
+    running = Request(prompt_of(0, 20), Sampler(seed=0), max_tokens=10, deadline=2.0)
+    waiting = Request(prompt_of(1, 20), Sampler(seed=0), max_tokens=10, deadline=1.0)
+    for request in (running, waiting):
+        engine.submit(request)
+    engine.step()
+    now[0] = 1.5
+    engine.step()
+    assert (waiting.end, running.end) == ("deadline", "")
+    now[0] = 2.0
+    engine.step()
+    assert (running.end, len(running.tokens), engine.batch.pool.in_use) == ("deadline", 2, 0)
+
+
+def test_a_sampler_that_fails_ends_its_request_alone(model: RuntimeGraph) -> None:
+    def fails(scores: object, text: object) -> int:
+        raise ZeroDivisionError("of its own")
+
+    engine = BatchEngine(model, pages=8, page_size=16)
+    bad, good = Request([1], fails, max_tokens=5), Request([2], Sampler(seed=0), max_tokens=5)
+    finish(engine, [bad, good])
+    assert (bad.end, str(bad.error), len(good.tokens)) == ("failed", "of its own", 5)
+    assert engine.batch.pool.in_use == 0
+
+
+def test_a_text_ends_where_the_context_ends(model: RuntimeGraph) -> None:
+    for pages, capacity in ((8, 32), (1, 16)):
+        engine = BatchEngine(model, pages=pages, page_size=16, max_length=32)
+        request = Request([1, 2], Sampler(seed=0), max_tokens=100)
+        finish(engine, [request])
+        assert (request.end, len(request.all_tokens)) == ("context", capacity + 1)
+
+
+def test_a_token_of_ends_is_the_last(model: RuntimeGraph) -> None:
+    free = Request([1, 2], Sampler(seed=3), max_tokens=30)
+    finish(BatchEngine(model, pages=8), [free])
+    stopped = Request([1, 2], Sampler(seed=3), max_tokens=30, ends=frozenset({free.tokens[10]}))
+    finish(BatchEngine(model, pages=8), [stopped])
+    last = free.tokens.index(free.tokens[10])
+    assert (stopped.tokens, stopped.end) == (free.tokens[: last + 1], "token")
+
+
+def test_common_beginnings_are_read_once(model: RuntimeGraph) -> None:
+    engine = BatchEngine(model, pages=32, page_size=16, step_tokens=64)
+    prompt = prompt_of(0, 60)
+    finish(engine, [Request(prompt, Sampler(seed=0), max_tokens=1)])
+    again = Request(prompt, Sampler(seed=0), max_tokens=1)
+    engine.submit(again)
+    engine._scheduler.turns()
+    assert again.text is not None
+    assert again.text.length == 48
+
+
+@pytest.mark.parametrize(
+    ("prompt", "max_tokens", "message"), [([], 1, "at least one token, got none"), ([1], 0, "at least 1, got 0")]
+)
+def test_request_says_what_it_needs(prompt: list[int], max_tokens: int, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        Request(prompt, Sampler(), max_tokens=max_tokens)
+
+
+def test_submit_refuses_what_can_never_be_read(model: RuntimeGraph) -> None:
+    engine = BatchEngine(model, pages=4, page_size=16, max_length=32)
+    with pytest.raises(ParameterError, match="a prompt of at most 32 tokens, got 33"):
+        engine.submit(Request([1] * 33, Sampler(), max_tokens=1))
+    request = Request([1], Sampler(), max_tokens=1)
+    engine.submit(request)
+    with pytest.raises(ParameterError, match="a request that was not submitted before"):
+        engine.submit(request)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_arrivals_and_leavings_leave_no_page(model: RuntimeGraph, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    engine = BatchEngine(model, pages=int(rng.integers(8, 20)), page_size=16, max_length=112, step_tokens=32)
+    requests = random_requests(seed, 40)
+    coming = list(requests)
+    while coming or engine.has_work:
+        for _ in range(int(rng.integers(0, 4))):
+            if coming:
+                engine.submit(coming.pop())
+        if rng.random() < 0.1:
+            engine.cancel(requests[int(rng.integers(0, 40))]) if not coming else None
+        engine.step()
+    assert all(request.end for request in requests)
+    assert engine.batch.pool.in_use == 0
