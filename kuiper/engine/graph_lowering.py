@@ -30,7 +30,7 @@ from kuiper.engine.lowering import find_lowering
 from kuiper.engine.lowering.chosen_rows import chosen_rows
 from kuiper.engine.planned_step import LayerStep
 from kuiper.engine.transfers import export_typed, export_value
-from kuiper.engine.values import AnyValue, PythonValue, Value
+from kuiper.engine.values import AnyValue, PythonValue, Value, whole_vectors
 from kuiper.errors import KuiperError
 from kuiper.expression.expression_layer import Expression
 from kuiper.graph.execution import uses_state
@@ -213,7 +213,7 @@ class GraphLowering:
         views = [values.view_of_any(sources, result) for result in results]
         if all(view is not None for view in views) and not _may_be_indexed(inputs):
             return [view for view in views if view is not None]
-        if (imported := self._small_ones_on_arena(inputs, results)) is not None:
+        if (imported := self._on_arena_first(inputs, results)) is not None:
             return self._run_on_examples(op, list(imported))
         constant = _depends_on_shapes_only(op, inputs)
         outputs = tuple(self.builder.python_value(result, constant) for result in results)
@@ -221,17 +221,21 @@ class GraphLowering:
             self.builder.steps.append(LayerStep(op, tuple(inputs), outputs))
         return outputs
 
-    def _small_ones_on_arena(self, inputs: list[AnyValue], results: Sequence[Any]) -> Sequence[AnyValue] | None:
-        """The inputs with a small tensor from outside on the arena, of which the results are views; None if not so.
+    def _on_arena_first(self, inputs: list[AnyValue], results: Sequence[Any]) -> Sequence[AnyValue] | None:
+        """The inputs with a tensor from outside on the arena, of which the results are views; None if not so.
 
         There a view costs nothing, and outside it costs a call in Python. Of a large tensor a view is better taken
-        before it is imported: perhaps nobody reads the rest.
+        before it is imported, if perhaps nobody reads the rest, or if it would not be a view of what is imported.
         """
         value = inputs[0] if len(inputs) == 1 else None
         if not isinstance(value, PythonValue) or value.constant:
             return None
         example = value.example
-        if not isinstance(example, np.ndarray) or not 0 < example.nbytes <= _SMALL:
+        if not isinstance(example, np.ndarray) or example.size == 0:
+            return None
+        if example.nbytes > _SMALL and not (
+            _lies_in_c_order(example) and all(example.size == one.size for one in results)
+        ):
             return None
         if not all(isinstance(one, np.ndarray) and np.may_share_memory(one, example) for one in results):
             return None
@@ -267,6 +271,15 @@ class GraphLowering:
         exported = export_value(self.builder, value) if value.is_float else export_typed(self.builder, value)
         self.written.append(exported)
         return exported
+
+
+def _lies_in_c_order(example: Array) -> bool:
+    """Whether what is imported of a tensor like this lies in C order without gaps (``import_value``)."""
+    return (
+        example.ndim in (1, 2, 3)
+        and example.dtype == np.float32
+        and whole_vectors(example.shape[-1]) == example.shape[-1]
+    )
 
 
 def _needed_for(ends: Iterable[RuntimeOperator]) -> set[RuntimeOperator]:

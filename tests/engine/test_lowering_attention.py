@@ -47,6 +47,21 @@ def test_attention_adds_a_stored_mask(shape: str) -> None:
     assert computing(steps) == ["product", "add", "softmax", "product"]
 
 
+@pytest.mark.parametrize("rows", [40, 300])
+def test_heads_of_inputs_that_lie_side_by_side_are_views(rows: int) -> None:
+    """An input of any size is imported as it lies, and not as an image whose channels are positions."""
+    lines = [
+        line
+        for i in range(3)
+        for line in (
+            f"Tensor.unflatten cut{i} 1 1 x{i} c{i} dim=2 sizes=(2,64)",
+            f"Tensor.permute turn{i} 1 1 c{i} h{i} dims=(0,2,1,3)",
+        )
+    ]
+    attention = "F.scaled_dot_product_attention attention 3 1 h0 h1 h2 y $query=h0 $key=h1 $value=h2 dropout_p=0.0"
+    assert steps_of(*lines, attention, inputs=[numbers(1, rows, 128, seed=i) for i in range(3)]) == ONE_BLOCK
+
+
 MASKS = [(5, 7), (1, 7), (7,), (3, 5, 7), (2, 1, 1, 7), (2, 3, 5, 7)]
 
 
