@@ -44,9 +44,9 @@ class Builder:
 
     ``packed`` keeps weights in kernel order, for all plans of one model. ``max_length`` is that of the sessions that
     the plan is for, whose texts share pages as ``paging`` says, if they do; ``state_arrays`` and ``state_integers`` are
-    what steps read and write of their state. What may change a
-    bit of a result is chosen by ``choices`` alone. How steps are cut into tasks, blocks and panels suits ``machine``,
-    which has the vectors of the kernels.
+    what steps read and write of their state. ``written`` are the arrays outside of the arena that steps fill, made anew
+    for each call. What may change a bit of a result is chosen by ``choices`` alone. How steps are cut into tasks,
+    blocks and panels suits ``machine``, which has the vectors of the kernels.
     """
 
     choices: Machine
@@ -61,6 +61,7 @@ class Builder:
     bindings: int = 0
     state_arrays: list[StateArray] = field(default_factory=list)
     state_integers: dict[str, PythonValue] = field(default_factory=dict)
+    written: list[PythonValue] = field(default_factory=list)
     error_flag: Buffer | None = None
 
     def __post_init__(self) -> None:
@@ -69,7 +70,7 @@ class Builder:
 
     def attempt(self, lowering: Callable[[], Outputs]) -> Outputs | None:
         """What a lowering gives; if it declines, None, and all that it has asked for is taken back."""
-        lists: tuple[list[Any], ...] = (self.steps, self.buffers, self.state_arrays)
+        lists: tuple[list[Any], ...] = (self.steps, self.buffers, self.state_arrays, self.written)
         lengths, forms = [len(each) for each in lists], len(self._forms)
         integers = dict(self.state_integers)
         others = self.slots, self.bindings, self.error_flag, self._zeros
@@ -177,6 +178,11 @@ class Builder:
         """The number under which a program finds the memory of a Python value, and the value."""
         self.bindings += 1
         return self.bindings - 1, value
+
+    def outside(self, shape: tuple[int, ...]) -> PythonValue:
+        """A float32 tensor outside of the arena that a step of the current operator fills as one of its bindings."""
+        self.written.append(self.python_value(np.zeros(shape, np.float32)))
+        return self.written[-1]
 
     def session_array(self, part: str, shape: tuple[int, ...]) -> tuple[int, PythonValue]:
         """An array of the current operator that lives from call to call, as a binding of a step."""

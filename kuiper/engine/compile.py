@@ -110,7 +110,7 @@ def compile_graph(
         python_constants=constants,
         persistent=[(index, value.slot) for index, value in bindings if value.slot in persistent],
         exported=lowered.exported,
-        written=lowered.written,
+        written=builder.written,
         state_arrays=builder.state_arrays,
         state_integers=builder.state_integers,
         error_flag=builder.error_flag,

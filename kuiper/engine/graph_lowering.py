@@ -28,6 +28,7 @@ from kuiper.engine import values
 from kuiper.engine.cannot_plan import CannotPlanError
 from kuiper.engine.lowering import find_lowering
 from kuiper.engine.lowering.chosen_rows import chosen_rows
+from kuiper.engine.lowering.registry import takes_empty
 from kuiper.engine.planned_step import LayerStep
 from kuiper.engine.transfers import export_typed, export_value
 from kuiper.engine.values import AnyValue, PythonValue, Value, whole_vectors
@@ -58,9 +59,8 @@ _SMALL = 1 << 16
 class GraphLowering:
     """Lowers one graph, operator by operator, for inputs of given shapes and types.
 
-    ``builder`` has the steps and the memory when it is done, ``values`` the value of each operand by its index,
-    ``exported`` what the graph returns, and ``written`` those arrays among it that steps fill. A plan ends in front of
-    operators in ``ends``; ``rests`` makes what follows.
+    ``builder`` has the steps and the memory when it is done, ``values`` the value of each operand by its index, and
+    ``exported`` what the graph returns. A plan ends in front of operators in ``ends``; ``rests`` makes what follows.
     """
 
     graph: WiredGraph
@@ -69,7 +69,6 @@ class GraphLowering:
     ends: Set[RuntimeOperator] = frozenset()
     values: dict[int, AnyValue] = field(default_factory=dict)
     exported: list[PythonValue] = field(default_factory=list)
-    written: list[PythonValue] = field(default_factory=list)
 
     def lower(self, examples: Sequence[Array], outputs: bool = True) -> None:
         """Lower all operators for inputs like these (only shapes and types matter).
@@ -82,7 +81,7 @@ class GraphLowering:
             If a layer refuses these shapes, or an axis is empty.
         """
         for op, example in zip(self.graph.input_operators, examples, strict=True):
-            if example.size == 0:
+            if example.size == 0 and not all(takes_empty(reader.layer) for reader in op.outputs[0].consumers):
                 raise CannotPlanError(f"{op.where}: expected numbers, got an empty array {example.shape}")
             (operand,) = op.outputs
             self.values[operand.index] = self.builder.python_value(example)
@@ -269,7 +268,7 @@ class GraphLowering:
         if isinstance(value, PythonValue):
             return value
         exported = export_value(self.builder, value) if value.is_float else export_typed(self.builder, value)
-        self.written.append(exported)
+        self.builder.written.append(exported)
         return exported
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from kuiper.engine.address import address
 from kuiper.engine.cannot_plan import LayerFailedError, PlanLeftError, PlanMismatchError
 from kuiper.engine.clock import seconds as seconds_now
+from kuiper.engine.kernels.group_query_attention import OTHER_NUMBERS_FLAG
 from kuiper.engine.memory import aligned
 from kuiper.engine.planned_step import LayerStep, StepInfo
 from kuiper.engine.values import Value
@@ -115,6 +116,8 @@ class Runner:
             If a layer returned other shapes than when the plan was made.
         LayerFailedError
             If a layer raised an error, or would have.
+        PlanLeftError
+            If the inputs have other numbers than the plan can do with.
 
         Examples
         --------
@@ -145,6 +148,8 @@ class Runner:
             else:
                 self._run_segment(segment, workspace, num_threads, observer, spans)
         if plan.error_flag is not None and workspace.arena[plan.error_flag.offset]:
+            if workspace.arena[plan.error_flag.offset] == OTHER_NUMBERS_FLAG:
+                raise PlanLeftError("numbers that the plan was not made for", is_mistake=False)
             raise LayerFailedError("an index that lies outside", is_mistake=True)
         results = tuple(deepcopy(value.example) if value.constant else table[value.slot] for value in plan.exported)
         table[: len(inputs)] = [None] * len(inputs)

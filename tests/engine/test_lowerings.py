@@ -12,8 +12,10 @@ from kuiper.engine.lowering import registry
 from kuiper.engine.runner import Runner
 from kuiper.models.quantization import quantize_graph
 from kuiper.models.text.random_decoder import random_decoder
+from tests.engine.test_lowering_group_query_attention import arguments, inputs_of, models
 from tests.engine.test_lowering_recurrent import line
-from tests.fixtures.operator_files import case_names, graph_file, inputs_of
+from tests.fixtures.operator_files import case_names, graph_file
+from tests.fixtures.operator_files import inputs_of as inputs_of_case
 from tests.graph.pass_graphs import OUTPUT, file_graph
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ OF_BYTES = (
 
 
 def plans() -> Iterator[Runner | None]:
-    """Of all exported operators, of seven that only ONNX has, and of decoders in floats and in 8 bits."""
+    """Of all exported operators, of eight that only ONNX has, and of decoders in floats and in 8 bits."""
     expand = ("Shape s 1 1 x0 s", "Expand it 2 1 x0 s y")
     mask = ("pnnx.Input m 0 1 m #m=(1,2)i64", "torch.unsqueeze q 1 1 x0 q dim=1")
     model = kuiper.load(file_graph("pnnx.Input in 0 1 x0", *mask, "com.microsoft.AttentionMask it 3 1 q q m y", OUTPUT))
@@ -47,8 +49,10 @@ def plans() -> Iterator[Runner | None]:
     for operators in ([line("ResetFirstGRU", 3, 4)], ["Pad it 1 1 x0 y pads=(0,0,1,0,0,2)"], expand):
         model = kuiper.load(file_graph("pnnx.Input in 0 1 x0", *operators, OUTPUT))
         yield plan_of(model, [np.zeros((2, 1, 3), np.float32)])
+    given = inputs_of((2,), 2, 0)
+    yield plan_of(models(given)[0], arguments(given))
     for name in case_names():
-        yield plan_of(kuiper.load(graph_file(name)), inputs_of(name))
+        yield plan_of(kuiper.load(graph_file(name)), inputs_of_case(name))
     for bits in (32, 8):
         graph = random_decoder(seed=1, hidden_size=64, intermediate_size=96, head_dim=16)
         if bits < 32:

@@ -85,4 +85,22 @@ def group_query_cases() -> list[Case]:
         sink = r.floats(heads)
         extra = [q, k, v, *past, *ends, None, None, None, bias, sink]
         cases.append(Case(f"{name}_sink", "GroupQueryAttention", extra, plain, **more))
+    return cases + long_group_query_cases()
+
+
+def long_group_query_cases() -> list[Case]:
+    """GroupQueryAttention of several blocks of rows and of keys, with a window and without."""
+    r, cases = Numbers(8), []
+    heads, kv, d = 2, 1, 16
+    angles = r.floats(400, d // 2)
+    caches = [np.cos(angles), np.sin(angles)]
+    for b, s, room in ((2, 140, 0), (1, 20, 250), (1, 1, 270)):
+        new = [r.floats(b, s, size * d) for size in (heads, kv, kv)]
+        past = [r.floats(b, kv, room, d), r.floats(b, kv, room, d)]
+        ends = [np.full(b, room + s - 1, np.int32), scalar(room + s, "int32")]
+        for window in (-1, 45):
+            settings = {"num_heads": heads, "kv_num_heads": kv, "do_rotary": 1, "local_window_size": window}
+            name = f"GroupQueryAttention_long_{s}_{room}_{window}"
+            more = {"outputs": "FFF", "tolerance": 3e-6, "weights": (7, 8)}
+            cases.append(Case(name, "GroupQueryAttention", [*new, *past, *ends, *caches], settings, **more))
     return cases

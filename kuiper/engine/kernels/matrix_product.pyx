@@ -24,10 +24,10 @@ import math
 from kuiper.engine.arrangement import arranged
 
 from kuiper.engine.blocks cimport copy_exactly, copy_in, fill
-from kuiper.engine.kernels.transpose cimport transpose
+from kuiper.engine.kernels.panel_packing cimport pack
 from kuiper.engine.step cimport MAX_NDIM, Memory, Step
 from kuiper.engine.tile cimport MAX_ROWS, MAX_VECTORS, TileWork, rows_for, tile
-from kuiper.simd.vector cimport LANES, load, store, with_rest
+from kuiper.simd.vector cimport LANES
 
 cdef enum:
     GRAIN = 1 << 19  # multiply-adds of a task
@@ -99,7 +99,7 @@ cdef void multiply(const void* numbers, Py_ssize_t task, const Memory* memory) n
     cdef float* out = memory.arena + g.out + first * LANES
     cdef float* packed = memory.scratch
     find_matrices(&w.stack, task // (w.blocks * w.panels), &a, &b, &out)
-    pack(g, b, columns, width, packed)
+    pack(b, g.b_depth, g.b_column, g.depth, columns, width, g.scale, packed)
     multiply_rows(
         g, a, packed, columns, width, block * g.rows // w.blocks, (block + 1) * g.rows // w.blocks, out,
         packed + g.depth * MAX_VECTORS * LANES,
@@ -118,31 +118,6 @@ cdef inline void find_matrices(
         a[0] += at * stack.a[axis]
         b[0] += at * stack.b[axis]
         out[0] += at * stack.out[axis]
-
-
-cdef void pack(const Geometry* g, const float* b, Py_ssize_t columns, Py_ssize_t width, float* packed) noexcept nogil:
-    """scale * b, (depth, columns) of it, as (depth, width) with zeros behind the columns."""
-    cdef Py_ssize_t whole = columns // LANES, rest = columns - whole * LANES, k, i, column
-    cdef float scale = g.scale
-    if g.b_column == 1:
-        for k in range(g.depth):
-            for i in range(whole):
-                store(packed + k * width + i * LANES, load(b + k * g.b_depth + i * LANES) * scale)
-            if rest:
-                store(packed + k * width + whole * LANES, with_rest(b + k * g.b_depth + whole * LANES, rest, 0) * scale)
-        return
-    if rest:
-        for k in range(g.depth):
-            fill(packed + k * width + whole * LANES, 0, 1)
-    if g.b_depth == 1 and g.depth >= LANES and columns >= LANES:
-        transpose(b, g.b_column, packed, width, g.depth, columns)
-    else:
-        for column in range(columns):
-            for k in range(g.depth):
-                packed[k * width + column] = b[k * g.b_depth + column * g.b_column]
-    if scale != 1:
-        for i in range(g.depth * width // LANES):
-            store(packed + i * LANES, load(packed + i * LANES) * scale)
 
 
 cdef void multiply_rows(

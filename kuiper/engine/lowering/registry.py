@@ -16,14 +16,17 @@ Lowering = Callable[[Any, "list[AnyValue]", "Builder"], "Sequence[AnyValue]"]
 F = TypeVar("F", bound=Lowering)
 
 _lowerings: dict[type, Lowering] = {}
+_taking_empty: set[type] = set()
 
 
-def lowers(*classes: type) -> Callable[[F], F]:
-    """Decorator: this function lowers layers of exactly these classes."""
+def lowers(*classes: type, empty: bool = False) -> Callable[[F], F]:
+    """Decorator: this function lowers layers of exactly these classes; with ``empty``, also for inputs of size 0."""
 
     def decorator(function: F) -> F:
         for layer_class in classes:
             _lowerings[layer_class] = function
+            if empty:
+                _taking_empty.add(layer_class)
         return function
 
     return decorator
@@ -32,6 +35,11 @@ def lowers(*classes: type) -> Callable[[F], F]:
 def find_lowering(layer: Any) -> Lowering | None:
     """The function that lowers this layer, if there is one."""
     return _lowerings.get(lowered_as(layer))
+
+
+def takes_empty(layer: Any) -> bool:
+    """Whether the lowering of this layer takes inputs of size 0."""
+    return lowered_as(layer) in _taking_empty
 
 
 def lowered_as(layer: Any) -> type:

@@ -155,7 +155,7 @@ class GroupQueryAttention(Layer):
 
     def forward(self, *inputs: Any) -> tuple[Array, Array, Array]:
         given = dict(zip(self.op.input_names, map(np.asarray, inputs), strict=True))
-        q, k, v = self._heads(given)
+        q, k, v = self.heads_of(given)
         b, _, s, d = q.shape
         totals, total = given["seqlens_k"].reshape(-1).astype(np.int64) + 1, given["total_sequence_length"].ravel()
         self.expect(totals.shape == (b,) and total.size == 1, f"seqlens_k ({b},) and one total", totals.shape)
@@ -175,8 +175,8 @@ class GroupQueryAttention(Layer):
         mixed = self._attention(q, keys, values, starts, given)
         return mixed.swapaxes(1, 2).reshape(b, s, -1), keys, values
 
-    def _heads(self, given: dict[str, Array]) -> list[Array]:
-        """Queries, keys and values, (b, heads, s, d)."""
+    def heads_of(self, given: dict[str, Array]) -> list[Array]:
+        """Queries, keys and values, (b, heads, s, d), of "query", "key" and "value", or of "query" alone: views."""
         query, counts = given["query"], [self.heads, self.kv_heads, self.kv_heads]
         self.expect_rank(query, (3,), "query (b, s, hidden)")
         is_packed = "key" not in given
