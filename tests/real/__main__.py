@@ -49,7 +49,7 @@ def main(packages: list[str]) -> int:
         answer = json.dumps(ours["answer"], ensure_ascii=False)
         rows.append((package, answer[:60], f"{ours.get('difference', 1):.1e}", f"{ratio:.2f}", text))
     columns = [Column("package"), Column("answer"), Column("difference", numeric=True)]
-    columns += [Column("CPU time / onnxruntime's", numeric=True), Column("verdict")]
+    columns += [Column("time / onnxruntime's", numeric=True), Column("verdict")]
     say(Report("networks from packages, on kuiper and on onnxruntime", columns, rows, ""))
     return int(failed > 0)
 
