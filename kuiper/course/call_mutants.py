@@ -29,6 +29,7 @@ RELATIVES = {
     for family in FAMILIES
     for word in family.split()
 }
+MAX_ELEMENTS = 6
 NO_WRAPPERS = {"range", "len", "isinstance", "enumerate", "zip", "super", "load_exercise", "ndindex", "print"}
 
 
@@ -189,6 +190,11 @@ def _with_generator(node: Any, number: int, iterated: ast.expr, ifs: list[ast.ex
 
 
 def of_elements(node: ast.Tuple | ast.List, voice: Voice, place: Place) -> Iterator[Change]:
+    if 1 < len(node.elts) <= MAX_ELEMENTS:
+        for number, gone in enumerate(node.elts):
+            rest = [*node.elts[:number], *node.elts[number + 1 :]]
+            shown = f": {ast.unparse(gone)}" if isinstance(gone, ast.Constant) else voice.of("with", gone)
+            yield 3, f"one of several values is missing{place}{shown}", type(node)(rest, node.ctx)
     if len(node.elts) > 4:
         return
     for first in range(len(node.elts)):

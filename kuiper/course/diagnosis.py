@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
 import time
 from dataclasses import dataclass, replace
-from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 from kuiper.course.bugs import Bug, bug_file
-from kuiper.course.comparison import difference
+from kuiper.course.errors import CourseError
 from kuiper.course.implementation import Recorded, StudentError, Trier
+from kuiper.course.likeness import BEST_FIRST, Likeness, likeness
 from kuiper.course.observation import Observation, Raised
 from kuiper.course.properties import property_of
+from kuiper.course.repairs import ELSE
 from kuiper.course.suspects import Slips, Suspect
-from kuiper.course.testing import UNREFUSED, Call, Mismatch
+from kuiper.course.testing import Call, Mismatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -26,29 +26,14 @@ if TYPE_CHECKING:
     from kuiper.course.manifest import Exercise
 
 MUTANT_SECONDS = 0.6  # of CPU time for slips
+REPAIR_SECONDS = 0.35  # of CPU time for changes of the student's own file
 TRIAL_SECONDS = 10.0  # until a process that tries variants counts as lost
 CONFIRM_SECONDS = 0.25  # of this process's CPU time, for the tests that a suspect must pass: the worker takes as long
 MAX_SLIPS = 12  # slips that answer the failing call alike, and are looked at further
 MAX_TESTS = 5  # failing tests of one exercise that are looked into, as long as they may tell mistakes apart
 MAX_PASSED = 30  # passed tests, before the first failure and behind it, that are to pass on a mistake, too
 BUG_SECONDS = 1.0  # that a call may take on a mistake: what takes longer is an endless loop
-VARIANT = re.compile(r"__\d+\b")
-QUOTED = re.compile(r"'([^']*)'")
-WORDS = re.compile(r"[\w.@]*\w|[^\w\s]")
-NUMBER = re.compile(r"\d+")
-TOLERANCE = 1e-6
-
-
-class Likeness(IntEnum):
-    """How far an answer is that of a mistake."""
-
-    NONE = 0
-    OTHER_NUMBERS = 1  # as IN_KIND, but the words of each have numbers, and none is in both: one is of another mistake
-    IN_KIND = 2  # both raise an error of this type on purpose, each in words of its own; or both fail to refuse a case
-    EXACT = 3
-
-
-BEST_FIRST = (Likeness.EXACT, Likeness.IN_KIND, Likeness.OTHER_NUMBERS)
+NO_ANSWER = CourseError("variant", "an answer", "none")
 
 
 class Found(NamedTuple):
@@ -69,6 +54,13 @@ class Ran:
     def of(cls, item: pytest.Function) -> Ran:
         """A test that has just run."""
         return cls(item.obj, {name: item.funcargs[name] for name in item._fixtureinfo.argnames})
+
+    @classmethod
+    def before(cls, item: pytest.Function) -> Ran | None:
+        """A test that has not run yet; None if it needs what pytest makes for it only then."""
+        given = {**getattr(getattr(item, "callspec", None), "params", {}), "impl": None}
+        names = item._fixtureinfo.argnames
+        return cls(item.obj, {name: given[name] for name in names}) if given.keys() >= set(names) else None
 
     def error_on(self, impl: Implementation) -> BaseException | None:
         """How it ends on another implementation; None if it passes."""
@@ -105,7 +97,8 @@ def alike(
     likenesses = [Likeness.EXACT] * len(suspects)
     if made is not None:
         found = _tried(classroom, exercise, made, {"texts": [suspect.text for suspect in suspects]})
-        likenesses = _likenesses(classroom, exercise, error, made, found, "texts") or [Likeness.NONE] * len(suspects)
+        ends = _ends(classroom, exercise, made, found, "texts") or [NO_ANSWER] * len(suspects)
+        likenesses = [_how(suspect, error, end) for suspect, end in zip(suspects, ends, strict=True)]
     pairs = [(suspect, how) for suspect, how in zip(suspects, likenesses, strict=True) if how]
     return _confirmed(classroom, exercise, pairs, failed, error, passed)
 
@@ -119,13 +112,15 @@ def slips(
     passed: Sequence[Ran] = (),
 ) -> Found:
     """The slips that answer as the student does: a solution with one place changed, tried for MUTANT_SECONDS."""
-    made = error.made if isinstance(error, Mismatch) else None
+    if not isinstance(error, Mismatch):
+        return Found([], Likeness.NONE)
+    made = error.made
     if made is None or not exercise.solution_file.is_file():  # a class may have been handed none
         return Found([], Likeness.NONE)
     slips_of = Slips(exercise, classroom.selection_for(exercise).path(exercise), function)
     asked = {"known": slips_of.known, "function": function, "seconds": MUTANT_SECONDS}
     found = _tried(classroom, exercise, made, asked)
-    how = _likenesses(classroom, exercise, error, made, found, "mutants")
+    how = [likeness(error, end) for end in _ends(classroom, exercise, made, found, "mutants")]
     for least in BEST_FIRST:
         numbers = [number for number, likeness in enumerate(how) if likeness == least]
         pairs = [(suspect, least) for suspect in slips_of.suspects(numbers, 2 if _is_endless(error) else MAX_SLIPS)]
@@ -138,6 +133,36 @@ def slips(
     return Found([], Likeness.NONE)
 
 
+def repairs(
+    classroom: Classroom,
+    exercise: Exercise,
+    function: str,
+    failed: Ran,
+    error: BaseException,
+    passed: Sequence[Ran] = (),
+    behind: Sequence[Ran] = (),
+) -> Found:
+    """The changes of one place of the student's file with which the test passes, and what has passed before, too.
+
+    Of the tests ``behind`` this one they pass what the student does; those that pass most of them are left. Where their
+    words say only in which line the mistake is, they count as less alike.
+    """
+    made = error.made if isinstance(error, Mismatch) else None
+    if made is None or not exercise.solution_file.is_file():
+        return Found([], Likeness.NONE)
+    slips_of = Slips(exercise, classroom.selection_for(exercise).path(exercise), function, own=True)
+    found = _tried(classroom, exercise, made, {"own": slips_of.text, "function": function, "seconds": REPAIR_SECONDS})
+    numbers = [n for n, end in enumerate(_ends(classroom, exercise, made, found, "repairs")) if end is None]
+    mending = slips_of.suspects(numbers, MAX_SLIPS) if numbers else []
+    pairs = [(suspect, Likeness.EXACT) for suspect in sorted(mending, key=lambda each: each.rank)]
+    left = _confirmed(classroom, exercise, pairs, failed, error, passed).suspects
+    left = _not_worse(classroom, exercise, left, behind)
+    plain = [suspect for suspect in left if not suspect.when.startswith(ELSE)]
+    if _is_endless(error):
+        plain = [replace(each, when=f"a loop never ends: {each.when}") for each in plain]
+    return Found(plain or left, Likeness.EXACT if plain else Likeness.IN_KIND if left else Likeness.NONE)
+
+
 def is_diagnosed(failed: Ran, error: BaseException) -> bool:
     """Whether there is a call that can be made on others."""
     return (isinstance(error, Mismatch) and (error.made is not None or not failed.is_property)) or (
@@ -148,22 +173,28 @@ def is_diagnosed(failed: Ran, error: BaseException) -> bool:
 def _tried(classroom: Classroom, exercise: Exercise, made: Call, asked: dict[str, Any]) -> dict[str, Any]:
     """What variants answer to a call."""
     solution = exercise.solution_file.read_text(encoding="utf-8")
-    asked = {"solution": solution, "texts": [], "seconds": 0.0, "known": [], "function": "", **asked}
+    asked = {"solution": solution, "texts": [], "seconds": 0.0, "known": [], "function": "", "own": "", **asked}
     trier = Trier(exercise, classroom.selection_for(exercise), classroom.worker(), asked, TRIAL_SECONDS)
     made.on(trier)
-    return trier.found if isinstance(trier.found, dict) else {"seen": [], "texts": [], "mutants": []}
+    return trier.found if isinstance(trier.found, dict) else {"seen": [], "texts": [], "mutants": [], "repairs": []}
 
 
-def _likenesses(
-    classroom: Classroom, exercise: Exercise, error: Any, made: Call, found: dict[str, Any], kind: str
-) -> list[Likeness]:
-    """How far the answers of variants are the student's; of each different answer it is asked once."""
-    of = []
+def _ends(
+    classroom: Classroom, exercise: Exercise, made: Call, found: dict[str, Any], kind: str
+) -> list[BaseException | None]:
+    """How the call ends on variants; each different answer is judged once."""
+    of: list[BaseException | None] = []
     for value, raised, changed in found["seen"]:
         seen = Observation(value, raised and Raised(*raised), changed)
-        other = made.on(Recorded(exercise, classroom.selection_for(exercise), seen))
-        of.append(likeness(error, other))
-    return [of[number] if number >= 0 else Likeness.NONE for number in found[kind]]
+        of.append(made.on(Recorded(exercise, classroom.selection_for(exercise), seen)))
+    return [of[number] if number >= 0 else NO_ANSWER for number in found[kind]]
+
+
+def _how(suspect: Suspect, error: Any, other: BaseException | None) -> Likeness:
+    """How far a suspect is behind an error, if it ends with the other: a file that is right ends with none."""
+    if suspect.is_right:
+        return Likeness.EXACT if other is None else Likeness.NONE
+    return likeness(error, other)
 
 
 def _confirmed(
@@ -180,8 +211,8 @@ def _confirmed(
     for suspect, how in pairs:
         if time.process_time() > end:
             break
-        if not failed.is_property and not _is_endless(error):  # each would run into its time limit
-            how = min(how, likeness(error, failed.error_on(_implementation(classroom, exercise, suspect))))
+        if not failed.is_property and (suspect.is_right or not _is_endless(error)):  # each slip would take its limit
+            how = min(how, _how(suspect, error, failed.error_on(_implementation(classroom, exercise, suspect))))
         if how:
             found[how].append(suspect)
     for how, suspects in found.items():
@@ -208,6 +239,31 @@ def passing(
     return found
 
 
+def _not_worse(
+    classroom: Classroom, exercise: Exercise, suspects: Iterable[Suspect], behind: Sequence[Ran]
+) -> list[Suspect]:
+    """Those that pass each of these tests that the student passes; of them those that pass most."""
+    student, end = classroom.implementation(exercise), time.process_time() + CONFIRM_SECONDS
+    passes: dict[int, bool] = {}
+    counts: list[tuple[int, Suspect]] = []
+    for suspect in suspects:
+        impl, count = _implementation(classroom, exercise, suspect), 0
+        for number, test in enumerate(behind):
+            if time.process_time() > end:
+                break
+            if test.error_on(impl) is None:
+                count += 1
+            else:
+                if number not in passes:
+                    passes[number] = test.error_on(student) is None
+                if passes[number]:
+                    break
+        else:
+            counts.append((count, suspect))
+    most = max((count for count, _ in counts), default=0)
+    return [suspect for count, suspect in counts if count == most]
+
+
 def run_on(
     classroom: Classroom, exercise: Exercise, bug: Bug, among: Sequence[Bug], item: pytest.Function
 ) -> BaseException | None:
@@ -220,46 +276,3 @@ def _implementation(classroom: Classroom, exercise: Exercise, suspect: Suspect) 
     selection = classroom.selection_for(exercise)
     path = suspect.file(exercise, selection.path(exercise))
     return classroom.implementation(exercise, selection.with_path(exercise, path), BUG_SECONDS)
-
-
-def likeness(error: Mismatch | StudentError, other: BaseException | None) -> Likeness:
-    if isinstance(error, StudentError):
-        if not isinstance(other, StudentError) or other.function != error.function:
-            return Likeness.NONE
-        return _raised_alike(error.raised, other.raised)
-    if not isinstance(other, Mismatch) or other.call != error.call:
-        return Likeness.NONE
-    if error.words in UNREFUSED and other.words in UNREFUSED:
-        return _unrefused_alike(error.got, other.got)
-    if isinstance(other.got, Raised) or isinstance(error.got, Raised):
-        return _raised_alike(error.got, other.got, error.call[0])
-    return Likeness.EXACT if difference(other.got, error.got, TOLERANCE) is None else Likeness.NONE
-
-
-def _raised_alike(one: Any, other: Any, call: str = "") -> Likeness:
-    """By type and message; of a loop only the type, for each may have another limit.
-
-    Messages in words of their own may not speak of different texts of the call.
-    """
-    if not isinstance(one, Raised) or not isinstance(other, Raised) or one.type != other.type:
-        return Likeness.NONE
-    if one.type == "EndlessLoop" or VARIANT.sub("", one.message) == VARIANT.sub("", other.message):
-        return Likeness.EXACT
-    if not (one.is_on_purpose and other.is_on_purpose):
-        return Likeness.NONE
-    texts = [text for quoted in QUOTED.findall(call) for text in (quoted, *quoted)]
-    named, others = ({text for text in texts if text in WORDS.findall(raised.message)} for raised in (one, other))
-    if named and others and not named & others:
-        return Likeness.NONE
-    counted, others = (set(NUMBER.findall(raised.message)) for raised in (one, other))
-    return Likeness.OTHER_NUMBERS if counted and others and not counted & others else Likeness.IN_KIND
-
-
-def _unrefused_alike(one: Any, other: Any) -> Likeness:
-    """What comes of a case that nobody refuses depends on how the rest is written. A wrong message must be the same."""
-    if _raised_alike(one, other) == Likeness.EXACT:
-        return Likeness.EXACT
-    raised = [got for got in (one, other) if isinstance(got, Raised)]
-    if any(got.is_on_purpose or got.type == "EndlessLoop" for got in raised):
-        return Likeness.NONE
-    return Likeness.IN_KIND if raised or difference(other, one, TOLERANCE) else Likeness.EXACT

@@ -137,9 +137,30 @@ def _of_arithmetic(node: ast.BinOp, voice: Voice, place: Place) -> Iterator[Chan
         yield 3, f"{what} is turned round{place}", ast.BinOp(right, node.op, left)
     for other, rank, words in OPERATORS.get(op, []):
         yield rank, f"{words}{voice.of('near', right)}{place}", ast.BinOp(left, other(), right)
+    yield from _of_brackets(node, place)
     if op is ast.FloorDiv:
         up = ast.UnaryOp(ast.USub(), ast.BinOp(ast.UnaryOp(ast.USub(), left), ast.FloorDiv(), right))
         yield 1, f"a quotient is rounded up, and should be rounded down{place}", up
+
+
+SUMS, PRODUCTS = (ast.Add, ast.Sub), (ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
+
+
+def _of_brackets(node: ast.BinOp, place: Place) -> Iterator[Change]:
+    """``a / (b + c)`` without its brackets, and ``a / b + c`` with such brackets."""
+    left, right = node.left, node.right
+    if isinstance(node.op, PRODUCTS) and isinstance(right, ast.BinOp) and isinstance(right.op, SUMS):
+        bare = ast.BinOp(ast.BinOp(left, node.op, right.left), right.op, right.right)
+        yield 2, f"brackets are missing{place}", bare
+    if isinstance(node.op, PRODUCTS) and isinstance(left, ast.BinOp) and isinstance(left.op, SUMS):
+        bare = ast.BinOp(left.left, left.op, ast.BinOp(left.right, node.op, right))
+        yield 2, f"brackets are missing{place}", bare
+    if isinstance(node.op, SUMS) and isinstance(left, ast.BinOp) and isinstance(left.op, PRODUCTS):
+        around = ast.BinOp(left.left, left.op, ast.BinOp(left.right, node.op, right))
+        yield 3, f"brackets are too many{place}", around
+    if isinstance(node.op, SUMS) and isinstance(right, ast.BinOp) and isinstance(right.op, PRODUCTS):
+        around = ast.BinOp(ast.BinOp(left, node.op, right.left), right.op, right.right)
+        yield 3, f"brackets are too many{place}", around
 
 
 OPERATORS: dict[type[ast.operator], list[tuple[type[ast.operator], int, str]]] = {
@@ -207,8 +228,9 @@ def _of_number(node: ast.Constant, place: Place) -> Iterator[Change]:
     if type(value) is bool:
         yield 3, f"{not value} stands where {value} belongs{place}", ast.Constant(not value)
     elif type(value) is int:
-        yield 1, f"{place.a('a number')} is one too small{place}", ast.Constant(value - 1)
+        # The larger one first: as an index, -1 is the last place, which may be right by chance.
         yield 1, f"{place.a('a number')} is one too large{place}", ast.Constant(value + 1)
+        yield 1, f"{place.a('a number')} is one too small{place}", ast.Constant(value - 1)
         if value > 1:
             yield 3, f"{place.a('a number')} is 0, and should be another one{place}", ast.Constant(0)
         if value == 0:

@@ -18,13 +18,14 @@ from kuiper.course.expression_mutants import changes
 from kuiper.course.interpreted import DIVISION
 from kuiper.course.markers import BEGIN, END
 from kuiper.course.mutant_words import Place, Voice
-from kuiper.course.name_mutants import name_slips, relatives_of
+from kuiper.course.name_mutants import constants_of, name_slips, relatives_of
 from kuiper.course.statement_mutants import Edits, slips
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 MAX_TOGETHER = 6  # places at which the same slip is made at once
+SILENT = Voice(frozenset())
 
 
 @dataclass
@@ -56,18 +57,26 @@ class Mutant:
                 _set(place, key, old)
 
 
-def mutants(tree: ast.Module, text: str, known: Iterable[str], function: str) -> Iterator[Mutant]:
+def mutants(
+    tree: ast.Module,
+    text: str,
+    known: Iterable[str],
+    function: str,
+    others: Callable[[int, ast.FunctionDef], Iterable[Mutant]] = lambda number, node: (),
+) -> Iterator[Mutant]:
     """The slips in a solution's marked regions: first those in the function whose test fails, the most natural first.
 
     ``tree`` is that of ``text``, whose lines it is numbered by. ``known`` are the names in the student's own file.
+    ``others`` has more for each function, and the number of the module's statement that it is in.
     """
     voice, lines = Voice(frozenset(known)), _own_lines(text)
-    found = list(_functions(tree))
+    found, constants = list(_functions(tree)), constants_of(tree)
     name = function.rpartition(".")[2]
     for number, node in sorted(found, key=lambda pair: pair[1].name != name):
-        single = sorted(_of_function(number, node, lines, voice), key=lambda mutant: mutant.rank)
+        single = sorted(_of_function(number, node, lines, voice, constants), key=lambda mutant: mutant.rank)
         yield from sorted(
-            [*single, *_together(single), *_with_names(number, node, lines, voice)], key=lambda mutant: mutant.rank
+            [*single, *_together(single), *_with_names(number, node, lines, voice), *others(number, node)],
+            key=lambda mutant: mutant.rank,
         )
 
 
@@ -83,13 +92,13 @@ def names_in(text: str) -> list[str]:
 
 
 def _own_lines(text: str) -> set[int]:
-    """The numbers of the lines between the markers of solutions."""
-    inside, found = False, set()
-    for number, line in enumerate(text.splitlines(), 1):
+    """The numbers of the lines between the markers of solutions; in a student's file, which has none, those of all."""
+    inside, found, lines = False, set(), text.splitlines()
+    for number, line in enumerate(lines, 1):
         inside = bool(BEGIN.match(line)) or (inside and not END.match(line))
         if inside:
             found.add(number)
-    return found
+    return found or set(range(1, len(lines) + 1))
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[int, ast.FunctionDef]]:
@@ -100,9 +109,11 @@ def _functions(tree: ast.Module) -> Iterator[tuple[int, ast.FunctionDef]]:
                 yield number, inner
 
 
-def _of_function(number: int, function: ast.FunctionDef, lines: set[int], voice: Voice) -> Iterator[Mutant]:
-    relatives = relatives_of(function)
-    for body, index, loops in _statements(function.body, []):
+def _of_function(
+    number: int, function: ast.FunctionDef, lines: set[int], voice: Voice, constants: list[str]
+) -> Iterator[Mutant]:
+    relatives = relatives_of(function, constants)
+    for body, index, loops in statements(function.body, []):
         node = body[index]
         if node.lineno not in lines or _is_made(node):
             continue
@@ -117,7 +128,7 @@ def _of_function(number: int, function: ast.FunctionDef, lines: set[int], voice:
             )
         place = voice.place(node)
         in_message = isinstance(node, ast.Raise)
-        for owner, key, part, role in _expressions(node, voice):
+        for owner, key, part, role in expressions(node, voice):
             if in_message or _is_made(part) or getattr(part, "lineno", node.lineno) not in lines:
                 continue
             shape = _shape(part)
@@ -128,17 +139,18 @@ def _of_function(number: int, function: ast.FunctionDef, lines: set[int], voice:
                 yield Mutant(number, node.lineno, rank, words, ((owner, key, new),), f"{shape} {_shape(new)} {rank}")
 
 
-def _statements(body: list[ast.stmt], loops: list[ast.stmt]) -> Iterator[tuple[list[ast.stmt], int, list[ast.stmt]]]:
+def statements(body: list[ast.stmt], loops: list[ast.stmt]) -> Iterator[tuple[list[ast.stmt], int, list[ast.stmt]]]:
+    """All statements of a body: the block that each is in, its number there, and the loops around it."""
     for index, node in enumerate(body):
         yield body, index, loops
         around = [*loops, node] if isinstance(node, (ast.For, ast.While)) else loops
         for name in ("body", "orelse", "finalbody"):
-            yield from _statements(getattr(node, name, []), around)
+            yield from statements(getattr(node, name, []), around)
         for handler in getattr(node, "handlers", []):
-            yield from _statements(handler.body, around)
+            yield from statements(handler.body, around)
 
 
-def _expressions(statement: ast.stmt, voice: Voice) -> Iterator[tuple[Any, Any, ast.expr, str]]:
+def expressions(statement: ast.stmt, voice: Voice = SILENT) -> Iterator[tuple[Any, Any, ast.expr, str]]:
     """All expressions of a statement that stand in none of its blocks: the place of each, and what it is there."""
     waiting: list[tuple[Any, str]] = [(statement, "")]
     while waiting:
@@ -179,10 +191,10 @@ def _with_names(number: int, function: ast.FunctionDef, lines: set[int], voice: 
     stored = (node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
     own = {name for name in stored if not name.startswith("_")} | {argument.arg for argument in function.args.args}
     uses: dict[str, list[tuple[Any, Any, int]]] = defaultdict(list)
-    for body, index, _ in _statements(function.body, []):
+    for body, index, _ in statements(function.body, []):
         node = body[index]
         if node.lineno in lines and not _is_made(node):
-            for owner, key, part, _ in _expressions(node, voice):
+            for owner, key, part, _ in expressions(node, voice):
                 is_called = (isinstance(owner, ast.Call) and key == "func") or isinstance(owner, ast.Attribute)
                 if isinstance(part, ast.Name) and part.id in own and isinstance(part.ctx, ast.Load) and not is_called:
                     uses[part.id].append((owner, key, part.lineno))

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from kuiper.course.mutant_words import Voice
 
@@ -19,12 +19,16 @@ MODULES = ("np", "math", "re")
 MAX_RELATIVES = 6  # names that may stand for another one
 
 
-def relatives_of(function: ast.FunctionDef) -> dict[str, list[str]]:
-    """For each name of a function, and each attribute behind a point, those that could be taken for it."""
-    groups: list[list[str]] = []
+def relatives_of(function: ast.FunctionDef, constants: Sequence[str] = ()) -> dict[str, list[str]]:
+    """For each name of a function, and each attribute behind a point, those that could be taken for it.
+
+    ``constants`` are those of the module, each of which could be another one.
+    """
+    groups: list[list[str]] = [list(constants)]
     kinds: dict[str, list[str]] = defaultdict(list)
     for argument in function.args.args:
-        kinds[ast.unparse(argument.annotation) if argument.annotation else ""].append(argument.arg)
+        kind = ast.unparse(argument.annotation) if argument.annotation else ""
+        kinds[kind.replace("const ", "")].append(argument.arg)
     groups += kinds.values()
     targets, stems, attributes = [], defaultdict(list), []
     for node in ast.walk(function):
@@ -44,8 +48,14 @@ def relatives_of(function: ast.FunctionDef) -> dict[str, list[str]]:
         for name in group:
             found[name] += [other for other in group if other != name and other not in found[name]]
     for name in set(attributes):
-        found[name] = [other[1:] for other in dict.fromkeys(attributes) if other != name][:MAX_RELATIVES]
+        others = [other[1:] for other in dict.fromkeys(attributes) if other != name]
+        found[name] = sorted(others, key=lambda other: other.isupper() != name[1:].isupper())[:MAX_RELATIVES]
     return {name: others[: 2 * MAX_RELATIVES] for name, others in found.items()}
+
+
+def constants_of(tree: ast.Module) -> list[str]:
+    """The names in capitals that a module reads."""
+    return sorted({node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id.isupper()})
 
 
 def _stems(name: str) -> Iterator[str]:

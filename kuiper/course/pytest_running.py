@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import json
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +18,25 @@ from kuiper.course.call_script import call_script
 from kuiper.course.causes import certain_cause, typical_cause
 from kuiper.course.classroom import Outcome, UndoneError, does_not_compile, failing_function
 from kuiper.course.compile_errors import shown
-from kuiper.course.diagnosis import MAX_PASSED, MAX_TESTS, Likeness, Ran, alike, is_diagnosed, passing, run_on, slips
+from kuiper.course.diagnosis import (
+    MAX_PASSED,
+    MAX_TESTS,
+    Ran,
+    alike,
+    is_diagnosed,
+    passing,
+    repairs,
+    run_on,
+    slips,
+)
 from kuiper.course.errors import CourseError
+from kuiper.course.likeness import Likeness
 from kuiper.course.patience import told_if_slow
 from kuiper.course.places import folder
 from kuiper.course.properties import property_of
 from kuiper.course.pytest_selection import EXERCISE, SelectionPlugin
 from kuiper.course.suspects import known_mistakes
-from kuiper.course.testing import Mismatch
+from kuiper.course.testing import NOT_FILLED, Mismatch
 from kuiper.course.wire import words_of
 
 if TYPE_CHECKING:
@@ -51,6 +63,7 @@ class RunningPlugin:
         self.failures: dict[str, list[tuple[Ran, BaseException]]] = {}
         self.passed_before: dict[str, list[Ran]] = {}  # the first failure
         self.passed: dict[str, list[Ran]] = {}
+        self.behind: list[Ran] = []  # the tests behind the failure that is looked into
         self.catches: list[tuple[str, str, str, str]] = []
         path = config.getoption("--catchers")
         self.catchers: dict[str, dict[str, str]] | None = path and json.loads(Path(path).read_text(encoding="utf-8"))
@@ -160,6 +173,7 @@ class RunningPlugin:
         if not isinstance(item, pytest.Function):
             return []
         failed, left = Ran.of(item), self.candidates.get(exercise.id)
+        self.behind = _behind(item, exercise)
         if left is None:
             with self._told("comparing with known mistakes"):
                 found = self._suspects(exercise, failed, error, function)
@@ -172,7 +186,7 @@ class RunningPlugin:
             return []
         self.diagnosed[exercise.id] += 1
         found = alike(self.selection.classroom(exercise), exercise, left, failed, error).suspects
-        if left and not found and not any(suspect.line for suspect in left):
+        if left and not found and not any(suspect.line > 0 for suspect in left) and self.diagnosed[exercise.id] == 1:
             with self._told("looking for another mistake than the known ones"):
                 found = self._rivals(exercise, failed, error)
             self.candidates[exercise.id] = [*left, *found]
@@ -180,26 +194,34 @@ class RunningPlugin:
         return [suspect.when for suspect in found]
 
     def _rivals(self, exercise: Exercise, failed: Ran, error: BaseException) -> list[Suspect]:
-        """Natural slips behind all failures so far, where a known mistake is behind the first, but not behind this."""
+        """Repairs of all failures so far, or natural slips, where what explains the first does not explain this."""
         classroom, function = self.selection.classroom(exercise), self.functions[exercise.id]
         passed = [*self.passed_before[exercise.id], *self.passed.get(exercise.id, [])][:MAX_PASSED]
-        found = slips(classroom, exercise, function, failed, error, passed).suspects
-        for other, earlier in self.failures[exercise.id]:
-            found = alike(classroom, exercise, found, other, earlier).suspects
-        return [slip for slip in found if slip.rank <= MAX_RANK]
+        found: list[Suspect] = []
+        for look in (partial(repairs, behind=self.behind), slips):
+            found = look(classroom, exercise, function, failed, error, passed).suspects
+            for other, earlier in self.failures[exercise.id]:
+                found = alike(classroom, exercise, found, other, earlier).suspects
+            found = [suspect for suspect in found if suspect.rank <= MAX_RANK or suspect.is_right]
+            if found:
+                break
+        return found
 
     def _suspects(self, exercise: Exercise, failed: Ran, error: BaseException, function: str) -> list[Suspect]:
-        """Known mistakes, and where there are none, slips."""
+        """Known mistakes; where there are none, what mends the student's file, and where nothing does, slips."""
         if does_not_compile(error):
             return []
         classroom = self.selection.classroom(exercise)
         passed = self.passed_before[exercise.id] = self.passed.pop(exercise.id, [])[-MAX_PASSED:]
         found = alike(classroom, exercise, known_mistakes(exercise, function), failed, error, passed)
-        if found.how > Likeness.OTHER_NUMBERS or certain_cause(error):
+        is_not_filled = isinstance(error, Mismatch) and error.words == NOT_FILLED  # a loop may make too few turns
+        if found.how > Likeness.OTHER_NUMBERS or (certain_cause(error) and not is_not_filled):
             return found.suspects
-        return max(
-            slips(classroom, exercise, function, failed, error, passed), found, key=lambda each: each.how
-        ).suspects
+        mended = repairs(classroom, exercise, function, failed, error, passed, self.behind)
+        if mended.how == Likeness.EXACT or certain_cause(error):
+            return mended.suspects
+        slipped = slips(classroom, exercise, function, failed, error, passed)
+        return max(mended, slipped, found, key=lambda each: each.how).suspects
 
     def _agreeing(self, exercise: Exercise, item: pytest.Item) -> list[str]:
         """The known mistakes that pass a test as the student does: kept for the first failure, or asked behind it."""
@@ -229,3 +251,17 @@ class RunningPlugin:
             if part.is_cython and path.is_file() and not is_compiled(path, build):
                 return f"compiling {shown(path)}, once for each text of it (the first file of all takes longer)"
         return f"{test} runs; a call that takes {exercise.timeout:.0f} seconds counts as an endless loop"
+
+
+def _behind(item: pytest.Function, exercise: Exercise) -> list[Ran]:
+    """Tests of an exercise that are still to run; in a long row each second one or fewer."""
+    items = item.session.items
+    rest = [
+        Ran.before(other)
+        for other in items[items.index(item) + 1 :]
+        if isinstance(other, pytest.Function)
+        and other.stash.get(EXERCISE, None) is exercise
+        and not property_of(other.obj)
+    ]
+    found = [test for test in rest if test is not None]
+    return found[:: max(1, -(-len(found) // MAX_PASSED))]

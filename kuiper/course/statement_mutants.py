@@ -122,16 +122,21 @@ def _of_range(node: ast.For, which: str) -> Iterator[Slip]:
     def ranged(first: ast.expr, last: ast.expr) -> Edits:
         return ((node, "iter", ast.Call(call.func, [first, last, *step], [])),)
 
-    yield 1, f"{which} ends one turn too early", ranged(start, ast.BinOp(stop, ast.Sub(), one))
-    yield 1, f"{which} ends one turn too late", ranged(start, ast.BinOp(stop, ast.Add(), one))
-    yield 1, f"{which} begins one turn too late", ranged(ast.BinOp(start, ast.Add(), one), stop)
+    back, on = (ast.Add(), ast.Sub()) if step and _is_negative(step[0]) else (ast.Sub(), ast.Add())
+    yield 1, f"{which} ends one turn too early", ranged(start, ast.BinOp(stop, back, one))
+    yield 1, f"{which} ends one turn too late", ranged(start, ast.BinOp(stop, on, one))
+    yield 1, f"{which} begins one turn too late", ranged(ast.BinOp(start, on, one), stop)
     if start is not zero:
-        yield 1, f"{which} begins one turn too early", ranged(ast.BinOp(start, ast.Sub(), one), stop)
+        yield 1, f"{which} begins one turn too early", ranged(ast.BinOp(start, back, one), stop)
         yield 2, f"{which} begins at 0", ranged(zero, stop)
     if not step:
         backwards = ast.Call(ast.Name("reversed", ast.Load()), [call], [])
         yield 2, f"{which} runs backwards", ((node, "iter", backwards),)
         yield 3, f"{which} makes no turn but the first", ranged(start, ast.BinOp(start, ast.Add(), one))
+
+
+def _is_negative(step: ast.expr) -> bool:
+    return isinstance(step, ast.UnaryOp) and isinstance(step.op, ast.USub)
 
 
 def _of_order(body: list[ast.stmt], number: int, voice: Voice) -> Iterator[Slip]:
@@ -159,6 +164,10 @@ def _of_order(body: list[ast.stmt], number: int, voice: Voice) -> Iterator[Slip]
             what = _target(before, voice)
             words = f"{what} is set anew in each turn of {voice.loop(node)}, and should be set before it"
             yield 2, words, ((node, "body", [before, *node.body]), (body, number - 1, ast.Pass()))
+    elif number + 1 < len(body) and (checks := _refusals(node, body[number + 1])):
+        about = voice.of("with", *(check.test for check in checks))
+        words = f"two checks{about} are in the other order"
+        yield 4, words, ((body, number, checks[1]), (body, number + 1, checks[0]))
     elif number + 1 < len(body) and isinstance(body[number + 1], (ast.Assign, ast.AugAssign, ast.Expr)):
         names = voice.of("with", node, body[number + 1])
         yield (
@@ -166,6 +175,12 @@ def _of_order(body: list[ast.stmt], number: int, voice: Voice) -> Iterator[Slip]
             f"two lines{names} are in the other order",
             ((body, number, body[number + 1]), (body, number + 1, node)),
         )
+
+
+def _refusals(*nodes: ast.stmt) -> list[ast.If]:
+    """These statements, if each of them refuses a case."""
+    checks = [node for node in nodes if isinstance(node, ast.If) and isinstance(node.body[-1], ast.Raise)]
+    return checks if len(checks) == len(nodes) else []
 
 
 def _is_turn(node: ast.stmt) -> bool:

@@ -16,6 +16,7 @@ from kuiper.course.errors import CourseError
 from kuiper.course.interpreted import interpreted
 from kuiper.course.mutants import mutants, names_in
 from kuiper.course.places import folder, folder_of_answers
+from kuiper.course.repairs import repairs
 from kuiper.course.state_file import as_table, keep_text, read_state, write_state
 
 if TYPE_CHECKING:
@@ -39,13 +40,15 @@ class Suspect:
     """A mistake: what it says (after "this is what you get when"), its text, and the line of the solution it is in.
 
     The text is Python, that of a .pyx, too. The line of a known mistake is 0: each has words of its own. ``rank`` says
-    how natural a slip is, 0 the most.
+    how natural a slip is, 0 the most. A text that ``is_right`` is the student's file with one place mended, in the line
+    whose negative ``line`` is.
     """
 
     when: str
     text: str
     line: int = 0
     rank: int = 0
+    is_right: bool = False
 
     def file(self, exercise: Exercise, student: Path) -> Path:
         """The mistake as a file; that of a .pyx needs the student's own module, for the compiler's numbers."""
@@ -111,20 +114,31 @@ def _digest(exercise: Exercise) -> str:
 
 
 class Slips:
-    """The slips of a solution, by their number; made again each time, as they change one tree."""
+    """The slips of a solution, by their number; made again each time, as they change one tree.
 
-    def __init__(self, exercise: Exercise, student: Path, function: str) -> None:
-        self.solution = exercise.solution_file.read_text(encoding="utf-8")
-        self.known = names_in(student.read_text(encoding="utf-8", errors="replace"))
+    With ``own`` these are the repairs: the changes of the student's file in place of the solution.
+    """
+
+    def __init__(self, exercise: Exercise, student: Path, function: str, own: bool = False) -> None:
+        text = student.read_text(encoding="utf-8", errors="replace")
+        self.text = text if own else exercise.solution_file.read_text(encoding="utf-8")
+        self.known, self.own = names_in(text), own
         self.function, self.is_cython = function, exercise.is_cython
 
     def suspects(self, numbers: Sequence[int], most: int) -> list[Suspect]:
         """Those with these numbers, the most natural first."""
-        tree = interpreted(self.solution) if self.is_cython else ast.parse(self.solution)
+        tree = interpreted(self.text) if self.is_cython else ast.parse(self.text)
+        changed = (
+            repairs(tree, self.text, self.function) if self.own else mutants(tree, self.text, self.known, self.function)
+        )
         wanted = set(numbers)
         found: list[Suspect] = []
-        for number, mutant in enumerate(mutants(tree, self.solution, self.known, self.function)):
-            if number in wanted and len(found) < most:
+        for number, mutant in enumerate(changed):
+            if len(found) == most:
+                break
+            if number in wanted:
                 with mutant.made():
-                    found.append(Suspect(mutant.words, ast.unparse(tree), mutant.line, mutant.rank))
+                    text, line = ast.unparse(tree), -mutant.line if self.own else mutant.line
+                    rank = mutant.rank + (2 * len(mutant.edits) if self.own else 0)  # one place mends more naturally
+                    found.append(Suspect(mutant.words, text, line, rank, self.own))
         return found

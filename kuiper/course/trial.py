@@ -23,12 +23,14 @@ from kuiper.course.importer import load
 from kuiper.course.interpreted import constants, interpreted, namespace
 from kuiper.course.mutants import mutants
 from kuiper.course.observation import Observation, observe
+from kuiper.course.repairs import repairs
 from kuiper.course.wire import dumps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kuiper.course.manifest import Exercise
+    from kuiper.course.mutants import Mutant
     from kuiper.course.selection import Selection
 
 FEWEST_TURNS, MORE_TURNS = 2000, 20  # that the loops of a variant may make, and how many times those of the solution
@@ -138,19 +140,19 @@ class Trial:
             seen.raised = replace(seen.raised, trace="")
         return self.answers.add(seen)
 
-    def of_mutants(self, solution: Text, asked: dict[str, Any]) -> Iterator[int]:
-        """The answers of the mutants, in their order, as long as there is time."""
-        end, codes = time.process_time() + asked["seconds"], solution.codes()
-        for mutant in mutants(solution.tree, asked["solution"], asked["known"], asked["function"]):
+    def of_mutants(self, text: Text, changed: Iterator[Mutant], seconds: float) -> Iterator[int]:
+        """The answers of the mutants of a text, in their order, as long as there is time."""
+        end, codes = time.process_time() + seconds, text.codes()
+        for mutant in changed:
             if time.process_time() > end:
                 return
             with mutant.made():
                 try:
-                    own = solution.code(mutant.statement)
+                    own = text.code(mutant.statement)
                 except (SyntaxError, ValueError):  # such as a `break` that stands in no loop
                     yield -1
                     continue
-            yield self.answer(solution, [*codes[: mutant.statement], own, *codes[mutant.statement + 1 :]])
+            yield self.answer(text, [*codes[: mutant.statement], own, *codes[mutant.statement + 1 :]])
 
 
 def trial(
@@ -159,7 +161,7 @@ def trial(
     """Make the call of a request on all variants that its ``trial`` names.
 
     ``texts`` are Python; ``solution`` may be Cython, and is changed at one place after the other, until ``seconds`` of
-    CPU time have passed.
+    CPU time have passed. So is ``own``, the student's file, if it is not empty.
     """
     asked = request["trial"]
     trying = Trial(request, exercise.file, finds)
@@ -170,12 +172,18 @@ def trial(
         warnings.simplefilter("ignore")
         solution = trying.text(asked["solution"], -1, exercise.is_cython)
         if solution is None:
-            return {"seen": [], "texts": [-1] * len(asked["texts"]), "mutants": []}
+            return {"seen": [], "texts": [-1] * len(asked["texts"]), "mutants": [], "repairs": []}
         trying.answer(solution)
         trying.turns.most = max(FEWEST_TURNS, MORE_TURNS * trying.turns.made)
         texts = [trying.answer(trying.text(source, i, False)) for i, source in enumerate(asked["texts"])]
-        slips = list(trying.of_mutants(solution, asked)) if asked["seconds"] else []
+        slips, mended, seconds = [], [], asked["seconds"]
+        if asked["own"]:
+            own, is_known = trying.text(asked["own"], -2, exercise.is_cython), asked["function"]
+            mended = list(trying.of_mutants(own, repairs(own.tree, asked["own"], is_known), seconds)) if own else []
+        elif seconds:
+            changed = mutants(solution.tree, asked["solution"], asked["known"], asked["function"])
+            slips = list(trying.of_mutants(solution, changed, seconds))
     seen = [
         (each.value, each.raised and tuple(vars(each.raised).values()), each.changed) for each in trying.answers.seen
     ]
-    return {"seen": seen, "texts": texts, "mutants": slips}
+    return {"seen": seen, "texts": texts, "mutants": slips, "repairs": mended}

@@ -61,7 +61,7 @@ def test_alike_is_silent_about_an_error_of_another_kind(tmp_path: Path, code: st
 def test_alike_leaves_out_what_fails_a_test_that_has_passed(tmp_path: Path) -> None:
     """Squares are right nowhere, this answer is right for 3."""
     code = "x * 2 if x > 0 else x * x"
-    assert not likely(tmp_path, code, {"x is squared": "x * x"})
+    assert "squared" not in likely(tmp_path, code, {"x is squared": "x * x"})
     bugs = {"x is squared": "x * x", "a sign is lost": "abs(x) ** (1 + (x < 0)) * (1 + (x > 0))"}
     assert likely(tmp_path, code, bugs) == "a sign is lost"
 
@@ -110,6 +110,7 @@ def test_likely_leaves_out_what_explains_one_failure_only(tmp_path: Path) -> Non
         ("x * 3", "a number is one too large"),
         ("x", "a factor 2 is left out"),
         ("[y * 2 for y in [x]]", ""),
+        ("{3: 9, -4: -9}[x]", ""),
     ],
 )
 def test_slips_name_what_nobody_has_put_into_the_bank(tmp_path: Path, code: str, words: str) -> None:
@@ -119,14 +120,42 @@ def test_slips_name_what_nobody_has_put_into_the_bank(tmp_path: Path, code: str,
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("sum(x for _ in range(3))", "a number is one too large in line 10, at `3`"),
+        ("x * 2 if x > 0 else x * 3", "a number is one too large in line 10, at `3`"),
+        ("x + (x - x)", "a term with `x` is subtracted that should not be in line 10, at `x - x`"),
+        ("{3: 9, -4: 5}[x]", ""),
+    ],
+)
+def test_repairs_name_a_place_in_a_file_that_goes_a_way_of_its_own(tmp_path: Path, code: str, words: str) -> None:
+    named = likely(tmp_path, code, {"nothing is taken": "0"})
+    assert bool(named) == bool(words)
+    assert named.startswith(words)
+
+
+@pytest.mark.thorough
+def test_repairs_come_behind_known_mistakes(tmp_path: Path) -> None:
+    assert likely(tmp_path, "x + (x + 1)", {"1 is added": "x * 2 + 1"}) == "1 is added"
+
+
+@pytest.mark.thorough
+def test_repairs_are_left_out_where_another_test_still_fails_on_them(tmp_path: Path) -> None:
+    """With 3 in the place of 4 the answer for 3 is right, and for no other number."""
+    tests = "\n\ndef test_double_of_20(impl):\n    calling(impl.double, 20).gives(40)\n"
+    assert "in line" not in likely(tmp_path, "x + 4", {"nothing is taken": "0"}, tests)
+
+
+@pytest.mark.thorough
 def test_slips_come_behind_known_mistakes(tmp_path: Path) -> None:
     assert likely(tmp_path, "x * 3", {"three is taken for two": "x * 3"}) == "three is taken for two"
 
 
 @pytest.mark.thorough
 def test_slips_are_left_out_where_a_test_that_has_passed_fails_on_them(tmp_path: Path) -> None:
-    """With 3 too much is right for 3 only, so that no slip of the whole function is meant."""
-    named = likely(tmp_path, "x * 2 if x > 0 else x * 3", {"x is squared": "x * x"})
+    """Twice a number is right for 3, so that no slip of the whole function is meant."""
+    named = likely(tmp_path, "x * 2 if x > 0 else {-4: -12}[x]", {"x is squared": "x * x"})
     assert "one too large" not in named
 
 
@@ -147,11 +176,14 @@ def test_slips_replace_a_known_mistake_that_is_not_behind_all_failures(tmp_path:
     """The answer for 3 is 9 by chance, that for -4 is not; a slip that is not natural proves nothing."""
     assert likely(tmp_path, "x * 3", {"9 is returned": "9"}).startswith("a number is one too large")
     assert likely(tmp_path, "x * 3", {"9 is returned": "9", "x is taken thrice": "x * 3"}) == "x is taken thrice"
-    assert likely(tmp_path, "x + 2", {"5 is returned": "5"}) == "5 is returned"
+    assert likely(tmp_path, "{3: 5, -4: -2}[x]", {"5 is returned": "5"}) == "5 is returned"
 
 
 @pytest.mark.thorough
 def test_alike_prefers_a_message_with_the_same_numbers(tmp_path: Path) -> None:
     bugs = {"seven is refused": refusing("got 7"), "signs are refused": refusing("4 came")}
     assert likely(tmp_path, refusing("not 4"), bugs) == "signs are refused"
-    assert likely(tmp_path, refusing("not 8"), {"seven is refused": refusing("got 7")}) == "seven is refused"
+    # Two checks, so that no change of one place mends it.
+    more = "while x < -1:\n        raise ValueError('not 8')\n    result = result"
+    others = refusing("not 8").replace("result = result", more)
+    assert likely(tmp_path, others, {"seven is refused": refusing("got 7")}) == "seven is refused"

@@ -16,7 +16,8 @@ import pytest
 
 from kuiper.course.bugs import patched, read_bugs
 from kuiper.course.catches import stored_catches
-from kuiper.course.diagnosis import Likeness, Ran, likeness, run_on
+from kuiper.course.diagnosis import Ran, run_on
+from kuiper.course.likeness import Likeness, likeness
 from kuiper.course.pytest_selection import EXERCISE, SelectionPlugin
 from kuiper.course.selection import Selection
 from kuiper.course.suspects import Suspect, as_python

@@ -1,0 +1,69 @@
+"""What is wrong in a student's file, in words, where a change of one place makes it right."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from kuiper.course.interpreted import interpreted
+from kuiper.course.repairs import repairs
+
+
+def named(before: str, after: str) -> list[str]:
+    """The words for all changes that make the first body of a function the second one."""
+    text, wanted = (f"def f(x, n):\n    {body}\n" for body in (before, after))
+    tree, found = ast.parse(text), []
+    for change in repairs(tree, text, "f"):
+        with change.made():
+            if ast.unparse(tree) == ast.unparse(ast.parse(wanted)):
+                found.append(change.words)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        (
+            "return x <= n",
+            "return x < n",
+            "a comparison of `x` with `n` also holds where both sides are equal, and should not in line 2, at `x <= n`",
+        ),
+        ("return x * 3", "return x * 2", "a number is one too large in line 2, at `3`"),
+        ("return x[n]", "return x[n + 1]", "an index of `x` is one too small in line 2, at `x[n]`"),
+        ("return x + n - 1", "return x + n", "a term 1 is subtracted that should not be in line 2, at `x + n - 1`"),
+        ("return x - n", "return n - x", "a difference is turned round in line 2, at `x - n`"),
+        ("return min(x, n)", "return max(x, n)", "`min` stands where `max` belongs in line 2, at `min(x, n)`"),
+        ("return x", "return n", "`x` stands where `n` belongs in line 2, at `x`"),
+        ("return x.copy()", "return x", "something else belongs in line 2, at `x.copy()`"),
+        ("return x + n", "return x + n + 1", "a number is one too small in line 2, at `x + n`"),
+        (
+            "for i in range(n - 1, 0, -1): x[i] = 0",
+            "for i in range(n - 1, 0 - 1, -1): x[i] = 0",
+            "the loop over `i` ends one turn too early in line 2, at `range(n - 1, 0, -1)`",
+        ),
+        (
+            "if n < 0: raise ValueError(n)\n    if x: raise ValueError(x)",
+            "if x: raise ValueError(x)\n    if n < 0: raise ValueError(n)",
+            "two checks with `n` and `x` are in the other order in line 2",
+        ),
+    ],
+)
+def test_repairs_say_what_is_wrong_and_where(before: str, after: str, words: str) -> None:
+    assert words in named(before, after)
+
+
+def test_repairs_of_a_pyx_quote_only_what_stands_in_it() -> None:
+    text = "def f(float[:] x, Py_ssize_t n):\n    cdef Py_ssize_t i\n    i = n / 2 - 1\n    x[i] = 0\n"
+    said = [change.words for change in repairs(interpreted(text), text, "f")]
+    assert any(" in line 3" in words for words in said)
+    assert not any("_divide" in words or "_whole" in words for words in said)
+
+
+def test_repairs_leave_the_file_as_it_was() -> None:
+    text = "def f(x, n):\n    for i in range(n):\n        x[i] += 1\n    return x[:n]\n"
+    tree = ast.parse(text)
+    for change in repairs(tree, text, "f"):
+        with change.made():
+            pass
+    assert ast.unparse(tree) == ast.unparse(ast.parse(text))
