@@ -22,12 +22,12 @@ class Likeness(IntEnum):
     """How far an answer is that of a mistake."""
 
     NONE = 0
-    OTHER_NUMBERS = 1  # as IN_KIND, but the words of each have numbers, and none is in both: one is of another mistake
+    LOOSE = 1  # as IN_KIND, but no number is in the words of both, or only the student's error is raised on purpose
     IN_KIND = 2  # both raise an error of this type on purpose, each in words of its own; or both fail to refuse a case
     EXACT = 3
 
 
-BEST_FIRST = (Likeness.EXACT, Likeness.IN_KIND, Likeness.OTHER_NUMBERS)
+BEST_FIRST = (Likeness.EXACT, Likeness.IN_KIND, Likeness.LOOSE)
 
 
 def likeness(error: Mismatch | StudentError, other: BaseException | None) -> Likeness:
@@ -54,14 +54,15 @@ def _raised_alike(one: Any, other: Any, call: str = "") -> Likeness:
         return Likeness.NONE
     if one.type == "EndlessLoop" or VARIANT.sub("", one.message) == VARIANT.sub("", other.message):
         return Likeness.EXACT
-    if not (one.is_on_purpose and other.is_on_purpose):
+    if not one.is_on_purpose:
         return Likeness.NONE
     texts = [text for quoted in QUOTED.findall(call) for text in (quoted, *quoted)]
     named, others = ({text for text in texts if text in WORDS.findall(raised.message)} for raised in (one, other))
     if named and others and not named & others:
         return Likeness.NONE
     counted, others = (set(NUMBER.findall(raised.message)) for raised in (one, other))
-    return Likeness.OTHER_NUMBERS if counted and others and not counted & others else Likeness.IN_KIND
+    is_of_another = counted and others and not counted & others
+    return Likeness.LOOSE if is_of_another or not other.is_on_purpose else Likeness.IN_KIND
 
 
 def _unrefused_alike(one: Any, other: Any) -> Likeness:

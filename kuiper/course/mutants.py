@@ -115,7 +115,7 @@ def _of_function(
     relatives = relatives_of(function, constants)
     for body, index, loops in statements(function.body, []):
         node = body[index]
-        if node.lineno not in lines or _is_made(node):
+        if node.lineno not in lines or is_made(node):
             continue
         for rank, words, edits in slips(body, index, loops, voice):
             yield Mutant(
@@ -129,7 +129,7 @@ def _of_function(
         place = voice.place(node)
         in_message = isinstance(node, ast.Raise)
         for owner, key, part, role in expressions(node, voice):
-            if in_message or _is_made(part) or getattr(part, "lineno", node.lineno) not in lines:
+            if in_message or is_made(part) or getattr(part, "lineno", node.lineno) not in lines:
                 continue
             shape = _shape(part)
             before = ast.dump(part)
@@ -193,7 +193,7 @@ def _with_names(number: int, function: ast.FunctionDef, lines: set[int], voice: 
     uses: dict[str, list[tuple[Any, Any, int]]] = defaultdict(list)
     for body, index, _ in statements(function.body, []):
         node = body[index]
-        if node.lineno in lines and not _is_made(node):
+        if node.lineno in lines and not is_made(node):
             for owner, key, part, _ in expressions(node, voice):
                 is_called = (isinstance(owner, ast.Call) and key == "func") or isinstance(owner, ast.Attribute)
                 if isinstance(part, ast.Name) and part.id in own and isinstance(part.ctx, ast.Load) and not is_called:
@@ -202,10 +202,10 @@ def _with_names(number: int, function: ast.FunctionDef, lines: set[int], voice: 
         yield Mutant(number, line, rank, words, edits)
 
 
-def _is_made(node: ast.AST) -> bool:
+def is_made(node: ast.AST) -> bool:
     """Whether a node is none of the solution's own, but was put in to type or to count."""
     if isinstance(node, ast.Expr):
-        return _is_made(node.value)
+        return is_made(node.value)
     if isinstance(node, ast.Call) and getattr(node.func, "id", "") == DIVISION:
         return False
     name = node.func if isinstance(node, ast.Call) else node

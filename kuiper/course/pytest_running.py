@@ -215,7 +215,7 @@ class RunningPlugin:
         passed = self.passed_before[exercise.id] = self.passed.pop(exercise.id, [])[-MAX_PASSED:]
         found = alike(classroom, exercise, known_mistakes(exercise, function), failed, error, passed)
         is_not_filled = isinstance(error, Mismatch) and error.words == NOT_FILLED  # a loop may make too few turns
-        if found.how > Likeness.OTHER_NUMBERS or (certain_cause(error) and not is_not_filled):
+        if found.how > Likeness.LOOSE or (certain_cause(error) and not is_not_filled):
             return found.suspects
         mended = repairs(classroom, exercise, function, failed, error, passed, self.behind)
         if mended.how == Likeness.EXACT or certain_cause(error):

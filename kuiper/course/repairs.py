@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from kuiper.course.call_mutants import NO_WRAPPERS
 from kuiper.course.expression_mutants import EQUAL_TOO, NOT_EQUAL
-from kuiper.course.mutants import Mutant, expressions, mutants, names_in, statements
+from kuiper.course.mutants import Mutant, expressions, is_made, mutants, names_in, statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,9 +84,15 @@ def _put_in(number: int, function: ast.FunctionDef) -> Iterator[Mutant]:
     read = {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     for body, index, _ in statements(function.body, []):
         node = body[index]
+        if is_made(node) or _is_docstring(node):
+            continue
         for owner, key, part, _ in expressions(node):
             for rank, words, new in [*_by_one(owner, part), *_handed_on(part, names), *_unused(part, names, read)]:
                 yield Mutant(number, node.lineno, rank, words, ((owner, key, new),))
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def _by_one(owner: object, part: ast.expr) -> Iterator[tuple[int, str, ast.expr]]:
@@ -113,7 +119,7 @@ def _handed_on(part: ast.expr, names: list[str]) -> Iterator[tuple[int, str, ast
 
 def _unused(part: ast.expr, names: list[str], read: set[str]) -> Iterator[tuple[int, str, ast.expr]]:
     """A parameter that nothing reads stands in the place of something."""
-    if isinstance(getattr(part, "ctx", ast.Load()), ast.Load):
+    if isinstance(getattr(part, "ctx", ast.Load()), ast.Load) and not is_made(part):
         for name in names:
             if name not in read and name != "self":
                 yield 2, f"`{name}` is used", ast.Name(name, ast.Load())

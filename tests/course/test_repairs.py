@@ -7,7 +7,12 @@ import ast
 import pytest
 
 from kuiper.course.interpreted import interpreted
+from kuiper.course.manifest import Exercise, read_syllabus
+from kuiper.course.material import CHECKOUT
 from kuiper.course.repairs import repairs
+from kuiper.course.trial import Text
+
+COMPLETE = [exercise for exercise in read_syllabus(CHECKOUT) if exercise.solution_file.is_file()]
 
 
 def named(before: str, after: str) -> list[str]:
@@ -67,3 +72,14 @@ def test_repairs_leave_the_file_as_it_was() -> None:
         with change.made():
             pass
     assert ast.unparse(tree) == ast.unparse(ast.parse(text))
+
+
+@pytest.mark.parametrize("exercise", COMPLETE, ids=lambda exercise: exercise.id)
+def test_repairs_are_the_same_where_loops_count_their_turns(exercise: Exercise) -> None:
+    """The process that tries them knows them by their numbers."""
+    source = exercise.solution_file.read_text(encoding="utf-8")
+    plain = interpreted(source) if exercise.is_cython else ast.parse(source)
+    counted = Text.of(source, "a file", exercise.is_cython, {}).tree
+    for function in exercise.symbols:
+        one, other = ([change.words for change in repairs(tree, source, function)] for tree in (plain, counted))
+        assert one == other
