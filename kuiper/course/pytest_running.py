@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
 
 MAX_RANK = 2  # of a slip that may replace a known mistake
+MAX_UNSPOILT = 150  # passed tests that are to pass with a change of the student's file, too
 MAX_ASKED = 4  # suspects that are asked about tests behind the failure that pass: more are told apart by what fails
 
 
@@ -212,12 +213,13 @@ class RunningPlugin:
         if does_not_compile(error):
             return []
         classroom = self.selection.classroom(exercise)
-        passed = self.passed_before[exercise.id] = self.passed.pop(exercise.id, [])[-MAX_PASSED:]
+        before = self.passed.pop(exercise.id, [])
+        passed = self.passed_before[exercise.id] = before[-MAX_PASSED:]
         found = alike(classroom, exercise, known_mistakes(exercise, function), failed, error, passed)
         is_not_filled = isinstance(error, Mismatch) and error.words == NOT_FILLED  # a loop may make too few turns
         if found.how > Likeness.LOOSE or (certain_cause(error) and not is_not_filled):
             return found.suspects
-        mended = repairs(classroom, exercise, function, failed, error, passed, self.behind)
+        mended = repairs(classroom, exercise, function, failed, error, before[-MAX_UNSPOILT:], self.behind)
         if mended.how == Likeness.EXACT or certain_cause(error):
             return mended.suspects
         slipped = slips(classroom, exercise, function, failed, error, passed)
