@@ -1,7 +1,6 @@
-"""How a lowering declines: it raises ``Declined``, wherever it stands, and the operator's layer runs instead.
+"""What many lowerings ask, and decline without: the operator's layer runs instead (``Builder.attempt``).
 
-The layer does what the lowering does not know, or says what is wrong with its inputs. Beside that, what many lowerings
-ask, and decline without.
+The layer does what the lowering does not know, or says what is wrong with its inputs.
 """
 
 from __future__ import annotations
@@ -13,19 +12,12 @@ import numpy as np
 from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.values import AnyValue, PythonValue
 from kuiper.errors import KuiperError
+from kuiper.graph.declined import Declined, decline_if
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-
-class Declined(Exception):
-    """A lowering does not know how; what it has asked of its builder is taken back (``Builder.attempt``)."""
-
-
-def decline_if(condition: object) -> None:
-    """Raise ``Declined`` if this holds."""
-    if condition:
-        raise Declined
+__all__ = ["Declined", "answer_of", "axis_of", "common_shape", "decline_if", "known_examples"]
 
 
 def answer_of(layer: Any, *examples: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from kuiper.graph.declined import decline_if, found
 from kuiper.graph.passes.rewiring import sole_reader
 from kuiper.graph.runtime_attribute import attribute_of
 from kuiper.graph.runtime_operator import parameters
@@ -23,22 +24,20 @@ class Affine(NamedTuple):
     shift: np.ndarray
 
 
-def batch_norm_behind(op: RuntimeOperator, norm_type: str, registry: RegistryProtocol) -> RuntimeOperator | None:
-    """The batch norm that alone reads the output of ``op``, if both are kuiper's own layers."""
-    norm = sole_reader(op)
-    if norm is None or norm.type != norm_type or len(op.inputs) != 1 or "weight" not in op.attrs:
-        return None
-    return norm if registry.is_built_in(op.type) and registry.is_built_in(norm_type) else None
+def batch_norm_behind(op: RuntimeOperator, norm_type: str, registry: RegistryProtocol) -> RuntimeOperator:
+    """The batch norm that alone reads the output of ``op``; declines unless both are kuiper's own layers."""
+    norm = found(sole_reader(op))
+    decline_if(norm.type != norm_type or len(op.inputs) != 1 or "weight" not in op.attrs)
+    decline_if(not (registry.is_built_in(op.type) and registry.is_built_in(norm_type)))
+    return norm
 
 
-def scale_and_shift(norm: RuntimeOperator, channels: int) -> Affine | None:
-    """What a batch norm does; None if it keeps no statistics or has other channels: its layer is to say so."""
-    if len(norm.inputs) != 1 or norm.int_param("num_features") != channels:
-        return None
+def scale_and_shift(norm: RuntimeOperator, channels: int) -> Affine:
+    """What a batch norm does; declines if it keeps no statistics or has other channels: its layer is to say so."""
+    decline_if(len(norm.inputs) != 1 or norm.int_param("num_features") != channels)
     affine = ("weight", "bias") if norm.bool_param("affine", True) else ()
     names = ("running_mean", "running_var", *affine)
-    if any(name not in norm.attrs or norm.attrs[name].shape != (channels,) for name in names):
-        return None
+    decline_if(any(name not in norm.attrs or norm.attrs[name].shape != (channels,) for name in names))
     numbers = {name: norm.attr(name).astype(np.float64) for name in names}
     with np.errstate(all="ignore"):
         scale = numbers.get("weight", 1.0) / np.sqrt(numbers["running_var"] + norm.float_param("eps", 1e-5))
@@ -47,26 +46,24 @@ def scale_and_shift(norm: RuntimeOperator, channels: int) -> Affine | None:
 
 def folded(
     op: RuntimeOperator, norm: RuntimeOperator, affine: Affine, factors: np.ndarray, word: str = "bn"
-) -> RuntimeOperator | None:
+) -> RuntimeOperator:
     """``op`` with new weights that do what the old ones and the batch norm did; the old ones stay as they are.
 
         scale * (weight * x + bias) + shift  =  (scale * weight) * x + (scale * bias + shift)
 
     ``factors`` is the scale in a shape that broadcasts to that of the weight. Computed in float64 and rounded once.
     ``word`` is what the name of the new operator says of it.
-    None if a new number is not finite (a variance of 0 without eps): no weights can then do what the batch norm does.
+    Declines if a new number is not finite (a variance of 0 without eps): no weights do what the batch norm then does.
     """
     scale, shift = affine
     weight = op.attr("weight")
     bias = op.attr("bias") if op.bool_param("bias", "bias" in op.attrs) else np.zeros(len(scale), np.float32)
-    if bias.shape != scale.shape:
-        return None
+    decline_if(bias.shape != scale.shape)
     with np.errstate(all="ignore"):
         new = {"bias": (scale * bias + shift).astype(np.float32)}
         if not (scale == 1).all():  # else operators that share the weight go on sharing it
             new["weight"] = np.multiply(weight, factors, out=np.empty_like(weight), casting="same_kind")
-    if not all(np.isfinite(array).all() for array in new.values()):
-        return None
+    decline_if(not all(np.isfinite(array).all() for array in new.values()))
     return replace(
         op,
         name=f"{op.name}+{word}",

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kuiper.graph.declined import Declined, decline_if
 from kuiper.graph.passes.fusion import is_product
 from kuiper.graph.runtime_operator import parameters
 
@@ -46,10 +47,8 @@ def only_moves(op: RuntimeOperator) -> bool:
     return op.type in _MOVES or is_nearest
 
 
-def operator_of_bytes(
-    op: RuntimeOperator, quantize: RuntimeOperator, kinds: Sequence[np.dtype]
-) -> RuntimeOperator | None:
-    """The operator in the place of ``op``, whose inputs come from DequantizeLinear; None if there is none.
+def operator_of_bytes(op: RuntimeOperator, quantize: RuntimeOperator, kinds: Sequence[np.dtype]) -> RuntimeOperator:
+    """The operator in the place of ``op``, whose inputs come from DequantizeLinear; declines if there is none.
 
     Parameters
     ----------
@@ -57,28 +56,27 @@ def operator_of_bytes(
     quantize : the QuantizeLinear behind it
     kinds : the types of the bytes of all its inputs, and of the output
     """
-    inputs = [_scaled(operand.producer, operand.producer.inputs) for operand in op.inputs if operand.producer]
-    out = _scaled(quantize, [quantize.outputs[0], *quantize.inputs[1:]])
-    found = [one for one in inputs if one is not None]
-    if out is None or not found or len(found) < len(op.inputs):
-        return None
+    inputs = [_scaled(operand.producer.inputs) for operand in op.inputs if operand.producer]
+    out = _scaled([quantize.outputs[0], *quantize.inputs[1:]])
+    decline_if(not inputs or len(inputs) < len(op.inputs))
     if op.type == "torch.matmul":
-        return _in_order(op, "QLinearMatMul", [*found[0], *found[1], out.scale, out.zero]) if len(found) == 2 else None
-    if len(set(kinds)) > 1:
-        return None
+        decline_if(len(inputs) != 2)
+        return _in_order(op, "QLinearMatMul", [*inputs[0], *inputs[1], out.scale, out.zero])
+    decline_if(len(set(kinds)) > 1)
     if is_product(op):
-        return _by_name(op, "QLinearMul", {"A": found[0], "B": found[1]}, "C", out)
+        return _by_name(op, "QLinearMul", {"A": inputs[0], "B": inputs[1]}, "C", out)
     if op.type == "torch.cat" and op.has_param("dim"):
-        values = [operand for one in found for operand in one]
+        values = [operand for one in inputs for operand in one]
         return _in_order(op, "QLinearConcat", [out.scale, out.zero, *values], axis=op.int_param("dim"))
     if op.type in ("F.adaptive_avg_pool2d", "nn.AdaptiveAvgPool2d") and set(op.ints_param("output_size")) == {1}:
-        return _by_name(op, "QLinearGlobalAveragePool", {"X": found[0]}, "y", out, prefix="x")
-    return None
+        return _by_name(op, "QLinearGlobalAveragePool", {"X": inputs[0]}, "y", out, prefix="x")
+    raise Declined
 
 
-def _scaled(op: RuntimeOperator | None, operands: Sequence[RuntimeOperand]) -> _Scaled | None:
-    """What DequantizeLinear reads, or QuantizeLinear makes; None without a zero point."""
-    return None if op is None or len(operands) != 3 else _Scaled(*operands)
+def _scaled(operands: Sequence[RuntimeOperand]) -> _Scaled:
+    """What DequantizeLinear reads, or QuantizeLinear makes; declines without a zero point."""
+    decline_if(len(operands) != 3)
+    return _Scaled(*operands)
 
 
 def _in_order(op: RuntimeOperator, kind: str, inputs: list[RuntimeOperand], **params: int) -> RuntimeOperator:

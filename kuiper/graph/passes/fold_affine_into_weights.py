@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kuiper.graph.declined import decline_if, found
 from kuiper.graph.passes.batch_norms import Affine, folded
 from kuiper.graph.passes.rewiring import constant_of, expression_of, merge_readers, sole_reader
 from kuiper.graph.pnnx.ir import DataType
@@ -34,37 +35,29 @@ def fold_affine_into_weights(operators: list[RuntimeOperator], registry: Registr
     return merge_readers(operators, lambda op: _merge(op, registry))
 
 
-def _merge(op: RuntimeOperator, registry: RegistryProtocol) -> Merged | None:
-    reader = sole_reader(op) if op.type in _AXES_BEHIND_CHANNELS and len(op.inputs) == 1 else None
-    if reader is None or "weight" not in op.attrs:
-        return None
-    if op.attrs["weight"].type is not DataType.F32 or not all(map(registry.is_built_in, (op.type, reader.type))):
-        return None
+def _merge(op: RuntimeOperator, registry: RegistryProtocol) -> Merged:
+    decline_if(op.type not in _AXES_BEHIND_CHANNELS or len(op.inputs) != 1 or "weight" not in op.attrs)
+    reader = found(sole_reader(op))
+    decline_if(op.attrs["weight"].type is not DataType.F32)
+    decline_if(not all(map(registry.is_built_in, (op.type, reader.type))))
     affine = _affine(op, reader)
-    if affine is None:
-        return None
     factors = affine.scale.reshape(-1, *[1] * (len(op.attrs["weight"].shape) - 1))
-    new = folded(op, reader, affine, factors, "affine")
-    return None if new is None else (new, reader)
+    return folded(op, reader, affine, factors, "affine"), reader
 
 
-def _affine(op: RuntimeOperator, reader: RuntimeOperator) -> Affine | None:
-    """What the expression behind ``op`` does with each channel; None if it is no factor or addend of each."""
-    match = _EXPRESSION.fullmatch(expression_of(reader))
-    if match is None:
-        return None
-    function, *words = match.groups()
+def _affine(op: RuntimeOperator, reader: RuntimeOperator) -> Affine:
+    """What the expression behind ``op`` does with each channel; declines if it is no factor or addend of each."""
+    function, *words = found(_EXPRESSION.fullmatch(expression_of(reader))).groups()
     places = [_is_output_of(op, reader, word) for word in words]
-    if sum(places) != 1 or (places[1] and function in ("div", "onnx_div")):
-        return None
+    is_quotient = function in ("div", "onnx_div")
+    decline_if(sum(places) != 1 or (places[1] and is_quotient))
     constant = _constant(reader, words[places.index(False)], op)
-    if constant is None:
-        return None
+    decline_if(is_quotient and not constant.all())
     one, zero = np.ones_like(constant), np.zeros_like(constant)
     if function == "mul":
         return Affine(constant, zero)
-    if function in ("div", "onnx_div"):
-        return Affine(1 / constant, zero) if constant.all() else None
+    if is_quotient:
+        return Affine(1 / constant, zero)
     if function == "sub":
         return Affine(-one, constant) if places[1] else Affine(one, -constant)
     return Affine(one, constant)
@@ -74,19 +67,16 @@ def _is_output_of(op: RuntimeOperator, reader: RuntimeOperator, word: str) -> bo
     return word.startswith("@") and reader.inputs[int(word[1:])] is op.outputs[0]
 
 
-def _constant(reader: RuntimeOperator, word: str, op: RuntimeOperator) -> np.ndarray | None:
+def _constant(reader: RuntimeOperator, word: str, op: RuntimeOperator) -> np.ndarray:
     """The number of each channel of ``op`` that a word of the expression stands for."""
     channels = op.attrs["weight"].shape[0]
     if not word.startswith("@"):
         return np.full(channels, float(word))
-    numbers = constant_of(reader.inputs[int(word[1:])])
-    if numbers is None or numbers.dtype != np.float32:
-        return None
+    numbers = found(constant_of(reader.inputs[int(word[1:])]))
+    decline_if(numbers.dtype != np.float32)
     behind = _AXES_BEHIND_CHANNELS[op.type]
     shape, output = numbers.shape, op.outputs[0].shape
-    if len(shape) > len(output or ((None,) * (behind + 1))):
-        return None
+    decline_if(len(shape) > len(output or ((None,) * (behind + 1))))
     per_channel = (*(1,) * (len(shape) - behind - 1), channels, *(1,) * behind)
-    if shape != per_channel and any(size != 1 for size in shape):
-        return None
+    decline_if(shape != per_channel and any(size != 1 for size in shape))
     return np.broadcast_to(numbers.reshape(-1), channels).astype(np.float64)

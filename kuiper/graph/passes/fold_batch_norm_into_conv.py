@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kuiper.graph.declined import decline_if
 from kuiper.graph.passes.batch_norms import batch_norm_behind, folded, scale_and_shift
 from kuiper.graph.passes.rewiring import merge_readers
 
@@ -44,15 +45,13 @@ def fold_batch_norm_into_conv(operators: list[RuntimeOperator], registry: Regist
     return merge_readers(operators, lambda op: _merge(op, registry))
 
 
-def _merge(conv: RuntimeOperator, registry: RegistryProtocol) -> Merged | None:
-    norm = batch_norm_behind(conv, _NORMS[conv.type], registry) if conv.type in _NORMS else None
-    if norm is None or not _has_batch(conv):
-        return None
+def _merge(conv: RuntimeOperator, registry: RegistryProtocol) -> Merged:
+    decline_if(conv.type not in _NORMS)
+    norm = batch_norm_behind(conv, _NORMS[conv.type], registry)
+    decline_if(not _has_batch(conv))
     affine = scale_and_shift(norm, conv.int_param("out_channels"))
-    if affine is None or not _weight_fits(conv):
-        return None
-    new = folded(conv, norm, affine, _factors(conv, affine.scale))
-    return None if new is None else (new, norm)
+    decline_if(not _weight_fits(conv))
+    return folded(conv, norm, affine, _factors(conv, affine.scale)), norm
 
 
 def _has_batch(conv: RuntimeOperator) -> bool:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kuiper.graph.declined import decline_if
 from kuiper.graph.passes.batch_norms import batch_norm_behind, folded, scale_and_shift
 from kuiper.graph.passes.rewiring import merge_readers
 
@@ -27,12 +28,10 @@ def fold_batch_norm_into_linear(operators: list[RuntimeOperator], registry: Regi
     return merge_readers(operators, lambda op: _merge(op, registry))
 
 
-def _merge(linear: RuntimeOperator, registry: RegistryProtocol) -> Merged | None:
-    norm = batch_norm_behind(linear, "nn.BatchNorm1d", registry) if linear.type == "nn.Linear" else None
-    if norm is None or len(linear.outputs[0].shape or ()) != 2:
-        return None
+def _merge(linear: RuntimeOperator, registry: RegistryProtocol) -> Merged:
+    decline_if(linear.type != "nn.Linear")
+    norm = batch_norm_behind(linear, "nn.BatchNorm1d", registry)
+    decline_if(len(linear.outputs[0].shape or ()) != 2)
     affine = scale_and_shift(norm, linear.int_param("out_features"))
-    if affine is None or linear.attrs["weight"].shape[:1] != affine.scale.shape:
-        return None
-    new = folded(linear, norm, affine, affine.scale[:, None])
-    return None if new is None else (new, norm)
+    decline_if(linear.attrs["weight"].shape[:1] != affine.scale.shape)
+    return folded(linear, norm, affine, affine.scale[:, None]), norm

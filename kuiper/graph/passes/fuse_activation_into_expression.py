@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kuiper.graph.declined import decline_if
 from kuiper.graph.passes.fusion import EXPRESSIONS, merge_activation
 from kuiper.graph.passes.rewiring import merge_readers
 from kuiper.graph.pnnx.ir import DataType
@@ -29,9 +30,8 @@ def fuse_activation_into_expression(
 ) -> list[RuntimeOperator]:
     """The operators with activations taken into the expressions in front of them."""
 
-    def merge(op: RuntimeOperator) -> Merged | None:
-        if len(op.outputs) != 1 or op.outputs[0].type is not DataType.F32:
-            return None
+    def merge(op: RuntimeOperator) -> Merged:
+        decline_if(len(op.outputs) != 1 or op.outputs[0].type is not DataType.F32)
         return merge_activation(op, EXPRESSIONS, registry)
 
     return merge_readers(operators, merge)

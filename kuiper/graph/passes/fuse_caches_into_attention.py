@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kuiper.graph.declined import decline_if
 from kuiper.graph.passes.rewiring import replaced, sole_reader
 
 if TYPE_CHECKING:
@@ -30,15 +31,12 @@ def fuse_caches_into_attention(operators: list[RuntimeOperator], registry: Regis
     return replaced(operators, lambda op: _with_caches(op, registry))
 
 
-def _with_caches(op: RuntimeOperator, registry: RegistryProtocol) -> Taken | None:
-    """Attention with the caches of its keys and values; None if it is to stay as it is."""
-    if op.type != "kuiper.CausalAttention" or len(op.inputs) != 3:
-        return None
-    if not all(registry.is_built_in(name) for name in (op.type, "kuiper.Cache", _FUSED)):
-        return None
+def _with_caches(op: RuntimeOperator, registry: RegistryProtocol) -> Taken:
+    """Attention with the caches of its keys and values; declines if it is to stay as it is."""
+    decline_if(op.type != "kuiper.CausalAttention" or len(op.inputs) != 3)
+    decline_if(not all(map(registry.is_built_in, (op.type, "kuiper.Cache", _FUSED))))
     makers = [operand.producer for operand in op.inputs[1:]]
     caches = [one for one in makers if one is not None and one.type == "kuiper.Cache" and sole_reader(one) is op]
-    if len(caches) != 2:
-        return None
+    decline_if(len(caches) != 2)
     inputs = [op.inputs[0], *(cache.inputs[0] for cache in caches)]
     return replace(op, type=_FUSED, inputs=inputs, layer=None, grown_from=op.where), (op, *caches)

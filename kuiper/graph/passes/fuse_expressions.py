@@ -17,6 +17,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kuiper.graph.declined import decline_if, found
 from kuiper.graph.passes.fusion import may_be_equal
 from kuiper.graph.passes.rewiring import expression_of, merge_readers, sole_reader
 from kuiper.graph.pnnx.ir import DataType
@@ -40,23 +41,18 @@ def fuse_expressions(operators: list[RuntimeOperator], registry: RegistryProtoco
     return merge_readers(operators, lambda op: _merge(op, registry))
 
 
-def _merge(first: RuntimeOperator, registry: RegistryProtocol) -> Merged | None:
-    second = sole_reader(first)
-    if second is None or not registry.is_built_in("pnnx.Expression"):
-        return None
+def _merge(first: RuntimeOperator, registry: RegistryProtocol) -> Merged:
+    second = found(sole_reader(first))
+    decline_if(not registry.is_built_in("pnnx.Expression"))
     texts = [expression_of(op) for op in (first, second)]
-    if any("size" in text or "[" in text or not text for text in texts):
-        return None
-    if not _same_floats(first.outputs[0], second.outputs[0]):
-        return None
+    decline_if(any("size" in text or "[" in text or not text for text in texts))
+    decline_if(not _same_floats(first.outputs[0], second.outputs[0]))
     place = second.inputs.index(first.outputs[0])
-    if _PLACE.findall(texts[1]).count(str(place)) != 1:
-        return None
+    decline_if(_PLACE.findall(texts[1]).count(str(place)) != 1)
     inputs = list(dict.fromkeys([*first.inputs, *(one for one in second.inputs if one is not first.outputs[0])]))
     inner = _placed(texts[0], first.inputs, inputs)
     text = _placed(texts[1], second.inputs, inputs, {place: inner})
-    if len(inputs) > MAX_INPUTS or len(_WORD.findall(text)) > MAX_WORDS:
-        return None
+    decline_if(len(inputs) > MAX_INPUTS or len(_WORD.findall(text)) > MAX_WORDS)
     fused = replace(
         second,
         name=f"{first.name}+{second.name}" if len(first.name) + len(second.name) < 60 else first.name,

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kuiper.graph.declined import decline_if, found
 from kuiper.graph.passes.fusion import INTEGER_CONVOLUTIONS, INTEGER_PRODUCTS, is_addition, is_product
 from kuiper.graph.passes.rewiring import constant_of, replaced, sole_reader
 from kuiper.graph.pnnx.ir import DataType
@@ -46,23 +47,20 @@ def fuse_scales_into_integer_products(
     return replaced(operators, lambda op: _with_scale(op, registry))
 
 
-def _with_scale(op: RuntimeOperator, registry: RegistryProtocol) -> Taken | None:
-    """The fused operator that a product makes, and those in whose place it stands; None if it is to stay."""
+def _with_scale(op: RuntimeOperator, registry: RegistryProtocol) -> Taken:
+    """The fused operator that a product makes, and those in whose place it stands; declines if it is to stay."""
     outputs = _outputs(op)
-    if outputs is None or not (registry.is_built_in(op.type) and registry.is_built_in(_FUSED[op.type])):
-        return None
+    decline_if(not (registry.is_built_in(op.type) and registry.is_built_in(_FUSED[op.type])))
     old: list[RuntimeOperator] = [op]
     more: list[RuntimeOperand] = []
     added = _other(op, is_addition, registry)
     if added is not None and added.type is DataType.I32 and _is_of_outputs(op, outputs, added.shape):
         old.append(_reader(op))
         more.append(added)
-    cast = sole_reader(old[-1])
-    if cast is None or not registry.is_built_in(cast.type) or not _makes_floats(cast):
-        return None
-    scale = _other(cast, is_product, registry)
-    if scale is None or scale.type is not DataType.F32 or not _is_of_outputs(op, outputs, scale.shape):
-        return None
+    cast = found(sole_reader(old[-1]))
+    decline_if(not registry.is_built_in(cast.type) or not _makes_floats(cast))
+    scale = found(_other(cast, is_product, registry))
+    decline_if(scale.type is not DataType.F32 or not _is_of_outputs(op, outputs, scale.shape))
     old += [cast, _reader(cast)]
     name, attrs = f"{op.name}+mul", dict(op.attrs)
     bias = _other(old[-1], is_addition, registry)
@@ -86,16 +84,13 @@ def _with_scale(op: RuntimeOperator, registry: RegistryProtocol) -> Taken | None
     return fused, tuple(old)
 
 
-def _outputs(op: RuntimeOperator) -> int | None:
-    """How many outputs, channels or columns, a product with constant weights has; None of any other operator."""
-    if op.type not in _FUSED or len(op.inputs) != _INPUTS:
-        return None
-    weight, zero = constant_of(op.inputs[1]), constant_of(op.inputs[3])
-    if weight is None or zero is None:
-        return None
-    if op.type in INTEGER_CONVOLUTIONS:
-        return len(weight) if weight.ndim in (3, 4) else None
-    return weight.shape[1] if weight.ndim == 2 else None
+def _outputs(op: RuntimeOperator) -> int:
+    """How many outputs, channels or columns, a product with constant weights has; declines any other operator."""
+    decline_if(op.type not in _FUSED or len(op.inputs) != _INPUTS)
+    weight, _ = (found(constant_of(op.inputs[k])) for k in (1, 3))
+    is_convolution = op.type in INTEGER_CONVOLUTIONS
+    decline_if(weight.ndim not in ((3, 4) if is_convolution else (2,)))
+    return int(weight.shape[0 if is_convolution else 1])
 
 
 def _is_of_outputs(op: RuntimeOperator, outputs: int, shape: tuple[Dimension, ...] | None) -> bool:

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kuiper.graph.declined import decline_if, found
 from kuiper.graph.passes.activations import activation_of
 from kuiper.graph.passes.rewiring import expression_of, sole_reader
 from kuiper.graph.pnnx.ir import DataType
@@ -29,17 +30,14 @@ INTEGER_PRODUCTS = {"MatMulInteger": "kuiper.FusedMatMulInteger"}
 EXPRESSIONS = {"pnnx.Expression": "kuiper.FusedExpression"}
 
 
-def merge_activation(op: RuntimeOperator, fused_types: dict[str, str], registry: RegistryProtocol) -> Merged | None:
-    """The fused operator that ``op`` and the activation behind it make, and that activation; None if there is none.
+def merge_activation(op: RuntimeOperator, fused_types: dict[str, str], registry: RegistryProtocol) -> Merged:
+    """The fused operator that ``op`` and the activation behind it make, and that activation; declines if there is none.
 
     ``fused_types`` has the types that may be fused, each with the type that it becomes.
     """
-    reader = sole_reader(op)
-    if reader is None or not is_fusable(op, fused_types, registry):
-        return None
-    activation = activation_of(reader, registry)
-    if activation is None:
-        return None
+    reader = found(sole_reader(op))
+    decline_if(not is_fusable(op, fused_types, registry))
+    activation = found(activation_of(reader, registry))
     alpha, beta = float(activation.alpha), float(activation.beta)
     params = parameters(activation=activation.name, activation_alpha=alpha, activation_beta=beta)
     fused = replace(
@@ -54,22 +52,19 @@ def merge_activation(op: RuntimeOperator, fused_types: dict[str, str], registry:
     return fused, reader
 
 
-def merge_addition(op: RuntimeOperator, fused_types: dict[str, str], registry: RegistryProtocol) -> Merged | None:
-    """The fused operator that ``op`` and the addition behind it make, and that addition; None if there is none.
+def merge_addition(op: RuntimeOperator, fused_types: dict[str, str], registry: RegistryProtocol) -> Merged:
+    """The fused operator that ``op`` and the addition behind it make, and that addition; declines if there is none.
 
     The other operand of the addition, the residual, becomes the second input. It must not be larger than the output of
     ``op``, nor of a type that would change the type of the sum, as far as the file says. If the operator that makes the
     residual could take in the addition, too, the one with more weights does.
     """
-    addition = sole_reader(op)
-    if addition is None or not is_addition(addition) or not registry.is_built_in(addition.type):
-        return None
-    if not _can_add(op, addition, fused_types, registry):
-        return None
+    addition = found(sole_reader(op))
+    decline_if(not is_addition(addition) or not registry.is_built_in(addition.type))
+    decline_if(not _can_add(op, addition, fused_types, registry))
     residual = _residual(op, addition)
     rival = residual.producer
-    if rival is not None and _can_add(rival, addition, fused_types, registry) and _weights(rival) > _weights(op):
-        return None
+    decline_if(rival and _can_add(rival, addition, fused_types, registry) and _weights(rival) > _weights(op))
     fused = replace(
         op,
         type=fused_types.get(op.type, op.type),

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from kuiper.graph.declined import attempted, decline_if, found
 from kuiper.graph.passes.activations import activation_of
 from kuiper.graph.passes.byte_operators import only_moves, operator_of_bytes
 from kuiper.graph.passes.fusion import is_addition
@@ -67,70 +68,50 @@ def multiply_in_bytes(operators: list[RuntimeOperator], registry: RegistryProtoc
     return replaced(operators, lambda op: _pair(op, registry))
 
 
-def _in_bytes(quantize: RuntimeOperator, registry: RegistryProtocol) -> Taken | None:
-    """What the operators up to a QuantizeLinear are in bytes; None if they are to stay."""
-    if quantize.type != "QuantizeLinear" or not registry.is_built_in(quantize.type):
-        return None
+def _in_bytes(quantize: RuntimeOperator, registry: RegistryProtocol) -> Taken:
+    """What the operators up to a QuantizeLinear are in bytes; declines if they are to stay."""
+    decline_if(quantize.type != "QuantizeLinear" or not registry.is_built_in(quantize.type))
     out = bytes_of(quantize, quantize.outputs[0])
-    op = quantize.inputs[0].producer
+    op = found(quantize.inputs[0].producer)
     old = [quantize]
-    if out is None or op is None:
-        return None
     activation = activation_of(op, registry)
     if activation is not None:
-        if not _saturates(out, activation):
-            return None
-        if sole_reader(op) is not quantize or op.inputs[0].producer is None:
-            return None
+        decline_if(not _saturates(out, activation) or sole_reader(op) is not quantize)
         old.insert(0, op)
-        op = op.inputs[0].producer
-    if sole_reader(op) is not old[0] or not registry.is_built_in(op.type):
-        return None
-    inputs = [_dequantized(operand, registry) for operand in op.inputs]
-    sources = [one for one in inputs if one is not None]
-    if len(sources) < len(inputs):
-        return None
-    new = operator_of_bytes(op, quantize, [one.dtype for one in (*sources, out)])
+        op = found(op.inputs[0].producer)
+    decline_if(sole_reader(op) is not old[0] or not registry.is_built_in(op.type))
+    sources = [_dequantized(operand, registry) for operand in op.inputs]
+    new = attempted(operator_of_bytes, op, quantize, [one.dtype for one in (*sources, out)])
     if new is None:
         new = _makes(op)(op, sources, out)
-    if new is None or not registry.is_supported(new.type) or not registry.is_built_in(new.type):
-        return None
+    decline_if(not registry.is_supported(new.type) or not registry.is_built_in(new.type))
     return replace(new, name=f"{op.name}+bytes", outputs=quantize.outputs, layer=None, grown_from=op.where), (op, *old)
 
 
-def _makes(op: RuntimeOperator) -> Callable[[RuntimeOperator, list[Bytes], Bytes], RuntimeOperator | None]:
+def _makes(op: RuntimeOperator) -> Callable[[RuntimeOperator, list[Bytes], Bytes], RuntimeOperator]:
     """What makes an operator on bytes of one on floats."""
     if only_moves(op):
         return _moved
     return _sum if is_addition(op) else _pool if op.type in _POOLS else _product
 
 
-def bytes_of(op: RuntimeOperator, operand: RuntimeOperand) -> Bytes | None:
+def bytes_of(op: RuntimeOperator, operand: RuntimeOperand) -> Bytes:
     """How QuantizeLinear or DequantizeLinear takes the bytes of an operand: by one constant scale and zero point."""
-    numbers = [constant_of(one) for one in op.inputs[1:]]
-    if (
-        not numbers
-        or any(one is None or one.size != 1 for one in numbers)
-        or (op.has_param("precision") and (op.str_param("precision") != "float"))
-    ):
-        return None
-    scale = numbers[0]
-    assert scale is not None
-    zero = numbers[1] if len(numbers) > 1 else None
+    numbers = [found(constant_of(one)) for one in op.inputs[1:]]
+    decline_if(not numbers or any(one.size != 1 for one in numbers))
+    decline_if(op.has_param("precision") and op.str_param("precision") != "float")
+    scale, zero = numbers[0], numbers[1] if len(numbers) > 1 else None
     kinds = [np.dtype(dtype) for dtype in _BYTES if zero is None and _BYTES[dtype] is operand.type]
-    dtype = zero.dtype if zero is not None else kinds[0] if kinds else None
-    if dtype not in _BYTES or scale.dtype != np.float32 or not 0 < scale.reshape(-1)[0] < _MAX_SCALE:
-        return None
-    if op.type == "QuantizeLinear" and op.str_param("to") != dtype.name:
-        return None
+    dtype = found(zero.dtype if zero is not None else kinds[0] if kinds else None)
+    decline_if(dtype not in _BYTES or scale.dtype != np.float32 or not 0 < scale.reshape(-1)[0] < _MAX_SCALE)
+    decline_if(op.type == "QuantizeLinear" and op.str_param("to") != dtype.name)
     return Bytes(operand, scale.reshape(-1)[0], 0 if zero is None else int(zero.reshape(-1)[0]), dtype)
 
 
-def _dequantized(operand: RuntimeOperand, registry: RegistryProtocol) -> Bytes | None:
+def _dequantized(operand: RuntimeOperand, registry: RegistryProtocol) -> Bytes:
     """The bytes that an operand is made from."""
-    op = operand.producer
-    if op is None or op.type != "DequantizeLinear" or not registry.is_built_in(op.type):
-        return None
+    op = found(operand.producer)
+    decline_if(op.type != "DequantizeLinear" or not registry.is_built_in(op.type))
     return bytes_of(op, op.inputs[0])
 
 
@@ -144,38 +125,31 @@ def _saturates(out: Bytes, activation: ActivationProtocol) -> bool:
     return steps[0] <= limits.min - out.zero and steps[1] >= limits.max - out.zero
 
 
-def _product(op: RuntimeOperator, sources: list[Bytes], out: Bytes) -> RuntimeOperator | None:
+def _product(op: RuntimeOperator, sources: list[Bytes], out: Bytes) -> RuntimeOperator:
     """A convolution or a linear layer in bytes."""
     settings = _settings(op)
-    if settings is None or len(sources) != 1 or op.attrs["weight"].type is not DataType.F32:
-        return None
-    found = whole_multiples(op.attr("weight"))
-    if found is None:
-        return None
-    (x,), (numbers, steps) = sources, found
+    decline_if(len(sources) != 1 or op.attrs["weight"].type is not DataType.F32)
+    (x,), (numbers, steps) = sources, found(whole_multiples(op.attr("weight")))
     scale = np.broadcast_to(x.scale * steps / out.scale, len(numbers)).astype(np.float32)
     attrs = {"weight": numbers, "scale": scale}
     if "bias" in op.attrs:
         bias = op.attr("bias").astype(np.float64) / (x.scale.astype(np.float64) * steps)
         whole = np.rint(bias)
         seen = np.abs(bias - whole) * scale
-        if not (np.abs(whole) < _MAX_BIAS).all() or not (seen < _SEEN).all():
-            return None
+        decline_if(not (np.abs(whole) < _MAX_BIAS).all() or not (seen < _SEEN).all())
         attrs["bias"] = whole.astype(np.int32)
     kind = "kuiper.QuantizedLinear" if op.type == "nn.Linear" else "kuiper.QuantizedConv"
     return _made(op, kind, sources, settings | {"x_zero_point": x.zero}, attrs, out)
 
 
-def _settings(op: RuntimeOperator) -> dict[str, Any] | None:
-    """Those of a convolution in ONNX's words, none of a linear layer; None of anything else."""
-    if op.type == "nn.Linear" and "weight" in op.attrs:
+def _settings(op: RuntimeOperator) -> dict[str, Any]:
+    """Those of a convolution in ONNX's words, none of a linear layer; declines anything else."""
+    decline_if("weight" not in op.attrs)
+    if op.type == "nn.Linear":
         return {}
-    axes = _CONVOLUTIONS.get(op.type)
-    padding = op.params["padding"].value if op.has_param("padding") else 0
-    if axes is None or "weight" not in op.attrs or isinstance(padding, str):
-        return None
-    if op.str_param("padding_mode", "zeros") != "zeros":
-        return None
+    axes = found(_CONVOLUTIONS.get(op.type))
+    decline_if(op.has_param("padding") and isinstance(op.params["padding"].value, str))
+    decline_if(op.str_param("padding_mode", "zeros") != "zeros")
     pads, strides, dilations = (
         _for_axes(op, key, axes, default) for key, default in (("padding", 0), ("stride", 1), ("dilation", 1))
     )
@@ -188,25 +162,24 @@ def _for_axes(op: RuntimeOperator, key: str, axes: int, default: int) -> list[in
     return list(numbers * axes if len(numbers) == 1 else numbers)
 
 
-def _sum(op: RuntimeOperator, sources: list[Bytes], out: Bytes) -> RuntimeOperator | None:
+def _sum(op: RuntimeOperator, sources: list[Bytes], out: Bytes) -> RuntimeOperator:
     """The sum of two tensors of bytes of one type."""
-    if len(sources) != 2 or any(one.dtype != out.dtype for one in sources):
-        return None
+    decline_if(len(sources) != 2 or any(one.dtype != out.dtype for one in sources))
     scales = np.array([sources[0].scale, sources[1].scale, out.scale], np.float32)
     return _made(
         op, "kuiper.QuantizedAdd", sources, {"zero_points": [one.zero for one in sources]}, {"scales": scales}, out
     )
 
 
-def _moved(op: RuntimeOperator, sources: list[Bytes], out: Bytes) -> RuntimeOperator | None:
+def _moved(op: RuntimeOperator, sources: list[Bytes], out: Bytes) -> RuntimeOperator:
     """The same operator on bytes, which stand for the same numbers at both ends."""
-    return replace(op, inputs=[sources[0].operand]) if len(sources) == 1 and sources[0][1:] == out[1:] else None
+    decline_if(len(sources) != 1 or sources[0][1:] != out[1:])
+    return replace(op, inputs=[sources[0].operand])
 
 
-def _pool(op: RuntimeOperator, sources: list[Bytes], out: Bytes) -> RuntimeOperator | None:
+def _pool(op: RuntimeOperator, sources: list[Bytes], out: Bytes) -> RuntimeOperator:
     """The largest bytes of each window, which stand for the largest numbers."""
-    if len(sources) != 1 or sources[0][1:] != out[1:] or op.bool_param("ceil_mode", False):
-        return None
+    decline_if(len(sources) != 1 or sources[0][1:] != out[1:] or op.bool_param("ceil_mode", False))
     kernel = _for_axes(op, "kernel_size", 2, 1)
     strides = _for_axes(op, "stride", 2, 1) if op.has_param("stride") else kernel
     pads, dilations = _for_axes(op, "padding", 2, 0) * 2, _for_axes(op, "dilation", 2, 1)
@@ -234,17 +207,15 @@ def _made(
     )
 
 
-def _pair(quantize: RuntimeOperator, registry: RegistryProtocol) -> Taken | None:
+def _pair(quantize: RuntimeOperator, registry: RegistryProtocol) -> Taken:
     """The expression that a QuantizeLinear and the DequantizeLinear that alone reads it are."""
-    dequantize = sole_reader(quantize) if quantize.type == "QuantizeLinear" else None
-    if dequantize is None or dequantize.type != "DequantizeLinear":
-        return None
-    if not all(map(registry.is_built_in, ("QuantizeLinear", "DequantizeLinear", "pnnx.Expression"))):
-        return None
+    decline_if(quantize.type != "QuantizeLinear")
+    dequantize = found(sole_reader(quantize))
+    decline_if(dequantize.type != "DequantizeLinear")
+    decline_if(not all(map(registry.is_built_in, ("QuantizeLinear", "DequantizeLinear", "pnnx.Expression"))))
     operand = quantize.outputs[0]
     there, back = bytes_of(quantize, operand), bytes_of(dequantize, operand)
-    if there is None or there != back or quantize.inputs[0].type is not DataType.F32:
-        return None
+    decline_if(there != back or quantize.inputs[0].type is not DataType.F32)
     low, high = (float(limit - there.zero) for limit in (np.iinfo(there.dtype).min, np.iinfo(there.dtype).max))
     scale = repr(float(there.scale))
     text = f"mul(minimum(maximum(round(div(@0,{scale})),{low}),{high}),{scale})"

@@ -21,13 +21,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from kuiper.graph.declined import attempted, decline_if, found
 from kuiper.graph.passes.fusion import is_addition
-from kuiper.graph.passes.rewiring import constant_of, expression_of, forget, sole_reader
+from kuiper.graph.passes.rewiring import constant_of, expression_of, recognised, sole_reader
 from kuiper.graph.pnnx.ir import DataType
 from kuiper.graph.pnnx.values import SPELLED_FLOATS
 from kuiper.graph.runtime_operator import parameters
 
 if TYPE_CHECKING:
+    from kuiper.graph.passes.rewiring import Merged
     from kuiper.graph.protocols import RegistryProtocol
     from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator, RuntimeParameter
 
@@ -58,36 +60,23 @@ class _Scores(NamedTuple):
 def recognise_attention(operators: list[RuntimeOperator], registry: RegistryProtocol) -> list[RuntimeOperator]:
     """The operators with kuiper.FusedAttention in the place of each attention that is spelled out."""
     types = ("pnnx.Expression", "kuiper.FusedAttention", "torch.where", "IsNaN", *_SOFTMAXES, *_PRODUCTS)
-    if not all(map(registry.is_built_in, types)):
-        return operators
-    made = {end: fused for op in operators if (found := _found(op)) is not None for fused, end in [found]}
-    forget(set(made))
-    for end, fused in made.items():
-        for operand in dict.fromkeys(fused.inputs):
-            operand.consumers = [*operand.consumers, fused]
-        end.outputs[0].producer = fused
-    return [made.get(op, op) for op in operators]  # what was read on the way is dead code now
+    return recognised(operators, _attention) if all(map(registry.is_built_in, types)) else operators
 
 
-def _found(softmax: RuntimeOperator) -> tuple[RuntimeOperator, RuntimeOperator] | None:
+def _attention(softmax: RuntimeOperator) -> Merged:
     """The attention that this softmax belongs to, and the last operator that it stands for."""
-    if softmax.type not in _SOFTMAXES or len(softmax.inputs) != 1 or softmax.outputs[0].type is not DataType.F32:
-        return None
+    decline_if(softmax.type not in _SOFTMAXES or len(softmax.inputs) != 1)
+    decline_if(softmax.outputs[0].type is not DataType.F32)
     shape = softmax.inputs[0].shape or softmax.outputs[0].shape
     last = (-1,) if shape is None else (-1, len(shape) - 1)
-    if not softmax.has_param("dim") or softmax.int_param("dim") not in last:
-        return None
+    decline_if(not softmax.has_param("dim") or softmax.int_param("dim") not in last)
     scores = _scores(softmax.inputs[0], softmax)
-    if scores is None:
-        return None
-    end, zeros = sole_reader(softmax), False
-    if end is None or end.type == "torch.where":
-        end, zeros = _guarded(softmax, scores.mask), True
-    if end is None or end.type not in _PRODUCTS or end.inputs[1] in (end.inputs[0], *softmax.outputs):
-        return None
+    reader = sole_reader(softmax)
+    zeros = reader is None or reader.type == "torch.where"
+    end = found(_guarded(softmax, scores.mask) if zeros else reader)
+    decline_if(end.type not in _PRODUCTS or end.inputs[1] in (end.inputs[0], *softmax.outputs))
     value = end.inputs[1]
-    if value.shape is None or len(value.shape) < 2 or value.type not in _FLOATS:
-        return None
+    decline_if(not _is_matrix(value))
     params = parameters(scale=scores.scale, keys_turned=scores.keys_turned, zeros=zeros)
     fused = replace(
         end,
@@ -103,45 +92,47 @@ def _found(softmax: RuntimeOperator) -> tuple[RuntimeOperator, RuntimeOperator] 
     return fused, end
 
 
-def _scores(operand: RuntimeOperand, reader: RuntimeOperator) -> _Scores | None:
+def _scores(operand: RuntimeOperand, reader: RuntimeOperator) -> _Scores:
     """What the softmax reads, back to queries and keys."""
     mask: RuntimeOperand | None = None
     params: dict[str, RuntimeParameter] = {}
     op = _only_for(operand, reader)
-    if op is not None and (masked := _masked(op)) is not None:
+    if op is not None and (masked := attempted(_masked, op)) is not None:
         operand, mask, params = masked
         reader, op = op, _only_for(operand, op)
     scale = 1.0
     if op is not None and (factor := _factor(op)) is not None:
         scale *= factor
         op = _only_for(op.inputs[0], op)
-    if op is None or op.type not in _PRODUCTS or len(op.inputs) != 2 or op.inputs[0] is op.inputs[1]:
-        return None
-    (query, before), (key, beside) = (_unscaled(one) for one in op.inputs)
-    if any(one.shape is None or len(one.shape) < 2 or one.type not in _FLOATS for one in op.inputs):
-        return None
+    product = found(op)
+    decline_if(product.type not in _PRODUCTS or len(product.inputs) != 2 or product.inputs[0] is product.inputs[1])
+    (query, before), (key, beside) = (_unscaled(one) for one in product.inputs)
+    decline_if(not all(map(_is_matrix, product.inputs)))
     plain = _turned_back(key)
     return _Scores(query, plain or key, plain is None, scale * before * beside, mask, params)
 
 
-def _masked(op: RuntimeOperator) -> tuple[RuntimeOperand, RuntimeOperand, dict[str, RuntimeParameter]] | None:
+def _is_matrix(operand: RuntimeOperand) -> bool:
+    """Whether it has two axes or more, and may be of float32."""
+    return operand.shape is not None and len(operand.shape) >= 2 and operand.type in _FLOATS
+
+
+def _masked(op: RuntimeOperator) -> tuple[RuntimeOperand, RuntimeOperand, dict[str, RuntimeParameter]]:
     """Scores, and what hides some of them: a tensor that is added, or bools that choose a number in their place."""
     if is_addition(op) and op.inputs[0] is not op.inputs[1]:
         one, other = op.inputs
         scores, added = (one, other) if _comes_from_product(one) else (other, one)
-        return (scores, added, {}) if added.type in _FLOATS and _has_axes(added) else None
-    if op.type != "torch.where" or op.has_param("condition"):
-        return None
+        decline_if(added.type not in _FLOATS or not _has_axes(added))
+        return scores, added, {}
+    decline_if(op.type != "torch.where" or op.has_param("condition"))
     given = {key: op.params[key].value for key in ("input", "other") if op.has_param(key)}
     given |= {key: operand for key, operand in zip(op.input_names, op.inputs, strict=True) if key in ("input", "other")}
     numbers = {key: _number(value) for key, value in given.items()}
     known = {key: number for key, number in numbers.items() if number is not None and number <= _AS_GOOD_AS_INFINITY}
-    if len(given) != 2 or len(known) != 1 or "condition" not in op.input_names:
-        return None
+    decline_if(len(given) != 2 or len(known) != 1 or "condition" not in op.input_names)
     (key,) = known
     scores, condition = given["other" if key == "input" else "input"], op.inputs[op.input_names.index("condition")]
-    if isinstance(scores, (int, float, str)) or condition.shape == () or scores is condition:
-        return None
+    decline_if(isinstance(scores, (int, float, str)) or condition.shape == () or scores is condition)
     return scores, condition, parameters(fill=known[key], fill_where=key == "input")
 
 
@@ -160,34 +151,34 @@ def _comes_from_product(operand: RuntimeOperand) -> bool:
 
 
 def _guarded(softmax: RuntimeOperator, mask: RuntimeOperand | None) -> RuntimeOperator | None:
-    """What reads the weights behind a choice that puts zeros for those of queries that see nothing."""
+    """What alone reads the weights behind a choice that puts zeros for those of queries that see nothing."""
     weights = softmax.outputs[0]
     choices = [op for op in weights.consumers if op.type == "torch.where"]
-    if len(choices) != 1 or choices[0].input_names != ["condition", "input", "other"]:
-        return None
+    decline_if(len(choices) != 1 or choices[0].input_names != ["condition", "input", "other"])
     condition, zero, other = choices[0].inputs
-    if other is not weights or _number(zero) != 0 or condition.producer is None:
-        return None
-    asks = condition.producer
+    asks = found(condition.producer)
+    decline_if(other is not weights or _number(zero) != 0)
     if asks.type == "IsNaN" and asks.inputs == [weights]:
         readers = {asks, choices[0]}
-    elif (known := constant_of(condition)) is not None and mask is not None and _says_what_sees_nothing(known, mask):
-        readers = {choices[0]}
-    elif (
-        asks.type == "torch.eq" and len(asks.inputs) == 2 and mask is not None and _is_largest_of(asks.inputs[0], mask)
-    ):
-        readers = {choices[0]} if _number(asks.inputs[1]) == -math.inf else set()
     else:
-        return None
-    return sole_reader(choices[0]) if set(weights.consumers) == readers else None
+        decline_if(not _says_what_sees_nothing(condition, found(mask)) and not _asks_for_nothing(asks, found(mask)))
+        readers = {choices[0]}
+    decline_if(set(weights.consumers) != readers)
+    return sole_reader(choices[0])
 
 
-def _says_what_sees_nothing(constant: np.ndarray, mask: RuntimeOperand) -> bool:
+def _says_what_sees_nothing(condition: RuntimeOperand, mask: RuntimeOperand) -> bool:
     """Whether a constant says of each row of a constant mask whether it has nothing but -inf."""
-    added = constant_of(mask)
-    if added is None or added.dtype != np.float32:
+    constant, added = constant_of(condition), constant_of(mask)
+    if constant is None or added is None or added.dtype != np.float32:
         return False
     return np.array_equal(constant, np.all(np.isneginf(added), -1, keepdims=True))
+
+
+def _asks_for_nothing(op: RuntimeOperator, mask: RuntimeOperand) -> bool:
+    """Whether an operator asks of each row of a mask whether its largest number is -inf."""
+    is_equality = op.type == "torch.eq" and len(op.inputs) == 2
+    return is_equality and _is_largest_of(op.inputs[0], mask) and _number(op.inputs[1]) == -math.inf
 
 
 def _is_largest_of(operand: RuntimeOperand, mask: RuntimeOperand) -> bool:

@@ -21,6 +21,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kuiper.graph.declined import attempted, decline_if, found
 from kuiper.graph.passes.activations import is_activation
 from kuiper.graph.passes.rewiring import expression_of, sole_reader, substitute
 from kuiper.graph.pnnx.ir import DataType
@@ -41,35 +42,31 @@ def recognise_gelu(operators: list[RuntimeOperator], registry: RegistryProtocol)
     """The operators with F.gelu in the place of whatever is one."""
     instead = {}
     for op in operators:
-        if is_activation(op, "tanh", registry) and (found := _around(op, registry)) is not None:
-            instead.update(_as_tanh_gelu(*found))
+        if (parts := attempted(_around, op, registry)) is not None:
+            instead.update(_as_tanh_gelu(*parts))
     operators = [new for op in operators for new in instead.get(op, [op])]
     return [_as_gelu(op) if _is_gelu(op, registry) else op for op in operators]
 
 
 def _around(
     curve: RuntimeOperator, registry: RegistryProtocol
-) -> tuple[RuntimeOperator, RuntimeOperator, RuntimeOperator, list[Tree]] | None:
+) -> tuple[RuntimeOperator, RuntimeOperator, RuntimeOperator, list[Tree]]:
     """The expression in front of a tanh, the tanh, the one behind it, if they are GELU, and what that multiplies by."""
-    before = curve.inputs[0].producer
-    behind = sole_reader(curve)
-    if before is None or behind is None or sole_reader(before) is not curve or len(before.inputs) != 1:
-        return None
-    if not before.type == behind.type == "pnnx.Expression" or before.inputs[0] not in behind.inputs:
-        return None
-    if not all(map(registry.is_built_in, (before.type, "F.gelu"))):
-        return None
-    if before.inputs[0].type is not DataType.F32 or not _is_tanh_argument(_tree_of(before)):
-        return None
+    decline_if(not is_activation(curve, "tanh", registry))
+    before, behind = found(curve.inputs[0].producer), found(sole_reader(curve))
+    decline_if(sole_reader(before) is not curve or len(before.inputs) != 1)
+    decline_if(not before.type == behind.type == "pnnx.Expression" or before.inputs[0] not in behind.inputs)
+    decline_if(not all(map(registry.is_built_in, (before.type, "F.gelu"))))
+    decline_if(before.inputs[0].type is not DataType.F32 or not _is_tanh_argument(_tree_of(before)))
     x, t = (f"@{behind.inputs.index(operand)}" for operand in (before.inputs[0], curve.outputs[0]))
     constant, factors = _factors(_tree_of(behind))
     one = [tree for tree in factors if tree[0] == "add" and _split(tuple(tree[1:])) == ([1.0], [t])]
-    if abs(constant - 0.5) > _CLOSE or len(one) != 1 or x not in factors:
-        return None
+    decline_if(abs(constant - 0.5) > _CLOSE or len(one) != 1 or x not in factors)
     factors.remove(one[0])
     factors.remove(x)
     read = _PLACE.findall(_text(("mul", *factors)))
-    return None if x in read or t in read else (before, curve, behind, factors)
+    decline_if(x in read or t in read)
+    return before, curve, behind, factors
 
 
 def _is_tanh_argument(tree: Tree) -> bool:

@@ -18,12 +18,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kuiper.graph.passes.rewiring import constant_of, expression_of, forget, sole_reader
+from kuiper.graph.declined import decline_if, found
+from kuiper.graph.passes.rewiring import constant_of, expression_of, recognised, sole_reader
 from kuiper.graph.pnnx.ir import DataType
 from kuiper.graph.runtime_attribute import attribute_of
 from kuiper.graph.runtime_operator import parameters
 
 if TYPE_CHECKING:
+    from kuiper.graph.passes.rewiring import Merged
+    from kuiper.graph.pnnx.ir import Dimension
     from kuiper.graph.protocols import RegistryProtocol
     from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
 
@@ -36,36 +39,27 @@ _MEANS = ("torch.mean", "Tensor.mean")
 def recognise_layer_norm(operators: list[RuntimeOperator], registry: RegistryProtocol) -> list[RuntimeOperator]:
     """The operators with nn.LayerNorm in the place of each that is spelled out."""
     types = ("pnnx.Expression", "nn.LayerNorm", *_MEANS)
-    if not all(map(registry.is_built_in, types)):
-        return operators
-    made = {end: norm for op in operators if (found := _found(op)) is not None for norm, end in [found]}
-    forget(set(made))
-    for end, norm in made.items():
-        norm.inputs[0].consumers = [*norm.inputs[0].consumers, norm]
-        end.outputs[0].producer = norm
-    return [made.get(op, op) for op in operators]  # what was read on the way is dead code now
+    return recognised(operators, _layer_norm) if all(map(registry.is_built_in, types)) else operators
 
 
-def _found(difference: RuntimeOperator) -> tuple[RuntimeOperator, RuntimeOperator] | None:
+def _layer_norm(difference: RuntimeOperator) -> Merged:
     """The layer norm that begins with this difference, and the last operator that it stands for."""
-    if not _is(difference, _DIFFERENCE) or len(difference.inputs) != 2:
-        return None
+    decline_if(not _is(difference, _DIFFERENCE) or len(difference.inputs) != 2)
     x, mean = difference.inputs
-    if x.type is not DataType.F32 or not x.shape or not isinstance(x.shape[-1], int) or not _is_mean(mean, x):
-        return None
+    size = found(x.shape or None)[-1]
+    decline_if(x.type is not DataType.F32 or not isinstance(size, int) or not _is_mean(mean, x))
     readers = difference.outputs[0].consumers
     squares = [op for op in readers if _is(op, *_SQUARES) and set(op.inputs) == {difference.outputs[0]}]
     quotients = [op for op in readers if _is(op, *_QUOTIENTS) and op.inputs[0] is difference.outputs[0]]
-    if len(readers) != 2 or len(squares) != 1 or len(quotients) != 1:
-        return None
-    variance = sole_reader(squares[0])
-    shifted = sole_reader(variance) if variance and _is_mean(variance.outputs[0], squares[0].outputs[0]) else None
-    match = _EPS.fullmatch(expression_of(shifted)) if shifted else None
-    root = sole_reader(shifted) if shifted and match else None
-    if root is None or match is None or not _is(root, _ROOT) or sole_reader(root) is not quotients[0]:
-        return None
-    weight, behind = _constant_behind(quotients[0], "mul", x.shape[-1])
-    bias, end = _constant_behind(behind, "add", x.shape[-1]) if weight is not None else (None, behind)
+    decline_if(len(readers) != 2 or len(squares) != 1 or len(quotients) != 1)
+    variance = found(sole_reader(squares[0]))
+    shifted = found(sole_reader(variance))
+    match = found(_EPS.fullmatch(expression_of(shifted)))
+    root = found(sole_reader(shifted))
+    decline_if(not _is_mean(variance.outputs[0], squares[0].outputs[0]) or not _is(root, _ROOT))
+    decline_if(sole_reader(root) is not quotients[0])
+    weight, behind = _constant_behind(quotients[0], "mul", size)
+    bias, end = _constant_behind(behind, "add", size) if weight is not None else (None, behind)
     if bias is None:
         weight, end = None, quotients[0]
     return _norm(difference, end, x, float(match[1] or match[2]), weight, bias), end
@@ -95,7 +89,7 @@ def _norm(
     )
 
 
-def _constant_behind(op: RuntimeOperator, function: str, size: int) -> tuple[np.ndarray | None, RuntimeOperator]:
+def _constant_behind(op: RuntimeOperator, function: str, size: Dimension) -> tuple[np.ndarray | None, RuntimeOperator]:
     """The constant of the last axis by which the reader of ``op`` multiplies or which it adds, and that reader."""
     reader = sole_reader(op)
     if reader is None or not _is(reader, f"{function}(@0,@1)", f"{function}(@1,@0)") or len(reader.inputs) != 2:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kuiper.graph.declined import decline_if, found
 from kuiper.graph.passes.activations import is_activation
 from kuiper.graph.passes.fusion import is_product
 from kuiper.graph.passes.rewiring import merge_readers, sole_reader
@@ -31,15 +32,12 @@ def recognise_silu(operators: list[RuntimeOperator], registry: RegistryProtocol)
     return merge_readers(operators, lambda op: _merge(op, registry))
 
 
-def _merge(sigmoid: RuntimeOperator, registry: RegistryProtocol) -> Merged | None:
-    product = sole_reader(sigmoid) if is_activation(sigmoid, "sigmoid", registry) else None
-    if product is None or not is_product(product):
-        return None
-    if not all(registry.is_built_in(name) for name in (product.type, "F.silu")):
-        return None
+def _merge(sigmoid: RuntimeOperator, registry: RegistryProtocol) -> Merged:
+    decline_if(not is_activation(sigmoid, "sigmoid", registry))
+    product = found(sole_reader(sigmoid))
+    decline_if(not is_product(product) or not all(map(registry.is_built_in, (product.type, "F.silu"))))
     (x,) = sigmoid.inputs
-    if x not in product.inputs or x.type is not DataType.F32:
-        return None
+    decline_if(x not in product.inputs or x.type is not DataType.F32)
     silu = replace(
         sigmoid, type="F.silu", name=f"{sigmoid.name}+mul", outputs=product.outputs, params={}, attrs={}, layer=None
     )

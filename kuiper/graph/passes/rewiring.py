@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kuiper.graph.declined import attempted
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
 
     Merged = tuple[RuntimeOperator, RuntimeOperator]
-    """A new operator, and the reader of the old one that it has taken in."""
+    """A new operator, and the last of those that it has taken in."""
 
     Taken = tuple[RuntimeOperator, tuple[RuntimeOperator, ...]]
     """A new operator, and those in whose place it stands."""
@@ -40,13 +42,14 @@ def expression_of(op: RuntimeOperator) -> str:
     return op.str_param("expr").replace(" ", "") if op.type == "pnnx.Expression" else ""
 
 
-def replaced(
-    operators: list[RuntimeOperator], find: Callable[[RuntimeOperator], Taken | None]
-) -> list[RuntimeOperator]:
-    """The operators, with what ``find`` makes in the place of the first of those for which it stands."""
+def replaced(operators: list[RuntimeOperator], find: Callable[[RuntimeOperator], Taken]) -> list[RuntimeOperator]:
+    """The operators, with what ``find`` makes in the place of the first of those for which it stands.
+
+    ``find`` declines where there is nothing to replace (``declined.py``).
+    """
     made: dict[RuntimeOperator, RuntimeOperator | None] = {}
     for op in operators:
-        taken = find(op)
+        taken = attempted(find, op)
         if taken is not None:
             new, old = taken
             substitute(old, new)
@@ -55,22 +58,37 @@ def replaced(
     return [kept for op in operators if (kept := made.get(op, op)) is not None]
 
 
+def recognised(operators: list[RuntimeOperator], find: Callable[[RuntimeOperator], Merged]) -> list[RuntimeOperator]:
+    """The operators, with what ``find`` makes in the place of the last of those for which it stands.
+
+    The others may have more readers; they stay, and are dead code if they have not. ``find`` declines where there is
+    nothing to recognise.
+    """
+    made = {end: new for op in operators if (pair := attempted(find, op)) is not None for new, end in [pair]}
+    forget(set(made))
+    for end, new in made.items():
+        for operand in dict.fromkeys(new.inputs):
+            operand.consumers = [*operand.consumers, new]
+        end.outputs[0].producer = new
+    return [made.get(op, op) for op in operators]
+
+
 def merge_readers(
-    operators: list[RuntimeOperator], merge: Callable[[RuntimeOperator], Merged | None]
+    operators: list[RuntimeOperator], merge: Callable[[RuntimeOperator], Merged]
 ) -> list[RuntimeOperator]:
-    """The operators, each merged with its reader for as long as ``merge`` finds something to merge.
+    """The operators, each merged with its reader until ``merge`` declines.
 
     The new operator stands in the place of the old one and may be merged again: a convolution with two batch norms.
     """
     result: list[RuntimeOperator] = []
     taken_in: set[RuntimeOperator] = set()
     for op in operators:
-        merged = None if op in taken_in else merge(op)
+        merged = None if op in taken_in else attempted(merge, op)
         while merged is not None:
             new, reader = merged
             substitute((op, reader), new)
             taken_in.add(reader)
-            op, merged = new, merge(new)
+            op, merged = new, attempted(merge, new)
         result.append(op)
     return [op for op in result if op not in taken_in]
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from kuiper.errors import KuiperError
+from kuiper.graph.declined import Declined, attempted, decline_if, found
 from kuiper.graph.fallback import noting
 from kuiper.graph.passes.activations import activation_of
 from kuiper.graph.passes.multiply_in_bytes import bytes_of
@@ -47,7 +48,7 @@ def tabulate_functions_of_bytes(operators: list[RuntimeOperator], registry: Regi
     known: dict[RuntimeOperand, _Function] = {}
     made: dict[RuntimeOperator, RuntimeOperator] = {}
     for op in queue_order(operators):
-        function = _function_of(op, known, registry) if registry.is_built_in(op.type) else None
+        function = attempted(_function_of, op, known, registry)
         if function is None:
             continue
         known[op.outputs[0]] = function
@@ -57,28 +58,22 @@ def tabulate_functions_of_bytes(operators: list[RuntimeOperator], registry: Regi
     return [made.get(op, op) for op in operators]
 
 
-def _function_of(
-    op: RuntimeOperator, known: dict[RuntimeOperand, _Function], registry: RegistryProtocol
-) -> _Function | None:
-    """What an operator makes of a byte; None if that is not all it reads, or if neighbours matter."""
+def _function_of(op: RuntimeOperator, known: dict[RuntimeOperand, _Function], registry: RegistryProtocol) -> _Function:
+    """What an operator makes of a byte; declines if that is not all it reads, or if neighbours matter."""
+    decline_if(not registry.is_built_in(op.type))
     if op.type == "DequantizeLinear":
         bytes_ = bytes_of(op, op.inputs[0])
-        if bytes_ is None or constant_of(op.inputs[0]) is not None:
-            return None
+        decline_if(constant_of(op.inputs[0]) is not None)
         every = np.arange(256, dtype=np.uint8).view(bytes_.dtype)
         source = known.get(op.inputs[0]) or _Function(op.inputs[0], bytes_.dtype, every)
         return _applied(op, source, [source.values, *_constants(op)], np.dtype(np.float32), registry)
     if op.type == "QuantizeLinear":
         bytes_ = bytes_of(op, op.outputs[0])
-        found = known.get(op.inputs[0])
-        if bytes_ is None or found is None:
-            return None
-        return _applied(op, found, [found.values, *_constants(op)], bytes_.dtype, registry)
-    if not _is_elementwise(op, registry):
-        return None
-    functions = [known[operand] for operand in op.inputs if operand in known]
-    if not functions or len(functions) < len(op.inputs) or len({function.source for function in functions}) > 1:
-        return None
+        source = found(known.get(op.inputs[0]))
+        return _applied(op, source, [source.values, *_constants(op)], bytes_.dtype, registry)
+    decline_if(not _is_elementwise(op, registry))
+    functions = [found(known.get(operand)) for operand in op.inputs]
+    decline_if(len({function.source for function in functions}) != 1)
     return _applied(op, functions[0], [function.values for function in functions], np.dtype(np.float32), registry)
 
 
@@ -96,16 +91,16 @@ def _constants(op: RuntimeOperator) -> list[np.ndarray]:
 
 def _applied(
     op: RuntimeOperator, of: _Function, values: list[np.ndarray], dtype: np.dtype, registry: RegistryProtocol
-) -> _Function | None:
-    """What the layer makes of all bytes; None if it refuses them, or gives something else than a number for each."""
+) -> _Function:
+    """What the layer makes of all bytes; declines if it refuses them, or gives no number for each."""
     op.layer = op.layer or registry.create(op)
     try:
         with noting(op.where), np.errstate(all="ignore"):
             result = op.layer.forward(*values)
-    except KuiperError:
-        return None  # the layer says so when it runs
-    fits = isinstance(result, np.ndarray) and result.shape == (256,) and result.dtype == dtype
-    return of._replace(values=result) if fits else None
+    except KuiperError as error:
+        raise Declined from error  # the layer says so when it runs
+    decline_if(not (isinstance(result, np.ndarray) and result.shape == (256,) and result.dtype == dtype))
+    return of._replace(values=result)
 
 
 def _table(quantize: RuntimeOperator, function: _Function) -> RuntimeOperator:

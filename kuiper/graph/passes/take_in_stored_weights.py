@@ -12,8 +12,9 @@ is a number or broadcasts.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from kuiper.graph.declined import Declined, attempted, decline_if, found
 from kuiper.graph.passes.rewiring import substitute
 from kuiper.graph.pnnx.ir import DataType, ParameterType
 from kuiper.graph.runtime_attribute import RuntimeAttribute
@@ -32,56 +33,47 @@ _OPERANDS = ["input", "weight", "bias"]
 
 def take_in_stored_weights(operators: list[RuntimeOperator], registry: RegistryProtocol) -> list[RuntimeOperator]:
     """The operators with modules in the place of functions of stored weights."""
-    made: dict[RuntimeOperator, RuntimeOperator] = {}
-    for op in operators:
-        new = _module(op, registry) if op.type in _MODULES else None
-        if new is not None:
-            made[op] = new
+    made = {op: new for op in operators if (new := attempted(_module, op, registry)) is not None}
     for op, new in made.items():
         substitute((op,), new)
     return [made.get(op, op) for op in operators]
 
 
-def _module(op: RuntimeOperator, registry: RegistryProtocol) -> RuntimeOperator | None:
-    """The module that a function is; None if it is to stay."""
-    kind, axes = _MODULES[op.type]
-    if not all(map(registry.is_built_in, (op.type, kind, "pnnx.Attribute"))) or not registry.is_supported(kind):
-        return None
-    if op.input_names not in (_OPERANDS[: len(op.inputs)], [""] * len(op.inputs)) or not 2 <= len(op.inputs) <= 3:
-        return None
-    number = op.params["bias"].value if op.has_param("bias") else None
-    weights = [_stored(operand, op.type, position) for position, operand in enumerate(op.inputs) if position]
-    weight, bias = weights[0], weights[1] if len(weights) > 1 else None
-    if weight is None or len(weight.shape) != axes or number is not None or (len(weights) > 1 and bias is None):
-        return None
-    if bias is not None and bias.shape != weight.shape[:1]:
-        return None
-    attrs: dict[str, AnyAttribute] = {"weight": weight} if bias is None else {"weight": weight, "bias": bias}
-    params = {key: param for key, param in op.params.items() if key != "bias"} | _sizes(op, weight.shape, bias)
+def _module(op: RuntimeOperator, registry: RegistryProtocol) -> RuntimeOperator:
+    """The module that a function is; declines if it is to stay."""
+    kind, axes = found(_MODULES.get(op.type))
+    decline_if(not all(map(registry.is_built_in, (op.type, kind, "pnnx.Attribute"))) or not registry.is_supported(kind))
+    decline_if(op.input_names not in (_OPERANDS[: len(op.inputs)], [""] * len(op.inputs)))
+    decline_if(not 2 <= len(op.inputs) <= 3 or (op.has_param("bias") and op.params["bias"].value is not None))
+    weight, *biases = (_stored(operand, op.type, position) for position, operand in enumerate(op.inputs) if position)
+    decline_if(len(weight.shape) != axes or any(bias.shape != weight.shape[:1] for bias in biases))
+    attrs: dict[str, AnyAttribute] = dict(zip(("weight", "bias"), (weight, *biases), strict=False))
+    params = {key: param for key, param in op.params.items() if key != "bias"} | _sizes(op, weight.shape, bool(biases))
     return replace(op, type=kind, inputs=op.inputs[:1], input_names=[""], params=params, attrs=attrs, layer=None)
 
 
-def _stored(operand: RuntimeOperand, kind: str, position: int) -> RuntimeAttribute | None:
-    """The stored float32 that an operand is, if all read it as this input of such a function."""
-    op = operand.producer
-    data = None if op is None or op.type != "pnnx.Attribute" else op.attrs.get("data")
+def _stored(operand: RuntimeOperand, kind: str, position: int) -> RuntimeAttribute:
+    """The stored float32 that an operand is; declines unless all read it as this input of such a function."""
+    op = found(operand.producer)
+    data = op.attrs.get("data") if op.type == "pnnx.Attribute" else None
     if not isinstance(data, RuntimeAttribute) or data.type is not DataType.F32:
-        return None
+        raise Declined
     alike = all(
         reader.type == kind and [k for k, read in enumerate(reader.inputs) if read is operand] == [position]
         for reader in operand.consumers
     )
-    return data if alike else None
+    decline_if(not alike)
+    return data
 
 
-def _sizes(op: RuntimeOperator, shape: tuple[int, ...], bias: Any) -> dict[str, RuntimeParameter]:
+def _sizes(op: RuntimeOperator, shape: tuple[int, ...], has_bias: bool) -> dict[str, RuntimeParameter]:
     """The settings of the module that follow from its weight."""
     groups = op.int_param("groups", 1)
     what = "features" if op.type == "F.linear" else "channels"
     sizes: dict[str, RuntimeParameter] = {
         f"in_{what}": RuntimeParameter(ParameterType.INT, shape[1] * groups),
         f"out_{what}": RuntimeParameter(ParameterType.INT, shape[0]),
-        "bias": RuntimeParameter(ParameterType.BOOL, bias is not None),
+        "bias": RuntimeParameter(ParameterType.BOOL, has_bias),
     }
     if op.type != "F.linear":
         sizes["kernel_size"] = RuntimeParameter(ParameterType.INT_LIST, list(shape[2:]))
