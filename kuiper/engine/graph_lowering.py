@@ -19,7 +19,6 @@ concatenation moves its parts into its output when its turn comes (``concatenati
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +26,7 @@ import numpy as np
 from kuiper.engine import values
 from kuiper.engine.cannot_plan import CannotPlanError
 from kuiper.engine.lowering import find_lowering
-from kuiper.engine.lowering.chosen_rows import chosen_rows
+from kuiper.engine.lowering.chosen_rows import chosen_rows, row_wise_end
 from kuiper.engine.lowering.registry import takes_empty
 from kuiper.engine.planned_step import LayerStep
 from kuiper.engine.transfers import export_typed, export_value
@@ -99,22 +98,7 @@ class GraphLowering:
         for op in self.graph.output_operators if outputs else ():
             self.builder.op = op
             with noting(op.where):
-                self.exported += [self._export(self._wanted(operand)) for operand in op.inputs]
-
-    @cached_property
-    def _head(self) -> RuntimeOperator | None:
-        """What makes the one output of the graph, row by row, where only some rows are wanted; None elsewhere."""
-        returned = [operand for op in self.graph.output_operators for operand in op.inputs]
-        if self.builder.paging is None or len(returned) != 1:
-            return None
-        head = returned[0].producer
-        return head if head is not None and getattr(head.layer, "is_rowwise", False) else None
-
-    def _wanted(self, operand: RuntimeOperand) -> AnyValue:
-        """An output of the graph: all of it, or the rows that the step asks for."""
-        value = self.values[operand.index]
-        has_all = self.builder.paging is not None and operand.producer is not self._head
-        return chosen_rows(self.builder, value) if has_all else value
+                self.exported += [self._export(self._returned(operand)) for operand in op.inputs]
 
     def _is_open(self, op: RuntimeOperator) -> bool:
         """Whether the sizes of what it gives are known to depend on numbers."""
@@ -147,7 +131,7 @@ class GraphLowering:
             self.values[op.outputs[0].index] = self.builder.python_value(op.layer, constant=True)
             return
         inputs = [self.values[operand.index] for operand in op.inputs]
-        if op is self._head:
+        if self.builder.paging is not None and op is row_wise_end(self.graph):
             inputs[0] = chosen_rows(self.builder, inputs[0])
         if isinstance(op.layer, If) and values.is_known(inputs[0]) and not self._has_open(op.layer, inputs):
             chosen = self._lower_branch(op.layer, inputs)
@@ -263,6 +247,13 @@ class GraphLowering:
     def _is_given(self, value: PythonValue) -> bool:
         """Whether it is what it looks like: an input, or the same in every run."""
         return value.constant or value.slot < len(self.graph.input_operators)
+
+    def _returned(self, operand: RuntimeOperand) -> AnyValue:
+        """An output of the graph; of a batch those rows that the step asks for, if that was not seen to before."""
+        value = self.values[operand.index]
+        if self.builder.paging is None or operand.producer is row_wise_end(self.graph):
+            return value
+        return chosen_rows(self.builder, value)
 
     def _export(self, value: AnyValue) -> PythonValue:
         if isinstance(value, PythonValue):

@@ -13,6 +13,15 @@ from kuiper.engine.values import Value
 if TYPE_CHECKING:
     from kuiper.engine.builder import Builder
     from kuiper.engine.values import AnyValue
+    from kuiper.graph.protocols import WiredGraph
+    from kuiper.graph.runtime_operator import RuntimeOperator
+
+
+def row_wise_end(graph: WiredGraph) -> RuntimeOperator | None:
+    """What makes the one output of a graph, each row from the same row of its input; None if there is no such end."""
+    returned = [operand for op in graph.output_operators for operand in op.inputs]
+    end = returned[0].producer if len(returned) == 1 else None
+    return end if end is not None and getattr(end.layer, "is_rowwise", False) else None
 
 
 def integers_of_rows(builder: Builder, name: str, count: int) -> Value:
