@@ -88,6 +88,11 @@ class Batch:
         self._where = f"batch of {where}"
 
     @property
+    def max_length(self) -> int:
+        """How many tokens a text can have."""
+        return self._state.max_length
+
+    @property
     def nbytes(self) -> int:
         """Bytes of all pages."""
         return self._state.nbytes
@@ -173,8 +178,8 @@ class Batch:
         if len({id(piece.text) for piece in pieces}) < len(pieces):
             raise ParameterError(self._where, "pieces of different texts", "one text twice")
         for piece in pieces:
-            if piece.text.length + len(piece.tokens) > self._state.max_length:
-                capacity = self._state.max_length - piece.text.length
+            if piece.text.length + len(piece.tokens) > self.max_length:
+                capacity = self.max_length - piece.text.length
                 raise ShapeError(self._where, f"at most {capacity} more tokens of a text", len(piece.tokens))
             if not 0 <= piece.wanted <= len(piece.tokens):
                 raise ParameterError(self._where, f"0 to {len(piece.tokens)} wanted rows", piece.wanted)

@@ -30,10 +30,10 @@ reader not to wait long for the step that reads another one's prompt."""
 
 
 class Drawn(NamedTuple):
-    """What a step gave to a request: a token, or none if it ended without one; ``request.end`` says whether and why."""
+    """What a step gave to a request: tokens, or none if it ended without one; ``request.end`` says whether and why."""
 
     request: Request
-    token: int | None
+    tokens: list[int]
 
 
 class BatchEngine:
@@ -44,6 +44,7 @@ class BatchEngine:
     model : a graph with state
     pages, memory, max_length, texts, page_size : as ``RuntimeGraph.start_batch``
     step_tokens : tokens of a step, at most: more read prompts faster, fewer keep the time between two tokens short
+    guesses : tokens of a request that a step may read before it is known that they come, at most; the text is the same
     clock : what deadlines are measured by, in seconds
 
     Raises
@@ -77,12 +78,13 @@ class BatchEngine:
         texts: int = 64,
         step_tokens: int = STEP_TOKENS,
         page_size: int = 64,
+        guesses: int = 0,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self.batch = model.start_batch(
             pages=pages, memory=memory, max_length=max_length, texts=texts, rows=step_tokens, page_size=page_size
         )
-        self._scheduler = Scheduler(self.batch, step_tokens)
+        self._scheduler = Scheduler(self.batch, step_tokens, guesses)
         self._where = f"batch engine of {model.name}"
         paging = self.batch.paging
         self._capacity = min(paging.pages_per_text, paging.pages) * paging.page_size
@@ -136,16 +138,31 @@ class BatchEngine:
             if now >= request.deadline:
                 self._end(request, "deadline")
         turns = self._scheduler.turns()
-        scores = self.batch.step([_piece(turn) for turn in turns]) if turns else None
-        readers = [request for request, _ in turns if not request.unread]
+        pieces = [_piece(turn) for turn in turns]
+        scores = self.batch.step(pieces) if pieces else None
         drawn, self._ended = self._ended, []
-        for position, request in enumerate(readers):
-            assert scores is not None
-            drawn.append(Drawn(request, self._draw(request, scores[position])))
+        row = 0
+        for turn, piece in zip(turns, pieces, strict=True):
+            if piece.wanted:
+                assert scores is not None
+                drawn.append(self._drawn(turn, scores[row : row + piece.wanted]))
+                row += piece.wanted
         return drawn
 
+    def _drawn(self, turn: Turn, scores: npt.NDArray[np.float32]) -> Drawn:
+        """The token behind what was read, and one more behind each guess that was right."""
+        request, guesses, tokens = turn.request, turn.guesses, list[int]()
+        for at, row in enumerate(scores):
+            token = self._draw(request, row)
+            tokens += [] if token is None else [token]
+            if request.end or at == len(guesses) or token != guesses[at]:
+                break
+        if request.text is not None and guesses:
+            self.batch.rewind(request.text, len(request.prompt) + len(request.tokens) - 1)
+        return Drawn(request, tokens)
+
     def _draw(self, request: Request, scores: npt.NDArray[np.float32]) -> int | None:
-        """The next token of a request, which may be its last."""
+        """The next token of a request, which may be its last; None if its sampler fails."""
         try:
             token = int(request.sampler(scores, request.all_tokens))
         except Exception as error:  # of one request; the others are not to suffer
@@ -164,7 +181,7 @@ class BatchEngine:
     def _end(self, request: Request, end: End) -> None:
         """End a request outside of a step; the next one tells."""
         self._leave(request, end)
-        self._ended.append(Drawn(request, None))
+        self._ended.append(Drawn(request, []))
 
     def _leave(self, request: Request, end: End) -> None:
         request.end = end
@@ -172,9 +189,9 @@ class BatchEngine:
 
 
 def _piece(turn: Turn) -> Piece:
-    """What the model reads of a request in a step; scores are wanted where nothing is left to read."""
-    request, size = turn
+    """What the model reads of a request in a step; scores are wanted where nothing is left to read, and of guesses."""
+    request, size, guesses = turn
     assert request.text is not None
     first = request.text.length
     tokens = request.all_tokens[first : first + size]
-    return Piece(request.text, tokens, wanted=int(size == request.unread))
+    return Piece(request.text, [*tokens, *guesses], wanted=1 + len(guesses) if size == request.unread else 0)

@@ -7,6 +7,7 @@
 A step has a budget of tokens. Each running request whose prompt is read has one of them, so no reader waits for another
 one's prompt. The prompts share what is left in equal parts. Requests join by priority, then in the order in which they
 came; none overtakes another of its priority, so none waits for ever. One that is put back comes first among its equals.
+What is left of the budget then goes to guesses of those who write.
 
 Sources: G. Yu et al., "Orca", 2022 (requests join and leave at every step); A. Agrawal et al., "Sarathi-Serve", 2024
 (prompts in pieces).
@@ -23,10 +24,11 @@ if TYPE_CHECKING:
 
 
 class Turn(NamedTuple):
-    """A request in a step, and how many of its unread tokens are read there."""
+    """A request in a step, how many of its unread tokens are read there, and guesses that are read behind them."""
 
     request: Request
     size: int
+    guesses: list[int]
 
 
 class Scheduler:
@@ -36,12 +38,13 @@ class Scheduler:
     ----------
     batch : has the pages
     budget : tokens of a step, at most
+    guesses : of a request in a step, at most
     """
 
-    def __init__(self, batch: Batch, budget: int) -> None:
+    def __init__(self, batch: Batch, budget: int, guesses: int = 0) -> None:
         self.running: list[Request] = []  # the first to be served comes first
         self.waiting: list[Request] = []
-        self._batch, self._budget = batch, budget
+        self._batch, self._budget, self._guesses = batch, budget, guesses
         self._arrivals: dict[Request, int] = {}
 
     def add(self, request: Request) -> None:
@@ -62,7 +65,8 @@ class Scheduler:
         while self._pages_needed(turns) > self._batch.pool.available:
             self._put_back(self.running[-1])
             turns = self._shared_out()
-        return turns
+        guessed = self._with_guesses(turns)
+        return guessed if self._pages_needed(guessed) <= self._batch.pool.available else turns
 
     def _admit(self) -> None:
         """Let those join, in order, who find pages for all that they have to read."""
@@ -87,10 +91,28 @@ class Scheduler:
             more = min(request.unread - 1, left // (len(hungry) - rank))
             parts[request] += more
             left -= more
-        return [Turn(request, size) for request, size in parts.items()]
+        return [Turn(request, size, []) for request, size in parts.items()]
+
+    def _with_guesses(self, turns: list[Turn]) -> list[Turn]:
+        """The same, with equal parts of what is left of the budget for guesses of those who draw."""
+        writers = [turn.request for turn in turns if turn.request.unread == 1] if self._guesses else []
+        left = self._budget - sum(turn.size for turn in turns)
+        guesses: dict[Request, list[int]] = {}
+        for rank, request in enumerate(writers):
+            assert request.text is not None
+            wanted = request.max_tokens - len(request.tokens) - 1  # the last one is drawn, and nothing behind it
+            capacity = self._batch.max_length - request.text.length - 1
+            count = min(self._guesses, left // (len(writers) - rank), wanted, capacity)
+            guesses[request] = request.guesser.guess(request.all_tokens, count) if count > 0 else []
+            left -= len(guesses[request])
+        return [turn._replace(guesses=guesses.get(turn.request, [])) for turn in turns]
 
     def _pages_needed(self, turns: list[Turn]) -> int:
-        return sum(self._batch.pages_needed(one.text, size) for one, size in turns if one.text is not None)
+        return sum(
+            self._batch.pages_needed(one.text, size + len(guesses))
+            for one, size, guesses in turns
+            if one.text is not None
+        )
 
     def _put_back(self, request: Request) -> None:
         """Its pages are needed; full ones can still be found, if nobody takes them before it joins again."""

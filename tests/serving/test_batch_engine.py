@@ -34,7 +34,7 @@ def finish(engine: BatchEngine, requests: Sequence[Request] = ()) -> list[int]:
         engine.submit(request)
     counts = []
     while engine.has_work:
-        counts.append(sum(drawn.token is not None for drawn in engine.step()))
+        counts.append(sum(len(drawn.tokens) for drawn in engine.step()))
         assert len(counts) < 5000
     return counts
 
@@ -57,8 +57,8 @@ def test_answers_do_not_depend_on_the_company(model: RuntimeGraph) -> None:
     alone = random_requests(7, 24)
     for request in alone:
         finish(BatchEngine(model, pages=16, page_size=16, max_length=144), [request])
-    for pages, step_tokens in ((200, 64), (40, 16), (12, 24)):  # in the last ones some are put back
-        engine = BatchEngine(model, pages=pages, page_size=16, max_length=144, step_tokens=step_tokens)
+    for pages, step_tokens, guesses in ((200, 64, 0), (40, 16, 0), (12, 24, 0), (40, 64, 4), (12, 24, 2)):
+        engine = BatchEngine(model, pages=pages, page_size=16, max_length=144, step_tokens=step_tokens, guesses=guesses)
         together = random_requests(7, 24)
         finish(engine, together)
         assert [one.tokens for one in together] == [one.tokens for one in alone]
@@ -139,7 +139,7 @@ def test_cancel_frees_pages_at_once(model: RuntimeGraph) -> None:
     assert engine.batch.pool.in_use == 3
     engine.cancel(request)
     assert (engine.batch.pool.in_use, request.end) == (0, "cancelled")
-    assert [(drawn.request, drawn.token) for drawn in engine.step()] == [(request, None)]
+    assert [(drawn.request, drawn.tokens) for drawn in engine.step()] == [(request, [])]
     engine.cancel(request)  # again: nothing to do
     assert not engine.has_work
 
@@ -231,4 +231,43 @@ def test_random_arrivals_and_leavings_leave_no_page(model: RuntimeGraph, seed: i
             engine.cancel(requests[int(rng.integers(0, 40))]) if not coming else None
         engine.step()
     assert all(request.end for request in requests)
+    assert engine.batch.pool.in_use == 0
+
+
+def test_right_guesses_are_several_tokens_of_one_step(model: RuntimeGraph) -> None:
+    """A greedy text that repeats itself, as those of small models do."""
+    plain = Request([1, 2, 3], Sampler(temperature=0), max_tokens=60)
+    steps = finish(BatchEngine(model, pages=8), [plain])
+    guessed = Request([1, 2, 3], Sampler(temperature=0), max_tokens=60)
+    fewer = finish(BatchEngine(model, pages=8, guesses=4), [guessed])
+    assert guessed.tokens == plain.tokens
+    assert guessed.end == plain.end == "length"
+    assert sum(fewer) == sum(steps) == 60
+    assert max(fewer) == 5
+    assert len(fewer) < len(steps)
+
+
+def test_a_guess_is_not_taken_for_an_answer(model: RuntimeGraph) -> None:
+    """A prompt whose repetition the model does not go on with."""
+    prompt = [5, 6, 7, 8] * 6
+    for temperature in (0, 1):
+        plain, guessed = (Request(prompt, Sampler(temperature, seed=3), max_tokens=20) for _ in range(2))
+        finish(BatchEngine(model, pages=8), [plain])
+        finish(BatchEngine(model, pages=8, guesses=4), [guessed])
+        assert guessed.tokens == plain.tokens
+
+
+def test_guesses_do_not_read_beyond_the_context(model: RuntimeGraph) -> None:
+    request = Request([1, 2, 3] * 4, Sampler(temperature=0), max_tokens=100)
+    engine = BatchEngine(model, pages=2, page_size=16, max_length=32, guesses=6)
+    finish(engine, [request])
+    assert (request.end, len(request.all_tokens)) == ("context", 33)
+    assert engine.batch.pool.in_use == 0
+
+
+def test_guesses_take_no_page_that_another_needs(model: RuntimeGraph) -> None:
+    requests = [Request([k, 2, 3] * 5, Sampler(temperature=0), max_tokens=50) for k in range(4)]
+    engine = BatchEngine(model, pages=5, page_size=16, max_length=80, guesses=6)
+    finish(engine, requests)
+    assert [request.end for request in requests] == ["length"] * 4
     assert engine.batch.pool.in_use == 0
