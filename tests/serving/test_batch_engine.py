@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-import kuiper
 from kuiper.errors import ParameterError
-from kuiper.models.text.random_decoder import random_decoder
 from kuiper.models.text.sampling import Sampler
 from kuiper.serving import BatchEngine, Request
+from tests.batches import model_of, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,11 +20,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def model() -> RuntimeGraph:
-    return kuiper.load(random_decoder(seed=1))
-
-
-def prompt_of(seed: int, count: int) -> list[int]:
-    return [int(token) for token in np.random.default_rng(seed).integers(0, 32, count)]
+    return model_of()
 
 
 def finish(engine: BatchEngine, requests: Sequence[Request] = ()) -> list[int]:
@@ -41,10 +36,10 @@ def finish(engine: BatchEngine, requests: Sequence[Request] = ()) -> list[int]:
 
 def random_requests(seed: int, count: int, longest: int = 60) -> list[Request]:
     rng = np.random.default_rng(seed)
-    shared = prompt_of(99, 40)
+    shared = tokens_of(99, 40)
     return [
         Request(
-            [*shared[: int(rng.integers(0, 41))], *prompt_of(seed + k, int(rng.integers(1, longest)))],
+            [*shared[: int(rng.integers(0, 41))], *tokens_of(seed + k, int(rng.integers(1, longest)))],
             Sampler(seed=k, temperature=float(rng.choice([0, 1]))),
             max_tokens=int(rng.integers(1, 30)),
             ends=frozenset({int(rng.integers(0, 32))}),
@@ -68,7 +63,7 @@ def test_answers_do_not_depend_on_the_company(model: RuntimeGraph) -> None:
 
 def test_requests_are_put_back_when_pages_run_out(model: RuntimeGraph) -> None:
     engine = BatchEngine(model, pages=5, page_size=16, max_length=80)
-    requests = [Request(prompt_of(k, 14), Sampler(seed=k), max_tokens=50) for k in range(3)]
+    requests = [Request(tokens_of(k, 14), Sampler(seed=k), max_tokens=50) for k in range(3)]
     finish(engine, requests)
     assert [len(request.tokens) for request in requests] == [50, 50, 50]
     assert requests[0].put_back == 0
@@ -81,7 +76,7 @@ def test_those_who_write_go_on_while_a_long_prompt_is_read(model: RuntimeGraph) 
     writer = Request([1], Sampler(seed=0), max_tokens=200)
     engine.submit(writer)
     engine.step()
-    reader = Request(prompt_of(0, 400), Sampler(seed=0), max_tokens=1)
+    reader = Request(tokens_of(0, 400), Sampler(seed=0), max_tokens=1)
     engine.submit(reader)
     while not reader.end:
         before = len(writer.tokens)
@@ -91,8 +86,8 @@ def test_those_who_write_go_on_while_a_long_prompt_is_read(model: RuntimeGraph) 
 
 def test_a_short_prompt_does_not_wait_for_a_long_one(model: RuntimeGraph) -> None:
     engine = BatchEngine(model, pages=64, page_size=16, max_length=512, step_tokens=16)
-    long = Request(prompt_of(0, 400), Sampler(seed=0), max_tokens=1)
-    short = Request(prompt_of(1, 12), Sampler(seed=0), max_tokens=1)
+    long = Request(tokens_of(0, 400), Sampler(seed=0), max_tokens=1)
+    short = Request(tokens_of(1, 12), Sampler(seed=0), max_tokens=1)
     engine.submit(long)
     engine.submit(short)
     for _ in range(3):
@@ -110,7 +105,7 @@ def test_a_step_draws_for_all_who_have_read(model: RuntimeGraph) -> None:
 def test_priority_goes_first_and_equals_keep_their_order(model: RuntimeGraph) -> None:
     engine = BatchEngine(model, pages=2, page_size=16, max_length=32)  # one at a time
     priorities = (1, 1, 0, 1, 0)
-    requests = [Request(prompt_of(k, 20), Sampler(seed=k), max_tokens=2, priority=p) for k, p in enumerate(priorities)]
+    requests = [Request(tokens_of(k, 20), Sampler(seed=k), max_tokens=2, priority=p) for k, p in enumerate(priorities)]
     ended: list[Request] = []
     for request in requests:
         engine.submit(request)
@@ -122,7 +117,7 @@ def test_priority_goes_first_and_equals_keep_their_order(model: RuntimeGraph) ->
 def test_nobody_waits_for_ever(model: RuntimeGraph) -> None:
     """A request with a long prompt, while short ones of its priority keep coming."""
     engine = BatchEngine(model, pages=6, page_size=16, max_length=96)
-    long = Request(prompt_of(0, 90), Sampler(seed=0), max_tokens=2)
+    long = Request(tokens_of(0, 90), Sampler(seed=0), max_tokens=2)
     engine.submit(Request([1], Sampler(seed=0), max_tokens=20))
     engine.submit(long)
     for k in range(60):
@@ -133,7 +128,7 @@ def test_nobody_waits_for_ever(model: RuntimeGraph) -> None:
 
 def test_cancel_frees_pages_at_once(model: RuntimeGraph) -> None:
     engine = BatchEngine(model, pages=8, page_size=16)
-    request = Request(prompt_of(0, 40), Sampler(seed=0), max_tokens=50)
+    request = Request(tokens_of(0, 40), Sampler(seed=0), max_tokens=50)
     engine.submit(request)
     engine.step()
     assert engine.batch.pool.in_use == 3
@@ -147,8 +142,8 @@ def test_cancel_frees_pages_at_once(model: RuntimeGraph) -> None:
 def test_a_deadline_ends_a_request_wherever_it_is(model: RuntimeGraph) -> None:
     now = [0.0]
     engine = BatchEngine(model, pages=2, page_size=16, max_length=32, clock=lambda: now[0])
-    running = Request(prompt_of(0, 20), Sampler(seed=0), max_tokens=10, deadline=2.0)
-    waiting = Request(prompt_of(1, 20), Sampler(seed=0), max_tokens=10, deadline=1.0)
+    running = Request(tokens_of(0, 20), Sampler(seed=0), max_tokens=10, deadline=2.0)
+    waiting = Request(tokens_of(1, 20), Sampler(seed=0), max_tokens=10, deadline=1.0)
     for request in (running, waiting):
         engine.submit(request)
     engine.step()
@@ -190,7 +185,7 @@ def test_a_token_of_ends_is_the_last(model: RuntimeGraph) -> None:
 
 def test_common_beginnings_are_read_once(model: RuntimeGraph) -> None:
     engine = BatchEngine(model, pages=32, page_size=16, step_tokens=64)
-    prompt = prompt_of(0, 60)
+    prompt = tokens_of(0, 60)
     finish(engine, [Request(prompt, Sampler(seed=0), max_tokens=1)])
     again = Request(prompt, Sampler(seed=0), max_tokens=1)
     engine.submit(again)
