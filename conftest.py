@@ -92,7 +92,7 @@ collect_ignore = [
     "tests/fuzz/search.py",  # a program: importing it instruments kuiper, and needs atheris
     "tests/real",  # programs of make real, which has an environment of its own
 ]
-NEED_POSIX = ["tests/soak.py", "tests/test_soak.py"]
+NEED_POSIX = ["tests/process_memory.py", "tests/soak.py", "tests/soak_acts.py", "tests/test_soak.py"]
 collect_ignore_glob = [] if importlib.util.find_spec("torch") else NEED_TORCH
 collect_ignore_glob += NEED_POSIX if sys.platform == "win32" else []
 

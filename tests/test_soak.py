@@ -11,8 +11,9 @@ import pytest
 
 import kuiper
 from kuiper.models import bundled
-from tests import soak
+from tests import soak, soak_acts
 from tests.engine.models import plan_of
+from tests.process_memory import C_LIBRARY, measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,24 +21,24 @@ if TYPE_CHECKING:
 FLAT = {"in use": 1 << 30, "resident": 1 << 30, "python blocks": 100_000, "files": 6, "threads": 4, "python threads": 1}
 
 pytestmark = pytest.mark.skipif(
-    sys.platform != "linux" or not hasattr(soak.C_LIBRARY, "mallinfo2"), reason="the soak asks glibc what is in use"
+    sys.platform != "linux" or not hasattr(C_LIBRARY, "mallinfo2"), reason="the soak asks glibc what is in use"
 )
 
 
 @pytest.mark.parametrize("leak", [lambda: np.empty(8 << 20, np.uint8), lambda: mmap.mmap(-1, 8 << 20)])
 def test_measure_counts_what_is_kept_and_not_what_is_freed(leak: Callable[[], object]) -> None:
-    before = soak.measure()["in use"]
+    before = measure()["in use"]
     kept = leak()
-    during = soak.measure()["in use"]
+    during = measure()["in use"]
     del kept
     assert 7 << 20 < during - before < 9 << 20  # the measuring itself may free a little
-    assert abs(soak.measure()["in use"] - before) < 1 << 20
+    assert abs(measure()["in use"] - before) < 1 << 20
 
 
 def test_measure_counts_python_objects() -> None:
-    before = soak.measure()["python blocks"]
+    before = measure()["python blocks"]
     kept = [object() for _ in range(30_000)]
-    assert soak.measure()["python blocks"] - before >= len(kept)
+    assert measure()["python blocks"] - before >= len(kept)
 
 
 @pytest.mark.parametrize("name", FLAT)
@@ -56,9 +57,9 @@ def test_drop_plans_notices_memory_for_more_callers_than_there_are() -> None:
     model = kuiper.load(bundled("cifar_resnet20"))
     x = np.zeros((1, 3, 32, 32), np.float32)
     model(x)
-    soak.drop_plans(model)
+    soak_acts.drop_plans(model)
     plan = plan_of(model, [x])  # made anew
     assert plan._pool == []
-    plan._pool.extend([plan._new_workspace() for _ in range(soak.CALLERS + 1)])
-    with pytest.raises(soak.WrongAnswerError, match="more than 3 callers"):
-        soak.drop_plans(model)
+    plan._pool.extend([plan._new_workspace() for _ in range(soak_acts.CALLERS + 1)])
+    with pytest.raises(soak_acts.WrongAnswerError, match="more than 3 callers"):
+        soak_acts.drop_plans(model)

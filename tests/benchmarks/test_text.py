@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,36 +13,23 @@ import kuiper
 from benchmarks import limits, text, text_exports, text_worker
 from benchmarks.__main__ import main
 from benchmarks.errors import BenchmarkError
-from benchmarks.readme import speed_chart, text_lines
-from benchmarks.report import page
 from benchmarks.text import LimitSamples, Samples, execute, measure_round, prompt_flops, reason_to_leave_out
-from benchmarks.text_files import GREEDY, SMOLLM2_135M, TextFiles, prepare
-from benchmarks.text_peers import OUR_OWN, PEERS
-from benchmarks.text_quality import FORMS, TextQuality, divergence, followers, in_floats, log_probabilities, qualities
+from benchmarks.text_files import GREEDY, TextFiles, prepare
+from benchmarks.text_peers import PEERS
+from benchmarks.text_quality import FORMS, divergence, followers, in_floats, log_probabilities, qualities
 from benchmarks.text_results import (
-    TextExclusion,
     TextLimits,
-    TextMeasurement,
     TextResults,
-    scales,
-    table,
-    text_exclusions,
-    text_limits,
-    text_tables,
 )
 from kuiper.models import bundled
 from kuiper.models.quantization import quantize_graph
 from kuiper.models.text import language_model
 from kuiper.models.text.perplexity import perplexity
 from kuiper.models.text.random_decoder import random_decoder
+from tests.benchmarks.tiny_decoder import TINY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-TINY = {
-    **SMOLLM2_135M, "vocab_size": 320, "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2,
-    "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "max_position_embeddings": 512,
-}  # fmt: skip
 
 
 @pytest.fixture
@@ -54,43 +39,6 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TextFiles
     threads = kuiper.get_num_threads()
     yield prepare(tmp_path, TINY)
     kuiper.set_num_threads(threads)
-
-
-@pytest.fixture(scope="module")
-def exported(tmp_path_factory: pytest.TempPathFactory) -> TextFiles:
-    """The tiny decoder in the format of every peer whose writer is installed."""
-    return prepare(tmp_path_factory.mktemp("exported"), TINY)
-
-
-def entry(peer: str, bits: int, step_ms: float) -> TextMeasurement:
-    return TextMeasurement(
-        bits=bits, threads=1, peer=peer, step_ms=step_ms, step_min_ms=step_ms, prompt_ms=20 * step_ms,
-        prompt_min_ms=20 * step_ms, load_ms=500.0, first_ms=100.0, peak_mb=700.0, difference=1e-6, agreeing=16,
-    )  # fmt: skip
-
-
-def results() -> TextResults:
-    """Kuiper takes half of llama.cpp's time in float32; with 8 bits it is alone."""
-    return TextResults(
-        date="2026-01-31",
-        quick=False,
-        machine={"cpu": "A CPU", "cores": 2, "caches_kib": {"L1": 32}, "memory_mib": 2048, "system": "Linux x86_64"},
-        build={
-            "compiler": "gcc 12", "flags": "-O3", "python": "3.11.7", "numpy": "2.0.0", "requires": ["avx", "avx2"],
-            "machine": "x86_64", "lanes": 8, "cpu_features": ["avx2", "avx512f"],
-        },
-        versions={"kuiper": "0.1.0"},
-        weight_bytes={32: 400_000_000, 8: 100_000_000, 4: 50_000_000},
-        prompt_flops=10**10,
-        limits=[TextLimits(32, 1, 50.0, 100.0), TextLimits(8, 1, 40.0, 100.0)],
-        measurements=[entry("kuiper", 32, 10.0), entry("llama.cpp", 32, 20.0), entry("kuiper", 8, 4.0)],
-        excluded=[TextExclusion(8, "llama.cpp", "no module llama_cpp")],
-        quality=[
-            TextQuality("tiny", "a.txt", "float32", 99, 7.5, 0.0),
-            TextQuality("tiny", "a.txt", "8 bits, a scale for 32 numbers", 99, 7.6, 2e-5),
-            TextQuality("random weights", "random tokens", "4 bits, a scale for 32 numbers", 99, None, 0.25),
-        ],
-    )  # fmt: skip
 
 
 def test_prepare_writes_once(files: TextFiles) -> None:
@@ -262,65 +210,6 @@ def test_prompt_flops_count_the_last_product_once(files: TextFiles) -> None:
     assert prompt_flops(files) == 2 * (256 * 2 * layer + 320 * 64)
 
 
-def test_tables_have_rates_and_shares() -> None:
-    assert [list(row) for row in table(results(), 1, steps=True).rows] == [
-        ["float32", "100", "-", "50", "-", "-", "-", "-", "llama.cpp", "2.00", "50", "80%"],
-        ["8 bits", "250", "-", "-", "-", "-", "-", "-", "-", "-", "40", "62%"],
-    ]
-    (prompt, *_) = table(results(), 1, steps=False).rows
-    assert list(prompt) == ["float32", "1280", "-", "640", "-", "-", "-", "-", "llama.cpp", "2.00", "100", "50%"]
-
-
-def test_results_survive_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "results.json"
-    results().save(path)
-    assert TextResults.read(path) == results()
-
-
-@pytest.mark.parametrize("content", ["{", "[]", '{"format": 99}', '{"format": 3}'])
-def test_reading_another_file_is_one_error(tmp_path: Path, content: str) -> None:
-    path = tmp_path / "results.json"
-    path.write_text(content)
-    with pytest.raises(BenchmarkError, match=r"results\.json"):
-        TextResults.read(path)
-
-
-def test_page_has_a_section_of_text() -> None:
-    written = page({}, {"made-up": results(), "quick": replace(results(), quick=True)})
-    assert "## Text: A CPU, 2 cores; kuiper built for AVX2" in written
-    assert "`benchmarks/results/text/made-up.json`" in written
-    assert written.count("From a quick run") == 1
-    assert "Note: llama.cpp is left out for 8 bits: no module llama_cpp." in written
-    assert len(text_tables(results())) == 4
-    assert "| tiny | 8 bits, a scale for 32 numbers | 7.600 | 2.0e-05 | 99 tokens, a.txt | 250 | 3200 |" in written
-    assert (
-        "| random weights | 4 bits, a scale for 32 numbers | - | 2.5e-01 | 99 tokens, random tokens | - | - |"
-        in written
-    )
-    everywhere = replace(results(), excluded=[TextExclusion(0, "openvino", "of reasons")])
-    assert text_exclusions(everywhere)[0] == "openvino is left out for all weights: of reasons"
-    twice = replace(results(), excluded=[TextExclusion(bits, "torch", "none") for bits in (8, 4)])
-    assert text_exclusions(twice) == ["torch is left out for 8 bits and 4 bits: none"]
-    assert written.count("kuiper does not.") == 2  # once in each section
-    assert text_exclusions(results()) == ["llama.cpp is left out for 8 bits: no module llama_cpp"]
-    assert text_limits(results()) == ["The peers use all that the CPU has, kuiper was built for AVX2"]
-    assert f"Note: {text_limits(results())[0]}." in written
-
-
-def test_chart_compares_with_the_fastest_other_and_leaves_out_what_has_none() -> None:
-    picture = speed_chart(None, results())
-    assert picture is not None
-    assert picture.body.count("2.00 x llama.cpp") == 2  # float32 written and read; 8 bits have no other
-    assert "8 bits" not in picture.body
-
-
-def test_readme_says_how_close_quantised_answers_are() -> None:
-    [_, limit, said, weights] = text_lines(results())
-    assert limit == f"{text_limits(results())[0]}."
-    assert said == f"Of {GREEDY} greedy tokens these are those of float32 weights. With 8 bits: kuiper {GREEDY}."
-    assert weights == scales()
-
-
 def test_impossible_threads_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["text", "--threads", "0"]) == 1
     assert "--threads: expected" in capsys.readouterr().err
@@ -339,48 +228,3 @@ def test_write_onnx_says_what_the_builder_said(files: TextFiles, monkeypatch: py
     monkeypatch.setattr(text_exports.subprocess, "run", build)
     with pytest.raises(BenchmarkError, match="exit code 1; ValueError: no such weights"):
         text_exports.write_onnx(files, 8)
-
-
-@pytest.mark.torch
-@pytest.mark.parametrize("bits", [32, 8, 4])
-@pytest.mark.parametrize("peer", ["onnxruntime-genai", "openvino"])
-def test_exported_peers_step_as_they_read(peer: str, bits: int, exported: TextFiles) -> None:
-    for package in PEERS[peer].packages:
-        pytest.importorskip(package)
-    request = {"peer": peer, "folder": str(exported.folder), "bits": bits, "threads": 1}
-    running, tokens, figures = text_worker.load(request)
-    assert figures["difference"] < text.TOLERANCES[bits]
-    logits = running.read(tokens)
-    running.read(tokens[:-1])
-    assert text_worker.distance(running.step(int(tokens[-1])), logits) < 0.05  # of 8 bits, rounded in other groups
-
-
-@pytest.mark.torch
-@pytest.mark.parametrize("peer", [peer for peer in PEERS if peer not in OUR_OWN])
-def test_peers_write_what_torch_writes(peer: str, exported: TextFiles) -> None:
-    for package in ("torch", "transformers", *PEERS[peer].packages):
-        pytest.importorskip(package)
-    origin = json.loads(exported.origin.read_text())
-    assert "transformers" in origin
-    for name in (peer, "kuiper"):
-        figures = text_worker.load({"peer": name, "folder": str(exported.folder), "bits": 32, "threads": 1})[2]
-        assert (figures["difference"] is None) == (name == "openvino-genai")
-        assert (figures["difference"] or 0) < 3e-3
-        assert figures["agreeing"] == 16
-
-
-@pytest.mark.torch
-@pytest.mark.parametrize("bits", [32, 8, 4])
-def test_openvino_genai_writes_what_openvino_does(bits: int, exported: TextFiles) -> None:
-    for package in PEERS["openvino-genai"].packages:
-        pytest.importorskip(package)
-    stepped, written = (
-        text_worker.load({"peer": peer, "folder": str(exported.folder), "bits": bits, "threads": 1})[0]
-        for peer in ("openvino", "openvino-genai")
-    )
-    with np.load(exported.arrays) as arrays:
-        tokens = arrays["tokens"]
-    alike = text_worker.agreeing(written.greedy(tokens, GREEDY), stepped.greedy(tokens, GREEDY))
-    assert alike >= (GREEDY if bits == 32 else 1)  # with fewer bits they may round activations, each in its own groups
-    assert len(text_worker.time_turn(written, tokens, steps=True)) == text_worker.STEPS
-    assert all(ms > 0 for ms in text_worker.time_turn(written, tokens, steps=False))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +12,8 @@ from kuiper.engine import engine
 from tests.engine.machines import with_split_int8
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 
 @pytest.fixture
@@ -40,3 +42,11 @@ def lenient(monkeypatch: pytest.MonkeyPatch) -> None:
 def either(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """With KUIPER_STRICT and without; pytest makes errors of warnings."""
     monkeypatch.setenv("KUIPER_STRICT", str(int(request.param == "strict")))
+
+
+@pytest.fixture
+def steps_of(tmp_path: Path) -> Callable[..., list[str]]:
+    """What runs for nodes of ONNX: ``onnx_steps.steps_of`` with a folder for the model."""
+    from tests.engine import onnx_steps  # needs the package onnx, as few tests of the engine do
+
+    return partial(onnx_steps.steps_of, tmp_path)

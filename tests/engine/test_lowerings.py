@@ -31,7 +31,8 @@ OF_BYTES = (
     "quantized_lstm",
     "byte_table",
 )
-"""Modules whose operators PyTorch does not export: test_lowering_quantized_onnx.py and test_quantized_lstm.py."""
+"""Modules whose operators PyTorch does not export: see test_lowering_bytes.py, test_lowering_quantized_onnx.py and
+test_quantized_lstm.py."""
 
 
 def plans() -> Iterator[Runner | None]:

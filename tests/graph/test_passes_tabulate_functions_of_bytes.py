@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kuiper
-from tests.graph.test_passes_multiply_in_bytes import Net, types
+from tests.graph.quantized_net import Net, types
 
 if TYPE_CHECKING:
     from pathlib import Path
