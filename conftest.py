@@ -58,6 +58,7 @@ THOROUGH = [
     "tests/course/test_pictures*.py",
     "tests/course/test_sandbox.py",
     "tests/course/test_solutions_shown.py",
+    "tests/course/test_spot_check.py",
     "tests/course/test_text_race.py",
     "tests/course/test_variants.py",
     "tests/course/test_vscode.py",

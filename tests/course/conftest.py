@@ -6,6 +6,8 @@ import pytest
 
 from kuiper.cli import main
 from kuiper.cli import race as race_command
+from kuiper.course import handout
+from tests.course.handouts import course_to_hand_out, names_below
 from tests.course.made_up import made_up
 
 if TYPE_CHECKING:
@@ -29,3 +31,19 @@ def race_here(monkeypatch: pytest.MonkeyPatch) -> None:
         return path
 
     monkeypatch.setattr(race_command, "result_apart", result_here)
+
+
+@pytest.fixture
+def author(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Syllabus:
+    """A small course of which every folder is handed out; what is changed in it is a newer version."""
+    root = tmp_path / "author"
+    monkeypatch.setattr(handout, "material_root", lambda: root)
+    monkeypatch.setattr(handout, "material_files", lambda: names_below(root))
+    return course_to_hand_out(root)
+
+
+@pytest.fixture
+def mine(author: Syllabus, tmp_path: Path) -> Path:
+    """The small course, handed out."""
+    handout.start(tmp_path / "mine")
+    return tmp_path / "mine"

@@ -145,3 +145,10 @@ def solve(syllabus: Syllabus, id_: str, *replacements: tuple[str, str]) -> None:
         assert before in text
         text = text.replace(before, after)
     exercise.student_file.write_text(text)
+
+
+def edit(path: Path, before: str, after: str) -> None:
+    """Replace a part of a file, which must be there."""
+    text = path.read_text()
+    assert before in text
+    path.write_text(text.replace(before, after))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.course.made_up import made_up, solve
-from tests.course.test_pytest_plugin import student_runs
+from tests.course.student_run import student_runs
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ import pytest
 from kuiper.course.places import python_environment
 from kuiper.course.properties import EXAMPLES, given, property_of, st
 from tests.course.made_up import made_up, solve
-from tests.course.test_pytest_plugin import student_runs
+from tests.course.student_run import student_runs
 
 if TYPE_CHECKING:
     from pathlib import Path
