@@ -165,6 +165,62 @@ def test_what_only_moves_numbers_moves_bytes(tmp_path: Path, kind: str, dtype: A
         assert not same or "layer" not in algorithms(plan_of(fast, [x]))
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("number", [0.0, -1.234, 0.07, 500.0, -500.0])
+@pytest.mark.parametrize("mode", ["constant", "reflect", "edge"])
+def test_a_border_is_made_of_bytes(tmp_path: Path, mode: str, number: float, dtype: Any) -> None:
+    for same in (True, False):
+        net, low = Net(), int(np.iinfo(dtype).min)
+        net.dequantize(net.quantize("x", "q", 0.02, low + 120, dtype), "a")
+        net.node("MaxPool", ["a"], "p", kernel_shape=[1, 1])
+        net.dequantize(net.quantize("p", "r", 0.02, low + 120, dtype), "b")
+        ends = [net.constant("pads", np.int64([0, 0, 1, 0, 0, 0, 2, 3])), net.constant("number", np.float32(number))]
+        net.node("Pad", ["b", *ends], "c", mode=mode)
+        net.quantize("c", "y", 0.02 if same else 0.03, low + 120, dtype)
+        x = (rng.standard_normal((2, 8, 3, 6)) * 2).astype(np.float32)
+        path = net.save(tmp_path, x.shape)
+        fast = kuiper.load(path)
+        assert (types(fast) == ["QuantizeLinear", "MaxPool", "F.pad"]) == same
+        expected = ReferenceEvaluator(onnx.load(path)).run(None, {"x": x})[0]
+        np.testing.assert_array_equal(np.asarray(fast(x)), expected)
+        assert not same or "layer" not in algorithms(plan_of(fast, [x]))
+
+
+def test_a_border_without_a_number_is_left_alone(tmp_path: Path) -> None:
+    net = Net()
+    net.dequantize(net.quantize("x", "q", 0.02, 120), "a")
+    net.node("Pad", ["a", net.constant("pads", np.int64([1, 0])), net.constant("number", np.float32(np.nan))], "c")
+    net.quantize("c", "y", 0.02, 120)
+    assert types(kuiper.load(net.save(tmp_path, (5,)))) == ["pnnx.Expression", "F.pad", "QuantizeLinear"]
+
+
+@pytest.mark.parametrize("sizes", [[2, 5, 1], [4, 4]])
+def test_a_split_is_one_of_bytes_if_all_pieces_are(tmp_path: Path, sizes: list[int]) -> None:
+    for scales in ([0.02] * len(sizes), [0.03, *[0.02] * (len(sizes) - 1)], [*[0.02] * (len(sizes) - 1), 0.03]):
+        net, outputs = Net(), [f"y{k}" for k in range(len(sizes))]
+        net.dequantize(net.quantize("x", "q", 0.02, 120), "a")
+        pieces = [f"c{k}" for k in range(len(sizes))]
+        net.nodes.append(helper.make_node("Split", ["a", net.constant("sizes", np.int64(sizes))], pieces, axis=1))
+        for piece, output, scale in zip(pieces, outputs, scales, strict=True):
+            net.quantize(piece, output, scale, 120)
+        x = rng.standard_normal((2, 8, 3)).astype(np.float32)
+        path = net.save(tmp_path, x.shape, " ".join(outputs))
+        fast = kuiper.load(path)
+        assert (types(fast) == ["QuantizeLinear", "torch.split"]) == (len(set(scales)) == 1)
+        expected = ReferenceEvaluator(onnx.load(path)).run(None, {"x": x})
+        for ours, theirs in zip(fast(x), expected, strict=True):
+            np.testing.assert_array_equal(np.asarray(ours), theirs)
+
+
+def test_a_split_whose_piece_is_read_as_floats_is_left_alone(tmp_path: Path) -> None:
+    net = Net()
+    net.dequantize(net.quantize("x", "q", 0.02, 120), "a")
+    net.nodes.append(helper.make_node("Split", ["a", net.constant("sizes", np.int64([3, 5]))], ["b", "z"], axis=1))
+    net.quantize("b", "y", 0.02, 120)
+    left = types(kuiper.load(net.save(tmp_path, (2, 8), "y z")))
+    assert left == ["pnnx.Expression", "torch.split", "QuantizeLinear"]
+
+
 def test_bytes_at_another_size_that_is_no_multiple_are_left_to_the_layer(tmp_path: Path) -> None:
     net = Net()
     net.dequantize(net.quantize("x", "q", 0.02, 120), "a")

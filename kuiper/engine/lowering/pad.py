@@ -6,7 +6,7 @@
     circular   c d | a b c d | a      a slice
 
 Each is a view of what has been copied already, and so a copy between two views. The second axis is padded together with
-the border of the first, which makes the corners.
+the border of the first, which makes the corners. Bytes are copied likewise.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.engine.declined import answer_of, decline_if, known_examples
+from kuiper.engine.lowering.byte_values import BYTES, byte_image, bytes_on_arena
 from kuiper.engine.lowering.placement import memory_like
 from kuiper.engine.lowering.registry import lowers
+from kuiper.engine.lowering.typed_numbers import emit_typed
 from kuiper.engine.step import MAX_NDIM
 from kuiper.engine.transfers import copy_into
 from kuiper.engine.values import AnyValue, Value, narrow
@@ -33,8 +35,7 @@ if TYPE_CHECKING:
 @lowers(Pad)
 def lower_pad(layer: Pad, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """F.pad and the padding modules; a negative amount cuts off."""
-    x = builder.on_arena(inputs[0])
-    decline_if(x.view.ndim > MAX_NDIM)
+    x = _on_arena(builder, inputs[0])
     shape = answer_of(layer, x.view).shape
     amounts = {x.view.ndim - 1 - i: (layer.pad[2 * i], layer.pad[2 * i + 1]) for i in range(len(layer.pad) // 2)}
     return [_padded(builder, x, shape, amounts, layer.mode, layer.value)]
@@ -44,8 +45,7 @@ def lower_pad(layer: Pad, inputs: list[AnyValue], builder: Builder) -> Sequence[
 def lower_onnx_pad(layer: OnnxPad, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
     """Pad of ONNX, whose borders are known when sizes are."""
     known = known_examples(inputs[1:])
-    x = builder.on_arena(inputs[0])
-    decline_if(x.view.ndim > MAX_NDIM)
+    x = _on_arena(builder, inputs[0])
     shape = answer_of(layer, x.view, *known).shape
     borders, number = layer.borders(x.view, *known)
     amounts = {axis: pair for axis, pair in enumerate(borders) if any(pair)}
@@ -54,6 +54,15 @@ def lower_onnx_pad(layer: OnnxPad, inputs: list[AnyValue], builder: Builder) -> 
 
 _MODES = {"constant": "constant", "edge": "replicate", "reflect": "reflect", "wrap": "circular"}
 """torch's word for ONNX's."""
+
+
+def _on_arena(builder: Builder, value: AnyValue) -> Value:
+    """A tensor of floats or bytes."""
+    example = value.view if isinstance(value, Value) else value.example
+    is_bytes = getattr(example, "dtype", None) in BYTES
+    x = bytes_on_arena(builder, value) if is_bytes else builder.on_arena(value)
+    decline_if(x.view.ndim > MAX_NDIM)
+    return x
 
 
 def _padded(
@@ -76,7 +85,12 @@ def _padded(
     # a border that repeats itself, or what is cut off
     decline_if(mode == "circular" and any(max(ends[axis]) > x.shape[axis] for axis in ends))
     decline_if(mode == "reflect" and any(max(ends[axis]) >= x.shape[axis] for axis in ends))
-    out = memory_like(builder, x, shape)
+    if x.is_float:
+        out = memory_like(builder, x, shape)
+    elif len(shape) == 4 and x.view.strides[1] == x.view.itemsize:
+        out = byte_image(builder, shape, x.view.dtype)
+    else:
+        out = builder.typed(shape, x.view.dtype)
     _fill(builder, x, out, ends, mode, number)
     return out
 
@@ -86,7 +100,7 @@ def _fill(builder: Builder, x: Value, out: Value, ends: dict[int, tuple[int, int
     inside = out
     for axis, (before, _) in ends.items():
         inside = narrow(inside, axis, before, x.shape[axis])
-    copy_into(builder, x, inside)
+    _copy(builder, x, inside)
     numbers = _numbers(builder, out, number) if mode == "constant" else None
     left = dict(ends)
     for axis, (before, after) in ends.items():
@@ -100,14 +114,23 @@ def _fill(builder: Builder, x: Value, out: Value, ends: dict[int, tuple[int, int
                 source = _repeated(mode, line, axis, (before, x.shape[axis]), (count, towards))
                 if numbers is not None:
                     source = Value(numbers.buffer, numbers.view[tuple(slice(size) for size in target.shape)])
-                copy_into(builder, Value(source.buffer, np.broadcast_to(source.view, target.shape)), target)
+                _copy(builder, Value(source.buffer, np.broadcast_to(source.view, target.shape)), target)
+
+
+def _copy(builder: Builder, source: Value, target: Value) -> None:
+    """Add a copy of floats, or of bytes."""
+    if source.is_float:
+        copy_into(builder, source, target)
+    else:
+        emit_typed(builder, "copy", target, [source])
 
 
 def _numbers(builder: Builder, out: Value, number: float) -> Value:
     """What a border of one number is copied from: a run of it along the axis whose numbers are side by side."""
     axes = range(out.view.ndim)
-    shape = tuple(out.shape[axis] if out.strides[axis] == 1 else 1 for axis in axes)
-    return builder.constant(np.full(shape, number, np.float32))
+    shape = tuple(out.shape[axis] if out.view.strides[axis] == out.view.itemsize else 1 for axis in axes)
+    run = np.full(shape, number, out.view.dtype)
+    return builder.constant(run) if out.is_float else builder.typed_constant(run)
 
 
 def _repeated(mode: str, line: Value, axis: int, inside: tuple[int, int], border: tuple[int, int]) -> Value:

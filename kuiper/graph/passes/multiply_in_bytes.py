@@ -6,9 +6,10 @@
 Such a file has weights that a tool has rounded to whole multiples of a step; here they become integers again, the
 bias whole multiples of the step of a product, and sums of 32 bits are exact. nn.Linear becomes kuiper.QuantizedLinear,
 the sum of two tensors kuiper.QuantizedAdd, a pool of the largest MaxPool, and others what onnxruntime has for bytes
-(byte_operators.py). What only moves numbers moves bytes, if they mean the same before and behind it. An activation that
-only clamps goes where bytes saturate at its bounds anyway. Results may differ by one step from those of the file, which
-rounds in float32 what is exact here.
+(byte_operators.py). What only moves numbers moves bytes, if they mean the same before and behind it; so do a split, all
+of whose pieces become bytes, and a border, whose number becomes a byte. An activation that only clamps goes where bytes
+saturate at its bounds anyway. Results may differ by one step from those of the file, which rounds in float32 what is
+exact here.
 
 A QuantizeLinear whose only reader is its own DequantizeLinear becomes one expression: round, and clamp.
 
@@ -64,6 +65,7 @@ class Bytes(NamedTuple):
 
 def multiply_in_bytes(operators: list[RuntimeOperator], registry: RegistryProtocol) -> list[RuntimeOperator]:
     """The operators with products and sums of bytes in the place of those between bytes."""
+    operators = replaced(operators, lambda op: _split(op, registry))
     operators = replaced(operators, lambda op: _in_bytes(op, registry))
     return replaced(operators, lambda op: _pair(op, registry))
 
@@ -92,6 +94,8 @@ def _makes(op: RuntimeOperator) -> Callable[[RuntimeOperator, list[Bytes], Bytes
     """What makes an operator on bytes of one on floats."""
     if only_moves(op):
         return _moved
+    if op.type == "F.pad":
+        return _bordered
     return _sum if is_addition(op) else _pool if op.type in _POOLS else _product
 
 
@@ -175,6 +179,30 @@ def _moved(op: RuntimeOperator, sources: list[Bytes], out: Bytes) -> RuntimeOper
     """The same operator on bytes, which stand for the same numbers at both ends."""
     decline_if(len(sources) != 1 or sources[0][1:] != out[1:])
     return replace(op, inputs=[sources[0].operand])
+
+
+def _bordered(op: RuntimeOperator, sources: list[Bytes], out: Bytes) -> RuntimeOperator:
+    """The same border of bytes: of one number, which is a byte, or of what there is."""
+    number, limits = np.float32(op.float_param("value", 0.0)), np.iinfo(out.dtype)
+    decline_if(np.isnan(number))
+    byte = np.rint(np.clip(number / out.scale, limits.min - out.zero, limits.max - out.zero)) + out.zero
+    return replace(_moved(op, sources, out), params=op.params | parameters(value=float(byte)))
+
+
+def _split(quantize: RuntimeOperator, registry: RegistryProtocol) -> Taken:
+    """A split of bytes, for one whose first piece ends in this QuantizeLinear and all others in others like it."""
+    decline_if(quantize.type != "QuantizeLinear")
+    op = found(quantize.inputs[0].producer)
+    decline_if(op.type != "torch.split" or len(op.inputs) != 1 or quantize.inputs[0] is not op.outputs[0])
+    source = _dequantized(op.inputs[0], registry)
+    decline_if(any(len(operand.consumers) != 1 for operand in op.outputs))
+    ends = [operand.consumers[0] for operand in op.outputs]
+    decline_if(any(end.type != "QuantizeLinear" for end in ends))
+    decline_if(any(bytes_of(end, end.outputs[0])[1:] != source[1:] for end in ends))
+    decline_if(not all(map(registry.is_built_in, (op.type, "QuantizeLinear"))))
+    outputs = [end.outputs[0] for end in ends]
+    new = replace(op, inputs=[source.operand], outputs=outputs, name=f"{op.name}+bytes", layer=None)
+    return replace(new, grown_from=op.where), (op, *ends)
 
 
 def _pool(op: RuntimeOperator, sources: list[Bytes], out: Bytes) -> RuntimeOperator:
