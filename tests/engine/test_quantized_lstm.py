@@ -12,6 +12,7 @@ import kuiper
 from kuiper.engine.kernels.quantized_lstm import MAX_SEQUENCES, QuantizedLstm
 from kuiper.engine.kernels.split_int8_product import RUNS
 from kuiper.engine.lowering.quantized_lstm import Columns, packed_recurrent
+from kuiper.errors import ShapeError
 from kuiper.graph.pnnx.ir import DataType, ParameterType
 from kuiper.graph.runtime_attribute import RuntimeAttribute
 from kuiper.graph.runtime_operator import RuntimeOperator, RuntimeParameter
@@ -112,7 +113,7 @@ def stepped(
         "has_peepholes": "P" in weights,
         "gates": places["gates"], "gates_step": n * width, "gates_row": width,
         "out": places["out"], "out_step": n * directions * hidden, "out_row": directions * hidden,
-        "out_direction": hidden,
+        "out_direction": hidden, "keeps": False, "lengths": -1, "length_bytes": 0, "length_type": 0, "error_flag": -1,
     }  # fmt: skip
     states = [
         {"offset": places[name], "direction": n * row, "row": row}
@@ -137,16 +138,20 @@ def saved(
     shape: tuple[int, ...],
     wanted: str,
     states: bool,
+    lengths: bool = False,
 ) -> Path:
     """A file with one DynamicQuantizeLSTM that returns what ``wanted`` names, and reads first states, or has none."""
     order = "X W R B sequence_lens initial_h initial_c P W_scale W_zero_point R_scale R_zero_point"
     given = {"X", *weights} | ({"initial_h", "initial_c"} if states else set())
+    given |= {"sequence_lens"} if lengths else set()
     returned = [name if name in wanted.split() else "" for name in ("Y", "Y_h", "Y_c")]
     names = [name if name in given else "" for name in order.split()]
     settings = {"domain": "com.microsoft", "direction": direction, "hidden_size": hidden}
     node = helper.make_node("DynamicQuantizeLSTM", names, returned, **settings)
     first = (len(weights["W"]), shape[1], hidden)
     inputs = [helper.make_tensor_value_info("X", TensorProto.FLOAT, shape)]
+    if lengths:
+        inputs.append(helper.make_tensor_value_info("sequence_lens", TensorProto.INT32, shape[1:2]))
     inputs += [
         helper.make_tensor_value_info(name, TensorProto.FLOAT, first) for name in ("initial_h", "initial_c") if states
     ]
@@ -188,11 +193,35 @@ def test_a_range_without_an_end_makes_all_outputs_nan(tmp_path: Path, number: fl
         assert np.isnan(np.asarray(kuiper.load(path, optimize=optimize)(x))).all()
 
 
-def test_sequences_of_several_lengths_are_left_to_the_layer(tmp_path: Path) -> None:
+@pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
+@pytest.mark.parametrize("lengths", [[5, 5, 5], [3, 5, 1], [0, 2, 5], [5, 4, 4], [2, 3, 1], [0, 0, 0]])
+def test_sequences_of_several_lengths_have_the_bits_of_the_layer(
+    tmp_path: Path, lengths: list[int], direction: str
+) -> None:
+    rng, shape, hidden = np.random.default_rng(0), (5, 3, 9), 21
+    directions = 2 if direction == "bidirectional" else 1
+    weights = weights_of(rng, directions, 9, hidden, np.int8, by_column=False, biased=True)
+    x, *first = rng.standard_normal(shape), *rng.standard_normal((2, directions, 3, hidden))
+    for given in (True, False):  # as an input, and stored
+        for wanted in ("Y Y_h Y_c", "Y_h Y_c"):
+            stored = {} if given else {"sequence_lens": np.int32(lengths)}
+            path = saved(
+                tmp_path / "lstm.onnx", {**weights, **stored}, hidden, direction, shape, wanted, True, lengths=given
+            )
+            arrays = [x.astype(np.float32), *([np.int32(lengths)] if given else []), *np.float32(first)]
+            fast, plain = kuiper.load(path), kuiper.load(path, optimize=False)
+            for got, expected in zip(fast(*arrays), plain(*arrays), strict=True):
+                np.testing.assert_array_equal(np.asarray(got), np.asarray(expected))
+            if given or max(lengths) == 5:
+                steps = algorithms(plan_of(fast, arrays))
+                assert [step for step in steps if step not in ("import", "export", "copy")] == STEPS
+
+
+def test_a_sequence_longer_than_there_are_steps_is_an_error(tmp_path: Path) -> None:
     rng, shape = np.random.default_rng(0), (5, 2, 9)
     weights = weights_of(rng, 1, 9, 10, np.int8, by_column=False, biased=True)
-    lengths = {"sequence_lens": np.int32([3, 5])}
-    path = saved(tmp_path / "lstm.onnx", {**weights, **lengths}, 10, "forward", shape, "Y", states=False)
-    x = rng.standard_normal(shape).astype(np.float32)
-    got, expected = (np.asarray(kuiper.load(path, optimize=optimize)(x)) for optimize in (True, False))
-    np.testing.assert_array_equal(got, expected)
+    path = saved(tmp_path / "lstm.onnx", weights, 10, "forward", shape, "Y", states=False, lengths=True)
+    x, model = rng.standard_normal(shape).astype(np.float32), kuiper.load(path)
+    for lengths in ([5, 6], [-1, 5]):
+        with pytest.raises(ShapeError, match="sequence_lens"):
+            model(x, np.int32(lengths))

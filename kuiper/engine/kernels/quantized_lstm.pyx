@@ -8,6 +8,9 @@ cells, vector by vector:
                                                              |
     c and h of these cells  <--- cell functions ---  sum * (scale of h * scale of R) + what x gave + bias
 
+A sequence that has ended stays out of it: its cells keep what they have, its further outputs are 0, and so is what others see of
+its h, unless only last states are wanted. The bytes of x are those of all steps, so the longest sequence must have as many.
+
 All arithmetic is that of kuiper/layers/operators/onnx_contrib_lstm.py, in the same order, so that bits are the same: a last bit
 could become one of a whole byte in the step after. One scale belongs to all sequences: a task has a direction.
 """
@@ -17,7 +20,9 @@ from kuiper.engine.gate_tile cimport GATES, GATE_ROWS, gate_numbers, gate_tile, 
 from kuiper.engine.byte_rounding cimport ByteScale, byte_scale, quantise
 from kuiper.engine.byte_rows cimport spread
 from kuiper.engine.number_range cimport Range, range_of_rows, scale_of, zero_of
+from kuiper.engine.kernels.kept_past cimport OTHER_NUMBERS
 from kuiper.engine.step cimport Memory, Step
+from kuiper.engine.typed_view cimport whole_at
 from kuiper.simd.functions cimport clamped
 from kuiper.simd.vector cimport LANES, load, splat, store, vec
 
@@ -44,6 +49,10 @@ cdef struct Geometry:
     float bound  # of what goes into the functions of the gates
     Py_ssize_t gates, gates_step, gates_row  # what the inputs give: direction after direction, panel after panel
     Py_ssize_t out, out_step, out_row, out_direction
+    Py_ssize_t lengths, length_bytes  # of the sequences, bytes from the beginning of the arena; -1: all are of one length
+    int length_type
+    bint keeps  # whether h outlives the end of its sequence
+    Py_ssize_t error_flag  # offset of the flag in the arena, in floats, for lengths that the bytes of x are not made for
 
 cdef struct Work:
     Geometry geometry
@@ -56,8 +65,10 @@ cdef struct Work:
     const float* peepholes
     Py_ssize_t row_bytes  # of a row of the tile
 
-# The last outputs of all sequences as bytes, in the scratch.
+# The last outputs of all sequences, also as bytes, in the scratch.
 cdef struct Bytes:
+    float* h  # (sequences, cells)
+    int* lengths  # of each sequence
     unsigned char* rows
     unsigned char* raw  # of one sequence, before zero points are taken off
     int* totals  # of each sequence, the sum of its numbers less the zero point
@@ -92,8 +103,9 @@ cdef class QuantizedLstm(Step):
         self.keeps = (weights, sums, zeros, scale, bias, peepholes)
         self.numbers, self.run = w, run_direction
         self.tasks = w.geometry.directions
-        # the sums of a tile, h of a vector, a total for each sequence, a row of bytes, and all rows as the tile has them
-        self.scratch_floats = (GATE_ROWS * GATES + 1) * LANES + w.geometry.sequences
+        # the sums of a tile, h of a vector, h of all sequences, the total and the length of each, a row of bytes, and all
+        # rows as the tile has them
+        self.scratch_floats = (GATE_ROWS * GATES + 2) * LANES + w.geometry.sequences * (w.geometry.cells + 2)
         self.scratch_floats += (w.geometry.cells + SLACK) // 4 + w.geometry.sequences * w.row_bytes // 4
 
 
@@ -101,41 +113,83 @@ cdef void run_direction(const void* numbers, Py_ssize_t direction, const Memory*
     """All steps of all sequences in one direction."""
     cdef const Work* w = <const Work*> numbers
     cdef const Geometry* g = &w.geometry
-    cdef Py_ssize_t step, t, row, past_row = w.h.row
-    cdef float* out = memory.arena + g.out + direction * g.out_direction
-    cdef const float* past = memory.arena + w.h.offset + direction * w.h.direction
-    cdef Bytes bytes_of_h
-    bytes_of_h.totals = <int*> memory.scratch + (GATE_ROWS * GATES + 1) * LANES
-    bytes_of_h.raw = <unsigned char*> (bytes_of_h.totals + g.sequences)
-    bytes_of_h.rows = bytes_of_h.raw + (g.cells + SLACK) // 4 * 4
-    begin_cells(w, direction, memory.arena)
+    cdef Py_ssize_t step, row
+    cdef Bytes past
+    past.h = memory.scratch + (GATE_ROWS * GATES + 1) * LANES
+    past.totals = <int*> (past.h + g.sequences * g.cells + LANES)
+    past.lengths = past.totals + g.sequences
+    past.raw = <unsigned char*> (past.lengths + g.sequences)
+    past.rows = past.raw + (g.cells + SLACK) // 4 * 4
+    if not read_lengths(g, past.lengths, memory):
+        memory.arena[g.error_flag] = OTHER_NUMBERS
+        return
+    begin_cells(w, direction, &past, memory.arena)
     for step in range(g.steps):
-        t = step if direction < g.backwards else g.steps - 1 - step
-        to_bytes(w, past, past_row, &bytes_of_h)
-        run_step(w, direction, t, &bytes_of_h, memory)
-        past, past_row = out + t * g.out_step, g.out_row
-    if w.last_h.offset >= 0:
+        to_bytes(w, &past)
+        run_step(w, direction, step, &past, memory)
         for row in range(g.sequences):
-            copy_exactly(
-                past + row * past_row,
-                memory.arena + w.last_h.offset + direction * w.last_h.direction + row * w.last_h.row, g.cells,
-            )
+            if step + 1 >= past.lengths[row]:
+                end_row(w, direction, step, row, &past, memory)
 
 
-cdef void begin_cells(const Work* w, Py_ssize_t direction, float* arena) noexcept nogil:
-    """What the cells remember before the first step, with zeros up to a whole vector."""
+cdef inline bint read_lengths(const Geometry* g, int* lengths, const Memory* memory) noexcept nogil:
+    """How many steps each sequence has; whether one of them has all, and none has more."""
+    cdef Py_ssize_t row
+    cdef long long length, longest = 0
+    for row in range(g.sequences):
+        length = g.steps
+        if g.lengths >= 0:
+            length = whole_at(<const char*> memory.arena + g.lengths + row * g.length_bytes, g.length_type)
+        if not 0 <= length <= g.steps:
+            return False
+        longest = max(longest, length)
+        lengths[row] = <int> length
+    return longest == g.steps
+
+
+cdef inline void end_row(
+    const Work* w, Py_ssize_t direction, Py_ssize_t step, Py_ssize_t row, const Bytes* past, const Memory* memory
+) noexcept nogil:
+    """Behind the last step of a sequence: its last h is there, and outputs are 0."""
+    cdef const Geometry* g = &w.geometry
+    cdef float* h = past.h + row * g.cells
+    cdef float* out = memory.arena + g.out + direction * g.out_direction + row * g.out_row
+    if w.last_h.offset >= 0 and step + 1 == past.lengths[row]:
+        copy_exactly(
+            h, memory.arena + w.last_h.offset + direction * w.last_h.direction + row * w.last_h.row, g.cells
+        )
+    if step >= past.lengths[row]:
+        put_zeros(out + step * g.out_step, g.cells)
+        if not g.keeps:  # one step later than its last: the scale of that step is still of this h, too
+            put_zeros(h, g.cells)
+
+
+cdef inline void put_zeros(float* x, Py_ssize_t count) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(count):
+        x[i] = 0
+
+
+cdef void begin_cells(const Work* w, Py_ssize_t direction, const Bytes* past, float* arena) noexcept nogil:
+    """What the cells remember before the first step, with zeros up to a whole vector, and h; of no steps, nothing."""
     cdef Py_ssize_t row, cells = w.geometry.cells
     cdef float* c
     for row in range(w.geometry.sequences):
         c = arena + w.last_c.offset + direction * w.last_c.direction + row * w.last_c.row
         fill(c + cells // LANES * LANES, 0, (cells + LANES - 1) // LANES - cells // LANES)
-        copy_exactly(arena + w.c.offset + direction * w.c.direction + row * w.c.row, c, cells)
+        copy_exactly(arena + w.h.offset + direction * w.h.direction + row * w.h.row, past.h + row * cells, cells)
+        if past.lengths[row]:
+            copy_exactly(arena + w.c.offset + direction * w.c.direction + row * w.c.row, c, cells)
+            continue
+        put_zeros(c, cells)
+        if w.last_h.offset >= 0:
+            put_zeros(arena + w.last_h.offset + direction * w.last_h.direction + row * w.last_h.row, cells)
 
 
-cdef void to_bytes(const Work* w, const float* past, Py_ssize_t past_row, Bytes* found) noexcept nogil:
+cdef void to_bytes(const Work* w, Bytes* found) noexcept nogil:
     """The last outputs of all sequences as bytes with one scale."""
     cdef const Geometry* g = &w.geometry
-    cdef Range limits = range_of_rows(past, past_row, g.sequences, g.cells)
+    cdef Range limits = range_of_rows(found.h, g.cells, g.sequences, g.cells)
     cdef Py_ssize_t row, k
     cdef unsigned char* raw
     cdef int total
@@ -145,7 +199,7 @@ cdef void to_bytes(const Work* w, const float* past, Py_ssize_t past_row, Bytes*
     to = byte_scale(found.scale, -found.zero, 255 - found.zero, found.zero)
     for row in range(g.sequences):
         raw = found.rows + row * w.row_bytes if g.fours else found.raw
-        quantise(past + row * past_row, g.cells, &to, raw)
+        quantise(found.h + row * g.cells, g.cells, &to, raw)
         if not g.fours:
             spread(raw, False, found.zero, g.cells, False, found.rows + row * w.row_bytes)
         if g.has_zeros:
@@ -156,14 +210,14 @@ cdef void to_bytes(const Work* w, const float* past, Py_ssize_t past_row, Bytes*
 
 
 cdef void run_step(
-    const Work* w, Py_ssize_t direction, Py_ssize_t t, const Bytes* found, const Memory* memory
+    const Work* w, Py_ssize_t direction, Py_ssize_t step, const Bytes* found, const Memory* memory
 ) noexcept nogil:
-    """Step ``t`` of all sequences."""
+    """A step of all sequences that have not ended; backwards, each begins at its own end."""
     cdef const Geometry* g = &w.geometry
-    cdef Py_ssize_t width = GATES * LANES, panel, place, row, index, stop, i
+    cdef Py_ssize_t width = GATES * LANES, panel, place, row, index, stop, i, t
     cdef Py_ssize_t tiles = (g.sequences + GATE_ROWS - 1) // GATE_ROWS
     cdef Py_ssize_t panel_bytes = g.words * width * (4 if g.fours else 2)
-    cdef const float* given = memory.arena + g.gates + t * g.gates_step
+    cdef const float* given = memory.arena + g.gates
     cdef const unsigned char* x[GATE_ROWS]
     cdef int* sums = <int*> memory.scratch
     for panel in range(g.panels):
@@ -175,10 +229,12 @@ cdef void run_step(
                 x[i] = found.rows + (row + i) * w.row_bytes
             gate_tile(<int> (stop - row), g.fours, g.words, w.weights + place * panel_bytes, x, sums)
             for i in range(stop - row):
-                renew(
-                    w, direction, t, row + i, panel, sums + i * width,
-                    given + (row + i) * g.gates_row + place * width, found, memory,
-                )
+                if step < found.lengths[row + i]:
+                    t = step if direction < g.backwards else found.lengths[row + i] - 1 - step
+                    renew(
+                        w, direction, t, row + i, panel, sums + i * width,
+                        given + t * g.gates_step + (row + i) * g.gates_row + place * width, found, memory,
+                    )
             row = stop
 
 
@@ -207,6 +263,7 @@ cdef inline void renew(
     cdef Py_ssize_t at = (direction * g.panels + panel) * GATES * LANES
     cdef float* target = memory.arena + g.out + t * g.out_step + row * g.out_row + direction * g.out_direction + first
     cdef float* c = memory.arena + w.last_c.offset + direction * w.last_c.direction + row * w.last_c.row + first
+    cdef float* h = found.h + row * g.cells + first
     cdef float* spare = memory.scratch + GATE_ROWS * GATES * LANES
     cdef int zero = found.zero if g.fours else 0, total = found.totals[row] if g.has_zeros else 0
     cdef vec one = splat(1), past = load(c), taken, kept, new
@@ -222,6 +279,8 @@ cdef inline void renew(
     new = quotient_logistic(gate(w, sums, given, at, OUTPUT, kept, zero, total, found.scale)) * quotient_tanh(kept)
     if count == LANES:
         store(target, new)
+        store(h, new)
     else:
         store(spare, new)
         copy_exactly(spare, target, count)
+        copy_exactly(spare, h, count)

@@ -2,8 +2,8 @@
 
     x (l, n, features) -- range, bytes, product, all directions --> gates -- recurrent step --> outputs, states
 
-The columns of the weights are put in another order: i, o, f and g of one vector of cells side by side. Sequences of
-several lengths and peepholes are left to the layer.
+The columns of the weights are put in another order: i, o, f and g of one vector of cells side by side. Lengths of
+sequences are read in each call; if the longest has not all steps, the layer runs, as x then has other bytes.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from kuiper.engine.declined import decline_if
 from kuiper.engine.integer_packing import without_zero_point
 from kuiper.engine.kernels.convolution import LANES
 from kuiper.engine.kernels.quantized_lstm import QuantizedLstm
+from kuiper.engine.kernels.typed import TYPES
 from kuiper.engine.lowering.byte_sums import Dequantisation
 from kuiper.engine.lowering.byte_values import constant_of
 from kuiper.engine.lowering.convolution import POINTWISE
@@ -35,9 +36,11 @@ if TYPE_CHECKING:
 
     from kuiper.engine.builder import Builder
     from kuiper.engine.step import Step
+    from kuiper.engine.values import Buffer
     from kuiper.layers.layer import Array
 
 _GATES = 4
+_GIVEN = {"X", "sequence_lens", "initial_h", "initial_c"}
 _MAX_INPUTS = (1 << 31) // 255**2
 """So many products of two bytes are no larger than an int32."""
 
@@ -81,12 +84,13 @@ class RecurrentWeights:
 
 @lowers(DynamicQuantizeLSTM)
 def lower_quantized_lstm(layer: DynamicQuantizeLSTM, inputs: list[AnyValue], builder: Builder) -> Sequence[AnyValue]:
-    """Constant weights, sequences of one length, one or two directions."""
+    """Constant weights, one or two directions."""
     given = dict(zip(layer.op.input_names, inputs, strict=True))
-    decline_if(not given.keys() <= {"X", "initial_h", "initial_c"} or not _fit(layer, given["X"].shape))
+    decline_if(not given.keys() <= _GIVEN or not _fit(layer, given["X"].shape))
     length, n, _ = given["X"].shape
     shape = (len(layer.directions), n, layer.hidden)
     first = [_state(builder, given.get(name), shape) for name in ("initial_h", "initial_c")]
+    lengths = _lengths(builder, given.get("sequence_lens"), (length, n))
     x, scale, zero = dynamic_bytes(builder, given["X"], spreads_nan=True)
     columns = Columns.of(layer.hidden)
     gates = builder.rows((length, n, shape[0] * len(columns.order)), fixed=True)
@@ -97,7 +101,7 @@ def lower_quantized_lstm(layer: DynamicQuantizeLSTM, inputs: list[AnyValue], bui
     made = {"Y": Value(out.buffer, by_direction), "Y_c": builder.rows(shape, fixed=True)}
     if "Y_h" in layer.returned:
         made["Y_h"] = builder.rows(shape, fixed=True)
-    _emit_steps(builder, layer, columns, gates, first, made)
+    _emit_steps(builder, layer, columns, gates, first, made, lengths)
     return [made[name] for name in layer.returned]
 
 
@@ -127,6 +131,31 @@ def _state(builder: Builder, value: AnyValue | None, shape: tuple[int, ...]) -> 
         return builder.constant(constant)
     state = builder.on_arena(value)
     return state if state.strides[-1] == 1 or shape[2] == 1 else dense(builder, state)
+
+
+def _lengths(builder: Builder, value: AnyValue | None, sizes: tuple[int, int]) -> Value | None:
+    """How many steps each sequence has; None if all have all."""
+    length, n = sizes
+    if value is None:
+        return None
+    constant = constant_of(value)
+    if constant is None:
+        lengths = builder.tensor(value)
+    else:
+        decline_if(constant.dtype not in (np.int32, np.int64) or constant.size == 0 or constant.max() != length)
+        lengths = builder.typed_constant(constant)
+    decline_if(lengths.shape != (n,) or lengths.view.dtype not in (np.int32, np.int64))
+    return lengths
+
+
+def _where_lengths(lengths: Value | None, flag: Buffer | None) -> dict[str, int]:
+    """Where the kernel finds the lengths, and its flag."""
+    if lengths is None or flag is None:
+        return {"lengths": -1, "length_bytes": 0, "length_type": 0, "error_flag": -1}
+    return {
+        "lengths": lengths.byte_offset, "length_bytes": lengths.view.strides[0],
+        "length_type": TYPES[lengths.view.dtype.name], "error_flag": flag.offset,
+    }  # fmt: skip
 
 
 def _of_direction(array: Array, k: int) -> Array:
@@ -180,8 +209,10 @@ def _emit_steps(
     gates: Value,
     first: list[Value],
     made: dict[str, Value],
+    lengths: Value | None,
 ) -> None:
     """Add the step that goes through the sequence."""
+    flag = None if lengths is None else builder.shared_error_flag()
     fours = builder.machine.vnni
     packed: RecurrentWeights = builder.pack(
         ("recurrent bytes", fours), lambda: packed_recurrent(layer.weights, columns, fours)
@@ -196,6 +227,7 @@ def _emit_steps(
             "has_peepholes": "P" in layer.weights,
             "gates": gates.offset, "gates_step": gates.strides[0], "gates_row": gates.strides[1],
             "out": out.offset, "out_step": out.strides[0], "out_row": out.strides[2], "out_direction": out.strides[1],
+            "keeps": "Y" not in layer.returned, **_where_lengths(lengths, flag),
         }  # fmt: skip
         states = [place_of(state) for state in (*first, made.get("Y_h"), made["Y_c"])]
         of_columns = packed.sums, packed.zeros, packed.scale, packed.bias, packed.peepholes
@@ -204,7 +236,7 @@ def _emit_steps(
     builder.emit(
         f"LSTM on bytes {length}x{n}x{hidden}, {'fours' if fours else 'pairs'}",
         make,
-        reads=[gates, *first],
+        reads=[gates, *first, *([] if lengths is None or flag is None else [lengths, Value(flag, flag.placeholder)])],
         writes=list(made.values()),
         flops=2 * length * n * directions * _GATES * hidden**2,
         more_bytes=packed.weights.nbytes,
