@@ -72,10 +72,8 @@ TURNED = (  # the words of a change, and what is wrong where it mends
 
 
 def repairs(tree: ast.Module, text: str, function: str) -> Iterator[Mutant]:
-    """The changes of a student's file, and what is wrong there: those in ``function`` first, the most natural first."""
-    for mutant in mutants(tree, text, names_in(text), function, _put_in):
-        mutant.words = _wrong(mutant)
-        yield mutant
+    """The changes of a student's file: first those in ``function``, the most natural first; ``wrong`` has the words."""
+    return mutants(tree, text, names_in(text), function, _put_in)
 
 
 def _put_in(number: int, function: ast.FunctionDef) -> Iterator[Mutant]:
@@ -125,8 +123,8 @@ def _unused(part: ast.expr, names: list[str], read: set[str]) -> Iterator[tuple[
                 yield 2, f"`{name}` is used", ast.Name(name, ast.Load())
 
 
-def _wrong(mutant: Mutant) -> str:
-    """The words for a file that this change makes right."""
+def wrong(mutant: Mutant) -> str:
+    """What is wrong in a file that this change makes right. The change is not made yet."""
     place, key, _ = mutant.edits[0]
     old = getattr(place, key) if isinstance(place, ast.AST) else place[key]
     where = _where(mutant.line, old)

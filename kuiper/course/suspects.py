@@ -16,7 +16,7 @@ from kuiper.course.errors import CourseError
 from kuiper.course.interpreted import interpreted
 from kuiper.course.mutants import mutants, names_in
 from kuiper.course.places import folder, folder_of_answers
-from kuiper.course.repairs import repairs
+from kuiper.course.repairs import repairs, wrong
 from kuiper.course.state_file import as_table, keep_text, read_state, write_state
 
 if TYPE_CHECKING:
@@ -137,8 +137,9 @@ class Slips:
             if len(found) == most:
                 break
             if number in wanted:
+                words, line, rank = mutant.words, mutant.line, mutant.rank
+                if self.own:  # one place mends more naturally than several
+                    words, line, rank = wrong(mutant), -line, rank + 2 * len(mutant.edits)
                 with mutant.made():
-                    text, line = ast.unparse(tree), -mutant.line if self.own else mutant.line
-                    rank = mutant.rank + (2 * len(mutant.edits) if self.own else 0)  # one place mends more naturally
-                    found.append(Suspect(mutant.words, text, line, rank, self.own))
+                    found.append(Suspect(words, ast.unparse(tree), line, rank, self.own))
         return found

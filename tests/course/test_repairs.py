@@ -9,7 +9,7 @@ import pytest
 from kuiper.course.interpreted import interpreted
 from kuiper.course.manifest import Exercise, read_syllabus
 from kuiper.course.material import CHECKOUT
-from kuiper.course.repairs import repairs
+from kuiper.course.repairs import repairs, wrong
 from kuiper.course.trial import Text
 
 COMPLETE = [exercise for exercise in read_syllabus(CHECKOUT) if exercise.solution_file.is_file()]
@@ -20,9 +20,10 @@ def named(before: str, after: str) -> list[str]:
     text, wanted = (f"def f(x, n):\n    {body}\n" for body in (before, after))
     tree, found = ast.parse(text), []
     for change in repairs(tree, text, "f"):
+        words = wrong(change)
         with change.made():
             if ast.unparse(tree) == ast.unparse(ast.parse(wanted)):
-                found.append(change.words)
+                found.append(words)
     return found
 
 
@@ -60,7 +61,7 @@ def test_repairs_say_what_is_wrong_and_where(before: str, after: str, words: str
 
 def test_repairs_of_a_pyx_quote_only_what_stands_in_it() -> None:
     text = "def f(float[:] x, Py_ssize_t n):\n    cdef Py_ssize_t i\n    i = n / 2 - 1\n    x[i] = 0\n"
-    said = [change.words for change in repairs(interpreted(text), text, "f")]
+    said = [wrong(change) for change in repairs(interpreted(text), text, "f")]
     assert any(" in line 3" in words for words in said)
     assert not any("_divide" in words or "_whole" in words for words in said)
 
@@ -81,5 +82,5 @@ def test_repairs_are_the_same_where_loops_count_their_turns(exercise: Exercise) 
     plain = interpreted(source) if exercise.is_cython else ast.parse(source)
     counted = Text.of(source, "a file", exercise.is_cython, {}).tree
     for function in exercise.symbols:
-        one, other = ([change.words for change in repairs(tree, source, function)] for tree in (plain, counted))
+        one, other = ([wrong(change) for change in repairs(tree, source, function)] for tree in (plain, counted))
         assert one == other
