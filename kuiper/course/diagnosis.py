@@ -153,7 +153,7 @@ def repairs(
     slips_of = Slips(exercise, classroom.selection_for(exercise).path(exercise), function, own=True)
     found = _tried(classroom, exercise, made, {"own": slips_of.text, "function": function, "seconds": REPAIR_SECONDS})
     numbers = [n for n, end in enumerate(_ends(classroom, exercise, made, found, "repairs")) if end is None]
-    mending = slips_of.suspects(numbers, MAX_SLIPS) if numbers else []
+    mending = slips_of.suspects(numbers, MAX_SLIPS) if numbers else []  # else it may be Cython that is not known
     pairs = [(suspect, Likeness.EXACT) for suspect in sorted(mending, key=lambda each: each.rank)]
     left = _confirmed(classroom, exercise, pairs, failed, error, passed).suspects
     left = _not_worse(classroom, exercise, left, behind)
@@ -161,6 +161,16 @@ def repairs(
     if _is_endless(error):
         plain = [replace(each, when=f"a loop never ends: {each.when}") for each in plain]
     return Found(plain or left, Likeness.EXACT if plain else Likeness.IN_KIND if left else Likeness.NONE)
+
+
+def unused(classroom: Classroom, exercise: Exercise, function: str) -> list[Suspect]:
+    """What the student's function is given and does not use, although the solution does."""
+    if not exercise.solution_file.is_file():
+        return []
+    try:
+        return Slips(exercise, classroom.selection_for(exercise).path(exercise), function, own=True).unread()
+    except SyntaxError:  # of Cython that is not known as Python
+        return []
 
 
 def is_diagnosed(failed: Ran, error: BaseException) -> bool:

@@ -28,6 +28,7 @@ from kuiper.course.diagnosis import (
     repairs,
     run_on,
     slips,
+    unused,
 )
 from kuiper.course.errors import CourseError
 from kuiper.course.likeness import Likeness
@@ -222,6 +223,9 @@ class RunningPlugin:
         mended = repairs(classroom, exercise, function, failed, error, before[-MAX_UNSPOILT:], self.behind)
         if mended.how == Likeness.EXACT or certain_cause(error):
             return mended.suspects
+        missed = unused(classroom, exercise, function)
+        if missed:
+            return missed
         slipped = slips(classroom, exercise, function, failed, error, passed)
         return max(mended, slipped, found, key=lambda each: each.how).suspects
 

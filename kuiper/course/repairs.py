@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kuiper.course.call_mutants import NO_WRAPPERS
@@ -59,6 +60,7 @@ TURNED = (  # the words of a change, and what is wrong where it mends
     (r"^brackets are missing", "brackets are too many"),
     (r"^brackets are too many", "brackets are missing"),
     (r"^(`\w+`) is handed on to", r"\1 is not handed on to"),
+    (r"^another number stands", "another number belongs"),
     (r"^(`\w+`) is used", r"\1 is not used: it belongs"),
     (r"^an argument of (`\w+`) is left out", r"an argument of \1 is too many"),
     (
@@ -71,13 +73,36 @@ TURNED = (  # the words of a change, and what is wrong where it mends
 )  # fmt: skip
 
 
-def repairs(tree: ast.Module, text: str, function: str) -> Iterator[Mutant]:
-    """The changes of a student's file: first those in ``function``, the most natural first; ``wrong`` has the words."""
-    return mutants(tree, text, names_in(text), function, _put_in)
+def repairs(tree: ast.Module, text: str, function: str, solution: str = "") -> Iterator[Mutant]:
+    """The changes of a student's file: first those in ``function``, the most natural first; ``wrong`` has the words.
+
+    Numbers become those of the text of the ``solution``, too.
+    """
+    numbers = [float(word) if re.search(r"[.e]", word) else int(word) for word in sorted(_numbers(solution))]
+    return mutants(tree, text, names_in(text), function, partial(_put_in, numbers))
 
 
-def _put_in(number: int, function: ast.FunctionDef) -> Iterator[Mutant]:
-    """What a student may have left out: a 1, an argument that is to be handed on, a parameter that nothing uses."""
+def unread(tree: ast.Module, function: str) -> dict[str, int]:
+    """The parameters of a function that it never reads, and the line of the function."""
+    name = function.rpartition(".")[2]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            read = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
+            return {argument.arg: node.lineno for argument in node.args.args if argument.arg not in read}
+    return {}
+
+
+def _numbers(text: str) -> set[str]:
+    """The numbers in the code of a text, as they are written."""
+    code = re.sub(r'(?s)""".*?"""|#[^\n]*', " ", text)
+    return set(re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?(?![\w.])", code))
+
+
+def _put_in(numbers: list[float], number: int, function: ast.FunctionDef) -> Iterator[Mutant]:
+    """What a student may have left out: a 1, an argument that is to be handed on, a parameter that nothing uses.
+
+    And what he may have mistaken: one of the solution's ``numbers``.
+    """
     names = [argument.arg for argument in function.args.args]
     read = {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     for body, index, _ in statements(function.body, []):
@@ -85,7 +110,8 @@ def _put_in(number: int, function: ast.FunctionDef) -> Iterator[Mutant]:
         if is_made(node) or _is_docstring(node):
             continue
         for owner, key, part, _ in expressions(node):
-            for rank, words, new in [*_by_one(owner, part), *_handed_on(part, names), *_unused(part, names, read)]:
+            put_in = [*_by_one(owner, part), *_handed_on(part, names), *_unused(part, names, read)]
+            for rank, words, new in [*put_in, *_other_numbers(part, numbers)]:
                 yield Mutant(number, node.lineno, rank, words, ((owner, key, new),))
 
 
@@ -113,6 +139,13 @@ def _handed_on(part: ast.expr, names: list[str]) -> Iterator[tuple[int, str, ast
         if name not in given and called not in NO_WRAPPERS and not called.startswith("_"):
             more = ast.Call(part.func, [*part.args, ast.Name(name, ast.Load())], part.keywords)
             yield 2, f"`{name}` is handed on to `{called}`", more
+
+
+def _other_numbers(part: ast.expr, numbers: list[float]) -> Iterator[tuple[int, str, ast.expr]]:
+    if isinstance(part, ast.Constant) and type(part.value) in (int, float):
+        for number in numbers:
+            if number != part.value:
+                yield 3, "another number stands", ast.Constant(number)
 
 
 def _unused(part: ast.expr, names: list[str], read: set[str]) -> Iterator[tuple[int, str, ast.expr]]:

@@ -16,7 +16,7 @@ from kuiper.course.errors import CourseError
 from kuiper.course.interpreted import interpreted
 from kuiper.course.mutants import mutants, names_in
 from kuiper.course.places import folder, folder_of_answers
-from kuiper.course.repairs import repairs, wrong
+from kuiper.course.repairs import repairs, unread, wrong
 from kuiper.course.state_file import as_table, keep_text, read_state, write_state
 
 if TYPE_CHECKING:
@@ -121,15 +121,18 @@ class Slips:
 
     def __init__(self, exercise: Exercise, student: Path, function: str, own: bool = False) -> None:
         text = student.read_text(encoding="utf-8", errors="replace")
-        self.text = text if own else exercise.solution_file.read_text(encoding="utf-8")
+        self.solution = exercise.solution_file.read_text(encoding="utf-8")
+        self.text = text if own else self.solution
         self.known, self.own = names_in(text), own
         self.function, self.is_cython = function, exercise.is_cython
 
     def suspects(self, numbers: Sequence[int], most: int) -> list[Suspect]:
         """Those with these numbers, the most natural first."""
-        tree = interpreted(self.text) if self.is_cython else ast.parse(self.text)
+        tree = self._tree(self.text)
         changed = (
-            repairs(tree, self.text, self.function) if self.own else mutants(tree, self.text, self.known, self.function)
+            repairs(tree, self.text, self.function, self.solution)
+            if self.own
+            else mutants(tree, self.text, self.known, self.function)
         )
         wanted = set(numbers)
         found: list[Suspect] = []
@@ -143,3 +146,14 @@ class Slips:
                 with mutant.made():
                     found.append(Suspect(words, ast.unparse(tree), line, rank, self.own))
         return found
+
+    def unread(self) -> list[Suspect]:
+        """The student's file as it is, for each parameter that it does not use in this function, and should."""
+        tree = self._tree(self.text)
+        needless = unread(self._tree(self.solution), self.function)
+        names = [(name, line) for name, line in unread(tree, self.function).items() if name not in needless]
+        function = self.function.rpartition(".")[2]
+        return [Suspect(f"`{function}` does not use `{name}`", ast.unparse(tree), -line) for name, line in names]
+
+    def _tree(self, text: str) -> ast.Module:
+        return interpreted(text) if self.is_cython else ast.parse(text)

@@ -178,8 +178,10 @@ def trial(
         texts = [trying.answer(trying.text(source, i, False)) for i, source in enumerate(asked["texts"])]
         slips, mended, seconds = [], [], asked["seconds"]
         if asked["own"]:
-            own, is_known = trying.text(asked["own"], -2, exercise.is_cython), asked["function"]
-            mended = list(trying.of_mutants(own, repairs(own.tree, asked["own"], is_known), seconds)) if own else []
+            own = trying.text(asked["own"], -2, exercise.is_cython)
+            if own:
+                changed = repairs(own.tree, asked["own"], asked["function"], asked["solution"])
+                mended = list(trying.of_mutants(own, changed, seconds))
         elif seconds:
             changed = mutants(solution.tree, asked["solution"], asked["known"], asked["function"])
             slips = list(trying.of_mutants(solution, changed, seconds))

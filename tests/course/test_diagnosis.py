@@ -136,6 +136,11 @@ def test_repairs_name_a_place_in_a_file_that_goes_a_way_of_its_own(tmp_path: Pat
 
 
 @pytest.mark.thorough
+def test_unused_names_a_parameter_that_is_not_used(tmp_path: Path) -> None:
+    assert likely(tmp_path, "{}.get(7, 100)", {"nothing is taken": "0"}) == "`double` does not use `x`"
+
+
+@pytest.mark.thorough
 def test_repairs_come_behind_known_mistakes(tmp_path: Path) -> None:
     assert likely(tmp_path, "x + (x + 1)", {"1 is added": "x * 2 + 1"}) == "1 is added"
 

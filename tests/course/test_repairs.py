@@ -9,7 +9,7 @@ import pytest
 from kuiper.course.interpreted import interpreted
 from kuiper.course.manifest import Exercise, read_syllabus
 from kuiper.course.material import CHECKOUT
-from kuiper.course.repairs import repairs, wrong
+from kuiper.course.repairs import repairs, unread, wrong
 from kuiper.course.trial import Text
 
 COMPLETE = [exercise for exercise in read_syllabus(CHECKOUT) if exercise.solution_file.is_file()]
@@ -57,6 +57,23 @@ def named(before: str, after: str) -> list[str]:
 )
 def test_repairs_say_what_is_wrong_and_where(before: str, after: str, words: str) -> None:
     assert words in named(before, after)
+
+
+def test_repairs_try_the_numbers_of_the_solution() -> None:
+    text = "def f(x):\n    return x << 8\n"
+    solution = 'def f(x):\n    """Not 77."""\n    return x << 16  # not 78\n'
+    said = []
+    for change in repairs(tree := ast.parse(text), text, "f", solution):
+        words = wrong(change)
+        with change.made():
+            said += [(words, number) for number in (16, 77, 78) if f"x << {number}" in ast.unparse(tree)]
+    assert said == [("another number belongs in line 2, at `8`", 16)]
+
+
+def test_unread_are_the_parameters_that_a_function_does_not_use() -> None:
+    tree = ast.parse("class C:\n    def f(self, x, n):\n        n = 2\n        return self.y + x\n")
+    assert unread(tree, "C.f") == {"n": 2}
+    assert unread(tree, "g") == {}
 
 
 def test_repairs_of_a_pyx_quote_only_what_stands_in_it() -> None:
