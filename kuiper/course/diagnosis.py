@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kuiper.course.implementation import Implementation
     from kuiper.course.manifest import Exercise
 
-MUTANT_SECONDS = 0.6  # of CPU time for slips
+MUTANT_SECONDS = 0.45  # of CPU time for slips
 REPAIR_SECONDS = 0.35  # of CPU time for changes of the student's own file
 TRIAL_SECONDS = 10.0  # until a process that tries variants counts as lost
 CONFIRM_SECONDS = 0.25  # of this process's CPU time, for the tests that a suspect must pass: the worker takes as long

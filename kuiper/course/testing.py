@@ -41,7 +41,10 @@ class Mismatch(AssertionError):
         self.call, self.expected, self.got, self.words = call, expected, got, words
         self.function, self.tolerance = function, tolerance
         self.made: Call | None = None
-        super().__init__("\n".join(self.lines()))
+        super().__init__()
+
+    def __str__(self) -> str:  # only when it is asked for: most of these are made to be compared
+        return "\n".join(self.lines())
 
     def lines(self) -> list[str]:
         """The call, what was expected, what came: at most MAX_LINES, whatever they are made of."""
