@@ -16,6 +16,7 @@ from kuiper.course.testing import NOT_FILLED, OVERWRITTEN, UNREFUSED, Mismatch
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+SOMETHING_IS_NONE = "something is None: a function without `return`, or an argument that may be left out"
 # As COMPILING: each completes "this is what you get when ...", and the first that fits is taken.
 RAISING: Sequence[tuple[str, str]] = (
     (
@@ -28,7 +29,7 @@ RAISING: Sequence[tuple[str, str]] = (
     (r"UnboundLocalError: .*variable '(\w+)'", "`{0}` is read before it has a value, in this call at least"),
     (
         r"(?:TypeError|AttributeError): .*'?NoneType'?",
-        "something is None: a function without `return`, or an argument that may be left out",
+        SOMETHING_IS_NONE,
     ),
     (
         r"ValueError: Buffer dtype mismatch, expected '([\w ]+)' but got '([\w ]+)'",
@@ -155,10 +156,11 @@ RAISING: Sequence[tuple[str, str]] = (
     ),
     (r"Crash: .*segmentation fault", "memory is touched that is not yours: an index is too large, or a pointer wrong"),
 )
+NOTHING_RETURNED = "nothing is returned: the `return` is missing"
 ANSWERING: Sequence[tuple[str, str]] = (
     (r"^ndarray where tuple", "one array is returned where several are asked for: return a, b"),
     (r"^(?:generator|map|filter|range) where", "something is returned that makes elements only when asked"),
-    (r"^NoneType where", "nothing is returned: the `return` is missing"),
+    (r"^NoneType where", NOTHING_RETURNED),
     (r"^list where tuple", "a list is returned where a tuple is asked for: tuple(...) makes one of it"),
     (r"^tuple where list", "a tuple is returned where a list is asked for: list(...) makes one of it"),
     (r"^float where int", "a float is returned where an integer is asked for: `/` makes a float, `//` does not"),
@@ -214,7 +216,7 @@ def certain_cause(error: BaseException) -> str:
 
     Nothing else explains these as well.
     """
-    return _first(ANSWERING, error.words) if isinstance(error, Mismatch) else ""
+    return _of_answer(error) if isinstance(error, Mismatch) else ""
 
 
 def _typical_cause(error: BaseException) -> str:
@@ -228,10 +230,16 @@ def _typical_cause(error: BaseException) -> str:
         return cause_of(error.got)
     return (
         _of_shapes(error.words)
-        or _first(ANSWERING, error.words)
+        or _of_answer(error)
         or resemblance(error.got, error.expected)
         or plain_resemblance(error.got, error.expected)
     )
+
+
+def _of_answer(error: Mismatch) -> str:
+    """Why an answer is of another type, or a part of it."""
+    words = _first(ANSWERING, error.words)
+    return "a part of what is returned is None" if words == NOTHING_RETURNED and error.got is not None else words
 
 
 def _of_no_refusal(error: Mismatch) -> str:

@@ -15,7 +15,7 @@ import pytest
 from kuiper.course.bugs import read_bugs
 from kuiper.course.builder import is_compiled
 from kuiper.course.call_script import call_script
-from kuiper.course.causes import certain_cause, typical_cause
+from kuiper.course.causes import SOMETHING_IS_NONE, certain_cause, typical_cause
 from kuiper.course.classroom import Outcome, UndoneError, does_not_compile, failing_function
 from kuiper.course.compile_errors import shown
 from kuiper.course.diagnosis import (
@@ -221,7 +221,8 @@ class RunningPlugin:
         if found.how > Likeness.LOOSE or (certain_cause(error) and not is_not_filled):
             return found.suspects
         mended = repairs(classroom, exercise, function, failed, error, before[-MAX_UNSPOILT:], self.behind)
-        if mended.how == Likeness.EXACT or certain_cause(error):
+        # Whatever makes something None ends with the same error, so slips would fit that have nothing to do with it.
+        if mended.how == Likeness.EXACT or certain_cause(error) or typical_cause(error) == SOMETHING_IS_NONE:
             return mended.suspects
         missed = unused(classroom, exercise, function)
         if missed:

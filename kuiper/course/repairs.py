@@ -107,7 +107,7 @@ def _put_in(numbers: list[float], number: int, function: ast.FunctionDef) -> Ite
     read = {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     for body, index, _ in statements(function.body, []):
         node = body[index]
-        if is_made(node) or _is_docstring(node):
+        if is_made(node) or _is_docstring(node) or isinstance(node, ast.Raise):  # a message has many right forms
             continue
         for owner, key, part, _ in expressions(node):
             put_in = [*_by_one(owner, part), *_handed_on(part, names), *_unused(part, names, read)]

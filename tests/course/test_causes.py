@@ -236,3 +236,9 @@ def test_typical_cause_of_a_check_that_refuses_too_much() -> None:
 
 def test_cause_of_an_endless_loop_is_a_sentence() -> None:
     assert cause_of(Raised("EndlessLoop", (), "no answer within 10 seconds")).startswith("a loop never ends")
+
+
+def test_typical_cause_tells_no_answer_from_a_part_that_is_none() -> None:
+    words = "NoneType where int is expected"
+    assert typical_cause(Mismatch(["f()"], 1, None, words)) == "nothing is returned: the `return` is missing"
+    assert typical_cause(Mismatch(["f()"], (1, 2), (1, None), words)) == "a part of what is returned is None"

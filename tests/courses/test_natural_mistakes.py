@@ -1,4 +1,4 @@
-"""Mistakes that are not in the bank: they fit the exercises, and slips name some that nothing else does."""
+"""Mistakes that are not in the bank: they fit the exercises, and repairs and slips name some that nothing else does."""
 
 from __future__ import annotations
 
@@ -27,12 +27,17 @@ def test_wrong_files_of_an_exercise_differ(id_: str) -> None:
     [
         ("1.3", "left counted twice", "`left` stands where `right` belongs"),
         ("1.3", "picture placed at bottom/right offsets", "`bottom` and `right` stand where `up` and `left` belong"),
-        ("2.7", "steps counted from 1", "counting begins at 1"),
+        ("2.7", "steps counted from 1", "a number is one too large in line "),
         ("3.3", "padding forgotten for rows", "a term with `padding_h` is not subtracted where `row` is computed"),
         ("5.14", "= for +=", "`total` is set anew each time"),
+        ("1.1", "C loop stops before axis 0", "the loop over `i` ends one turn too early in line "),
+        ("1.2", "order ignored in fill", "`order` is not handed on to `indexes` in line "),
+        ("2.3", "name without operator", "`read_attributes` does not use `operator`"),
+        ("2.3", "widen: shifted by 8", "another number belongs in line "),
+        ("3.6", "gamma None not treated", "something is None"),
     ],
 )
-def test_a_natural_mistake_is_named_by_a_slip(tmp_path: Path, id_: str, did: str, words: str) -> None:
+def test_a_natural_mistake_is_named_although_the_bank_lacks_it(tmp_path: Path, id_: str, did: str, words: str) -> None:
     start(tmp_path / "class")
     exercise = read_syllabus(tmp_path / "class").exercise(id_)
     texts = dict(wrong_files(exercise, exercise.student_file.read_text(encoding="utf-8")))
