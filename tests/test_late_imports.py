@@ -29,6 +29,11 @@ def test_import_loads_no_floor_above_the_tensor() -> None:
     assert printed(f"import kuiper\nkuiper.Tensor([1.0]); kuiper.build_info()\nprint({LOADED})") == "[]"
 
 
+@pytest.mark.parametrize("module", ["kuiper.cli.progress", "kuiper.tab.requests"])
+def test_what_a_student_waits_for_loads_no_floor_above_the_tensor(module: str) -> None:
+    assert printed(f"import {module}\nprint({LOADED})") == "[]"
+
+
 @pytest.mark.parametrize("part", [*PACKAGES, "tensor"])
 def test_getattr_gives_each_part_with_all_that_load_needs(part: str) -> None:
     within = {"engine": "builder", "graph": "passes", "onnx": "source", "layers": "operators", "expression": "parser"}

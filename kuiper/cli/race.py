@@ -15,12 +15,13 @@ from kuiper.cli.apart import note_in, result_apart
 from kuiper.cli.terminal import open_console
 from kuiper.course.engine_race import course_race, engine_race
 from kuiper.course.errors import CourseError
+from kuiper.course.ladder import own_time
 from kuiper.course.machine import this_machine
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.pictures.race_card import race_card
 from kuiper.course.places import root_here
 from kuiper.course.quiet import ONE_THREAD, one_thread, watch_the_cores
-from kuiper.course.race import Divergence, Result, candidate, model_and_inputs, own_time, race
+from kuiper.course.race import Divergence, Result, candidate, model_and_inputs, race
 from kuiper.course.race_history import best_before, ratio_of, remember
 from kuiper.course.selection import Selection
 from kuiper.course.speed import points_words

@@ -15,11 +15,10 @@ import kuiper
 from kuiper.course.differences import TOLERANCE, difference
 from kuiper.course.errors import CourseError
 from kuiper.course.importer import load_exercise
+from kuiper.course.ladder import OF_THE_REFERENCE, YOUR_ENGINE
 from kuiper.course.own_layers import course_module
 from kuiper.course.progress import Progress
 from kuiper.course.race import (
-    OF_THE_REFERENCE,
-    YOUR_ENGINE,
     Divergence,
     Result,
     in_turns,

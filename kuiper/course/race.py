@@ -14,6 +14,7 @@ from PIL import Image
 
 import kuiper
 from kuiper.course.differences import OF_THE_LARGEST, difference
+from kuiper.course.ladder import OF_THE_REFERENCE, YOUR_LAYERS
 from kuiper.course.own_layers import begun, build, providers, split, without_failures
 from kuiper.errors import KuiperError
 from kuiper.graph import RuntimeGraph, pnnx
@@ -30,10 +31,6 @@ if TYPE_CHECKING:
     from kuiper.course.selection import Selection
     from kuiper.graph.runtime_operator import RuntimeOperator
 
-YOUR_LAYERS = "your layers"
-YOUR_ENGINE = "your engine"
-OF_THE_REFERENCE = {YOUR_LAYERS: "the reference's layers", YOUR_ENGINE: "the reference's engine"}
-"""The same made of the solutions: what your time is a part of, where all is yours."""
 SECONDS = 1.0
 
 EXPRESSIONS = """7767517
@@ -193,15 +190,6 @@ def solutions_of(selection: Selection, own: Iterable[Exercise]) -> Selection | N
     if not all(part.solution_file.is_file() for part in needed):
         return None
     return replace(selection, kind="solution", kinds={})
-
-
-def own_time(ladder: Mapping[str, Any]) -> Any:
-    """The time of what is the student's in a ladder, the engine or the layers; None if neither has run.
-
-    >>> own_time({"your layers": 4.0, "kuiper": 0.3}), own_time({"kuiper": 0.3})
-    (4.0, None)
-    """
-    return ladder.get(YOUR_ENGINE, ladder.get(YOUR_LAYERS))
 
 
 def candidate(name: str) -> tuple[Callable[[bool], RuntimeGraph], tuple[np.ndarray, ...]]:

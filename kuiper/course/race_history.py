@@ -11,8 +11,8 @@ from dataclasses import asdict
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from kuiper.course.ladder import OF_THE_REFERENCE, own_time
 from kuiper.course.places import state_folder
-from kuiper.course.race import OF_THE_REFERENCE, own_time
 from kuiper.course.speed import reached, sum_words
 from kuiper.course.state_file import read_state, write_state
 

@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.course import race
+from kuiper.course.ladder import OF_THE_REFERENCE, YOUR_LAYERS
 from kuiper.course.own_layers import OwnLayerError, begun, build, course_module, providers, split, without_failures
 from kuiper.course.quiet import one_thread
-from kuiper.course.race import OF_THE_REFERENCE, YOUR_LAYERS, Comparison, Divergence, Result, solutions_of
+from kuiper.course.race import Comparison, Divergence, Result, solutions_of
 from kuiper.course.selection import Selection, selected
 from kuiper.errors import KuiperError
 from kuiper.models import bundled

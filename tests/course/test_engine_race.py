@@ -9,9 +9,10 @@ from kuiper.cli import main
 from kuiper.course import race as race_module
 from kuiper.course.engine_race import course_race, engine_race
 from kuiper.course.errors import CourseError
+from kuiper.course.ladder import OF_THE_REFERENCE, YOUR_ENGINE
 from kuiper.course.manifest import Syllabus, read_syllabus
 from kuiper.course.progress import Progress
-from kuiper.course.race import OF_THE_REFERENCE, YOUR_ENGINE, model_and_inputs
+from kuiper.course.race import model_and_inputs
 from kuiper.course.race_history import remember
 from kuiper.course.selection import Selection
 from kuiper.graph import pnnx

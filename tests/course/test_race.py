@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from kuiper.course import race as race_module
+from kuiper.course.ladder import OF_THE_REFERENCE, YOUR_LAYERS
 from kuiper.course.manifest import Syllabus, read_syllabus
-from kuiper.course.race import OF_THE_REFERENCE, YOUR_LAYERS, candidate, in_turns, race
+from kuiper.course.race import candidate, in_turns, race
 from kuiper.course.race_history import remember
 from kuiper.course.selection import Selection
 from kuiper.graph import RuntimeGraph, pnnx

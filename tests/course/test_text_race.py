@@ -14,9 +14,9 @@ import pytest
 from kuiper.cli import main
 from kuiper.course import race as race_module
 from kuiper.course.differences import TOLERANCE
+from kuiper.course.ladder import OF_THE_REFERENCE, YOUR_LAYERS
 from kuiper.course.manifest import Syllabus, read_syllabus
 from kuiper.course.places import python_environment
-from kuiper.course.race import OF_THE_REFERENCE, YOUR_LAYERS, Result
 from kuiper.course.selection import Selection
 from kuiper.course.text_race import PROMPT, TOKENS, Noted, Written, sampler, text_race
 from kuiper.course.text_race import load as shakespeare
@@ -29,6 +29,8 @@ from tests.course.made_up import made_up, solve
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from kuiper.course.race import Result
 
 VOCABULARY = Characters(tuple("abcdefghijklmnopqrstuvwxyz .,;!?"))
 PROVIDES = {
