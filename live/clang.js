@@ -2,6 +2,8 @@
 
 import {fetchBytes} from "./platform.js";
 
+// There are no threads; and where relaxed instructions are allowed, this clang makes one that may lose a NaN of `x < low ? low : x`.
+const LEFT_OUT = /^-(?:fopenmp|mrelaxed-simd)/;
 const HEADERS = "headers"; // the folder that clang sees them in
 
 /** Load clang from a folder that packaging/wasm/clang_folder.py made; `onLoading({what, loaded, total})` is told of bytes. */
@@ -40,7 +42,7 @@ class Clang {
             const objects = {};
             for (const file of Object.keys(files).filter((each) => each.endsWith(".c"))) {
                 const made = `${file}.o`;
-                const words = [...this.target.compile, ...flags.filter((flag) => !flag.startsWith("-fopenmp")), ...this.search, "-I/", "-c", `/${file}`, "-o", made];
+                const words = [...this.target.compile, ...flags.filter((flag) => !LEFT_OUT.test(flag)), ...this.search, "-I/", "-c", `/${file}`, "-o", made];
                 objects[made] = this.commands.clang(words, {...asTree(files), [HEADERS]: this.tree}, options)[made];
             }
             const exported = [`PyInit_${name}`, "kuiper_guarded"].map((each) => `--export-if-defined=${each}`);

@@ -34,6 +34,13 @@ x, y = (np.random.default_rng(seed).standard_normal((3, 5, 7), dtype=np.float32)
 assert np.array_equal(kuiper.tensor.add(x, y), x + y)
 print("add: NumPy's bits")
 
+from kuiper.layers.kernels import activations  # noqa: E402
+
+undefined, kept = np.full(9, np.nan, np.float32), np.zeros(9, np.float32)
+activations.apply("clip", undefined, kept, 0.0, 6.0, 1)
+assert np.isnan(kept).all(), kept
+print("a bound keeps NaN")
+
 from kuiper.cli import main  # noqa: E402
 
 for words in (["doctor"], ["generate", "ROMEO:", "--max-tokens", "20", "--seed", "1"]):

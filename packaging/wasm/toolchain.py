@@ -25,6 +25,9 @@ TARGET = ("--target=wasm32-unknown-emscripten", "-nostdinc", "-fPIC", "-fvisibil
 # What every browser has that runs this Python, and longjmp as its runtime does it.
 FEATURES = ("-mbulk-memory", "-mnontrapping-fptoint", "-fwasm-exceptions")
 FEATURES += ("-mllvm", "-wasm-enable-sjlj", "-mllvm", "-wasm-use-legacy-eh")
+# LLVM 22 makes f32x4.relaxed_max of `x < low ? low : x` where relaxed instructions are allowed: it may lose a NaN, and
+# differs between CPUs. f32x4.pmax of the same operands is what C says, and what LLVM takes where they are not allowed.
+RELAXED_CHOICE = re.compile(r"\b(f32x4|f64x2)\.relaxed_(min|max)\b")
 LINK = ("-Bdynamic", "-shared", "--no-export-dynamic", "--strip-debug", "--stack-first")
 # A name that the runtime lacks is no error here: imports.mjs looks for those.
 LINK += ("--unresolved-symbols=import-dynamic",)
@@ -89,7 +92,15 @@ class Toolchain:
 
     def compile(self, source: Path, product: Path, flags: list[str]) -> None:
         """Make an object of a C file."""
-        self.clang(*flags, "-c", str(source), "-o", str(product))
+        if "-mrelaxed-simd" not in flags:
+            self.clang(*flags, "-c", str(source), "-o", str(product))
+            return
+        assembly = product.with_suffix(".s")
+        self.clang(*flags, "-S", str(source), "-o", str(assembly))
+        text = RELAXED_CHOICE.sub(r"\1.p\2", assembly.read_text(encoding="utf-8"))
+        assembly.write_text(text, encoding="utf-8")
+        self.clang(*(flag for flag in flags if flag.startswith("-m")), "-c", str(assembly), "-o", str(product))
+        assembly.unlink()
 
     def link(self, objects: list[Path], product: Path) -> None:
         """Make a module that Python can load of objects."""
