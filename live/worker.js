@@ -2,6 +2,7 @@
 
 import {loadClang} from "./clang.js";
 import {fetchBytes, thisPort} from "./platform.js";
+import {startPython} from "./snapshot.js";
 
 const FOLDER = "/home/pyodide/course";
 const MODELS = "/models"; // where Python sees those of node
@@ -68,10 +69,12 @@ class Kernel {
         emit({event: "loading", what: "python", loaded: 0, total: 0});
         const lock = settings.lock ? {lockFileURL: at(settings.lock).href} : {};
         const models = settings.models ? at(settings.models) : null;
-        const env = {HOME: "/home/pyodide", ...(models ? {KUIPER_MODELS: models.protocol === "file:" ? MODELS : models.href} : {})};
-        const python = await loadPyodide({indexURL: place(at(settings.pyodide)), env, ...lock});
-        if (models?.protocol === "file:") // node has no request that could be waited for
+        const python = await startPython(loadPyodide, at(settings.pyodide), {indexURL: place(at(settings.pyodide)), ...lock});
+        const isFile = models?.protocol === "file:"; // node has no request that could be waited for
+        if (isFile)
             python.mountNodeFS(MODELS, place(models));
+        if (models)
+            python.pyimport("os").environ.set("KUIPER_MODELS", isFile ? MODELS : models.href);
         const made = new Kernel(python, settings);
         await made.fetchPackages(settings.packages ?? [], emit);
         made.wheels = {...stages, start: []};

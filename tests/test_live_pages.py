@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from kuiper.course.manifest import read_syllabus
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "docs" / "site"))
+live_bytecode: Any = importlib.import_module("live_bytecode")
 live_course: Any = importlib.import_module("live_course")
 live_links: Any = importlib.import_module("live_links")
 live_runtime: Any = importlib.import_module("live_runtime")
@@ -66,3 +68,26 @@ def test_needed_lists_what_packages_depend_on_once() -> None:
         "packages": {"chart": {"depends": ["font", "array"]}, "font": {"depends": ["array"]}, "array": {"depends": []}}
     }
     assert live_runtime.needed(lock, ["array", "chart"]) == ["array", "chart", "font"]
+
+
+def wheel_with(folder: Path, name: str, *files: str) -> Path:
+    """An archive of empty files."""
+    with zipfile.ZipFile(folder / name, "w") as archive:
+        for file in files:
+            archive.writestr(file, "")
+    return folder / name
+
+
+def test_bytecode_of_takes_from_what_each_start_fetches_what_it_imports(tmp_path: Path) -> None:
+    files = ("kuiper/__init__.py", "kuiper/errors.py", "kuiper/cli/grade.py", "kuiper/errors.pyi")
+    wheel = wheel_with(tmp_path, "kuiper-1-py3-none-any.whl", *files)
+    told = live_bytecode.bytecode_of(wheel, {"kuiper", "kuiper.errors"})
+    assert told == {"files": ["kuiper/__init__.py", "kuiper/errors.py"], "keep": True}
+    numpy = wheel_with(tmp_path, "numpy-1-py3-none-any.whl", "numpy/core/x.py", "numpy/f2py/y.py")
+    assert live_bytecode.bytecode_of(numpy, {"numpy.core.x"}) == {"files": ["numpy/core/x.py"], "keep": False}
+
+
+def test_bytecode_of_takes_nearly_all_of_what_comes_later(tmp_path: Path) -> None:
+    files = ("Cython/Compiler/Main.py", "Cython/Tests/a.py", "Cython/Utility/b.c")
+    told = live_bytecode.bytecode_of(wheel_with(tmp_path, "cython-3-py3-none-any.whl", *files), set())
+    assert told == {"files": ["Cython/Compiler/Main.py"], "keep": True}

@@ -20,6 +20,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+from live_bytecode import with_bytecode
 from live_course import course_table
 from live_links import add_links
 from live_runtime import COMPILED, DRAWING, Runtime, digest, pure_wheels
@@ -95,12 +96,13 @@ def write_live(site: Path, kuiper: Path, clang: Path, self_hosted: bool) -> None
     pure = pure_wheels(SOURCES / "wheels.txt", ROOT / "build" / "live-wheels")
     runtime = Runtime(live, MODULES)
     own = compiled_wheels(os.environ.get("KUIPER_WASM_WHEELS", "")) if self_hosted else []
+    wheels = with_bytecode([*own, *pure, kuiper], ROOT / "build" / "live-bytecode", SOURCES / "precompile.mjs")
     table = course_table(ROOT, site) | {
         "runtime": {
             "pyodide": runtime.pyodide_here() if self_hosted else runtime.pyodide_there(),
             "packages": [] if self_hosted else list(COMPILED),
             "drawing": [] if self_hosted else list(DRAWING),
-            "wheels": staged(runtime, [*own, *pure, kuiper]),
+            "wheels": staged(runtime, wheels),
             "models": runtime.add(sorted((kuiper.parent / "models").glob("*"))),
             "clang": runtime.add(sorted(path for path in clang.iterdir() if path.is_file())),
         }

@@ -1,6 +1,9 @@
 // What a student may do to a worker: loops that never end, wrong indices, mistakes in Cython; the files outlive them all.
 
 import assert from "node:assert/strict";
+import {mkdtempSync, readdirSync, rmSync, writeFileSync} from "node:fs";
+import {tmpdir} from "node:os";
+import {join} from "node:path";
 import {after, before, test} from "node:test";
 import {SKIP, startedKernel} from "./kernel.js";
 
@@ -56,4 +59,42 @@ test("what kuiper refuses is one sentence, and the worker stays", {skip: SKIP}, 
     const count = student.ended.length;
     await assert.rejects(student.kernel.ask("hint", {exercise: "9.9"}), (error) => error.kind === "failed" && /9\.9/.test(error.message));
     assert.equal(student.ended.length, count);
+});
+
+test("the next start copies what the first has left, and differs only in its random numbers", {skip: SKIP}, async () => {
+    const folder = process.env.KUIPER_LIVE_KEPT = mkdtempSync(join(tmpdir(), "kuiper-kept-"));
+    const source = "import os, random, sys, numpy\nprint(sys.path, os.environ['HOME'], os.environ['KUIPER_MODELS'], hash('salted'), sep='|')\n" +
+        "print(random.random())\n(numpy.float32([1, 2]) @ numpy.float32([3, 4])).item()";
+    const begin = async () => {
+        const {kernel} = startedKernel();
+        const about = await kernel.start();
+        let said = "";
+        await kernel.ask("lecture", {name: "01_tensors"});
+        const {error} = await kernel.ask("cell", {source}, {onEvent: (event) => { said += event.text ?? event.data["text/plain"]; }});
+        assert.ok(!error, error?.traceback);
+        return {kernel, about, said: said.split("\n")};
+    };
+    const kept = async () => {
+        while (!readdirSync(folder).some((name) => name.endsWith(".gz")))
+            await new Promise((resolve) => setTimeout(resolve, 100));
+        return join(folder, readdirSync(folder)[0]);
+    };
+    try {
+        const first = await begin();
+        const file = await kept();
+        first.kernel.end("done");
+        const next = await begin();
+        next.kernel.end("done");
+        assert.deepEqual(next.about, first.about);
+        assert.deepEqual([next.said[0], next.said[2]], [first.said[0], first.said[2]]); // the salt of hashes is the first start's
+        assert.notEqual(next.said[1], first.said[1]);
+        writeFileSync(file, "cut off");
+        const mended = await begin(); // from the beginning
+        assert.equal(mended.said[2], first.said[2]);
+        await kept();
+        mended.kernel.end("done");
+    } finally {
+        delete process.env.KUIPER_LIVE_KEPT;
+        rmSync(folder, {recursive: true, force: true});
+    }
 });
