@@ -23,7 +23,7 @@ const COLOURS = HighlightStyle.define([
 
 const LOOK = EditorView.theme({
   '&': { height: '100%', fontSize: '13.5px', backgroundColor: 'var(--color-code-background)', color: 'var(--color-code-foreground)' },
-  '&.cm-focused': { outline: 'none' },
+  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-2px' },
   '.cm-scroller': { fontFamily: 'var(--font-stack--monospace)', lineHeight: '1.5' },
   '.cm-gutters': { backgroundColor: 'transparent', color: 'var(--color-foreground-muted)', border: 'none' },
   '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'var(--line)' },

@@ -1,6 +1,7 @@
 // An exercise: its text in the editor, the report of its tests below, hints one by one.
 import { button, find, html, soon } from './dom.js';
 import { Editor } from './editor.js';
+import { goToDesk } from './layout.js';
 import { notice, withdraw } from './notices.js';
 import { headline, lineOf, partsOf, reportNodes } from './report.js';
 import { terminalText } from './output.js';
@@ -170,7 +171,10 @@ export class ExerciseView {
     const { exercises } = this.app.course;
     const following = exercises[exercises.indexOf(this.exercise) + 1];
     if (!following) return html('p', {}, 'This was the last exercise of the course.');
-    const go = () => this.app.go({ lecture: following.lecture, desk: following.id });
+    const go = () => {
+      this.app.go({ lecture: following.lecture, desk: following.id });
+      goToDesk();
+    };
     return html('p', {}, button(`Next: ${following.id} ${following.title}`, go, { class: 'primary' }));
   }
 
@@ -185,11 +189,13 @@ export class ExerciseView {
       .map(name => button(name, () => this.hint(name), { class: 'link' }));
     this.report.querySelector('.empty')?.remove();
     this.report.querySelectorAll('.hint .again').forEach(node => node.remove());
-    this.report.prepend(html('section', { class: 'hint' },
+    const section = html('section', { class: 'hint', tabindex: '-1' },
       html('h3', {}, `Hint ${value.level} of ${value.of}: ${value.function}`),
       value.level === value.of ? html('pre', {}, value.text) : html('p', {}, value.text),
-      html('p', { class: 'again' }, again, others.length ? [' for ', ...others] : '')));
+      html('p', { class: 'again' }, again, others.length ? [' for ', ...others] : ''));
+    this.report.prepend(section);
     this.report.scrollTop = 0;
+    if (document.activeElement === document.body) section.focus(); // the button that was pressed is gone, or was disabled
   }
 
   async solution() {

@@ -27,6 +27,10 @@ export function startLayout() {
   });
   find('show-lecture').addEventListener('click', () => showSide('lecture'));
   find('show-desk').addEventListener('click', () => showSide('desk'));
+  document.querySelector('.skip').addEventListener('click', event => {
+    event.preventDefault(); // its address would be another lecture's
+    goToDesk();
+  });
   showSide('lecture');
 }
 
@@ -43,6 +47,12 @@ export function showSide(side) {
   document.body.dataset.side = side;
   find('show-lecture').setAttribute('aria-pressed', side === 'lecture');
   find('show-desk').setAttribute('aria-pressed', side === 'desk');
+}
+
+/** Let the reader go on at the desk, who has come with keys, too. */
+export function goToDesk() {
+  showSide('desk');
+  find('desk').focus();
 }
 
 /** The tabs of the desk; `choose(name)` is called when the reader takes one. */

@@ -1,6 +1,7 @@
 // A lecture: the page of the site, whose cells run in place.
 import { button, html } from './dom.js';
 import { Editor } from './editor.js';
+import { goToDesk } from './layout.js';
 import { Output } from './output.js';
 import { inside } from './route.js';
 
@@ -178,6 +179,7 @@ export class LectureView {
     if (link.dataset.exercise) {
       event.preventDefault();
       this.app.go({ desk: link.dataset.exercise });
+      goToDesk();
       return;
     }
     const leads = inside(target, this.app.course);

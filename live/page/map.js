@@ -1,5 +1,6 @@
 // The course at a glance: every exercise with its state, and the bar at the top of the page.
 import { button, find, html } from './dom.js';
+import { goToDesk } from './layout.js';
 
 export class CourseMap {
   constructor(app) {
@@ -43,5 +44,6 @@ export class CourseMap {
   leave(route) {
     this.dialog.close();
     this.app.go(route);
+    goToDesk();
   }
 }

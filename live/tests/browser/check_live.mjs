@@ -4,12 +4,13 @@
 //
 // Lectures run from their first to their last cell; exercises are solved, some of them in Cython; a mistake is named; an
 // endless loop, a crash, a full storage, a new version each cost one sentence (mishaps.mjs); photo, text and the zip work
-// (panels.mjs); work outlives a reload, a second tab and the network. --python names one with kuiper, for the zip at home.
-// Pictures go to build/live-screenshots, figures to the standard output. Exit code 1: something is wrong.
+// (panels.mjs); keys alone suffice (keyboard.mjs); work outlives a reload, a second tab and the network. --python names one
+// with kuiper, for the zip at home. Pictures go to build/live-screenshots, figures to the standard output. Exit code 1: something is wrong.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { keyboard } from './keyboard.mjs';
 import * as mishaps from './mishaps.mjs';
 import * as panels from './panels.mjs';
 import { Reader, solution } from './reader.mjs';
@@ -174,7 +175,7 @@ const tools = {
   get solved() { return done; }, reader, live, course, site, expect, exercise, openedBy, python: values.python,
   shot: name => path.join(shots, `${name}-${values.browser}.png`),
 };
-const others = Object.entries({ ...panels, ...mishaps }).map(([name, step]) => [name, () => step(tools)]);
+const others = Object.entries({ ...panels, ...mishaps, keyboard }).map(([name, step]) => [name, () => step(tools)]);
 const STEPS = { measure, runLectures, solve, stumble, comeBack, twoTabs, ...Object.fromEntries(others), lookAround, withoutNetwork };
 
 try {
