@@ -122,11 +122,15 @@ KUIPER_INLINE kuiper_vec kuiper_magnitude(kuiper_vec x) { return KUIPER_OF_BITS(
 /* a * b + c and c - a * b, rounded once where the build has an instruction for it: a CPU with AVX2 also has FMA, but a build
    for "AVX alone" or for SSE has not. WebAssembly's relaxed instruction rounds once or twice, as the CPU likes, but always the
    same way: it is used for single numbers too, and not counted on to round once. */
-#if defined(KUIPER_WASM) && defined(__wasm_relaxed_simd__)
-#define KUIPER_WASM_RELAXED
+#if defined(KUIPER_WASM_RELAXED)
 #define KUIPER_FUSES 0
+/* packaging/wasm/toolchain.py makes instructions of these calls. A compiler that knows of relaxed instructions (LLVM 22) takes
+   f32x4.relaxed_max for `x > 0 ? x : 0`, too, which may lose a NaN and differs between CPUs: only the assembler knows of them.
+ */
+__attribute__((const, nothrow)) v128_t kuiper_relaxed_madd(v128_t a, v128_t b, v128_t c);
+__attribute__((const, nothrow)) v128_t kuiper_relaxed_nmadd(v128_t a, v128_t b, v128_t c);
 KUIPER_INLINE float kuiper_fma_of_one(float a, float b, float c) {
-    const v128_t sum = wasm_f32x4_relaxed_madd(wasm_f32x4_splat(a), wasm_f32x4_splat(b), wasm_f32x4_splat(c));
+    const v128_t sum = kuiper_relaxed_madd(wasm_f32x4_splat(a), wasm_f32x4_splat(b), wasm_f32x4_splat(c));
     return wasm_f32x4_extract_lane(sum, 0);
 }
 #elif defined(__FMA__) || defined(__aarch64__) || defined(__FP_FAST_FMAF)
@@ -147,10 +151,10 @@ KUIPER_INLINE kuiper_vec kuiper_fma(kuiper_vec a, kuiper_vec b, kuiper_vec c) { 
 KUIPER_INLINE kuiper_vec kuiper_fnma(kuiper_vec a, kuiper_vec b, kuiper_vec c) { return vfmsq_f32(c, a, b); }
 #elif defined(KUIPER_WASM_RELAXED)
 KUIPER_INLINE kuiper_vec kuiper_fma(kuiper_vec a, kuiper_vec b, kuiper_vec c) {
-    return (kuiper_vec)wasm_f32x4_relaxed_madd((v128_t)a, (v128_t)b, (v128_t)c);
+    return (kuiper_vec)kuiper_relaxed_madd((v128_t)a, (v128_t)b, (v128_t)c);
 }
 KUIPER_INLINE kuiper_vec kuiper_fnma(kuiper_vec a, kuiper_vec b, kuiper_vec c) {
-    return (kuiper_vec)wasm_f32x4_relaxed_nmadd((v128_t)a, (v128_t)b, (v128_t)c);
+    return (kuiper_vec)kuiper_relaxed_nmadd((v128_t)a, (v128_t)b, (v128_t)c);
 }
 #elif defined(KUIPER_VECTORS)
 KUIPER_INLINE kuiper_vec kuiper_fma(kuiper_vec a, kuiper_vec b, kuiper_vec c) {
@@ -175,7 +179,7 @@ KUIPER_INLINE kuiper_four kuiper_fma_four(float a, kuiper_four b, kuiper_four c)
 #elif defined(KUIPER_NEON)
     return vfmaq_n_f32(c, b, a);
 #elif defined(KUIPER_WASM_RELAXED)
-    return (kuiper_four)wasm_f32x4_relaxed_madd(wasm_f32x4_splat(a), (v128_t)b, (v128_t)c);
+    return (kuiper_four)kuiper_relaxed_madd(wasm_f32x4_splat(a), (v128_t)b, (v128_t)c);
 #else
     return a * b + c;
 #endif

@@ -23,7 +23,7 @@ from email.parser import Parser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolchain import RELAXED_CHOICE, SOURCES, Toolchain, ToolError, Unreachable, run
+from toolchain import RELAXED_CALL, SOURCES, Toolchain, ToolError, Unreachable, run
 
 if TYPE_CHECKING:
     from setuptools import Extension
@@ -112,7 +112,7 @@ def compile_all(tools: Toolchain, setup: dict[str, Any], levels: list[str]) -> l
         return ["-I.", *(flag for flag in flags if kept[flag]), *macros]
 
     words = [flags_of(module) for module in modules]
-    salt = f"{tools.name} {tools.flags} {RELAXED_CHOICE.pattern} {words}"
+    salt = f"{tools.name} {tools.flags} {RELAXED_CALL.pattern} {words}"
     stamps = setup["stamps"].Stamps(ROOM / "stamps.json", ROOT, salt=salt)
 
     def make(module: Extension) -> Path:

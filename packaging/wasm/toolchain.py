@@ -25,9 +25,11 @@ TARGET = ("--target=wasm32-unknown-emscripten", "-nostdinc", "-fPIC", "-fvisibil
 # What every browser has that runs this Python, and longjmp as its runtime does it.
 FEATURES = ("-mbulk-memory", "-mnontrapping-fptoint", "-fwasm-exceptions")
 FEATURES += ("-mllvm", "-wasm-enable-sjlj", "-mllvm", "-wasm-use-legacy-eh")
-# LLVM 22 makes f32x4.relaxed_max of `x < low ? low : x` where relaxed instructions are allowed: it may lose a NaN, and
-# differs between CPUs. f32x4.pmax of the same operands is what C says, and what LLVM takes where they are not allowed.
-RELAXED_CHOICE = re.compile(r"\b(f32x4|f64x2)\.relaxed_(min|max)\b")
+# Only the assembler knows of relaxed instructions: LLVM 22 would take one that may lose a NaN for a choice in C, too.
+# The compiler sees calls in kuiper/simd/vector.h, which become instructions of the same operands.
+RELAXED = {"-mrelaxed-simd": "-DKUIPER_WASM_RELAXED"}
+RELAXED_CALL = re.compile(r"\bcall\s+kuiper_(relaxed_\w+)")
+RELAXED_TYPE = re.compile(r"^\s*\.functype\s+kuiper_relaxed_.*\n", re.MULTILINE)
 LINK = ("-Bdynamic", "-shared", "--no-export-dynamic", "--strip-debug", "--stack-first")
 # A name that the runtime lacks is no error here: imports.mjs looks for those.
 LINK += ("--unresolved-symbols=import-dynamic",)
@@ -92,12 +94,13 @@ class Toolchain:
 
     def compile(self, source: Path, product: Path, flags: list[str]) -> None:
         """Make an object of a C file."""
-        if "-mrelaxed-simd" not in flags:
+        if RELAXED.keys().isdisjoint(flags):
             self.clang(*flags, "-c", str(source), "-o", str(product))
             return
         assembly = product.with_suffix(".s")
-        self.clang(*flags, "-S", str(source), "-o", str(assembly))
-        text = RELAXED_CHOICE.sub(r"\1.p\2", assembly.read_text(encoding="utf-8"))
+        compiled = [RELAXED.get(flag, flag) for flag in flags]
+        self.clang(*compiled, "-S", str(source), "-o", str(assembly))
+        text = RELAXED_TYPE.sub("", RELAXED_CALL.sub(r"f32x4.\1", assembly.read_text(encoding="utf-8")))
         assembly.write_text(text, encoding="utf-8")
         self.clang(*(flag for flag in flags if flag.startswith("-m")), "-c", str(assembly), "-o", str(product))
         assembly.unlink()
