@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import onnx
 import pytest
+from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
 import kuiper
