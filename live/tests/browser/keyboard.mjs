@@ -117,11 +117,12 @@ async function anExercise(reader, expect, text) {
   await reader.write(text);
   await keys.press('Escape');
   await go(reader, expect, '#exercise .actions button:nth-of-type(2)');
-  for (const rung of ['Hint 1 of', 'Hint 2 of']) {
-    await keys.press('Enter');
-    await page.waitForFunction(wanted => document.querySelector('.hint h3')?.textContent.startsWith(wanted), {}, rung);
-    if (rung === 'Hint 1 of') await go(reader, expect, '.hint .again button');
-  }
+  await keys.press('Enter');
+  await page.waitForSelector('.hint h3');
+  const rung = await reader.text('.hint h3'); // the first, unless an earlier step has asked
+  await go(reader, expect, '.hint .again button');
+  await keys.press('Enter');
+  await page.waitForFunction(before => document.querySelector('.hint h3').textContent !== before, {}, rung);
   expect('the focus stays with a hint that has told more', await has(reader, '.hint, .hint *'), await where(reader));
   await page.focus('#exercise .cm-content');
   await keys.down('Control');
