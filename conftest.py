@@ -68,6 +68,7 @@ THOROUGH = [
     "tests/fuzz/*",
     "tests/hostile/*",
     "tests/models/many/*",
+    "tests/test_building_again.py",
     "tests/test_c*.py",
     "tests/test_docs.py",
     "tests/test_glossary.py",

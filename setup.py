@@ -15,7 +15,8 @@ the one that was built last lies beside the sources. The flags that were really 
 ``kuiper/_build_config.py`` and shown by ``kuiper doctor``.
 
 All cores compile in ``pip install``, ``pip install -e`` and ``setup.py build_ext --inplace``. What is there already
-is not compiled again: by its content (``packaging/stamps.py``), whatever the dates of a copy say.
+is not compiled again: by its content, the compiler and its flags (``packaging/stamps.py``), whatever the dates of a
+copy say.
 """
 
 from __future__ import annotations
@@ -205,7 +206,7 @@ class BuildExt(build_ext):
         compilers.use(self.compiler, COMPILER)
         for extension in self.extensions:
             extension.depends.append("setup.py")  # other flags, another build
-        self.stamps = stamps.Stamps(ROOT / BUILD_FOLDER / "stamps.json", ROOT)
+        self.stamps = stamps.Stamps(ROOT / BUILD_FOLDER / "stamps.json", ROOT, salt=compiles_with(self.compiler))
         self.unknown: list[Extension] = []
         waiting = [extension for extension in self.extensions if self.is_stale(extension)]
         for extension in self.unknown:
@@ -383,8 +384,7 @@ class BuildExt(build_ext):
         }
         path = Path(self.build_lib, BUILD_CONFIG)
         path.parent.mkdir(parents=True, exist_ok=True)
-        compiler = COMPILER.name if ZIG else compiler_version(self.compiler)
-        path.write_text(build_note(compiler, ARCH, described, openmp), encoding="utf-8")
+        path.write_text(build_note(compiler_version(self.compiler), ARCH, described, openmp), encoding="utf-8")
 
 
 def build_note(compiler: str, arch: str, levels: dict[str, dict[str, list[str]]], openmp: bool) -> str:
@@ -481,6 +481,8 @@ def msvc_flags() -> list[str]:
 
 def compiler_version(compiler: object) -> str:
     """The first line of ``gcc --version``, or the compiler's kind."""
+    if ZIG:
+        return COMPILER.name
     command = getattr(compiler, "compiler", None)
     if not command:
         return str(getattr(compiler, "compiler_type", "unknown"))
@@ -488,7 +490,13 @@ def compiler_version(compiler: object) -> str:
         answer = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return json.dumps(command)
-    return answer.stdout.splitlines()[0]
+    return answer.stdout.partition("\n")[0] or json.dumps(command)
+
+
+def compiles_with(compiler: object) -> str:
+    """What a module depends on beside its sources: which compiler it is, and the flags of CC, CFLAGS and Python."""
+    flags = [word for role in ("compiler_so", "linker_so") for word in getattr(compiler, role, [])[1:]]
+    return " ".join([compiler_version(compiler), *flags])
 
 
 def extensions() -> list[Extension]:

@@ -54,11 +54,11 @@ class Stamps:
         """Whether a product is there and was made from these contents; None if nothing is known of any product."""
         if not self._table:
             return None
-        return Path(self.root, product).is_file() and self._table.get(self._name(product)) == self._hash(sources)
+        return Path(self.root, product).is_file() and self._table.get(self._key(product)) == self._hash(sources)
 
     def note(self, product: str, sources: Iterable[str]) -> None:
         """Write down that a product has just been made, or is as it was."""
-        name, made_of = self._name(product), self._hash(sources)
+        name, made_of = self._key(product), self._hash(sources)
         if self._table.get(name) == made_of:
             return
         self._table[name] = made_of
@@ -85,6 +85,11 @@ class Stamps:
         if source not in self._digests:
             self._digests[source] = hashlib.sha256(Path(self.root, source).read_bytes()).hexdigest()
         return self._digests[source]
+
+    def _key(self, product: str) -> str:
+        """The name below the root; of what lies outside, the whole path: last parts are the same in many folders."""
+        full, root = Path(self.root, product).resolve(), self.root.resolve()
+        return full.relative_to(root).as_posix() if full.is_relative_to(root) else full.as_posix()
 
     def _name(self, path: str) -> str:
         """The name below the root; of what lies outside, such as Cython's own files, the last part."""
