@@ -162,9 +162,13 @@ PRECOMPILED = """#ifndef PY_SSIZE_T_CLEAN
 """
 PRECOMPILED_FOR = 8  # modules: for fewer it takes longer than it saves
 
-# Cython's short cut past Python's interface makes a page of code of each conversion to a C number, and each field of a
-# step's numbers is one. They are converted once, when the step is made.
-CYTHON_MACROS = ("-DCYTHON_USE_PYLONG_INTERNALS=0",)
+# Cython's short cuts past Python's interface make a page of code of each conversion to a C number, and of what is done
+# about an error. Each field of a step's numbers is such a conversion, done once, when the step is made.
+CYTHON_MACROS = ("-DCYTHON_USE_PYLONG_INTERNALS=0", "-DCYTHON_FAST_THREAD_STATE=0")
+
+# What the steps' modules begin with, which call Python when a step is made and never again.
+STEPS = "kuiper.engine.kernels."
+REFERENCES = "kuiper/references.h"
 
 STRIP = "-Wl,--strip-all"  # names of symbols, which nobody reads, are a tenth of a module
 
@@ -205,7 +209,7 @@ class BuildExt(build_ext):
     def build_extensions(self) -> None:
         compilers.use(self.compiler, COMPILER)
         for extension in self.extensions:
-            extension.depends.append("setup.py")  # other flags, another build
+            extension.depends += ["setup.py", REFERENCES]  # other flags, another build
         self.stamps = stamps.Stamps(ROOT / BUILD_FOLDER / "stamps.json", ROOT, salt=compiles_with(self.compiler))
         self.unknown: list[Extension] = []
         waiting = [extension for extension in self.extensions if self.is_stale(extension)]
@@ -235,6 +239,8 @@ class BuildExt(build_ext):
             if extension.name in PORTABLE:
                 extension.extra_compile_args = own_flags + openmp_compile
             own = [flag for flag in optimisation(extension.name) if flag in more]
+            if base_name(extension.name).startswith(STEPS) and not msvc:
+                own += ["-include", REFERENCES]
             extension.extra_compile_args = [*extension.extra_compile_args, *own]
             extension.extra_link_args = link_flags
         self.write_config(levels, bool(openmp_compile))
@@ -278,7 +284,7 @@ class BuildExt(build_ext):
             made = subprocess.run([*command, str(header), "-o", f"{header}.gch"], capture_output=True, check=False)
             if made.returncode == 0:
                 for extension in group:
-                    extension.extra_compile_args = [*extension.extra_compile_args, "-include", str(header)]
+                    extension.extra_compile_args = ["-include", str(header), *extension.extra_compile_args]
 
     def is_stale(self, extension: Extension) -> bool:
         """Whether a module was made of something else. A build from before there were stamps is believed its dates."""
@@ -467,7 +473,7 @@ def macros() -> list[str]:
 
 def optimisation(module: str) -> tuple[str, ...]:
     """Flags for gcc and clang that come after ``unix_flags`` for a module."""
-    name = f"kuiper.{module.removeprefix(next((p for p in level_prefixes() if module.startswith(p)), 'kuiper.'))}"
+    name = base_name(module)
     # gcc misplaces vectors that no register holds (LANES, EMULATE) where it calls a function with them; at -O3 it calls
     # none.
     if DEBUG or SANITIZE or LANES or EMULATE or name in UNROLLED:
@@ -532,6 +538,11 @@ def at_higher_levels(modules: list[Extension]) -> list[Extension]:
 def level_prefixes() -> dict[str, str]:
     """What the names of the modules of each higher level begin with."""
     return {f"kuiper._levels.{level.replace('-', '_')}.": level for level in WHEEL_LEVELS[1:]}
+
+
+def base_name(module: str) -> str:
+    """The name of a module beside the sources, for one of any level."""
+    return f"kuiper.{module.removeprefix(next((p for p in level_prefixes() if module.startswith(p)), 'kuiper.'))}"
 
 
 def higher_level(name: str) -> str:

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the compiler is
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """Two modules with the same last name."""
-    for name in ("setup.py", "packaging/stamps.py", "kuiper/compiler.py"):
+    for name in ("setup.py", "packaging/stamps.py", "kuiper/compiler.py", "kuiper/references.h"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     for package in ("one", "two"):
