@@ -10,6 +10,7 @@ Tokens go in and tokens come out: nothing here knows of text.
 """
 
 from kuiper.serving.batch_engine import BatchEngine, Drawn
+from kuiper.serving.guesses import DraftModel, LookUp
 from kuiper.serving.request import Request
 
-__all__ = ["BatchEngine", "Drawn", "Request"]
+__all__ = ["BatchEngine", "DraftModel", "Drawn", "LookUp", "Request"]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kuiper.errors import ParameterError
 from kuiper.graph.batch import Piece
+from kuiper.serving.guesses import DraftModel, LookUp
 from kuiper.serving.scheduler import Scheduler
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from kuiper.graph import RuntimeGraph
+    from kuiper.graph.pnnx.ir import Dimension
+    from kuiper.serving.guesses import Guesses
     from kuiper.serving.request import End, Request
     from kuiper.serving.scheduler import Turn
 
@@ -45,12 +48,13 @@ class BatchEngine:
     pages, memory, max_length, texts, page_size : as ``RuntimeGraph.start_batch``
     step_tokens : tokens of a step, at most: more read prompts faster, fewer keep the time between two tokens short
     guesses : tokens of a request that a step may read before it is known that they come, at most; the text is the same
+    guesser : what guesses them: a ``DraftModel``, or None for ``LookUp``, the text itself
     clock : what deadlines are measured by, in seconds
 
     Raises
     ------
     GraphStateError, ParameterError
-        As ``RuntimeGraph.start_batch``.
+        As ``RuntimeGraph.start_batch``; if a draft model has another vocabulary.
 
     Examples
     --------
@@ -79,13 +83,17 @@ class BatchEngine:
         step_tokens: int = STEP_TOKENS,
         page_size: int = 64,
         guesses: int = 0,
+        guesser: Guesses | None = None,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self.batch = model.start_batch(
             pages=pages, memory=memory, max_length=max_length, texts=texts, rows=step_tokens, page_size=page_size
         )
-        self._scheduler = Scheduler(self.batch, step_tokens, guesses)
+        self._scheduler = Scheduler(self.batch, step_tokens, guesser or LookUp(), guesses)
         self._where = f"batch engine of {model.name}"
+        if isinstance(guesser, DraftModel) and _vocabulary(guesser.model) != _vocabulary(model):
+            sizes = _vocabulary(model), _vocabulary(guesser.model)
+            raise ParameterError(self._where, f"a draft model with a vocabulary of {sizes[0]} tokens", sizes[1])
         paging = self.batch.paging
         self._capacity = min(paging.pages_per_text, paging.pages) * paging.page_size
         self._clock = clock
@@ -186,6 +194,12 @@ class BatchEngine:
     def _leave(self, request: Request, end: End) -> None:
         request.end = end
         self._scheduler.remove(request)
+
+
+def _vocabulary(model: RuntimeGraph) -> Dimension:
+    """How many tokens a model tells apart, by what it declares."""
+    (scores,) = (operand for op in model.output_operators for operand in op.inputs)
+    return scores.shape[-1] if scores.shape else None
 
 
 def _piece(turn: Turn) -> Piece:

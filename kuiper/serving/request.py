@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from kuiper.errors import ParameterError
-from kuiper.serving.guesses import Guesser
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +66,6 @@ class Request:
     """What its sampler has raised, if ``end`` is "failed"."""
     text: Text | None = field(default=None, init=False, repr=False)
     """What the model has read of it; None while it waits."""
-    guesser: Guesser = field(default_factory=Guesser, init=False, repr=False)
     put_back: int = field(default=0, init=False)
     """How often its pages were taken away, so that it had to be read again."""
 

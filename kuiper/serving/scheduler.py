@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from kuiper.graph.batch import Batch
+    from kuiper.serving.guesses import Guesses
     from kuiper.serving.request import Request
 
 
@@ -38,13 +39,14 @@ class Scheduler:
     ----------
     batch : has the pages
     budget : tokens of a step, at most
-    guesses : of a request in a step, at most
+    guesses : tells how requests may go on
+    most_guesses : of a request in a step; 0 asks for none
     """
 
-    def __init__(self, batch: Batch, budget: int, guesses: int = 0) -> None:
+    def __init__(self, batch: Batch, budget: int, guesses: Guesses, most_guesses: int = 0) -> None:
         self.running: list[Request] = []  # the first to be served comes first
         self.waiting: list[Request] = []
-        self._batch, self._budget, self._guesses = batch, budget, guesses
+        self._batch, self._budget, self._guesses, self._most_guesses = batch, budget, guesses, most_guesses
         self._arrivals: dict[Request, int] = {}
 
     def add(self, request: Request) -> None:
@@ -55,6 +57,7 @@ class Scheduler:
     def remove(self, request: Request) -> None:
         """A request that has ended, wherever it was; its pages are given back."""
         self._release(request)
+        self._guesses.forget(request)
         (self.running if request in self.running else self.waiting).remove(request)
         del self._arrivals[request]
 
@@ -95,16 +98,15 @@ class Scheduler:
 
     def _with_guesses(self, turns: list[Turn]) -> list[Turn]:
         """The same, with equal parts of what is left of the budget for guesses of those who draw."""
-        writers = [turn.request for turn in turns if turn.request.unread == 1] if self._guesses else []
+        writers = [turn.request for turn in turns if turn.request.unread == 1]
         left = self._budget - sum(turn.size for turn in turns)
-        guesses: dict[Request, list[int]] = {}
+        counts: dict[Request, int] = {}
         for rank, request in enumerate(writers):
-            assert request.text is not None
             wanted = request.max_tokens - len(request.tokens) - 1  # the last one is drawn, and nothing behind it
-            capacity = self._batch.max_length - request.text.length - 1
-            count = min(self._guesses, left // (len(writers) - rank), wanted, capacity)
-            guesses[request] = request.guesser.guess(request.all_tokens, count) if count > 0 else []
-            left -= len(guesses[request])
+            capacity = self._batch.max_length - len(request.all_tokens)
+            counts[request] = max(0, min(self._most_guesses, left // (len(writers) - rank), wanted, capacity))
+            left -= counts[request]
+        guesses = self._guesses.guess({request: count for request, count in counts.items() if count})
         return [turn._replace(guesses=guesses.get(turn.request, [])) for turn in turns]
 
     def _pages_needed(self, turns: list[Turn]) -> int:
