@@ -6,6 +6,7 @@
       ...                                              ...
 """
 
+from kuiper.engine.blocks cimport copy_exactly
 from kuiper.engine.step cimport Memory
 
 cdef enum:
@@ -36,6 +37,20 @@ cdef inline float* keys_of(const Caches* c, Py_ssize_t group, const Memory* memo
 
 cdef inline float* values_of(const Caches* c, Py_ssize_t group, const Memory* memory) noexcept nogil:
     return memory.bindings[c.values] + group * panels_of(c.numbers) * c.capacity * PANEL
+
+
+cdef inline void put(
+    const float* key, const float* value, Py_ssize_t numbers, Py_ssize_t at, Py_ssize_t capacity, float* keys,
+    float* values,
+) noexcept nogil:
+    """One key and one value, to place ``at`` of a cache of ``capacity`` positions."""
+    cdef Py_ssize_t e
+    for e in range(numbers):
+        keys[(at // PANEL * numbers + e) * PANEL + at % PANEL] = key[e]
+    for e in range(panels_of(numbers)):
+        copy_exactly(
+            value + e * PANEL, values + (e * capacity + at) * PANEL, min(<Py_ssize_t> PANEL, numbers - e * PANEL)
+        )
 
 
 cdef inline float* at_head(const Source* s, Py_ssize_t text, Py_ssize_t head, const Memory* memory) noexcept nogil:

@@ -21,7 +21,7 @@ from libc.math cimport INFINITY
 
 from kuiper.engine.blocks cimport copy_exactly, fill
 from kuiper.engine.kernels.cache_panels cimport (
-    PANEL, Caches, Source, at_head, keys_of, panels_of, start_of, values_of
+    PANEL, Caches, Source, at_head, keys_of, panels_of, put, start_of, values_of
 )
 from kuiper.engine.kernels.panel_products cimport MOST, multiply, rows_of_task
 from kuiper.engine.step cimport Memory, Step
@@ -67,20 +67,13 @@ cdef void append(const void* numbers, Py_ssize_t task, const Memory* memory) noe
     """The keys and values of one head of one text."""
     cdef const Appending* w = <const Appending*> numbers
     cdef const Caches* c = &w.caches
-    cdef Py_ssize_t position = start_of(c, memory), columns = panels_of(c.numbers), i, at, e
+    cdef Py_ssize_t position = start_of(c, memory), i
     cdef float* keys = keys_of(c, task, memory)
     cdef float* values = values_of(c, task, memory)
     cdef const float* key = at_head(&w.key, task // c.groups, task % c.groups, memory)
     cdef const float* value = at_head(&w.value, task // c.groups, task % c.groups, memory)
     for i in range(c.count):
-        at = position + i
-        for e in range(c.numbers):
-            keys[(at // PANEL * c.numbers + e) * PANEL + at % PANEL] = key[i * w.key.position + e]
-        for e in range(columns):
-            copy_exactly(
-                value + i * w.value.position + e * PANEL, values + (e * c.capacity + at) * PANEL,
-                min(<Py_ssize_t> PANEL, c.numbers - e * PANEL),
-            )
+        put(key + i * w.key.position, value + i * w.value.position, c.numbers, position + i, c.capacity, keys, values)
 
 
 def is_one_task(Py_ssize_t count, Py_ssize_t shared) -> bool:

@@ -22,12 +22,12 @@ Source: M. Milakov, N. Gimelshein, "Online normalizer calculation for softmax", 
 from libc.math cimport INFINITY
 
 from kuiper.engine.blocks cimport copy_exactly, fill
-from kuiper.engine.kernels.cache_panels cimport PANEL, Caches, Source, at_head, panels_of
+from kuiper.engine.kernels.cache_panels cimport PANEL, Source, at_head, panels_of, put
 from kuiper.engine.kernels.panel_products cimport MOST, multiply, rows_of_task
 from kuiper.engine.step cimport Memory, Step
 from kuiper.simd.functions cimport exp_up_to
 from kuiper.simd.sums cimport PARTS, Sums, largest, sums_of, total
-from kuiper.simd.vector cimport LANES, at_least, fma, fma_of_one, load, splat, store, vec
+from kuiper.simd.vector cimport LANES, at_least, fma_of_one, load, splat, store, vec
 
 cdef enum:
     APPENDED = 16  # rows of a task that appends
@@ -82,7 +82,7 @@ cdef void append(const void* numbers, Py_ssize_t task, const Memory* memory) noe
     """The keys and values of some rows."""
     cdef const Appending* w = <const Appending*> numbers
     cdef const Pages* p = &w.pages
-    cdef Py_ssize_t row, group, at, e, end = min(p.count, (task + 1) * APPENDED)
+    cdef Py_ssize_t row, group, at, end = min(p.count, (task + 1) * APPENDED)
     cdef const float* key
     cdef const float* value
     cdef float* keys
@@ -96,20 +96,7 @@ cdef void append(const void* numbers, Py_ssize_t task, const Memory* memory) noe
             value = at_head(&w.value, 0, group, memory) + row * w.value.position
             keys = keys_of_page(p, row, group, at // p.page_size, memory)
             values = values_of_page(p, row, group, at // p.page_size, memory)
-            append_one(p, key, value, at % p.page_size, keys, values)
-
-
-cdef inline void append_one(
-    const Pages* p, const float* key, const float* value, Py_ssize_t at, float* keys, float* values
-) noexcept nogil:
-    """One key and one value, to place ``at`` of a page."""
-    cdef Py_ssize_t e
-    for e in range(p.numbers):
-        keys[(at // PANEL * p.numbers + e) * PANEL + at % PANEL] = key[e]
-    for e in range(panels_of(p.numbers)):
-        copy_exactly(
-            value + e * PANEL, values + (e * p.page_size + at) * PANEL, min(<Py_ssize_t> PANEL, p.numbers - e * PANEL)
-        )
+            put(key, value, p.numbers, at % p.page_size, p.page_size, keys, values)
 
 
 cdef class AttendToPages(Step):

@@ -50,7 +50,7 @@ def lower_cached_attention(layer: CachedAttention, inputs: list[AnyValue], build
     in_one = is_one_task(count, heads // groups)
 
     def append() -> Append:
-        return Append(caches, _place(k), _place(v))
+        return Append(caches, heads_at(k), heads_at(v))
 
     if not in_one:
         builder.emit("append to the caches", append, reads=[k, v], bindings=bindings)
@@ -61,7 +61,7 @@ def lower_cached_attention(layer: CachedAttention, inputs: list[AnyValue], build
     algorithm = "append, attention to the caches" if in_one else "attention to the caches"
     builder.emit(
         f"{algorithm}, {heads // groups} heads for each" if heads > groups else algorithm,
-        lambda: Attend(caches, _place(q), _place(out), heads // groups, scale, append() if in_one else None),
+        lambda: Attend(caches, heads_at(q), heads_at(out), heads // groups, scale, append() if in_one else None),
         reads=[q, k, v] if in_one else [q],
         writes=[out],
         flops=2 * products,
@@ -87,13 +87,18 @@ def _in_pages(
         "page_size": size, "pages_per_text": paging.pages_per_text,
     }  # fmt: skip
     outside = tuple(bindings.values())
-    builder.emit("append to pages", lambda: AppendToPages(pages, _place(k), _place(v)), reads=[k, v], bindings=outside)
+    builder.emit(
+        "append to pages",
+        lambda: AppendToPages(pages, heads_at(k), heads_at(v)),
+        reads=[k, v],
+        bindings=outside,
+    )
     whole = builder.rows((1, count, heads, numbers), fixed=True, padded=False)
     out = Value(whole.buffer, whole.view.transpose(0, 2, 1, 3))
     scale = 1 / math.sqrt(numbers) if layer.scale is None else layer.scale
     builder.emit(
         "attention to pages",
-        lambda: AttendToPages(pages, _place(q), _place(out), heads // groups, scale),
+        lambda: AttendToPages(pages, heads_at(q), heads_at(out), heads // groups, scale),
         reads=[q],
         writes=[out],
         flops=4 * q.view.size * builder.max_length,
@@ -102,7 +107,7 @@ def _in_pages(
     return [out]
 
 
-def _place(value: Value) -> Place:
+def heads_at(value: Value) -> Place:
     """Where it lies: offset and strides along texts, heads and positions."""
     text, head, position, _ = value.strides
     return value.offset, text, head, position

@@ -14,6 +14,7 @@ import numpy as np
 from kuiper.engine.declined import Declined, decline_if
 from kuiper.engine.kernels.group_query_attention import AttendPast, JoinPast
 from kuiper.engine.kernels.typed import TYPES
+from kuiper.engine.lowering.cached_attention import heads_at
 from kuiper.engine.lowering.matmul import panel_vectors
 from kuiper.engine.lowering.placement import as_rows
 from kuiper.engine.lowering.registry import lowers
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kuiper.engine.builder import Builder
-    from kuiper.engine.kernels.group_query_attention import Place
 
     Binding = tuple[int, PythonValue]
     Inputs = dict[str, AnyValue]
@@ -62,7 +62,7 @@ def lower_group_query_attention(
 
     builder.emit(
         "join past and new",
-        lambda: JoinPast(geometry(), _place(k), _place(v)),
+        lambda: JoinPast(geometry(), heads_at(k), heads_at(v)),
         reads=[k, v, *read],
         bindings=[*past, *made, *tables],
         more_bytes=8 * texts * groups * (room + size) * numbers,
@@ -88,7 +88,7 @@ def _emit_attention(
     value_vectors = panel_vectors(builder.machine, rows, size, numbers)
 
     def make() -> AttendPast:
-        places, factor = (_place(q), _place(out)), scale or 1 / math.sqrt(numbers)
+        places, factor = (heads_at(q), heads_at(out)), scale or 1 / math.sqrt(numbers)
         return AttendPast(geometry(), *places, factor, (key_vectors, value_vectors))
 
     builder.emit(
@@ -179,9 +179,3 @@ def _lengths(given: Inputs, texts: int, builder: Builder) -> tuple[Callable[[], 
         }  # fmt: skip
 
     return fields, [*numbers, Value(flag, flag.placeholder)]
-
-
-def _place(value: Value) -> Place:
-    """Where it lies: offset and strides along texts, heads and positions."""
-    text, head, position, _ = value.strides
-    return value.offset, text, head, position
