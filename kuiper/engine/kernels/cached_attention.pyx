@@ -17,17 +17,14 @@ Source: Vaswani et al., "Attention Is All You Need", 2017; R. Pope et al., "Effi
 2022 (the cache); Ainslie et al., "GQA", 2023 (shared keys).
 """
 
-from libc.math cimport INFINITY
-
 from kuiper.engine.blocks cimport copy_exactly, fill
 from kuiper.engine.kernels.cache_panels cimport (
     PANEL, Caches, Source, at_head, keys_of, panels_of, put, start_of, values_of
 )
 from kuiper.engine.kernels.panel_products cimport MOST, multiply, rows_of_task
+from kuiper.engine.kernels.score_softmax cimport softmax_row
 from kuiper.engine.step cimport Memory, Step
-from kuiper.simd.functions cimport exp_up_to
-from kuiper.simd.sums cimport PARTS, Sums, largest, sums_of, total
-from kuiper.simd.vector cimport LANES, at_least, load, prefetch_to_write, store, vec
+from kuiper.simd.vector cimport LANES, prefetch_to_write
 
 cdef enum:
     VECTORS = PANEL // LANES  # of a panel
@@ -152,7 +149,7 @@ cdef void attend(const void* numbers, Py_ssize_t task, const Memory* memory) noe
             targets,
         )
     for i in range(rows):
-        softmax_row(scores + i * width, position + (first + i) // w.shared + 1, panels * PANEL)
+        softmax_row(scores + i * width, 0, position + (first + i) // w.shared + 1, panels * PANEL)
         pointers[i], targets[i] = scores + i * width, results + i * mixed
     multiply(
         rows, values, seen, 0, panels_of(c.numbers), c.capacity * PANEL, following, seen * PANEL, zeros, pointers,
@@ -173,30 +170,6 @@ cdef void expect(const Caches* c, Py_ssize_t group, const Memory* memory) noexce
     for column in range(panels_of(c.numbers)):
         for at in range(position, position + c.count):
             prefetch_to_write(values + (column * c.capacity + at) * PANEL)
-
-
-cdef inline void softmax_row(float* x, Py_ssize_t size, Py_ssize_t end) noexcept nogil:
-    """The softmax of the first ``size`` scores, in place; zeros from there to ``end``, an integer of panels."""
-    cdef Py_ssize_t blocks = panels_of(size), i, v
-    cdef Sums top = sums_of(-INFINITY), added = sums_of(0)
-    cdef vec e
-    cdef float highest, factor
-    for i in range(size, blocks * PANEL):  # they change neither maximum nor sum, and become 0
-        x[i] = -INFINITY
-    for i in range(blocks):
-        for v in range(PARTS):
-            top.part[v] = at_least(load(x + i * PANEL + v * LANES), top.part[v])
-    highest = largest(top)
-    for i in range(blocks):
-        for v in range(PARTS):
-            e = exp_up_to(load(x + i * PANEL + v * LANES) - highest)
-            store(x + i * PANEL + v * LANES, e)
-            added.part[v] = added.part[v] + e
-    factor = 1 / total(added)
-    for i in range(blocks * PARTS):
-        store(x + i * LANES, load(x + i * LANES) * factor)
-    for i in range(blocks * PANEL, end):
-        x[i] = 0
 
 
 cdef inline Py_ssize_t width_of(const Caches* c) noexcept nogil:

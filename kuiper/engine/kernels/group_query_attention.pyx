@@ -20,19 +20,15 @@ text without a past; the caller sees the flag after the run and asks the layer.
 Source: Ainslie et al., "GQA: Training Generalized Multi-Query Transformer Models", 2023; onnxruntime, ContribOperators.md.
 """
 
-from libc.math cimport INFINITY
-
 from kuiper.engine.blocks cimport copy_exactly, fill
 from kuiper.engine.kernels.kept_past cimport OTHER_NUMBERS, Geometry, Place, start_of, turn
 from kuiper.engine.kernels.panel_packing cimport pack
+from kuiper.engine.kernels.score_softmax cimport SUMS, softmax_row
 from kuiper.engine.step cimport Memory, Step
 from kuiper.engine.tile cimport MAX_ROWS, MAX_VECTORS, TileWork, rows_for, tile
-from kuiper.simd.functions cimport exp_up_to
-from kuiper.simd.sums cimport PARTS, Sums, largest, sums_of, total
-from kuiper.simd.vector cimport LANES, at_least, load, store, vec
+from kuiper.simd.vector cimport LANES
 
 cdef enum:
-    SUMS = 16  # numbers that a sum takes at a time (sums.pxd)
     KEYS = 256  # whose values are packed at a time
     FEWEST = 64, MOST = 256  # rows of a block
     NEAR = 1 << 16  # scores of a block
@@ -245,27 +241,3 @@ cdef void multiply(
             pointers[i], targets[i] = a + (row + i) * a_row, out + (row + i) * out_row
         tile(height, <int> vectors, &work, pointers, <const float**> targets if adds else NULL, targets)
         row = end
-
-
-cdef inline void softmax_row(float* x, Py_ssize_t low, Py_ssize_t high, Py_ssize_t end) noexcept nogil:
-    """The softmax of the scores from ``low`` to ``high``, in place; zeros in front, and behind up to ``end``."""
-    cdef Py_ssize_t blocks = (end + SUMS - 1) // SUMS, i, v
-    cdef Sums top = sums_of(-INFINITY), added = sums_of(0)
-    cdef vec e
-    cdef float highest, factor
-    for i in range(low):
-        x[i] = -INFINITY
-    for i in range(high, blocks * SUMS):
-        x[i] = -INFINITY
-    for i in range(blocks):
-        for v in range(PARTS):
-            top.part[v] = at_least(load(x + i * SUMS + v * LANES), top.part[v])
-    highest = largest(top)
-    for i in range(blocks):
-        for v in range(PARTS):
-            e = exp_up_to(load(x + i * SUMS + v * LANES) - highest)
-            store(x + i * SUMS + v * LANES, e)
-            added.part[v] = added.part[v] + e
-    factor = 1 / total(added)
-    for i in range(blocks * PARTS):
-        store(x + i * LANES, load(x + i * LANES) * factor)
