@@ -6,11 +6,14 @@
         for drawn in engine.step():
             ...
 
-Tokens go in and tokens come out: nothing here knows of text.
+Tokens go in and tokens come out. Above that, a ``TextRequest`` turns a prompt into a request and tokens into text, and
+a ``Worker`` is a thread that runs the steps for all others; ``http`` is the server.
 """
 
 from kuiper.serving.batch_engine import BatchEngine, Drawn
 from kuiper.serving.guesses import DraftModel, LookUp
 from kuiper.serving.request import Request
+from kuiper.serving.text_request import TextRequest
+from kuiper.serving.worker import Part, Worker
 
-__all__ = ["BatchEngine", "DraftModel", "Drawn", "LookUp", "Request"]
+__all__ = ["BatchEngine", "DraftModel", "Drawn", "LookUp", "Part", "Request", "TextRequest", "Worker"]

@@ -95,7 +95,8 @@ class BatchEngine:
             sizes = _vocabulary(model), _vocabulary(guesser.model)
             raise ParameterError(self._where, f"a draft model with a vocabulary of {sizes[0]} tokens", sizes[1])
         paging = self.batch.paging
-        self._capacity = min(paging.pages_per_text, paging.pages) * paging.page_size
+        self.capacity = min(paging.pages_per_text, paging.pages) * paging.page_size
+        """Tokens that a text can have."""
         self._clock = clock
         self._ended: list[Drawn] = []  # without a step
 
@@ -124,14 +125,21 @@ class BatchEngine:
         """
         if request.text is not None or request.end or request in self._scheduler.waiting:
             raise ParameterError(self._where, "a request that was not submitted before", "one that was")
-        if len(request.prompt) > self._capacity:
-            raise ParameterError(self._where, f"a prompt of at most {self._capacity} tokens", len(request.prompt))
+        if len(request.prompt) > self.capacity:
+            raise ParameterError(self._where, f"a prompt of at most {self.capacity} tokens", len(request.prompt))
         self._scheduler.add(request)
 
     def cancel(self, request: Request) -> None:
         """Give a request up; its pages are free at once. One that has ended stays as it is."""
         if not request.end:
             self._end(request, "cancelled")
+
+    def fail(self, error: Exception) -> None:
+        """What a caller does with an error of ``step`` that it wants to survive: give up the requests that were in the
+        step, or, if none has pages, those that wait for them."""
+        for request in [*self._scheduler.running] or [*self._scheduler.waiting]:
+            request.error = error
+            self._end(request, "failed")
 
     def step(self) -> list[Drawn]:
         """One step: what each request in it has got, and who ended without a step.
@@ -182,7 +190,7 @@ class BatchEngine:
             self._leave(request, "token")
         elif len(request.tokens) == request.max_tokens:
             self._leave(request, "length")
-        elif len(request.all_tokens) > self._capacity:
+        elif len(request.all_tokens) > self.capacity:
             self._leave(request, "context")
         return token
 

@@ -61,9 +61,9 @@ class Request:
     """Those drawn so far; one that ends the answer is among them."""
     end: End = field(default="", init=False)
     """Why it has ended: a token of ``ends``, ``max_tokens``, the model's context, ``cancel``, the deadline, or an error
-    of its sampler; "" while it goes on."""
+    of its sampler or of the model; "" while it goes on."""
     error: Exception | None = field(default=None, init=False)
-    """What its sampler has raised, if ``end`` is "failed"."""
+    """What its sampler, or the model, has raised, if ``end`` is "failed"."""
     text: Text | None = field(default=None, init=False, repr=False)
     """What the model has read of it; None while it waits."""
     put_back: int = field(default=0, init=False)

@@ -166,6 +166,20 @@ def test_a_sampler_that_fails_ends_its_request_alone(model: RuntimeGraph) -> Non
     assert engine.batch.pool.in_use == 0
 
 
+def test_fail_ends_the_requests_in_the_step_or_else_those_that_wait(model: RuntimeGraph) -> None:
+    engine = BatchEngine(model, pages=2, page_size=16, max_length=32)  # one at a time
+    first, second, third = (Request(tokens_of(k, 20), Sampler(seed=k), max_tokens=3) for k in range(3))
+    for request in (first, second):
+        engine.submit(request)
+    engine.step()
+    engine.fail(MemoryError("of the model"))
+    assert (first.end, str(first.error), second.end) == ("failed", "of the model", "")
+    engine.fail(MemoryError("again"))  # nobody has pages
+    assert (second.end, str(second.error), engine.batch.pool.in_use) == ("failed", "again", 0)
+    finish(engine, [third])
+    assert third.end == "length"
+
+
 def test_a_text_ends_where_the_context_ends(model: RuntimeGraph) -> None:
     for pages, capacity in ((8, 32), (1, 16)):
         engine = BatchEngine(model, pages=pages, page_size=16, max_length=32)
