@@ -37,6 +37,8 @@ NEED_TORCH = [
     "benchmarks/architectures/*",
     "benchmarks/operator_modules.py",
 ]
+# What needs the extra "serve".
+NEED_SERVE = ["kuiper/serving/http", "tests/serving/http"]
 
 # What make test leaves to make thorough: whether kuiper is right in every corner, whether its documents are true, and
 # whether the tools of its authors and instructors work. In other files, single tests have the mark.
@@ -96,6 +98,9 @@ collect_ignore = [
 ]
 NEED_POSIX = ["tests/process_memory.py", "tests/soak.py", "tests/soak_acts.py", "tests/test_soak.py"]
 collect_ignore_glob = [] if importlib.util.find_spec("torch") else NEED_TORCH
+collect_ignore_glob += (
+    [] if all(map(importlib.util.find_spec, ("starlette", "uvicorn", "prometheus_client"))) else NEED_SERVE
+)
 collect_ignore_glob += NEED_POSIX if sys.platform == "win32" else []
 
 

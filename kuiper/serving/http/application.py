@@ -1,0 +1,91 @@
+"""The server as an ASGI application: what stands at which path."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.routing import Route
+
+from kuiper.serving.http.answers import TextRoute
+from kuiper.serving.http.api_error import ApiError
+from kuiper.serving.http.forms import ChatForm, CompletionForm
+from kuiper.serving.http.guard import Guard
+from kuiper.serving.http.json_response import json_response
+from kuiper.serving.http.limits import Limits
+from kuiper.serving.http.metrics import Metrics
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from kuiper.serving.http.served import Served
+
+
+def create_application(models: Sequence[Served], *, api_key: str | None = None, limits: Limits | None = None) -> Any:
+    """An application that serves these models, and stops their workers at its end.
+
+    Parameters
+    ----------
+    models : each with a name of its own
+    api_key : what clients must say; None lets everybody in
+    limits : what a client can have at most
+
+    Returns
+    -------
+    An ASGI application (Starlette's).
+    """
+    limits = limits or Limits()
+    named = {model.name: model for model in models}
+    metrics = Metrics(models)
+
+    def find(name: str) -> Served:
+        if name not in named:
+            message = f"model: expected one of {', '.join(named)}, got {name[:80]!r}"
+            raise ApiError(404, message, param="model", code="model_not_found")
+        return named[name]
+
+    async def list_models(request: Any) -> Any:
+        return json_response({"object": "list", "data": [model.described() for model in models]})
+
+    async def show_model(request: Any) -> Any:
+        return json_response(find(request.path_params["name"]).described())
+
+    async def show_metrics(request: Any) -> Any:
+        return metrics.response()
+
+    async def health(request: Any) -> Any:
+        return json_response({})
+
+    @asynccontextmanager
+    async def lifespan(app: Any) -> AsyncIterator[None]:
+        yield
+        for model in models:
+            await run_in_threadpool(model.worker.stop, finish=False)  # those with a reader have ended by now
+
+    def text_route(path: str, form: Any) -> Any:
+        return Route(path, TextRoute(form, find, metrics, limits), methods=["POST"])
+
+    return Starlette(
+        routes=[
+            Route("/v1/models", list_models),
+            Route("/v1/models/{name:path}", show_model),
+            text_route("/v1/completions", CompletionForm()),
+            text_route("/v1/chat/completions", ChatForm()),
+            Route("/metrics", show_metrics),
+            Route("/v2/health/live", health),
+            Route("/v2/health/ready", health),
+        ],
+        middleware=[Middleware(Guard, limits=limits, api_key=api_key)],
+        exception_handlers={HTTPException: _of_router},
+        lifespan=lifespan,
+    )
+
+
+async def _of_router(request: Any, error: Any) -> Any:
+    """A path that is not there, or not with this method."""
+    message = f"path: expected one of this server, got {request.method} {request.url.path[:200]}"
+    return ApiError(error.status_code, message, headers=error.headers).response()
