@@ -1,5 +1,6 @@
 # make help     print these lines
 # make demo     set up on first use, then classify the bundled photo
+# make serve-demo  serve the bundled language models over HTTP, and ask them something
 # make test     set up on first use, then run the tests that show whether this installation works
 # make thorough the other tests that need no PyTorch: kuiper's corners, its documents and its tools
 # make gates    every exercise of every course: solution, skeleton, and the bugs that its tests must catch
@@ -77,7 +78,7 @@ ALL_CORES := -n logical --maxprocesses 8 --dist worksteal
 # Set in many containers. The tests start hundreds of processes, and each would read every module's text anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test thorough fuzz gates notebooks site live live-test live-goals check-live check-site check-explore check-lab soak repeat lint debug sanitize \
+.PHONY: help demo serve-demo test thorough fuzz gates notebooks site live live-test live-goals check-live check-site check-explore check-lab soak repeat lint debug sanitize \
 	portable avx512 foreign hashes bits own-wheel wheel wasm wasm-try wasm-test student arm zig onnx real export networks mutants bench nightly clean
 
 help:
@@ -85,6 +86,10 @@ help:
 
 demo: $(VENV)/built $(VENV)/installed
 	$(BIN)/kuiper classify kuiper/models/assets/cat.jpg
+
+serve-demo: $(VENV)/built $(VENV)/installed
+	$(INSTALL) $(HERE) '.[serve]'
+	$(BIN)/python examples/ask_server.py
 
 test: $(VENV)/built $(VENV)/developer
 	$(BIN)/python -m pytest -m "not torch and not gates and not thorough" $(ALL_CORES)

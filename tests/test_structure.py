@@ -49,6 +49,7 @@ PACKAGES = {
         "explore",
         "kuiper",
         "models",
+        "serving",
         "course",
     },
     "tab": {"base", "machine", "kuiper", "course", "cli"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kuiper.cli.terminal import read_line, say
-from kuiper.cli.text_arguments import add_text_arguments, load_model, pace, sampler_of, show
+from kuiper.cli.text_arguments import add_text_arguments, load_chosen, pace, sampler_of, show
 from kuiper.errors import ParameterError
 from kuiper.models.text.conversation import Conversation
 
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     talk = Conversation(
-        load_model(arguments),
+        load_chosen(arguments),
         sampler_of(arguments),
         system=arguments.system,
         max_tokens=arguments.max_tokens,

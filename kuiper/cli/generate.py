@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kuiper.cli.terminal import say, say_json
-from kuiper.cli.text_arguments import add_text_arguments, load_model, pace, sampler_of, show
+from kuiper.cli.text_arguments import add_text_arguments, load_chosen, pace, sampler_of, show
 from kuiper.models.text.generation import Generation
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    sampler, model = sampler_of(arguments), load_model(arguments)
+    sampler, model = sampler_of(arguments), load_chosen(arguments)
     prompt = model.vocabulary.encode(arguments.prompt)
     generation = Generation(model, prompt, sampler, max_tokens=arguments.max_tokens, stop=arguments.stop)
     account = generation.account

@@ -65,12 +65,16 @@ def _with_line_ends(text: str) -> str:
     return text.replace("\\n", "\n")
 
 
-def load_model(arguments: argparse.Namespace) -> LanguageModel:
+def load_chosen(arguments: argparse.Namespace) -> LanguageModel:
     """The model that --model means, and kuiper on as many threads as --threads says."""
     if arguments.threads is not None:
         kuiper.set_num_threads(arguments.threads)
-    is_folder = Path(arguments.model).is_dir()
-    return language_model.load(arguments.model if is_folder else find_model(arguments.model))
+    return load_model(arguments.model)
+
+
+def load_model(model: str) -> language_model.LanguageModel:
+    """The model that a name, a file or a folder means."""
+    return language_model.load(model if Path(model).is_dir() else find_model(model))
 
 
 def sampler_of(arguments: argparse.Namespace) -> Sampler:
