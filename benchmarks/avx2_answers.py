@@ -56,15 +56,15 @@ class SignalAction(ctypes.Structure):
 class Answers:
     """From now on, this process answers copied packages' questions; ``asked`` counts them."""
 
-    def __init__(self, folder: str) -> None:
-        """Let ``import`` find the copy in ``folder`` first."""
+    def __init__(self, *folders: str) -> None:
+        """Let ``import`` find the copies in these folders first."""
         self.asked = 0
         self.cpuid = function(ASK, None, ctypes.c_uint32, ctypes.c_uint32, ctypes.POINTER(Answer))
         self.c_library = ctypes.CDLL(None)
         self.handler = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(self.on_illegal)
         action = SignalAction(ctypes.cast(self.handler, ctypes.c_void_p), flags=WITH_CONTEXT | WITHIN_ITSELF)
         self.c_library.sigaction(signal.SIGILL, ctypes.byref(action), None)
-        sys.path.insert(0, folder)
+        sys.path[:0] = folders
 
     def on_illegal(self, number: int, information: int, context: int) -> None:
         """Write the answer into the registers, and go on behind the question; what else is illegal ends the process."""

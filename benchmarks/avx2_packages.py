@@ -15,13 +15,20 @@ import shutil
 import subprocess
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.avx2_answers import CPUID, QUESTION
 from benchmarks.errors import BenchmarkError
 from benchmarks.kept_files import keep
+from benchmarks.machine import has_more_than
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
 
 FREE = "leave the peers free with --isa native"
+COPIES = "avx2"
+"""The folder of a cache for copies of runtimes."""
 
 
 class Section(NamedTuple):
@@ -32,34 +39,51 @@ class Section(NamedTuple):
     offset: int
 
 
-def narrowed(package: str, folder: Path) -> Path:
-    """The folder to import a copy of ``package`` from; it is made if ``folder`` lacks it.
+def add_isa(parser: argparse.ArgumentParser) -> None:
+    """The option that keeps peers to AVX2."""
+    parser.add_argument(
+        "--isa",
+        choices=("avx2", "native"),
+        help="avx2 keeps all peers to AVX2 (default: if kuiper is built for no more)",
+    )
+
+
+def keeps_to_avx2(isa: str | None, build: dict[str, Any]) -> bool:
+    """Whether the peers are kept to AVX2: by the option, or else because this build of kuiper is."""
+    return isa == "avx2" or (isa is None and has_more_than(build))
+
+
+def narrowed(packages: Sequence[str], folder: Path) -> Path:
+    """The folder to import copies of some packages from, which load each other; they are made if ``folder`` lacks them.
 
     Raises
     ------
     BenchmarkError
-        On other systems, without the disassembler of binutils, or if no library of the package asks the CPU anything.
+        On other systems, without the disassembler of binutils, or if no library of the packages asks the CPU anything.
     """
     if (system := f"{platform.system()} {platform.machine()}") != "Linux x86_64":
         raise BenchmarkError("--isa avx2", "Linux x86_64", system, hint=FREE)
-    copy = folder / package
-    keep(copy / "origin.json", {"package": package, "version": version(package)}, lambda: write_copy(package, copy))
+    copy = folder / "-".join(packages)
+    origin = {package: version(package) for package in packages}
+    keep(copy / "origin.json", origin, lambda: write_copies(packages, copy))
     return copy
 
 
-def write_copy(package: str, copy: Path) -> None:
-    """The package with all of its libraries, changed; those that a wheel keeps beside it (``package.libs``), too."""
-    found = importlib.util.find_spec(package)
-    assert found is not None
-    assert found.origin is not None
-    original = Path(found.origin).parent
-    for source in (original, original.with_name(f"{original.name}.libs")):
-        shutil.rmtree(copy / source.name, ignore_errors=True)
-        if source.exists():
-            shutil.copytree(source, copy / source.name)
+def write_copies(packages: Sequence[str], copy: Path) -> None:
+    """The packages with all of their libraries, changed; those that a wheel keeps beside it (``package.libs``), too."""
+    for package in packages:
+        found = importlib.util.find_spec(package)
+        assert found is not None
+        assert found.origin is not None
+        original = Path(found.origin).parent
+        for source in (original, original.with_name(f"{original.name}.libs")):
+            shutil.rmtree(copy / source.name, ignore_errors=True)
+            if source.exists():
+                shutil.copytree(source, copy / source.name)
     questions = sum(replace_questions(path) for path in sorted(copy.rglob("*.so*")))
     if not questions:
-        raise BenchmarkError("--isa avx2", f"a library in {package} that asks the CPU what it has", "none")
+        asked = f"a library in {' and '.join(packages)} that asks the CPU what it has"
+        raise BenchmarkError("--isa avx2", asked, "none")
 
 
 def replace_questions(library: Path) -> int:

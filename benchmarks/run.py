@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import kuiper
 from benchmarks import limits, machine
-from benchmarks.avx2_packages import narrowed
+from benchmarks.avx2_packages import COPIES, add_isa, keeps_to_avx2, narrowed
 from benchmarks.errors import INSTALL, BenchmarkError
 from benchmarks.models import NEEDED, facts_of, prepare
 from benchmarks.networks import MODELS, NETWORKS
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     import argparse
 
 ROUNDS, TURNS, SECONDS = 3, 3, 0.2
-COPIES = "avx2"
-"""The folder of the cache for copies of runtimes."""
 QUICK = Effort(rounds=1, turns=1, runs=3, seconds=0.0)
 
 
@@ -41,11 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--peers", nargs="+", default=list(PEERS), choices=PEERS, metavar="PEER", help=", ".join(PEERS))
     parser.add_argument("--threads", nargs="+", type=int, default=some_threads, metavar="N", help="default: 1 2")
     parser.add_argument("--batch", nargs="+", type=int, default=[1], metavar="N", help="how many at once (default: 1)")
-    parser.add_argument(
-        "--isa",
-        choices=("avx2", "native"),
-        help="avx2 keeps all peers to AVX2 (default: if kuiper is built for no more)",
-    )
+    add_isa(parser)
     parser.add_argument("--runs", type=int, default=30, help="timed runs of each peer, at least (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="three runs: to see that all works, not how fast")
     parser.add_argument(
@@ -95,8 +89,8 @@ def check(arguments: argparse.Namespace) -> None:
 def new_results(arguments: argparse.Namespace) -> Results:
     """Results without measurements: the machine, the build and the versions."""
     build = {key: value for key, value in kuiper.build_info().items() if key != "threads"} | {"lanes": LANES}
-    avx2 = arguments.isa == "avx2" or (arguments.isa is None and machine.has_more_than(build))
     others = {PEERS[peer].package for peer in arguments.peers} - {OURS}
+    kept = [peer for peer in arguments.peers if peer != OURS] if keeps_to_avx2(arguments.isa, build) else []
     return Results(
         date=datetime.now(timezone.utc).date().isoformat(),
         quick=arguments.quick,
@@ -104,7 +98,7 @@ def new_results(arguments: argparse.Namespace) -> Results:
         build=build,
         versions={OURS: kuiper.__version__} | {package: version(package) for package in sorted({*others, *NEEDED})},
         peak_gflops=dict.fromkeys(arguments.threads, 0.0),
-        limits={peer: PEERS[peer].avx2_limit() for peer in arguments.peers if peer != OURS} if avx2 else {},
+        limits={peer: PEERS[peer].avx2_limit() for peer in kept},
     )
 
 
@@ -119,7 +113,7 @@ def copy_packages(arguments: argparse.Namespace) -> None:
     for peer in dict.fromkeys(arguments.peers):
         if peer != OURS and not PEERS[peer].avx2_environment:
             say(f"{peer}: a copy that is told that the CPU has AVX2 alone, if the cache lacks it")
-            narrowed(PEERS[peer].package, arguments.cache / COPIES)
+            narrowed([PEERS[peer].package], arguments.cache / COPIES)
 
 
 def measure_model(results: Results, name: str, batch: int, arguments: argparse.Namespace) -> None:

@@ -130,7 +130,7 @@ class PeerProcess(Worker):
         if avx2 is not None and peer != OURS:
             variables = PEERS[peer].avx2_environment
             if not variables:
-                request["copy"] = str(narrowed(PEERS[peer].package, avx2))
+                request["copy"] = str(narrowed([PEERS[peer].package], avx2))
         super().__init__(peer, "benchmarks.worker", request, variables)
 
     def load(self) -> dict[str, float]:

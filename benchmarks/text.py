@@ -14,17 +14,18 @@ from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import kuiper
 from benchmarks import limits, machine
+from benchmarks.avx2_packages import COPIES, add_isa, keeps_to_avx2, narrowed
 from benchmarks.errors import BenchmarkError
 from benchmarks.places import CACHE
 from benchmarks.run import say
 from benchmarks.session import Worker
 from benchmarks.tables import count
 from benchmarks.text_files import BITS, PROMPT, SMOLLM2_135M, TextFiles, prepare
-from benchmarks.text_peers import OURS, PEERS
+from benchmarks.text_peers import OUR_OWN, OURS, PEERS
 from benchmarks.text_quality import qualities
 from benchmarks.text_results import (
     TextExclusion,
@@ -55,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--peers", nargs="+", default=list(PEERS), choices=PEERS, metavar="PEER", help=", ".join(PEERS))
     parser.add_argument("--bits", nargs="+", type=int, default=list(BITS), choices=BITS, help="default: 32 8 4")
     parser.add_argument("--threads", nargs="+", type=int, default=some_threads, metavar="N", help="default: 1 2")
+    add_isa(parser)
     parser.add_argument("--quick", action="store_true", help="one turn: to see that all works, not how fast")
     parser.add_argument(
         "--cache", type=Path, default=CACHE, metavar="DIR", help="written decoders (default: %(default)s)"
@@ -74,6 +76,8 @@ def execute(arguments: argparse.Namespace, config: Mapping[str, Any] = SMOLLM2_1
     say("writing the decoder, if the cache lacks it")
     files = prepare(arguments.cache, config)
     results = new_results(arguments, files)
+    if results.is_avx2:
+        copy_packages(arguments)
     say("quality of 8 and 4 bits: perplexity and divergence from float32")
     results.quality = qualities(files, arguments.trained, arguments.text)
     try:
@@ -100,7 +104,23 @@ def new_results(arguments: argparse.Namespace, files: TextFiles) -> TextResults:
         versions={name: version_of(name) for name in packages if importlib.util.find_spec(name)},
         weight_bytes=weights,
         prompt_flops=prompt_flops(files),
+        is_avx2=keeps_to_avx2(arguments.isa, build),
     )
+
+
+def copy_packages(arguments: argparse.Namespace) -> None:
+    """The copies of runtimes that are kept to AVX2 by what they are told: before anything takes time.
+
+    Raises
+    ------
+    BenchmarkError
+        If they cannot be made here.
+    """
+    for peer in dict.fromkeys(arguments.peers):
+        asking = PEERS[peer].asking
+        if asking and all(map(importlib.util.find_spec, asking)):
+            say(f"{peer}: copies that are told that the CPU has AVX2 alone, if the cache lacks them")
+            narrowed(asking, arguments.cache / COPIES)
 
 
 def version_of(package: str) -> str:
@@ -163,10 +183,11 @@ def measure_setting(
     results: TextResults, files: TextFiles, bits: int, threads: int, arguments: argparse.Namespace
 ) -> None:
     """All peers with weights of this many bits; written to the file as soon as they are done."""
-    samples = {peer: Samples(reason_to_leave_out(peer, bits)) for peer in arguments.peers}
+    avx2 = arguments.cache / COPIES if results.is_avx2 else None
+    samples = {peer: Samples(reason_to_leave_out(peer, bits, avx2)) for peer in arguments.peers}
     best = LimitSamples()
     for _ in range(1 if arguments.quick else ROUNDS):
-        measure_round(samples, best, files, bits, threads, 1 if arguments.quick else TURNS)
+        measure_round(samples, best, files, Setting(bits, threads, avx2), 1 if arguments.quick else TURNS)
     results.limits.append(TextLimits(bits, threads, round(median(best.reads), 1), round(median(best.peaks), 1)))
     known = {(entry.bits, entry.peer) for entry in results.excluded}
     for peer, own in samples.items():
@@ -182,8 +203,28 @@ def measure_setting(
     say(f"{weights_of(bits)}, {count(threads, 'thread')}: tokens written and read per second: {rates}")
 
 
+class Setting(NamedTuple):
+    """The weights' bits, the threads, and, if peers are kept to AVX2, the folder of their copies."""
+
+    bits: int
+    threads: int
+    avx2: Path | None
+
+
+def worker(peer: str, files: TextFiles, setting: Setting) -> Worker:
+    """The process of a peer, not yet started."""
+    request = {
+        "peer": peer, "folder": str(files.folder.resolve()), "bits": setting.bits, "threads": setting.threads
+    }  # fmt: skip
+    if setting.avx2 is None:
+        return Worker(peer, "benchmarks.text_worker", request, {})
+    if PEERS[peer].asking:
+        request["copy"] = str(narrowed(PEERS[peer].asking, setting.avx2).resolve())
+    return Worker(peer, "benchmarks.text_worker", request, PEERS[peer].avx2_environment)
+
+
 def measure_round(
-    samples: dict[str, Samples], best: LimitSamples, files: TextFiles, bits: int, threads: int, turns: int
+    samples: dict[str, Samples], best: LimitSamples, files: TextFiles, setting: Setting, turns: int
 ) -> None:
     """A process for each peer that is still in, and turns in which one after the other writes and reads."""
     with ExitStack() as stack:
@@ -191,32 +232,35 @@ def measure_round(
         for peer, own in samples.items():
             if own.reason:
                 continue
-            request = {"peer": peer, "folder": str(files.folder.resolve()), "bits": bits, "threads": threads}
-            worker = stack.enter_context(Worker(peer, "benchmarks.text_worker", request, {}))
+            process = stack.enter_context(worker(peer, files, setting))
             try:
-                own.loads.append(worker.ask(request))
+                own.loads.append(process.ask(process.first_request))
             except BenchmarkError as error:
                 own.reason = str(error)
                 continue
             difference = own.loads[-1]["difference"]
-            if difference is not None and difference > TOLERANCES[bits]:
+            if difference is not None and difference > TOLERANCES[setting.bits]:
                 own.reason = f"its scores differ from torch's by {difference:.1e}"
                 continue
-            running.append(worker)
+            running.append(process)
         for turn in range(turns):
-            for worker in (*running[turn:], *running[:turn]):
-                own = samples[worker.peer]
-                own.steps += worker.ask({"steps": True})
-                own.prompts += worker.ask({"steps": False})
-            best.measure(threads)
+            for process in (*running[turn:], *running[:turn]):
+                own = samples[process.peer]
+                own.steps += process.ask({"steps": True})
+                own.prompts += process.ask({"steps": False})
+            best.measure(setting.threads)
 
 
-def reason_to_leave_out(peer: str, bits: int) -> str:
-    """Why a peer cannot have weights of this many bits here; nothing if it can."""
+def reason_to_leave_out(peer: str, bits: int, avx2: Path | None = None) -> str:
+    """Why a peer cannot have weights of this many bits here, or cannot be kept to AVX2; nothing if it can."""
     missing = [package for package in PEERS[peer].packages if importlib.util.find_spec(package) is None]
     if missing:
         return f"no module {', '.join(missing)}"
-    return "" if bits in PEERS[peer].bits else "it has no such weights for a decoder"
+    if bits not in PEERS[peer].bits:
+        return "it has no such weights for a decoder"
+    if avx2 is not None and peer not in OUR_OWN and not (PEERS[peer].asking or PEERS[peer].avx2_environment):
+        return "it was built for this CPU, and nothing keeps it to AVX2"
+    return ""
 
 
 def measurement(bits: int, threads: int, peer: str, samples: Samples) -> TextMeasurement:

@@ -22,6 +22,10 @@ class TextPeer:
 
     packages: ClassVar[tuple[str, ...]]
     bits: ClassVar[tuple[int, ...]]
+    avx2_environment: ClassVar[dict[str, str]] = {}
+    """Environment variables that keep the runtime to AVX2."""
+    asking: ClassVar[tuple[str, ...]] = ()
+    """Packages that ask the CPU what it has: copies of them, which ask us, keep the runtime to AVX2."""
 
     def __init__(self, threads: int) -> None:
         """Import the runtime and tell it how many threads it may use."""

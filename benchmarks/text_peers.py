@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from benchmarks import peers
 from benchmarks.text_peer import SteppingPeer, TextPeer
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ class Torch(SteppingPeer):
 
     packages = ("torch", "transformers")
     bits = (32,)
+    avx2_environment: ClassVar = peers.Torch.avx2_environment
 
     def __init__(self, threads: int) -> None:
         super().__init__(threads)
@@ -146,6 +148,7 @@ class OnnxRuntimeGenai(SteppingPeer):
 
     packages = ("onnxruntime_genai", "onnxruntime", "onnx_ir", "tokenizers")
     bits = (32, 8, 4)
+    asking = ("onnxruntime", "onnxruntime_genai")
 
     def __init__(self, threads: int) -> None:
         super().__init__(threads)
@@ -181,6 +184,7 @@ class OpenVino(SteppingPeer):
 
     packages = ("openvino", "nncf", "torch", "transformers")
     bits = (32, 8, 4)
+    asking = ("openvino",)
 
     def __init__(self, threads: int) -> None:
         super().__init__(threads)
@@ -224,6 +228,7 @@ class OpenVinoGenai(TextPeer):
 
     packages = ("openvino_genai", "openvino", "nncf", "torch", "transformers")
     bits = (32, 8, 4)
+    asking = ("openvino", "openvino_genai", "openvino_tokenizers")
 
     def __init__(self, threads: int) -> None:
         super().__init__(threads)

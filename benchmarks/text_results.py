@@ -89,6 +89,8 @@ class TextResults:
     measurements: list[TextMeasurement] = field(default_factory=list)
     excluded: list[TextExclusion] = field(default_factory=list)
     quality: list[TextQuality] = field(default_factory=list)
+    is_avx2: bool = False
+    """Whether the peers were kept to AVX2."""
 
     def of(self, bits: int, threads: int) -> dict[str, TextMeasurement]:
         """By peer."""
@@ -295,7 +297,9 @@ def text_exclusions(results: TextResults) -> list[str]:
 
 
 def text_limits(results: TextResults) -> list[str]:
-    """A sentence if the peers may use more of the CPU than kuiper does."""
+    """A sentence if the peers were kept to AVX2, or may use more of the CPU than kuiper does."""
+    if results.is_avx2:
+        return ["All peers were kept to AVX2, as `python -m benchmarks` keeps them"]
     if not has_more_than(results.build):
         return []
     return [f"The peers use all that the CPU has, kuiper was built for {vectors_of(results.build)}"]

@@ -1,6 +1,6 @@
 """The process of one peer that writes text; it speaks JSON as ``benchmarks.worker`` does.
 
-{"peer": "kuiper", "folder": "...", "bits": 8, "threads": 1}      first, once: load, and compare with torch
+{"peer": "kuiper", "folder": "...", "bits": 8, "threads": 1}      first, once: load ("copy": from where), compare
 {"steps": true} or {"steps": false}                               then any number of these: times in milliseconds
 """
 
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from benchmarks.avx2_answers import Answers
 from benchmarks.text_files import CONTEXT, GREEDY, STEPS, TextFiles
 from benchmarks.text_peers import PEERS
 
@@ -34,6 +35,7 @@ def load(request: dict[str, Any]) -> tuple[TextPeer, np.ndarray, dict[str, float
     files = TextFiles(Path(request["folder"]))
     with np.load(files.arrays) as arrays:
         tokens, expected, torch_tokens = arrays["tokens"], arrays.get("logits"), arrays.get("greedy")
+    answers = Answers(request["copy"]) if "copy" in request else None
     peer = PEERS[request["peer"]](request["threads"])
     import_mb = peak_resident_mb()
     started = perf_counter()
@@ -41,6 +43,8 @@ def load(request: dict[str, Any]) -> tuple[TextPeer, np.ndarray, dict[str, float
     loaded = perf_counter()
     scores = peer.scores(tokens)
     finished = perf_counter()
+    if answers and not answers.asked:
+        raise RuntimeError(f"{request['peer']} asked nothing about the CPU: it may use all that it has")
     figures = {
         "load_ms": (loaded - started) * 1e3,
         "first_ms": (finished - loaded) * 1e3,

@@ -107,8 +107,8 @@ def test_narrowed_package_is_told_of_no_avx512(tmp_path: Path, monkeypatch: pyte
     library_of(tmp_path / "asking")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(avx2_packages, "version", lambda package: "1")
-    copy = narrowed("asking", tmp_path / "copies")
-    assert narrowed("asking", tmp_path / "copies") == copy
+    copy = narrowed(["asking"], tmp_path / "copies")
+    assert narrowed(["asking"], tmp_path / "copies") == copy
     program = f"""
 import ctypes, pathlib
 from benchmarks.avx2_answers import Answers
@@ -128,14 +128,14 @@ def test_narrowed_refuses_a_package_that_asks_nothing(tmp_path: Path, monkeypatc
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(avx2_packages, "version", lambda package: "1")
     with pytest.raises(BenchmarkError, match=r"--isa avx2: expected a library in mute that asks .*, got none"):
-        narrowed("mute", tmp_path / "copies")
+        narrowed(["mute"], tmp_path / "copies")
 
 
 def test_copies_are_made_before_anything_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
-    monkeypatch.setattr(run, "narrowed", lambda package, folder: made.append((package, folder)))
+    monkeypatch.setattr(run, "narrowed", lambda packages, folder: made.append((packages, folder)))
     run.copy_packages(Namespace(peers=["kuiper", "ncnn", "torch-eager", "openvino"], cache=tmp_path))
-    assert made == [("ncnn", tmp_path / "avx2"), ("openvino", tmp_path / "avx2")]
+    assert made == [(["ncnn"], tmp_path / "avx2"), (["openvino"], tmp_path / "avx2")]
 
 
 def test_without_binutils_says_what_helps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

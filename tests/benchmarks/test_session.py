@@ -128,7 +128,7 @@ def test_a_peer_is_kept_to_avx2_by_its_own_variables_alone(
 def test_a_peer_without_such_variables_is_run_from_a_copy(
     peer: str, copied: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(session, "narrowed", lambda package, folder: folder / package)
+    monkeypatch.setattr(session, "narrowed", lambda packages, folder: folder / packages[0])
     files = ModelFiles("made-up", tmp_path)
     request = session.PeerProcess(peer, files, 1, tmp_path / "avx2").first_request
     assert request.get("copy") == (str(tmp_path / "avx2" / peer) if copied else None)

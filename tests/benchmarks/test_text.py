@@ -13,7 +13,16 @@ import kuiper
 from benchmarks import limits, text, text_exports, text_worker
 from benchmarks.__main__ import main
 from benchmarks.errors import BenchmarkError
-from benchmarks.text import LimitSamples, Samples, execute, measure_round, prompt_flops, reason_to_leave_out
+from benchmarks.text import (
+    LimitSamples,
+    Samples,
+    Setting,
+    execute,
+    measure_round,
+    prompt_flops,
+    reason_to_leave_out,
+    worker,
+)
 from benchmarks.text_files import GREEDY, TextFiles, prepare
 from benchmarks.text_peers import PEERS
 from benchmarks.text_quality import FORMS, divergence, followers, in_floats, log_probabilities, qualities
@@ -149,16 +158,15 @@ def text_parser() -> Any:
 
 
 def measured_here(
-    samples: dict[str, Samples], best: LimitSamples, files: TextFiles, bits: int, threads: int, turns: int
+    samples: dict[str, Samples], best: LimitSamples, files: TextFiles, setting: Setting, turns: int
 ) -> None:
     """In this process, which costs no start of another one."""
     for peer, own in samples.items():
-        request = {"peer": peer, "folder": str(files.folder), "bits": bits, "threads": threads}
-        running, tokens, figures = text_worker.load(request)
+        running, tokens, figures = text_worker.load(worker(peer, files, setting).first_request)
         own.loads.append(figures)
         own.steps += text_worker.time_turn(running, tokens, steps=True)
         own.prompts += text_worker.time_turn(running, tokens, steps=False)
-    best.measure(threads)
+    best.measure(setting.threads)
 
 
 class FakeWorker:
@@ -167,7 +175,7 @@ class FakeWorker:
     differences: ClassVar = {"kuiper": 1e-6, "llama.cpp": 0.5}
 
     def __init__(self, peer: str, module: str, request: dict[str, Any], variables: dict[str, str]) -> None:
-        self.peer = peer
+        self.peer, self.first_request = peer, request
 
     def __enter__(self) -> FakeWorker:
         return self
@@ -183,6 +191,29 @@ class FakeWorker:
         return {"difference": self.differences[self.peer]}
 
 
+@pytest.mark.parametrize(
+    ("peer", "copied", "switched"),
+    [("onnxruntime-genai", True, False), ("torch", False, True), ("kuiper", False, False)],
+)
+def test_worker_of_a_peer_that_is_kept_to_avx2(
+    peer: str, copied: bool, switched: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(text, "narrowed", lambda packages, folder: folder / "-".join(packages))
+    files, avx2 = TextFiles(tmp_path), tmp_path / "avx2"
+    process = worker(peer, files, Setting(32, 1, avx2))
+    copy = str((avx2 / "-".join(PEERS[peer].asking)).resolve())
+    assert process.first_request.get("copy") == (copy if copied else None)
+    assert process.variables.get("ONEDNN_MAX_CPU_ISA") == ("AVX2" if switched else None)
+    free = worker(peer, files, Setting(32, 1, None))
+    assert ("copy" not in free.first_request, free.variables) == (True, {})
+
+
+def test_reason_to_leave_out_names_what_nothing_keeps_to_avx2(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(text.importlib.util, "find_spec", lambda name: name)
+    assert "nothing keeps it to AVX2" in reason_to_leave_out("llama.cpp", 8, tmp_path)
+    assert reason_to_leave_out("llama.cpp", 8) == reason_to_leave_out("kuiper-rows", 8, tmp_path) == ""
+
+
 def test_measure_round_leaves_out_those_that_die_or_answer_wrongly(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -190,7 +221,7 @@ def test_measure_round_leaves_out_those_that_die_or_answer_wrongly(
     monkeypatch.setattr(limits, "memory_read_gb_per_second", lambda threads: 40.0)
     monkeypatch.setattr(limits, "peak_gflops", lambda threads: 100.0)
     samples, best = {peer: Samples("") for peer in PEERS}, LimitSamples()
-    measure_round(samples, best, TextFiles(tmp_path), 32, 1, turns=2)
+    measure_round(samples, best, TextFiles(tmp_path), Setting(32, 1, None), turns=2)
     assert (best.reads, best.peaks) == ([40.0, 40.0], [100.0, 100.0])
     assert samples["kuiper"].steps == [2.0, 1.0, 2.0, 1.0]
     assert samples["kuiper"].prompts == [30.0, 30.0]
