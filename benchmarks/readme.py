@@ -63,7 +63,17 @@ def demo_lines(demo: Demo | None) -> list[str]:
 def widest(results: Sequence[Results]) -> Results | None:
     """Those with single images of the build with the longest vectors, and of these the latest."""
     single = [found for found in results if any(batch == 1 for batch, _ in found.settings)]
-    return max(single, key=lambda found: (found.build["lanes"], found.date), default=None)
+    return max(single, key=by_width, default=None)
+
+
+def widest_text(results: Iterable[TextResults]) -> TextResults | None:
+    """Those with text of the build with the longest vectors, and of these the latest."""
+    return max(results, key=by_width, default=None)
+
+
+def by_width(results: Results | TextResults) -> tuple[int, str]:
+    """What puts builds with longer vectors, and then later results, behind the others."""
+    return results.build["lanes"], results.date
 
 
 def speed_chart(results: Results | None, text: TextResults | None) -> Picture | None:

@@ -12,7 +12,7 @@ from benchmarks.demo import Demo
 from benchmarks.errors import BenchmarkError
 from benchmarks.machine import vectors_of
 from benchmarks.places import CHART, DEMO_RESULTS, PAGE, README, RESULTS, ROOT, TEXT_RESULTS
-from benchmarks.readme import DEMO, SPEED, demo_lines, speed_chart, speed_lines, widest, written
+from benchmarks.readme import DEMO, SPEED, demo_lines, speed_chart, speed_lines, widest, widest_text, written
 from benchmarks.results import Results
 from benchmarks.run import ROUNDS, TURNS
 from benchmarks.session import TOLERANCE
@@ -96,7 +96,7 @@ def execute(arguments: argparse.Namespace) -> int:
         refuse_old({**found, **{f"text/{name}": results for name, results in text.items()}})
     PAGE.write_text(page(found, text), encoding="utf-8")
     README.write_text(with_figures(README.read_text(encoding="utf-8"), found, text, demo), encoding="utf-8")
-    picture = speed_chart(widest(list(found.values())), next(iter(text.values()), None))
+    picture = speed_chart(widest(list(found.values())), widest_text(text.values()))
     if picture is not None:
         picture.save(CHART)
     print(f"wrote {PAGE.relative_to(ROOT)}, {CHART.relative_to(ROOT)} and the figures in {README.relative_to(ROOT)}")
@@ -180,7 +180,7 @@ def with_figures(readme: str, all_results: dict[str, Results], text: dict[str, T
         If it has no two lines ``<!-- demo -->``, or ``<!-- performance -->``, to write between.
     """
     single = [results for results in all_results.values() if any(batch == 1 for batch, _ in results.settings)]
-    lines = speed_lines(list(newest(single)), widest(single), next(iter(text.values()), None))
+    lines = speed_lines(list(newest(single)), widest(single), widest_text(text.values()))
     return written(written(readme, DEMO, demo_lines(demo)), SPEED, lines)
 
 

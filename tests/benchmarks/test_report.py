@@ -9,10 +9,11 @@ import pytest
 from benchmarks import report
 from benchmarks.errors import BenchmarkError
 from benchmarks.places import CHART, PAGE, README
-from benchmarks.readme import DEMO, SPEED, speed_chart, speed_lines, widest
+from benchmarks.readme import DEMO, SPEED, speed_chart, speed_lines, widest, widest_text
 from benchmarks.report import page, read_all, read_demo, read_text_results, section, with_figures
 from benchmarks.results import Exclusion
 from benchmarks.tables import all_tables, exclusions
+from benchmarks.text_results import TextResults
 from tests.benchmarks.made_up import measurement, results
 
 EMPTY = f"{DEMO}\n{DEMO}\n{SPEED}\n{SPEED}"
@@ -29,7 +30,7 @@ def test_readme_has_the_figures_of_the_records() -> None:
 
 
 def test_picture_of_speed_is_that_of_the_records() -> None:
-    picture = speed_chart(widest(list(read_all().values())), next(iter(read_text_results().values()), None))
+    picture = speed_chart(widest(list(read_all().values())), widest_text(read_text_results().values()))
     assert picture is not None
     assert CHART.read_text(encoding="utf-8") == picture.svg(), "run: python -m benchmarks report"
 
@@ -120,3 +121,12 @@ def test_section_of_a_quick_run_says_so() -> None:
     quick = results()
     quick.quick = True
     assert "these figures mean nothing" in section("name", quick)
+
+
+def test_widest_text_goes_before_later_narrow_ones() -> None:
+    def made(name: str, lanes: int, date: str) -> TextResults:
+        return TextResults(date, False, {"cpu": name}, {"lanes": lanes}, {}, {}, 0)
+
+    wide = made("wide", 16, "2026-01-01")
+    assert widest_text([made("narrow", 8, "2026-02-01"), wide]) is wide
+    assert widest_text([]) is None
