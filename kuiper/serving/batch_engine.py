@@ -115,6 +115,11 @@ class BatchEngine:
         """How many requests have none yet, or none any more."""
         return len(self._scheduler.waiting)
 
+    @property
+    def found(self) -> int:
+        """How many tokens did not have to be read so far, as pages had them."""
+        return self._scheduler.found
+
     def submit(self, request: Request) -> None:
         """A request that joins as soon as there are pages for it.
 

@@ -68,9 +68,11 @@ class Request:
     """What the model has read of it; None while it waits."""
     put_back: int = field(default=0, init=False)
     """How often its pages were taken away, so that it had to be read again."""
+    _all: list[int] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.prompt = [int(token) for token in self.prompt]
+        self._all = list(self.prompt)
         if not self.prompt:
             raise ParameterError("prompt", "at least one token", "none")
         if self.max_tokens < 1:
@@ -80,8 +82,9 @@ class Request:
 
     @property
     def all_tokens(self) -> list[int]:
-        """The prompt and what was drawn behind it."""
-        return [*self.prompt, *self.tokens]
+        """The prompt and what was drawn behind it, in one list that grows; it is not the caller's."""
+        self._all += self.tokens[len(self._all) - len(self.prompt) :]
+        return self._all
 
     @property
     def unread(self) -> int:

@@ -16,6 +16,7 @@ Sources: G. Yu et al., "Orca", 2022 (requests join and leave at every step); A. 
 from __future__ import annotations
 
 from bisect import insort
+from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -48,10 +49,13 @@ class Scheduler:
         self.waiting: list[Request] = []
         self._batch, self._budget, self._guesses, self._most_guesses = batch, budget, guesses, most_guesses
         self._arrivals: dict[Request, int] = {}
+        self._next_arrival = count()
+        self.found = 0
+        """How many tokens of those who joined were in pages already."""
 
     def add(self, request: Request) -> None:
         """A request that waits from now on."""
-        self._arrivals[request] = max(self._arrivals.values(), default=0) + 1
+        self._arrivals[request] = next(self._next_arrival)
         insort(self.waiting, request, key=self._order)
 
     def remove(self, request: Request) -> None:
@@ -68,11 +72,15 @@ class Scheduler:
         while self._pages_needed(turns) > self._batch.pool.available:
             self._put_back(self.running[-1])
             turns = self._shared_out()
+        if not self._most_guesses:
+            return turns
         guessed = self._with_guesses(turns)
         return guessed if self._pages_needed(guessed) <= self._batch.pool.available else turns
 
     def _admit(self) -> None:
         """Let those join, in order, who find pages for all that they have to read."""
+        if not self.waiting:
+            return
         promised = sum(self._batch.pages_needed(one.text, one.unread) for one in self.running if one.text)
         while self.waiting and len(self.running) < min(self._batch.paging.texts, self._budget):
             request = self.waiting[0]
@@ -82,6 +90,7 @@ class Scheduler:
                 self._batch.end(text)
                 return
             promised += needed
+            self.found += text.length
             request.text = text
             insort(self.running, self.waiting.pop(0), key=self._order)
 

@@ -140,6 +140,7 @@ class TextRequest:
         return choices[self._sampler(scores[choices])]
 
     def _draw(self, scores: npt.NDArray[np.float32], text: Sequence[int]) -> int:
-        allowed = np.array(scores, np.float64)
-        allowed[self._never] = -np.inf
-        return self._sampler(allowed, text)
+        if self._never:
+            scores = scores.copy()
+            scores[self._never] = -np.inf
+        return self._sampler(scores, text)

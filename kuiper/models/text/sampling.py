@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -83,12 +83,14 @@ class Sampler:
         >>> Sampler(temperature=0)([1.0, 3.0, 2.0])
         1
         """
-        chances = self.probabilities(scores, text)
+        found = self._checked(scores, text)
         if self.temperature == 0:
-            return int(chances.argmax())
-        heights = np.cumsum(chances)
-        # The last height is 1 but for rounding; "right" never lands on a token whose chance is 0.
-        return int(np.searchsorted(heights, self._random.random() * heights[-1], side="right"))
+            return int(found.argmax())
+        tokens, powers = self._kept(found)
+        heights = np.cumsum(powers)
+        # "right" never lands on a token whose chance is 0.
+        at = int(np.searchsorted(heights, self._random.random() * heights[-1], side="right"))
+        return at if tokens is None else int(tokens[at])
 
     def probabilities(self, scores: npt.ArrayLike, text: Iterable[int] = ()) -> Scores:
         """The probability of each token after all filters.
@@ -113,19 +115,43 @@ class Sampler:
         >>> sampler.probabilities(np.log([0.1, 0.6, 0.3])).round(3).tolist()
         [0.0, 0.8, 0.2]
         """
-        found = np.array(scores, np.float64)
-        if found.ndim != 1 or not found.size:
-            raise ParameterError(
-                "sampling", "scores of one axis, one for each token", f"an array of shape {found.shape}"
-            )
-        if np.isnan(found).any() or found.max() == -np.inf:
-            raise ParameterError("sampling", "a score for each token", "NaN, or -inf for all of them")
-        found = penalised(found, text, self.repetition_penalty)
+        found = np.asarray(self._checked(scores, text), np.float64)
         if self.temperature == 0:
             chances = np.zeros_like(found)
             chances[found.argmax()] = 1
             return chances
         return softmax(kept_together(kept_best(found / self.temperature, self.top_k), self.top_p))
+
+    def _checked(self, scores: npt.ArrayLike, text: Iterable[int]) -> npt.NDArray[np.floating]:
+        """The scores behind the repetition penalty: in float32, if they are and there is none."""
+        found = np.asarray(scores)
+        if found.dtype != np.float32 or self.repetition_penalty != 1:
+            found = found.astype(np.float64)
+        if found.ndim != 1 or not found.size:
+            raise ParameterError(
+                "sampling", "scores of one axis, one for each token", f"an array of shape {found.shape}"
+            )
+        if not found.max() > -np.inf:  # which is NaN where one of them is
+            raise ParameterError("sampling", "a score for each token", "NaN, or -inf for all of them")
+        return penalised(found, text, self.repetition_penalty)
+
+    def _kept(self, scores: npt.NDArray[np.floating]) -> tuple[npt.NDArray[np.int64] | None, Scores]:
+        """The tokens that ``probabilities`` keeps, in order, or None for all, and numbers in their proportion.
+
+        A vocabulary may have a hundred thousand tokens, of which few are likely: ``top_k`` selects, and for ``top_p``
+        only what may be in it is sorted.
+        """
+        tokens: npt.NDArray[np.int64] | None = None
+        if 0 < self.top_k < len(scores):
+            tokens = np.flatnonzero(scores >= np.partition(scores, -self.top_k)[-self.top_k])
+            scores = scores[tokens]
+        scaled = scores.astype(np.float64)
+        scaled /= self.temperature
+        powers = _powers(scaled)
+        if self.top_p < 1:
+            among = _kept_together(scaled, powers, self.top_p)
+            tokens, powers = among if tokens is None else tokens[among], powers[among]
+        return tokens, powers
 
 
 def _check(name: str, value: object, is_right: bool, expected: str) -> None:
@@ -139,16 +165,22 @@ def softmax(scores: Scores) -> Scores:
     >>> softmax(np.array([0.0, -np.inf, 0.0])).tolist()
     [0.5, 0.0, 0.5]
     """
-    highest = scores.max()
-    if highest == np.inf:
-        powers = (scores == np.inf).astype(np.float64)
-    else:
-        powers = np.exp(scores - highest)
+    powers = _powers(scores)
     chances: Scores = powers / powers.sum()
     return chances
 
 
-def penalised(scores: Scores, text: Iterable[int], penalty: float) -> Scores:
+def _powers(scores: Scores) -> Scores:
+    """exp(scores), divided by the largest."""
+    highest = scores.max()
+    if highest == np.inf:
+        powers: Scores = (scores == np.inf).astype(np.float64)
+    else:
+        powers = np.exp(scores - highest)
+    return powers
+
+
+def penalised(scores: npt.NDArray[Any], text: Iterable[int], penalty: float) -> npt.NDArray[Any]:
     """The scores, lower by the factor ``penalty`` for tokens that ``text`` has, however often (Keskar et al., 2019).
 
     >>> penalised(np.array([2.0, -2.0, 2.0]), [0, 1, 0], 2.0).tolist()
@@ -188,3 +220,14 @@ def kept_together(scores: Scores, share: float) -> Scores:
     scores = scores.copy()
     scores[dropped] = -np.inf
     return scores
+
+
+def _kept_together(scores: Scores, powers: Scores, share: float) -> npt.NDArray[np.int64]:
+    """The places, in order, of what ``kept_together`` keeps."""
+    total = powers.sum()
+    # What is less likely than this adds up to less than half of 1 - share: the others reach the share without it.
+    candidates = np.flatnonzero(powers >= total * (1 - share) / (2 * len(powers)))
+    order = np.argsort(-scores[candidates], kind="stable")
+    before = np.cumsum(powers[candidates[order]] / total)
+    kept = 1 + int(np.searchsorted(before[:-1], share, side="left"))
+    return np.sort(candidates[order[:kept]])

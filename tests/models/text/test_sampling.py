@@ -67,6 +67,56 @@ def test_seed_decides_the_text() -> None:
     assert drawn(5) == drawn(5) != drawn(6)
 
 
+SETTINGS: list[dict[str, Any]] = [
+    {},
+    {"temperature": 0.0},
+    {"temperature": 0.7, "top_k": 50},
+    {"top_p": 0.9},
+    {"top_p": 0.999, "temperature": 1.5},
+    {"top_k": 40, "top_p": 0.5},
+    {"top_k": 7, "top_p": 0.95, "repetition_penalty": 1.3, "temperature": 0.8},
+    {"temperature": 0.0, "repetition_penalty": 2.0},
+]
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("kind", ["flat", "peaked", "alike", "few"])
+def test_call_draws_what_probabilities_say(setting: dict[str, Any], kind: str) -> None:
+    """The short way of a draw beside the plain one, with the same random numbers."""
+    rng = np.random.default_rng(0)
+    sampler, numbers = Sampler(**setting, seed=9), np.random.default_rng(9)
+    for _ in range(20):
+        scores = rng.standard_normal(5 if kind == "few" else 3000).astype(np.float32)
+        if kind == "peaked":
+            scores *= 8
+        elif kind == "alike":
+            scores = scores.round(0)
+        text = rng.integers(0, len(scores), 9).tolist()
+        chances = sampler.probabilities(scores, text)
+        drawn = sampler(scores, text)
+        if sampler.temperature:
+            heights = np.cumsum(chances)
+            assert drawn == np.searchsorted(heights, numbers.random() * heights[-1], side="right")
+        else:
+            assert drawn == chances.argmax()
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int64])
+def test_call_takes_scores_of_any_type_and_leaves_them(dtype: Any) -> None:
+    scores = np.array([1, 5, 3], dtype)
+    assert Sampler(temperature=0)(scores) == 1
+    assert Sampler(top_k=1, seed=0)(scores) == 1
+    assert Sampler(top_p=0.1, repetition_penalty=3.0, seed=0)(scores, [1]) == 2
+    assert scores.tolist() == [1, 5, 3]
+
+
+@pytest.mark.parametrize("temperature", [0, 1])
+@pytest.mark.parametrize("scores", [[], [[1.0, 2.0]], [0.0, float("nan")], [-np.inf, -np.inf]])
+def test_call_refuses_what_are_no_scores(scores: Any, temperature: float) -> None:
+    with pytest.raises(ParameterError, match="sampling: expected"):
+        Sampler(temperature)(np.array(scores, np.float32))
+
+
 def test_temperature_zero_takes_the_first_of_the_best() -> None:
     assert [Sampler(temperature=0)([1.0, 3.0, 3.0]) for _ in range(5)] == [1] * 5
 
