@@ -31,7 +31,7 @@ RUN = {
 }
 """Commands that are run here if all that a line names is there; the others have tests of their own."""
 INPUTS = ("model", "images", "inputs", "text_model")
-OWN_LAYERS = "mine"  # a student's, which has tests of its own
+OTHERS = ("mine", "serve")  # a student's layers, a server: these have tests of their own
 PRINTED = ("kuiper beside ",)  # how lines begin that the program prints
 
 
@@ -79,7 +79,7 @@ def can_run(line: str, folder: Path) -> bool:
     if words[0] not in RUN:
         return False
     arguments = build_parser(words[0]).parse_args(words)
-    if getattr(arguments, OWN_LAYERS, False):
+    if any(getattr(arguments, name, False) for name in OTHERS):
         return False
     named = [value for name in INPUTS for value in flat(getattr(arguments, name, None))]
     return all(comes_with_kuiper(value, folder) for value in named)

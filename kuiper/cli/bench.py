@@ -1,4 +1,4 @@
-"""Time a model as a whole: load, then many runs on made-up inputs."""
+"""Time a model as a whole: load, then many runs on made-up inputs; or a server of text, as its readers see it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 import kuiper
+from kuiper.cli import bench_server
+from kuiper.cli.bench_server import add_server_arguments
 from kuiper.cli.model_arguments import add_model_arguments, add_timing_arguments, make_inputs, open_model
 from kuiper.cli.terminal import say, say_json
+from kuiper.errors import ParameterError
 from kuiper.graph.report import format_flops
 from kuiper.graph.summary import Summary
 from kuiper.machine.stopwatch import seconds_of
@@ -19,13 +22,18 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_model_arguments(parser)
+    add_model_arguments(parser, is_optional=True)
     add_timing_arguments(parser)
     parser.add_argument("--runs", type=int, default=30, help="timed runs after the warm-up (default: %(default)s)")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    add_server_arguments(parser)
 
 
 def execute(arguments: argparse.Namespace) -> int:
+    if arguments.serve is not None:
+        return bench_server.execute(arguments)
+    if arguments.model is None:
+        raise ParameterError("MODEL", "a .param or an .onnx file, or --serve URL", "none")
     started = perf_counter()
     model = open_model(arguments)
     load_seconds = perf_counter() - started

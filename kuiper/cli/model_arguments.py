@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-def add_model_arguments(parser: argparse.ArgumentParser, optimize_only: bool = False) -> None:
+def add_model_arguments(
+    parser: argparse.ArgumentParser, optimize_only: bool = False, *, is_optional: bool = False
+) -> None:
     """MODEL, the .bin of a .param, and, unless ``optimize_only``, the choice of the readable path."""
     words = "a .param file, whose weights lie beside it, or an .onnx file"
-    parser.add_argument("model", type=Path, metavar="MODEL", help=words)
+    parser.add_argument("model", type=Path, nargs="?" if is_optional else None, metavar="MODEL", help=words)
     parser.add_argument("--bin", type=Path, help="the weights of a .param file (default: its sibling)")
     add_constant_argument(parser)
     if optimize_only:

@@ -48,7 +48,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
     if arguments.threads is not None:
         kuiper.set_num_threads(arguments.threads)
-    limits, key = Limits(), _api_key(arguments.api_key_file)
+    limits, key = Limits(), api_key(arguments.api_key_file)
     with open_socket(arguments.host, arguments.port) as place:
         models = _load(arguments.models)
         served = [Served(name, model, memory=arguments.memory, limits=limits) for name, model in models.items()]
@@ -73,7 +73,8 @@ def _load(names: list[str]) -> dict[str, LanguageModel]:
     return models
 
 
-def _api_key(path: Path | None) -> str | None:
+def api_key(path: Path | None) -> str | None:
+    """The key in a file, if there is one."""
     if path is None:
         return None
     key = read_text(path, ParameterError, "a file with an API key", most=LONGEST_KEY).strip()
