@@ -14,7 +14,7 @@ from kuiper.errors import KuiperError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS = ("run", "report", "text", "demo", "kernels", "operators", "roofline")
+COMMANDS = ("run", "report", "text", "serve", "demo", "kernels", "operators", "roofline")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -11,21 +11,25 @@ from typing import TYPE_CHECKING, TypeVar
 from benchmarks.demo import Demo
 from benchmarks.errors import BenchmarkError
 from benchmarks.machine import vectors_of
-from benchmarks.places import CHART, DEMO_RESULTS, PAGE, README, RESULTS, ROOT, TEXT_RESULTS
+from benchmarks.places import CHART, DEMO_RESULTS, PAGE, README, RESULTS, ROOT, SERVE_RESULTS, TEXT_RESULTS
 from benchmarks.readme import DEMO, SPEED, demo_lines, speed_chart, speed_lines, widest, widest_text, written
 from benchmarks.results import Results
 from benchmarks.run import ROUNDS, TURNS
+from benchmarks.serve import PAUSE, SIZES, calls_of
+from benchmarks.serve_results import ServeResults, serve_tables
 from benchmarks.session import TOLERANCE
 from benchmarks.tables import all_tables, count, exclusions, limits, title
 from benchmarks.text_results import TextResults, legend, text_exclusions, text_limits, text_tables
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
     from kuiper.graph.report import Report
 
 AnyResults = TypeVar("AnyResults", Results, TextResults)
+AnyText = TypeVar("AnyText", TextResults, ServeResults)
 
 COMMITS = 50
 """Of kuiper/engine, since the day of a result: with more, it says nothing of this engine."""
@@ -33,6 +37,11 @@ QUICK = "**From a quick run, which shows that all works: these figures mean noth
 TEXT_INTRODUCTION = """\
 A decoder of SmolLM2-135M's sizes with seeded random weights, one text at a time. These are rates: *ours / fastest*
 above 1 means that kuiper is ahead."""
+SERVE_INTRODUCTION = f"""\
+The same decoder, and readers who share it: each sends its next request {PAUSE} s after its last answer, on average.
+Prompts have {SIZES.prompts[0]} to {SIZES.prompts[1]} tokens, every second begins with the same {SIZES.shared}; answers
+have {SIZES.answers[0]} to {SIZES.answers[1]}; {calls_of(0)} requests and two for each reader. Where *ours / fastest* is
+above 1, kuiper is ahead; of times, where it is below."""
 INTRODUCTION = """\
 # Performance
 
@@ -68,6 +77,8 @@ METHOD = f"""\
   [benchmarks/text_peers.py](../../benchmarks/text_peers.py) says how each is set up, and that 8 and 4 bits are each
   runtime's own format for these, made from the same weights. openvino-genai gives no scores to Python: it is left to
   write greedily, and held to torch by its tokens; `openvino` runs the same file step by step.
+- Serving is timed without HTTP: each runtime gets requests while it works
+  ([benchmarks/serve_peers.py](../../benchmarks/serve_peers.py)); `kuiper bench --serve URL` sends them to a server.
 - Load time is from the files to ready to run; the first inference, which in some runtimes still prepares, stands
   beside it. Both, and memory, are medians over the processes.
 
@@ -79,6 +90,7 @@ Needs a C++ compiler (llama-cpp-python is built from source) and, once, the netw
     .venv/bin/python -m benchmarks --batch 1 8 -o benchmarks/results/NAME.json
     .venv/bin/python -m benchmarks text -o benchmarks/results/text/NAME.json    # a language model
     .venv/bin/python -m benchmarks text --trained MODEL --text FILE             # with a trained one's quality
+    .venv/bin/python -m benchmarks serve -o benchmarks/results/serve/NAME.json  # many readers at once
     .venv/bin/python -m benchmarks report                                   # this page
 
 `python -m benchmarks --help` shows how to choose models, peers and threads; `python -m benchmarks kernels` times single
@@ -91,10 +103,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    found, text, demo = read_all(), read_text_results(), read_demo()
+    found, text, serve, demo = read_all(), read_text_results(), read_serve_results(), read_demo()
     if not arguments.old:
-        refuse_old({**found, **{f"text/{name}": results for name, results in text.items()}})
-    PAGE.write_text(page(found, text), encoding="utf-8")
+        of_text = {f"text/{name}": results for name, results in text.items()}
+        refuse_old({**found, **of_text, **{f"serve/{name}": results for name, results in serve.items()}})
+    PAGE.write_text(page(found, text, serve), encoding="utf-8")
     README.write_text(with_figures(README.read_text(encoding="utf-8"), found, text, demo), encoding="utf-8")
     picture = speed_chart(widest(list(found.values())), widest_text(text.values()))
     if picture is not None:
@@ -103,7 +116,7 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def refuse_old(results: dict[str, Results | TextResults]) -> None:
+def refuse_old(results: Mapping[str, Results | TextResults | ServeResults]) -> None:
     """Nothing, if the engine has hardly changed since the results.
 
     Raises
@@ -150,14 +163,25 @@ def read_all() -> dict[str, Results]:
 
 def read_text_results() -> dict[str, TextResults]:
     """What ``python -m benchmarks text`` measured, by file name, the latest first."""
-    found = {path.stem: TextResults.read(path) for path in sorted(TEXT_RESULTS.glob("*.json"))}
+    return read_folder(TEXT_RESULTS, TextResults)
+
+
+def read_serve_results() -> dict[str, ServeResults]:
+    """What ``python -m benchmarks serve`` measured, by file name, the latest first."""
+    return read_folder(SERVE_RESULTS, ServeResults)
+
+
+def read_folder(folder: Path, kind: type[AnyText]) -> dict[str, AnyText]:
+    """The results in a folder by file name, the latest first."""
+    found = {path.stem: kind.read(path) for path in sorted(folder.glob("*.json"))}
     return dict(sorted(found.items(), key=lambda item: item[1].date, reverse=True))
 
 
-def page(all_results: dict[str, Results], text: dict[str, TextResults]) -> str:
+def page(all_results: dict[str, Results], text: dict[str, TextResults], serve: dict[str, ServeResults]) -> str:
     """The text of docs/evidence/performance.md."""
     sections = [section(name, results) for name, results in all_results.items()]
     sections += [text_section(name, results) for name, results in text.items()]
+    sections += [serve_section(name, results) for name, results in serve.items()]
     return "\n".join([INTRODUCTION, *sections, METHOD])
 
 
@@ -167,6 +191,16 @@ def text_section(name: str, results: TextResults) -> str:
     if results.quick:
         parts.append(QUICK)
     parts += [markdown(table) for table in text_tables(results)]
+    parts += [f"Note: {line}." for line in (*text_limits(results), *text_exclusions(results))]
+    return "\n\n".join(parts) + "\n"
+
+
+def serve_section(name: str, results: ServeResults) -> str:
+    """What the same decoder does for many readers at once on one machine."""
+    parts = [f"## Serving: {title(results)}", SERVE_INTRODUCTION, facts(f"serve/{name}", results)]
+    if results.quick:
+        parts.append(QUICK)
+    parts += [markdown(table) for table in serve_tables(results)]
     parts += [f"Note: {line}." for line in (*text_limits(results), *text_exclusions(results))]
     return "\n\n".join(parts) + "\n"
 
@@ -202,7 +236,7 @@ def section(name: str, results: Results) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def facts(name: str, results: Results | TextResults) -> str:
+def facts(name: str, results: Results | TextResults | ServeResults) -> str:
     """The machine, the build and the versions, as a list."""
     machine, build = results.machine, results.build
     caches = [f"{level} {size} KiB" for level, size in machine["caches_kib"].items()]

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchmarks.results import Measurement, Results
+    from benchmarks.serve_results import ServeResults
     from benchmarks.text_results import TextResults
 
 
@@ -102,7 +103,7 @@ def by_model_and_peer(
     return Report(title, columns, rows, footer)
 
 
-def title(results: Results | TextResults) -> str:
+def title(results: Results | TextResults | ServeResults) -> str:
     """The machine and the build: ``A CPU, 2 cores; kuiper built for AVX2``."""
     machine = results.machine
     return f"{cpu_of(machine)}, {count(machine['cores'], 'core')}; kuiper built for {vectors_of(results.build)}"

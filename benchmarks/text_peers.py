@@ -194,7 +194,7 @@ class OpenVino(SteppingPeer):
         self.length = 0
 
     def load(self, files: TextFiles, bits: int) -> None:
-        compiled = self.core.compile_model(files.openvino(bits) / "openvino_model.xml", "CPU", settings_of(self))
+        compiled = self.core.compile_model(files.openvino(bits) / "openvino_model.xml", "CPU", settings_of(self.threads))
         self.output = compiled.output(0)
         self.request = compiled.create_infer_request()
 
@@ -242,7 +242,7 @@ class OpenVinoGenai(TextPeer):
         scheduler = self.runtime.SchedulerConfig()
         scheduler.enable_prefix_caching = False
         self.pipeline = self.runtime.LLMPipeline(
-            str(files.openvino(bits)), "CPU", scheduler_config=scheduler, **settings_of(self)
+            str(files.openvino(bits)), "CPU", scheduler_config=scheduler, **settings_of(self.threads)
         )
 
     def scores(self, tokens: np.ndarray) -> np.ndarray | None:
@@ -280,11 +280,11 @@ class OpenVinoGenai(TextPeer):
         return written
 
 
-def settings_of(peer: TextPeer) -> dict[str, Any]:
+def settings_of(threads: int) -> dict[str, Any]:
     """Of openvino's CPU plugin."""
     return {
         "PERFORMANCE_HINT": "LATENCY",
-        "INFERENCE_NUM_THREADS": peer.threads,
+        "INFERENCE_NUM_THREADS": threads,
         "INFERENCE_PRECISION_HINT": "f32",
         "KV_CACHE_PRECISION": "f32",
         "NUM_STREAMS": 1,

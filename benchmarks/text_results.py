@@ -16,6 +16,8 @@ from kuiper.graph.report import Column, Report
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from benchmarks.serve_results import ServeResults
+
 FORMAT = 3
 """Counts up when a field changes its meaning."""
 
@@ -288,7 +290,7 @@ def weights_with_scales(bits: int, peer: str) -> str:
     return weights_of(bits) if bits == 32 else f"{weights_of(bits)}, a scale for {'a ' * (scale == 'row')}{scale}"
 
 
-def text_exclusions(results: TextResults) -> list[str]:
+def text_exclusions(results: TextResults | ServeResults) -> list[str]:
     """A line for each peer that was left out somewhere."""
     found: dict[tuple[str, str], list[str]] = {}
     for entry in results.excluded:
@@ -296,7 +298,7 @@ def text_exclusions(results: TextResults) -> list[str]:
     return [f"{peer} is left out for {' and '.join(forms)}: {reason}" for (peer, reason), forms in found.items()]
 
 
-def text_limits(results: TextResults) -> list[str]:
+def text_limits(results: TextResults | ServeResults) -> list[str]:
     """A sentence if the peers were kept to AVX2, or may use more of the CPU than kuiper does."""
     if results.is_avx2:
         return ["All peers were kept to AVX2, as `python -m benchmarks` keeps them"]

@@ -10,7 +10,7 @@ from benchmarks import report
 from benchmarks.errors import BenchmarkError
 from benchmarks.places import CHART, PAGE, README
 from benchmarks.readme import DEMO, SPEED, speed_chart, speed_lines, widest, widest_text
-from benchmarks.report import page, read_all, read_demo, read_text_results, section, with_figures
+from benchmarks.report import page, read_all, read_demo, read_serve_results, read_text_results, section, with_figures
 from benchmarks.results import Exclusion
 from benchmarks.tables import all_tables, exclusions
 from benchmarks.text_results import TextResults
@@ -20,7 +20,8 @@ EMPTY = f"{DEMO}\n{DEMO}\n{SPEED}\n{SPEED}"
 
 
 def test_page_is_what_the_results_generate() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page(read_all(), read_text_results()), "run: python -m benchmarks report"
+    written = page(read_all(), read_text_results(), read_serve_results())
+    assert PAGE.read_text(encoding="utf-8") == written, "run: python -m benchmarks report"
 
 
 def test_readme_has_the_figures_of_the_records() -> None:

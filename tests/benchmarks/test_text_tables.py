@@ -83,7 +83,7 @@ def test_reading_another_file_is_one_error(tmp_path: Path, content: str) -> None
 
 
 def test_page_has_a_section_of_text() -> None:
-    written = page({}, {"made-up": results(), "quick": replace(results(), quick=True)})
+    written = page({}, {"made-up": results(), "quick": replace(results(), quick=True)}, {})
     assert "## Text: A CPU, 2 cores; kuiper built for AVX2" in written
     assert "`benchmarks/results/text/made-up.json`" in written
     assert written.count("From a quick run") == 1
