@@ -175,6 +175,7 @@ build/lab/installed:
 soak: SECONDS = 3600
 soak: $(VENV)/built $(VENV)/developer
 	OMP_WAIT_POLICY=passive $(BIN)/python -m tests.soak --seconds $(SECONDS)
+	$(BIN)/python -m tests.soak_serving
 
 repeat: $(VENV)/built $(VENV)/developer
 	for i in $$(seq 20); do $(BIN)/python -m pytest -q course1_tensor course2_graph course3_layers \
