@@ -45,6 +45,7 @@ class Worker:
     ----------
     engine : what runs the steps
     name : of the thread
+    after_step : called in the thread when all listeners have been told what a step gave
 
     Examples
     --------
@@ -63,8 +64,11 @@ class Worker:
     >>> worker.stop()
     """
 
-    def __init__(self, engine: BatchEngine, name: str = "kuiper batch engine") -> None:
+    def __init__(
+        self, engine: BatchEngine, name: str = "kuiper batch engine", after_step: Callable[[], None] = lambda: None
+    ) -> None:
         self.engine = engine
+        self._after_step = after_step
         self._changed = Condition()
         self._orders: deque[Callable[[], None]] = deque()
         self._is_stopping = False
@@ -117,6 +121,7 @@ class Worker:
                 self._step()
             elif not orders:
                 return
+            self._after_step()
 
     def _step(self) -> None:
         try:

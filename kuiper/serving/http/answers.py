@@ -72,15 +72,16 @@ class _Answer:
     texts: list[TextRequest]
     identity: str
     created: int = field(default_factory=lambda: int(time.time()))
+    _unsent: list[bytes] = field(default_factory=list)
 
     async def give(self, metrics: Metrics, scope: Any, receive: Any, send: Any) -> None:
         """Begin with the texts, and send what they become; whatever happens, none of them is left behind."""
-        loop = asyncio.get_running_loop()
         parts: asyncio.Queue[tuple[int, Part]] = asyncio.Queue()
+        self.served.mailbox.open()
 
         def listen(number: int, saw: Callable[[Part], None], part: Part) -> None:
             saw(part)
-            loop.call_soon_threadsafe(parts.put_nowait, (number, part))
+            self.served.mailbox.put(parts, (number, part))
 
         try:
             for number, text in enumerate(self.texts):
@@ -133,36 +134,48 @@ class _Answer:
                 if not has_begun:
                     has_begun = True
                     await send({"type": "http.response.start", "status": 200, "headers": _EVENTS})
-                    await self._open(send)
+                    self._open()
                 if part.piece or part.end:
-                    await self._event(send, self._choice(number, part))
+                    self._add_event(self._choice(number, part))
+                if parts.empty():  # else the next one, which has come meanwhile, goes with it
+                    await self._send_events(send)
         except ApiError as error:
             if not has_begun:
                 raise
-            await _send_event(send, json_bytes(error.body()))
-            await send({"type": "http.response.body", "body": b""})
+            self._add(json_bytes(error.body()))
+            await self._send_events(send, is_last=True)
             return
         if self.asked.include_usage:
-            await self._event(send, None)
-        await _send_event(send, b"[DONE]")
-        await send({"type": "http.response.body", "body": b""})
+            self._add_event(None)
+        self._add(b"[DONE]")
+        await self._send_events(send, is_last=True)
 
-    async def _open(self, send: Any) -> None:
+    def _open(self) -> None:
         opening = self.form.opening()
         if opening:
             for number in range(len(self.texts)):
-                await self._event(send, {"index": number, **opening, "logprobs": None, "finish_reason": None})
+                self._add_event({"index": number, **opening, "logprobs": None, "finish_reason": None})
 
     def _choice(self, number: int, part: Part) -> dict[str, Any]:
         reason = _REASONS[part.end] if part.end else None
         return {"index": number, **self.form.part(part.piece), "logprobs": None, "finish_reason": reason}
 
-    async def _event(self, send: Any, choice: dict[str, Any] | None) -> None:
+    def _add_event(self, choice: dict[str, Any] | None) -> None:
         """One event with a choice, or without one and with the usage."""
         content = {**self._head(self.form.part_object), "choices": [choice] if choice else []}
         if self.asked.include_usage:
             content["usage"] = None if choice else self._usage()
-        await _send_event(send, json_bytes(content))
+        self._add(json_bytes(content))
+
+    def _add(self, data: bytes) -> None:
+        self._unsent += [b"data: ", data, b"\n\n"]
+
+    async def _send_events(self, send: Any, *, is_last: bool = False) -> None:
+        """All that is not yet sent, in one piece."""
+        body = b"".join(self._unsent)
+        self._unsent.clear()
+        if body or is_last:
+            await send({"type": "http.response.body", "body": body, "more_body": not is_last})
 
     def _head(self, kind: str) -> dict[str, Any]:
         name = f"{self.form.prefix}{self.identity}"
@@ -173,7 +186,3 @@ class _Answer:
         prompts = sum(text.prompt_tokens for text in self.texts[:: self.asked.n])
         drawn = sum(text.tokens for text in self.texts)
         return {"prompt_tokens": prompts, "completion_tokens": drawn, "total_tokens": prompts + drawn}
-
-
-async def _send_event(send: Any, data: bytes) -> None:
-    await send({"type": "http.response.body", "body": b"data: " + data + b"\n\n", "more_body": True})

@@ -55,14 +55,15 @@ class Metrics:
     def watch(self, model: str, prompt_tokens: int) -> Callable[[Part], None]:
         """What is to be told each part of a text that begins now."""
         self._prompts.labels(model).inc(prompt_tokens)
+        first, following, tokens = (metric.labels(model) for metric in (self._first, self._next, self._tokens))
         times = [perf_counter()]
         counts = [0]
 
         def saw(part: Part) -> None:
             now = perf_counter()
             for count in range(counts[0], part.tokens):  # several may come at once
-                (self._next if count else self._first).labels(model).observe(now - times[0])
-                self._tokens.labels(model).inc()
+                (following if count else first).observe(now - times[0])
+                tokens.inc()
                 times[0], counts[0] = now, count + 1
             if part.end:
                 self._texts.labels(model, part.end).inc()

@@ -10,6 +10,7 @@ from kuiper.errors import KuiperError
 from kuiper.graph.batch import Piece
 from kuiper.serving.batch_engine import BatchEngine
 from kuiper.serving.http.api_error import ApiError, of_kuiper
+from kuiper.serving.http.mailbox import Mailbox
 from kuiper.serving.text_request import TextRequest
 from kuiper.serving.worker import Worker
 
@@ -48,7 +49,8 @@ class Served:
         self._limits = limits
         engine = BatchEngine(model.graph, memory=memory, max_length=min(model.context, LONGEST_TEXT))
         self._vocabulary_size = vocabulary_size(engine)
-        self.worker = Worker(engine, name=f"kuiper serve {name}")
+        self.mailbox = Mailbox()
+        self.worker = Worker(engine, f"kuiper serve {name}", self.mailbox.send)
 
     @contextmanager
     def seats(self, count: int) -> Iterator[None]:
