@@ -194,7 +194,9 @@ class OpenVino(SteppingPeer):
         self.length = 0
 
     def load(self, files: TextFiles, bits: int) -> None:
-        compiled = self.core.compile_model(files.openvino(bits) / "openvino_model.xml", "CPU", settings_of(self.threads))
+        compiled = self.core.compile_model(
+            files.openvino(bits) / "openvino_model.xml", "CPU", settings_of(self.threads)
+        )
         self.output = compiled.output(0)
         self.request = compiled.create_infer_request()
 
