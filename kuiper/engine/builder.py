@@ -21,6 +21,8 @@ from kuiper.engine.values import AnyValue, Buffer, PythonValue, Value
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import DTypeLike
+
     from kuiper.engine.step import Step
     from kuiper.graph.runtime_operator import RuntimeOperator
     from kuiper.graph.state import Paging
@@ -36,6 +38,8 @@ class StateArray(NamedTuple):
     slot: int
     key: str
     shape: tuple[int, ...]
+    axis: int | None
+    dtype: DTypeLike
 
 
 @dataclass(eq=False)
@@ -184,11 +188,13 @@ class Builder:
         self.written.append(self.python_value(np.zeros(shape, np.float32)))
         return self.written[-1]
 
-    def session_array(self, part: str, shape: tuple[int, ...]) -> tuple[int, PythonValue]:
-        """An array of the current operator that lives from call to call, as a binding of a step."""
+    def session_array(
+        self, part: str, shape: tuple[int, ...], axis: int | None = None, dtype: DTypeLike = np.float32
+    ) -> tuple[int, PythonValue]:
+        """An array of the current operator that lives from call to call (``State.array``), as a binding of a step."""
         assert self.op is not None
         value = self.python_value(None)
-        self.state_arrays.append(StateArray(value.slot, f"{self.op.name}.{part}", shape))
+        self.state_arrays.append(StateArray(value.slot, f"{self.op.name}.{part}", shape, axis, dtype))
         return self.bind(value)
 
     def session_integers(self, name: str) -> tuple[int, PythonValue]:

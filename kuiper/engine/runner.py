@@ -162,7 +162,8 @@ class Runner:
         """Name the state's arrays, which never move, to the programs: nothing to do if the last call was for it."""
         if workspace.session is not None and workspace.session() is state:
             return
-        arrays = {slot: state.array(key, shape) for slot, key, shape in self.executable.state_arrays}
+        known = self.executable.state_arrays
+        arrays = {one.slot: state.array(one.key, one.shape, one.axis, one.dtype) for one in known}
         arrays |= {value.slot: state.integers[name] for name, value in self.executable.state_integers.items()}
         self._bind(workspace, arrays)
         workspace.session = ref(state)

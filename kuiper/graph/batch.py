@@ -17,21 +17,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kuiper.errors import GraphStateError, ParameterError, ShapeError
+from kuiper.errors import DataTypeError, ParameterError, ShapeError
 from kuiper.graph.page_pool import BEGIN, PagePool
 from kuiper.graph.paged_state import PagedState
-from kuiper.graph.state import Paging
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kuiper.graph.execution import BuiltGraph, Execution
-
-PAGE_SIZE = 64
-"""Positions of a page: attention multiplies four panels of keys together, and a beginning is shared from here on."""
-
-PANEL = 16
-"""A page has a multiple of this many positions: keys lie side by side in so many."""
+    from kuiper.graph.execution import Execution
+    from kuiper.graph.state import Paging
 
 
 @dataclass(eq=False)
@@ -150,8 +144,8 @@ class Batch:
 
         Raises
         ------
-        ShapeError, ParameterError
-            If the tokens are too many for a step or for a text, or none, or a text stands twice.
+        ShapeError, ParameterError, DataTypeError
+            If the tokens are no integers, are too many for a step or for a text, or none, or a text stands twice.
         MemoryError
             If there are not enough pages. As after any error, no text has moved.
         """
@@ -178,6 +172,8 @@ class Batch:
         if len({id(piece.text) for piece in pieces}) < len(pieces):
             raise ParameterError(self._where, "pieces of different texts", "one text twice")
         for piece in pieces:
+            if np.asarray(piece.tokens).dtype.kind not in "iu":
+                raise DataTypeError(self._where, "tokens that are integers", np.asarray(piece.tokens).dtype)
             if piece.text.length + len(piece.tokens) > self.max_length:
                 capacity = self.max_length - piece.text.length
                 raise ShapeError(self._where, f"at most {capacity} more tokens of a text", len(piece.tokens))
@@ -227,72 +223,6 @@ class Batch:
         """Give back all but the first pages, the last one first: a beginning is worth more than what follows it."""
         while len(text.pages) > count:
             self.pool.give_back(text.pages.pop())
-
-
-def start_batch(
-    graph: BuiltGraph,
-    *,
-    pages: int | None = None,
-    memory: int | None = None,
-    max_length: int = 2048,
-    texts: int = 64,
-    rows: int = 256,
-    page_size: int = PAGE_SIZE,
-) -> Batch:
-    """Begin a batch: texts that go through the graph together, on pages that they share.
-
-    Parameters
-    ----------
-    pages : how many pages there are
-    memory : instead: bytes that they may take
-    max_length : how many tokens a text can have
-    texts : how many texts can be in one step
-    rows : how many tokens can be in one step
-    page_size : positions of a page, a multiple of 16
-
-    Returns
-    -------
-    The batch; its pages take memory when they are first written to.
-
-    Raises
-    ------
-    GraphStateError
-        If the graph has not been built, or none of its operators has state.
-    ParameterError
-        If a size is not as it must be, or not one page fits the memory.
-
-    Examples
-    --------
-    >>> import kuiper
-    >>> from kuiper.models import bundled
-    >>> kuiper.load(bundled("shakespeare")).start_batch(memory=1 << 20).paging.pages > 1
-    True
-    """
-    execution, where = graph.execution, f"{graph.name}: start_batch"
-    if not execution.has_state:
-        raise GraphStateError(graph.name, "a model with state", "one without")
-    if page_size < 1 or page_size % PANEL:
-        raise ParameterError(where, f"a page_size that is a multiple of {PANEL}", page_size)
-    for name, number in {"max_length": max_length, "texts": texts, "rows": rows}.items():
-        if number < 1:
-            raise ParameterError(where, f"{name} of at least 1", number)
-    if (pages is None) == (memory is None):
-        raise ParameterError(where, "either pages or memory", "both" if memory is not None else "neither")
-    paging = Paging(page_size, 1, -(-max_length // page_size), texts, rows, 0)
-    if memory is not None:
-        size = _bytes_of_page(execution, paging)
-        pages = memory // size
-        if pages < 1:
-            raise ParameterError(where, f"memory for one page, which is {size:,} bytes", f"{memory:,}")
-    assert pages is not None
-    return Batch(execution, paging._replace(pages=pages), graph.name)
-
-
-def _bytes_of_page(execution: Execution, paging: Paging) -> int:
-    """What one page takes, by all operators."""
-    state = PagedState(paging)  # its rows are in no text, so nothing is written
-    execution.run((np.zeros((1, 1), np.int64),), None, state, outputs=False)
-    return state.nbytes
 
 
 def padded_rows(count: int, most: int) -> int:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from kuiper.errors import GraphStateError
 from kuiper.graph import building, pnnx, views
-from kuiper.graph.batch import start_batch
 from kuiper.graph.boundary import as_output
 from kuiper.graph.building import Factories, GraphState
 from kuiper.graph.execution import Execution
@@ -28,6 +27,7 @@ from kuiper.graph.passes import DEFAULT_PASSES, find_passes
 from kuiper.graph.schedule import queue_order
 from kuiper.graph.serialization import SerializedGraph
 from kuiper.graph.session import start
+from kuiper.graph.start_batch import start_batch
 from kuiper.tensor_limit import Limited
 
 if TYPE_CHECKING:

@@ -30,6 +30,8 @@ from kuiper.tensor_limit import check_size
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import DTypeLike
+
 _SLAB = 16 << 20  # bytes that arrays share; pages that are never touched take no memory
 
 
@@ -48,6 +50,8 @@ class Paging(NamedTuple):
     """Most tokens of a step."""
     chosen: int
     """Of how many rows the outputs are wanted."""
+    bits: int = 32
+    """Of a number in a page: a float's 32, or 8 of a byte."""
 
 
 class State:
@@ -75,6 +79,7 @@ class State:
         self.integers: Mapping[str, np.ndarray] = {"position": self._position}
         """Arrays (int64) that compiled steps read where they lie, by name."""
         self._arrays: dict[str, np.ndarray] = {}
+        self._axes: dict[str, int | None] = {}  # along which positions lie
         self._slabs = SlabAllocator(partial(pages, _SLAB))
 
     @property
@@ -86,8 +91,13 @@ class State:
     def length(self, length: int) -> None:
         self._position[0] = length
 
-    def array(self, key: str, shape: tuple[int, ...]) -> np.ndarray:
-        """The float32 array of this key, zeros at first.
+    def array(
+        self, key: str, shape: tuple[int, ...], axis: int | None = None, dtype: DTypeLike = np.float32
+    ) -> np.ndarray:
+        """The array of this key, zeros at first.
+
+        ``axis`` is the one along which positions lie in order, one by one or in panels of equally many, so that a copy
+        need not have what lies behind the last.
 
         Raises
         ------
@@ -96,7 +106,8 @@ class State:
         """
         array = self._arrays.get(key)
         if array is None:
-            array = self._arrays[key] = self._zeros(key, shape)
+            array = self._arrays[key] = self._zeros(key, shape, np.dtype(dtype))
+            self._axes[key] = axis
         if array.shape != shape:
             raise ShapeError(key, f"state of shape {array.shape}, as in the calls before", shape)
         return array
@@ -106,20 +117,27 @@ class State:
         return OperatorState(self, name)
 
     def copy(self) -> State:
-        """Another state that has come as far, on memory of its own."""
+        """Another state that has come as far, on memory of its own; what lies behind is not copied."""
         other = State(self.max_length)
         other.length = self.length
         for key, array in self._arrays.items():
-            other.array(key, array.shape)[...] = array
+            axis = self._axes[key]
+            copied = other.array(key, array.shape, axis, array.dtype)
+            if axis is None:
+                copied[...] = array
+            else:
+                filled = -(-self.length * array.shape[axis] // self.max_length)
+                place = (*[slice(None)] * axis, slice(filled))
+                copied[place] = array[place]
         return other
 
-    def _zeros(self, key: str, shape: tuple[int, ...]) -> np.ndarray:
+    def _zeros(self, key: str, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
         """Zeros, beside other arrays in large pages unless all of them are small or this one is large."""
-        size = 4 * math.prod(shape)
+        size = dtype.itemsize * math.prod(shape)
         if self.nbytes < LARGE or size > _SLAB // 4:
-            return np.zeros(shape, np.float32)
-        check_size(shape, where=key)
-        return self._slabs.take(size).view(np.float32).reshape(shape)
+            return np.zeros(shape, dtype)
+        check_size(shape, dtype.itemsize, where=key)
+        return self._slabs.take(size).view(dtype).reshape(shape)
 
     @property
     def nbytes(self) -> int:
@@ -152,6 +170,8 @@ class OperatorState(NamedTuple):
         """One of the state's arrays of int64."""
         return self.state.integers[name]
 
-    def array(self, part: str, shape: tuple[int, ...]) -> np.ndarray:
-        """An array that lives from call to call, zeros at first."""
-        return self.state.array(f"{self.name}.{part}", shape)
+    def array(
+        self, part: str, shape: tuple[int, ...], axis: int | None = None, dtype: DTypeLike = np.float32
+    ) -> np.ndarray:
+        """An array that lives from call to call, zeros at first; see ``State.array``."""
+        return self.state.array(f"{self.name}.{part}", shape, axis, dtype)

@@ -45,7 +45,7 @@ class BatchEngine:
     Parameters
     ----------
     model : a graph with state
-    pages, memory, max_length, texts, page_size : as ``RuntimeGraph.start_batch``
+    pages, memory, max_length, texts, page_size, page_bits : as ``RuntimeGraph.start_batch``
     step_tokens : tokens of a step, at most: more read prompts faster, fewer keep the time between two tokens short
     guesses : tokens of a request that a step may read before it is known that they come, at most; the text is the same
     guesser : what guesses them: a ``DraftModel``, or None for ``LookUp``, the text itself
@@ -82,12 +82,19 @@ class BatchEngine:
         texts: int = 64,
         step_tokens: int = STEP_TOKENS,
         page_size: int = 64,
+        page_bits: int = 32,
         guesses: int = 0,
         guesser: Guesses | None = None,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self.batch = model.start_batch(
-            pages=pages, memory=memory, max_length=max_length, texts=texts, rows=step_tokens, page_size=page_size
+            pages=pages,
+            memory=memory,
+            max_length=max_length,
+            texts=texts,
+            rows=step_tokens,
+            page_size=page_size,
+            page_bits=page_bits,
         )
         self._scheduler = Scheduler(self.batch, step_tokens, guesser or LookUp(), guesses)
         self._where = f"batch engine of {model.name}"

@@ -85,7 +85,7 @@ class DraftModel:
     Parameters
     ----------
     model : a graph with state
-    pages, memory, max_length, texts, rows, page_size : as ``RuntimeGraph.start_batch``
+    pages, memory, max_length, texts, rows, page_size, page_bits : as ``RuntimeGraph.start_batch``
 
     Examples
     --------

@@ -15,6 +15,8 @@ The softmax is computed on the way, page by page, with a running maximum and a r
 So a row needs memory for the scores of one page only. What a row gets depends on its own text up to its own position,
 page by page, and on nothing else: not on the rows beside it, on the pages' numbers, or on what a page held before.
 
+Pages may hold bytes (byte_panels.pxd): a task makes floats of those of a page, for all of its rows.
+
 Source: M. Milakov, N. Gimelshein, "Online normalizer calculation for softmax", 2018; T. Dao et al., "FlashAttention",
 2022; W. Kwon et al., "PagedAttention", 2023.
 """
@@ -22,7 +24,9 @@ Source: M. Milakov, N. Gimelshein, "Online normalizer calculation for softmax", 
 from libc.math cimport INFINITY
 
 from kuiper.engine.blocks cimport copy_exactly, fill
+from kuiper.engine.kernels.byte_panels cimport keys_in_floats, put_bytes, scale_each, values_in_floats
 from kuiper.engine.kernels.cache_panels cimport PANEL, Source, at_head, panels_of, put
+from kuiper.engine.kernels.pages cimport Page, Pages, floats_of_bytes, integers, page_of
 from kuiper.engine.kernels.panel_products cimport MOST, multiply, rows_of_task
 from kuiper.engine.step cimport Memory, Step
 from kuiper.simd.functions cimport exp_up_to
@@ -31,12 +35,6 @@ from kuiper.simd.vector cimport LANES, at_least, fma_of_one, load, splat, store,
 
 cdef enum:
     APPENDED = 16  # rows of a task that appends
-
-cdef struct Pages:
-    Py_ssize_t keys, values  # bindings: (pages, groups, ...), as a cache of page_size positions for each page
-    Py_ssize_t positions, texts, tables  # bindings: integers of the step
-    Py_ssize_t groups, numbers, count  # keys and values of the step are (1, groups, count, numbers)
-    Py_ssize_t page_size, pages_per_text
 
 cdef struct Appending:
     Pages pages
@@ -82,11 +80,10 @@ cdef void append(const void* numbers, Py_ssize_t task, const Memory* memory) noe
     """The keys and values of some rows."""
     cdef const Appending* w = <const Appending*> numbers
     cdef const Pages* p = &w.pages
-    cdef Py_ssize_t row, group, at, end = min(p.count, (task + 1) * APPENDED)
+    cdef Py_ssize_t row, group, at, end = min(p.count, (task + 1) * APPENDED), size = p.page_size
     cdef const float* key
     cdef const float* value
-    cdef float* keys
-    cdef float* values
+    cdef Page page
     for row in range(task * APPENDED, end):
         if integers(p.texts, memory)[row] < 0:
             continue
@@ -94,9 +91,14 @@ cdef void append(const void* numbers, Py_ssize_t task, const Memory* memory) noe
         for group in range(p.groups):
             key = at_head(&w.key, 0, group, memory) + row * w.key.position
             value = at_head(&w.value, 0, group, memory) + row * w.value.position
-            keys = keys_of_page(p, row, group, at // p.page_size, memory)
-            values = values_of_page(p, row, group, at // p.page_size, memory)
-            put(key, value, p.numbers, at % p.page_size, p.page_size, keys, values)
+            page = page_of(p, row, group, at // size, memory)
+            if p.in_bytes:
+                put_bytes(
+                    key, value, p.numbers, at % size, size, <signed char*> page.keys, <signed char*> page.values,
+                    page.key_scales, page.value_scales,
+                )
+            else:
+                put(key, value, p.numbers, at % size, size, <float*> page.keys, <float*> page.values)
 
 
 cdef class AttendToPages(Step):
@@ -125,6 +127,7 @@ cdef class AttendToPages(Step):
         # for each row of a product its scores, its query, two mixtures of values; a row of zeros
         numbers = w.pages.numbers
         self.scratch_floats = MOST * (width_of(&w.pages) + numbers + 2 * PANEL * panels_of(numbers)) + PANEL
+        self.scratch_floats += floats_of_bytes(&w.pages)
 
 
 cdef void attend(const void* numbers, Py_ssize_t task, const Memory* memory) noexcept nogil:
@@ -172,10 +175,12 @@ cdef void attend_run(
     cdef Py_ssize_t last = integers(p.positions, memory)[end - 1]
     cdef int rows = <int> ((end - first) * heads), i
     cdef float* zeros = memory.scratch
-    cdef float* at = zeros + PANEL
+    cdef float* near = zeros + PANEL
+    cdef float* at = near + floats_of_bytes(p)
     cdef const float* query
-    cdef float* keys
-    cdef float* values
+    cdef const float* keys
+    cdef const float* values
+    cdef Page here
     cdef Running r
     fill(zeros, 0, PANEL // LANES)
     for i in range(rows):
@@ -193,12 +198,22 @@ cdef void attend_run(
     for page in range(last // p.page_size + 1):
         start = page * p.page_size
         seen = min(p.page_size, last + 1 - start)
-        keys, values = keys_of_page(p, first, group, page, memory), values_of_page(p, first, group, page, memory)
+        here = page_of(p, first, group, page, memory)
+        keys, values = <const float*> here.keys, <const float*> here.values
+        if p.in_bytes:  # near: the keys as floats, then the values
+            keys = values = near
+            keys_in_floats(<const signed char*> here.keys, p.numbers, seen, near)
         multiply(rows, keys, p.numbers, 0, panels_of(seen), p.numbers * PANEL, values, p.page_size * PANEL, zeros,
                  r.queries, r.scores)
         for i in range(rows):
             position = integers(p.positions, memory)[first + i // heads]
+            if p.in_bytes:
+                scale_each(r.scores[i], here.key_scales, panels_of(seen))
             go_on(&r, i, position + 1 - start, seen, columns)
+            if p.in_bytes:
+                scale_each(r.scores[i], here.value_scales, panels_of(seen))
+        if p.in_bytes:
+            values_in_floats(<const signed char*> here.values, p.numbers, seen, p.page_size, near)
         multiply(rows, values, seen, 0, columns, p.page_size * PANEL, keys, p.numbers * PANEL, zeros, r.weights,
                  r.mixed)
         for i in range(rows):
@@ -268,28 +283,3 @@ cdef inline void divide(float* x, float by, Py_ssize_t columns) noexcept nogil:
 cdef inline Py_ssize_t width_of(const Pages* p) noexcept nogil:
     """Floats from one row of scores to the next; some more than a power of two, or rows would share cache sets."""
     return p.page_size + PANEL
-
-
-cdef inline const long long* integers(Py_ssize_t binding, const Memory* memory) noexcept nogil:
-    return <const long long*> memory.bindings[binding]
-
-
-cdef inline Py_ssize_t place_of(
-    const Pages* p, Py_ssize_t row, Py_ssize_t group, Py_ssize_t page, const Memory* memory
-) noexcept nogil:
-    """Which group of heads of which page of the pool the text of a row has as its page number ``page``."""
-    cdef Py_ssize_t text = integers(p.texts, memory)[row]
-    return integers(p.tables, memory)[text * p.pages_per_text + page] * p.groups + group
-
-
-cdef inline float* keys_of_page(
-    const Pages* p, Py_ssize_t row, Py_ssize_t group, Py_ssize_t page, const Memory* memory
-) noexcept nogil:
-    return memory.bindings[p.keys] + place_of(p, row, group, page, memory) * p.numbers * p.page_size
-
-
-cdef inline float* values_of_page(
-    const Pages* p, Py_ssize_t row, Py_ssize_t group, Py_ssize_t page, const Memory* memory
-) noexcept nogil:
-    cdef Py_ssize_t floats = panels_of(p.numbers) * PANEL * p.page_size
-    return memory.bindings[p.values] + place_of(p, row, group, page, memory) * floats

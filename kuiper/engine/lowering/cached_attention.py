@@ -10,13 +10,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from kuiper.engine.declined import decline_if
 from kuiper.engine.kernels.cached_attention import Append, Attend, is_one_task
 from kuiper.engine.kernels.paged_attention import AppendToPages, AttendToPages
 from kuiper.engine.lowering.registry import lowers
 from kuiper.engine.transfers import dense
 from kuiper.engine.values import Value
-from kuiper.layers.fused.cached_attention import CachedAttention, key_shape, value_shape
+from kuiper.layers.fused.cached_attention import KEY_AXIS, VALUE_AXIS, CachedAttention, key_shape, value_shape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,8 +42,8 @@ def lower_cached_attention(layer: CachedAttention, inputs: list[AnyValue], build
         return _in_pages(builder, layer, builder.paging, (q, k, v))
     capacity = builder.max_length
     position = builder.session_integers("position")
-    keys = builder.session_array("keys", key_shape(texts, groups, numbers, capacity))
-    rows = builder.session_array("values", value_shape(texts, groups, numbers, capacity))
+    keys = builder.session_array("keys", key_shape(texts, groups, numbers, capacity), KEY_AXIS)
+    rows = builder.session_array("values", value_shape(texts, groups, numbers, capacity), VALUE_AXIS)
     bindings = (position, keys, rows)
     caches = {
         "position": position[0], "keys": keys[0], "values": rows[0],
@@ -76,14 +78,18 @@ def _in_pages(
     """The same where the rows are tokens of many texts, whose keys and values lie in pages."""
     q, k, v = values
     (_, heads, count, numbers), (_, groups, _, _) = q.shape, k.shape
-    size = paging.page_size
+    size, in_bytes = paging.page_size, paging.bits == 8
+    dtype = np.int8 if in_bytes else np.float32
     bindings = {
-        "keys": builder.session_array("keys", key_shape(paging.pages, groups, numbers, size)),
-        "values": builder.session_array("values", value_shape(paging.pages, groups, numbers, size)),
+        "keys": builder.session_array("keys", key_shape(paging.pages, groups, numbers, size), dtype=dtype),
+        "values": builder.session_array("values", value_shape(paging.pages, groups, numbers, size), dtype=dtype),
         **{name: builder.session_integers(name) for name in ("positions", "texts", "tables")},
     }
-    pages = {name: number for name, (number, _) in bindings.items()} | {
-        "groups": groups, "numbers": numbers, "count": count,
+    if in_bytes:
+        for name in ("key_scales", "value_scales"):
+            bindings[name] = builder.session_array(name, (paging.pages, groups, size))
+    pages = {"key_scales": -1, "value_scales": -1} | {name: number for name, (number, _) in bindings.items()} | {
+        "groups": groups, "numbers": numbers, "count": count, "in_bytes": in_bytes,
         "page_size": size, "pages_per_text": paging.pages_per_text,
     }  # fmt: skip
     outside = tuple(bindings.values())
@@ -97,7 +103,7 @@ def _in_pages(
     out = Value(whole.buffer, whole.view.transpose(0, 2, 1, 3))
     scale = 1 / math.sqrt(numbers) if layer.scale is None else layer.scale
     builder.emit(
-        "attention to pages",
+        "attention to pages of bytes" if in_bytes else "attention to pages",
         lambda: AttendToPages(pages, heads_at(q), heads_at(out), heads // groups, scale),
         reads=[q],
         writes=[out],

@@ -30,6 +30,6 @@ class Cache(StatefulLayer):
             raise GraphStateError(self.op.where, "one text, or kuiper.CachedAttention", "texts in pages", hint=hint)
         end = state.length + s
         self.expect(end <= state.max_length, f"at most {state.max_length} positions", end)
-        rows = state.array("rows", (b, h, state.max_length, d))
+        rows = state.array("rows", (b, h, state.max_length, d), axis=2)
         rows[:, :, state.length : end] = x
         return rows[:, :, :end]

@@ -34,6 +34,7 @@ class Served:
     model : the model
     memory : bytes of its pages
     limits : of the server
+    page_bits : of a number in its pages, 32 or 8
 
     Raises
     ------
@@ -41,13 +42,14 @@ class Served:
         If the memory is too small for a page, or the model cannot run.
     """
 
-    def __init__(self, name: str, model: LanguageModel, *, memory: int, limits: Limits) -> None:
+    def __init__(self, name: str, model: LanguageModel, *, memory: int, limits: Limits, page_bits: int = 32) -> None:
         self.name, self.model = name, model
         self.created = int(time.time())
         self.open = 0
         """Texts that run, wait, or have an answer that is not yet sent."""
         self._limits = limits
-        engine = BatchEngine(model.graph, memory=memory, max_length=min(model.context, LONGEST_TEXT))
+        longest = min(model.context, LONGEST_TEXT)
+        engine = BatchEngine(model.graph, memory=memory, page_bits=page_bits, max_length=longest)
         self._vocabulary_size = vocabulary_size(engine)
         self.mailbox = Mailbox()
         self.worker = Worker(engine, f"kuiper serve {name}", self.mailbox.send)
