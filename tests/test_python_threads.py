@@ -169,6 +169,26 @@ def test_sessions_of_a_fresh_model_in_many_threads_give_the_bits_that_they_give_
             np.testing.assert_array_equal(got, want)
 
 
+def test_forks_of_one_session_in_many_threads_give_the_bits_that_they_give_alone() -> None:
+    model = kuiper.load(bundled("shakespeare"))
+
+    def text(session: Any, caller: int) -> np.ndarray:
+        other = session.fork()
+        rows = [np.asarray(session([caller, 1])), np.asarray(other([caller, 2]))]
+        session.rewind(30)
+        return np.concatenate([*rows, np.asarray(session([caller]))])
+
+    for _ in range(3):
+        forks = []
+        for _ in range(2):  # those that run together share the caches; the first to go on copies them
+            session = model.start(max_length=64)
+            session.read(TOKENS[:33])
+            forks.append([session.fork() for _ in range(CALLERS)])
+        alone = [text(fork, caller) for caller, fork in enumerate(forks[0])]
+        for got, want in zip(at_once(lambda caller, forks=forks[1]: text(forks[caller], caller)), alone, strict=True):
+            np.testing.assert_array_equal(got, want)
+
+
 def test_threads_that_share_a_session_wait_for_their_turn() -> None:
     model = kuiper.load(bundled("shakespeare"))
     session = model.start(max_length=200)

@@ -11,8 +11,10 @@ read.
 
 from __future__ import annotations
 
+import sys
 from threading import Lock
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 import numpy as np
 
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 MAX_PIECE = 256
 """Tokens of the longest piece: enough for the matrix products to be limited by arithmetic, not by memory."""
 
+_lock = Lock()  # who shares a state with whom
+open_in_children(sys.modules[__name__])
+
 
 class Session:
     """What ``RuntimeGraph.start`` returns. Sessions of one model share its weights and plans, nothing else.
@@ -39,6 +44,7 @@ class Session:
     execution : what runs the graph
     state : where the session has got to
     where : what messages call it
+    origin : the session that it is a fork of
 
     Examples
     --------
@@ -52,17 +58,21 @@ class Session:
     ((3, 32), 3)
     """
 
-    def __init__(self, execution: Execution, state: State, where: str) -> None:
+    def __init__(self, execution: Execution, state: State, where: str, origin: Session | None = None) -> None:
         self._execution = execution
         self._state = state
+        self._length: int = origin._length if origin else 0
         self._where = f"session of {where}"
+        self._sharers: set[ref[Session]] = origin._sharers if origin else set()
+        """All sessions on this state, the same set for each of them."""
+        self._sharers.add(ref(self))
         self._lock = Lock()
         open_in_children(self)
 
     @property
     def length(self) -> int:
         """How many tokens the session has seen."""
-        return self._state.length
+        return self._length
 
     @property
     def max_length(self) -> int:
@@ -121,14 +131,17 @@ class Session:
             If it has not seen as many.
         """
         with self._lock:
-            if not 0 <= length <= self._state.length:
-                raise ParameterError(self._where, f"a length of 0 to {self._state.length} to rewind to", length)
-            self._state.length = length
+            if not 0 <= length <= self._length:
+                raise ParameterError(self._where, f"a length of 0 to {self._length} to rewind to", length)
+            self._length = length
 
     def fork(self) -> Session:
-        """A second session that has seen the same tokens and goes its own way, on caches of its own."""
-        with self._lock:
-            return Session(self._execution, self._state.copy(), self._where.removeprefix("session of "))
+        """A second session that has seen the same tokens and goes its own way.
+
+        It costs nothing until one of the two goes on: that one copies what they have seen.
+        """
+        with self._lock, _lock:
+            return Session(self._execution, self._state, self._where.removeprefix("session of "), self)
 
     def _checked(self, tokens: Any) -> np.ndarray:
         """The tokens as (b, n)."""
@@ -142,19 +155,29 @@ class Session:
     def _go_on(self, tokens: np.ndarray, outputs: bool, observer: Observer | None = None) -> list[Any]:
         """What the graph gives for each piece of the tokens; whatever happens halfway, the session has not moved."""
         with self._lock:
-            before, count = self._state.length, tokens.shape[1]
-            capacity = self._state.max_length - before
+            count, capacity = tokens.shape[1], self.max_length - self._length
             if count > capacity:
-                hint = f"start(max_length={before + count})"
+                hint = f"start(max_length={self._length + count})"
                 raise ShapeError(self._where, f"at most {capacity} more tokens", count, hint=hint)
-            try:
-                return [self._run(tokens[:, i : i + MAX_PIECE], outputs, observer) for i in range(0, count, MAX_PIECE)]
-            except BaseException:
-                self._state.length = before
-                raise
+            self._leave_sharers()
+            self._state.length = self._length
+            pieces = [self._run(tokens[:, i : i + MAX_PIECE], outputs, observer) for i in range(0, count, MAX_PIECE)]
+            self._length = self._state.length
+            return pieces
+
+    def _leave_sharers(self) -> None:
+        """Before it is written to: have a state alone, which is a copy if there are forks on it still."""
+        with _lock:
+            sharers = self._sharers
+            if len(sharers) > 1:
+                if any(other() not in (self, None) for other in sharers):
+                    self._state.length = self._length
+                    self._state = self._state.copy()
+                self._sharers = {ref(self)}
+                sharers.remove(ref(self))
 
     def _run(self, tokens: np.ndarray, outputs: bool, observer: Observer | None) -> Any:
-        """One piece, padded, and the session moved on."""
+        """One piece, padded, and the state moved on."""
         count = tokens.shape[1]
         capacity = self._state.max_length - self._state.length
         padded = np.zeros((len(tokens), min(bucket(count), capacity)), np.int64)

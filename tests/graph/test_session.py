@@ -94,6 +94,49 @@ def test_fork_goes_its_own_way(model: RuntimeGraph, whole: np.ndarray) -> None:
     close(other(TOKENS[20:30]), whole[20:30])
 
 
+def test_fork_copies_nothing_until_one_of_two_goes_on(model: RuntimeGraph, whole: np.ndarray) -> None:
+    session = model.start(max_length=64)
+    session.read(TOKENS[:20])
+    caches, other = session._state, session.fork()
+    other.rewind(10)
+    assert session.length == 20
+    assert other._state is caches
+    close(other(TOKENS[10:22]), whole[10:22])
+    assert other._state is not caches
+    close(session(TOKENS[20:25]), whole[20:25])
+    assert session._state is caches  # nobody else has them any more
+
+
+def test_forks_of_forks_go_their_own_ways(model: RuntimeGraph, whole: np.ndarray) -> None:
+    first = model.start(max_length=64)
+    first.read(TOKENS[:17])
+    second = first.fork()
+    third = second.fork()
+    for number, session in enumerate((second, first, third)):
+        session.read((TOKENS[17:30] + 1 + number) % 32)
+    for session in (first, second, third):
+        session.rewind(17)
+        close(session(TOKENS[17:23]), whole[17:23])
+    assert len({id(session._state) for session in (first, second, third)}) == 3
+
+
+def test_forks_that_are_gone_leave_the_caches_to_the_last(model: RuntimeGraph, whole: np.ndarray) -> None:
+    session = model.start(max_length=64)
+    session.read(TOKENS[:20])
+    caches, forks = session._state, [session.fork() for _ in range(3)]
+    del session, forks[1:]
+    gc.collect()
+    close(forks[0](TOKENS[20:25]), whole[20:25])
+    assert forks[0]._state is caches
+
+
+def test_a_fork_of_an_empty_session_begins_anew(model: RuntimeGraph, whole: np.ndarray) -> None:
+    session = model.start(max_length=16)
+    other = session.fork()
+    close(other(TOKENS[:6]), whole[:6])
+    close(session(TOKENS[:9]), whole[:9])
+
+
 def test_sessions_side_by_side_do_not_meet(model: RuntimeGraph, whole: np.ndarray) -> None:
     forward, shifted = model.start(max_length=30), model.start(max_length=30)
     for position in range(30):
@@ -238,7 +281,7 @@ def test_a_step_asks_a_session_for_its_caches_once(monkeypatch: pytest.MonkeyPat
     sessions = [graph.start(max_length=8), graph.start(max_length=8)]
     asked: list[str] = []
     plain = State.array
-    monkeypatch.setattr(State, "array", lambda self, key, shape: asked.append(key) or plain(self, key, shape))
+    monkeypatch.setattr(State, "array", lambda self, key, *form: asked.append(key) or plain(self, key, *form))
     sessions[0](TOKENS[:1])
     of_one_session = len(asked)
     close(sessions[0](TOKENS[1:2]), whole[1:2])

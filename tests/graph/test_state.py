@@ -10,6 +10,7 @@ import pytest
 
 from kuiper.errors import ShapeError
 from kuiper.graph.state import _SLAB, State
+from kuiper.layers.fused.cached_attention import KEY_AXIS, PANEL, VALUE_AXIS, key_shape, value_shape
 from kuiper.pages import LARGE
 from kuiper.tensor_limit import get_tensor_limit, set_tensor_limit
 
@@ -72,6 +73,36 @@ def test_copy_has_the_same_numbers_on_memory_of_its_own() -> None:
         other.array(key, shape)[...] = -1
         assert not (state.array(key, shape) == -1).any()
     assert (other.length, other.nbytes) == (3, state.nbytes)
+
+
+@pytest.mark.parametrize("max_length", [1, 15, 16, 17, 100])
+def test_copy_has_all_positions_that_are_filled_and_none_far_behind(max_length: int) -> None:
+    state = State(max_length)
+    forms = {
+        "keys": (key_shape(1, 2, 3, max_length), KEY_AXIS, PANEL),
+        "values": (value_shape(1, 2, 20, max_length), VALUE_AXIS, 1),
+        "rows": ((2, 1, max_length, 5), 2, 1),
+    }
+    for key, (shape, axis, _) in forms.items():
+        state.array(key, shape, axis)[...] = 1
+    for length in range(max_length + 1):
+        state.length = length
+        other = state.copy()
+        assert other.length == length
+        for key, (shape, axis, panel) in forms.items():
+            there = other.array(key, shape, axis).any(axis=tuple(i for i in range(len(shape)) if i != axis))
+            needed = -(-length // panel)
+            assert there[:needed].all()
+            assert not there[needed + 1 :].any()
+
+
+def test_arrays_of_bytes_take_a_byte_for_a_number() -> None:
+    state = filled()
+    before = state.nbytes
+    array = state.array("bytes", (3, 100), dtype=np.int8)
+    assert (array.dtype, array.any(), state.nbytes) == (np.int8, False, before + 300)
+    state.array("behind", (7,))[...] = 1
+    assert not array.any()
 
 
 def test_memory_goes_back_with_the_state() -> None:
