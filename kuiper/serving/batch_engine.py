@@ -105,12 +105,12 @@ class BatchEngine:
         self.capacity = min(paging.pages_per_text, paging.pages) * paging.page_size
         """Tokens that a text can have."""
         self._clock = clock
-        self._ended: list[Drawn] = []  # without a step
+        self._untold: list[Drawn] = []  # what the next step, or this one at its end, returns
 
     @property
     def has_work(self) -> bool:
         """Whether a step would do something."""
-        return bool(self._scheduler.running or self._scheduler.waiting or self._ended)
+        return bool(self._scheduler.running or self._scheduler.waiting or self._untold)
 
     @property
     def running(self) -> int:
@@ -135,16 +135,25 @@ class BatchEngine:
         ParameterError
             If it was submitted before, or its prompt can never be read: it is longer than a text or than all pages.
         """
-        if request.text is not None or request.end or request in self._scheduler.waiting:
+        if request.text is not None or request.end or self._scheduler.has(request):
             raise ParameterError(self._where, "a request that was not submitted before", "one that was")
         if len(request.prompt) > self.capacity:
             raise ParameterError(self._where, f"a prompt of at most {self.capacity} tokens", len(request.prompt))
         self._scheduler.add(request)
 
     def cancel(self, request: Request) -> None:
-        """Give a request up; its pages are free at once. One that has ended stays as it is."""
-        if not request.end:
-            self._end(request, "cancelled")
+        """Give a request up; its pages are free at once. One that has ended stays as it is.
+
+        Raises
+        ------
+        ParameterError
+            If it was not submitted here.
+        """
+        if request.end:
+            return
+        if not self._scheduler.has(request):
+            raise ParameterError(self._where, "a request that was submitted", "one that was not")
+        self._end(request, "cancelled")
 
     def fail(self, error: Exception) -> None:
         """What a caller does with an error of ``step`` that it wants to survive: give up the requests that were in the
@@ -165,17 +174,25 @@ class BatchEngine:
         for request in [*self._scheduler.running, *self._scheduler.waiting]:
             if now >= request.deadline:
                 self._end(request, "deadline")
+        for request in self._scheduler.running:
+            self._take_back(request)
         turns = self._scheduler.turns()
         pieces = [_piece(turn) for turn in turns]
         scores = self.batch.step(pieces) if pieces else None
-        drawn, self._ended = self._ended, []
         row = 0
         for turn, piece in zip(turns, pieces, strict=True):
             if piece.wanted:
                 assert scores is not None
-                drawn.append(self._drawn(turn, scores[row : row + piece.wanted]))
+                self._untold.append(self._drawn(turn, scores[row : row + piece.wanted]))
                 row += piece.wanted
+        drawn, self._untold = self._untold, []
         return drawn
+
+    def _take_back(self, request: Request) -> None:
+        """Forget guesses that were wrong, and the last token if a Ctrl-C came before anything was drawn behind it."""
+        read = len(request.prompt) + len(request.tokens) - 1
+        if request.text is not None and request.text.length > read:
+            self.batch.rewind(request.text, read)
 
     def _drawn(self, turn: Turn, scores: npt.NDArray[np.float32]) -> Drawn:
         """The token behind what was read, and one more behind each guess that was right."""
@@ -185,14 +202,14 @@ class BatchEngine:
             tokens += [] if token is None else [token]
             if request.end or at == len(guesses) or token != guesses[at]:
                 break
-        if request.text is not None and guesses:
-            self.batch.rewind(request.text, len(request.prompt) + len(request.tokens) - 1)
         return Drawn(request, tokens)
 
     def _draw(self, request: Request, scores: npt.NDArray[np.float32]) -> int | None:
         """The next token of a request, which may be its last; None if its sampler fails."""
         try:
             token = int(request.sampler(scores, request.all_tokens))
+            if not 0 <= token < len(scores):  # it would fail the step of all
+                raise ParameterError("sampler", f"a token from 0 to {len(scores) - 1}", token)
         except Exception as error:  # of one request; the others are not to suffer
             request.error = error
             self._leave(request, "failed")
@@ -209,7 +226,7 @@ class BatchEngine:
     def _end(self, request: Request, end: End) -> None:
         """End a request outside of a step; the next one tells."""
         self._leave(request, end)
-        self._ended.append(Drawn(request, []))
+        self._untold.append(Drawn(request, []))
 
     def _leave(self, request: Request, end: End) -> None:
         request.end = end

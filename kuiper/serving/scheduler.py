@@ -58,6 +58,10 @@ class Scheduler:
         self._arrivals[request] = next(self._next_arrival)
         insort(self.waiting, request, key=self._order)
 
+    def has(self, request: Request) -> bool:
+        """Whether it waits or runs."""
+        return request in self._arrivals
+
     def remove(self, request: Request) -> None:
         """A request that has ended, wherever it was; its pages are given back."""
         self._release(request)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import kuiper
-from kuiper.errors import GraphStateError, ParameterError, ShapeError
+from kuiper.errors import DataTypeError, GraphStateError, ParameterError, ShapeError
 from kuiper.graph import RuntimeGraph
-from kuiper.graph.batch import Piece
+from kuiper.graph.batch import Piece, Text
 from kuiper.layers import registry
 from kuiper.models import bundled
 from kuiper.models.text.random_decoder import random_decoder
@@ -102,6 +102,60 @@ def test_step_moves_no_text_when_pages_run_out() -> None:
     assert batch.step([Piece(b, tokens_of(2, 14))]).shape == (1, 32)
 
 
+@pytest.mark.parametrize("page_bits", [32, 8])
+@pytest.mark.parametrize("seed", range(3))
+def test_whatever_is_shared_and_taken_back_each_text_gets_its_own_scores(seed: int, page_bits: int) -> None:
+    """Forks, rewinds, known beginnings and ends at random, in few pages; and in the end none is in use."""
+    rng, model = np.random.default_rng(seed), model_of()
+    sizes = {"page_size": 16, "max_length": 80, "page_bits": page_bits}
+    batch, known = model.start_batch(pages=9, **sizes), [tokens_of(k, 40) for k in range(2)]
+    texts: list[Text] = []
+
+    def alone(tokens: list[int]) -> np.ndarray:
+        other = model.start_batch(pages=5, **sizes)
+        return read(other, other.begin(), tokens)
+
+    steps = 0
+    while steps < 60:
+        what = rng.choice(["begin", "fork", "rewind", "end", "step", "step", "step"])
+        text = texts[int(rng.integers(len(texts)))] if texts else None
+        if text is None or what == "begin":
+            texts.append(batch.begin(known[int(rng.integers(2))][: int(rng.integers(0, 41))]))
+        elif what == "fork":
+            texts.append(batch.fork(text))
+        elif what == "rewind":
+            batch.rewind(text, int(rng.integers(0, text.length + 1)))
+        elif what == "end" or len(texts) > 5:
+            texts.remove(text)
+            batch.end(text)
+        else:
+            steps += 1
+            some = [texts[at] for at in rng.permutation(len(texts))[:3] if texts[at].length < 60]
+            pieces = [Piece(one, _goes_on(one, known, rng)) for one in some]
+            lengths = [one.length for one in texts]
+            try:
+                scores = batch.step(pieces) if pieces else []
+            except MemoryError:
+                assert [one.length for one in texts] == lengths
+                batch.end(texts.pop())
+                continue
+            for piece, row in zip(pieces, scores, strict=True):
+                np.testing.assert_array_equal(row, alone(piece.text.tokens))
+        assert batch.pool.in_use == len({page for one in texts for page in one.pages})
+    for text in texts:
+        batch.end(text)
+    assert (batch.pool.in_use, batch.pool.available) == (0, 9)
+
+
+def _goes_on(text: Text, known: list[list[int]], rng: np.random.Generator) -> list[int]:
+    """A few more tokens: of a text that others have read as well, as long as it is one of these."""
+    count = int(rng.integers(1, 20))
+    for tokens in known:
+        if text.length < 40 and tokens[: text.length] == text.tokens:
+            return tokens[text.length :][:count]
+    return [int(token) for token in rng.integers(0, 32, count)]
+
+
 def test_memory_is_never_more_than_was_asked_for() -> None:
     model = model_of()
     batch = model.start_batch(memory=100_000, page_size=16)
@@ -137,6 +191,7 @@ def test_plans_are_kept_for_numbers_of_rows() -> None:
         ([(0, [1] * 33)], ShapeError, "at most 32 tokens of 2 texts, got 33 of 1"),
         ([(0, [1]), (1, [1]), (2, [1])], ShapeError, "at most 32 tokens of 2 texts, got 3 of 3"),
         ([(3, [1] * 5)], ShapeError, "at most 4 more tokens of a text, got 5"),
+        ([(0, [1.5])], DataTypeError, "tokens that are integers, got float64"),
     ],
 )
 def test_step_says_what_does_not_fit(pieces: list[tuple[int, list[int]]], error: type[Exception], message: str) -> None:
@@ -156,6 +211,7 @@ def test_step_says_what_does_not_fit(pieces: list[tuple[int, list[int]]], error:
         ({"pages": 1, "page_size": 24}, "a page_size that is a multiple of 16, got 24"),
         ({"pages": 1, "rows": 0}, "rows of at least 1, got 0"),
         ({"pages": 0}, "at least one page"),
+        ({"pages": 1, "page_bits": 4}, "page_bits of 8 or 32, got 4"),
     ],
 )
 def test_start_batch_says_what_a_size_must_be(sizes: dict[str, int], message: str) -> None:

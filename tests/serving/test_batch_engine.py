@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,10 @@ from tests.batches import model_of, tokens_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy.typing as npt
+
     from kuiper.graph import RuntimeGraph
+    from kuiper.serving.request import Draws
 
 
 @pytest.fixture(scope="module")
@@ -226,18 +230,79 @@ def test_submit_refuses_what_can_never_be_read(model: RuntimeGraph) -> None:
         engine.submit(request)
 
 
+@pytest.mark.parametrize("page_bits", [32, 8])
 @pytest.mark.parametrize("seed", range(4))
-def test_random_arrivals_and_leavings_leave_no_page(model: RuntimeGraph, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    engine = BatchEngine(model, pages=int(rng.integers(8, 20)), page_size=16, max_length=112, step_tokens=32)
-    requests = random_requests(seed, 40)
-    coming = list(requests)
+def test_random_arrivals_and_leavings_leave_no_page(model: RuntimeGraph, seed: int, page_bits: int) -> None:
+    """Priorities, deadlines, cancelling, guesses, hardly enough pages: a request that is left to its end has the text
+    that it gets alone, another one a beginning of it."""
+    rng, now = np.random.default_rng(seed), [0.0]
+    sizes = {"page_size": 16, "max_length": 112, "page_bits": page_bits}
+    alone, requests = random_requests(seed, 40), random_requests(seed, 40)
+    for request in alone:
+        finish(BatchEngine(model, pages=8, **sizes), [request])
+    for request in requests:
+        request.priority = int(rng.integers(0, 3))
+        request.deadline = float(rng.choice([np.inf, rng.integers(1, 80)]))
+    pages, guesses = int(rng.integers(7, 16)), int(rng.integers(0, 4))
+    engine = BatchEngine(model, pages=pages, step_tokens=32, guesses=guesses, clock=lambda: now[0], **sizes)
+    coming, told = list(requests), []
     while coming or engine.has_work:
-        for _ in range(int(rng.integers(0, 4))):
-            if coming:
-                engine.submit(coming.pop())
-        if rng.random() < 0.1:
-            engine.cancel(requests[int(rng.integers(0, 40))]) if not coming else None
-        engine.step()
-    assert all(request.end for request in requests)
+        for _ in range(min(len(coming), int(rng.integers(0, 4)))):
+            engine.submit(coming.pop())
+        submitted = [one for one in requests if one not in coming]
+        if submitted and rng.random() < 0.2:
+            engine.cancel(submitted[int(rng.integers(len(submitted)))])
+        told += [drawn.request for drawn in engine.step() if drawn.request.end]
+        now[0] += 1
+        texts = [one.text for one in requests if one.text is not None]
+        assert engine.batch.pool.in_use == len({page for text in texts for page in text.pages})
+    assert sorted(map(requests.index, told)) == list(range(40))  # each end once
+    assert engine.batch.pool.in_use == 0
+    for request, expected in zip(requests, alone, strict=True):
+        if request.end in ("cancelled", "deadline"):
+            assert request.tokens == expected.tokens[: len(request.tokens)]
+        else:
+            assert (request.tokens, request.end) == (expected.tokens, expected.end)
+    assert {"cancelled", "deadline"} < {request.end for request in requests}
+
+
+def test_cancel_refuses_a_request_that_was_not_submitted(model: RuntimeGraph) -> None:
+    request = Request([1], Sampler(), max_tokens=1)
+    with pytest.raises(ParameterError, match="a request that was submitted, got one that was not"):
+        BatchEngine(model, pages=4).cancel(request)
+    assert request.end == ""
+
+
+@pytest.mark.parametrize("token", [32, -1])
+def test_a_sampler_whose_token_there_is_not_ends_its_request_alone(model: RuntimeGraph, token: int) -> None:
+    engine = BatchEngine(model, pages=8, page_size=16)
+    bad, good = Request([1], lambda scores, text: token, max_tokens=5), Request([2], Sampler(seed=0), max_tokens=5)
+    finish(engine, [bad, good])
+    assert (bad.end, bad.tokens, len(good.tokens)) == ("failed", [], 5)
+    assert f"expected a token from 0 to 31, got {token}" in str(bad.error)
+
+
+@pytest.mark.parametrize("guesses", [0, 3])
+def test_an_interrupt_while_tokens_are_drawn_changes_no_text(model: RuntimeGraph, guesses: int) -> None:
+    """Ctrl-C in a notebook, and then the loop once more."""
+    expected, calls = random_requests(1, 3), [0]
+    finish(BatchEngine(model, pages=16, page_size=16), expected)
+
+    def interrupted(sampler: Draws) -> Draws:
+        def draw(scores: npt.NDArray[np.float32], text: Sequence[int]) -> int:
+            calls[0] += 1
+            if calls[0] % 4 == 0:
+                raise KeyboardInterrupt
+            return sampler(scores, text)
+
+        return draw
+
+    requests, engine = random_requests(1, 3), BatchEngine(model, pages=16, page_size=16, guesses=guesses)
+    for request in requests:
+        request.sampler = interrupted(request.sampler)
+        engine.submit(request)
+    while engine.has_work:
+        with contextlib.suppress(KeyboardInterrupt):
+            engine.step()
+    assert [one.tokens for one in requests] == [one.tokens for one in expected]
     assert engine.batch.pool.in_use == 0
