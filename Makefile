@@ -179,7 +179,7 @@ soak: $(VENV)/built $(VENV)/developer
 
 repeat: $(VENV)/built $(VENV)/developer
 	for i in $$(seq 20); do $(BIN)/python -m pytest -q course1_tensor course2_graph course3_layers \
-		course4_expression course5_models --impl=solution || exit 1; done
+		course4_expression course5_models course6_serving --impl=solution || exit 1; done
 
 # The rule in preview: no file is read or written in the code page of the system, which differs from one to the next.
 lint: $(VENV)/built $(VENV)/developer
