@@ -1,4 +1,4 @@
-"""The five packages and the engine beside them, as CONTRIBUTING.md shows them.
+"""The six packages and the engine beside them, as CONTRIBUTING.md shows them.
 
 python docs/pictures/architecture.py        writes architecture.svg beside itself
 """
@@ -11,6 +11,7 @@ from kuiper.course.pictures.grid import hue
 from kuiper.course.pictures.picture import Picture, arrow, box, label
 
 PACKAGES = [
+    ("6 serving", "many readers of one model: pages, steps, requests", "course6_serving"),
     ("5 models", "photos in, names out; text in, text out; convert, fetch", "course5_models"),
     ("4 expression", "the little language inside the file, compiled", "course4_expression"),
     ("3 layers", "what each operator computes, in readable loops", "course3_layers"),
