@@ -88,7 +88,7 @@ class Predictor:
 
     def __init__(self, param: str | os.PathLike[str], *, task: str | None = None, **options: Any) -> None:
         self.param = Path(param).absolute()
-        self.task = task or _task_of(self.param)
+        self.task = task or task_of(self.param)
         if self.task not in TASKS:
             raise ParameterError("predictor", f"a task: one of {', '.join(TASKS)}", self.task)
         if options.get("labels") is not None:  # a file of labels need not be wherever this is sent to
@@ -208,8 +208,15 @@ def _load_once(
     return TASKS[task].load(param, **dict(options))
 
 
-def _task_of(param: Path) -> str:
-    """What the model's card says; what is wrong with a card says anyone who reads it for that task."""
+def task_of(param: Path) -> str:
+    """The task of a model by its card, which is "classify" if there is none, or it does not say.
+
+    What is wrong with a card says anyone who reads it for that task.
+
+    >>> from kuiper.models import bundled
+    >>> task_of(bundled("digits_yolo"))
+    'detect'
+    """
     try:
         card = read_json(card_path(param), ModelFormatError, "a model card in JSON")
     except ModelFormatError:

@@ -5,12 +5,13 @@ Pillow by itself would hand PostScript to another program, ``gs``, and would ope
 
 from __future__ import annotations
 
+import io
 import sys
 import warnings
 from contextlib import contextmanager
 from functools import cache
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from PIL import Image, ImageOps, UnidentifiedImageError
 
@@ -49,7 +50,26 @@ def open_picture(where: str) -> Image.Image:
     if got:
         raise ImageError(where, "a file", got)
     try:
-        with _no_warnings(), open(where, "rb") as file:
+        with open(where, "rb") as file:
+            return _decoded(file, where)
+    except OSError as error:
+        raise ImageError(where, "an image that can be read", str(error)) from error
+
+
+def decode_picture(data: bytes, where: str) -> Image.Image:
+    """The first picture in what a file would have in it; ``where`` is what messages call it.
+
+    Raises
+    ------
+    ImageError
+        As ``open_picture``.
+    """
+    return _decoded(io.BytesIO(data), where)
+
+
+def _decoded(file: IO[bytes], where: str) -> Image.Image:
+    try:
+        with _no_warnings():
             if not file.read(1):
                 raise ImageError(where, "an image", "an empty file")
             file.seek(0)

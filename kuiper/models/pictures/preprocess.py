@@ -18,21 +18,21 @@ import numpy.typing as npt
 from PIL import Image
 
 from kuiper.errors import ImageError, ParameterError, ShapeError
-from kuiper.models.pictures.picture_file import MAX_PIXELS, open_picture
+from kuiper.models.pictures.picture_file import MAX_PIXELS, decode_picture, open_picture
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Array = npt.NDArray[np.float32]
-ImageSource = str | os.PathLike[str] | npt.NDArray[np.generic] | Image.Image
+ImageSource = str | os.PathLike[str] | bytes | npt.NDArray[np.generic] | Image.Image
 
 _SIXTEEN_BITS = ("I", "I;16", "I;16L", "I;16B", "I;16N")
 _TO_8_BITS = np.rint(np.arange(65536) / 257).astype(np.uint8)
 
 
 def read_image(source: ImageSource) -> Image.Image:
-    """The picture upright and in RGB, whatever it was: a file, an array (h, w), (h, w, 3) or (h, w, 4) of uint8, or a
-    picture of Pillow.
+    """The picture upright and in RGB, whatever it was: a file, the bytes of one, an array (h, w), (h, w, 3) or
+    (h, w, 4) of uint8, or a picture of Pillow.
 
     The orientation that cameras note in EXIF is applied; greys of 16 bits are scaled to 8; what is
     transparent is laid on white.
@@ -47,8 +47,8 @@ def read_image(source: ImageSource) -> Image.Image:
         return to_rgb(source, "image")
     if isinstance(source, np.ndarray):
         return to_rgb(_from_array(source), "image")
-    where = os.fspath(source)
-    picture = open_picture(where)
+    where = "picture" if isinstance(source, bytes) else os.fspath(source)
+    picture = decode_picture(source, where) if isinstance(source, bytes) else open_picture(where)
     try:
         return to_rgb(picture, where)
     except (ValueError, MemoryError) as error:  # a mode that Pillow does not convert

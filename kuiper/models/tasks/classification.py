@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -111,8 +111,33 @@ class Classifier:
         ShapeError
             If the model gives an output of another shape.
         """
-        logits = np.asarray(self.model(x))
-        expected = (len(x), len(self.card.labels))
+        return self.checked(self.model(x), len(x))
+
+    def checked(self, output: Any, count: int) -> Array:
+        """What the model gave for so many photos, if it is that.
+
+        Parameters
+        ----------
+        output : of the model
+        count : how many photos it was given
+
+        Returns
+        -------
+        (count, labels)
+
+        Raises
+        ------
+        ShapeError
+            If it has another shape.
+
+        Examples
+        --------
+        >>> from kuiper.models import bundled
+        >>> Classifier(bundled("cifar_resnet20")).checked(np.zeros((2, 10), np.float32), 2).shape
+        (2, 10)
+        """
+        logits = np.asarray(output)
+        expected = (count, len(self.card.labels))
         if logits.shape != expected:
             raise ShapeError(self.model.name, f"one output of shape {expected}, as its card says", logits.shape)
         return logits

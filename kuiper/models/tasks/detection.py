@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,8 @@ from kuiper.models.tasks.declared_input import DeclaredInput
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
+
+    from PIL import Image
 
     from kuiper.graph import RuntimeGraph
 
@@ -109,13 +111,14 @@ class Detector:
 
     def batch(self, images: Sequence[ImageSource]) -> list[list[Detection]]:
         """What is on each of the photos; all go through the model at once if it takes this many, else one by one."""
-        photos = [read_image(image) for image in images]
-        frames = [Letterbox.fit((photo.height, photo.width), self.size) for photo in photos]
-        pixels = [
-            normalise(frame.apply(photo), self.card.mean, self.card.std)
-            for frame, photo in zip(frames, photos, strict=True)
-        ]
-        return [self.detections(rows, frame) for rows, frame in zip(self._rows(pixels), frames, strict=True)]
+        prepared = [self.preprocess(read_image(image)) for image in images]
+        rows = self._rows([pixels for pixels, _ in prepared])
+        return [self.detections(one, frame) for one, (_, frame) in zip(rows, prepared, strict=True)]
+
+    def preprocess(self, photo: Image.Image) -> tuple[Array, Letterbox]:
+        """The model's input (1, 3, height, width), and how the photo lies in it."""
+        frame = Letterbox.fit((photo.height, photo.width), self.size)
+        return normalise(frame.apply(photo), self.card.mean, self.card.std), frame
 
     def rows(self, x: Array) -> Array:
         """The model's output (b, n, 5 + labels) for a batch of inputs (b, 3, height, width).
@@ -125,14 +128,38 @@ class Detector:
         ShapeError
             If the model gives an output of another shape; the hint says if it knows more or fewer labels.
         """
-        output = self.model(x)
+        return self.checked(self.model(x), len(x))
+
+    def checked(self, output: Any, count: int) -> Array:
+        """What the model gave for so many photos, if it is that.
+
+        Parameters
+        ----------
+        output : of the model; of a tuple, the first counts
+        count : how many photos it was given
+
+        Returns
+        -------
+        (count, n, 5 + labels)
+
+        Raises
+        ------
+        ShapeError
+            If it has another shape; the hint says if the model knows more or fewer labels.
+
+        Examples
+        --------
+        >>> from kuiper.models import bundled
+        >>> Detector(bundled("digits_yolo")).checked((np.zeros((1, 7, 15), np.float32),), 1).shape
+        (1, 7, 15)
+        """
         while isinstance(output, tuple):
             output = output[0]
         rows = np.asarray(output)
         classes = len(self.labels)
-        if rows.ndim != 3 or rows.shape[0] != len(x) or rows.shape[2] != 5 + classes:
-            expected = f"rows ({len(x)}, n, {5 + classes}): x, y, w, h, objectness and {classes} labels"
-            told = rows.shape[2] - 5 if rows.ndim == 3 and rows.shape[0] == len(x) else 0
+        if rows.ndim != 3 or rows.shape[0] != count or rows.shape[2] != 5 + classes:
+            expected = f"rows ({count}, n, {5 + classes}): x, y, w, h, objectness and {classes} labels"
+            told = rows.shape[2] - 5 if rows.ndim == 3 and rows.shape[0] == count else 0
             hint = f"the model tells {told} classes apart, but there are {classes} labels" if told > 0 else ""
             raise ShapeError(self.model.name, expected, rows.shape, hint)
         return rows
