@@ -94,12 +94,20 @@ class Batch:
     def begin(self, tokens: Sequence[int] = ()) -> Text:
         """A new text that has read as much of the beginning of these tokens as some page still holds, but not all."""
         text = Text()
-        for page, place in self.pool.find(tokens[: max(0, len(tokens) - 1)]):
+        self.catch_up(text, tokens)
+        return text
+
+    def catch_up(self, text: Text, tokens: Sequence[int]) -> None:
+        """Let a text that goes on to these tokens, all of them from its beginning, have read the pages that others have
+        read meanwhile; one that stands within a page stays there."""
+        size = self.paging.page_size
+        if text.length % size:
+            return
+        for page, place in self.pool.find(tokens[: max(0, len(tokens) - 1)])[len(text.pages) :]:
             self.pool.share(page)
             text.pages.append(page)
             text.places.append(place)
-        text.tokens += tokens[: len(text.pages) * self.paging.page_size]
-        return text
+        text.tokens += tokens[text.length : len(text.pages) * size]
 
     def fork(self, text: Text) -> Text:
         """A second text that has read the same and goes its own way; until then the two share all pages."""

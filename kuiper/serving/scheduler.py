@@ -9,6 +9,9 @@ one's prompt. The prompts share what is left in equal parts. Requests join by pr
 came; none overtakes another of its priority, so none waits for ever. One that is put back comes first among its equals.
 What is left of the budget then goes to guesses of those who write.
 
+Of several prompts with one beginning, the first is read, and the others wait for its pages, one by one: so the texts
+of one prompt share what has been read of it, also if they all come at once.
+
 Sources: G. Yu et al., "Orca", 2022 (requests join and leave at every step); A. Agrawal et al., "Sarathi-Serve", 2024
 (prompts in pieces).
 """
@@ -18,6 +21,8 @@ from __future__ import annotations
 from bisect import insort
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
+
+from kuiper.graph.page_pool import BEGIN
 
 if TYPE_CHECKING:
     from kuiper.graph.batch import Batch
@@ -51,7 +56,8 @@ class Scheduler:
         self._arrivals: dict[Request, int] = {}
         self._next_arrival = count()
         self.found = 0
-        """How many tokens of those who joined were in pages already."""
+        """How many tokens did not have to be read, as pages had them."""
+        self._followers: set[Request] = set()  # who waits for a page that another one reads
 
     def add(self, request: Request) -> None:
         """A request that waits from now on."""
@@ -66,12 +72,14 @@ class Scheduler:
         """A request that has ended, wherever it was; its pages are given back."""
         self._release(request)
         self._guesses.forget(request)
+        self._followers.discard(request)
         (self.running if request in self.running else self.waiting).remove(request)
         del self._arrivals[request]
 
     def turns(self) -> list[Turn]:
         """The next step. Its pages are there: whoever would have to do without was put back."""
         self._admit()
+        self._followers = self._following()
         turns = self._shared_out()
         while self._pages_needed(turns) > self._batch.pool.available:
             self._put_back(self.running[-1])
@@ -98,11 +106,32 @@ class Scheduler:
             request.text = text
             insort(self.running, self.waiting.pop(0), key=self._order)
 
+    def _following(self) -> set[Request]:
+        """Those whose next page an earlier one is reading; who waited for such a page finds it here."""
+        size = self._batch.paging.page_size
+        found: set[Request] = set()
+        being_read: set[tuple[int, tuple[int, ...]]] = set()
+        for request in self.running:
+            if request.text is None or request.unread < 2:
+                continue
+            text, tokens = request.text, request.all_tokens
+            if request in self._followers:
+                before = text.length
+                self._batch.catch_up(text, tokens)
+                self.found += text.length - before
+            first = text.length // size * size
+            page = (text.places[-1] if text.places else BEGIN, tuple(tokens[first : first + size]))
+            if page in being_read and text.length == first and first + size < len(tokens):
+                found.add(request)
+            elif first + size <= len(tokens):
+                being_read.add(page)
+        return found
+
     def _shared_out(self) -> list[Turn]:
         """The budget, shared out: one token each, and equal parts of the rest, the shortest first, for more to read."""
-        parts = dict.fromkeys(self.running, 1)
+        parts = {request: 1 for request in self.running if request not in self._followers}
         left = self._budget - len(parts)
-        hungry = sorted((one for one in self.running if one.unread > 1), key=lambda one: one.unread)
+        hungry = sorted((one for one in parts if one.unread > 1), key=lambda one: one.unread)
         for rank, request in enumerate(hungry):
             more = min(request.unread - 1, left // (len(hungry) - rank))
             parts[request] += more

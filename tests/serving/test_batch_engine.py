@@ -212,6 +212,44 @@ def test_common_beginnings_are_read_once(model: RuntimeGraph) -> None:
     assert again.text.length == 48
 
 
+def test_texts_of_one_prompt_that_come_at_once_share_its_pages(model: RuntimeGraph) -> None:
+    prompt = tokens_of(0, 60)  # three full pages, and twelve tokens
+    engine = BatchEngine(model, pages=64, page_size=16, step_tokens=32)
+    read: list[int] = []
+    step = engine.batch.step
+    engine.batch.step = lambda pieces: (read.append(sum(len(one.tokens) for one in pieces)), step(pieces))[1]  # type: ignore[func-returns-value, method-assign]
+    requests = [Request(prompt, Sampler(seed=k, temperature=1), max_tokens=8) for k in range(8)]
+    for request in requests:
+        engine.submit(request)
+    while any(request.unread > 1 for request in requests) or not all(request.text for request in requests):
+        engine.step()
+    texts = [request.text for request in requests if request.text]
+    assert len(texts) == 8
+    assert all(text.pages[:3] == texts[0].pages[:3] for text in texts)
+    assert engine.batch.pool.in_use == 3 + 8
+    finish(engine)
+    drawn = sum(len(request.tokens) for request in requests)
+    assert sum(read) == 48 + 8 * 12 + drawn - 8  # the last token of a text is drawn, and not read
+    for k, request in enumerate(requests):
+        alone = Request(prompt, Sampler(seed=k, temperature=1), max_tokens=8)
+        finish(BatchEngine(model, pages=64, page_size=16), [alone])
+        assert request.tokens == alone.tokens
+
+
+def test_who_waits_for_the_page_of_another_reads_on_when_that_one_leaves(model: RuntimeGraph) -> None:
+    prompt = tokens_of(0, 60)
+    engine = BatchEngine(model, pages=64, page_size=16, step_tokens=8)  # half a page a step
+    first, second = (Request(prompt, Sampler(seed=0), max_tokens=4) for _ in range(2))
+    for request in (first, second):
+        engine.submit(request)
+    engine.step()
+    assert (first.unread, second.unread) == (52, 60)
+    engine.cancel(first)
+    finish(engine)
+    assert second.end == "length"
+    assert engine.batch.pool.in_use == 0
+
+
 @pytest.mark.parametrize(
     ("prompt", "max_tokens", "message"), [([], 1, "at least one token, got none"), ([1], 0, "at least 1, got 0")]
 )
