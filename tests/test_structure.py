@@ -35,7 +35,7 @@ PACKAGES = {
     "explore": {"base", "machine", "tensor", "graph", "layers", "expression", "engine"},
     "kuiper": {"base", "machine", "tensor", "graph", "layers", "expression", "engine", "explore", "onnx"},
     "models": {"base", "machine", "tensor", "graph", "layers", "expression", "kuiper", "onnx"},
-    "serving": {"base", "graph", "models"},
+    "serving": {"base", "graph", "onnx", "kuiper", "models"},
     "course": {"base", "machine", "tensor", "graph", "layers", "expression", "explore", "kuiper", "models"},
     "cli": {
         "base",

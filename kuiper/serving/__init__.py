@@ -1,4 +1,4 @@
-"""Many requests that share one language model: who joins a step, who waits, who is put back.
+"""Many requests that share one model: who joins a step, who waits, who is put back.
 
     engine = BatchEngine(model.graph, pages=64)
     engine.submit(Request(tokens, Sampler(seed=1), max_tokens=100))
@@ -7,13 +7,15 @@
             ...
 
 Tokens go in and tokens come out. Above that, a ``TextRequest`` turns a prompt into a request and tokens into text, and
-a ``Worker`` is a thread that runs the steps for all others; ``http`` is the server.
+a ``Worker`` is a thread that runs the steps for all others. Models without state have a ``DynamicBatcher``. ``http`` is
+the server, ``ray`` the same on a cluster.
 """
 
 from kuiper.serving.batch_engine import BatchEngine, Drawn
+from kuiper.serving.dynamic_batcher import DynamicBatcher
 from kuiper.serving.guesses import DraftModel, LookUp
 from kuiper.serving.request import Request
 from kuiper.serving.text_request import TextRequest
 from kuiper.serving.worker import Part, Worker
 
-__all__ = ["BatchEngine", "DraftModel", "Drawn", "LookUp", "Part", "Request", "TextRequest", "Worker"]
+__all__ = ["BatchEngine", "DraftModel", "Drawn", "DynamicBatcher", "LookUp", "Part", "Request", "TextRequest", "Worker"]
