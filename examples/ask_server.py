@@ -11,7 +11,9 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from pathlib import Path
 
+PHOTO = Path(__file__).parents[1] / "kuiper" / "models" / "assets" / "cat.jpg"
 PROMPTS = {"shakespeare": "ROMEO:", "tang": "<5x4>"}
 
 
@@ -39,8 +41,18 @@ def ask(address: str, model: str, prompt: str) -> None:
     print()
 
 
+def show(address: str, model: str, photo: Path) -> None:
+    """Print what a classifier sees on a photo."""
+    place = f"{address}/v1/classify?model={model}&top=3"
+    request = urllib.request.Request(place, photo.read_bytes(), {"Content-Type": "image/jpeg"})
+    print(f"--- {model}: {photo.name}")
+    with urllib.request.urlopen(request) as answer:
+        for label in json.load(answer)["labels"]:
+            print(f"{label['label']:12} {label['probability']:.1%}")
+
+
 def main() -> int:
-    command = [sys.executable, "-m", "kuiper", "serve", *PROMPTS, "--port", "0"]
+    command = [sys.executable, "-m", "kuiper", "serve", *PROMPTS, "cifar_resnet20", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         said = server.stdout.readline()
@@ -52,6 +64,7 @@ def main() -> int:
             wait_for(address)
             for model, prompt in PROMPTS.items():
                 ask(address, model, prompt)
+            show(address, "cifar_resnet20", PHOTO)
         finally:
             server.terminate()
     return server.returncode

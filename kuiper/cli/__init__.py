@@ -32,7 +32,7 @@ COMMANDS = {
     "segment": "colour the regions of photos",
     "generate": "continue a text with a language model",
     "chat": "talk with a language model",
-    "serve": "serve language models over HTTP, by OpenAI's protocol",
+    "serve": "serve models over HTTP: texts by OpenAI's protocol, arrays and pictures",
     "run": "run a model on pictures, or on arrays from .npy files",
     "show": "print a model's operators, and those that kuiper lacks",
     "draw": "draw a model as an SVG picture or as Mermaid text",

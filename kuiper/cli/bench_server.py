@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kuiper.cli.serve import api_key
 from kuiper.cli.terminal import say, say_json
 from kuiper.errors import ParameterError
 from kuiper.printable import printable
+from kuiper.serving.http.settings import read_api_key
 from kuiper.serving.load import CallSizes, draw_calls
 from kuiper.serving.load_client import LoadRun, TextServer
 
@@ -50,7 +50,7 @@ def execute(arguments: argparse.Namespace) -> int:
     rate = arguments.rate
     if rate is not None and not 0 < rate < float("inf"):
         raise ParameterError("--rate", "a number above 0", rate)
-    server = TextServer(arguments.serve, api_key(arguments.api_key_file))
+    server = TextServer(arguments.serve, read_api_key(arguments.api_key_file))
     models = server.models()
     model = str(arguments.model) if arguments.model else next(iter(models), "")
     if model not in models:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from kuiper.graph import RuntimeGraph
-    from kuiper.graph.pnnx.ir import Dimension
+    from kuiper.graph.batch import Batch
     from kuiper.serving.guesses import Guesses
     from kuiper.serving.request import End, Request
     from kuiper.serving.scheduler import Turn
@@ -55,6 +55,8 @@ class BatchEngine:
     ------
     GraphStateError, ParameterError
         As ``RuntimeGraph.start_batch``; if a draft model has another vocabulary.
+    KuiperError
+        If the model cannot run.
 
     Examples
     --------
@@ -98,9 +100,10 @@ class BatchEngine:
         )
         self._scheduler = Scheduler(self.batch, step_tokens, guesser or LookUp(), guesses)
         self._where = f"batch engine of {model.name}"
-        if isinstance(guesser, DraftModel) and _vocabulary(guesser.model) != _vocabulary(model):
-            sizes = _vocabulary(model), _vocabulary(guesser.model)
-            raise ParameterError(self._where, f"a draft model with a vocabulary of {sizes[0]} tokens", sizes[1])
+        self.vocabulary = vocabulary_size(self.batch)
+        """How many tokens the model tells apart. One that it does not know fails the step, and all who are in it."""
+        if isinstance(guesser, DraftModel) and (size := vocabulary_size(guesser.batch)) != self.vocabulary:
+            raise ParameterError(self._where, f"a draft model with a vocabulary of {self.vocabulary} tokens", size)
         paging = self.batch.paging
         self.capacity = min(paging.pages_per_text, paging.pages) * paging.page_size
         """Tokens that a text can have."""
@@ -233,10 +236,13 @@ class BatchEngine:
         self._scheduler.remove(request)
 
 
-def _vocabulary(model: RuntimeGraph) -> Dimension:
-    """How many tokens a model tells apart, by what it declares."""
-    (scores,) = (operand for op in model.output_operators for operand in op.inputs)
-    return scores.shape[-1] if scores.shape else None
+def vocabulary_size(batch: Batch) -> int:
+    """How many tokens a model tells apart, by the scores of one: files need not declare it."""
+    text = batch.begin()
+    try:
+        return int(batch.step([Piece(text, [0])]).shape[-1])
+    finally:
+        batch.end(text)
 
 
 def _piece(turn: Turn) -> Piece:

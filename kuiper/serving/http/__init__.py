@@ -1,9 +1,11 @@
-"""Language models over HTTP, by the protocol of OpenAI's API; needs the packages of the extra ``serve``.
+"""Models over HTTP: texts by OpenAI's protocol, arrays by the Open Inference Protocol, pictures; the extra ``serve``.
 
-    a request --> guard: id, key, log, errors --> body: bounded JSON --> fields, forms: what is asked, in numbers
+    a request --> guard: id, key, log, errors --> body: bounded --> fields, forms: what is asked, in numbers
               --> answers: texts on the worker of a model, whole or as server-sent events
+              --> inference, pictures: arrays on the batcher of a network
 
 application    all of it: ``create_application`` makes what uvicorn runs
+loading        from names to models that are served
 server         a socket, uvicorn, SIGTERM
 metrics        what Prometheus reads
 """

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from kuiper.errors import KuiperError
 
 INVALID, SERVER = "invalid_request_error", "server_error"
+OPEN_INFERENCE = "/v2"
+"""How paths of the Open Inference Protocol begin."""
 
 
 class ClientGoneError(Exception):
@@ -55,9 +57,10 @@ class ApiError(Exception):
         """The object of an answer."""
         return {"error": {"message": str(self), "type": self.kind, "param": self.param, "code": self.code}}
 
-    def response(self) -> Any:
-        """The answer."""
-        return json_response(self.body(), self.status, self.headers)
+    def response(self, path: str) -> Any:
+        """The answer to a request for this path: the Open Inference Protocol has a form of its own."""
+        body = {"error": str(self)} if path.startswith(OPEN_INFERENCE) else self.body()
+        return json_response(body, self.status, self.headers)
 
 
 def wrong_field(name: str, expected: str, got: object, *, code: str | None = None) -> ApiError:
@@ -73,6 +76,13 @@ def of_kuiper(error: KuiperError, name: str) -> ApiError:
     """What the field ``name`` has provoked, without the place, which may be a file."""
     hint = f"; {error.hint}" if error.hint else ""
     return ApiError(400, f"{name}: expected {error.expected}, got {str(error.got)[:500]}{hint}", param=name)
+
+
+def too_many(most: int, what: str, seconds: int) -> ApiError:
+    """There is no room, but there may be in so many seconds."""
+    message = f"server: expected at most {most} {what} of a model at once, got more; try again"
+    headers = {"Retry-After": str(seconds)}
+    return ApiError(429, message, kind="rate_limit_error", code="rate_limit_exceeded", headers=headers)
 
 
 def internal(identity: str) -> ApiError:

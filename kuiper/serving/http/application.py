@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -15,18 +15,24 @@ from kuiper.serving.http.answers import TextRoute
 from kuiper.serving.http.api_error import ApiError
 from kuiper.serving.http.forms import ChatForm, CompletionForm
 from kuiper.serving.http.guard import Guard
+from kuiper.serving.http.inference import inference_routes
 from kuiper.serving.http.json_response import json_response
 from kuiper.serving.http.limits import Limits
 from kuiper.serving.http.metrics import Metrics
+from kuiper.serving.http.network import ServedNetwork
+from kuiper.serving.http.pictures import Decoding, PictureRoute
+from kuiper.serving.http.served import Served
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Mapping, Sequence
 
-    from kuiper.serving.http.served import Served
+Model = TypeVar("Model")
 
 
-def create_application(models: Sequence[Served], *, api_key: str | None = None, limits: Limits | None = None) -> Any:
-    """An application that serves these models, and stops their workers at its end.
+def create_application(
+    models: Sequence[Served | ServedNetwork], *, api_key: str | None = None, limits: Limits | None = None
+) -> Any:
+    """An application that serves these models, and stops their threads at its end.
 
     Parameters
     ----------
@@ -40,34 +46,34 @@ def create_application(models: Sequence[Served], *, api_key: str | None = None, 
     """
     limits = limits or Limits()
     named = {model.name: model for model in models}
-    metrics = Metrics(models)
+    texts = {model.name: model for model in models if isinstance(model, Served)}
+    networks = {model.name: model for model in models if isinstance(model, ServedNetwork)}
+    metrics = Metrics(texts.values(), networks.values())
+    decoding = Decoding(limits.pictures)
 
     def find(name: str) -> Served:
-        if name not in named:
-            message = f"model: expected one of {', '.join(named)}, got {name[:80]!r}"
-            raise ApiError(404, message, param="model", code="model_not_found")
-        return named[name]
+        return _found(texts, name)
 
     async def list_models(request: Any) -> Any:
         return json_response({"object": "list", "data": [model.described() for model in models]})
 
     async def show_model(request: Any) -> Any:
-        return json_response(find(request.path_params["name"]).described())
+        return json_response(_found(named, request.path_params["name"]).described())
 
     async def show_metrics(request: Any) -> Any:
         return metrics.response()
-
-    async def health(request: Any) -> Any:
-        return json_response({})
 
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
         yield
         for model in models:
-            await run_in_threadpool(model.worker.stop, finish=False)  # those with a reader have ended by now
+            await run_in_threadpool(model.stop)  # those with a reader have ended by now
 
     def text_route(path: str, form: Any) -> Any:
         return Route(path, TextRoute(form, find, metrics, limits), methods=["POST"])
+
+    def picture_route(task: str) -> Any:
+        return Route(f"/v1/{task}", PictureRoute(task, networks, decoding, limits), methods=["POST"])
 
     return Starlette(
         routes=[
@@ -75,9 +81,10 @@ def create_application(models: Sequence[Served], *, api_key: str | None = None, 
             Route("/v1/models/{name:path}", show_model),
             text_route("/v1/completions", CompletionForm()),
             text_route("/v1/chat/completions", ChatForm()),
+            picture_route("classify"),
+            picture_route("detect"),
             Route("/metrics", show_metrics),
-            Route("/v2/health/live", health),
-            Route("/v2/health/ready", health),
+            *inference_routes(networks, texts, limits),
         ],
         middleware=[Middleware(Guard, limits=limits, api_key=api_key)],
         exception_handlers={HTTPException: _of_router},
@@ -85,7 +92,21 @@ def create_application(models: Sequence[Served], *, api_key: str | None = None, 
     )
 
 
+def _found(models: Mapping[str, Model], name: str) -> Model:
+    """The model of a name.
+
+    Raises
+    ------
+    ApiError
+        If there is none.
+    """
+    if name not in models:
+        message = f"model: expected one of {', '.join(models) or 'none'}, got {name[:80]!r}"
+        raise ApiError(404, message, param="model", code="model_not_found")
+    return models[name]
+
+
 async def _of_router(request: Any, error: Any) -> Any:
     """A path that is not there, or not with this method."""
     message = f"path: expected one of this server, got {request.method} {request.url.path[:200]}"
-    return ApiError(error.status_code, message, headers=error.headers).response()
+    return ApiError(error.status_code, message, headers=error.headers).response(request.url.path)

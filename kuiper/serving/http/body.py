@@ -29,27 +29,68 @@ async def read_json(scope: Any, receive: Receive, limits: Limits) -> Any:
     ClientGoneError
         If the client leaves.
     """
-    headers = dict(scope["headers"])
-    kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
-    if kind != b"application/json":
-        got = kind.decode("ascii", "replace")[:80]
-        raise ApiError(415, f"content-type: expected application/json, got {got!r}", param="content-type")
-    length = headers.get(b"content-length", b"0")
-    if length.isdigit() and int(length[:20]) > limits.body_bytes:
-        raise _too_large(limits)
-    try:
-        with anyio.fail_after(limits.body_seconds):
-            data = await _read(receive, limits)
-    except TimeoutError:
-        message = f"body: expected all of it within {limits.body_seconds:g} s, got less"
-        raise ApiError(408, message, headers={"Connection": "close"}) from None
+    kind = content_type(scope)
+    if kind != "application/json":
+        raise ApiError(415, f"content-type: expected application/json, got {kind[:80]!r}", param="content-type")
+    return json_value(await read_bytes(scope, receive, limits, limits.body_bytes))
+
+
+def content_type(scope: Any) -> str:
+    """What a request says that its body is, without parameters; "" if it does not say."""
+    kind: bytes = dict(scope["headers"]).get(b"content-type", b"")
+    return kind.partition(b";")[0].strip().lower().decode("ascii", "replace")
+
+
+def json_value(data: bytes) -> Any:
+    """The value of JSON.
+
+    Raises
+    ------
+    ApiError
+        If it is none.
+    """
     try:
         return parse_json(data)
     except ValueError as error:
         raise ApiError(400, f"body: expected JSON, got {str(error)[:200]}") from error
 
 
-async def _read(receive: Receive, limits: Limits) -> bytes:
+def announced_bytes(scope: Any, most: int) -> int:
+    """How many bytes a body has by its header, or the most that it can have if it does not say.
+
+    Raises
+    ------
+    ApiError
+        If they are more than ``most``.
+    """
+    length = dict(scope["headers"]).get(b"content-length", b"")
+    if not length.isdigit():
+        return most
+    if int(length[:20]) > most:
+        raise _too_large(most)
+    return int(length)
+
+
+async def read_bytes(scope: Any, receive: Receive, limits: Limits, most: int) -> bytes:
+    """The body of a request.
+
+    Raises
+    ------
+    ApiError
+        If it has more than ``most`` bytes, or comes too slowly.
+    ClientGoneError
+        If the client leaves.
+    """
+    announced_bytes(scope, most)
+    try:
+        with anyio.fail_after(limits.body_seconds):
+            return await _read(receive, most)
+    except TimeoutError:
+        message = f"body: expected all of it within {limits.body_seconds:g} s, got less"
+        raise ApiError(408, message, headers={"Connection": "close"}) from None
+
+
+async def _read(receive: Receive, most: int) -> bytes:
     pieces: list[bytes] = []
     size = 0
     while True:
@@ -58,14 +99,14 @@ async def _read(receive: Receive, limits: Limits) -> bytes:
             raise ClientGoneError
         pieces.append(message.get("body", b""))
         size += len(pieces[-1])
-        if size > limits.body_bytes:
-            raise _too_large(limits)
+        if size > most:
+            raise _too_large(most)
         if not message.get("more_body", False):
             return b"".join(pieces)
 
 
-def _too_large(limits: Limits) -> ApiError:
-    message = f"body: expected at most {limits.body_bytes} bytes, got more"
+def _too_large(most: int) -> ApiError:
+    message = f"body: expected at most {most} bytes, got more"
     return ApiError(413, message, headers={"Connection": "close"})
 
 

@@ -74,7 +74,7 @@ class Guard:
         if answer.status:  # too late to say it otherwise: the connection breaks
             raise error
         with suppress(ClientGoneError):
-            await error.response()(scope, receive, answer.send)
+            await error.response(scope["path"])(scope, receive, answer.send)
 
 
 class _Answer:

@@ -20,6 +20,17 @@ class Limits:
     """Texts that one request can ask for."""
     texts: int = 256
     """Texts of one model that run or wait; what is beyond is answered with 429."""
+    calls: int = 256
+    """Requests for one network that run or wait; what is beyond is answered with 429."""
+    waiting_bytes: int = 1 << 30
+    """Of their bodies together."""
+    tensor_bytes: int = 64 << 20
+    """Of the arrays of a request in binary form; those in JSON are part of ``body_bytes``."""
+    json_numbers: int = 1 << 20
+    """Of an answer in JSON."""
+    picture_bytes: int = 16 << 20
+    pictures: int = 2
+    """That are decoded at the same time; each may take ``MAX_PIXELS`` of ``picture_file``."""
     connections: int = 1024
     """Of the whole server."""
     stop_strings: int = 16

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
+    from kuiper.serving.http.network import ServedNetwork
     from kuiper.serving.http.served import Served
     from kuiper.serving.worker import Part
 
@@ -25,11 +26,13 @@ class Metrics:
 
     Parameters
     ----------
-    models : those that are served
+    models : the language models that are served
+    networks : all others
     """
 
-    def __init__(self, models: Iterable[Served]) -> None:
+    def __init__(self, models: Iterable[Served], networks: Iterable[ServedNetwork] = ()) -> None:
         self._registry = registry = prometheus_client.CollectorRegistry()
+        prometheus_client.ProcessCollector(registry=registry)  # memory, CPU, files; on Linux
 
         def histogram(name: str, words: str, buckets: tuple[float, ...]) -> Any:
             return prometheus_client.Histogram(name, words, ["model"], registry=registry, buckets=buckets)
@@ -51,6 +54,12 @@ class Metrics:
             self._gauge("pages", "Pages of the pool", model.name, partial(getattr, pool, "pages"))
             self._gauge("pages_in_use", "Pages that belong to texts", model.name, partial(getattr, pool, "in_use"))
             self._gauge("pages_evicted", "Kept pages that had to go", model.name, partial(getattr, pool, "evicted"))
+
+        for network in networks:
+            batcher = network.batcher
+            self._gauge("open", "Requests that run or wait", network.name, partial(getattr, network, "open"))
+            self._gauge("network_runs", "Batches that have run", network.name, partial(getattr, batcher, "runs"))
+            self._gauge("network_rows", "Rows of these batches", network.name, partial(getattr, batcher, "rows"))
 
     def watch(self, model: str, prompt_tokens: int) -> Callable[[Part], None]:
         """What is to be told each part of a text that begins now."""

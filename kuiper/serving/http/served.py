@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from kuiper.errors import KuiperError
-from kuiper.graph.batch import Piece
 from kuiper.serving.batch_engine import BatchEngine
-from kuiper.serving.http.api_error import ApiError, of_kuiper
+from kuiper.serving.http.api_error import ApiError, of_kuiper, too_many
 from kuiper.serving.http.mailbox import Mailbox
 from kuiper.serving.text_request import TextRequest
 from kuiper.serving.worker import Worker
@@ -50,7 +49,7 @@ class Served:
         self._limits = limits
         longest = min(model.context, LONGEST_TEXT)
         engine = BatchEngine(model.graph, memory=memory, page_bits=page_bits, max_length=longest)
-        self._vocabulary_size = vocabulary_size(engine)
+        self._vocabulary_size = engine.vocabulary
         self.mailbox = Mailbox()
         self.worker = Worker(engine, f"kuiper serve {name}", self.mailbox.send)
 
@@ -64,9 +63,7 @@ class Served:
             If there is none: 429.
         """
         if self.open + count > self._limits.texts:
-            message = f"server: expected at most {self._limits.texts} texts of a model at once, got more; try again"
-            headers = {"Retry-After": str(self._limits.retry_seconds)}
-            raise ApiError(429, message, kind="rate_limit_error", code="rate_limit_exceeded", headers=headers)
+            raise too_many(self._limits.texts, "texts", self._limits.retry_seconds)
         self.open += count
         try:
             yield
@@ -100,13 +97,13 @@ class Served:
 
     def described(self) -> dict[str, Any]:
         """The model as ``/v1/models`` has it."""
-        return {"id": self.name, "object": "model", "created": self.created, "owned_by": "kuiper"}
+        return described(self.name, self.created)
+
+    def stop(self) -> None:
+        """Give up what runs, and end the worker."""
+        self.worker.stop(finish=False)
 
 
-def vocabulary_size(engine: BatchEngine) -> int:
-    """How many tokens a model knows, which it says by its scores: one more, and all texts of a step would fail."""
-    text = engine.batch.begin()
-    try:
-        return int(engine.batch.step([Piece(text, [0])]).shape[-1])
-    finally:
-        engine.batch.end(text)
+def described(name: str, created: int) -> dict[str, Any]:
+    """A model as ``/v1/models`` has it; it was loaded at this time, in seconds since 1970."""
+    return {"id": name, "object": "model", "created": created, "owned_by": "kuiper"}
