@@ -36,6 +36,7 @@
 # make fuzz     search for inputs at which a reader falls, SECONDS=600 long (Linux; the network the first time)
 # make export   install PyTorch and pnnx too, and run the tests that need them
 # make real     run networks out of other people's packages on kuiper, beside onnxruntime: text read, speech found, notes
+# make cluster  serve on a local Ray cluster of two processes, and ask servers by NVIDIA's client
 # make onnx     run all of onnx's node tests and light networks (docs/reference/onnx.md); the tests run a sample of them
 # make networks make COUNT=5000 random networks from SEED=0 on, and run each on the engine, on the layers and by torch (hours)
 # make mutants  change one thing in kuiper's code, COUNT=300 times, and see whether the tests notice (hours)
@@ -79,7 +80,7 @@ ALL_CORES := -n logical --maxprocesses 8 --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo serve-demo test thorough fuzz gates notebooks site live live-test live-goals check-live check-site check-explore check-lab soak repeat lint debug sanitize \
-	portable avx512 foreign hashes bits own-wheel wheel wasm wasm-try wasm-test student arm zig onnx real export networks mutants bench nightly clean
+	portable avx512 foreign hashes bits own-wheel wheel wasm wasm-try wasm-test student arm zig onnx real cluster export networks mutants bench nightly clean
 
 help:
 	@sed -n '/^# make/,/^$$/p' Makefile
@@ -290,6 +291,18 @@ $(REAL)/installed: tests/real/requirements.txt tests/real/libraries.txt
 	@$(PYTHON) -m venv $(REAL)
 	@$(REAL)/bin/python -m pip install -qq --disable-pip-version-check -r tests/real/libraries.txt
 	@$(REAL)/bin/python -m pip install -qq --disable-pip-version-check --no-deps -r tests/real/requirements.txt
+	@touch $@
+
+# Ray and NVIDIA's client, in an environment of their own.
+CLUSTER := build/cluster
+cluster: $(VENV)/built $(CLUSTER)/installed
+	$(CLUSTER)/bin/python -m tests.cluster
+
+$(CLUSTER)/installed: tests/cluster/requirements.txt pyproject.toml
+	@echo '$(CLUSTER): kuiper, Ray and tritonclient, 300 MB'
+	@$(PYTHON) -m venv $(CLUSTER)
+	@$(CLUSTER)/bin/python -m pip install -qq --disable-pip-version-check 'setuptools>=77' 'cython>=3.2.1' 'numpy>=2.0'
+	@$(CLUSTER)/bin/python -m pip install -qq --disable-pip-version-check $(HERE) '.[ray,onnx]' -r tests/cluster/requirements.txt
 	@touch $@
 
 SEED := 0

@@ -95,6 +95,8 @@ THOROUGH = [
 collect_ignore = [
     "tests/fuzz/search.py",  # a program: importing it instruments kuiper, and needs atheris
     "tests/real",  # programs of make real, which has an environment of its own
+    "tests/cluster",  # the same of make cluster
+    "kuiper/serving/ray.py",  # needs ray
 ]
 NEED_POSIX = ["tests/process_memory.py", "tests/soak.py", "tests/soak_acts.py", "tests/test_soak.py"]
 collect_ignore_glob = [] if importlib.util.find_spec("torch") else NEED_TORCH
