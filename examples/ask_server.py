@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -53,10 +54,16 @@ def show(address: str, model: str, photo: Path) -> None:
 
 def main() -> int:
     command = [sys.executable, "-m", "kuiper", "serve", *PROMPTS, "cifar_resnet20", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+    with (
+        tempfile.TemporaryFile("w+", encoding="utf-8") as log,  # a line for each request, which would stand in the text
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True) as server,
+    ):
         assert server.stdout is not None
         said = server.stdout.readline()
-        if not said:  # it has said why on stderr
+        if not said:
+            server.wait()
+            log.seek(0)
+            print(log.read(), end="", file=sys.stderr)
             return 1
         print(said, end="")
         address = said.partition("/v1 ")[0]
