@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import random
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +51,7 @@ class PrefixRouter(RequestRouter):
         """The replicas in ranks, the first one best; within a rank Ray takes the shortest queue."""
         beginning = pending_request.kwargs.get("beginning", "") if pending_request else ""
         if not beginning:
-            return [list(candidate_replicas)]
+            return [random.sample(candidate_replicas, len(candidate_replicas))]  # of equal queues, Ray takes the first
         names = {str(replica.replica_id): replica for replica in candidate_replicas}
         return [[names[name]] for name in ranked(beginning, list(names))]
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import secrets
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 import prometheus_client
 from starlette.responses import Response
+
+import kuiper
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -33,6 +36,8 @@ class Metrics:
     def __init__(self, models: Iterable[Served], networks: Iterable[ServedNetwork] = ()) -> None:
         self._registry = registry = prometheus_client.CollectorRegistry()
         prometheus_client.ProcessCollector(registry=registry)  # memory, CPU, files; on Linux
+        server = prometheus_client.Info("kuiper_server", "Which of several servers answers", registry=registry)
+        server.info({"id": secrets.token_hex(8), "version": kuiper.__version__})
 
         def histogram(name: str, words: str, buckets: tuple[float, ...]) -> Any:
             return prometheus_client.Histogram(name, words, ["model"], registry=registry, buckets=buckets)

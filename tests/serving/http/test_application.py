@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -287,6 +288,7 @@ def test_metrics_count_what_was_done(models: dict[str, Served]) -> None:
     client = TestClient(create_application([models["shakespeare"]]))
     client.post("/v1/completions", json=ROMEO)
     text = client.get("/metrics").text
+    assert len(re.findall(r'^kuiper_server_info\{id="[0-9a-f]{16}",version=".+"\} 1.0$', text, re.MULTILINE)) == 1
     for line in (
         'kuiper_tokens_total{model="shakespeare"} 20.0',
         'kuiper_prompt_tokens_total{model="shakespeare"} 6.0',
