@@ -198,7 +198,7 @@ def app(arguments: dict[str, Any]) -> Any:
     if not models:
         raise ParameterError("kuiper.serving.ray", "models=NAME,NAME,...", "none")
     replicas, threads = (_count(name, asked[name]) for name in ("replicas", "threads"))
-    limits, key = Limits(), read_api_key(asked["api_key_file"]) if asked["api_key_file"] else None
+    limits, key = Limits(), read_api_key(asked["api_key_file"] or None)
     deployment = serve.deployment(
         Replica,
         name="kuiper",
