@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from kuiper.bounded_file import read_json
 from kuiper.errors import ModelFormatError, ParameterError
+from kuiper.models.text.protocols import Spelling
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,6 +70,15 @@ class Characters:
     @cached_property
     def _index(self) -> dict[str, int]:
         return {name: i for i, name in enumerate(self.names)}
+
+    @cached_property
+    def spellings(self) -> tuple[Spelling, ...]:
+        """What each token adds to a text.
+
+        >>> Characters(("<end>", "é")).spellings[1]
+        Spelling(written=b'\\xc3\\xa9', is_text=True)
+        """
+        return tuple(Spelling(name.encode("utf-8", "surrogatepass"), len(name) == 1) for name in self.names)
 
     def encode(self, text: str, *, is_complete: bool = False) -> list[int]:
         """The token of each character; ``<name>`` is one token if the vocabulary has it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,8 +36,21 @@ class PieceDecoder(Protocol):
         """What is left when no more tokens come."""
 
 
+class Spelling(NamedTuple):
+    """What a token adds to a text."""
+
+    written: bytes
+    """Its bytes, which may be a part of a character; of a token that is no text, its name."""
+    is_text: bool
+    """False for a token that is never shown, such as one that ends a text."""
+
+
 class Vocabulary(Protocol):
     """Between text and tokens."""
+
+    @property
+    def spellings(self) -> Sequence[Spelling]:
+        """What each token adds to a text, by its number."""
 
     @property
     def ends(self) -> frozenset[int]:

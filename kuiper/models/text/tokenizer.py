@@ -7,12 +7,16 @@ nothing but the prompt's length.
 
 from __future__ import annotations
 
+import json
 import os
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from kuiper.bounded_file import Path, read_text
 from kuiper.errors import ModelFormatError, ParameterError
 from kuiper.models.text.extra import package
+from kuiper.models.text.protocols import Spelling
+from kuiper.models.text.spelling import speller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -54,6 +58,28 @@ class Tokenizer:
     def size(self) -> int:
         """One more than the highest token."""
         return max(self._tokenizer.get_vocab(with_added_tokens=True).values(), default=-1) + 1
+
+    @cached_property
+    def spellings(self) -> tuple[Spelling, ...]:
+        """What each token adds to a text.
+
+        Raises
+        ------
+        ModelFormatError
+            If the file turns tokens into text in a way that is not known.
+        """
+        decoder = self._tokenizer.decoder
+        spell = speller(None if decoder is None else json.loads(decoder.__getstate__()), self._where)
+        added = self._tokenizer.get_added_tokens_decoder()
+
+        def spelling(token: int) -> Spelling:
+            if token in added:
+                return Spelling(str(added[token].content).encode(), not added[token].special)
+            name = self._tokenizer.id_to_token(token)
+            return Spelling(b"", False) if name is None else Spelling(spell(name), True)
+
+        found: tuple[Spelling, ...] = self._guarded(lambda: tuple(map(spelling, range(self.size))))
+        return found
 
     def token(self, name: str) -> int | None:
         """The token of a name such as ``<|im_end|>``, or None."""

@@ -20,6 +20,11 @@ CONFIG: dict[str, Any] = {
     "tie_word_embeddings": True, "eos_token_id": 257,
 }  # fmt: skip
 
+CHAT_ML = (
+    "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>\n' }}"
+    "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
+)
+
 TEMPLATE = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}"
 
 
@@ -36,4 +41,14 @@ def tiny_folder(folder: Path, seed: int = 1, **entries: Any) -> Path:
     tokenizer.decoder = decoders.ByteLevel()
     tokenizer.add_special_tokens(["<s>", "</s>"])
     tokenizer.save(str(folder / "tokenizer.json"))
+    return folder
+
+
+def chat_folder(folder: Path, seed: int = 1) -> Path:
+    """The same with a template for chats, and the two tokens that stand around a message in it."""
+    tiny_folder(folder, seed, vocab_size=260, eos_token_id=259, max_position_embeddings=512)
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.add_special_tokens(["<|im_start|>", "<|im_end|>"])
+    tokenizer.save(str(folder / "tokenizer.json"))
+    (folder / "tokenizer_config.json").write_text(json.dumps({"chat_template": CHAT_ML}), encoding="utf-8")
     return folder
