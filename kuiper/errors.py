@@ -74,6 +74,10 @@ class ParameterError(KuiperError, ValueError):
     """A parameter or a weight of an operator is missing, of the wrong type or out of range."""
 
 
+class ConstraintError(ParameterError):
+    """What an answer must hold to is no constraint, or a text that holds to it cannot be written."""
+
+
 class ShapeError(KuiperError, ValueError):
     """A tensor's shape does not fit where it is used."""
 

@@ -14,6 +14,7 @@ from kuiper.errors import ParameterError
 from kuiper.graph.batch import Piece
 from kuiper.serving.guesses import DraftModel, LookUp
 from kuiper.serving.scheduler import Scheduler
+from kuiper.serving.step_log import StepLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,6 +108,8 @@ class BatchEngine:
         paging = self.batch.paging
         self.capacity = min(paging.pages_per_text, paging.pages) * paging.page_size
         """Tokens that a text can have."""
+        self.log = StepLog()
+        """What the last steps did."""
         self._clock = clock
         self._untold: list[Drawn] = []  # what the next step, or this one at its end, returns
 
@@ -189,7 +192,14 @@ class BatchEngine:
                 self._untold.append(self._drawn(turn, scores[row : row + piece.wanted]))
                 row += piece.wanted
         drawn, self._untold = self._untold, []
+        if pieces:
+            self._note(pieces, drawn, self._clock() - now)
         return drawn
+
+    def _note(self, pieces: list[Piece], drawn: list[Drawn], seconds: float) -> None:
+        right = sum(max(0, len(tokens) - 1) for _, tokens in drawn)
+        pages = self.batch.pool.in_use
+        self.log.add(pieces, right=right, seconds=seconds, running=self.running, waiting=self.waiting, pages=pages)
 
     def _take_back(self, request: Request) -> None:
         """Forget guesses that were wrong, and the last token if a Ctrl-C came before anything was drawn behind it."""
@@ -220,6 +230,8 @@ class BatchEngine:
         request.tokens.append(token)
         if token in request.ends:
             self._leave(request, "token")
+        elif request.is_complete:
+            self._leave(request, "complete")
         elif len(request.tokens) == request.max_tokens:
             self._leave(request, "length")
         elif len(request.all_tokens) > self.capacity:

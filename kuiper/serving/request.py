@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from kuiper.graph.batch import Text
 
-    End = Literal["", "token", "length", "context", "cancelled", "deadline", "failed"]
+    End = Literal["", "token", "complete", "length", "context", "cancelled", "deadline", "failed"]
 
 
 class Draws(Protocol):
@@ -60,8 +60,10 @@ class Request:
     tokens: list[int] = field(default_factory=list, init=False)
     """Those drawn so far; one that ends the answer is among them."""
     end: End = field(default="", init=False)
-    """Why it has ended: a token of ``ends``, ``max_tokens``, the model's context, ``cancel``, the deadline, or an error
-    of its sampler or of the model; "" while it goes on."""
+    """Why it has ended: a token of ``ends``, ``is_complete``, ``max_tokens``, the model's context, ``cancel``, the
+    deadline, or an error of its sampler or of the model; "" while it goes on."""
+    is_complete: bool = field(default=False, init=False)
+    """What draws the tokens may say so: the one that it has just drawn is the last."""
     error: Exception | None = field(default=None, init=False)
     """What its sampler, or the model, has raised, if ``end`` is "failed"."""
     text: Text | None = field(default=None, init=False, repr=False)

@@ -8,6 +8,7 @@ import numpy as np
 
 from kuiper.errors import ParameterError
 from kuiper.models.text.generation import StopStrings
+from kuiper.serving.drawing import Drawing
 from kuiper.serving.request import Request
 
 if TYPE_CHECKING:
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
 
     from kuiper.models.text.protocols import Vocabulary
     from kuiper.models.text.sampling import Sampler
+    from kuiper.serving.drawing import Chance, Constraint
 
-    TextEnd = Literal["", "token", "stop", "length", "context", "cancelled", "deadline", "failed"]
+    TextEnd = Literal["", "token", "complete", "stop", "length", "context", "cancelled", "deadline", "failed"]
 
 
 class TextRequest:
@@ -39,6 +41,8 @@ class TextRequest:
     sampler : draws the tokens
     max_tokens : how many at most
     stop : strings of which the first to appear ends the text, and is not part of it
+    constraint : what the text must hold to; it belongs to this text
+    best : how many of the likeliest tokens ``chances`` has for each of the text's; None notes nothing
 
     Raises
     ------
@@ -71,6 +75,8 @@ class TextRequest:
         *,
         max_tokens: int,
         stop: Sequence[str] = (),
+        constraint: Constraint | None = None,
+        best: int | None = None,
     ) -> None:
         if "" in stop:
             raise ParameterError("stop", "text that ends the generation", "an empty string")
@@ -79,11 +85,14 @@ class TextRequest:
         """How many were drawn behind the prompt."""
         self.end: TextEnd = ""
         """Why it has ended: as that of a ``Request``, or "stop"; "" while it goes on."""
+        self.chances: list[Chance] = []
+        """How likely each of its tokens was, without one that ends it, if this is noted."""
         self._vocabulary, self._sampler, self._max_tokens = vocabulary, sampler, max_tokens
         self._begun: list[int] = []  # of the prefix
         self._missing = list(vocabulary.prefix)
         self._prompt = list(prompt)  # without what is in the prefix
-        self._never = [token for choices in vocabulary.prefix for token in choices]
+        never = [token for choices in vocabulary.prefix for token in choices]
+        self._drawing = Drawing(sampler, never, constraint=constraint, best=best)
         self._decoder, self._stop = vocabulary.decoder(), StopStrings(stop)
         self.request = self._next_request()
         """What the engine works on now; when it ends and this text does not, the next one is to be submitted."""
@@ -106,6 +115,8 @@ class TextRequest:
         pieces: list[str] = []
         for left in range(len(tokens) - 1, -1, -1):
             token, ended = tokens[-1 - left], "" if left else end
+            if ended != "token":
+                self.chances += self._drawing.chances[self.tokens : self.tokens + 1]
             self.tokens += 1
             pieces.append(self._shown("" if ended == "token" else self._decoder.piece(token), ended))
             if self.end:
@@ -140,7 +151,6 @@ class TextRequest:
         return choices[self._sampler(scores[choices])]
 
     def _draw(self, scores: npt.NDArray[np.float32], text: Sequence[int]) -> int:
-        if self._never:
-            scores = scores.copy()
-            scores[self._never] = -np.inf
-        return self._sampler(scores, text)
+        token = self._drawing(scores, text)
+        self.request.is_complete = self._drawing.is_complete
+        return token

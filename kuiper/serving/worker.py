@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from kuiper.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from kuiper.serving.batch_engine import BatchEngine
+    from kuiper.serving.drawing import Chance
     from kuiper.serving.request import Request
     from kuiper.serving.text_request import TextEnd, TextRequest
 
@@ -33,6 +34,8 @@ class Part(NamedTuple):
     """Why this part is the last one, or ""."""
     error: Exception | None
     """What has failed, if ``end`` is "failed"."""
+    chances: Sequence[Chance] = ()
+    """How likely the tokens were, if the text notes it."""
 
 
 class Worker:
@@ -146,6 +149,7 @@ class Worker:
     def _pass_on(self, request: Request, tokens: list[int]) -> None:
         """Tell a text, and its listener, what its request has got."""
         text, listener = self._texts[request]
+        noted = len(text.chances)
         try:
             piece = text.take(tokens)
         except Exception as error:  # of its tokenizer or of its sampler
@@ -159,7 +163,7 @@ class Worker:
         if text.end:
             del self._texts[request]
             self.engine.cancel(request)  # which a stop string does not end by itself
-        if not _is_heard(listener, Part(piece, text.tokens, text.end, text.error)):
+        if not _is_heard(listener, Part(piece, text.tokens, text.end, text.error, text.chances[noted:])):
             self.engine.cancel(request)
             self._texts.pop(request, None)
 
