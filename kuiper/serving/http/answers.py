@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
 
-from kuiper.serving.http.api_error import ApiError, internal
+from kuiper.errors import ConstraintError
+from kuiper.serving.http.api_error import ApiError, internal, of_kuiper
 from kuiper.serving.http.body import read_json, unless_gone
 from kuiper.serving.http.fields import Fields
 from kuiper.serving.http.json_response import json_bytes, json_response
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Sequence
 
+    from kuiper.serving.drawing import Chance
     from kuiper.serving.http.asked import Asked
     from kuiper.serving.http.forms import Form
     from kuiper.serving.http.limits import Limits
@@ -29,7 +31,14 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("kuiper.serving.http")
 _EVENTS = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-cache")]
-_REASONS = {"token": "stop", "stop": "stop", "length": "length", "context": "length", "deadline": "length"}
+_REASONS = {
+    "token": "stop",
+    "complete": "stop",
+    "stop": "stop",
+    "length": "length",
+    "context": "length",
+    "deadline": "length",
+}
 
 
 class TextRoute:
@@ -55,7 +64,8 @@ class TextRoute:
 
         async def work() -> None:
             tokens = await run_in_threadpool(prompts, served.model)
-            answer = _Answer(self._form, asked, served, served.texts(asked, tokens), scope["kuiper.id"])
+            grammar = None if asked.schema is None else await run_in_threadpool(served.grammar, asked.schema)
+            answer = _Answer(self._form, asked, served, served.texts(asked, tokens, grammar), scope["kuiper.id"])
             await answer.give(self._metrics, scope, receive, send)
 
         with served.seats(count * asked.n):
@@ -73,6 +83,10 @@ class _Answer:
     identity: str
     created: int = field(default_factory=lambda: int(time.time()))
     _unsent: list[bytes] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        spellings = () if self.asked.best is None else self.served.model.vocabulary.spellings
+        self._logprobs = [self.form.logprobs(spellings) for _ in self.texts]
 
     async def give(self, metrics: Metrics, scope: Any, receive: Any, send: Any) -> None:
         """Begin with the texts, and send what they become; whatever happens, none of them is left behind."""
@@ -106,6 +120,8 @@ class _Answer:
         left = len(self.texts)
         while left:
             number, part = await parts.get()
+            if isinstance(part.error, ConstraintError):
+                raise of_kuiper(part.error, "response_format")
             if part.end == "failed":
                 LOG.error("%s: a text has failed", self.identity, exc_info=part.error)
                 raise internal(self.identity)
@@ -121,8 +137,13 @@ class _Answer:
             pieces[number].append(part.piece)
             ends[number] = part.end
         choices = [
-            {"index": number, **self.form.whole("".join(said)), "logprobs": None, "finish_reason": _REASONS[end]}
-            for number, (said, end) in enumerate(zip(pieces, ends, strict=True))
+            {
+                "index": number,
+                **self.form.whole("".join(pieces[number])),
+                "logprobs": self._chances(number, text.chances),
+                "finish_reason": _REASONS[ends[number]],
+            }
+            for number, text in enumerate(self.texts)
         ]
         return json_response({**self._head(self.form.whole_object), "choices": choices, "usage": self._usage()})
 
@@ -135,7 +156,7 @@ class _Answer:
                     has_begun = True
                     await send({"type": "http.response.start", "status": 200, "headers": _EVENTS})
                     self._open()
-                if part.piece or part.end:
+                if part.piece or part.end or part.chances:
                     self._add_event(self._choice(number, part))
                 if parts.empty():  # else the next one, which has come meanwhile, goes with it
                     await self._send_events(send)
@@ -158,7 +179,12 @@ class _Answer:
 
     def _choice(self, number: int, part: Part) -> dict[str, Any]:
         reason = _REASONS[part.end] if part.end else None
-        return {"index": number, **self.form.part(part.piece), "logprobs": None, "finish_reason": reason}
+        logprobs = self._chances(number, part.chances) if part.chances else None
+        return {"index": number, **self.form.part(part.piece), "logprobs": logprobs, "finish_reason": reason}
+
+    def _chances(self, number: int, chances: Sequence[Chance]) -> dict[str, Any] | None:
+        """How likely more tokens of a text were, if this is asked for."""
+        return None if self.asked.best is None else self._logprobs[number].of(chances)
 
     def _add_event(self, choice: dict[str, Any] | None) -> None:
         """One event with a choice, or without one and with the usage."""

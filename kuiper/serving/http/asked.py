@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kuiper.models.text.sampling import Sampler
 from kuiper.serving.http.api_error import ApiError, wrong_field
+from kuiper.serving.http.response_format import read_schema
 
 if TYPE_CHECKING:
     from kuiper.serving.http.fields import Fields
@@ -18,9 +19,9 @@ MOST_TOKENS = 1 << 20
 ANY_SEED = 1 << 31
 
 _NEUTRAL: dict[str, tuple[Any, ...]] = {
-    "best_of": (1,), "echo": (False,), "frequency_penalty": (0,), "logit_bias": ({},), "logprobs": (False,),
-    "parallel_tool_calls": (True, False), "presence_penalty": (0,), "response_format": ({"type": "text"},),
-    "suffix": ("",), "tool_choice": ("none", "auto"), "tools": ([],), "top_logprobs": (0,),
+    "best_of": (1,), "echo": (False,), "frequency_penalty": (0,), "logit_bias": ({},),
+    "parallel_tool_calls": (True, False), "presence_penalty": (0,), "suffix": ("",), "tool_choice": ("none", "auto"),
+    "tools": ([],),
 }  # fmt: skip
 """Fields of the protocol that this server lacks, and the values with which they ask for nothing."""
 
@@ -44,6 +45,10 @@ class Asked:
     stop: list[str]
     stream: bool
     include_usage: bool
+    schema: dict[str, Any] | None
+    """What the answers must hold to; None for text."""
+    best: int | None
+    """How many of the likeliest tokens are told beside each one; None tells nothing of tokens."""
 
     def sampler(self, choice: int) -> Sampler:
         """What draws the tokens of one of the ``n`` texts; the first has the seed itself, the others the next ones."""
@@ -51,8 +56,8 @@ class Asked:
         return Sampler(self.temperature, self.top_k, self.top_p, self.repetition_penalty, seed)
 
 
-def read_asked(fields: Fields, limits: Limits, max_tokens: int | None) -> Asked:
-    """The shared fields; ``max_tokens`` is what is meant where a request does not say.
+def read_asked(fields: Fields, limits: Limits, max_tokens: int | None, best: int | None) -> Asked:
+    """The shared fields; ``max_tokens`` is what is meant where a request does not say, ``best`` as ``Asked`` has it.
 
     Raises
     ------
@@ -72,6 +77,8 @@ def read_asked(fields: Fields, limits: Limits, max_tokens: int | None) -> Asked:
         stop=fields.texts("stop", limits.stop_strings, limits.stop_characters),
         stream=stream,
         include_usage=_includes_usage(fields.take("stream_options"), stream),
+        schema=read_schema(fields.take("response_format")),
+        best=best,
     )
     for name in fields.left():
         value = fields.take(name)

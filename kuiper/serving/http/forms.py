@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 from kuiper.errors import KuiperError
 from kuiper.serving.http.api_error import ApiError, of_kuiper, wrong_field
 from kuiper.serving.http.asked import Asked, read_asked
+from kuiper.serving.http.logprobs import MOST, ChatLogprobs, CompletionLogprobs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kuiper.models.text.language_model import LanguageModel
+    from kuiper.models.text.protocols import Spelling
     from kuiper.serving.http.fields import Fields
     from kuiper.serving.http.limits import Limits
+    from kuiper.serving.http.logprobs import Logprobs
 
     Prompts = Callable[[LanguageModel], list[list[int]]]
     """Makes the tokens of each prompt with a model; it takes time."""
@@ -43,6 +46,9 @@ class Form(Protocol):
     def whole(self, text: str) -> dict[str, Any]:
         """A text in a choice."""
 
+    def logprobs(self, spellings: Sequence[Spelling], /) -> Logprobs:
+        """What tells how likely the tokens of one text are."""
+
 
 class CompletionForm:
     """``/v1/completions``: a prompt is text or tokens, and there may be several."""
@@ -52,7 +58,8 @@ class CompletionForm:
 
     def read(self, fields: Fields, limits: Limits) -> tuple[Asked, int, Prompts]:
         prompts = _prompts(fields.take("prompt"), limits)
-        asked = read_asked(fields, limits, DEFAULT_TOKENS)
+        best = fields.whole("logprobs", None, 0, MOST)
+        asked = read_asked(fields, limits, DEFAULT_TOKENS, best)
         return asked, len(prompts), lambda model: [_encoded(model, prompt) for prompt in prompts]
 
     def opening(self) -> dict[str, Any] | None:
@@ -62,6 +69,7 @@ class CompletionForm:
         return {"text": piece}
 
     whole = part
+    logprobs = CompletionLogprobs
 
 
 class ChatForm:
@@ -73,7 +81,7 @@ class ChatForm:
     def read(self, fields: Fields, limits: Limits) -> tuple[Asked, int, Prompts]:
         messages = _messages(fields.take("messages"))
         most = fields.whole("max_completion_tokens", None, 1, 1 << 20)
-        asked = read_asked(fields, limits, most)
+        asked = read_asked(fields, limits, most, _best(fields))
         return asked, 1, lambda model: [_chat_prompt(model, messages)]
 
     def opening(self) -> dict[str, Any] | None:
@@ -84,6 +92,16 @@ class ChatForm:
 
     def whole(self, text: str) -> dict[str, Any]:
         return {"message": {"role": "assistant", "content": text, "refusal": None}}
+
+    logprobs = ChatLogprobs
+
+
+def _best(fields: Fields) -> int | None:
+    """How many tokens a chat asks for beside each one."""
+    wants, best = fields.switch("logprobs"), fields.whole("top_logprobs", None, 0, MOST)
+    if best and not wants:
+        raise wrong_field("top_logprobs", "logprobs to be true", False)
+    return (best or 0) if wants else None
 
 
 def _prompts(given: object, limits: Limits) -> list[str | list[int]]:

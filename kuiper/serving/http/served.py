@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from kuiper.errors import KuiperError
 from kuiper.serving.batch_engine import BatchEngine
-from kuiper.serving.http.api_error import ApiError, of_kuiper, too_many
+from kuiper.serving.http.api_error import SERVER, ApiError, of_kuiper, too_many
 from kuiper.serving.http.mailbox import Mailbox
+from kuiper.serving.json_answers import JsonAnswers
 from kuiper.serving.text_request import TextRequest
 from kuiper.serving.worker import Worker
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from kuiper.models.text.language_model import LanguageModel
     from kuiper.serving.http.asked import Asked
     from kuiper.serving.http.limits import Limits
+    from kuiper.serving.json_answers import JsonAnswer
 
 LONGEST_TEXT = 8192
 """Tokens that a text can have, if the model's context is longer."""
@@ -47,6 +50,8 @@ class Served:
         self.open = 0
         """Texts that run, wait, or have an answer that is not yet sent."""
         self._limits = limits
+        self._answers: JsonAnswers | None = None  # made when it is first asked for: large vocabularies take a second
+        self._lock = Lock()
         longest = min(model.context, LONGEST_TEXT)
         engine = BatchEngine(model.graph, memory=memory, page_bits=page_bits, max_length=longest)
         self._vocabulary_size = engine.vocabulary
@@ -70,17 +75,34 @@ class Served:
         finally:
             self.open -= count
 
-    def texts(self, asked: Asked, prompts: list[list[int]]) -> list[TextRequest]:
-        """What to submit for these prompts, ``asked.n`` for each.
+    def grammar(self, schema: dict[str, Any]) -> JsonAnswer:
+        """What holds answers to a schema; it takes time, and may be called in any thread.
+
+        Raises
+        ------
+        ApiError
+            If it is no schema, or no answer of the model can hold to it; if the package for it is not installed.
+        """
+        try:
+            with self._lock:
+                self._answers = self._answers or JsonAnswers(self.model.vocabulary)
+            return self._answers.grammar(schema)
+        except KuiperError as error:
+            raise of_kuiper(error, "response_format") from error
+        except ImportError as error:
+            raise ApiError(501, str(error), kind=SERVER, param="response_format") from error
+
+    def texts(self, asked: Asked, prompts: list[list[int]], grammar: JsonAnswer | None = None) -> list[TextRequest]:
+        """What to submit for these prompts, ``asked.n`` for each, each held to the grammar.
 
         Raises
         ------
         ApiError
             If a prompt is empty and the model needs one, is too long, or has a token that the model does not.
         """
-        return [self._text(asked, prompt, choice) for prompt in prompts for choice in range(asked.n)]
+        return [self._text(asked, prompt, choice, grammar) for prompt in prompts for choice in range(asked.n)]
 
-    def _text(self, asked: Asked, prompt: list[int], choice: int) -> TextRequest:
+    def _text(self, asked: Asked, prompt: list[int], choice: int, grammar: JsonAnswer | None) -> TextRequest:
         vocabulary = self.model.vocabulary
         room = self.worker.engine.capacity - len(vocabulary.prefix)
         if len(prompt) > room:
@@ -91,13 +113,29 @@ class Served:
             raise ApiError(400, message, param="prompt")
         max_tokens = asked.max_tokens or room
         try:
-            return TextRequest(vocabulary, prompt, asked.sampler(choice), max_tokens=max_tokens, stop=asked.stop)
+            return TextRequest(
+                vocabulary,
+                prompt,
+                asked.sampler(choice),
+                max_tokens=max_tokens,
+                stop=asked.stop,
+                constraint=None if grammar is None else grammar.copy(),
+                best=asked.best,
+            )
         except KuiperError as error:
             raise of_kuiper(error, error.where) from error
 
     def described(self) -> dict[str, Any]:
-        """The model as ``/v1/models`` has it."""
-        return described(self.name, self.created)
+        """The model as ``/v1/models`` has it, and what else the page wants to know."""
+        paging = self.worker.engine.batch.paging
+        more = {
+            "has_template": self.model.chat is not None,
+            "context": self.worker.engine.capacity,
+            "pages": paging.pages,
+            "page_size": paging.page_size,
+            "step_tokens": paging.rows,
+        }
+        return {**described(self.name, self.created), "kuiper": more}
 
     def stop(self) -> None:
         """Give up what runs, and end the worker."""

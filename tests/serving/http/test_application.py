@@ -173,7 +173,7 @@ def test_a_chat_needs_a_template(client: TestClient) -> None:
         ({"stop": {"a": 1}}, 400, "stop", "at most 16 texts"),
         ({"stream": "yes"}, 400, "stream", "true or false, got 'yes'"),
         ({"stream_options": {"include_usage": True}}, 400, "stream_options", "stream to be true"),
-        ({"logprobs": 3}, 400, "logprobs", "this server does not have it, got 3"),
+        ({"echo": True}, 400, "echo", "this server does not have it, got True"),
         ({"presence_penalty": 0.5}, 400, "presence_penalty", "this server does not have it"),
         ({"temprature": 1}, 400, "temprature", "expected fields of this request, got 'temprature'"),
     ],

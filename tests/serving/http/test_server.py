@@ -30,9 +30,9 @@ LONG = {**ROMEO, "max_tokens": 249, "stream": True}
 posix = pytest.mark.skipif(sys.platform == "win32", reason="SIGTERM is not to be had there")
 
 
-def start(key_file: Path) -> tuple[subprocess.Popen[str], str]:
+def start(key_file: Path, model: str = "shakespeare") -> tuple[subprocess.Popen[str], str]:
     """A server on a free port, and its address."""
-    command = [sys.executable, "-m", "kuiper", "serve", "shakespeare", "--port", "0", "--api-key-file", str(key_file)]
+    command = [sys.executable, "-m", "kuiper", "serve", model, "--port", "0", "--api-key-file", str(key_file)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
     assert server.stdout is not None
