@@ -13,6 +13,7 @@
 #               LIVE='--browser firefox', or '--steps solve --exercises 1.6'
 # make check-site  open every page of it in a browser (chromium), narrow and wide, light and dark
 # make check-explore  open pages of kuiper explore in a browser, and use them; the tests of their scripts need node
+# make check-serve  open the page of kuiper serve in a browser, with a key, and use it
 # make check-lab  open three lectures in JupyterLab, as somebody does who has just fetched them (the network once)
 # make soak     an hour (SECONDS=3600) of everything that wears a process out, under a limit on its memory (Linux)
 # make repeat   all solutions, twenty times: a test that fails now and then is found here
@@ -79,7 +80,7 @@ ALL_CORES := -n logical --maxprocesses 8 --dist worksteal
 # Set in many containers. The tests start hundreds of processes, and each would read every module's text anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo serve-demo test thorough fuzz gates notebooks site live live-test live-goals check-live check-site check-explore check-lab soak repeat lint debug sanitize \
+.PHONY: help demo serve-demo test thorough fuzz gates notebooks site live live-test live-goals check-live check-site check-explore check-serve check-lab soak repeat lint debug sanitize \
 	portable avx512 foreign hashes bits own-wheel wheel wasm wasm-try wasm-test student arm zig onnx real cluster export networks mutants bench nightly clean
 
 help:
@@ -163,6 +164,10 @@ check-site: site
 check-explore: $(VENV)/built $(VENV)/developer
 	node --test $(wildcard tests/explore/page/*.test.js)
 	$(BIN)/python docs/site/check_explore.py
+
+check-serve: $(VENV)/built $(VENV)/developer
+	node --test $(wildcard tests/serving/http/page/*.test.js)
+	$(BIN)/python docs/site/check_serve.py
 
 # JupyterLab is in an environment of its own: it brings sixty packages, and only this needs it.
 check-lab: build/lab/installed $(VENV)/developer

@@ -20,8 +20,10 @@ from kuiper.serving.http.json_response import json_response
 from kuiper.serving.http.limits import Limits
 from kuiper.serving.http.metrics import Metrics
 from kuiper.serving.http.network import ServedNetwork
+from kuiper.serving.http.page import page_response
 from kuiper.serving.http.pictures import Decoding, PictureRoute
 from kuiper.serving.http.served import Served
+from kuiper.serving.http.steps import StepRoute
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -63,6 +65,9 @@ def create_application(
     async def show_metrics(request: Any) -> Any:
         return metrics.response()
 
+    async def show_page(request: Any) -> Any:
+        return page_response()
+
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
         yield
@@ -77,12 +82,14 @@ def create_application(
 
     return Starlette(
         routes=[
+            Route("/", show_page),
             Route("/v1/models", list_models),
             Route("/v1/models/{name:path}", show_model),
             text_route("/v1/completions", CompletionForm()),
             text_route("/v1/chat/completions", ChatForm()),
             picture_route("classify"),
             picture_route("detect"),
+            Route("/v1/kuiper/steps", StepRoute(find), methods=["GET"]),
             Route("/metrics", show_metrics),
             *inference_routes(networks, texts, limits),
         ],

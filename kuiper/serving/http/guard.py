@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from kuiper.serving.http.limits import Limits
 
 LOG = logging.getLogger("kuiper.serving.http")
-OPEN = ("/v2/health/live", "/v2/health/ready")
-"""Paths that need no key: a balancer asks them."""
+OPEN = ("/", "/v2/health/live", "/v2/health/ready")
+"""Paths that need no key: the page, which asks its reader for one, and what a balancer asks."""
 
 _GONE = 499  # what logs say of a client that has left; it gets no answer
 

@@ -52,8 +52,10 @@ def run(application: Any, place: socket.socket, limits: Limits) -> None:
     KeyboardInterrupt
         Behind Ctrl-C, when all is finished.
     """
+    server = uvicorn.Server(config_of(application, limits))
+    application.state.is_leaving = lambda: server.should_exit
     with _sigterm_ends_well():
-        uvicorn.Server(config_of(application, limits)).run(sockets=[place])
+        server.run(sockets=[place])
 
 
 def config_of(application: Any, limits: Limits) -> Any:

@@ -148,7 +148,7 @@ def test_half_open_and_slow_clients_hold_nobody_up(address: str, client: httpx.C
     "data",
     [
         b"\x16\x03\x01\x02\x00\x01\x00",
-        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET /nothing HTTP/9.9\r\n\r\n",
         b"GET /" + b"a" * 200_000 + b" HTTP/1.1\r\n\r\n",
         b"POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
         head("/v1/completions", "Content-Length: 99999999999999999999999"),
@@ -190,6 +190,22 @@ def test_sigterm_finishes_what_runs_and_takes_nothing_new(key_file: Path) -> Non
     reasons = [choice["finish_reason"] for line in rest[:-1] for choice in parsed(line)["choices"]]
     assert [reason for reason in reasons if reason] == ["length"] * 8
     assert rest[-1] == "data: [DONE]"
+    assert server.wait(WAIT) == 0
+    assert server.stdout is not None
+    server.stdout.close()
+
+
+@posix
+def test_sigterm_does_not_wait_for_those_who_watch(key_file: Path) -> None:
+    server, address = start(key_file)
+    with (
+        closing(client_of(address)) as client,
+        client.stream("GET", "/v1/kuiper/steps", params={"model": "shakespeare"}) as answer,
+    ):
+        lines = answer.iter_lines()
+        assert parsed(next(lines))["totals"]["steps"] == 0
+        server.send_signal(signal.SIGTERM)
+        assert not [line for line in lines if line]
     assert server.wait(WAIT) == 0
     assert server.stdout is not None
     server.stdout.close()
