@@ -42,7 +42,7 @@ SMALL = 0.2  # milliseconds: what a call costs before it computes anything is a 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     words = (
         "resnet20, shakespeare, expressions, or the path of a .param file (default: resnet20); or, for what your own "
-        "engine can do behind courses 1 to 5: tensor, linear, convolution, formulas, photo"
+        "engine can do behind courses 1 to 6: tensor, linear, convolution, formulas, photo, serving"
     )
     parser.add_argument("model", nargs="?", default="resnet20", metavar="MODEL", help=words)
     words = "whose engine runs your layers: kuiper's, or that of exercise 5.9 (default: kuiper)"
@@ -142,7 +142,7 @@ def show(result: Result, earlier: list[dict[str, Any]], console: Console, ratios
     width = max(len(name) for name in result.ladder)
     for name, milliseconds in result.ladder.items():
         bar = "█" * max(1, round(BAR * milliseconds / slowest))
-        pace = f"{1e3 / milliseconds:9.0f} tokens/s" if result.per == "token" and milliseconds else ""
+        pace = _pace(1e3 / milliseconds, result.per) if result.per != "run" and milliseconds else ""
         console.print(f"  {name.ljust(width)}  {milliseconds:9.2f} ms{pace}  {bar}")
     console.print(f"  on {machine_of()}")
     if result.busy:
@@ -156,6 +156,11 @@ def show(result: Result, earlier: list[dict[str, Any]], console: Console, ratios
         console.print(f"your best so far: {min(before, now):.2f} ms, now {now:.2f} ms")
     if ratios and result.yours and result.is_right:
         console.print(speed_words(result, ratios))
+
+
+def _pace(rate: float, what: str) -> str:
+    """How many in a second."""
+    return f"{rate:9.{0 if rate >= 100 else 1}f} {what}s/s"
 
 
 def small_case(result: Result) -> str:

@@ -1,12 +1,14 @@
 """The race of the student's own engine: what the courses have built so far, timed beside kuiper.
 
 ``engine_race`` runs any model on the engine of the last exercise. ``course_race`` runs what the engine can do behind
-one course: a tensor, a graph, a convolution network, formulas, a photo. In both, what is solved is the student's, what
-is not is the reference's, and both are listed: so the engine runs from the first exercise on, and fills up.
+one course: a tensor, a graph, a convolution network, formulas, a photo, many readers. In both, what is solved is the
+student's, what is not is the reference's, and both are listed: so the engine runs from the first exercise on, and
+fills up.
 """
 
 from __future__ import annotations
 
+import traceback
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -92,6 +94,9 @@ def course_race(selection: Selection, course: Course, entered: Callable[[str], N
     course : one of those in ``selection.syllabus.races()``
     entered : is told where the race is
 
+    Where ``engine.py`` has ``PER``, a word and a number, a run is that many of it, and the times are those of one.
+    Where it has ``difference``, that says in words how a wrong answer differs.
+
     Raises
     ------
     CourseError
@@ -103,8 +108,12 @@ def course_race(selection: Selection, course: Course, entered: Callable[[str], N
     module = course_module(course.folder, "engine")
     parts = [selection.syllabus.exercise(id_) for id_ in words.parts]
     reference: Run = module.reference()
-    result, answer = _race(selection, parts, words.race, course.name, module.own, reference, entered)
+    how = getattr(module, "difference", None)
+    result, answer = _race(selection, parts, words.race, course.name, module.own, reference, entered, how)
     result.ladder["kuiper"] = milliseconds(reference, ())
+    per, count = getattr(module, "PER", ("run", 1))
+    ladder = {name: time / count for name, time in result.ladder.items()}
+    result = replace(result, ladder=ladder, per=per)
     return result if answer is None else replace(result, answer=module.words(answer))
 
 
@@ -116,6 +125,7 @@ def _race(
     own: Callable[[], Run],
     reference: Run,
     entered: Callable[[str], None],
+    how: Callable[[list[np.ndarray], list[np.ndarray]], str] | None = None,
 ) -> tuple[Result, list[np.ndarray] | None]:
     """Make the student's engine, compare its answer with the reference's, time it; and the answer, if it is right."""
     progress = Progress(selection.syllabus.root)
@@ -138,8 +148,16 @@ def _race(
             found = in_turns(*(partial(seconds_of, each) for each in runs.values()))
             result.ladder.update(zip(runs, found, strict=True))
         except Exception as error:
-            result.failures.append(f"{place}: {type(error).__name__}: {error}")
+            result.failures.append(f"{_culprit(selection, parts, error) or place}: {type(error).__name__}: {error}")
             return result, None
     if off > TOLERANCE:
-        return replace(result, divergence=Divergence("the answer", name, place, off)), None
+        words = how(got, wanted) if how else ""
+        return replace(result, divergence=Divergence("the answer", name, place, off, words)), None
     return result, got
+
+
+def _culprit(selection: Selection, parts: list[Exercise], error: Exception) -> str:
+    """Which of the student's parts an error comes from: the innermost one that it went through; "" if through none."""
+    files = {str(selection.path(part)): part.label for part in parts}
+    frames = traceback.extract_tb(error.__traceback__)
+    return next((files[frame.filename] for frame in reversed(frames) if frame.filename in files), "")

@@ -114,7 +114,7 @@ def test_engine_race_shows_what_was_raised(syllabus: Syllabus, param: Path) -> N
     solved(syllabus, "1.1", ("x * 2", "x * 2 / 'a'"))
     result = run(syllabus, param)
     assert result.failures
-    assert result.failures[0].startswith("1.2 fourfold: ")
+    assert result.failures[0].startswith("1.1 double: TypeError: ")
     assert YOUR_ENGINE not in result.ladder
 
 
@@ -221,8 +221,47 @@ def test_course_race_shows_a_wrong_answer(grown: Syllabus) -> None:
 def test_course_race_shows_what_was_raised(grown: Syllabus) -> None:
     solved(grown, "1.1", ("x * 2", "x * 2 / 'a'"))
     result = course_race(Selection(grown), grown.races()["numbers"], lambda place: None)
-    assert result.failures[0].startswith("course1_made_up: TypeError: ")
+    assert result.failures[0].startswith("1.1 double: TypeError: ")
     assert list(result.ladder) == ["kuiper"]
+
+
+def test_course_race_names_itself_where_no_part_has_raised(grown: Syllabus) -> None:
+    engine = grown.root / "course1_made_up" / "engine.py"
+    engine.write_text(
+        ENGINE.replace(
+            "return lambda: [np.array([fourfold", "raise ValueError('no')\n    return lambda: [np.array([fourfold"
+        )
+    )
+    result = course_race(Selection(grown), grown.races()["numbers"], lambda place: None)
+    assert result.failures == ["course1_made_up: ValueError: no"]
+
+
+PER_PAIR = (
+    ENGINE
+    + """
+
+PER = ("pair", 10)
+
+
+def difference(got, wanted):
+    return f"{got[0].tolist()} in place of {wanted[0].tolist()}"
+"""
+)
+
+
+def test_course_race_counts_what_the_course_says(grown: Syllabus, monkeypatch: pytest.MonkeyPatch) -> None:
+    (grown.root / "course1_made_up" / "engine.py").write_text(PER_PAIR)
+    monkeypatch.setattr("kuiper.course.engine_race.in_turns", lambda *runs: [30.0 for _ in runs])
+    monkeypatch.setattr("kuiper.course.engine_race.milliseconds", lambda run, inputs: 20.0)
+    result = course_race(Selection(grown), grown.races()["numbers"], lambda place: None)
+    assert (result.per, result.ladder) == ("pair", {YOUR_ENGINE: 3.0, "kuiper": 2.0})
+
+
+def test_course_race_says_how_a_wrong_answer_differs(grown: Syllabus) -> None:
+    (grown.root / "course1_made_up" / "engine.py").write_text(PER_PAIR)
+    solved(grown, "1.1", ("x * 2", "x * 3"))
+    divergence = course_race(Selection(grown), grown.races()["numbers"], lambda place: None).divergence
+    assert str(divergence) == "the answer -> course1_made_up ([9, 18] in place of [4, 8])"
 
 
 def test_course_race_wants_parts_that_exist(grown: Syllabus) -> None:

@@ -31,6 +31,7 @@ def test_races_grow_with_each_course() -> None:
         ("convolution", "course3_layers"),
         ("formulas", "course4_expression"),
         ("photo", "course5_models"),
+        ("serving", "course6_serving"),
     ]
 
 
@@ -55,3 +56,13 @@ def test_own_uses_each_of_its_parts(race: str, part: str) -> None:
 def test_words_of_the_photo() -> None:
     module = course_module(RACES["photo"].folder, "engine")
     assert module.words(module.reference()()).startswith("cat 9")
+
+
+def test_words_of_the_readers_and_of_a_difference() -> None:
+    module = course_module(RACES["serving"].folder, "engine")
+    right = module.reference()()
+    assert module.words(right).startswith("16 readers, 432 tokens; the last one reads:\nPROSPERO:\n")
+    wrong = [*right[:2], right[2][:-1], *right[3:]]
+    assert module.difference(wrong, right) == "reader 3 got 15 tokens in place of 16"
+    wrong[2] = right[2] + (np.arange(16) == 5)
+    assert module.difference(wrong, right).startswith("reader 3 reads '")
