@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,13 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
+
+with suppress(ImportError):  # WebAssembly's tests do without it
+    import hypothesis
+
+    # How long a case takes says nothing where other programs run as well.
+    hypothesis.settings.register_profile("any machine", deadline=None)
+    hypothesis.settings.load_profile("any machine")
 
 beginnings: dict[str, dict[str, Mapping[str, Any]]] = {}  # by module and name, the states once the module was imported
 

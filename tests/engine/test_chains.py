@@ -49,7 +49,7 @@ def networks(draw: st.DrawFn) -> list[str]:
     return [*lines, f"nn.Identity end 1 1 {last} y", OUTPUT]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(networks(), st.integers(1, 3), st.sampled_from([(2,), (4, 2), (16, 8)]), st.integers(1, 8))
 def test_chain_writes_the_same_bits(lines: list[str], images: int, bands: tuple[int, ...], tasks: int) -> None:
     x = numbers(images, 5, 40, 23)

@@ -181,7 +181,7 @@ ITEMS = st.recursive(LEAVES, calls, max_leaves=12)
 EXPRESSIONS = ITEMS | st.lists(ITEMS, max_size=4).map(lambda items: f"[{','.join(items)}]")
 
 
-@settings(deadline=None, max_examples=300, derandomize=True)
+@settings(max_examples=300, derandomize=True)
 @given(EXPRESSIONS)
 def test_both_ways_give_the_same(text: str) -> None:
     inputs = [X, np.array([[7]], np.int64), np.array(True)]

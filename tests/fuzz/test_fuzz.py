@@ -52,7 +52,7 @@ def test_target_stands_on_its_corpus(target: str, name: str) -> None:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_target_stands_on_made_up_inputs(target: str) -> None:
-    @settings(max_examples=60, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=60, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
     @given(st.one_of(words_of(target), changed_seeds(target), st.binary(max_size=200)))
     def stands(data: bytes) -> None:
         TARGETS[target](data)

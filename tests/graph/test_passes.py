@@ -220,7 +220,7 @@ def random_lines(draw: st.DrawFn) -> list[str]:
 
 
 @given(random_lines(), st.integers(0, 100), st.booleans())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_default_passes_keep_the_numbers_of_random_graphs(lines: list[str], seed: int, equal_weights: bool) -> None:
     graph = file_graph(*lines, seed=seed)
     if equal_weights:

@@ -149,7 +149,7 @@ def test_fold_batch_norm_into_conv_calls_a_students_layer(type_name: str) -> Non
 
 
 @given(st.integers(0, 1000), st.floats(1e-3, 1e3), st.floats(-1e3, 1e3))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_fold_batch_norm_into_conv_is_as_exact_as_both_together(seed: int, spread: float, mean: float) -> None:
     graph = file_graph(INPUT, conv("x 1"), norm("1 y"), OUTPUT, seed=seed)
     statistics = graph.operator("bn").attrs

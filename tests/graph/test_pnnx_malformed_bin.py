@@ -237,7 +237,7 @@ def test_good_archives_are_good(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.sampled_from([GOOD, CLASSIC]),
     st.lists(st.tuples(st.integers(0, len(GOOD)), st.integers(0, 8), st.binary(max_size=8)), min_size=1, max_size=4),

@@ -37,7 +37,7 @@ def graph_or_none(load: Callable[[], pnnx.Graph]) -> pnnx.Graph | None:
         return None
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.integers(0, 10**4), st.integers(0, 12), PIECES | st.binary(max_size=6)), max_size=4))
 @example([])
 def test_random_edits_raise_nothing_but_model_format_errors(
@@ -51,7 +51,7 @@ def test_random_edits_raise_nothing_but_model_format_errors(
         assert pnnx.format_param(pnnx.parse_param(text, "again")) == text
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(max_size=80))
 def test_random_text_raises_nothing_but_model_format_errors(text: str) -> None:
     graph_or_none(lambda: pnnx.parse_param(text, "fuzz"))

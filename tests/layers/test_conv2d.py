@@ -104,7 +104,7 @@ def test_conv2d_takes_an_input_that_is_a_view() -> None:
     np.testing.assert_array_equal(layer.forward(view), layer.forward(view.copy()))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     pairs(1, 3),
     pairs(1, 3),

@@ -62,7 +62,7 @@ def test_conv_transpose2d_padding_may_leave_nothing() -> None:
     assert transposed(STAMP[:, :, :1], padding=[1, 0]).forward(IMAGE).shape == (1, 1, 0, 3)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     pairs(1, 3),
     pairs(1, 3),

@@ -53,7 +53,7 @@ def test_im2col_equals_its_reference(width: int, stride: tuple[int, int]) -> Non
         np.testing.assert_array_equal(columns_of(image, window), reference.im2col(image, window))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(pairs(1, 4), pairs(1, 4), pairs(0, 9), pairs(0, 9), pairs(1, 3), pairs(1, 7))
 def test_im2col_equals_its_reference_on_any_window(kernel, stride, before, after, dilation, size) -> None:
     window = Window(kernel, stride, before, after, dilation)

@@ -136,7 +136,7 @@ def test_save_csv_refuses_what_would_not_come_back(path: Path) -> None:
     assert not path.exists()
 
 
-@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.floats(width=32), min_size=1, max_size=8))
 def test_round_trip_is_exact(path: Path, values: list[float]) -> None:
     t = Tensor([values, values[::-1]])

@@ -185,7 +185,7 @@ def test_permute_refuses_what_is_not_a_permutation(axes: tuple[int, ...]) -> Non
         counting(2, 3, 4).permute(*axes)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(shapes, st.sampled_from("CF"), st.sampled_from("CF"), st.randoms(use_true_random=False))
 def test_reshape_agrees_with_numpy(shape: tuple[int, ...], memory: str, order: str, random: object) -> None:
     t = counting(*shape, order=memory)
@@ -198,7 +198,7 @@ def test_reshape_agrees_with_numpy(shape: tuple[int, ...], memory: str, order: s
     assert t.reshape(-1, order=order).tolist() == t.values(order).tolist()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     shapes.flatmap(lambda shape: st.tuples(st.just(shape), st.permutations(range(len(shape))))), st.sampled_from("CF")
 )

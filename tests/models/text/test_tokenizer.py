@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer as Theirs
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
@@ -73,7 +73,6 @@ def test_encode_puts_the_beginning_only_before_a_text_that_lacks_it(tmp_path: Pa
     assert tokenizer.encode("b") == [0, *tokenizer.encode("b", is_complete=True)]
 
 
-@settings(deadline=None)
 @given(st.text(st.sampled_from("the ab é東🙂\n"), max_size=20))
 def test_stream_shows_the_same_text_as_decoding_it_whole(both: list[Tokenizer], text: str) -> None:
     for tokenizer in both:
