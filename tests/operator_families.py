@@ -97,7 +97,11 @@ FAMILIES = (
     _family("Softmax", "softmax"),
     _family("Matrix products and attention", "matmul mv addmm einsum scaled_dot_product_attention multihead_attention"),
     _family("Recurrent networks", "lstm gru rnn aten_recurrent"),
-    _family("Text and state", "positions cache causal_attention rotary", "kuiper's own operators of language models."),
+    _family(
+        "Text and state",
+        "positions cache causal_attention bidirectional_attention rotary",
+        "kuiper's own operators of language models.",
+    ),
     _family("Arithmetic", "kuiper.expression.named_functions aten_functions"),
     _family(
         "Reductions",

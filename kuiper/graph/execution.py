@@ -56,6 +56,7 @@ class Execution:
         self._last_layers = [operand.producer.layer if operand.producer else None for operand in self._returned]
         self._steps = _steps(graph.order, {operand.index for operand in self._returned})
         self.has_state = any(step.stateful for step in self._steps)
+        self.reads_whole_texts = any(getattr(step.op.layer, "reads_whole_texts", False) for step in self._steps)
         self.executor = executor
         self.fallbacks = Fallbacks(graph.name, known)
 

@@ -201,7 +201,7 @@ def start(graph: BuiltGraph, max_length: int) -> Session:
     Raises
     ------
     GraphStateError
-        If the graph has not been built, or none of its operators has state.
+        If the graph has not been built, none of its operators has state, or it reads whole texts.
     ParameterError
         If ``max_length`` is not at least 1.
 
@@ -214,12 +214,26 @@ def start(graph: BuiltGraph, max_length: int) -> Session:
     Traceback (most recent call last):
     kuiper.errors.GraphStateError: cifar_resnet20.pnnx.param: expected a model with state, got one without
     """
-    execution = graph.execution
-    if not execution.has_state:
-        raise GraphStateError(graph.name, "a model with state", "one without")
+    execution = execution_of_pieces(graph)
     if max_length < 1:
         raise ParameterError(f"{graph.name}: start", "a max_length of at least 1", max_length)
     return Session(execution, State(max_length), graph.name)
+
+
+def execution_of_pieces(graph: BuiltGraph) -> Execution:
+    """What runs a graph that a text can go through piece by piece.
+
+    Raises
+    ------
+    GraphStateError
+        If the graph has not been built, or is not such a one.
+    """
+    execution = graph.execution
+    if not execution.has_state:
+        raise GraphStateError(graph.name, "a model with state", "one without")
+    if execution.reads_whole_texts:
+        raise GraphStateError(graph.name, "a model that reads texts piece by piece", "one that reads whole texts")
+    return execution
 
 
 def bucket(count: int) -> int:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kuiper.errors import GraphStateError, ParameterError
+from kuiper.errors import ParameterError
 from kuiper.graph.batch import Batch
 from kuiper.graph.paged_state import PagedState
+from kuiper.graph.session import execution_of_pieces
 from kuiper.graph.state import Paging
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def start_batch(
     Raises
     ------
     GraphStateError
-        If the graph has not been built, or none of its operators has state.
+        If the graph has not been built, none of its operators has state, or it reads whole texts.
     ParameterError
         If a size is not as it must be, or not one page fits the memory.
 
@@ -62,9 +63,7 @@ def start_batch(
     >>> kuiper.load(bundled("shakespeare")).start_batch(memory=1 << 20).paging.pages > 1
     True
     """
-    execution, where = graph.execution, f"{graph.name}: start_batch"
-    if not execution.has_state:
-        raise GraphStateError(graph.name, "a model with state", "one without")
+    execution, where = execution_of_pieces(graph), f"{graph.name}: start_batch"
     if page_size < 1 or page_size % PANEL:
         raise ParameterError(where, f"a page_size that is a multiple of {PANEL}", page_size)
     for name, number in {"max_length": max_length, "texts": texts, "rows": rows}.items():

@@ -237,10 +237,12 @@ class StatefulLayer(Layer):
     """A layer that remembers earlier calls of a session: ``forward(*inputs, state)``.
 
     ``state`` is an ``OperatorState``: how many positions came before this call, how many there is room for, and arrays
-    that live from call to call. The layer itself keeps nothing, so that one model can have many sessions.
+    that live from call to call. The layer itself keeps nothing, so that one model can have many sessions. One that
+    ``reads_whole_texts`` makes sessions impossible: it must see the end of a text to say anything of its beginning.
     """
 
     uses_state = True
+    reads_whole_texts = False
 
 
 class WeightLayer(Layer):

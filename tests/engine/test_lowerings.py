@@ -12,6 +12,7 @@ from kuiper.engine.lowering import registry
 from kuiper.engine.runner import Runner
 from kuiper.models.quantization import quantize_graph
 from kuiper.models.text.random_decoder import random_decoder
+from kuiper.models.text.random_encoder import random_encoder
 from tests.engine.test_lowering_group_query_attention import arguments, inputs_of, models
 from tests.engine.test_lowering_recurrent import line
 from tests.fixtures.operator_files import case_names, graph_file
@@ -36,7 +37,7 @@ test_quantized_lstm.py."""
 
 
 def plans() -> Iterator[Runner | None]:
-    """Of all exported operators, of eight that only ONNX has, and of decoders in floats and in 8 bits."""
+    """Of all exported operators, of some that only ONNX has, of an encoder, and of decoders in floats and in 8 bits."""
     expand = ("Shape s 1 1 x0 s", "Expand it 2 1 x0 s y")
     mask = ("pnnx.Input m 0 1 m #m=(1,2)i64", "torch.unsqueeze q 1 1 x0 q dim=1")
     model = kuiper.load(file_graph("pnnx.Input in 0 1 x0", *mask, "com.microsoft.AttentionMask it 3 1 q q m y", OUTPUT))
@@ -54,6 +55,7 @@ def plans() -> Iterator[Runner | None]:
     yield plan_of(models(given)[0], arguments(given))
     for name in case_names():
         yield plan_of(kuiper.load(graph_file(name)), inputs_of_case(name))
+    yield plan_of(kuiper.load(random_encoder(seed=1)), [np.array([[1, 2, 3]])], max_length=3)
     for bits in (32, 8):
         graph = random_decoder(seed=1, hidden_size=64, intermediate_size=96, head_dim=16)
         if bits < 32:

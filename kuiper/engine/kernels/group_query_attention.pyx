@@ -20,16 +20,13 @@ text without a past; the caller sees the flag after the run and asks the layer.
 Source: Ainslie et al., "GQA: Training Generalized Multi-Query Transformer Models", 2023; onnxruntime, ContribOperators.md.
 """
 
-from kuiper.engine.blocks cimport copy_exactly, fill
+from kuiper.engine.blocks cimport copy_exactly
 from kuiper.engine.kernels.kept_past cimport OTHER_NUMBERS, Geometry, Place, start_of, turn
-from kuiper.engine.kernels.panel_packing cimport pack
+from kuiper.engine.kernels.row_products cimport Rows, mix_values, multiply_keys, panel_floats
 from kuiper.engine.kernels.score_softmax cimport SUMS, softmax_row
 from kuiper.engine.step cimport Memory, Step
-from kuiper.engine.tile cimport MAX_ROWS, MAX_VECTORS, TileWork, rows_for, tile
-from kuiper.simd.vector cimport LANES
 
 cdef enum:
-    KEYS = 256  # whose values are packed at a time
     FEWEST = 64, MOST = 256  # rows of a block
     NEAR = 1 << 16  # scores of a block
 
@@ -43,7 +40,7 @@ cdef struct Attending:
     Geometry geometry
     Place query, out
     float scale
-    Py_ssize_t key_vectors, value_vectors  # of a panel
+    Rows packing
     Py_ssize_t rows, blocks, most, width  # rows of a group; of a block, at most; floats from row to row of scores
 
 
@@ -108,17 +105,15 @@ cdef class AttendPast(Step):
         w.query.first, w.query.text, w.query.head, w.query.position = query
         w.out.first, w.out.text, w.out.head, w.out.position = out
         w.scale = scale
-        w.key_vectors, w.value_vectors = panels
+        w.packing.numbers = w.packing.key_row = w.packing.value_row = g.numbers
+        w.packing.key_vectors, w.packing.value_vectors = panels
         w.rows = g.count * g.shared
         w.blocks = (w.rows + rows_of_block(g.size) - 1) // rows_of_block(g.size)
         w.most = (w.rows + w.blocks - 1) // w.blocks
         w.width = (g.size + SUMS - 1) // SUMS * SUMS + SUMS  # and not a power of two, or rows would share cache sets
         self.tasks = g.texts * g.groups * w.blocks
         self.numbers, self.run = w, attend
-        # the scores and queries of a block, a panel, a vector of zeros for each of a tile's, pointers to rows and targets
-        self.scratch_floats = w.most * (w.width + g.numbers)
-        self.scratch_floats += (max(KEYS, g.numbers) + 1) * MAX_VECTORS * LANES
-        self.scratch_floats += 2 * MAX_ROWS * (sizeof(void*) // sizeof(float))
+        self.scratch_floats = w.most * (w.width + g.numbers) + panel_floats(g.numbers)
 
 
 cdef inline Py_ssize_t rows_of_block(Py_ssize_t size) noexcept nogil:
@@ -142,13 +137,13 @@ cdef void attend(const void* numbers, Py_ssize_t task, const Memory* memory) noe
         take_query(w, group, first + i, start, queries + i * g.numbers, memory)
     keys, values = memory.bindings[g.keys], memory.bindings[g.values]
     at = (group * g.size + low) * g.numbers
-    multiply_keys(w, keys + at, last - low, rows, queries, scores, panel)
+    multiply_keys(&w.packing, keys + at, last - low, rows, queries, g.numbers, scores, w.width, panel)
     for i in range(rows):
         seen = start + (first + i) // g.shared + 1 - low
         softmax_row(
             scores + i * w.width, max(<Py_ssize_t> 0, seen - g.window) if g.window else 0, seen, last - low,
         )
-    mix_values(w, values + at, last - low, rows, scores, queries, panel)
+    mix_values(&w.packing, values + at, last - low, rows, scores, w.width, queries, g.numbers, panel)
     for i in range(rows):
         copy_exactly(queries + i * g.numbers, row_of(&w.out, g, group, first + i, memory), g.numbers)
 
@@ -174,70 +169,3 @@ cdef inline void take_query(
         copy_exactly(query, out, g.numbers)
     for e in range(g.numbers):
         out[e] *= w.scale
-
-
-cdef void multiply_keys(
-    const Attending* w, const float* keys, Py_ssize_t seen, Py_ssize_t rows, const float* queries, float* scores,
-    float* panel,
-) noexcept nogil:
-    """scores (rows, seen) = queries @ keys^T, and zeros up to a whole vector."""
-    cdef const Geometry* g = &w.geometry
-    cdef Py_ssize_t width = w.key_vectors * LANES, i, columns, vectors
-    for i in range((seen + width - 1) // width):
-        columns = min(width, seen - i * width)
-        vectors = (columns + LANES - 1) // LANES
-        pack(keys + i * width * g.numbers, 1, g.numbers, g.numbers, columns, vectors * LANES, 1, panel)
-        multiply(
-            queries, g.numbers, panel, g.numbers, vectors, rows, scores + i * width, w.width, False,
-            after_panel(w, panel),
-        )
-
-
-cdef void mix_values(
-    const Attending* w, const float* values, Py_ssize_t seen, Py_ssize_t rows, const float* scores, float* mixed,
-    float* panel,
-) noexcept nogil:
-    """mixed (rows, numbers) = scores (rows, seen) @ values, some keys after the other."""
-    cdef const Geometry* g = &w.geometry
-    cdef Py_ssize_t width = w.value_vectors * LANES, i, j, columns, depth
-    cdef const float* packed
-    for i in range((g.numbers + width - 1) // width):
-        columns = min(width, g.numbers - i * width)
-        for j in range((seen + KEYS - 1) // KEYS):
-            depth = min(<Py_ssize_t> KEYS, seen - j * KEYS)
-            packed = values + j * KEYS * g.numbers + i * width
-            if columns != g.numbers:  # else a panel is what lies there
-                pack(packed, g.numbers, 1, depth, columns, columns, 1, panel)
-                packed = panel
-            multiply(
-                scores + j * KEYS, w.width, packed, depth, columns // LANES, rows, mixed + i * width, g.numbers, j > 0,
-                after_panel(w, panel),
-            )
-
-
-cdef inline float* after_panel(const Attending* w, float* panel) noexcept nogil:
-    """The memory behind the largest panel."""
-    return panel + max(<Py_ssize_t> KEYS, w.geometry.numbers) * MAX_VECTORS * LANES
-
-
-cdef void multiply(
-    const float* a, Py_ssize_t a_row, const float* panel, Py_ssize_t depth, Py_ssize_t vectors, Py_ssize_t rows,
-    float* out, Py_ssize_t out_row, bint adds, float* zeros,
-) noexcept nogil:
-    """out (rows, vectors * LANES) = a (rows, depth) @ panel, or what is added to it; in tiles that differ by one row."""
-    cdef int most = rows_for(<int> vectors), i, height
-    cdef Py_ssize_t tiles = (rows + most - 1) // most, index, row = 0, end
-    cdef const float** pointers = <const float**> (zeros + MAX_VECTORS * LANES)
-    cdef float** targets = <float**> (pointers + MAX_ROWS)
-    cdef TileWork work
-    fill(zeros, 0, vectors)
-    work.taps, work.depth, work.weights, work.bias, work.ahead = 1, depth, panel, zeros, panel
-    work.in_channel = work.out_channel = work.clamps = 0
-    work.ahead_bytes = 0
-    for index in range(tiles):
-        end = (index + 1) * rows // tiles
-        height = <int> (end - row)
-        for i in range(height):
-            pointers[i], targets[i] = a + (row + i) * a_row, out + (row + i) * out_row
-        tile(height, <int> vectors, &work, pointers, <const float**> targets if adds else NULL, targets)
-        row = end

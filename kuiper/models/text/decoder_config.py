@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.errors import ModelFormatError, UnsupportedOperatorError
+from kuiper.models.text.config_reader import ConfigReader
+from kuiper.models.text.encoder_config import is_encoder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FAMILIES = ("llama", "mistral", "qwen2", "qwen3", "gpt2")
 """The ``model_type`` of configurations that are understood."""
-
-LARGEST = 1 << 24
-"""The largest size that a configuration may name; a vocabulary is the largest of them."""
 
 
 @dataclass(frozen=True)
@@ -80,44 +79,18 @@ def read_config(config: Mapping[str, Any], where: str = "config.json") -> Decode
     """
     family = config.get("model_type")
     if family not in FAMILIES:
-        raise UnsupportedOperatorError(where, f"a model_type of {', '.join(FAMILIES)}", repr(family))
-    reader = _Reader(config, where)
+        hint = "kuiper embed and kuiper serve take encoders" if is_encoder(config) else ""
+        raise UnsupportedOperatorError(where, f"a model_type of {', '.join(FAMILIES)}", repr(family), hint)
+    reader = ConfigReader(config, where)
     return _gpt2(reader) if family == "gpt2" else _llama(family, reader)
 
 
-@dataclass(frozen=True)
-class _Reader:
-    config: Mapping[str, Any]
-    where: str
-
-    def size(self, key: str, default: int | None = None) -> int:
-        value = self.config.get(key)
-        value = default if value is None else value
-        if type(value) is not int or not 0 < value <= LARGEST:
-            raise ModelFormatError(self.where, f"{key} as an integer of 1 to {LARGEST}", repr(value))
-        return value
-
-    def number(self, key: str, default: float) -> float:
-        value = self.config.get(key, default)
-        if type(value) not in (int, float) or not 0 < value < 1e12:
-            raise ModelFormatError(self.where, f"{key} as a number above 0", repr(value))
-        return float(value)
-
-    def expect(self, key: str, supported: tuple[Any, ...]) -> None:
-        value = self.config.get(key, supported[0])
-        if value not in supported:
-            names = " or ".join(repr(entry) for entry in supported)
-            raise UnsupportedOperatorError(self.where, f"{key} {names}", repr(value))
-
-
-def _gpt2(reader: _Reader) -> DecoderConfig:
-    reader.expect("activation_function", ("gelu_new", "gelu_pytorch_tanh"))
-    reader.expect("scale_attn_by_inverse_layer_idx", (False,))
-    reader.expect("add_cross_attention", (False,))
-    reader.expect("scale_attn_weights", (True,))
-    width, heads = reader.size("n_embd"), reader.size("n_head")
-    if width % heads:
-        raise ModelFormatError(reader.where, "n_embd as a multiple of n_head", f"{width} and {heads}")
+def _gpt2(reader: ConfigReader) -> DecoderConfig:
+    reader.choice("activation_function", ("gelu_new", "gelu_pytorch_tanh"))
+    reader.choice("scale_attn_by_inverse_layer_idx", (False,))
+    reader.choice("add_cross_attention", (False,))
+    reader.choice("scale_attn_weights", (True,))
+    width, heads = reader.parts("n_embd", "n_head")
     return DecoderConfig(
         family="gpt2",
         vocabulary=reader.size("vocab_size"),
@@ -135,9 +108,9 @@ def _gpt2(reader: _Reader) -> DecoderConfig:
     )
 
 
-def _llama(family: str, reader: _Reader) -> DecoderConfig:
-    reader.expect("hidden_act", ("silu",))
-    reader.expect("use_sliding_window" if family != "mistral" else "sliding_window", (False, None))
+def _llama(family: str, reader: ConfigReader) -> DecoderConfig:
+    reader.choice("hidden_act", ("silu",))
+    reader.choice("use_sliding_window" if family != "mistral" else "sliding_window", (False, None))
     width, heads = reader.size("hidden_size"), reader.size("num_attention_heads")
     groups = reader.size("num_key_value_heads", heads)
     if heads % groups:
@@ -161,12 +134,12 @@ def _llama(family: str, reader: _Reader) -> DecoderConfig:
     )
 
 
-def _frequencies(reader: _Reader, head_width: int) -> np.ndarray:
+def _frequencies(reader: ConfigReader, head_width: int) -> np.ndarray:
     """theta**(-i / r) for i in 0 .. r - 1, r half of a head; Llama 3 stretches the slow ones."""
     scaling = reader.config.get("rope_parameters") or reader.config.get("rope_scaling") or {}
     if not isinstance(scaling, dict):
         raise ModelFormatError(reader.where, "rope_scaling as an object", type(scaling).__name__)
-    inner = _Reader({**reader.config, **scaling}, reader.where)
+    inner = ConfigReader({**reader.config, **scaling}, reader.where)
     half = head_width // 2
     frequencies = 1 / inner.number("rope_theta", 10000.0) ** (np.arange(half, dtype=np.float32) / np.float32(half))
     kind = scaling.get("rope_type", scaling.get("type", "default"))
@@ -179,7 +152,7 @@ def _frequencies(reader: _Reader, head_width: int) -> np.ndarray:
     return np.asarray(frequencies, np.float32)
 
 
-def _stretched(frequencies: np.ndarray, reader: _Reader) -> np.ndarray:
+def _stretched(frequencies: np.ndarray, reader: ConfigReader) -> np.ndarray:
     """The frequencies of Llama 3.1: waves longer than the old context are slowed by ``factor``, short ones kept.
 
     Source: ``_compute_llama3_parameters`` of Hugging Face's transformers says what the four settings mean.

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kuiper.errors import ModelFormatError
 from kuiper.graph.pnnx import DataType
-from kuiper.models.text.graph_writer import GraphWriter
+from kuiper.models.text.checkpoint_graph import CheckpointGraph
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,35 +59,16 @@ def decoder_graph(config: DecoderConfig, weights: Mapping[str, np.ndarray], wher
     return builder(config, weights, where).graph()
 
 
-class _Decoder:
+class _Decoder(CheckpointGraph):
     """What both kinds share."""
 
     embedding: str
+    prefix_of_part = ""
 
     def __init__(self, config: DecoderConfig, weights: Mapping[str, np.ndarray], where: str) -> None:
-        self.config, self.weights, self.where = config, weights, where
-        self.writer = GraphWriter()
+        super().__init__(weights, where, self.prefix_of_part)
+        self.config = config
         self.positions: Operand
-
-    def weight(self, name: str, *shape: int) -> np.ndarray:
-        """A weight of this shape."""
-        data = self.weights.get(name)
-        if data is None:
-            raise ModelFormatError(self.where, f"a weight '{name}'", "none of this name")
-        if data.shape != shape:
-            raise ModelFormatError(self.where, f"'{name}' of shape {shape}", data.shape)
-        return data
-
-    def rows(self, *shape: int) -> tuple[int | None, ...]:
-        """A shape behind text and position."""
-        return (None, None, *shape)
-
-    def linear(self, name: str, x: Operand, weight: np.ndarray, bias: np.ndarray | None) -> Operand:
-        """A linear layer with a weight (out, in)."""
-        out_features, in_features = weight.shape
-        attrs = {"weight": weight} if bias is None else {"bias": bias, "weight": weight}
-        params = {"bias": bias is not None, "in_features": in_features, "out_features": out_features}
-        return self.writer.add("nn.Linear", name, x, shape=self.rows(out_features), params=params, attrs=attrs)
 
     def table(self, name: str, data: np.ndarray) -> Operand:
         """A table of vectors that is stored once for all readers."""
@@ -99,29 +79,12 @@ class _Decoder:
         params = {"copy": False, "dtype": "torch.float"}
         return self.writer.add("Tensor.to", f"{name}.float", table, shape=data.shape, params=params)
 
-    def expression(self, name: str, text: str, *inputs: Operand) -> Operand:
-        shape = inputs[0].shape
-        return self.writer.add("pnnx.Expression", name, *inputs, shape=shape, params={"expr": text})
-
-    def heads(self, name: str, x: Operand, count: int) -> Operand:
-        """(b, s, count * head_width) -> (b, count, s, head_width)."""
-        width = self.config.head_width
-        sizes = {"dim": 2, "sizes": [count, width]}
-        split = self.writer.add("Tensor.unflatten", f"{name}.split", x, shape=self.rows(count, width), params=sizes)
-        shape = (None, count, None, width)
-        return self.writer.add("torch.permute", f"{name}.heads", split, shape=shape, params={"dims": [0, 2, 1, 3]})
-
     def attention(self, name: str, q: Operand, k: Operand, v: Operand) -> Operand:
         """Heads attend to all that the session has seen; (b, s, heads * head_width) comes out."""
-        heads, width = self.config.heads, self.config.head_width
         k = self.writer.add("kuiper.Cache", f"{name}.keys", k, shape=k.shape)
         v = self.writer.add("kuiper.Cache", f"{name}.values", v, shape=v.shape)
         mixed = self.writer.add("kuiper.CausalAttention", name, q, k, v, shape=q.shape)
-        rows = self.writer.add(
-            "torch.permute", f"{name}.rows", mixed, shape=self.rows(heads, width), params={"dims": [0, 2, 1, 3]}
-        )
-        params = {"end_dim": 3, "start_dim": 2}
-        return self.writer.add("torch.flatten", f"{name}.joined", rows, shape=self.rows(heads * width), params=params)
+        return self.joined(name, mixed, self.config.heads, self.config.head_width)
 
     def begin(self) -> Operand:
         """The vectors of the tokens."""
@@ -195,7 +158,7 @@ class _Llama(_Decoder):
         """Queries, keys or values, (b, count, s, head_width); Qwen3 has a norm for queries and keys."""
         config = self.config
         projected = self.projected(f"{name}_proj", x, config.width, count * config.head_width)
-        heads = self.heads(f"{name}_proj", projected, count)
+        heads = self.heads(f"{name}_proj", projected, count, config.head_width)
         has_norm = config.family == "qwen3" and not name.endswith(".v")
         return self.norm(f"{name}_norm", heads, config.head_width) if has_norm else heads
 
@@ -213,11 +176,7 @@ class _Gpt2(_Decoder):
     """GPT-2: layer norms, learned positions, GELU. Its checkpoints hold the weights of linear layers transposed."""
 
     embedding = "wte.weight"
-
-    def __init__(self, config: DecoderConfig, weights: Mapping[str, np.ndarray], where: str) -> None:
-        prefix = "transformer."
-        shorter = {name.removeprefix(prefix): data for name, data in weights.items()}
-        super().__init__(config, shorter, where)
+    prefix_of_part = "transformer."
 
     def graph(self) -> pnnx.Graph:
         config = self.config
@@ -234,10 +193,7 @@ class _Gpt2(_Decoder):
 
     def norm(self, name: str, x: Operand) -> Operand:
         """A layer norm over the last axis."""
-        width = self.config.width
-        params = {"elementwise_affine": True, "eps": self.config.eps, "normalized_shape": [width]}
-        attrs = {"bias": self.weight(f"{name}.bias", width), "weight": self.weight(f"{name}.weight", width)}
-        return self.writer.add("nn.LayerNorm", name, x, shape=x.shape, params=params, attrs=attrs)
+        return self.layer_norm(name, x, self.config.width, self.config.eps)
 
     def mixed(self, name: str, x: Operand) -> Operand:
         """Attention; queries, keys and values are thirds of one matrix."""
@@ -251,7 +207,8 @@ class _Gpt2(_Decoder):
 
     def third(self, name: str, x: Operand, weight: np.ndarray, bias: np.ndarray) -> Operand:
         """Queries, keys or values, (b, heads, s, head_width)."""
-        return self.heads(name, self.linear(name, x, _turned(weight), bias), self.config.heads)
+        x = self.linear(name, x, _turned(weight), bias)
+        return self.heads(name, x, self.config.heads, self.config.head_width)
 
     def projected(self, name: str, x: Operand, in_features: int, out_features: int) -> Operand:
         """A linear layer."""
