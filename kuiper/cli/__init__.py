@@ -32,6 +32,7 @@ COMMANDS = {
     "segment": "colour the regions of photos",
     "generate": "continue a text with a language model",
     "chat": "talk with a language model",
+    "embed": "turn texts into vectors with an encoder, and show how similar they are",
     "serve": "serve models over HTTP: texts by OpenAI's protocol, arrays and pictures",
     "run": "run a model on pictures, or on arrays from .npy files",
     "show": "print a model's operators, and those that kuiper lacks",

@@ -34,6 +34,7 @@ WORDS: dict[str, str] = {
     '"pre_tokenizer" "ByteLevel" "decoder" "Fuse" "Strip" "post_processor" "TemplateProcessing" "added_tokens" "id"',
     "safetensors": f'{_JSON} "dtype" "F32" "BF16" "I64" "F8_E4M3" "shape" "data_offsets" "__metadata__" [0,4] [1]',
     "checkpoint_folder": f'{_JSON} "weight_map" "metadata" "a.safetensors" "../a.safetensors" "chat_template" "name" '
+    '"path" "type" "x.Transformer" "max_seq_length" "model_max_length" "do_lower_case" "pooling_mode_cls_token" true '
     '"default" "template" "bos_token" "content"',
 }
 

@@ -34,9 +34,11 @@ from kuiper.models.cards.model_card import ClassifierCard, DetectorCard, ImageCa
 from kuiper.models.many.record_file import RecordFile
 from kuiper.models.pictures.picture_file import MAX_PIXELS
 from kuiper.models.pictures.preprocess import normalise, read_image
+from kuiper.models.text import checkpoint, encoder_config
 from kuiper.models.text.characters import Characters, read_card
 from kuiper.models.text.chat import ChatTemplate
 from kuiper.models.text.checkpoint import Checkpoint
+from kuiper.models.text.embedding_folder import read_folder
 from kuiper.models.text.tokenizer import Tokenizer
 from kuiper.onnx.reader import read_onnx
 from kuiper.printable import printable
@@ -244,22 +246,29 @@ def safetensors(data: bytes) -> None:
     (folder / "config.json").write_text("{}", encoding="utf-8")
     (folder / "model.safetensors").write_bytes(data)
     try:
-        checkpoint = Checkpoint(folder)
+        weights = Checkpoint(folder)
     except KuiperError:
         return
-    for name in checkpoint:
+    for name in weights:
         with suppress(KuiperError):
-            weight = checkpoint[name]
+            weight = weights[name]
             if weight.dtype != np.float32:
                 raise AssertionError(f"{name!r} is {weight.dtype}{weight.shape}")
 
 
 def checkpoint_folder(data: bytes) -> None:
-    """The JSON in a folder of Hugging Face's form: configuration, index, and what the tokenizer has beside it."""
+    """The JSON in a folder of Hugging Face's form: configuration, index, modules, what is beside a tokenizer."""
     folder = _folder / "checkpoint_folder"
-    folder.mkdir(exist_ok=True)
-    for name in ("config.json", "model.safetensors.index.json", "tokenizer_config.json"):
+    (folder / "1_Pooling").mkdir(parents=True, exist_ok=True)
+    names = ("config.json", "model.safetensors.index.json", "tokenizer_config.json", "sentence_bert_config.json")
+    for name in (*names, "1_Pooling/config.json"):
         (folder / name).write_bytes(data)
+    for modules in (_MODULES, data):
+        (folder / "modules.json").write_bytes(modules)
+        with suppress(KuiperError):
+            read_folder(folder)
+    with suppress(KuiperError):
+        encoder_config.read_config(checkpoint.read_config(folder / "config.json"))
     (folder / "a.safetensors").write_bytes(_EMPTY_SAFETENSORS)
     with suppress(KuiperError):
         dict(Checkpoint(folder))
@@ -267,6 +276,7 @@ def checkpoint_folder(data: bytes) -> None:
         ChatTemplate.read(folder)
 
 
+_MODULES = b'[{"path": "", "type": "a.Transformer"}, {"path": "1_Pooling", "type": "a.Pooling"}]'
 _EMPTY_SAFETENSORS = b"\x02\0\0\0\0\0\0\0{}"
 _HEADER = {"kuiper": "0", "task": "classify", "model": "/m.param", "sha256": {"param": "0"}, "options": {}}
 _ACTIVE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")

@@ -96,14 +96,29 @@ class Tokenizer:
         ModelFormatError
             If the file describes something that cannot be done.
         """
-        if len(text) > LONGEST_PROMPT:
-            raise ParameterError("prompt", f"at most {LONGEST_PROMPT} characters", len(text))
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            raise ParameterError("prompt", "text", f"half a character, {text[error.start]!r}") from error
+        _check_text(text, "prompt")
         found = self._guarded(lambda: self._tokenizer.encode(text, add_special_tokens=not is_complete).ids)
         return [int(token) for token in found]
+
+    @property
+    def added(self) -> int:
+        """How many tokens stand around every text."""
+        return int(self._tokenizer.num_special_tokens_to_add(False))
+
+    def encode_within(self, text: str, most: int) -> tuple[list[int], int]:
+        """The tokens of a text and of what stands around it, at most so many, and how many were left off for that.
+
+        The end of the text is left off; what stands behind it stays. ``most`` is more than ``added``; errors as
+        ``encode``.
+        """
+        _check_text(text, "text")
+        found = self._guarded(lambda: self._tokenizer.encode(text))
+        ids, excess = [int(token) for token in found.ids], max(0, len(found.ids) - most)
+        if excess:
+            is_added = found.special_tokens_mask
+            behind = next(i for i in range(len(ids)) if not is_added[-1 - i])
+            del ids[most - behind : len(ids) - behind]
+        return ids, excess
 
     def decode(self, tokens: list[int]) -> str:
         """The text of tokens, without those that are no text; errors as ``encode``."""
@@ -121,6 +136,15 @@ class Tokenizer:
             raise
         except BaseException as error:
             raise ModelFormatError(self._where, "a tokenizer.json", str(error) or type(error).__name__) from error
+
+
+def _check_text(text: str, where: str) -> None:
+    if len(text) > LONGEST_PROMPT:
+        raise ParameterError(where, f"at most {LONGEST_PROMPT} characters", len(text))
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ParameterError(where, "text", f"half a character, {text[error.start]!r}") from error
 
 
 class StreamDecoder:

@@ -13,6 +13,7 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
 from kuiper.errors import ModelFormatError, ParameterError
 from kuiper.models.text.tokenizer import LONGEST_PROMPT, StreamDecoder, Tokenizer
+from tests.encoders import encoder_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -167,3 +168,13 @@ def test_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     message = r"^tokenizer: expected the package tokenizers, got none; pip install tokenizers$"
     with pytest.raises(ImportError, match=message):
         Tokenizer(path)
+
+
+def test_encode_within_leaves_off_the_end_of_a_text_and_keeps_what_stands_around(tmp_path: Path) -> None:
+    tokenizer = Tokenizer(encoder_folder(tmp_path / "tiny") / "tokenizer.json")
+    assert tokenizer.added == 2
+    inside = tokenizer.encode("abcde", is_complete=True)
+    for most in range(3, 9):
+        expected = [256, *inside[: most - 2], 257]
+        assert tokenizer.encode_within("abcde", most) == (expected, max(0, 7 - most))
+    assert tokenizer.encode_within("</s></s>", 3) == ([256, 257, 257], 1)  # of which only the last one was added
