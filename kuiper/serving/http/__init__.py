@@ -4,6 +4,7 @@
               --> answers: texts on the worker of a model, whole or as server-sent events
               --> inference, pictures: arrays on the batcher of a network
 
+embeddings     vectors of texts, on the worker of an encoder
 application    all of it: ``create_application`` makes what uvicorn runs
 loading        from names to models that are served
 server         a socket, uvicorn, SIGTERM

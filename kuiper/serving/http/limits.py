@@ -31,6 +31,10 @@ class Limits:
     picture_bytes: int = 16 << 20
     pictures: int = 2
     """That are decoded at the same time; each may take ``MAX_PIXELS`` of ``picture_file``."""
+    inputs: int = 2048
+    """Texts that one request can have the vectors of."""
+    open_inputs: int = 8192
+    """Such texts of one model that run or wait."""
     connections: int = 1024
     """Of the whole server."""
     stop_strings: int = 16

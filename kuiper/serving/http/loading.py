@@ -10,11 +10,12 @@ from kuiper.errors import ParameterError
 from kuiper.models.cards.model_card import card_path, model_name
 from kuiper.models.lookup import find_model
 from kuiper.models.predictor import task_of
-from kuiper.models.text import language_model
+from kuiper.models.text import embedding_model, language_model
 from kuiper.onnx.builder import OUTPUT
 from kuiper.onnx.source import is_onnx
 from kuiper.serving.http.network import Batching, ServedNetwork
 from kuiper.serving.http.served import Served
+from kuiper.serving.http.served_encoder import ServedEncoder
 from kuiper.serving.picture_models import PictureModel
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 def load_models(
     names: Iterable[str], *, memory: int, limits: Limits, page_bits: int = 32, batching: Batching | None = None
-) -> list[Served | ServedNetwork]:
+) -> list[Served | ServedEncoder | ServedNetwork]:
     """The models that these names, files and folders mean.
 
     Parameters
@@ -38,7 +39,7 @@ def load_models(
 
     Returns
     -------
-    Language models as ``Served``, everything else as ``ServedNetwork``.
+    Language models as ``Served``, encoders as ``ServedEncoder``, everything else as ``ServedNetwork``.
 
     Raises
     ------
@@ -63,9 +64,11 @@ def load_models(
         if short in places:
             raise ParameterError("MODEL", "models with names of their own", f"{short} twice")
         places[short] = place
-    models: list[Served | ServedNetwork] = []
+    models: list[Served | ServedEncoder | ServedNetwork] = []
     for name, place in places.items():
-        if place.is_dir() or task_of(place) == "generate":
+        if embedding_model.is_in(place):
+            models.append(ServedEncoder(name, embedding_model.load(place), limits=limits))
+        elif place.is_dir() or task_of(place) == "generate":
             model = language_model.load(place)
             models.append(Served(name, model, memory=memory, limits=limits, page_bits=page_bits))
         else:

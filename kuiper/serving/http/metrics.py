@@ -50,6 +50,7 @@ class Metrics:
         self._texts = counter("kuiper_texts", "Texts that have ended, by why", "end")
         self._prompts = counter("kuiper_prompt_tokens", "Tokens of prompts")
         self._tokens = counter("kuiper_tokens", "Tokens that were drawn")
+        self._embedded = counter("kuiper_embedded_texts", "Texts whose vectors were sent")
         self._gauges: dict[str, Any] = {}
         for model in models:
             engine = model.worker.engine
@@ -83,6 +84,11 @@ class Metrics:
                 self._texts.labels(model, part.end).inc()
 
         return saw
+
+    def embedded(self, model: str, texts: int, tokens: int) -> None:
+        """Count texts whose vectors are sent, and their tokens."""
+        self._embedded.labels(model).inc(texts)
+        self._prompts.labels(model).inc(tokens)
 
     def response(self) -> Any:
         """The numbers as Prometheus reads them."""

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from kuiper.errors import KuiperError
 from kuiper.serving.batch_engine import BatchEngine
-from kuiper.serving.http.api_error import SERVER, ApiError, of_kuiper, too_many
+from kuiper.serving.http.api_error import SERVER, ApiError, of_kuiper
 from kuiper.serving.http.mailbox import Mailbox
+from kuiper.serving.http.seats import Seats
 from kuiper.serving.json_answers import JsonAnswers
 from kuiper.serving.text_request import TextRequest
 from kuiper.serving.worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from kuiper.models.text.language_model import LanguageModel
     from kuiper.serving.http.asked import Asked
     from kuiper.serving.http.limits import Limits
@@ -27,7 +25,7 @@ LONGEST_TEXT = 8192
 """Tokens that a text can have, if the model's context is longer."""
 
 
-class Served:
+class Served(Seats):
     """A model that is served. Its seats belong to the thread of the event loop.
 
     Parameters
@@ -45,11 +43,9 @@ class Served:
     """
 
     def __init__(self, name: str, model: LanguageModel, *, memory: int, limits: Limits, page_bits: int = 32) -> None:
+        super().__init__(limits.texts, limits)
         self.name, self.model = name, model
         self.created = int(time.time())
-        self.open = 0
-        """Texts that run, wait, or have an answer that is not yet sent."""
-        self._limits = limits
         self._answers: JsonAnswers | None = None  # made when it is first asked for: large vocabularies take a second
         self._lock = Lock()
         longest = min(model.context, LONGEST_TEXT)
@@ -57,23 +53,6 @@ class Served:
         self._vocabulary_size = engine.vocabulary
         self.mailbox = Mailbox()
         self.worker = Worker(engine, f"kuiper serve {name}", self.mailbox.send)
-
-    @contextmanager
-    def seats(self, count: int) -> Iterator[None]:
-        """Room for so many texts, as long as the block runs.
-
-        Raises
-        ------
-        ApiError
-            If there is none: 429.
-        """
-        if self.open + count > self._limits.texts:
-            raise too_many(self._limits.texts, "texts", self._limits.retry_seconds)
-        self.open += count
-        try:
-            yield
-        finally:
-            self.open -= count
 
     def grammar(self, schema: dict[str, Any]) -> JsonAnswer:
         """What holds answers to a schema; it takes time, and may be called in any thread.
