@@ -111,7 +111,7 @@ def _found(networks: Mapping[str, ServedNetwork], others: Collection[str], name:
         If there is none.
     """
     if name in others:
-        message = f"model: expected one that takes arrays, got the language model {name}; /v1/completions has it"
+        message = f"model: expected one that takes arrays, got {name}, which takes text"
         raise ApiError(400, message, param="model", code="model_not_supported")
     if name not in networks:
         known = ", ".join(networks) or "none"

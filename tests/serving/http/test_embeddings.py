@@ -44,7 +44,7 @@ def writer() -> Iterator[Served]:
 
 @pytest.fixture
 def client(served: ServedEncoder, writer: Served) -> TestClient:
-    return TestClient(create_application([writer], encoders=[served], limits=LIMITS), raise_server_exceptions=False)
+    return TestClient(create_application([writer, served], limits=LIMITS), raise_server_exceptions=False)
 
 
 def post(client: TestClient, **asked: Any) -> Any:
@@ -159,7 +159,7 @@ def test_a_model_that_fails_is_an_error_with_an_id_and_the_next_request_works(
 
 
 def test_metrics_count_texts_and_tokens(served: ServedEncoder) -> None:
-    client = TestClient(create_application([], encoders=[served], limits=LIMITS))
+    client = TestClient(create_application([served], limits=LIMITS))
     post(client, input=TEXTS)
     lines = client.get("/metrics").text.splitlines()
     assert 'kuiper_embedded_texts_total{model="tiny"} 3.0' in lines

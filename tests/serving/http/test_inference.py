@@ -257,7 +257,7 @@ def test_paths_models_and_kinds_that_are_not_there(client: TestClient) -> None:
     for place, status, message in (
         ("/v2/models/gpt", 404, "model: expected one of sums, rows, cifar_resnet20, shapes_unet, got 'gpt'"),
         ("/v2/models/gpt/ready", 404, "got 'gpt'"),
-        ("/v2/models/tang", 400, "expected one that takes arrays, got the language model tang"),
+        ("/v2/models/tang", 400, "expected one that takes arrays, got tang, which takes text"),
         ("/v2/nothing", 404, "got GET /v2/nothing"),
         ("/v2/models/sums/infer", 405, "got GET"),
     ):
@@ -267,7 +267,7 @@ def test_paths_models_and_kinds_that_are_not_there(client: TestClient) -> None:
     answer = client.post("/v2/models/sums/infer", content=b"{}", headers={"content-type": "text/plain"})
     assert (answer.status_code, answer.json()["error"][:12]) == (415, "content-type")
     answer = client.post("/v1/completions", json={"model": "sums", "prompt": "a"})
-    assert answer.json()["error"]["message"] == "model: expected one of tang, got 'sums'"
+    assert answer.json()["error"]["message"] == "model: expected one that writes text, got 'sums', which does not"
 
 
 def test_bodies_are_bounded(client: TestClient) -> None:
