@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
     from kuiper.graph.passes import Pass
 
-DECODERS = Path(__file__).parent / "fixtures" / "decoders"
+OF_TEXT = [Path(__file__).parent / "fixtures" / name for name in ("decoders", "encoders")]
 
 
 def stored_paths() -> list[Path]:
-    """The .param files of the exported operators, and those of the decoders."""
-    return [*graph_files(), *sorted(DECODERS.glob("*.pnnx.param"))]
+    """The .param files of the exported operators, and those of decoders and encoders."""
+    return [*graph_files(), *(path for folder in OF_TEXT for path in sorted(folder.glob("*.pnnx.param")))]
 
 
 Sets = defaultdict[str, set[str]]

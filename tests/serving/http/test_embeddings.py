@@ -31,7 +31,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedEncoder]:
     model = embedding_model.load(sentence_folder(tmp_path_factory.mktemp("models") / "tiny"))
     served = ServedEncoder("tiny", model, limits=LIMITS)
     yield served
-    served.worker.stop(finish=False)
+    served.stop()
     assert (served.worker.waiting, served.open) == (0, 0)
 
 
