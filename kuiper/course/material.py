@@ -25,6 +25,7 @@ PAGES = (
     "reference/pnnx-format",
     "use/live",
     "use/models",
+    "use/serve",
     "use/text",
 )
 SUFFIXES = (".bin", ".ipynb", ".json", ".md", ".param", ".py", ".pyx", ".toml", ".txt")
