@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,9 @@ import pytest
 
 import kuiper
 from kuiper.models import bundled
+from kuiper.serving.http.application import create_application
 from kuiper.serving.http.limits import Limits
+from kuiper.serving.http.loading import load_models
 from kuiper.serving.http.network import Batching, ServedNetwork
 from kuiper.serving.http.tensors import DATATYPES
 
@@ -337,6 +340,34 @@ def test_requests_that_come_together_run_as_one_batch_with_the_same_bits(monkeyp
         lines = client.get("/metrics").text.splitlines()
     assert [one.tobytes() for one in found] == [graph.forward(x).tobytes() for x in inputs]
     assert 'kuiper_network_rows{model="cifar_resnet20"} 8.0' in lines
+
+
+def test_a_client_that_leaves_before_the_network_runs_takes_its_call_along(tmp_path: Any) -> None:
+    """Asked as uvicorn asks: the body, and then that the client has gone."""
+    body = json.dumps(XY).encode()
+    models = load_models([str(sums(tmp_path))], memory=1 << 20, limits=LIMITS, batching=Batching(most=8, delay=30.0))
+    (network,) = models
+    assert isinstance(network, ServedNetwork)
+    scope = {"type": "http", "method": "POST", "path": "/v2/models/sums/infer", "headers": [], "query_string": b""}
+    sent: list[Any] = []
+
+    async def ask() -> None:
+        messages = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def receive() -> Any:
+            while not messages and not network.batcher.waiting:
+                await asyncio.sleep(0.001)
+            return messages.pop() if messages else {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        await create_application(models, limits=LIMITS)(scope, receive, send)
+
+    asyncio.run(ask())
+    assert (network.open, network.open_bytes, network.batcher.waiting, network.batcher.runs) == (0, 0, 0, 0)
+    assert sent == []
+    network.stop()
 
 
 def test_more_requests_than_there_are_seats_are_sent_away(tmp_path: Any) -> None:
