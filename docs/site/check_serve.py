@@ -133,6 +133,9 @@ class Visitor(Reader):
         self.submit()
         self.expect_answers(1)
         self.expect("a beginning that is found", "kuiper.app.costs.state.totals.found > 0")
+        self.expect(
+            "its size", "/behind 140, 128 of them found/.test(document.querySelector('.turn .note').textContent)"
+        )
         self.fill("readers", "1")
 
     def stop(self) -> None:

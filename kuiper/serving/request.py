@@ -70,6 +70,8 @@ class Request:
     """What the model has read of it; None while it waits."""
     put_back: int = field(default=0, init=False)
     """How often its pages were taken away, so that it had to be read again."""
+    found: int = field(default=0, init=False)
+    """How many of its tokens did not have to be read, as pages had them; of one that was put back, some count twice."""
     _all: list[int] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -102,9 +102,13 @@ class Scheduler:
                 self._batch.end(text)
                 return
             promised += needed
-            self.found += text.length
+            self._note_found(request, text.length)
             request.text = text
             insort(self.running, self.waiting.pop(0), key=self._order)
+
+    def _note_found(self, request: Request, tokens: int) -> None:
+        self.found += tokens
+        request.found += tokens
 
     def _following(self) -> set[Request]:
         """Those whose next page an earlier one is reading; who waited for such a page finds it here."""
@@ -118,7 +122,7 @@ class Scheduler:
             if request in self._followers:
                 before = text.length
                 self._batch.catch_up(text, tokens)
-                self.found += text.length - before
+                self._note_found(request, text.length - before)
             first = text.length // size * size
             page = (text.places[-1] if text.places else BEGIN, tuple(tokens[first : first + size]))
             if page in being_read and text.length == first and first + size < len(tokens):

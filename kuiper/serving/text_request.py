@@ -102,6 +102,11 @@ class TextRequest:
         """What has failed, if ``end`` is "failed"."""
         return self.request.error
 
+    @property
+    def found_tokens(self) -> int:
+        """How many tokens of the prompt did not have to be read, as pages had them."""
+        return min(self.request.found, self.prompt_tokens)
+
     def take(self, tokens: Sequence[int]) -> str:
         """What drawn tokens, or an end without any, add to the text that is shown; it may be empty."""
         if self._missing and tokens:

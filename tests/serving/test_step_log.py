@@ -28,6 +28,7 @@ def test_the_log_counts_rows_tokens_and_pages(guesses: int) -> None:
     log = engine.log
     steps = log.since(0)
     assert engine.found == 64  # two whole pages of the same prompt, twice
+    assert [request.found for request in requests] == [0, 32, 32]
     assert log.tokens == sum(len(request.tokens) for request in requests) == 180
     assert log.prompt + engine.found == 3 * (len(prompt) - 1)
     assert sum(step.drawn + step.right for step in steps) == 180

@@ -207,8 +207,11 @@ class _Answer:
         name = f"{self.form.prefix}{self.identity}"
         return {"id": name, "object": kind, "created": self.created, "model": self.served.name}
 
-    def _usage(self) -> dict[str, int]:
-        """Tokens of each prompt, once, and of all texts."""
-        prompts = sum(text.prompt_tokens for text in self.texts[:: self.asked.n])
+    def _usage(self) -> dict[str, Any]:
+        """Tokens of each prompt, once, how many of them its first text found in pages, and of all texts."""
+        firsts = self.texts[:: self.asked.n]
+        prompts = sum(text.prompt_tokens for text in firsts)
         drawn = sum(text.tokens for text in self.texts)
-        return {"prompt_tokens": prompts, "completion_tokens": drawn, "total_tokens": prompts + drawn}
+        found = {"cached_tokens": sum(text.found_tokens for text in firsts)}
+        counts = {"prompt_tokens": prompts, "completion_tokens": drawn, "total_tokens": prompts + drawn}
+        return {**counts, "prompt_tokens_details": found}

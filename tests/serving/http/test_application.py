@@ -84,7 +84,8 @@ def test_a_completion_is_the_text_of_a_generation(client: TestClient, models: di
     (choice,) = found["choices"]
     text = expected(models, "ROMEO:", 1, 20, temperature=0.7, top_p=0.9)
     assert choice == {"index": 0, "text": text, "logprobs": None, "finish_reason": "length"}
-    assert found["usage"] == {"prompt_tokens": 6, "completion_tokens": 20, "total_tokens": 26}
+    counts = {"prompt_tokens": 6, "completion_tokens": 20, "total_tokens": 26}
+    assert found["usage"] == {**counts, "prompt_tokens_details": {"cached_tokens": 0}}
     assert (found["object"], found["model"]) == ("text_completion", "shakespeare")
 
 
@@ -108,6 +109,14 @@ def test_a_stream_has_the_same_text_and_the_usage_last(client: TestClient, model
         mine = [part["choices"][0] for part in parts if part["choices"][0]["index"] == index]
         assert "".join(choice["text"] for choice in mine) == expected(models, "ROMEO:", 1 + index, 20)
         assert [choice["finish_reason"] for choice in mine if choice["finish_reason"]] == ["length"]
+
+
+def test_usage_says_what_of_a_prompt_was_found_in_pages(client: TestClient) -> None:
+    asked = {**ROMEO, "prompt": "JULIET:\n" * 20, "max_tokens": 3}  # 160 tokens: two pages and a half
+    found = [client.post("/v1/completions", json=asked).json()["usage"] for _ in range(2)]
+    assert [usage["prompt_tokens_details"]["cached_tokens"] for usage in found] == [0, 128]
+    found = client.post("/v1/completions", json={**asked, "prompt": [asked["prompt"]] * 2, "n": 2}).json()["usage"]
+    assert (found["prompt_tokens"], found["prompt_tokens_details"]["cached_tokens"]) == (320, 256)
 
 
 def test_a_stop_string_ends_a_text(client: TestClient, models: dict[str, Served]) -> None:

@@ -142,10 +142,11 @@
       if (isAtEnd) said.scrollTop = said.scrollHeight;
     }
 
-    finish({ completion_tokens: tokens, prompt_tokens: prompt }) {
+    finish({ completion_tokens: tokens, prompt_tokens: prompt, prompt_tokens_details: details }) {
       const whole = (performance.now() - this.began) / 1000;
       const first = this.first ? (this.first - this.began) / 1000 : whole;
-      this.note(`${many(tokens, 'token')} behind ${prompt} · ${time(first)} to the first · `
+      const found = details.cached_tokens ? `, ${details.cached_tokens} of them found` : '';
+      this.note(`${many(tokens, 'token')} behind ${prompt}${found} · ${time(first)} to the first · `
         + `${rate(tokens / whole)} per second`);
     }
 
