@@ -23,9 +23,9 @@ def show_similarity(names: Sequence[str], vectors: np.ndarray) -> None:
     """Print the cosines of vectors (n, d).
 
     >>> show_similarity(["north", "east"], np.float32([[0, 2], [1, 0]]))
-                                                                         1     2
-    1  north                                                          1.00  0.00
-    2  east                                                           0.00  1.00
+                                                                             1     2
+    1  north                                                              1.00  0.00
+    2  east                                                               0.00  1.00
     """
     if len(names) > _MOST:
         say(f"similarities are shown of at most {_MOST} texts", error=True)

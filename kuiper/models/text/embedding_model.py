@@ -71,6 +71,16 @@ class EmbeddingModel:
         If ``pooling`` or ``max_length`` is not as it must be.
     GraphStateError
         If the graph does not read whole texts.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from kuiper.models.text.random_encoder import random_encoder
+    >>> letters = SimpleNamespace(added=0, encode_within=lambda text, most: ([ord(sign) % 32 for sign in text], 0))
+    >>> graph = kuiper.load(random_encoder(seed=1))
+    >>> model = EmbeddingModel(graph, letters, width=24, vocabulary_size=32, max_length=64)
+    >>> model.encode(["a cat sleeps", "une chatte dort"]).shape
+    (2, 24)
     """
 
     def __init__(
@@ -115,12 +125,6 @@ class EmbeddingModel:
         -----
         TruncationWarning
             If texts have more than ``max_length`` tokens: only their beginnings are encoded.
-
-        Examples
-        --------
-        >>> model = load("all-MiniLM-L6-v2")  # doctest: +SKIP
-        >>> model.encode(["A cat sleeps.", "Une chatte dort."]).shape  # doctest: +SKIP
-        (2, 384)
         """
         tokens = self.tokens(texts)
         cut = sum(one.left_off > 0 for one in tokens)

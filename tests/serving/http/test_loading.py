@@ -12,7 +12,10 @@ from kuiper.serving.http.limits import Limits
 from kuiper.serving.http.loading import load_models
 from kuiper.serving.http.network import ServedNetwork
 from kuiper.serving.http.served import Served
+from kuiper.serving.http.served_encoder import ServedEncoder
 from kuiper.serving.http.settings import bytes_of, read_api_key
+from tests.encoders import encoder_folder
+from tests.models.text.folders import tiny_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,6 +39,14 @@ def test_load_models_tells_kinds_apart_by_card_and_ending(tmp_path: Path) -> Non
     assert all(kinds[name][0] is ServedNetwork for name in [*kinds][1:])
     tasks = [pictures and pictures.task for _, pictures in kinds.values()]
     assert tasks == [None, "detect", None, None, "classify"]
+    for model in models:
+        model.stop()
+
+
+def test_load_models_tells_encoders_from_decoders_by_their_configuration(tmp_path: Path) -> None:
+    folders = [encoder_folder(tmp_path / "reads"), tiny_folder(tmp_path / "writes")]
+    models = load_models(map(str, folders), memory=1 << 20, limits=Limits())
+    assert [(model.name, type(model)) for model in models] == [("reads", ServedEncoder), ("writes", Served)]
     for model in models:
         model.stop()
 
