@@ -234,7 +234,7 @@ def finished(impl, maximum, total, mixed):
 
 
 def test_finish(impl):
-    calling(finished, impl, *arrays([1], [4], [[2, 8]])).gives(array([[0.5, 2]]))
+    calling(finished, impl, *arrays([1, 3], [4, 2], [[2, 8], [-6, 1]])).gives(array([[0.5, 2], [-3, 0.5]]))
 
 
 def test_finish_of_several_rows(impl):
