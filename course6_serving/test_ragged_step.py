@@ -55,11 +55,13 @@ def empty(pages, heads, page_size, d):
     return np.full((pages, heads, page_size, d), -1, np.float32)
 
 
-def test_write_rows_of_one_token(impl):
-    expected = empty(2, 1, 2, 1)
-    expected[1, 0, 0] = 7
-    memory = empty(2, 1, 2, 1)
-    calling(impl.write_rows, memory, [[1]], integers(0), integers(0), array([[[7]]])).fills(memory, expected)
+def test_write_rows_of_two_tokens(impl):
+    expected = empty(2, 1, 2, 3)
+    expected[1, 0, 0], expected[1, 0, 1] = [7, 8, 9], [4, 5, 6]
+    memory = empty(2, 1, 2, 3)
+    calling(impl.write_rows, memory, [[1]], integers(0, 0), integers(0, 1), array([[[7, 8, 9]], [[4, 5, 6]]])).fills(
+        memory, expected
+    )
 
 
 def test_write_rows_behind_the_first_page(impl):
@@ -135,16 +137,11 @@ def test_attend_to_one_page(impl):
 
 
 def test_attend_up_to_its_own_position(impl):
-    """The row stands at position 1; what lies behind it may be anything."""
-    calling(
-        impl.attend,
-        ones(1, 1, 1),
-        pages_of([1, 1, LEFT_OVER]),
-        pages_of([3, 5, LEFT_OVER]),
-        [[0]],
-        integers(0),
-        integers(1),
-    ).gives(array([[[4]]]), tolerance=1e-6)
+    """The row stands at position 1 of 4; what lies behind it may be anything."""
+    keys, values = pages_of([1, 1, LEFT_OVER, LEFT_OVER]), pages_of([3, 5, LEFT_OVER, -LEFT_OVER])
+    calling(impl.attend, ones(1, 1, 1), keys, values, [[0]], integers(0), integers(1)).gives(
+        array([[[4]]]), tolerance=1e-6
+    )
 
 
 def test_attend_to_the_pages_of_the_table(impl):
