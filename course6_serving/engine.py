@@ -122,7 +122,8 @@ class Engine:
         self._make_room()
         plan, pieces, tables = self.scheduler.plan(), [], []
         if not plan:
-            raise RuntimeError(f"the scheduler has planned an empty step, and {len(self.tokens)} requests are there")
+            waiting, free = len(self.scheduler.waiting), f"{self.pool.available} of {PAGES} pages are free"
+            raise RuntimeError(f"the scheduler has planned an empty step; {waiting} of the readers wait, {free}")
         for number, (request, count) in enumerate(plan):
             first = request.table.length
             for old, new in request.table.append(count):

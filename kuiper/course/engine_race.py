@@ -9,6 +9,7 @@ fills up.
 from __future__ import annotations
 
 import traceback
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -31,7 +32,7 @@ from kuiper.course.selection import selected
 from kuiper.machine.stopwatch import seconds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     import numpy as np
@@ -95,7 +96,8 @@ def course_race(selection: Selection, course: Course, entered: Callable[[str], N
     entered : is told where the race is
 
     Where ``engine.py`` has ``PER``, a word and a number, a run is that many of it, and the times are those of one.
-    Where it has ``difference``, that says in words how a wrong answer differs.
+    Where it has ``difference``, that says in words how a wrong answer differs. Of what goes wrong the part is named in
+    whose place the reference makes it right, if there is one.
 
     Raises
     ------
@@ -108,13 +110,24 @@ def course_race(selection: Selection, course: Course, entered: Callable[[str], N
     module = course_module(course.folder, "engine")
     parts = [selection.syllabus.exercise(id_) for id_ in words.parts]
     reference: Run = module.reference()
-    how = getattr(module, "difference", None)
-    result, answer = _race(selection, parts, words.race, course.name, module.own, reference, entered, how)
+    result, answer = _race(selection, parts, words.race, course.name, module.own, reference, entered)
     result.ladder["kuiper"] = milliseconds(reference, ())
     per, count = getattr(module, "PER", ("run", 1))
     ladder = {name: time / count for name, time in result.ladder.items()}
     result = replace(result, ladder=ladder, per=per)
-    return result if answer is None else replace(result, answer=module.words(answer))
+    if answer is not None and result.divergence is None:
+        return replace(result, answer=module.words(answer))
+    entered(f"{course.name}: which part is wrong")
+    wanted = reference()
+    culprit = _wrong_part(selection, result.yours, module.own, wanted)
+    failures = [
+        f"{failure} (without your {culprit} it is right)" if culprit else failure for failure in result.failures
+    ]
+    divergence = result.divergence
+    if divergence and answer is not None:
+        words_of = getattr(module, "difference", lambda got, wanted: "")
+        divergence = replace(divergence, exercise=culprit or course.name, detail=words_of(answer, wanted))
+    return replace(result, failures=failures, divergence=divergence)
 
 
 def _race(
@@ -125,15 +138,14 @@ def _race(
     own: Callable[[], Run],
     reference: Run,
     entered: Callable[[str], None],
-    how: Callable[[list[np.ndarray], list[np.ndarray]], str] | None = None,
 ) -> tuple[Result, list[np.ndarray] | None]:
-    """Make the student's engine, compare its answer with the reference's, time it; and the answer, if it is right."""
-    progress = Progress(selection.syllabus.root)
-    solved = [part for part in selection.syllabus if progress.status(part) == "solved"]
-    kinds: dict[str, Kind] = {part.id: "student" if part in solved else "solution" for part in selection.syllabus}
-    yours, others = ([part.id for part in parts if (part in solved) is mine] for mine in (True, False))
+    """Make the student's engine, compare its answer with the reference's, time it; and the answer that came out."""
+    mixed = _mixed(selection)
+    yours, others = (
+        [part.id for part in parts if (mixed.kind_of(part) == "student") is mine] for mine in (True, False)
+    )
     result = Result(name, yours, others)
-    with selected(replace(selection, kind="solution", kinds=kinds, mode="fast")):
+    with selected(mixed):
         try:
             entered(f"{place}: your parts are loaded, and compiled where they are new")
             run = own()
@@ -148,16 +160,36 @@ def _race(
             found = in_turns(*(partial(seconds_of, each) for each in runs.values()))
             result.ladder.update(zip(runs, found, strict=True))
         except Exception as error:
-            result.failures.append(f"{_culprit(selection, parts, error) or place}: {type(error).__name__}: {error}")
+            result.failures.append(f"{_raiser(selection, parts, error) or place}: {type(error).__name__}: {error}")
             return result, None
-    if off > TOLERANCE:
-        words = how(got, wanted) if how else ""
-        return replace(result, divergence=Divergence("the answer", name, place, off, words)), None
-    return result, got
+    divergence = Divergence("the answer", name, place, off) if off > TOLERANCE else None
+    return replace(result, divergence=divergence), got
 
 
-def _culprit(selection: Selection, parts: list[Exercise], error: Exception) -> str:
-    """Which of the student's parts an error comes from: the innermost one that it went through; "" if through none."""
+def _mixed(selection: Selection) -> Selection:
+    """The student's files of what is solved, and the reference's of everything else."""
+    progress = Progress(selection.syllabus.root)
+    kinds: dict[str, Kind] = {
+        part.id: "student" if progress.status(part) == "solved" else "solution" for part in selection.syllabus
+    }
+    return replace(selection, kind="solution", kinds=kinds, mode="fast")
+
+
+def _raiser(selection: Selection, parts: list[Exercise], error: Exception) -> str:
+    """Which of the student's parts has raised an error: the innermost one that it went through; "" if none."""
     files = {str(selection.path(part)): part.label for part in parts}
     frames = traceback.extract_tb(error.__traceback__)
     return next((files[frame.filename] for frame in reversed(frames) if frame.filename in files), "")
+
+
+def _wrong_part(selection: Selection, yours: Iterable[str], own: Callable[[], Run], wanted: list[np.ndarray]) -> str:
+    """The one of the student's parts in whose place the reference makes the answer right; "" if there is not one.
+
+    What is wrong in one part may be raised in another: pages that are lost are missed where they are taken.
+    """
+    mixed = _mixed(selection)
+    for id_ in yours:
+        with selected(replace(mixed, kinds={**mixed.kinds, id_: "solution"})), suppress(Exception):
+            if difference(own()(), wanted).error <= TOLERANCE:
+                return selection.syllabus.exercise(id_).label
+    return ""

@@ -214,7 +214,7 @@ def test_course_race_shows_a_wrong_answer(grown: Syllabus) -> None:
     solved(grown, "1.1", ("x * 2", "x * 3"))
     result = course_race(Selection(grown), grown.races()["numbers"], lambda place: None)
     assert result.divergence
-    assert (result.divergence.exercise, result.answer) == ("course1_made_up", "")
+    assert (result.divergence.exercise, result.answer) == ("1.1 double", "")
     assert list(result.ladder) == [YOUR_ENGINE, "kuiper"]
 
 
@@ -222,6 +222,7 @@ def test_course_race_shows_what_was_raised(grown: Syllabus) -> None:
     solved(grown, "1.1", ("x * 2", "x * 2 / 'a'"))
     result = course_race(Selection(grown), grown.races()["numbers"], lambda place: None)
     assert result.failures[0].startswith("1.1 double: TypeError: ")
+    assert result.failures[0].endswith(" (without your 1.1 double it is right)")
     assert list(result.ladder) == ["kuiper"]
 
 
@@ -261,7 +262,23 @@ def test_course_race_says_how_a_wrong_answer_differs(grown: Syllabus) -> None:
     (grown.root / "course1_made_up" / "engine.py").write_text(PER_PAIR)
     solved(grown, "1.1", ("x * 2", "x * 3"))
     divergence = course_race(Selection(grown), grown.races()["numbers"], lambda place: None).divergence
-    assert str(divergence) == "the answer -> course1_made_up ([9, 18] in place of [4, 8])"
+    assert str(divergence) == "the answer -> 1.1 double ([9, 18] in place of [4, 8])"
+
+
+def test_course_race_names_no_part_where_two_are_wrong(grown: Syllabus) -> None:
+    solved(grown, "1.1", ("x * 2", "x * 3"))
+    solved(grown, "1.2", ("double(double(x))", "double(double(x)) + 1"))
+    divergence = course_race(Selection(grown), grown.races()["numbers"], lambda place: None).divergence
+    assert divergence
+    assert divergence.exercise == "course1_made_up"
+
+
+def test_course_race_names_the_part_behind_an_error_of_another(grown: Syllabus) -> None:
+    solved(grown, "1.1", ("x * 2 + 0", "str(x)"))
+    solved(grown, "1.2", ("double(double(x))", "double(x) + double(x) + 0"))
+    result = course_race(Selection(grown), grown.races()["numbers"], lambda place: None)
+    assert result.failures[0].startswith("1.2 fourfold: TypeError: ")
+    assert result.failures[0].endswith(" (without your 1.1 double it is right)")
 
 
 def test_course_race_wants_parts_that_exist(grown: Syllabus) -> None:
