@@ -53,6 +53,9 @@ class PlainLoop:
             If it does not end within MOST_TURNS calls.
         """
         outer = asyncio._get_running_loop()
+        task = asyncio.current_task(outer) if outer else None  # a cell of Jupyter is one
+        if outer and task:
+            asyncio._leave_task(outer, task)
         asyncio._set_running_loop(self._as_loop)
         try:
             main = self.create_task(coroutine)
@@ -67,6 +70,8 @@ class PlainLoop:
             return result
         finally:
             asyncio._set_running_loop(outer)
+            if outer and task:
+                asyncio._enter_task(outer, task)
 
     def _turn_until(self, is_over: Callable[[], bool]) -> None:
         while not is_over():

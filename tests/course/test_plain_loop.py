@@ -125,10 +125,10 @@ def test_run_within_a_loop_that_runs() -> None:
         return "inner"
 
     async def main() -> Any:
-        outer = asyncio.get_running_loop()
-        found = []
-        asyncio.get_running_loop().call_soon(lambda: found.append(run(inner())))
+        outer, task = asyncio.get_running_loop(), asyncio.current_task()
+        found = [run(inner())]  # as a cell of Jupyter does, which is a task itself
+        outer.call_soon(lambda: found.append(run(inner())))
         await asyncio.sleep(0.01)
-        return found, asyncio.get_running_loop() is outer
+        return found, asyncio.get_running_loop() is outer, asyncio.current_task() is task
 
-    assert asyncio.run(main()) == (["inner"], True)
+    assert asyncio.run(main()) == (["inner", "inner"], True, True)
