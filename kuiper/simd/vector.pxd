@@ -34,7 +34,8 @@ cdef extern from "kuiper/simd/vector.h":
     vec splat "kuiper_splat"(float x) noexcept nogil
     # the first ``count`` lanes from memory (all of which may be read), ``rest`` in the others
     vec with_rest "kuiper_with_rest"(const float* x, Py_ssize_t count, float rest) noexcept nogil
-    # ask for the cache line at p, which will be written to
+    # ask for the cache line at p, which will be read, or written to
+    void prefetch "KUIPER_PREFETCH"(const void* p) noexcept nogil
     void prefetch_to_write "KUIPER_PREFETCH_TO_WRITE"(const float* p) noexcept nogil
     # a * b + c, c - a * b, and a * b + c of single numbers
     vec fma "kuiper_fma"(vec a, vec b, vec c) noexcept nogil

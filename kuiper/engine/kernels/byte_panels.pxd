@@ -10,7 +10,7 @@ from libc.math cimport isfinite, rintf
 from libc.string cimport memcpy
 
 from kuiper.engine.kernels.cache_panels cimport PANEL, panels_of
-from kuiper.simd.vector cimport LANES, load, of_bytes, store
+from kuiper.simd.vector cimport LANES, load, of_bytes, prefetch, store
 
 
 cdef inline void put_bytes(
@@ -48,19 +48,29 @@ cdef inline signed char byte_of(float x, float steps) noexcept nogil:
 
 
 cdef inline void keys_in_floats(
-    const signed char* keys, Py_ssize_t numbers, Py_ssize_t seen, float* out
+    const signed char* keys, Py_ssize_t numbers, Py_ssize_t seen, const signed char* behind, float* out
 ) noexcept nogil:
-    """The panels of the first ``seen`` keys."""
+    """The panels of the first ``seen`` keys; ``behind`` lies what will be read next, the values."""
+    ask_for(behind, panels_of(seen) * numbers * PANEL)
     in_floats(keys, panels_of(seen) * numbers, out)
 
 
 cdef inline void values_in_floats(
-    const signed char* values, Py_ssize_t numbers, Py_ssize_t seen, Py_ssize_t capacity, float* out
+    const signed char* values, Py_ssize_t numbers, Py_ssize_t seen, Py_ssize_t capacity, const signed char* behind,
+    float* out,
 ) noexcept nogil:
-    """The first ``seen`` values, in panels as far apart as those of bytes."""
+    """The first ``seen`` values, in panels as far apart as those of bytes; ``behind`` lie the keys of another page."""
     cdef Py_ssize_t panel
+    ask_for(behind, capacity * numbers)
     for panel in range(panels_of(numbers)):
         in_floats(values + panel * capacity * PANEL, seen, out + panel * capacity * PANEL)
+
+
+cdef inline void ask_for(const signed char* x, Py_ssize_t count) noexcept nogil:
+    """The cache lines of so many bytes; while they come from memory, the bytes before them are multiplied."""
+    cdef Py_ssize_t i
+    for i in range(0, count, 64):
+        prefetch(x + i)
 
 
 cdef inline void in_floats(const signed char* x, Py_ssize_t panel_rows, float* out) noexcept nogil:

@@ -180,7 +180,7 @@ cdef void attend_run(
     cdef const float* query
     cdef const float* keys
     cdef const float* values
-    cdef Page here
+    cdef Page here, behind
     cdef Running r
     fill(zeros, 0, PANEL // LANES)
     for i in range(rows):
@@ -199,10 +199,11 @@ cdef void attend_run(
         start = page * p.page_size
         seen = min(p.page_size, last + 1 - start)
         here = page_of(p, first, group, page, memory)
+        behind = page_of(p, first, group, page + 1, memory) if start + seen <= last else here
         keys, values = <const float*> here.keys, <const float*> here.values
         if p.in_bytes:  # near: the keys as floats, then the values
             keys = values = near
-            keys_in_floats(<const signed char*> here.keys, p.numbers, seen, near)
+            keys_in_floats(<const signed char*> here.keys, p.numbers, seen, <const signed char*> here.values, near)
         multiply(rows, keys, p.numbers, 0, panels_of(seen), p.numbers * PANEL, values, p.page_size * PANEL, zeros,
                  r.queries, r.scores)
         for i in range(rows):
@@ -213,7 +214,11 @@ cdef void attend_run(
             if p.in_bytes:
                 scale_each(r.scores[i], here.value_scales, panels_of(seen))
         if p.in_bytes:
-            values_in_floats(<const signed char*> here.values, p.numbers, seen, p.page_size, near)
+            values_in_floats(
+                <const signed char*> here.values, p.numbers, seen, p.page_size, <const signed char*> behind.keys, near
+            )
+        else:
+            keys = <const float*> behind.keys
         multiply(rows, values, seen, 0, columns, p.page_size * PANEL, keys, p.numbers * PANEL, zeros, r.weights,
                  r.mixed)
         for i in range(rows):
