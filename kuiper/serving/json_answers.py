@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 LARGEST_SCHEMA = 1 << 15
 """Characters."""
 LARGEST_MULTIPLE = 10_000
-"""Of the digits of all ``multipleOf``: a grammar has so many states for it, of 50 us each."""
+"""Of all ``multipleOf``: a grammar has so many states for them, of 50 us each."""
 
 _WHERE = "response_format"
 _STYLE = {
@@ -180,19 +180,25 @@ def _text(schema: dict[str, Any]) -> str:
         raise ConstraintError(_WHERE, "a schema that is not nested so deeply", "a deeper one") from error
     if len(text) > LARGEST_SCHEMA:
         raise ConstraintError(_WHERE, f"a schema of at most {LARGEST_SCHEMA} characters", len(text))
-    together = lcm(*_multiples(schema))
-    if together > LARGEST_MULTIPLE:
-        expected = f"a multipleOf whose digits have a common multiple with others of at most {LARGEST_MULTIPLE}"
-        raise ConstraintError(_WHERE, expected, together if together < 10**20 else "a larger one")
+    if common_multiple(schema) > LARGEST_MULTIPLE:
+        expected = f"multipleOf with a common multiple of at most {LARGEST_MULTIPLE} of their last digits"
+        raise ConstraintError(_WHERE, f"a schema of {expected}", "a larger one")
     return text
 
 
-def _multiples(schema: object) -> Iterator[int]:
-    """The digits of each ``multipleOf``, wherever it stands.
+def common_multiple(schema: object) -> int:
+    """That of all ``multipleOf``, wherever they stand, each in units of the smallest decimal place of them all.
 
-    >>> [*_multiples({"items": [{"multipleOf": 0.25}, {"multipleOf": 3}]})]
-    [3, 25]
+    >>> common_multiple({"items": [{"multipleOf": 0.25}, {"multipleOf": 3}]})
+    300
     """
+    values = [*_multiples(schema)]
+    unit = min((place for value in values if isinstance(place := value.as_tuple().exponent, int)), default=0)
+    return lcm(*(int(value.scaleb(-min(0, unit))) for value in values))
+
+
+def _multiples(schema: object) -> Iterator[Decimal]:
+    """Each ``multipleOf``, wherever it stands."""
     waiting = [schema]
     while waiting:
         part = waiting.pop()
@@ -200,7 +206,7 @@ def _multiples(schema: object) -> Iterator[int]:
         if type(value) in (int, float):
             if value <= 0:
                 raise ConstraintError(_WHERE, "a multipleOf above 0", value)
-            yield int("".join(map(str, Decimal(repr(value)).normalize().as_tuple().digits)))
+            yield Decimal(repr(value)).normalize()
         waiting += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
 
 

@@ -32,6 +32,9 @@ WORDS: dict[str, str] = {
     "vocabulary": f'{_JSON} "task" "generate" "vocabulary" "end" "prefix" "<end>" "a" [["<end>"]]',
     "tokenizer": f'{_JSON} "model" "type" "BPE" "Unigram" "WordPiece" "vocab" "merges" "normalizer" "Replace" "Regex" '
     '"pre_tokenizer" "ByteLevel" "decoder" "Fuse" "Strip" "post_processor" "TemplateProcessing" "added_tokens" "id"',
+    "schema": f'{_JSON} "type" "object" "array" "string" "integer" "properties" "required" "items" "enum" "const" '
+    '"anyOf" "allOf" "oneOf" "$ref" "#" "$defs" "pattern" "^(a|b)*$" "minLength" "maxItems" "multipleOf" "minimum" '
+    '"format" "not" "additionalProperties" "x-guidance" "date-time" 1e300',
     "safetensors": f'{_JSON} "dtype" "F32" "BF16" "I64" "F8_E4M3" "shape" "data_offsets" "__metadata__" [0,4] [1]',
     "checkpoint_folder": f'{_JSON} "weight_map" "metadata" "a.safetensors" "../a.safetensors" "chat_template" "name" '
     '"path" "type" "x.Transformer" "max_seq_length" "model_max_length" "do_lower_case" "pooling_mode_cls_token" true '

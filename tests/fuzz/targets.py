@@ -13,6 +13,7 @@ import os
 import re
 import tempfile
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +21,12 @@ import numpy as np
 from PIL import Image
 
 import kuiper
+from kuiper.bounded_file import parse_json
 from kuiper.cli.input_files import load_array
 from kuiper.course import wire as wire_format
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.state_file import read_state, write_state
-from kuiper.errors import KuiperError
+from kuiper.errors import ConstraintError, KuiperError
 from kuiper.expression import compile_expression, evaluate, evaluate_prefix
 from kuiper.graph import pnnx
 from kuiper.graph.pnnx.bin_reader import read_weights
@@ -42,12 +44,14 @@ from kuiper.models.text.embedding_folder import read_folder
 from kuiper.models.text.tokenizer import Tokenizer
 from kuiper.onnx.reader import read_onnx
 from kuiper.printable import printable
+from kuiper.serving.json_answers import JsonAnswers
 from kuiper.tensor import Tensor
 from kuiper.tensor.csv import load_csv, save_csv
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_SIGNS = 96
 _INPUTS = (
     np.array([[0.5, -1.5, 3.0], [0.0, np.inf, np.nan]], np.float32),
     np.array([2, 0, -3], np.int64),
@@ -237,6 +241,32 @@ def tokenizer(data: bytes) -> None:
         decoder = found.decoder()
         "".join([*map(decoder.piece, tokens), decoder.rest()])
         found.decode([*tokens, found.size, 2**31])
+        assert len(found.spellings) == found.size
+
+
+def schema(data: bytes) -> None:
+    """A JSON schema from a client: an answer goes on with it for some tokens, or it is refused."""
+    try:
+        given = parse_json(data)
+    except ValueError:
+        return
+    if not isinstance(given, dict):
+        return
+    with suppress(ConstraintError):
+        answer = _json_answers().grammar(given)
+        for _ in range(20):
+            scores = np.zeros(_SIGNS + 1)
+            answer.forbid(scores)
+            answer.take(int(scores.argmax()))
+            if answer.is_complete:
+                break
+
+
+@cache
+def _json_answers() -> JsonAnswers:
+    """With a token for each sign of ASCII, and one that ends a text."""
+    signs = [chr(code) for code in range(127, 127 - _SIGNS, -1)]
+    return JsonAnswers(Characters((*signs, "<end>"), frozenset({_SIGNS})))
 
 
 def safetensors(data: bytes) -> None:
@@ -341,6 +371,7 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     "terminal": terminal,
     "vocabulary": vocabulary,
     "tokenizer": tokenizer,
+    "schema": schema,
     "safetensors": safetensors,
     "checkpoint_folder": checkpoint_folder,
 }
