@@ -198,7 +198,7 @@ def test_progress_fits_80_columns(capsys: pytest.CaptureFixture[str], monkeypatc
     assert main(["progress"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
-    rows = [line.split()[0] for line in lines if line.startswith(("1.", "2.", "3.", "4.", "5."))]
+    rows = [line.split()[0] for line in lines if line[:1].isdigit() and line[1:2] == "."]
     assert rows == [exercise.id for exercise in read_syllabus(root)]  # no row is broken in two
     assert "Winograd's convolution, F(2, 3)" in "\n".join(lines)
 
