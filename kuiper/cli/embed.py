@@ -17,7 +17,6 @@ from kuiper.bounded_file import MAX_TEXT, read_text
 from kuiper.cli.similarity import show_similarity
 from kuiper.cli.terminal import say, say_json
 from kuiper.errors import KuiperError, ParameterError
-from kuiper.models.lookup import find_model
 from kuiper.models.text import embedding_model
 from kuiper.models.text.embedding_folder import POOLINGS
 from kuiper.printable import printable
@@ -46,7 +45,7 @@ class Source:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    words = "a folder of an encoder, with config.json, model.safetensors and tokenizer.json, or its name"
+    words = "a folder of an encoder, with config.json, model.safetensors and tokenizer.json"
     parser.add_argument("model", metavar="MODEL", help=words)
     parser.add_argument("texts", nargs="*", metavar="TEXT", help="a text")
     words = "a file that is one text, - for stdin; may be given again"
@@ -74,7 +73,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if not sources:
         raise ParameterError("TEXT", "a text, --file or --lines with one", "none")
     model = embedding_model.load(
-        arguments.model if Path(arguments.model).is_dir() else find_model(arguments.model),
+        arguments.model,
         pooling=arguments.pooling,
         normalize=arguments.normalize,
         max_length=arguments.max_length,

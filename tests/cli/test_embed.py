@@ -12,6 +12,7 @@ import pytest
 from rich.cells import cell_len
 
 from kuiper.cli.similarity import show_similarity
+from kuiper.models import bundled
 from kuiper.models.text import embedding_model
 from tests.cli.program import command
 from tests.encoders import encoder_folder, sentence_folder
@@ -115,13 +116,13 @@ def test_embed_says_what_is_wrong(embed: Any, capsys: Capture, words: list[str],
 
 def test_embed_needs_an_encoder(capsys: Capture, tmp_path: Path) -> None:
     run = command("embed")
-    assert run("nothing", "a") == 1
-    assert run("shakespeare", "a") == 1
+    assert run(tmp_path / "nothing", "a") == 1
+    assert run(bundled("shakespeare"), "a") == 1
     assert run(encoder_folder(tmp_path / "tiny"), "a", "--pooling", "last") == 0
     (tmp_path / "tiny" / "model.safetensors").unlink()
     assert run(tmp_path / "tiny", "a") == 1
     errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("kuiper embed")]
-    assert "expected a .param or an .onnx file, or one of" in errors[0]
+    assert "nothing: expected a folder with config.json and model.safetensors, got nothing there" in errors[0]
     assert "expected a folder with config.json and model.safetensors, got a file" in errors[1]
     assert "expected model.safetensors or model.safetensors.index.json, got neither" in errors[2]
 
