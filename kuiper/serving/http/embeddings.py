@@ -8,6 +8,7 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from starlette.concurrency import run_in_threadpool
 
 from kuiper.serving.http.api_error import ApiError, internal, wrong_field
@@ -17,8 +18,6 @@ from kuiper.serving.http.json_response import json_response
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import numpy as np
 
     from kuiper.serving.http.limits import Limits
     from kuiper.serving.http.metrics import Metrics
@@ -115,7 +114,7 @@ async def _vectors(served: ServedEncoder, tokens: list[list[int]], identity: str
     Raises
     ------
     ApiError
-        If the model fails.
+        If the model fails, or gives something else than numbers, which JSON does not have.
     """
     loop = asyncio.get_running_loop()
     found: asyncio.Future[np.ndarray | Exception] = loop.create_future()
@@ -134,6 +133,9 @@ async def _vectors(served: ServedEncoder, tokens: list[list[int]], identity: str
         served.worker.cancel(job)
     if isinstance(result, Exception):
         LOG.error("%s: texts could not be encoded", identity, exc_info=result)
+        raise internal(identity)
+    if not np.isfinite(result).all():
+        LOG.error("%s: expected vectors of numbers, got NaN or infinity", identity)
         raise internal(identity)
     return result
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from queue import Queue
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LIMITS = Limits(inputs=40, open_inputs=60)
+WAIT = 60.0  # seconds, after which a test that hangs fails
 TEXTS = ["a cat sleeps", "", "Grüße"]
 
 
@@ -156,6 +160,63 @@ def test_a_model_that_fails_is_an_error_with_an_id_and_the_next_request_works(
     assert "secret" not in answer.text
     assert "/secret/place" in caplog.text
     assert post(client).status_code == 200
+
+
+def test_vectors_that_are_no_numbers_are_an_error(
+    client: TestClient, served: ServedEncoder, monkeypatch: pytest.MonkeyPatch, caplog: Any
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(served.model, "vectors", lambda tokens: np.full((len(tokens), 32), np.nan, np.float32))
+        answer = post(client)
+    assert answer.status_code == 500
+    assert "expected vectors of numbers, got NaN or infinity" in caplog.text
+
+
+def test_a_client_that_leaves_is_not_encoded_for(served: ServedEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its texts wait behind a call that takes long; when it has left, they are in no other one."""
+    begun, go_on = Event(), Event()
+    calls: list[int] = []
+    vectors = served.model.vectors
+
+    def slowly(tokens: Any) -> Any:
+        calls.append(len(tokens))
+        begun.set()
+        assert go_on.wait(WAIT)
+        return vectors(tokens)
+
+    monkeypatch.setattr(served.model, "vectors", slowly)
+    application = create_application([served], limits=LIMITS)
+    answers: Queue[Any] = Queue()
+    served.worker.submit([[1]], answers.put)
+    assert begun.wait(WAIT)
+
+    async def leave() -> None:
+        body = json.dumps({"model": "tiny", "input": ["a", "b"]}).encode()
+        messages = iter([{"type": "http.request", "body": body}])
+        has_left = asyncio.Event()
+
+        async def receive() -> Any:
+            for message in messages:
+                return message
+            await has_left.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            raise AssertionError(f"nobody is there for {message}")
+
+        headers = [(b"content-type", b"application/json")]
+        scope = {"type": "http", "method": "POST", "path": "/v1/embeddings", "headers": headers, "query_string": b""}
+        request = asyncio.ensure_future(application(scope, receive, send))
+        while served.worker.waiting < 2:
+            await asyncio.sleep(0.001)
+        has_left.set()
+        await asyncio.wait_for(request, WAIT)
+
+    asyncio.run(leave())
+    assert (served.worker.waiting, served.open) == (0, 0)
+    go_on.set()
+    assert answers.get(timeout=WAIT).shape == (1, 32)
+    assert calls == [1]
 
 
 def test_metrics_count_texts_and_tokens(served: ServedEncoder) -> None:
