@@ -291,7 +291,7 @@ def checkpoint_folder(data: bytes) -> None:
     folder = _folder / "checkpoint_folder"
     (folder / "1_Pooling").mkdir(parents=True, exist_ok=True)
     names = ("config.json", "model.safetensors.index.json", "tokenizer_config.json", "sentence_bert_config.json")
-    for name in (*names, "1_Pooling/config.json"):
+    for name in (*names, "1_Pooling/config.json", "config_sentence_transformers.json"):
         (folder / name).write_bytes(data)
     for modules in (_MODULES, data):
         (folder / "modules.json").write_bytes(modules)

@@ -4,6 +4,7 @@
     sentence_bert_config.json     {"max_seq_length": 256, "do_lower_case": false}; beside the network, as config.json is
     1_Pooling/config.json         {"pooling_mode_mean_tokens": true, ...}
     tokenizer_config.json         {"model_max_length": 512, ...}
+    config_sentence_transformers.json     {"prompts": {"query": "query: "}, "default_prompt_name": null}
 
 A folder without modules.json has the network alone: the mean of its vectors is taken, as sentence-transformers does.
 """
@@ -49,6 +50,7 @@ class EmbeddingFolder:
     normalize : whether vectors get the length 1
     max_length : the most tokens of a text, or None if only the network limits them
     lowercase : whether texts are put into lower case first
+    prompt : what stands in front of every text
     """
 
     network: Path
@@ -56,6 +58,7 @@ class EmbeddingFolder:
     normalize: bool = False
     max_length: int | None = None
     lowercase: bool = False
+    prompt: str = ""
 
 
 def read_folder(folder: Path) -> EmbeddingFolder:
@@ -80,7 +83,8 @@ def read_folder(folder: Path) -> EmbeddingFolder:
     if not isinstance(lowercase, bool):
         raise ModelFormatError(where, "do_lower_case as true or false", reprlib.repr(lowercase))
     pooling: Pooling = _pooling(paths["Pooling"] / "config.json") if "Pooling" in paths else "mean"
-    return EmbeddingFolder(network, pooling, "Normalize" in paths, most, lowercase)
+    prompt = _prompt(folder / "config_sentence_transformers.json")
+    return EmbeddingFolder(network, pooling, "Normalize" in paths, most, lowercase, prompt)
 
 
 def network_of(folder: Path) -> Path:
@@ -113,6 +117,8 @@ def _modules(folder: Path) -> dict[str, Path]:
 def _pooling(path: Path) -> Pooling:
     """The one mode that is chosen."""
     content = _object(path, is_needed=True)
+    if content.get("include_prompt", True) is not True:
+        raise UnsupportedOperatorError(str(path), "include_prompt true", reprlib.repr(content["include_prompt"]))
     chosen = [
         name.removeprefix(f"{_MODE}_") for name, value in content.items() if name.startswith(_MODE) and value is True
     ]
@@ -123,6 +129,18 @@ def _pooling(path: Path) -> Pooling:
             str(path), "one pooling mode: mean, cls or lasttoken", ", ".join(chosen) or "none"
         )
     return _MODES[chosen[0]]
+
+
+def _prompt(path: Path) -> str:
+    """The prompt that texts get where nobody asks for another one."""
+    content = _object(path)
+    name, prompts = content.get("default_prompt_name"), content.get("prompts") or {}
+    if name is None:
+        return ""
+    prompt = prompts.get(name) if isinstance(name, str) and isinstance(prompts, dict) else None
+    if not isinstance(prompt, str):
+        raise ModelFormatError(str(path), "default_prompt_name as the name of one of the prompts", reprlib.repr(name))
+    return prompt
 
 
 def _object(path: Path, *, is_needed: bool = False) -> dict[str, Any]:

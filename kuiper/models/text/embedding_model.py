@@ -64,6 +64,7 @@ class EmbeddingModel:
     pooling : "mean" of the vectors of all tokens, "cls" for that of the first one, "last" for that of the last one
     normalize : whether vectors get the length 1, so that their products are their cosines
     lowercase : whether texts are put into lower case first
+    prompt : what stands in front of every text
 
     Raises
     ------
@@ -94,6 +95,7 @@ class EmbeddingModel:
         pooling: Pooling = "mean",
         normalize: bool = False,
         lowercase: bool = False,
+        prompt: str = "",
     ) -> None:
         if pooling not in POOLINGS:
             raise ParameterError("pooling", f"one of {', '.join(POOLINGS)}", repr(pooling))
@@ -101,7 +103,7 @@ class EmbeddingModel:
             raise ParameterError("max_length", f"more than the {tokenizer.added} tokens around a text", max_length)
         self.graph, self.tokenizer, self.max_length = graph, tokenizer, max_length
         self.width, self.vocabulary_size = width, vocabulary_size
-        self.pooling, self.normalize, self.lowercase = pooling, normalize, lowercase
+        self.pooling, self.normalize, self.lowercase, self.prompt = pooling, normalize, lowercase, prompt
         self._batch = PackedBatch(graph, max(CALL_TOKENS, max_length))
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
@@ -136,7 +138,8 @@ class EmbeddingModel:
         """The tokens of each text, at most ``max_length``; errors as ``encode``."""
         if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
             raise ParameterError("texts", "a list of texts", repr(texts)[:80])
-        folded = (text.lower() for text in texts) if self.lowercase else texts
+        whole = (f"{self.prompt}{text}" for text in texts)
+        folded = (text.lower() for text in whole) if self.lowercase else whole
         return [Tokens(*self.tokenizer.encode_within(text, self.max_length)) for text in folded]
 
     def vectors(self, tokens: Sequence[Sequence[int]]) -> np.ndarray:
@@ -264,4 +267,5 @@ def load(
         pooling=pooling or folder.pooling,
         normalize=folder.normalize if normalize is None else normalize,
         lowercase=folder.lowercase,
+        prompt=folder.prompt,
     )

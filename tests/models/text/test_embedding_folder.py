@@ -60,6 +60,34 @@ def test_the_tokenizer_says_how_long_a_text_may_be_where_nothing_else_does(
     assert read_folder(tmp_path).max_length == expected
 
 
+def test_a_prompt_that_every_text_gets_is_found(tmp_path: Path) -> None:
+    prompts = {"query": "query: ", "passage": ""}
+    for name, expected in ((None, ""), ("query", "query: "), ("passage", "")):
+        content = {"prompts": prompts, "default_prompt_name": name}
+        write_json(tmp_path / "config_sentence_transformers.json", content)
+        assert read_folder(tmp_path).prompt == expected
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"default_prompt_name": "query"},
+        {"default_prompt_name": ["query"], "prompts": {"query": ""}},
+        {"default_prompt_name": "query", "prompts": ["query"]},
+        {"default_prompt_name": "query", "prompts": {"query": 3}},
+    ],
+)
+def test_a_prompt_that_is_not_there_is_refused(tmp_path: Path, content: Any) -> None:
+    write_json(tmp_path / "config_sentence_transformers.json", content)
+    with pytest.raises(ModelFormatError, match="default_prompt_name as the name of one of the prompts"):
+        read_folder(tmp_path)
+
+
+def test_a_pooling_that_leaves_the_prompt_out_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedOperatorError, match="include_prompt true, got False"):
+        read_folder(folder_of(tmp_path, pooling_mode_mean_tokens=True, include_prompt=False))
+
+
 @pytest.mark.parametrize(
     ("modules", "message"),
     [

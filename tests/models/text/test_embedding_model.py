@@ -100,6 +100,15 @@ def test_lower_case_is_as_the_folder_says(tmp_path: Path) -> None:
     np.testing.assert_array_equal(*model.encode(["A Cat", "a cat"]))
 
 
+def test_a_prompt_stands_in_front_of_every_text(tmp_path: Path) -> None:
+    folder = encoder_folder(tmp_path / "tiny")
+    plain = embedding_model.load(folder)
+    prompts = {"prompts": {"query": "query: "}, "default_prompt_name": "query"}
+    write_json(folder / "config_sentence_transformers.json", prompts)
+    got = embedding_model.load(folder).encode(["a cat"])
+    np.testing.assert_array_equal(got, plain.encode(["query: a cat"]))
+
+
 def test_encode_needs_a_list_of_texts(tmp_path: Path) -> None:
     model: Any = embedding_model.load(encoder_folder(tmp_path / "tiny"))
     for texts in ("a cat", [b"a"], [["a"]]):
