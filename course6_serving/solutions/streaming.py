@@ -165,7 +165,7 @@ class Application:
         # BEGIN SOLUTION
         while (await receive())["type"] != "http.disconnect":
             pass
-        self.engine.cancel(request)
+        self.engine.cancel(request)  # at once: pieces may stand in the queue before GONE
         self.queues[request].put_nowait(GONE)
         # END SOLUTION
 
@@ -193,7 +193,7 @@ class Application:
                     break
         finally:
             watching.cancel()
-            self.engine.cancel(request)
+            self.engine.cancel(request)  # which does nothing if it has ended
             del self.queues[request]
         # END SOLUTION
 
