@@ -1,4 +1,4 @@
-"""What your engine can do after this course, the last: it says what is on a photo. ``kuiper race photo``
+"""What your engine can do after this course: it says what is on a photo. ``kuiper race photo``
 
 Your preprocessing (5.1) makes a picture file's pixels the input of ResNet-20, which your engine (5.9) runs on your graph,
 your layers and your language, and your softmax and top_k (5.2) make names of its scores.
