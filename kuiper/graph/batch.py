@@ -164,7 +164,12 @@ class Batch:
         for piece in pieces:
             self._take_pages(piece.text, len(piece.tokens))
         tokens, wanted = self._laid_out(pieces)
-        results = self._execution.run((tokens[None],), None, self._state, wanted > 0)
+        try:
+            results = self._execution.run((tokens[None],), None, self._state, wanted > 0)
+        except BaseException:
+            for piece in pieces:  # a page behind what a text has read would be taken for one that is full
+                self._keep_pages(piece.text, -(-piece.text.length // self.paging.page_size))
+            raise
         for piece in pieces:
             piece.text.tokens += map(int, piece.tokens)
             self._let_find(piece.text)

@@ -102,6 +102,20 @@ def test_step_moves_no_text_when_pages_run_out() -> None:
     assert batch.step([Piece(b, tokens_of(2, 14))]).shape == (1, 32)
 
 
+def test_a_step_that_fails_gives_back_the_pages_that_it_took() -> None:
+    """With one of them, a text that catches up later would count what nobody has written."""
+    batch, prompt = model_of().start_batch(pages=8, page_size=16), tokens_of(0, 40)
+    text, other = batch.begin(), batch.begin()
+    read(batch, text, prompt[:16])
+    with pytest.raises(kuiper.KuiperError):
+        batch.step([Piece(text, [99]), Piece(other, [1])])
+    assert (text.length, other.length, batch.pool.in_use) == (16, 0, 1)
+    expected = read(batch, batch.begin(), prompt)
+    batch.catch_up(text, prompt)
+    assert text.length == 32
+    np.testing.assert_array_equal(read(batch, text, prompt[32:]), expected)
+
+
 @pytest.mark.parametrize("page_bits", [32, 8])
 @pytest.mark.parametrize("seed", range(3))
 def test_whatever_is_shared_and_taken_back_each_text_gets_its_own_scores(seed: int, page_bits: int) -> None:
