@@ -244,6 +244,16 @@ def test_what_cannot_be_served_is_one_sentence(
     assert said.count("\n") == 1
 
 
+def test_page_bits_make_pages_smaller(capsys: pytest.CaptureFixture[str]) -> None:
+    sizes = []
+    for bits in ("32", "8"):
+        assert main(["serve", "--port", "0", "tang", "--memory", "1", "--page-bits", bits]) == 1
+        found = re.search(r"one page, which is ([0-9,]+) bytes", capsys.readouterr().err)
+        assert found
+        sizes.append(int(found[1].replace(",", "")))
+    assert sizes[0] / 4 < sizes[1] < sizes[0] / 3
+
+
 def test_an_api_key_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for text in ("", "two words", "two\nlines", "é"):
         (tmp_path / "key").write_text(text, encoding="utf-8")
