@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
 import logging
 import secrets
-from contextlib import suppress
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
-
-import anyio
 
 from kuiper.serving.http.api_error import ApiError, ClientGoneError, internal
 
@@ -50,12 +48,17 @@ class Guard:
             await self._app(scope, receive, answer.send)
         except ClientGoneError:
             answer.status = answer.status or _GONE
+        except asyncio.CancelledError:
+            if not answer.is_given_up:
+                raise
+            answer.status = answer.status or _GONE
         except ApiError as error:
             await self._say(error, scope, receive, answer)
         except Exception:
             LOG.exception(json.dumps({"id": identity, "error": "a request has failed"}))
             await self._say(internal(identity), scope, receive, answer)
         finally:
+            answer.end()
             milliseconds = round((perf_counter() - started) * 1e3, 1)
             words = {"id": identity, "method": scope["method"], "path": scope["path"][:200]}
             LOG.info(json.dumps({**words, "status": answer.status or _GONE, "ms": milliseconds}))
@@ -73,24 +76,51 @@ class Guard:
     async def _say(self, error: ApiError, scope: Any, receive: Any, answer: _Answer) -> None:
         if answer.status:  # too late to say it otherwise: the connection breaks
             raise error
-        with suppress(ClientGoneError):
+        try:
             await error.response(scope["path"])(scope, receive, answer.send)
+        except ClientGoneError:
+            pass
+        except asyncio.CancelledError:
+            if not answer.is_given_up:
+                raise
 
 
 class _Answer:
-    """Sends an answer, and gives up on a client that takes none of it."""
+    """Sends an answer, and gives up on a client that takes none of it: then the request's task is cancelled.
+
+    A clock for each piece of an answer would cost as much as sending it: so there is one, which looks when the piece
+    that is on its way was begun.
+    """
 
     def __init__(self, send: Any, seconds: float, identity: str) -> None:
         self.status = 0
+        self.is_given_up = False
         self._send, self._seconds, self._identity = send, seconds, identity
+        self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
+        self._began: float | None = None  # with the piece that is on its way
+        self._clock = self._loop.call_later(seconds, self._look)
+
+    def end(self) -> None:
+        """Nothing more is sent."""
+        self._clock.cancel()
+
+    def _look(self) -> None:
+        due = self._seconds + (self._loop.time() if self._began is None else self._began)
+        if due > self._loop.time():
+            self._clock = self._loop.call_at(due, self._look)
+        elif self._task is not None:
+            self.is_given_up = True
+            self._task.cancel()
 
     async def send(self, message: Any) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             headers = [*message.get("headers", []), (b"x-request-id", self._identity.encode())]
             message = {**message, "headers": headers}
+        self._began = self._loop.time()
         try:
-            with anyio.fail_after(self._seconds):  # asyncio.wait_for can swallow a cancellation before Python 3.12
-                await self._send(message)
-        except OSError as error:  # TimeoutError among them
+            await self._send(message)
+        except OSError as error:
             raise ClientGoneError from error
+        finally:
+            self._began = None
