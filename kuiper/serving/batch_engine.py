@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from kuiper.serving.request import End, Request
     from kuiper.serving.scheduler import Turn
 
-STEP_TOKENS = 64
-"""Tokens of a step, unless it is said otherwise: enough for products to be limited by arithmetic, few enough for a
-reader not to wait long for the step that reads another one's prompt."""
+STEP_TOKENS = 96
+"""Tokens of a step, unless it is said otherwise: enough for products to be limited by arithmetic, few enough, as two
+thirds of them while a few write, for a reader not to wait long for the step that reads another one's prompt."""
 
 
 class Drawn(NamedTuple):
@@ -47,7 +47,8 @@ class BatchEngine:
     ----------
     model : a graph with state
     pages, memory, max_length, texts, page_size, page_bits : as ``RuntimeGraph.start_batch``
-    step_tokens : tokens of a step, at most: more read prompts faster, fewer keep the time between two tokens short
+    step_tokens : tokens of a step, at most: more read prompts faster, fewer keep the time between two tokens short; up
+        to a third of them as writers get two thirds
     guesses : tokens of a request that a step may read before it is known that they come, at most; the text is the same
     guesser : what guesses them: a ``DraftModel``, or None for ``LookUp``, the text itself
     clock : what deadlines are measured by, in seconds

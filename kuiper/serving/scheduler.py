@@ -4,8 +4,10 @@
         ^                                                       |
         '---------------(pages run out: the youngest)-----------'
 
-A step has a budget of tokens. Each running request whose prompt is read has one of them, so no reader waits for another
-one's prompt. The prompts share what is left in equal parts. Requests join by priority, then in the order in which they
+A step has a budget of tokens, which is smaller while a few write, so that they do not wait. Each running request whose
+prompt is read has one of them, so no reader waits for another one's prompt. Of what is left, the prompt that came first
+has half, so that each is read in the end; those with the least left to read have the other half, as in equal parts all
+would be read late. Requests join by priority, then in the order in which they
 came; none overtakes another of its priority, so none waits for ever. One that is put back comes first among its equals.
 What is left of the budget then goes to guesses of those who write.
 
@@ -132,20 +134,28 @@ class Scheduler:
         return found
 
     def _shared_out(self) -> list[Turn]:
-        """The budget, shared out: one token each, and equal parts of the rest, the shortest first, for more to read."""
-        parts = {request: 1 for request in self.running if request not in self._followers}
-        left = self._budget - len(parts)
-        hungry = sorted((one for one in parts if one.unread > 1), key=lambda one: one.unread)
-        for rank, request in enumerate(hungry):
-            more = min(request.unread - 1, left // (len(hungry) - rank))
+        """The budget, shared out: one token for each who writes; of the rest, half for the first prompt, then all of it
+        for the others, the shortest rest first, then for the first one again."""
+        able = [request for request in self.running if request not in self._followers]
+        prompts = [request for request in able if request.unread > 1]
+        writers = len(able) - len(prompts)
+        left = self._budget_beside(writers) - writers
+        parts = dict.fromkeys(prompts, 0)
+        first, half = prompts[:1], (left + 1) // 2
+        for rank, request in enumerate([*first, *sorted(prompts[1:], key=lambda one: one.unread), *first]):
+            more = min(request.unread - parts[request], left if rank else half)
             parts[request] += more
             left -= more
-        return [Turn(request, size, []) for request, size in parts.items()]
+        return [Turn(one, size, []) for one in able if (size := parts.get(one, 1))]
+
+    def _budget_beside(self, writers: int) -> int:
+        """All of the budget where nobody writes, or more than a third of it does; else two thirds."""
+        return self._budget if not writers or 3 * writers > self._budget else 2 * self._budget // 3
 
     def _with_guesses(self, turns: list[Turn]) -> list[Turn]:
         """The same, with equal parts of what is left of the budget for guesses of those who draw."""
         writers = [turn.request for turn in turns if turn.request.unread == 1]
-        left = self._budget - sum(turn.size for turn in turns)
+        left = self._budget_beside(len(writers)) - sum(turn.size for turn in turns)
         counts: dict[Request, int] = {}
         for rank, request in enumerate(writers):
             wanted = request.max_tokens - len(request.tokens) - 1  # the last one is drawn, and nothing behind it

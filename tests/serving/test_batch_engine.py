@@ -100,6 +100,38 @@ def test_a_short_prompt_does_not_wait_for_a_long_one(model: RuntimeGraph) -> Non
     assert not long.end
 
 
+def sizes_of_turns(requests: Sequence[Request], budget: int) -> list[int]:
+    """How many tokens each has in the next step, of those that join at once; the scheduler is asked alone."""
+    engine = BatchEngine(model_of(), pages=256, page_size=16, max_length=1024, step_tokens=budget)
+    for request in requests:
+        engine.submit(request)
+    found = dict.fromkeys(requests, 0)
+    found |= {turn.request: turn.size for turn in engine._scheduler.turns()}
+    return list(found.values())
+
+
+def test_the_first_prompt_has_half_and_the_shortest_the_rest() -> None:
+    def asked(length: int) -> Request:
+        return Request(tokens_of(length, length), Sampler(seed=0), max_tokens=2)
+
+    assert sizes_of_turns([asked(200), asked(100), asked(10), asked(30)], 60) == [30, 0, 10, 20]
+    assert sizes_of_turns([asked(20), asked(100), asked(200)], 60) == [20, 40, 0]
+    assert sizes_of_turns([asked(200), asked(10)], 60) == [50, 10]
+    assert sizes_of_turns([asked(200)], 61) == [61]
+    assert sizes_of_turns([asked(200), asked(100)], 1) == [1, 0]
+    assert sizes_of_turns([asked(20), asked(30)], 60) == [20, 30]
+
+
+def test_a_few_who_write_have_smaller_steps(model: RuntimeGraph) -> None:
+    for writers, rows in ((0, 48), (1, 32), (16, 32), (17, 48)):
+        engine = BatchEngine(model, pages=256, page_size=16, max_length=1024, step_tokens=48)
+        for k in range(writers):
+            engine.submit(Request([k + 1], Sampler(seed=k), max_tokens=9))
+        engine.step() if writers else None
+        engine.submit(Request(tokens_of(0, 400), Sampler(seed=0), max_tokens=1))
+        assert sum(turn.size for turn in engine._scheduler.turns()) == rows
+
+
 def test_a_step_draws_for_all_who_have_read(model: RuntimeGraph) -> None:
     engine = BatchEngine(model, pages=64, page_size=16)
     counts = finish(engine, [Request([k + 1], Sampler(seed=k), max_tokens=6) for k in range(8)])
@@ -226,7 +258,7 @@ def test_texts_of_one_prompt_that_come_at_once_share_its_pages(model: RuntimeGra
     texts = [request.text for request in requests if request.text]
     assert len(texts) == 8
     assert all(text.pages[:3] == texts[0].pages[:3] for text in texts)
-    assert engine.batch.pool.in_use == 3 + 8
+    assert engine.batch.pool.in_use == 3 + sum(len(text.pages) - 3 for text in texts)
     finish(engine)
     drawn = sum(len(request.tokens) for request in requests)
     assert sum(read) == 48 + 8 * 12 + drawn - 8  # the last token of a text is drawn, and not read
