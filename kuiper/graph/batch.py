@@ -175,6 +175,21 @@ class Batch:
             self._let_find(piece.text)
         return np.asarray(results[0])[0, :wanted] if wanted else np.empty((0,), np.float32)
 
+    def prepare(self, rows: int, wanted: int) -> None:
+        """Plan steps of so many rows, of which so many are wanted, before one comes: the first would take longer.
+
+        Examples
+        --------
+        >>> import kuiper
+        >>> from kuiper.models import bundled
+        >>> kuiper.load(bundled("shakespeare")).start_batch(pages=8).prepare(rows=4, wanted=4)
+        """
+        executor = self._execution.executor
+        if executor is not None:
+            tokens = np.zeros((1, padded_rows(rows, self.paging.rows)), np.int64)
+            paging = self.paging._replace(chosen=padded_rows(wanted, tokens.size) if wanted else 0)
+            executor.plan_for([tokens], self.max_length, wanted > 0, paging)
+
     def _check(self, pieces: Sequence[Piece]) -> None:
         paging, rows = self.paging, sum(len(piece.tokens) for piece in pieces)
         if not pieces or not all(len(piece.tokens) for piece in pieces):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kuiper.graph.fallback import Refusal
     from kuiper.graph.report import Report
     from kuiper.graph.runtime_operator import RuntimeOperand, RuntimeOperator
-    from kuiper.graph.state import State
+    from kuiper.graph.state import Paging, State
 
 __all__ = [
     "BodyProtocol",
@@ -81,6 +81,10 @@ class ExecutorProtocol(Protocol):
     ) -> tuple[Any, ...] | Refusal: ...
 
     def report(self, inputs: Sequence[np.ndarray], /, runs: int, state: State | None = None) -> Report: ...
+
+    def plan_for(
+        self, inputs: Sequence[np.ndarray], /, max_length: int, outputs: bool, paging: Paging | None
+    ) -> object: ...
 
 
 class WiredGraph(Protocol):

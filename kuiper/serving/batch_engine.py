@@ -11,7 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from kuiper.errors import ParameterError
-from kuiper.graph.batch import Piece
+from kuiper.graph.batch import Piece, padded_rows
 from kuiper.serving.guesses import DraftModel, LookUp
 from kuiper.serving.scheduler import Scheduler
 from kuiper.serving.step_log import StepLog
@@ -112,6 +112,7 @@ class BatchEngine:
         self.log = StepLog()
         """What the last steps did."""
         self._clock = clock
+        self._unplanned = _steps_to_plan(step_tokens, texts)
         self._untold: list[Drawn] = []  # what the next step, or this one at its end, returns
 
     @property
@@ -133,6 +134,14 @@ class BatchEngine:
     def found(self) -> int:
         """How many tokens did not have to be read so far, as pages had them."""
         return self._scheduler.found
+
+    def prepare(self) -> bool:
+        """Plan one more kind of step, of those that are frequent, while there is nothing else to do; whether there was
+        one left. A step that comes unplanned takes several times as long."""
+        if self._unplanned:
+            self.batch.prepare(*self._unplanned.pop())
+            return True
+        return False
 
     def submit(self, request: Request) -> None:
         """A request that joins as soon as there are pages for it.
@@ -247,6 +256,18 @@ class BatchEngine:
     def _leave(self, request: Request, end: End) -> None:
         request.end = end
         self._scheduler.remove(request)
+
+
+def _steps_to_plan(rows: int, texts: int) -> list[tuple[int, int]]:
+    """Rows and wanted ones: of steps that only write, and of full ones that read prompts, too; the last comes first."""
+    counts = list(dict.fromkeys(padded_rows(count, rows) for count in range(min(rows, texts), 0, -1)))
+    full = (
+        (size, wanted)
+        for size in (rows, padded_rows(max(1, 2 * rows // 3), rows))
+        for wanted in counts
+        if wanted <= size
+    )
+    return [*full, (rows, 0), *((count, count) for count in counts)]
 
 
 def vocabulary_size(batch: Batch) -> int:

@@ -113,8 +113,10 @@ class Worker:
 
     def _run(self) -> None:
         while True:
+            while not self._is_wanted() and self.engine.prepare():
+                pass
             with self._changed:
-                while not (self._orders or self.engine.has_work or self._is_stopping):
+                while not self._is_wanted():
                     self._changed.wait()
                 orders = [*self._orders]
                 self._orders.clear()
@@ -125,6 +127,9 @@ class Worker:
             elif not orders:
                 return
             self._after_step()
+
+    def _is_wanted(self) -> bool:
+        return bool(self._orders or self.engine.has_work or self._is_stopping)
 
     def _step(self) -> None:
         try:

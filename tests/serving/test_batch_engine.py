@@ -224,6 +224,20 @@ def test_a_text_ends_where_the_context_ends(model: RuntimeGraph) -> None:
         assert (request.end, len(request.all_tokens)) == ("context", capacity + 1)
 
 
+def test_prepare_plans_steps_before_they_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = BatchEngine(model_of(), pages=64, page_size=16, step_tokens=24)
+    kinds = 0
+    while engine.prepare():
+        kinds += 1
+    assert 16 <= kinds <= 32
+    monkeypatch.setattr("kuiper.engine.engine.compile_graph", None)
+    finish(engine, [Request([k + 1], Sampler(seed=k), max_tokens=6) for k in range(7)])
+    engine.submit(Request(tokens_of(0, 48), Sampler(seed=0), max_tokens=20))
+    for _ in range(4):
+        engine.step()
+    finish(engine, [Request(tokens_of(1, 45), Sampler(seed=0), max_tokens=2)])  # 15 a step, beside one who writes
+
+
 def test_a_token_of_ends_is_the_last(model: RuntimeGraph) -> None:
     free = Request([1, 2], Sampler(seed=3), max_tokens=30)
     finish(BatchEngine(model, pages=8), [free])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from queue import Queue
 from threading import Event, Thread
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import pytest
@@ -64,6 +65,13 @@ def test_texts_of_many_threads_are_those_of_a_generation(model: language_model.L
         thread.join(WAIT)
     prompt = model.vocabulary.encode("ROMEO:")
     assert found == {seed: "".join(Generation(model, prompt, Sampler(seed=seed), max_tokens=30)) for seed in range(6)}
+
+
+def test_a_worker_with_nothing_to_do_plans_steps(worker: Worker) -> None:
+    until = monotonic() + WAIT
+    while worker.engine._unplanned:
+        assert monotonic() < until
+    assert not worker.engine.has_work
 
 
 def test_cancel_from_another_thread_ends_a_text(model: language_model.LanguageModel, worker: Worker) -> None:
