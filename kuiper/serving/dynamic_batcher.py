@@ -122,20 +122,26 @@ class DynamicBatcher:
         self._thread.join()
 
     def _forget(self, call: _Call, future: Future[list[Array]]) -> None:
-        """Let go of the arrays of a call that was cancelled."""
-        if future.cancelled():
-            with self._changed:
+        """Let go of the arrays of a call that has run or was cancelled; its future lives on with those who asked."""
+        with self._changed:
+            if future.cancelled():
                 self._waiting = [other for other in self._waiting if other is not call]
+            call.inputs = ()
 
     def _stopped(self) -> ParameterError:
         return ParameterError(self._thread.name, "a batcher that runs", "one that was stopped")
 
     def _work(self) -> None:
-        while calls := self._next_calls():
-            calls = [call for call in calls if call.future.set_running_or_notify_cancel()]
-            if len(calls) < 2 or not self._ran_together(calls):
-                for call in calls:
-                    self._run_alone(call)
+        while self._has_run(self._next_calls()):
+            pass
+
+    def _has_run(self, calls: list[_Call]) -> bool:
+        """Run these, if there are any. Nothing of them stays behind: the thread may sleep for long."""
+        wanted = [call for call in calls if call.future.set_running_or_notify_cancel()]
+        if len(wanted) < 2 or not self._ran_together(wanted):
+            for call in wanted:
+                self._run_alone(call)
+        return bool(calls)
 
     def _next_calls(self) -> list[_Call]:
         """Those that run next, taken out of the queue; none if the batcher was stopped."""
@@ -180,8 +186,9 @@ class DynamicBatcher:
         self._count(rows)
         first = 0
         for call in calls:
-            call.future.set_result([output[first : first + call.rows] for output in outputs])
-            first += call.rows
+            end = first + call.rows
+            call.future.set_result([output[first:end] for output in outputs])
+            first = end
         return True
 
     def _run_alone(self, call: _Call) -> None:

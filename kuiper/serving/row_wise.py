@@ -16,7 +16,7 @@ Run = Callable[..., list[Array]]
 """From an array for each input of a model to an array for each output."""
 
 
-def is_row_wise(run: Run, example: Sequence[Array]) -> bool:
+def is_row_wise(run: Run, example: Sequence[Array]) -> bool | None:
     """Whether two rows that go through a model together give the same bits as each of them alone.
 
     Parameters
@@ -26,7 +26,7 @@ def is_row_wise(run: Run, example: Sequence[Array]) -> bool:
 
     Returns
     -------
-    False also if the model does not take two rows.
+    False also if the model does not take two rows; None if such inputs do not tell: a row alone fails, or is empty.
 
     Examples
     --------
@@ -38,6 +38,11 @@ def is_row_wise(run: Run, example: Sequence[Array]) -> bool:
     rows = [[_made_up_row(array, generator, number) for array in example] for number in range(2)]
     try:
         alone = [run(*row) for row in rows]
+    except Exception:  # it is no input of this model
+        return None
+    if not all(array.size for arrays in (*rows, *alone) for array in arrays):
+        return None
+    try:
         together = run(*(np.concatenate(pair) for pair in zip(*rows, strict=True)))
     except Exception:  # the file was traced with one row
         return False

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import wait
 from threading import Event
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -132,6 +134,21 @@ def test_what_has_no_rows_runs_alone() -> None:
     batcher.stop()
 
 
+def test_calls_that_the_model_refuses_do_not_decide_for_those_that_come_later() -> None:
+    def one_column(x: Array) -> list[Array]:
+        if x.shape[1] != 1:
+            raise ValueError("columns")
+        return [x]
+
+    batcher = DynamicBatcher(one_column, most=2, delay=LONG)
+    bad = [batcher.submit(np.ones((1, 2), np.float32)) for _ in range(2)]
+    assert all(isinstance(future.exception(WAIT), ValueError) for future in bad)
+    good = [batcher.submit(rows(k)) for k in range(2)]
+    assert [future.result(WAIT)[0].item() for future in good] == [0, 1]
+    assert batcher.runs == 1
+    batcher.stop()
+
+
 def test_rows_that_know_each_other_are_never_joined() -> None:
     batcher = DynamicBatcher(lambda x: [x - x.mean(0)], delay=0.05)
     futures = [batcher.submit(rows(1, 3)) for _ in range(4)]
@@ -172,6 +189,17 @@ def test_a_call_that_is_cancelled_while_it_waits_for_others_leaves_the_batcher_a
     futures = [batcher.submit(rows(k)) for k in range(2)]
     assert [future.result(WAIT)[0].item() for future in futures] == [0, 2]
     batcher.stop()
+
+
+def test_arrays_of_calls_that_have_run_are_let_go(batcher: DynamicBatcher) -> None:
+    arrays = [rows(k) for k in range(3)]
+    kept = [ref(array) for array in arrays]
+    futures = [batcher.submit(array) for array in arrays]
+    assert not wait(futures, WAIT).not_done
+    arrays.clear()
+    until = time.monotonic() + WAIT
+    while any(one() is not None for one in kept):  # the thread is on its way back to sleep
+        assert time.monotonic() < until
 
 
 def test_a_batch_has_the_bits_of_each_call_alone() -> None:

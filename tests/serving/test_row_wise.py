@@ -19,6 +19,15 @@ def test_is_row_wise_refuses_a_model_of_one_row() -> None:
     assert not is_row_wise(lambda x: [x.reshape(1, 2)], [np.zeros((1, 2), np.float32)])
 
 
+def test_is_row_wise_cannot_tell_by_inputs_that_fail_or_are_empty() -> None:
+    def needs_two_columns(x: Array) -> list[Array]:
+        return [x.reshape(-1, 2)]
+
+    assert is_row_wise(needs_two_columns, [np.ones((1, 3), np.float32)]) is None
+    assert is_row_wise(running_sum, [np.ones((1, 0), np.float32)]) is None
+    assert is_row_wise(lambda x: [x[:, :0]], [np.ones((1, 2), np.float32)]) is None
+
+
 def running_sum(x: Array) -> list[Array]:
     return [np.cumsum(x, axis=0)]
 
