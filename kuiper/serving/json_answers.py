@@ -32,7 +32,7 @@ LARGEST_MULTIPLE = 10_000
 """Of all ``multipleOf``: a grammar has so many states for them, of 50 us each."""
 
 _WHERE = "response_format"
-_STYLE = {
+_STYLE = {  # all of them: the package's own keyword "x-guidance" in a schema could ask for others
     "whitespace_flexible": False,
     "whitespace_pattern": None,
     "item_separator": ", ",
@@ -40,7 +40,6 @@ _STYLE = {
     "coerce_one_of": False,
     "lenient": False,
 }
-_OPTIONS = "x-guidance"  # the package's own keyword, by which a schema could ask for less
 _LONGEST_REASON = 300
 _SPELLED = "a schema that the model's tokens can follow"
 
@@ -175,7 +174,7 @@ class _Tokens:
 def _text(schema: dict[str, Any]) -> str:
     """A schema as the package takes it, if it is not too large."""
     try:
-        text = json.dumps({name: value for name, value in schema.items() if name != _OPTIONS})
+        text = json.dumps(schema)
     except RecursionError as error:
         raise ConstraintError(_WHERE, "a schema that is not nested so deeply", "a deeper one") from error
     if len(text) > LARGEST_SCHEMA:

@@ -119,6 +119,17 @@ def test_the_end_comes_only_where_the_answer_is_whole(answers: JsonAnswers, mode
     assert not answer.is_complete
 
 
+def test_a_schema_cannot_change_the_style(model: LanguageModel, answers: JsonAnswers) -> None:
+    style = {"item_separator": ";", "key_separator": "=", "whitespace_flexible": True, "whitespace_pattern": "x+"}
+    schema = {"x-guidance": style, "const": {"a": 1, "b": [2, 3]}}
+    assert written(model, answers, schema, Sampler(seed=1)) == '{"a": 1, "b": [2, 3]}'
+
+
+def test_names_of_tokens_are_spelled_out(model: LanguageModel, answers: JsonAnswers) -> None:
+    schema = {"const": "a<|im_end|>b"}
+    assert written(model, answers, schema, Sampler(seed=1)) == '"a<|im_end|>b"'
+
+
 def test_a_vocabulary_without_an_end_ends_with_the_answer() -> None:
     shakespeare = language_model.load(bundled("shakespeare"))
     assert not shakespeare.vocabulary.ends

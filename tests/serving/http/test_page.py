@@ -174,9 +174,26 @@ def test_only_so_many_can_watch(served: Served, monkeypatch: pytest.MonkeyPatch)
             watcher.leaves.set()
         await asyncio.gather(*watching)
         again = Watcher(served, application=application)
+        watching = [asyncio.ensure_future(again.watch())]
+        await until(lambda: again.messages)
         again.leaves.set()
-        await again.watch()
+        await asyncio.gather(*watching)
         return [*watchers, again]
 
     found = asyncio.run(run())
-    assert [watcher.messages[0]["status"] for watcher in found[:3]] == [200, 200, 429]
+    assert [watcher.messages[0]["status"] for watcher in found] == [200, 200, 429, 200]
+
+
+def test_the_first_event_has_the_last_steps(served: Served) -> None:
+    async def run() -> Watcher:
+        watcher = Watcher(served)
+        body = {"model": "shakespeare", "prompt": "ROMEO:", "max_tokens": steps_module.MOST + 9}
+        await asyncio.to_thread(TestClient(watcher.application).post, "/v1/completions", json=body)
+        watching = asyncio.ensure_future(watcher.watch())
+        await until(lambda: watcher.events)
+        watcher.leaves.set()
+        await watching
+        return watcher
+
+    numbers = [step["number"] for step in asyncio.run(run()).events[0]["steps"]]
+    assert numbers == [*range(10, steps_module.MOST + 10)]

@@ -11,10 +11,13 @@ from starlette.testclient import TestClient
 
 from kuiper.models.text import language_model
 from kuiper.models.text.generation import Generation
+from kuiper.models.text.protocols import Spelling
 from kuiper.models.text.sampling import Sampler
+from kuiper.serving.drawing import Chance
 from kuiper.serving.http import served as served_module
 from kuiper.serving.http.application import create_application
 from kuiper.serving.http.limits import Limits
+from kuiper.serving.http.logprobs import ChatLogprobs, CompletionLogprobs
 from kuiper.serving.http.served import Served
 from tests.models.text.folders import chat_folder
 from tests.serving.http.test_application import events
@@ -109,6 +112,13 @@ def test_completions_tell_how_likely_their_tokens_are(client: TestClient, served
     assert found["text_offset"] == sorted(found["text_offset"])
     assert found["text_offset"][-1] < len(choice["text"])
     assert client.post("/v1/completions", json=TEXT).json()["choices"][0]["logprobs"] is None
+
+
+def test_a_token_that_cannot_come_has_a_number_that_json_has() -> None:
+    spellings = [Spelling(b"a", True)]
+    chance = Chance(0, -np.inf, [(0, -np.inf)])
+    assert CompletionLogprobs(spellings).of([chance])["token_logprobs"] == [-9999.0]
+    assert ChatLogprobs(spellings).of([chance])["content"][0]["top_logprobs"][0]["logprob"] == -9999.0
 
 
 def served_text(written: bytes) -> str:
