@@ -201,14 +201,9 @@ class Visitor(Reader):
 
 
 @contextmanager
-def server(folder: Path) -> Iterator[str]:
-    """The address of a server with both models."""
-    from tests.models.text.folders import chat_folder
-
-    model = chat_folder(folder / "chat")
-    (folder / "key").write_text(KEY, encoding="utf-8")
-    options = ["--port", "0", "--api-key-file", str(folder / "key"), "--memory", "16M"]
-    command = [sys.executable, "-m", "kuiper", "serve", "shakespeare", str(model), *options]
+def server(*words: str) -> Iterator[str]:
+    """The address of a server that was started with these words."""
+    command = [sys.executable, "-m", "kuiper", "serve", "--port", "0", *words]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdout is not None
         address = process.stdout.readline().partition("/v1")[0]
@@ -222,6 +217,25 @@ def server(folder: Path) -> Iterator[str]:
             yield address
         finally:
             process.terminate()
+
+
+def language_models(folder: Path) -> list[str]:
+    """What serves both models, with a key."""
+    from tests.models.text.folders import chat_folder
+
+    model = chat_folder(folder / "chat")
+    (folder / "key").write_text(KEY, encoding="utf-8")
+    return ["shakespeare", str(model), "--api-key-file", str(folder / "key"), "--memory", "16M"]
+
+
+def check_without_texts(browser: Browser, address: str, screenshots: Path) -> list[str]:
+    """A server of other models has nothing to show, and says so."""
+    visitor = Visitor(browser, address, screenshots)
+    visitor.open()
+    visitor.expect("words", "document.getElementById('refused').textContent.includes('no language model')")
+    visitor.expect("no lock", "document.getElementById('lock').hidden")
+    visitor.look("nothing", WIDTHS[0], THEMES[0])
+    return visitor.problems
 
 
 def check(browser: Browser, address: str, screenshots: Path) -> list[str]:
@@ -242,6 +256,7 @@ def check(browser: Browser, address: str, screenshots: Path) -> list[str]:
         browser.events.clear()
     for width, theme in itertools.product(WIDTHS, THEMES):
         visitor.see(width, theme)
+    browser.open("about:blank")  # or the page would ask for steps again when the server has gone
     return visitor.problems
 
 
@@ -253,10 +268,13 @@ def main() -> int:
         return 2
     screenshots = ROOT / "build" / "serve-screenshots"
     screenshots.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder, server(Path(folder)) as address:
+    with tempfile.TemporaryDirectory() as folder:
         try:
             with Browser(program) as browser:
-                problems = check(browser, address, screenshots)
+                with server(*language_models(Path(folder))) as address:
+                    problems = check(browser, address, screenshots)
+                with server("cifar_resnet20") as address:
+                    problems += check_without_texts(browser, address, screenshots)
         except BrowserError as error:
             problems = [f"{program}: {error}"]
     print("\n".join(problems) or "the page of kuiper serve: all is well")

@@ -28,7 +28,7 @@
         return;
       }
       if (!this.models.length) {
-        this.stayOut(new Error('This server has no language model; its other models have no page.'), true);
+        this.stayOut(new Error('This server has no language model, and the others have no page.'), false);
         return;
       }
       sessionStorage.setItem(KEPT, this.server.key);
@@ -38,9 +38,12 @@
       this.choose(this.models[0].id);
     }
 
+    /** Say what is wrong; of a key that is missing only if one was given. */
     stayOut(error, isTold) {
+      const isLocked = error.status === 401;
       find('door').hidden = false;
-      find('refused').textContent = isTold || error.status !== 401 ? error.message : '';
+      find('lock').hidden = !isLocked && !isTold;
+      find('refused').textContent = isTold || !isLocked ? error.message : '';
       find('key').focus();
     }
 
