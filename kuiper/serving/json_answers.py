@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from decimal import Decimal
-from math import lcm
+from math import inf, lcm
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -203,8 +203,8 @@ def _multiples(schema: object) -> Iterator[Decimal]:
         part = waiting.pop()
         value: Any = part.get("multipleOf") if isinstance(part, dict) else None
         if type(value) in (int, float):
-            if value <= 0:
-                raise ConstraintError(_WHERE, "a multipleOf above 0", value)
+            if not 0 < value < inf:  # JSON's 1e999 is infinite here
+                raise ConstraintError(_WHERE, "a multipleOf above 0, and finite", value)
             yield Decimal(repr(value)).normalize()
         waiting += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
 
