@@ -12,8 +12,8 @@ from kuiper.course.properties import given, st
 def after(impl, page_size, users, acts):
     """What find and make_room have answered, and the users of all pages, after these acts.
 
-    At first each page has as many users as ``users`` says: texts that use it. ("end", page) is one of them that goes,
-    and ("drop",) the one that has got the last answer of find.
+    At first each page has as many users as ``users`` says: texts that use it. ("end", pages) takes one away from
+    each of these, and ("drop",) from what find has answered last.
     """
 
     class Pool:
@@ -39,10 +39,8 @@ def after(impl, page_size, users, acts):
     pool = Pool()
     cache, answers = impl.PrefixCache(pool), []
     for act, *what in acts:
-        if act == "end":
-            pool.give_back(*what)
-        elif act == "drop":
-            for page in answers[-1]:
+        if act in ("end", "drop"):
+            for page in what if act == "end" else answers[-1]:
                 pool.give_back(page)
         elif act == "keep":
             cache.keep(*what)
@@ -64,7 +62,7 @@ def room(pages):
 
 
 def end(*pages):
-    return [("end", page) for page in pages]
+    return "end", *pages
 
 
 def test_keep(impl):
@@ -156,13 +154,13 @@ def test_find_again(impl):
 
 
 def test_find_when_the_text_has_ended(impl):
-    acts = [keep([3, 1, 4, 1], [0, 1]), *end(1, 0), find(3, 1, 4, 1, 5)]
+    acts = [keep([3, 1, 4, 1], [0, 1]), end(1, 0), find(3, 1, 4, 1, 5)]
     calling(after, impl, 2, [1, 1], acts).gives({"answers": [[0, 1]], "users": [2, 2]})
 
 
 def test_find_what_was_kept_first(impl):
     """Two pages have the same tokens: the first one is kept."""
-    acts = [keep([3, 1], [1]), keep([3, 1], [0]), *end(0, 1), find(3, 1, 5)]
+    acts = [keep([3, 1], [1]), keep([3, 1], [0]), end(0, 1), find(3, 1, 5)]
     calling(after, impl, 2, [1, 1], acts).gives({"answers": [[1]], "users": [0, 2]})
 
 
@@ -213,23 +211,23 @@ def test_keep_keeps_the_tokens_not_the_list(impl):
 
 
 def test_make_room(impl):
-    calling(after, impl, 2, [1, 0], [keep([3, 1], [0]), *end(0), room(2)]).gives({"answers": [True], "users": [0, 0]})
+    calling(after, impl, 2, [1, 0], [keep([3, 1], [0]), end(0), room(2)]).gives({"answers": [True], "users": [0, 0]})
 
 
 def test_make_room_where_there_is_enough(impl):
-    calling(after, impl, 2, [1, 0], [keep([3, 1], [0]), *end(0), room(1), room(0)]).gives(
+    calling(after, impl, 2, [1, 0], [keep([3, 1], [0]), end(0), room(1), room(0)]).gives(
         {"answers": [True, True], "users": [1, 0]}
     )
 
 
 def test_make_room_so_that_nothing_is_found(impl):
-    acts = [keep([3, 1], [0]), *end(0), room(1), find(3, 1, 5)]
+    acts = [keep([3, 1], [0]), end(0), room(1), find(3, 1, 5)]
     calling(after, impl, 2, [1], acts).gives({"answers": [True, []], "users": [0]})
 
 
 def test_make_room_leaves_pages_in_use(impl):
     """A text uses page 0: it would not become free."""
-    acts = [keep([3, 1], [0]), keep([4, 1], [1]), *end(1), room(1)]
+    acts = [keep([3, 1], [0]), keep([4, 1], [1]), end(1), room(1)]
     calling(after, impl, 2, [1, 1], acts).gives({"answers": [True], "users": [2, 0]})
 
 
@@ -239,7 +237,7 @@ def test_make_room_when_all_are_in_use(impl):
 
 
 def test_make_room_as_far_as_possible(impl):
-    acts = [keep([3, 1], [0]), keep([4, 1], [1]), *end(1), room(3)]
+    acts = [keep([3, 1], [0]), keep([4, 1], [1]), end(1), room(3)]
     calling(after, impl, 2, [1, 1, 0], acts).gives({"answers": [False], "users": [2, 0, 0]})
 
 
@@ -248,48 +246,48 @@ def test_make_room_without_pages(impl):
 
 
 def test_make_room_gives_back_what_was_kept_first(impl):
-    acts = [keep([3, 1], [0]), keep([4, 1], [1]), keep([5, 9], [2]), *end(0, 1, 2), room(1), room(2)]
+    acts = [keep([3, 1], [0]), keep([4, 1], [1]), keep([5, 9], [2]), end(0, 1, 2), room(1), room(2)]
     calling(after, impl, 2, [1, 1, 1], acts).gives({"answers": [True, True], "users": [0, 0, 1]})
 
 
 def test_make_room_gives_back_the_least_recently_found(impl):
-    acts = [keep([3, 1], [0]), keep([4, 1], [1]), *end(0, 1), find(3, 1, 5), *end(0), room(1)]
+    acts = [keep([3, 1], [0]), keep([4, 1], [1]), end(0, 1), find(3, 1, 5), end(0), room(1)]
     calling(after, impl, 2, [1, 1], acts).gives({"answers": [[0], True], "users": [1, 0]})
 
 
 def test_make_room_gives_back_the_least_recently_kept(impl):
     """Page 0 was kept first, but its tokens came once more."""
-    acts = [keep([3, 1], [0]), keep([4, 1], [1]), keep([3, 1], [2]), *end(0, 1, 2), room(2)]
+    acts = [keep([3, 1], [0]), keep([4, 1], [1]), keep([3, 1], [2]), end(0, 1, 2), room(2)]
     calling(after, impl, 2, [1, 1, 1], acts).gives({"answers": [True], "users": [1, 0, 0]})
 
 
 def test_make_room_gives_back_the_end_of_a_text_first(impl):
     """What is left can still be found from the beginning on."""
-    acts = [keep([3, 1, 4, 1, 5, 9], [0, 1, 2]), *end(0, 1, 2), room(1), find(3, 1, 4, 1, 5, 9, 2)]
+    acts = [keep([3, 1, 4, 1, 5, 9], [0, 1, 2]), end(0, 1, 2), room(1), find(3, 1, 4, 1, 5, 9, 2)]
     calling(after, impl, 2, [1, 1, 1], acts).gives({"answers": [True, [0, 1]], "users": [2, 2, 0]})
 
 
 def test_make_room_gives_back_the_end_of_what_was_found(impl):
     """Pages 0 and 1 have been found just now, and page 0, the beginning, counts as used last."""
-    acts = [keep([3, 1, 4, 1], [0, 1]), keep([2, 7], [2]), *end(0, 1, 2), find(3, 1, 4, 1, 5), *end(0, 1)]
+    acts = [keep([3, 1, 4, 1], [0, 1]), keep([2, 7], [2]), end(0, 1, 2), find(3, 1, 4, 1, 5), end(0, 1)]
     calling(after, impl, 2, [1, 1, 1], [*acts, room(2)]).gives({"answers": [[0, 1], True], "users": [1, 0, 0]})
 
 
 def test_make_room_counts_only_what_was_found_as_used(impl):
     """Page 0 is found, page 1 behind it is not: of the pages 1 and 2, page 1 was used less recently."""
-    acts = [keep([3, 1, 4, 1], [0, 1]), keep([2, 7], [2]), *end(0, 1, 2), find(3, 1, 5), *end(0)]
+    acts = [keep([3, 1, 4, 1], [0, 1]), keep([2, 7], [2]), end(0, 1, 2), find(3, 1, 5), end(0)]
     calling(after, impl, 2, [1, 1, 1], [*acts, room(1)]).gives({"answers": [[0], True], "users": [1, 0, 1]})
 
 
 def test_make_room_and_keep_again(impl):
     """Page 0 has gone, and another page gets the same tokens."""
-    acts = [keep([3, 1], [0]), *end(0), room(1), keep([3, 1], [1]), find(3, 1, 5)]
+    acts = [keep([3, 1], [0]), end(0), room(1), keep([3, 1], [1]), find(3, 1, 5)]
     calling(after, impl, 2, [1, 1], acts).gives({"answers": [True, [1]], "users": [0, 3]})
 
 
 def test_find_stops_at_a_gap(impl):
     """Page 3 is in use and stays; page 0, behind which it stands, has gone."""
-    acts = [keep([3, 1, 4, 1], [0, 1]), keep([3, 1, 9, 9], [2, 3]), *end(0, 1), room(2), find(3, 1, 9, 9, 5)]
+    acts = [keep([3, 1, 4, 1], [0, 1]), keep([3, 1, 9, 9], [2, 3]), end(0, 1), room(2), find(3, 1, 9, 9, 5)]
     calling(after, impl, 2, [1, 1, 1, 1], acts).gives({"answers": [True, []], "users": [0, 0, 1, 2]})
 
 
@@ -297,10 +295,8 @@ def expected_after(page_size, users, acts):
     """The same, word for word: a list of (tokens up to the end, page), the least recently used one first."""
     users, kept, answers = list(users), [], []
     for act, *what in acts:
-        if act == "end":
-            users[what[0]] -= 1
-        elif act == "drop":
-            for page in answers[-1]:
+        if act in ("end", "drop"):
+            for page in what if act == "end" else answers[-1]:
                 users[page] -= 1
         elif act == "keep":
             tokens, pages = what
@@ -347,7 +343,7 @@ def requests(seed, count=14):
             acts.append(("drop",))
         acts.append(keep(tokens, own))
         if random.random() < 0.8:
-            acts += end(*own)
+            acts.append(end(*own))
         if random.random() < 0.4:
             acts.append(room(int(random.integers(1, max(2, pages)))))
     return page_size, [1] * pages, acts
