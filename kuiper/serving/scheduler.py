@@ -7,9 +7,9 @@
 A step has a budget of tokens, which is smaller while a few write, so that they do not wait. Each running request whose
 prompt is read has one of them, so no reader waits for another one's prompt. Of what is left, the prompt that came first
 has half, so that each is read in the end; those with the least left to read have the other half, as in equal parts all
-would be read late. Requests join by priority, then in the order in which they
-came; none overtakes another of its priority, so none waits for ever. One that is put back comes first among its equals.
-What is left of the budget then goes to guesses of those who write.
+would be read late. Requests join by priority, then in the order in which they came; none overtakes another of its
+priority, so none waits for ever. One that is put back comes first among its equals. What is left of the budget then
+goes to guesses of those who write.
 
 Of several prompts with one beginning, the first is read, and the others wait for its pages, one by one: so the texts
 of one prompt share what has been read of it, also if they all come at once.
