@@ -128,7 +128,8 @@ def _of_range(node: ast.For, which: str) -> Iterator[Slip]:
     yield 1, f"{which} begins one turn too late", ranged(ast.BinOp(start, on, one), stop)
     if start is not zero:
         yield 1, f"{which} begins one turn too early", ranged(ast.BinOp(start, back, one), stop)
-        yield 2, f"{which} begins at 0", ranged(zero, stop)
+        if ast.dump(start) != ast.dump(zero):
+            yield 2, f"{which} begins at 0", ranged(zero, stop)
     if not step:
         backwards = ast.Call(ast.Name("reversed", ast.Load()), [call], [])
         yield 2, f"{which} runs backwards", ((node, "iter", backwards),)
