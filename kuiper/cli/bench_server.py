@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from kuiper.cli.terminal import say, say_json
 from kuiper.errors import ParameterError
 from kuiper.printable import printable
-from kuiper.serving.http.settings import read_api_key
 from kuiper.serving.load import CallSizes, draw_calls
 from kuiper.serving.load_client import LoadRun, TextServer
+from kuiper.serving.settings import read_api_key
 
 if TYPE_CHECKING:
     from kuiper.serving.load import LoadFigures

@@ -10,8 +10,9 @@ from pathlib import Path
 import kuiper
 from kuiper.cli.terminal import say
 from kuiper.errors import ParameterError
+from kuiper.machine.processes import need_processes
 from kuiper.models.text.extra import package
-from kuiper.serving.http.settings import bytes_of, read_api_key
+from kuiper.serving.settings import bytes_of, read_api_key
 
 LONGEST_DELAY = 10_000.0
 LARGEST_BATCH = 1024
@@ -38,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
+    need_processes("HTTP", "and connections to clients")
     for name in ("starlette", "uvicorn", "prometheus_client"):
         package(name, "HTTP")
     from kuiper.serving.http.application import create_application

@@ -30,7 +30,7 @@ from kuiper.serving.http.application import create_application
 from kuiper.serving.http.body import content_type, read_bytes
 from kuiper.serving.http.limits import Limits
 from kuiper.serving.http.loading import load_models
-from kuiper.serving.http.settings import bytes_of, read_api_key
+from kuiper.serving.settings import bytes_of, read_api_key
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence

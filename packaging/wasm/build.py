@@ -40,6 +40,7 @@ SUFFIX = f".cpython-{SOURCES['python'].replace('.', '')}-wasm32-emscripten.so"
 
 ELSEWHERE = "kuiper/models/zoo/elsewhere.json"  # kuiper/models/elsewhere.py reads it
 KEPT = ("cifar_resnet20.pnnx.bin",)  # the weights that doctor and the first lecture use
+SERVERS = ("kuiper/serving/http", "kuiper/serving/ray.py")  # nobody can connect to a tab
 MAX_MEGABYTES = 6
 UNREACHABLE = 3  # the status where node, or a registry, is missing
 
@@ -148,7 +149,10 @@ def write_note(tools: Toolchain, setup: dict[str, Any], levels: list[str], tree:
 
 
 def leave_out(setup: dict[str, Any], tree: Path, folder: Path) -> None:
-    """Weights lie beside the wheel, and are fetched when asked for; lectures have no stored pictures."""
+    """Weights lie beside the wheel, and are fetched when asked for; lectures have no stored pictures; no servers."""
+    for name in SERVERS:
+        path = tree / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
     models = folder / "models"
     shutil.rmtree(models, ignore_errors=True)
     models.mkdir(parents=True)

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from kuiper.cli import main
+from kuiper.machine.processes import VARIABLE
 
 
 @pytest.mark.parametrize("name", ["starlette", "uvicorn", "prometheus_client"])
@@ -25,3 +26,12 @@ def test_a_size_is_a_number_with_a_unit(capsys: pytest.CaptureFixture[str]) -> N
         with pytest.raises(SystemExit):
             main(["serve", "shakespeare", f"--memory={size}"])
         assert f"expected a size such as 512M or 2G, got '{size}'" in capsys.readouterr().err
+
+
+def test_a_browser_is_told_that_it_has_no_clients(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(VARIABLE, "none")
+    assert main(["serve", "shakespeare"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("kuiper serve: HTTP: expected a system with processes and connections to clients, got none")

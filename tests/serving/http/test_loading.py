@@ -13,7 +13,6 @@ from kuiper.serving.http.loading import load_models
 from kuiper.serving.http.network import ServedNetwork
 from kuiper.serving.http.served import Served
 from kuiper.serving.http.served_encoder import ServedEncoder
-from kuiper.serving.http.settings import bytes_of, read_api_key
 from tests.encoders import encoder_folder
 from tests.models.text.folders import tiny_folder
 
@@ -63,14 +62,3 @@ def test_load_models_says_what_is_missing(names: list[str], message: str) -> Non
     with pytest.raises(KuiperError) as error:
         load_models(names, memory=1 << 20, limits=Limits())
     assert message in str(error.value)
-
-
-@pytest.mark.parametrize("text", ["", "0", "-1", "1T", "many", "1.5G", "1" * 20])
-def test_bytes_of_refuses_what_is_no_size(text: str) -> None:
-    with pytest.raises(KuiperError, match="expected a size such as 512M or 2G"):
-        bytes_of(text)
-
-
-def test_read_api_key_takes_one_line(tmp_path: Path) -> None:
-    (tmp_path / "key").write_text("s3cret\n")
-    assert read_api_key(tmp_path / "key") == "s3cret"
