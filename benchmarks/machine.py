@@ -6,6 +6,8 @@ import os
 import platform
 from typing import Any
 
+import kuiper
+from kuiper.engine.kernels.convolution import LANES
 from kuiper.machine import this_machine
 from kuiper.machine.caches import caches_of
 from kuiper.machine.name import cpu_model
@@ -21,6 +23,11 @@ def describe() -> dict[str, Any]:
         "memory_mib": memory_bytes() >> 20,
         "system": f"{platform.system()} {platform.machine()}",
     }
+
+
+def build() -> dict[str, Any]:
+    """How this copy of kuiper was compiled, for results; of the threads they speak themselves."""
+    return {key: value for key, value in kuiper.build_info().items() if key != "threads"} | {"lanes": LANES}
 
 
 def vectors_of(build: dict[str, Any]) -> str:

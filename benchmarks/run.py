@@ -21,7 +21,6 @@ from benchmarks.results import Results
 from benchmarks.session import Effort, measure
 from benchmarks.tables import all_tables, exclusions, milliseconds, setting, title
 from benchmarks.tables import limits as limits_of_peers
-from kuiper.engine.kernels.convolution import LANES
 from kuiper.machine import this_machine
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ def check(arguments: argparse.Namespace) -> None:
 
 def new_results(arguments: argparse.Namespace) -> Results:
     """Results without measurements: the machine, the build and the versions."""
-    build = {key: value for key, value in kuiper.build_info().items() if key != "threads"} | {"lanes": LANES}
+    build = machine.build()
     others = {PEERS[peer].package for peer in arguments.peers} - {OURS}
     kept = [peer for peer in arguments.peers if peer != OURS] if keeps_to_avx2(arguments.isa, build) else []
     return Results(

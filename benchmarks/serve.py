@@ -14,7 +14,6 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-import kuiper
 from benchmarks import limits, machine
 from benchmarks.errors import BenchmarkError
 from benchmarks.places import CACHE
@@ -23,10 +22,9 @@ from benchmarks.serve_peers import PEERS
 from benchmarks.serve_results import ServeMeasurement, ServeResults, serve_tables
 from benchmarks.session import Worker
 from benchmarks.tables import count
-from benchmarks.text import version_of
+from benchmarks.text import versions_of
 from benchmarks.text_files import BITS, SMOLLM2_135M, TextFiles, prepare
 from benchmarks.text_results import TextExclusion, text_exclusions, text_limits, weights_of
-from kuiper.engine.kernels.convolution import LANES
 from kuiper.machine import this_machine
 from kuiper.serving.load import CallSizes
 
@@ -96,13 +94,11 @@ def begun_results(arguments: argparse.Namespace) -> ServeResults:
     Raises
     ------
     BenchmarkError
-        If those of the file are of another machine, build or number of threads.
+        If those of the file are of another machine or number of threads, or some are quick and some are not.
     """
-    build = {key: value for key, value in kuiper.build_info().items() if key != "threads"} | {"lanes": LANES}
-    packages = dict.fromkeys(package for peer in arguments.peers for package in PEERS[peer].packages)
-    versions = {name: version_of(name) for name in packages if importlib.util.find_spec(name)}
+    versions = versions_of(package for peer in arguments.peers for package in PEERS[peer].packages)
     today = datetime.now(timezone.utc).date().isoformat()
-    fresh = ServeResults(today, arguments.quick, machine.describe(), build, versions, arguments.threads)
+    fresh = ServeResults(today, arguments.quick, machine.describe(), machine.build(), versions, arguments.threads)
     if not (arguments.keep and arguments.out.exists()):
         return fresh
     kept = ServeResults.read(arguments.out)

@@ -38,13 +38,12 @@ from benchmarks.text_results import (
     text_tables,
     weights_of,
 )
-from kuiper.engine.kernels.convolution import LANES
 from kuiper.graph import pnnx
 from kuiper.machine import this_machine
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 ROUNDS, TURNS = 2, 3
 TOLERANCES = {32: 3e-3, 8: 0.15, 4: 0.9}
@@ -93,15 +92,15 @@ def execute(arguments: argparse.Namespace, config: Mapping[str, Any] = SMOLLM2_1
 
 def new_results(arguments: argparse.Namespace, files: TextFiles) -> TextResults:
     """Results without measurements: the machine, the build, the versions, and what a step and a prompt cost."""
-    build = {key: value for key, value in kuiper.build_info().items() if key != "threads"} | {"lanes": LANES}
+    build = machine.build()
     weights = {bits: weight_bytes(files, bits) for bits in BITS}
-    packages = dict.fromkeys(package for peer in arguments.peers for package in PEERS[peer].packages)
+    packages = (package for peer in arguments.peers for package in PEERS[peer].packages)
     return TextResults(
         date=datetime.now(timezone.utc).date().isoformat(),
         quick=arguments.quick,
         machine=machine.describe(),
         build=build,
-        versions={name: version_of(name) for name in packages if importlib.util.find_spec(name)},
+        versions=versions_of(packages),
         weight_bytes=weights,
         prompt_flops=prompt_flops(files),
         is_avx2=keeps_to_avx2(arguments.isa, build),
@@ -121,6 +120,11 @@ def copy_packages(arguments: argparse.Namespace) -> None:
         if asking and all(map(importlib.util.find_spec, asking)):
             say(f"{peer}: copies that are told that the CPU has AVX2 alone, if the cache lacks them")
             narrowed(asking, arguments.cache / COPIES)
+
+
+def versions_of(packages: Iterable[str]) -> dict[str, str]:
+    """Of those that are installed, in this order."""
+    return {name: version_of(name) for name in dict.fromkeys(packages) if importlib.util.find_spec(name)}
 
 
 def version_of(package: str) -> str:
