@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ import numpy as np
 from kuiper.models.nested import flat
 from kuiper.serving.dynamic_batcher import DynamicBatcher
 from kuiper.serving.http.api_error import too_many
-from kuiper.serving.http.served import described
+from kuiper.serving.http.served_model import ServedModel
 from kuiper.serving.http.tensors import TensorSpec
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ class Batching:
     delay: float = 0.002
 
 
-class ServedNetwork:
+class ServedNetwork(ServedModel):
     """A graph that takes and gives arrays. Its seats belong to the thread of the event loop.
 
     Parameters
@@ -66,17 +65,17 @@ class ServedNetwork:
         pictures: PictureModel | None = None,
         suffix: str = "",
     ) -> None:
-        self.name, self.pictures = name, pictures
-        self.created = int(time.time())
-        self.open = self.open_bytes = 0
-        """Requests that run, wait or have an answer that is not yet sent, and what their bodies take."""
+        super().__init__(name, limits, most=limits.calls, what="requests")
+        self.pictures = pictures
+        self.open_bytes = 0
+        """What the bodies of those requests take that have a seat."""
         self.inputs = [TensorSpec.of(op.name, op.outputs[0]) for op in graph.input_operators]
         self.outputs = [
             TensorSpec.of(op.name.removesuffix(suffix) + (f".{i}" if len(op.inputs) > 1 else ""), operand)
             for op in graph.output_operators
             for i, operand in enumerate(op.inputs)
         ]
-        self._graph, self._limits = graph, limits
+        self._graph = graph
         batching = batching or Batching()
         may_have_rows = all(spec.shape[:1] in ([-1], [1]) for spec in self.inputs)  # of a trace, the first axis is 1
         most = batching.most if may_have_rows else 1
@@ -92,17 +91,14 @@ class ServedNetwork:
             If there is none: 429.
         """
         limits = self._limits
-        if self.open >= limits.calls:
-            raise too_many(limits.calls, "requests", limits.retry_seconds)
-        if self.open_bytes + size > limits.waiting_bytes:
-            raise too_many(limits.waiting_bytes, "bytes of requests", limits.retry_seconds)
-        self.open += 1
-        self.open_bytes += size
-        try:
-            yield
-        finally:
-            self.open -= 1
-            self.open_bytes -= size
+        with self.seats(1):
+            if self.open_bytes + size > limits.waiting_bytes:
+                raise too_many(limits.waiting_bytes, "bytes of requests", limits.retry_seconds)
+            self.open_bytes += size
+            try:
+                yield
+            finally:
+                self.open_bytes -= size
 
     async def infer(self, inputs: Sequence[Array]) -> dict[str, Array]:
         """The outputs by name; if the caller is cancelled before the network runs for it, so is the call."""
@@ -123,10 +119,6 @@ class ServedNetwork:
             "platform": "kuiper",
             **{kind: [one.described() for one in specs] for kind, specs in tensors.items()},
         }
-
-    def described(self) -> dict[str, Any]:
-        """The model as ``/v1/models`` has it."""
-        return described(self.name, self.created)
 
     def stop(self) -> None:
         """Give up what waits, and end the batcher."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ from kuiper.errors import KuiperError
 from kuiper.serving.batch_engine import BatchEngine
 from kuiper.serving.http.api_error import SERVER, ApiError, of_kuiper
 from kuiper.serving.http.mailbox import Mailbox
-from kuiper.serving.http.seats import Seats
+from kuiper.serving.http.served_model import ServedModel
 from kuiper.serving.json_answers import JsonAnswers
 from kuiper.serving.text_request import TextRequest
 from kuiper.serving.worker import Worker
@@ -25,7 +24,7 @@ LONGEST_TEXT = 8192
 """Tokens that a text can have, if the model's context is longer."""
 
 
-class Served(Seats):
+class Served(ServedModel):
     """A model that is served. Its seats belong to the thread of the event loop.
 
     Parameters
@@ -43,9 +42,8 @@ class Served(Seats):
     """
 
     def __init__(self, name: str, model: LanguageModel, *, memory: int, limits: Limits, page_bits: int = 32) -> None:
-        super().__init__(limits.texts, limits)
-        self.name, self.model = name, model
-        self.created = int(time.time())
+        super().__init__(name, limits, most=limits.texts)
+        self.model = model
         self._answers: JsonAnswers | None = None  # made when it is first asked for: large vocabularies take a second
         self._lock = Lock()
         longest = min(model.context, LONGEST_TEXT)
@@ -114,13 +112,8 @@ class Served(Seats):
             "page_size": paging.page_size,
             "step_tokens": paging.rows,
         }
-        return {**described(self.name, self.created), "kuiper": more}
+        return {**super().described(), "kuiper": more}
 
     def stop(self) -> None:
         """Give up what runs, and end the worker."""
         self.worker.stop(finish=False)
-
-
-def described(name: str, created: int) -> dict[str, Any]:
-    """A model as ``/v1/models`` has it; it was loaded at this time, in seconds since 1970."""
-    return {"id": name, "object": "model", "created": created, "owned_by": "kuiper"}

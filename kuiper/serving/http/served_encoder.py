@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kuiper.errors import KuiperError
 from kuiper.serving.embedding_worker import EmbeddingWorker
 from kuiper.serving.http.api_error import ApiError, of_kuiper, wrong_field
-from kuiper.serving.http.seats import Seats
-from kuiper.serving.http.served import described
+from kuiper.serving.http.served_model import ServedModel
 
 if TYPE_CHECKING:
     from kuiper.models.text.embedding_model import EmbeddingModel
     from kuiper.serving.http.limits import Limits
 
 
-class ServedEncoder(Seats):
+class ServedEncoder(ServedModel):
     """An encoder that is served.
 
     Parameters
@@ -27,9 +25,8 @@ class ServedEncoder(Seats):
     """
 
     def __init__(self, name: str, model: EmbeddingModel, *, limits: Limits) -> None:
-        super().__init__(limits.open_inputs, limits)
-        self.name, self.model = name, model
-        self.created = int(time.time())
+        super().__init__(name, limits, most=limits.open_inputs)
+        self.model = model
         self.worker = EmbeddingWorker(model, name=f"kuiper serve {name}")
 
     def tokens(self, inputs: list[str] | list[list[int]]) -> list[list[int]]:
@@ -57,10 +54,6 @@ class ServedEncoder(Seats):
         if max(ids) >= self.model.vocabulary_size:
             raise wrong_field("input", f"tokens below {self.model.vocabulary_size}", max(ids))
         return ids
-
-    def described(self) -> dict[str, Any]:
-        """The model as ``/v1/models`` has it."""
-        return described(self.name, self.created)
 
     def stop(self) -> None:
         """Give up what waits, and end the worker."""
