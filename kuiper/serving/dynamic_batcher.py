@@ -113,8 +113,9 @@ class DynamicBatcher:
         """Take nothing new, and return when what waits has run, or has failed unless ``finish``."""
         with self._changed:
             self._is_stopping = True
-            given_up = [] if finish else [*self._waiting]
-            self._waiting = [*self._waiting] if finish else []
+            given_up: list[_Call] = []
+            if not finish:
+                given_up, self._waiting = self._waiting, []
             self._changed.notify()
         for call in given_up:
             if call.future.set_running_or_notify_cancel():
