@@ -11,30 +11,15 @@ import pytest
 from kuiper.cli import main
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 pytest.importorskip("uvicorn")
 
-from tests.serving.http.test_server import KEY, client_of, start
+from tests.serving.http.servers import address, key_file
+
+__all__ = ["address", "key_file"]  # fixtures
 
 SMALL = ["--prompt-tokens", "4-20", "--answer-tokens", "2-6", "--shared-tokens", "8", "--requests", "6"]
-
-
-@pytest.fixture(scope="module")
-def key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("key") / "key"
-    path.write_text(f"{KEY}\n")
-    return path
-
-
-@pytest.fixture(scope="module")
-def address(key_file: Path) -> Iterator[str]:
-    server, address = start(key_file)
-    client_of(address).close()
-    yield address
-    server.kill()
-    server.communicate()
 
 
 @pytest.mark.parametrize("load", [["--readers", "3"], ["--rate", "200"]])

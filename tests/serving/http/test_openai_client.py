@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 
 from tests.models.text.folders import chat_folder
-from tests.serving.http.test_server import KEY, address, client_of, key_file, start
+from tests.serving.http.servers import KEY, address, client_of, key_file, start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,6 @@ ROMEO = {"model": "shakespeare", "prompt": "ROMEO:", "max_tokens": 20, "seed": 1
 
 @pytest.fixture
 def client(address: str) -> Iterator[Any]:
-    client_of(address).close()  # which waits for the server
     with closing(openai.OpenAI(base_url=f"{address}/v1", api_key=KEY, max_retries=0)) as client:
         yield client
 

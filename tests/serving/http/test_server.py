@@ -3,70 +3,30 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import socket
-import subprocess
 import sys
 import time
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import httpx
 import pytest
 
 from kuiper.cli import main
+from tests.serving.http.servers import KEY, WAIT, address, client_of, key_file, start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-ROOT = Path(__file__).parents[3]
-WAIT = 60.0
-KEY = "k3y"
+    import httpx
+
+__all__ = ["address", "key_file"]  # fixtures
+
 ROMEO = {"model": "shakespeare", "prompt": "ROMEO:", "max_tokens": 20, "seed": 1}
 LONG = {**ROMEO, "max_tokens": 249, "stream": True}
 posix = pytest.mark.skipif(sys.platform == "win32", reason="SIGTERM is not to be had there")
-
-
-def start(key_file: Path, model: str = "shakespeare") -> tuple[subprocess.Popen[str], str]:
-    """A server on a free port, and its address."""
-    command = [sys.executable, "-m", "kuiper", "serve", model, "--port", "0", "--api-key-file", str(key_file)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
-    assert server.stdout is not None
-    address = server.stdout.readline().split("/v1")[0]
-    assert address.startswith("http://127.0.0.1:")
-    return server, address
-
-
-def client_of(address: str) -> httpx.Client:
-    """A client with the key. It waits until the server listens."""
-    client = httpx.Client(base_url=address, headers={"authorization": f"Bearer {KEY}"}, timeout=WAIT, trust_env=False)
-    until = time.monotonic() + WAIT
-    while True:
-        try:
-            assert client.get("/v2/health/ready").status_code == 200
-            return client
-        except httpx.ConnectError:
-            assert time.monotonic() < until
-            time.sleep(0.02)
-
-
-@pytest.fixture(scope="module")
-def key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("key") / "key"
-    path.write_text(f"{KEY}\n")
-    return path
-
-
-@pytest.fixture(scope="module")
-def address(key_file: Path) -> Iterator[str]:
-    server, address = start(key_file)
-    yield address
-    server.kill()
-    server.communicate()
 
 
 @pytest.fixture
