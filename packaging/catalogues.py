@@ -1,0 +1,146 @@
+"""Message catalogues: ``kuiper/locale/LANGUAGE/LC_MESSAGES/DOMAIN.po``, for gettext.
+
+    python packaging/catalogues.py           take what is new from the sources into every catalogue; say what is missing
+    setup.py                                 makes of each .po the .mo that kuiper reads; git has none
+
+    kuiper       what commands and reports say: ``_("...")`` in Python
+    exercises    docstrings and comments of the students' files
+    hints        titles, hints and what follows a course, from course.toml
+    bugs         known mistakes: what stands behind "likely:"
+
+A message that has changed is fuzzy, and shown in English until somebody has looked at it.
+"""
+
+from __future__ import annotations
+
+import sys
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from babel.messages.catalog import Catalog
+from babel.messages.extract import extract_python
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parents[1]
+LOCALE = ROOT / "kuiper" / "locale"
+DOMAINS = ("kuiper", "exercises", "hints", "bugs")
+WIDTH = 120
+DATE = datetime(2026, 1, 1, tzinfo=timezone.utc)  # a file changes with its messages, and not with the day
+
+
+def languages() -> list[str]:
+    """Those with catalogues."""
+    return sorted(path.name for path in LOCALE.iterdir() if path.is_dir()) if LOCALE.is_dir() else []
+
+
+def catalogue_file(language: str, domain: str) -> Path:
+    return LOCALE / language / "LC_MESSAGES" / f"{domain}.po"
+
+
+def template(domain: str) -> Catalog:
+    """All messages of a domain, as the sources have them."""
+    catalogue = Catalog(domain=domain, project="kuiper", charset="utf-8", creation_date=DATE)
+    for path, line, message in FINDERS[domain]():
+        if message.strip():
+            catalogue.add(message, locations=[(path.relative_to(ROOT).as_posix(), line)])
+    return catalogue
+
+
+def read(language: str, domain: str) -> Catalog:
+    """A catalogue; an empty one if there is no file."""
+    path = catalogue_file(language, domain)
+    if not path.is_file():
+        return Catalog(locale=language, domain=domain, project="kuiper", charset="utf-8")
+    with path.open("rb") as file:
+        return read_po(file, locale=language, domain=domain)
+
+
+def update(language: str, domain: str) -> list[str]:
+    """Bring a catalogue up to date; the messages that it does not translate."""
+    catalogue = read(language, domain)
+    catalogue.update(template(domain), no_fuzzy_matching=len(catalogue) == 0, keep_user_comments=True)
+    path = catalogue_file(language, domain)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        write_po(file, catalogue, width=WIDTH, ignore_obsolete=True, sort_by_file=False, omit_header=False)
+    return [str(message.id) for message in catalogue if message.id and (message.fuzzy or not message.string)]
+
+
+def compile_all(target: Path = LOCALE) -> None:
+    """Write what kuiper reads."""
+    for language in languages():
+        for domain in DOMAINS:
+            if catalogue_file(language, domain).is_file():
+                path = target / language / "LC_MESSAGES" / f"{domain}.mo"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with path.open("wb") as file:
+                    write_mo(file, read(language, domain))
+
+
+def in_python() -> Iterator[tuple[Path, int, str]]:
+    for path in sorted((ROOT / "kuiper").rglob("*.py")):
+        with path.open("rb") as file:
+            for line, _, message, _ in extract_python(file, {"_": None, "translate": None}, (), {}):
+                if isinstance(message, str):  # of a variable there is nothing to be kept
+                    yield path, line, message
+
+
+def in_exercises() -> Iterator[tuple[Path, int, str]]:
+    from kuiper.course.manifest import read_syllabus
+    from kuiper.course.student_text import reader_words
+    from kuiper.course.sync import generated_text
+
+    for exercise in read_syllabus(ROOT):
+        for words in reader_words(generated_text(exercise)):
+            yield exercise.student_file, words.begin[0], words.text
+
+
+def in_manifests() -> Iterator[tuple[Path, int, str]]:
+    from kuiper.course.toml import read_toml
+
+    for path in sorted(ROOT.glob("course*/course.toml")):
+        for text in _texts(read_toml(path)):
+            yield path, 1, text
+
+
+def in_bugs() -> Iterator[tuple[Path, int, str]]:
+    from kuiper.course.toml import read_toml
+
+    for path in sorted(ROOT.glob("course*/bugs/*.toml")):
+        for bug in read_toml(path)["bug"]:
+            yield path, 1, bug["when"]
+
+
+def _texts(table: dict[str, Any]) -> Iterator[str]:
+    """What of a manifest a reader sees."""
+    yield table["title"]
+    after = table.get("afterwards", {})
+    yield from (after[key] for key in ("built", "engines") if key in after)
+    yield from after.get("try", ())
+    for path in table.get("path", ()):
+        yield from (path["title"], path["goal"], *path.get("answers", {}).values())
+    for exercise in table["exercise"]:
+        yield exercise["title"]
+        for hints in exercise.get("hints", ()):
+            yield from hints["ladder"]
+
+
+FINDERS = {"kuiper": in_python, "exercises": in_exercises, "hints": in_manifests, "bugs": in_bugs}
+
+
+def main() -> int:
+    for language in languages():
+        for domain in DOMAINS:
+            missing = update(language, domain)
+            print(f"{language} {domain}: {len(missing)} without a translation")
+    compile_all()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
