@@ -306,7 +306,7 @@ cluster: $(VENV)/built $(CLUSTER)/installed
 $(CLUSTER)/installed: tests/cluster/requirements.txt pyproject.toml
 	@echo '$(CLUSTER): kuiper, Ray and tritonclient, 300 MB'
 	@$(PYTHON) -m venv $(CLUSTER)
-	@$(CLUSTER)/bin/python -m pip install -qq --disable-pip-version-check 'setuptools>=77' 'cython>=3.2.1' 'numpy>=2.0'
+	@$(CLUSTER)/bin/python -m pip install -qq --disable-pip-version-check 'setuptools>=77' 'cython>=3.2.1' 'numpy>=2.0' 'babel>=2.14'
 	@$(CLUSTER)/bin/python -m pip install -qq --disable-pip-version-check $(HERE) '.[ray,onnx]' -r tests/cluster/requirements.txt
 	@touch $@
 
@@ -339,7 +339,7 @@ clean:
 $(VENV)/tools:
 	@echo '$(VENV): Cython, setuptools and NumPy'
 	@test -e $(BIN)/pip || test -e $(BIN)/pip.exe || $(PYTHON) -m venv $(VENV)
-	@$(INSTALL) 'setuptools>=77' 'cython>=3.2.1' 'numpy>=2.0'
+	@$(INSTALL) 'setuptools>=77' 'cython>=3.2.1' 'numpy>=2.0' 'babel>=2.14'
 	@touch $@
 
 $(VENV)/built: $(VENV)/tools $(SOURCES)

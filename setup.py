@@ -382,6 +382,7 @@ class BuildExt(build_ext):
         self.force = True  # copy what was asked for, even over a younger build of another kind
         super().copy_extensions_to_source()
         shutil.copyfile(Path(self.build_lib, BUILD_CONFIG), ROOT / BUILD_CONFIG)
+        write_messages(ROOT)
 
     def write_config(self, levels: dict[str, list[str]], openmp: bool) -> None:
         described = {
@@ -440,13 +441,22 @@ class Progress:
 
 
 class BuildPy(build_py):
-    """A wheel carries the courses too: a checkout has them beside the package, see kuiper/course/material.py."""
+    """A wheel carries the courses too: a checkout has them beside the package, see kuiper/course/material.py.
+
+    And whatever is built gets its messages in other languages.
+    """
 
     def run(self) -> None:
         super().run()
+        write_messages(ROOT if self.editable_mode else Path(self.build_lib))
         if not self.editable_mode:
             pack = runpy.run_path(str(ROOT / "kuiper/course/material.py"))["pack"]
             pack(ROOT, Path(self.build_lib, "kuiper/course/material"))
+
+
+def write_messages(target: Path) -> None:
+    """What gettext reads, made of the catalogues; ``target`` holds the package kuiper."""
+    loaded(ROOT / "packaging" / "catalogues.py").compile_all(target / "kuiper" / "locale")
 
 
 def unix_flags() -> list[str]:

@@ -3,9 +3,10 @@
     from kuiper.language import _
     print(_("{passed} of {total} tests pass").format(passed=3, total=5))
 
-``KUIPER_LANG=zh`` chooses, or else ``LC_ALL``, ``LC_MESSAGES`` or ``LANG``, as ``zh_CN.UTF-8``. Messages are kept by
-gettext: ``locale/zh/LC_MESSAGES/kuiper.po``, of which setup.py makes what is read here. A message without a translation
-is English. Errors of the engine are English in every language.
+``KUIPER_LANG=zh`` chooses, or else the language of the course folder, or else ``LC_ALL``, ``LC_MESSAGES`` or ``LANG``,
+as ``zh_CN.UTF-8``. Messages are kept by gettext: ``locale/zh/LC_MESSAGES/kuiper.po``, of which setup.py makes what is
+read here; other domains beside it hold the texts of the course. A message without a translation is English. Errors of
+the engine are English in every language.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from pathlib import Path
 ENGLISH = "en"
 DOMAIN = "kuiper"
 FOLDER = Path(__file__).parent / "locale"
+TAGS = {"zh": "zh-CN"}
+"""What the web, and names of files, call a language; by default its own name."""
+_preferred = ""
 
 
 def languages() -> list[str]:
@@ -36,20 +40,46 @@ def language() -> str:
     >>> language() in languages()
     True
     """
-    asked = os.environ.get("KUIPER_LANG", "")
-    if asked:
-        return _known(asked) or _refused(asked)
+    wanted = os.environ.get("KUIPER_LANG", "")
+    if wanted:
+        return asked(wanted)
+    if _preferred:
+        return _known(_preferred) or ENGLISH
     names = (os.environ.get(name, "") for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
     return _known(next(filter(None, names), ENGLISH)) or ENGLISH
 
 
-def translate(message: str) -> str:
-    """A message in the language that is spoken now; English if there is no translation.
+def asked(name: str | None) -> str:
+    """A language that somebody asks for by its name, or else the one that is spoken; English if there is no such.
+
+    >>> asked("en")
+    'en'
+    """
+    return (_known(name) or _refused(name)) if name else language()
+
+
+def prefer(name: str) -> None:
+    """Speak the language of a course folder, unless ``KUIPER_LANG`` asks for another; "" is none of its own."""
+    global _preferred
+    _preferred = name
+
+
+def tag(name: str) -> str:
+    """What the web calls a language.
+
+    >>> tag("zh"), tag("en")
+    ('zh-CN', 'en')
+    """
+    return TAGS.get(name, name)
+
+
+def translate(message: str, domain: str = DOMAIN, into: str = "") -> str:
+    """A message in a language, or in the one that is spoken now; English if there is no translation.
 
     >>> translate("a sentence that nobody has translated")
     'a sentence that nobody has translated'
     """
-    return _catalogue(language()).gettext(message) if message else ""
+    return _catalogue(into or language(), domain).gettext(message) if message else ""
 
 
 _ = translate
@@ -67,12 +97,12 @@ def _known(name: str) -> str:
 
 
 @lru_cache(maxsize=8)
-def _refused(asked: str) -> str:
+def _refused(name: str) -> str:
     """Say once which languages there are, and go on in English."""
-    print(f"KUIPER_LANG: expected one of {', '.join(languages())}, got {asked!r}; this is English", file=sys.stderr)
+    print(f"language: expected one of {', '.join(languages())}, got {name!r}; this is English", file=sys.stderr)
     return ENGLISH
 
 
-@lru_cache(maxsize=8)
-def _catalogue(name: str) -> gettext.NullTranslations:
-    return gettext.translation(DOMAIN, _folder(), [name], fallback=True)
+@lru_cache(maxsize=16)
+def _catalogue(name: str, domain: str) -> gettext.NullTranslations:
+    return gettext.translation(domain, _folder(), [name], fallback=True)

@@ -12,6 +12,7 @@ from kuiper.cli.terminal import open_console, say
 from kuiper.course.errors import CourseError
 from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
 from kuiper.course.places import root_here
+from kuiper.language import ENGLISH, asked, languages, prefer
 from kuiper.machine.processes import need_processes
 
 if TYPE_CHECKING:
@@ -26,10 +27,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     words = "a new or an empty one (default: kuiper-course)"
     start.add_argument("folder", nargs="?", type=Path, default=Path("kuiper-course"), metavar="FOLDER", help=words)
     start.add_argument("--solutions", action="store_true", help="with the reference solutions, for instructors")
+    words = "of files and messages (default: that of the terminal, if kuiper speaks it)"
+    start.add_argument("--lang", metavar="LANGUAGE", help=words)
     start.add_argument("--no-git", action="store_true", help="do not make a git repository of it")
     update = actions.add_parser("update", help="bring that folder to the installed version; what you wrote stays")
     update.add_argument("folder", nargs="?", type=Path, metavar="FOLDER", help="default: the one around here")
     update.add_argument("--solutions", action="store_true", help="add the reference solutions, for instructors")
+    update.add_argument("--lang", metavar="LANGUAGE", help="go on in this language (default: the folder's)")
     sync = actions.add_parser("sync", help="write exercises/ from solutions/; a changed file is left alone")
     sync.add_argument("ids", nargs="*", metavar="ID", help="an exercise, or a course (default: all)")
     sync.add_argument("--check", action="store_true", help="write nothing; exit code 1 if a byte would differ")
@@ -47,15 +51,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     lectures.add_argument("--check", action="store_true", help="store nothing; run with skeletons and with solutions")
     bugs = actions.add_parser("bugs", help="run the known mistakes, and store which test catches which")
     bugs.add_argument("ids", nargs="*", metavar="ID", help="an exercise, or a course (default: all)")
+    words = "list what of lectures and pages is not translated, or not any more; or write what is to be filled in"
+    translations = actions.add_parser("translations", help=words)
+    translations.add_argument("language", nargs="?", metavar="LANGUAGE", help="zh, or a new one (default: all)")
+    translations.add_argument("--write", nargs="+", type=Path, metavar="FILE", help="a lecture or a page")
     bugs.add_argument("--show", action="store_true", help="run nothing: print them, and what is stored")
 
 
 def execute(arguments: argparse.Namespace) -> int:
     console = open_console(soft_wrap=True)
     if arguments.action == "start":
-        return _start(arguments.folder, arguments.solutions, not arguments.no_git, console)
+        return _start(arguments.folder, arguments.solutions, asked(arguments.lang), not arguments.no_git, console)
     if arguments.action == "update":
-        return _update(arguments.folder or Path.cwd(), arguments.solutions, console)
+        language = asked(arguments.lang) if arguments.lang else ""
+        return _update(arguments.folder or Path.cwd(), arguments.solutions, language, console)
     syllabus = read_syllabus(root_here())
     if arguments.action == "sync":
         return _sync(syllabus, arguments, console)
@@ -63,6 +72,8 @@ def execute(arguments: argparse.Namespace) -> int:
         need_processes(arguments.action, "that run what courses have")
     if arguments.action == "gates":
         return _gates(syllabus, arguments, console)
+    if arguments.action == "translations":
+        return _translations(syllabus, arguments.language, arguments.write, console)
     if arguments.action == "tasks":
         return _tasks(syllabus, arguments.check, console)
     if arguments.action == "notebooks":
@@ -70,11 +81,12 @@ def execute(arguments: argparse.Namespace) -> int:
     return _show_bugs(syllabus, arguments.ids) if arguments.show else _bugs(syllabus, arguments.ids, console)
 
 
-def _start(folder: Path, solutions: bool, with_git: bool, console: Console) -> int:
+def _start(folder: Path, solutions: bool, language: str, with_git: bool, console: Console) -> int:
     from kuiper.course.first_commit import first_commit
     from kuiper.course.handout import start
 
-    names = start(folder, solutions)
+    names = start(folder, solutions, language)
+    prefer(language)
     words = first_commit(folder, f"The course of kuiper {kuiper.__version__}") if with_git else "not under git"
     console.print(f"{folder}: {len(names)} files; {words}")
     console.print("next:")
@@ -87,12 +99,12 @@ def _start(folder: Path, solutions: bool, with_git: bool, console: Console) -> i
     return 0
 
 
-def _update(place: Path, solutions: bool, console: Console) -> int:
+def _update(place: Path, solutions: bool, language: str, console: Console) -> int:
     from kuiper.course.handout import course_folder, update
 
     folder = course_folder(place)
     count = 0
-    for change in update(folder, solutions):
+    for change in update(folder, solutions, language):
         count += change.fate != "kept"
         console.print(f"{change.fate:8} {change.name}" + (f"; {change.note}" if change.note else ""))
     console.print(f"{folder}: {count} files changed; it has the course of kuiper {kuiper.__version__}")
@@ -183,6 +195,28 @@ def _notebooks(syllabus: Syllabus, names: list[str], check: bool, console: Conso
         failed += bool(problems)
         console.print(f"{path.relative_to(syllabus.root)}: {'not stored' if problems else 'ok' if check else 'stored'}")
     return 1 if failed else 0
+
+
+def _translations(syllabus: Syllabus, language: str | None, write: list[Path] | None, console: Console) -> int:
+    from kuiper.course import translations
+
+    if write:
+        if not language:
+            raise CourseError("translations --write", "a language", "none", hint="kuiper course translations zh ...")
+        for source in write:
+            path = translations.translation_file(source, language)
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(translations.outline(source, language), encoding="utf-8")
+            console.print(f"wrote {path}")
+        return 0
+    for name in [language] if language else [name for name in languages() if name != ENGLISH]:
+        count = 0
+        for source in translations.sources(syllabus.root):
+            for gap in translations.gaps(source, name):
+                count += 1
+                console.print(f"{source.relative_to(syllabus.root)}, {gap.section or gap.key}: {gap.fate} ({gap.key})")
+        console.print(f"{name}: {count} passages are missing, stale or left over")
+    return 0
 
 
 def _bugs(syllabus: Syllabus, ids: list[str], console: Console) -> int:

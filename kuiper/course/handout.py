@@ -8,26 +8,24 @@ version is kept in ``.kuiper/backups``.
 from __future__ import annotations
 
 import contextlib
-import os
-import re
 import shutil
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import kuiper
+from kuiper.course.contents import contents
 from kuiper.course.errors import CourseError
 from kuiper.course.handout_record import RECORD, Record, digest, read_record, write_whole
 from kuiper.course.manifest import find_root, read_syllabus
-from kuiper.course.material import CHECKOUT, handed_out, material_files, material_root
+from kuiper.course.material import CHECKOUT, material_files
 from kuiper.course.places import backup_file, state_folder
 from kuiper.course.progress import Progress
-from kuiper.course.sync import generated_text, is_untouched
+from kuiper.course.sync import is_untouched
+from kuiper.language import ENGLISH
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Set
-
-LINK = re.compile(r"!?\[(?P<label>[^\[\]]*)\]\((?P<target>[^)\s:#]+)(?P<anchor>#[^)\s]*)?\)")
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
 Fate = Literal["added", "updated", "restored", "removed", "kept"]
 
@@ -41,33 +39,7 @@ class Change:
     note: str = ""
 
 
-def contents(solutions: bool) -> dict[str, bytes]:
-    """What a folder is to hold: every file by its name, the exercises as skeletons.
-
-    Known mistakes are patches of the solutions, and show them line by line: a folder gets both or neither.
-
-    Raises
-    ------
-    CourseError
-        If this copy of kuiper was built without the courses.
-    """
-    files, root = material_files(), material_root()
-    if not files or root is None:
-        raise CourseError("kuiper course", "a kuiper that was built with its courses", "one without them")
-    answers = {"solutions"} if solutions else {"solutions", "bugs"}
-    found = {name: handed_out(path) for name, path in files.items() if answers.isdisjoint(name.split("/"))}
-    for exercise in read_syllabus(root):
-        # A class may have taken the solutions out: its exercises are handed out as they are.
-        if exercise.solution_file.is_file():
-            name = f"{exercise.course.name}/exercises/{exercise.file}"
-            found[name] = generated_text(exercise).encode()
-            if solutions:
-                found[name.replace("/exercises/", "/solutions/")] = exercise.solution_file.read_bytes()
-    places = {*found, *(parent.as_posix() for name in found for parent in Path(name).parents)}
-    return {name: _with_links_inside(name, data, places) for name, data in found.items()}
-
-
-def start(folder: Path, solutions: bool = False) -> list[str]:
+def start(folder: Path, solutions: bool = False, language: str = ENGLISH) -> list[str]:
     """Write the course into a new folder, or into one that has nothing in the way; the names of the files.
 
     Raises
@@ -77,10 +49,10 @@ def start(folder: Path, solutions: bool = False) -> list[str]:
     OSError
         If it cannot be written.
     """
-    files = contents(solutions)
+    files = contents(solutions, language)
     _check_is_free(folder, files)
     folder.mkdir(parents=True, exist_ok=True)
-    record = Record(kuiper.__version__, solutions, {name: digest(data) for name, data in files.items()})
+    record = Record(kuiper.__version__, solutions, {name: digest(data) for name, data in files.items()}, language)
     record.save(folder)  # first: whatever happens now, an update completes the rest
     for name, data in files.items():
         write_whole(folder / name, data)
@@ -109,8 +81,8 @@ def course_folder(start: Path) -> Path:
     return found
 
 
-def update(folder: Path, solutions: bool = False) -> Iterator[Change]:
-    """Bring a student's folder to this version of the course, file by file.
+def update(folder: Path, solutions: bool = False, language: str = "") -> Iterator[Change]:
+    """Bring a student's folder to this version of the course, file by file, and to another language if one is given.
 
     Without a record every file counts as the student's, except skeletons, which know themselves.
 
@@ -123,9 +95,10 @@ def update(folder: Path, solutions: bool = False) -> Iterator[Change]:
     """
     record = read_record(folder) or Record()
     record.solutions = record.solutions or solutions
+    record.language = language or record.language
     record.version = kuiper.__version__
     record.save(folder)  # a folder that cannot be written is found out before anything is changed
-    files = contents(record.solutions)
+    files = contents(record.solutions, record.language or ENGLISH)
     tests_changed = []
     try:
         for name, data in files.items():
@@ -246,19 +219,3 @@ def _check_is_free(folder: Path, files: Mapping[str, bytes]) -> None:
         more = " ..." if len(in_the_way) > 3 else ""
         got = f"one with {', '.join(in_the_way[:3])}{more}"
         raise CourseError(str(folder), "a new or empty folder", got, hint="kuiper course start ANOTHER_FOLDER")
-
-
-def _with_links_inside(name: str, data: bytes, places: Set[str]) -> bytes:
-    """Links that lead out of the folder, whose files and folders are ``places``, are replaced by their words."""
-    if not name.endswith((".md", ".ipynb")):
-        return data
-    here = Path(name).parent.as_posix()
-
-    def kept(match: re.Match[str]) -> str:
-        target = os.path.normpath(f"{here}/{match['target']}").replace(os.sep, "/")
-        if target in places:
-            return match[0]
-        label = match["label"]
-        return label if not target.startswith("kuiper/") or target in label else f"{label} (`{target}`)"
-
-    return LINK.sub(kept, data.decode("utf-8")).encode()

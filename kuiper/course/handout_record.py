@@ -24,10 +24,16 @@ class Record:
     version: str = ""
     solutions: bool = False
     files: dict[str, str] = field(default_factory=dict)
+    language: str = ""  # "" says nothing: English files, and messages in the language of the terminal
 
     def save(self, folder: Path) -> None:
         """Write it into the folder."""
-        table = {"version": self.version, "solutions": self.solutions, "files": dict(sorted(self.files.items()))}
+        table = {
+            "version": self.version,
+            "solutions": self.solutions,
+            "language": self.language,
+            "files": dict(sorted(self.files.items())),
+        }
         write_whole(folder / RECORD, (json.dumps(table, indent=1) + "\n").encode())
 
 
@@ -36,9 +42,16 @@ def read_record(folder: Path) -> Record | None:
     table = read_state(folder / RECORD)
     try:
         files = {str(name): str(digest) for name, digest in table["files"].items()}
-        return Record(str(table["version"]), bool(table["solutions"]), files)
+        language = str(table.get("language", ""))  # older folders have none
+        return Record(str(table["version"]), bool(table["solutions"]), files, language)
     except (KeyError, TypeError, AttributeError):
         return None
+
+
+def language_of(folder: Path) -> str:
+    """The language that a folder was handed out in; "" if it was not."""
+    record = read_record(folder)
+    return record.language if record else ""
 
 
 def changed_files(folder: Path, names: Iterable[str]) -> list[str]:

@@ -38,7 +38,7 @@ def gather(checkout: Path) -> dict[str, Path]:
     """The files of the course: the name in a student's folder, with slashes, and where a checkout has it."""
     folders = sorted(path.parent for path in checkout.glob("course*/course.toml"))
     paths = [path for folder in (*folders, checkout / "notebooks") for path in _below(folder)]
-    paths += [checkout / "docs" / f"{name}.md" for name in PAGES]
+    paths += [path for name in PAGES for path in _with_translations(checkout / "docs" / f"{name}.md")]
     found = {path.relative_to(checkout).as_posix(): path for path in paths if path.suffix in SUFFIXES}
     own = checkout / STUDENT_FOLDER
     found |= {path.relative_to(own).as_posix(): path for path in _below(own)}
@@ -103,6 +103,11 @@ def packaged(name: str) -> Path | None:
     places = [root / name] if root else []
     places.append(CHECKOUT / name)  # what is a module of the engine
     return next((path for path in places if path.is_file()), None)
+
+
+def _with_translations(page: Path) -> list[Path]:
+    """A page, and the same in other languages."""
+    return [page, *sorted(page.parent.glob(f"{page.stem}.*{page.suffix}"))]
 
 
 def _below(folder: Path) -> list[Path]:

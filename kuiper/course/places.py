@@ -12,9 +12,11 @@ from functools import cache
 from pathlib import Path
 
 from kuiper.course.errors import CourseError
+from kuiper.course.handout_record import language_of
 from kuiper.course.manifest import find_root
 from kuiper.course.material import PACKAGED, material_root
 from kuiper.course.state_file import keep_text
+from kuiper.language import prefer
 from kuiper.user_cache import user_cache
 
 ROOT_FILE = "root.txt"  # in a folder of the user's cache: the root that it is for
@@ -107,6 +109,8 @@ def pytest_environment() -> dict[str, str]:
 def root_here() -> Path:
     """The root of the courses: above the working directory, else the checkout that this package belongs to.
 
+    From then on kuiper speaks the language of that folder.
+
     Raises
     ------
     CourseError
@@ -116,6 +120,7 @@ def root_here() -> Path:
     if here is None:
         hint = "cd into yours, or let kuiper course start write one"
         raise CourseError(str(Path.cwd()), "a course folder, here or above", "none", hint=hint)
+    prefer(language_of(here))
     return here
 
 

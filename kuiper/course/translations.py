@@ -1,7 +1,6 @@
-"""Lectures in other languages: ``notebooks/zh/NAME.md`` has the words of ``notebooks/NAME.ipynb``, and nothing else.
+"""Lectures and pages in other languages: ``notebooks/zh/NAME.md`` and ``PAGE.zh-CN.md`` have the words, by passages.
 
-Code and outputs come from the English notebook, so they cannot differ. Each passage names the cell that it translates,
-and the digest of the English words that it was made from:
+Each passage names the cell or the section that it translates, and the digest of the English words it was made from:
 
     <!-- 432cf278 6f1a09c2be51 -->
     # 张量
@@ -10,9 +9,12 @@ and the digest of the English words that it was made from:
     # the shape of a picture
     # 图片的形状
 
-The first is a cell of text. The second is a cell of code: pairs of lines, an English comment and its translation. When
-the English words change, the digest no longer fits: the passage is stale, and a reader gets the English words, behind a
-line that says so.
+The first is a cell of text. The second is a cell of code: pairs of lines, an English comment and its translation. Code
+and outputs come from the English lecture, so they cannot differ. Of a page, each section from one heading to the next
+is a passage; tables that are written by a command (between two lines ``<!-- tasks -->``) do not count.
+
+When the English words change, the digest no longer fits: the passage is stale, and a reader gets the English words,
+behind a line that says so.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from kuiper.bounded_file import read_text
 from kuiper.course.errors import CourseError
+from kuiper.language import ENGLISH, languages, tag, translate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,64 +39,80 @@ if TYPE_CHECKING:
     Fate = Literal["missing", "stale", "left over"]
 
 HEAD = re.compile(r"^<!-- ([\w-]+) ([0-9a-f]{12}) -->$", re.MULTILINE)
-NOTICES = {"zh": "> 这一段的译文还没有更新，下面是英文原文。"}
-"""What stands above a passage that is shown in English, by language."""
+WRITTEN = re.compile(r"^(<!-- (\w+) -->)\n.*?^<!-- \2 -->$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^ {0,3}(?:```|~~~)")
+NOTICE = "This passage has not been translated yet; here it is in English."
+
+
+class English(NamedTuple):
+    """What is translated as one: its key in the file, the heading above it, its words; ``is_code``: comments only."""
+
+    key: str
+    section: str
+    words: str
+    is_code: bool = False
 
 
 class Passage(NamedTuple):
-    """The translation of a cell, and the digest of the English words that it was made from."""
+    """A translation, and the digest of the English words that it was made from."""
 
     digest: str
     text: str
 
+    def fits(self, english: English) -> bool:
+        """Whether the English words are still those."""
+        return self.digest == digest(english.words)
+
 
 @dataclass(frozen=True)
 class Gap:
-    """A cell that a translation does not have, has from older words, or that is there no more."""
+    """A passage that a translation does not have, has from older words, or that nothing in English stands for."""
 
-    lecture: str
+    source: str
     section: str
-    cell: str
+    key: str
     fate: Fate
 
 
-def languages(root: Path) -> list[str]:
-    """Those that lectures were translated into."""
-    return sorted(path.name for path in (root / "notebooks").iterdir() if path.is_dir() and [*path.glob("*.md")])
+def sources(root: Path) -> list[Path]:
+    """The lectures, and those pages of a folder that some language has."""
+    lectures = sorted((root / "notebooks").glob("*.ipynb"))
+    others = [tag(name) for name in languages() if name != ENGLISH]
+    found = {path.with_name(path.name.replace(f".{other}.", ".")) for other in others for path in _pages(root, other)}
+    return [*lectures, *sorted(found)]
 
 
-def translation_file(lecture: Path, language: str) -> Path:
-    """Where the words of a lecture stand in another language."""
-    return lecture.parent / language / f"{lecture.stem}.md"
+def _pages(root: Path, other: str) -> Iterator[Path]:
+    for place in ("", "course*/", "docs/**/", "student_folder/"):
+        yield from root.glob(f"{place}*.{other}.md")
+
+
+def translation_file(source: Path, language: str) -> Path:
+    """Where the words of a lecture or a page stand in another language."""
+    if source.suffix == ".ipynb":
+        return source.parent / language / f"{source.stem}.md"
+    return source.with_name(f"{source.stem}.{tag(language)}.md")
 
 
 def read_translation(path: Path) -> dict[str, Passage]:
-    """The passages of a file by their cells; none if there is no such file.
+    """The passages of a file by their keys; none if there is no such file.
 
     Raises
     ------
     CourseError
-        If it does not begin with a cell, or has one twice.
+        If it does not begin with a passage, or has one twice.
     """
     if not path.is_file():
         return {}
-    before, *parts = HEAD.split(read_text(path, CourseError, "the translation of a lecture"))
+    before, *parts = HEAD.split(read_text(path, CourseError, "a translation"))
     if before.strip():
-        raise CourseError(str(path), "a line <!-- CELL DIGEST --> at the beginning", repr(before.strip()[:40]))
+        raise CourseError(str(path), "a line <!-- KEY DIGEST --> at the beginning", repr(before.strip()[:40]))
     passages: dict[str, Passage] = {}
-    for cell, made_from, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
-        if cell in passages:
-            raise CourseError(str(path), "each cell once", f"{cell} twice")
-        passages[cell] = Passage(made_from, text.strip("\n"))
+    for key, made_from, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        if key in passages:
+            raise CourseError(str(path), "each passage once", f"{key} twice")
+        passages[key] = Passage(made_from, text.strip("\n"))
     return passages
-
-
-def words_of(cell: dict[str, Any]) -> str:
-    """What of a cell is to be translated: its text, or the comments of its code, one in a line; "" for none."""
-    source = "".join(cell["source"])
-    if cell["cell_type"] == "markdown":
-        return source
-    return "\n".join(dict.fromkeys(comment.string for comment in _comments(source)))
 
 
 def digest(words: str) -> str:
@@ -106,62 +125,97 @@ def digest(words: str) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
 
 
-def gaps(lecture: Path, language: str) -> list[Gap]:
+def english_words(source: Path) -> list[English]:
+    """What of a lecture or a page is to be translated."""
+    text = source.read_text(encoding="utf-8")
+    return _of_page(text) if source.suffix == ".md" else _of_lecture(json.loads(text))
+
+
+def gaps(source: Path, language: str) -> list[Gap]:
     """What is missing in a translation, or does not fit any more."""
-    cells = json.loads(lecture.read_text(encoding="utf-8"))["cells"]
-    passages = read_translation(translation_file(lecture, language))
-    found, section = [], lecture.stem
-    for cell in cells:
-        section = _section(cell) or section
-        words, passage = words_of(cell), passages.pop(cell["id"], None)
-        if words and passage is None:
-            found.append(Gap(lecture.stem, section, cell["id"], "missing"))
-        elif passage is not None and not (words and passage.digest == digest(words)):
-            found.append(Gap(lecture.stem, section, cell["id"], "stale" if words else "left over"))
-    return [*found, *(Gap(lecture.stem, "", cell, "left over") for cell in passages)]
+    passages = read_translation(translation_file(source, language))
+    found = []
+    for english in english_words(source):
+        passage = passages.pop(english.key, None)
+        if passage is None or not passage.fits(english):
+            fate: Fate = "missing" if passage is None else "stale"
+            found.append(Gap(source.name, english.section, english.key, fate))
+    return [*found, *(Gap(source.name, "", key, "left over") for key in passages)]
 
 
-def translated(notebook: dict[str, Any], passages: dict[str, Passage], language: str) -> dict[str, Any]:
-    """A notebook in another language; where a passage is missing or stale, the English words stand behind a line that
-    says so."""
+def outline(source: Path, language: str) -> str:
+    """A translation to be filled in: what fits is kept, the rest has the English words in its place."""
+    passages = read_translation(translation_file(source, language))
+    parts = []
+    for english in english_words(source):
+        passage = passages.get(english.key)
+        text = passage.text if passage and passage.fits(english) else english.words
+        if english.is_code and text == english.words:
+            text = "\n".join(f"{line}\n{line}" for line in text.splitlines())
+        parts.append(f"<!-- {english.key} {digest(english.words)} -->\n{text}\n")
+    return "\n".join(parts)
+
+
+def translated_lecture(notebook: dict[str, Any], passages: dict[str, Passage], language: str) -> dict[str, Any]:
+    """A lecture in another language; what is missing or stale is English, behind a line that says so."""
     found = deepcopy(notebook)
-    for cell in found["cells"]:
-        words, passage = words_of(cell), passages.get(cell["id"])
-        if not words:
+    cells = {cell["id"]: cell for cell in found["cells"]}
+    for english in _of_lecture(notebook):
+        cell, passage = cells[english.key], passages.get(english.key)
+        if not english.is_code:
+            text = _shown(english, passage, language)
+        elif passage is not None and passage.fits(english):
+            text = _with_comments("".join(cell["source"]), passage.text)
+        else:
             continue
-        fits = passage is not None and passage.digest == digest(words)
-        if cell["cell_type"] == "markdown":
-            text = passage.text if passage is not None and fits else f"{NOTICES.get(language, '')}\n\n{words}".lstrip()
-            cell["source"] = text.splitlines(keepends=True)
-        elif passage is not None and fits:
-            cell["source"] = _with_comments("".join(cell["source"]), passage.text).splitlines(keepends=True)
+        cell["source"] = text.splitlines(keepends=True)
     found["metadata"] = {**found["metadata"], "kuiper": {"language": language}}
     return found
 
 
-def outline(lecture: Path, language: str) -> str:
-    """A translation to be filled in: what fits is kept, the rest has the English words in its place."""
-    passages = read_translation(translation_file(lecture, language))
-    parts = []
-    for cell in json.loads(lecture.read_text(encoding="utf-8"))["cells"]:
-        words = words_of(cell)
-        if not words:
-            continue
-        passage = passages.get(cell["id"])
-        fits = passage is not None and passage.digest == digest(words)
-        english = (
-            words if cell["cell_type"] == "markdown" else "\n".join(f"{line}\n{line}" for line in words.splitlines())
-        )
-        parts.append(f"<!-- {cell['id']} {digest(words)} -->\n{passage.text if passage and fits else english}\n")
-    return "\n".join(parts)
+def translated_page(page: str, passages: dict[str, Passage], language: str) -> str:
+    """A page in another language; what is missing or stale is English, behind a line that says so."""
+    return "\n\n".join(_shown(english, passages.get(english.key), language) for english in _of_page(page)) + "\n"
 
 
-def _section(cell: dict[str, Any]) -> str:
-    """The last heading of a cell of text, or ""."""
-    if cell["cell_type"] != "markdown":
-        return ""
-    headings = re.findall(r"^#+ (.+)$", "".join(cell["source"]), re.MULTILINE)
-    return str(headings[-1]) if headings else ""
+def _shown(english: English, passage: Passage | None, language: str) -> str:
+    if passage is not None and passage.fits(english):
+        return passage.text
+    return f"> {translate(NOTICE, into=language)}\n\n{english.words}"
+
+
+def _of_lecture(notebook: dict[str, Any]) -> list[English]:
+    found, section = [], ""
+    for cell in notebook["cells"]:
+        source = "".join(cell["source"])
+        is_code = cell["cell_type"] != "markdown"
+        if not is_code:
+            section = ([section, *re.findall(r"^#+ (.+)$", source, re.MULTILINE)])[-1]
+        words = "\n".join(dict.fromkeys(comment.string for comment in _comments(source))) if is_code else source
+        if words:
+            found.append(English(cell["id"], section, words, is_code))
+    return found
+
+
+def _of_page(text: str) -> list[English]:
+    """The sections of a page, from each heading to the next."""
+    parts: list[list[str]] = [[]]
+    in_fence = False
+    for line in WRITTEN.sub(r"\1\n\1", text).splitlines():
+        in_fence ^= bool(FENCE.match(line))
+        if re.match("#+ ", line) and not in_fence:
+            parts.append([])
+        parts[-1].append(line)
+    found: dict[str, English] = {}
+    for part in parts:
+        words = "\n".join(part).strip()
+        if words:
+            title = part[0].lstrip("# ") if part[0].startswith("#") else ""
+            key = re.sub(r"[^\w]+", "-", title.lower()).strip("-") or "top"
+            same = sum(other == key or re.fullmatch(rf"{re.escape(key)}-\d+", other) is not None for other in found)
+            key = f"{key}-{same + 1}" if same else key
+            found[key] = English(key, title, words)
+    return list(found.values())
 
 
 def _comments(source: str) -> Iterator[tokenize.TokenInfo]:

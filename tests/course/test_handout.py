@@ -9,8 +9,9 @@ import pytest
 
 from kuiper.course import handout, material
 from kuiper.course.bugs import read_bugs
+from kuiper.course.contents import contents
 from kuiper.course.errors import CourseError
-from kuiper.course.handout import contents, course_folder, start
+from kuiper.course.handout import course_folder, start
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.sync import generated_text
 from tests.course.handouts import EXERCISE, changes, texts

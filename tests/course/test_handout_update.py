@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kuiper.course.contents import contents
 from kuiper.course.errors import CourseError
-from kuiper.course.handout import contents, course_folder, start, update
+from kuiper.course.handout import course_folder, start, update
 from kuiper.course.handout_record import RECORD, read_record
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.progress import Progress

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kuiper.course.handout import contents
+from kuiper.course.contents import contents
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.markers import regions
 from kuiper.course.material import CHECKOUT
