@@ -16,6 +16,7 @@ from kuiper.course.quiet import own_wait
 from kuiper.course.remote import Worker
 from kuiper.course.testing import Mismatch
 from kuiper.course.wire import type_name, words_of
+from kuiper.language import _
 from kuiper.machine.processes import has_processes
 from kuiper.printable import printable
 
@@ -163,7 +164,7 @@ def namesake(exercise: Exercise) -> Path | None:
 
 def blocked_by(*ids: str) -> str:
     """What is to be solved before an exercise can be tested, and how to go on without."""
-    return f"blocked by {' '.join(ids)}; go on with --ref {' --ref '.join(ids)}"
+    return _("blocked by {ids}; go on with {options}").format(ids=" ".join(ids), options=f"--ref {' --ref '.join(ids)}")
 
 
 def hole(exercise: Exercise, function: str = "") -> str:

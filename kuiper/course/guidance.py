@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from kuiper.language import _, translate
+
 
 @dataclass(frozen=True)
 class Ladder:
@@ -47,9 +49,11 @@ class Afterwards:
 
     def lines(self) -> list[str]:
         """The parts, for the report of a test run."""
-        run = [f"Run it: kuiper race {self.race}"] if self.race else []
-        steps = [f"  {number}. {words}" for number, words in enumerate(self.tries, 1)]
-        return [f"You built: {self.built}", *run, f"Real engines: {self.engines}", "Things to try:", *steps]
+        run = [_("Run it: {command}").format(command=f"kuiper race {self.race}")] if self.race else []
+        steps = [f"  {number}. {translate(words, 'hints')}" for number, words in enumerate(self.tries, 1)]
+        built = _("You built: {text}").format(text=translate(self.built, "hints"))
+        engines = _("Real engines: {text}").format(text=translate(self.engines, "hints"))
+        return [built, *run, engines, _("Things to try:"), *steps]
 
 
 @dataclass(frozen=True)

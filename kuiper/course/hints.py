@@ -10,6 +10,7 @@ from kuiper.course.errors import CourseError
 from kuiper.course.markers import BEGIN, END, regions
 from kuiper.course.places import state_folder
 from kuiper.course.state_file import as_table, read_state, write_state
+from kuiper.language import translate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +33,7 @@ def rung(exercise: Exercise, ladder: Ladder, level: int) -> str:
     last = len(ladder.rungs) + 1
     if not 1 <= level <= last:
         raise CourseError("--level", f"a rung from 1 to {last}", level)
-    return reference_part(exercise, ladder) if level == last else ladder.rungs[level - 1]
+    return reference_part(exercise, ladder) if level == last else translate(ladder.rungs[level - 1], "hints")
 
 
 def ladder_for(exercise: Exercise, function: str | None, failing: str = "") -> Ladder:

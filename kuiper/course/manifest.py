@@ -12,6 +12,7 @@ from kuiper.course.guidance import Afterwards, Ladder, ShortPath
 from kuiper.course.manifest_values import KINDS, is_afterwards, is_path
 from kuiper.course.material import packaged
 from kuiper.course.toml import read_toml, tables
+from kuiper.language import translate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -44,7 +45,7 @@ class Exercise:
     @property
     def label(self) -> str:
         """Number and name, ``3.4 im2col``."""
-        return f"{self.id} {self.title}"
+        return f"{self.id} {translate(self.title, 'hints')}"
 
     @property
     def student_file(self) -> Path:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from kuiper.course.places import state_folder
 from kuiper.course.state_file import as_table, read_state, write_state
 from kuiper.course.sync import is_untouched
+from kuiper.language import _
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -103,9 +104,10 @@ def bars(courses: tuple[Course, ...], progress: Progress) -> list[str]:
         full = sum(exercise.points for exercise in course.exercises)
         filled = BAR * points // full if full else 0
         bar = "█" * filled + "░" * (BAR - filled)
-        lines.append(
-            f"{course.name.ljust(width)}  {bar}  {len(solved)}/{len(course.exercises)} solved, {points}/{full} points"
+        words = _("{solved}/{all} solved, {points}/{full} points").format(
+            solved=len(solved), all=len(course.exercises), points=points, full=full
         )
+        lines.append(f"{course.name.ljust(width)}  {bar}  {words}")
     return lines
 
 

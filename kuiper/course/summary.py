@@ -12,6 +12,7 @@ from kuiper.course.compile_errors import shown
 from kuiper.course.handout_record import changed_files
 from kuiper.course.manifest import test_files
 from kuiper.course.progress import bars, next_exercise
+from kuiper.language import _, translate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -68,7 +69,12 @@ def report(classroom: Classroom, found: Sequence[Verdict], hint: int) -> list[st
 def block(classroom: Classroom, verdict: Verdict, hint: int) -> list[str]:
     """One failing exercise: the call, what was expected and what came, the mistake or else a hint, what waits."""
     exercise, worst = verdict.exercise, verdict.worst
-    head = f"{exercise.label} - {verdict.passed} of {len(verdict.outcomes)} tests pass: {_place(classroom, exercise)}"
+    head = _("{exercise} - {passed} of {total} tests pass: {place}").format(
+        exercise=exercise.label,
+        passed=verdict.passed,
+        total=len(verdict.outcomes),
+        place=_place(classroom, exercise),
+    )
     tail = _tail(classroom, verdict, hint)
     room = MAX_LINES - 2 - len(tail)
     body = worst.lines if len(worst.lines) <= room else [*worst.lines[: room - 1], "..."]
@@ -78,21 +84,21 @@ def block(classroom: Classroom, verdict: Verdict, hint: int) -> list[str]:
 def _tail(classroom: Classroom, verdict: Verdict, hint: int) -> list[str]:
     """What follows a failure. A hint is for a mistake that nobody knows; without a module nothing can be hinted at."""
     exercise, worst, diagnosis = verdict.exercise, verdict.worst, likely(verdict)
-    lines = [f"likely: this is what you get when {diagnosis}"] if diagnosis else []
+    lines = [_("likely: this is what you get when {mistakes}").format(mistakes=diagnosis)] if diagnosis else []
     if worst.lines[:1] == [NO_MODULE]:
         return lines
     last = []
     if exercise.hints and diagnosis and hint == FIRST_HINT:
-        last.append(f"hint: kuiper hint {_ladder_words(exercise, worst.function)}")
+        last.append(_("hint: {command}").format(command=f"kuiper hint {_ladder_words(exercise, worst.function)}"))
     elif exercise.hints:
         lines.append(_hint(exercise, worst.function, hint))
     kinds = ("wrong", "unfinished")
     others = [outcome.test for outcome in verdict.outcomes if outcome.verdict in kinds and outcome is not worst]
     if others:
-        last.append(f"also failing: {_some(others)}")
+        last.append(_("also failing: {tests}").format(tests=_some(others)))
     waiting = [other.id for other in classroom.syllabus.blocked_by(exercise)]
     if waiting:
-        last.append(f"blocks: {' '.join(waiting)}")
+        last.append(_("blocks: {exercises}").format(exercises=" ".join(waiting)))
     return lines + (["; ".join(last)] if last else [])
 
 
@@ -118,7 +124,7 @@ def likely(verdict: Verdict) -> str:
     for when in candidates:
         if votes[when] == most:
             left.setdefault(lines_of.get(when) or when, when)
-    return ", or when ".join([*left.values()][:2])
+    return _(", or when ").join(translate(when, "bugs") for when in [*left.values()][:2])
 
 
 def _rivals(known: Sequence[str], slips: Sequence[str], others: Sequence[Outcome]) -> list[str]:
@@ -150,14 +156,16 @@ def ending(classroom: Classroom, found: Sequence[Verdict]) -> list[str]:
     reference = [part.id for part in classroom.syllabus if classroom.selection.kind_of(part) == "solution"]
     if reference:
         yours = [v.exercise.id for v in found if v.exercise.id not in reference and v.worst.verdict == "passed"]
-        lines.append(f"yours: {' '.join(yours) or 'none'}; reference: {' '.join(reference)}")
+        words = _("yours: {yours}; reference: {reference}")
+        lines.append(words.format(yours=" ".join(yours) or _("none"), reference=" ".join(reference)))
     failing = next((v for v in found if v.worst.verdict in ("wrong", "unfinished", "not started")), None)
     step = failing.exercise if failing else next_exercise(classroom.syllabus, classroom.progress, courses)
     if step is None:
-        lines.append("all exercises are solved: kuiper race resnet20 runs a network on your layers")
+        lines.append(_("all exercises are solved: kuiper race resnet20 runs a network on your layers"))
     else:
         place = _error_place(failing) or hole(step, failing.worst.function if failing else "")
-        lines.append(f"next: {step.label} ({step.minutes} minutes), {place}")
+        words = _("next: {exercise} ({minutes} minutes), {place}")
+        lines.append(words.format(exercise=step.label, minutes=step.minutes, place=place))
     return lines
 
 
@@ -169,7 +177,8 @@ def changed_tests(classroom: Classroom, found: Sequence[Verdict]) -> list[str]:
     changed = changed_files(root, names)
     if not changed:
         return []
-    return [f"changed: {' '.join(changed)}; only files in exercises/ are yours, kuiper course update brings these back"]
+    words = _("changed: {files}; only files in exercises/ are yours, kuiper course update brings these back")
+    return [words.format(files=" ".join(changed))]
 
 
 def afterwards(classroom: Classroom, found: Sequence[Verdict]) -> list[str]:
@@ -179,14 +188,15 @@ def afterwards(classroom: Classroom, found: Sequence[Verdict]) -> list[str]:
         tested = [verdict for verdict in found if verdict.exercise.course == course.folder]
         solved = all(classroom.progress.status(exercise) == "solved" for exercise in course.exercises)
         if course.afterwards and tested and solved:
-            lines += ["", f"{course.name} is complete.", *course.afterwards.lines()]
+            lines += ["", _("{course} is complete.").format(course=course.name), *course.afterwards.lines()]
     return lines
 
 
 def nothing_selected(classrooms: Iterable[Classroom], parts: Sequence[str], words: str) -> str:
     """A sentence for a run in which no test was left to run."""
     if not parts:
-        return f"no test of an exercise fits {words!r}: pytest --collect-only -q lists their names" if words else ""
+        fits = _("no test of an exercise fits {words}: pytest --collect-only -q lists their names")
+        return fits.format(words=repr(words)) if words else ""
     folders = [
         course.name
         for classroom in classrooms
@@ -236,10 +246,16 @@ def _hint(exercise: Exercise, function: str, level: int) -> str:
     """A rung of the failing function's ladder; where an exercise has several, with the function's name."""
     ladder = exercise.ladder(function or exercise.hints[0].function)
     several, words = len(exercise.hints) > 1, _ladder_words(exercise, function)
-    text = ladder.rungs[level - 1] if level <= len(ladder.rungs) else f"kuiper hint {words} --level {level}"
-    return f"hint {level}{f' for {ladder.function}' if several else ''}: {' '.join(text.split())}"
+    text = (
+        translate(ladder.rungs[level - 1], "hints")
+        if level <= len(ladder.rungs)
+        else f"kuiper hint {words} --level {level}"
+    )
+    head = _("hint {level} for {function}: {text}") if several else _("hint {level}: {text}")
+    return head.format(level=level, function=ladder.function, text=" ".join(text.split()))
 
 
 def _some(names: Sequence[str]) -> str:
     shown_names = ", ".join(names[:3])
-    return shown_names + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    more = _("{names} and {count} more")
+    return more.format(names=shown_names, count=len(names) - 3) if len(names) > 3 else shown_names
