@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from kuiper.bounded_file import read_text
 from kuiper.course.errors import CourseError
-from kuiper.language import ENGLISH, languages, message, tag, translate
+from kuiper.language import ENGLISH, languages, noop, tag, translate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 HEAD = re.compile(r"^<!-- ([\w-]+) ([0-9a-f]{12}) -->$", re.MULTILINE)
 WRITTEN = re.compile(r"^(<!-- (\w+) -->)\n.*?^<!-- \2 -->$", re.MULTILINE | re.DOTALL)
 FENCE = re.compile(r"^ {0,3}(?:```|~~~)")
-NOTICE = message("This passage has not been translated yet; here it is in English.")
+NOTICE = noop("This passage has not been translated yet; here it is in English.")
 
 
 class English(NamedTuple):
