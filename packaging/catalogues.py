@@ -30,6 +30,8 @@ ROOT = Path(__file__).resolve().parents[1]
 LOCALE = ROOT / "kuiper" / "locale"
 DOMAINS = ("kuiper", "exercises", "hints", "bugs")
 WIDTH = 120
+HEAD = "# {domain}: what kuiper says, in the language {language}. Made by packaging/catalogues.py."
+AUTHORS = "the kuiper authors"
 DATE = datetime(2026, 1, 1, tzinfo=timezone.utc)  # a file changes with its messages, and not with the day
 
 
@@ -64,10 +66,21 @@ def update(language: str, domain: str) -> list[str]:
     """Bring a catalogue up to date; the messages that it does not translate."""
     catalogue = read(language, domain)
     catalogue.update(template(domain), no_fuzzy_matching=len(catalogue) == 0, keep_user_comments=True)
+    catalogue.header_comment = HEAD.format(domain=domain, language=language)
+    catalogue.msgid_bugs_address = catalogue.last_translator = catalogue.language_team = AUTHORS
+    catalogue.revision_date, catalogue.version, catalogue.fuzzy = DATE, "1", False
     path = catalogue_file(language, domain)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
-        write_po(file, catalogue, width=WIDTH, ignore_obsolete=True, sort_by_file=False, omit_header=False)
+        write_po(
+            file,
+            catalogue,
+            width=WIDTH,
+            ignore_obsolete=True,
+            sort_by_file=False,
+            omit_header=False,
+            include_lineno=False,
+        )
     return [str(message.id) for message in catalogue if message.id and (message.fuzzy or not message.string)]
 
 

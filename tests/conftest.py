@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,9 @@ with suppress(ImportError):  # WebAssembly's tests do without it
     # How long a case takes says nothing where other programs run as well.
     hypothesis.settings.register_profile("any machine", deadline=None)
     hypothesis.settings.load_profile("any machine")
+
+# Tests compare English words, whatever the language of the terminal; those of other languages choose theirs.
+os.environ["KUIPER_LANG"] = "en"
 
 beginnings: dict[str, dict[str, Mapping[str, Any]]] = {}  # by module and name, the states once the module was imported
 
