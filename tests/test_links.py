@@ -57,6 +57,11 @@ def anchors(page: Path) -> set[str]:
     return found
 
 
+def place(page: Path) -> Path:
+    """The folder from which its links lead; the words of a lecture in another language are put into the lecture."""
+    return page.parents[1] if (page.parents[1] / f"{page.stem}.ipynb").is_file() else page.parent
+
+
 def broken_links(page: Path) -> list[str]:
     broken = []
     without_code = re.sub(r"(`+).+?\1", "", markdown(page))
@@ -64,7 +69,7 @@ def broken_links(page: Path) -> list[str]:
         if re.match(r"[a-z]+:", link):
             continue
         path, _, anchor = unquote(link).partition("#")
-        target = (page.parent / path).resolve() if path else page
+        target = (place(page) / path).resolve() if path else page
         if not target.exists() or (anchor and anchor not in anchors(target)):
             broken.append(link)
     return broken

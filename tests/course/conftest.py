@@ -6,7 +6,7 @@ import pytest
 
 from kuiper.cli import main
 from kuiper.cli import race as race_command
-from kuiper.course import handout
+from kuiper.course import contents, handout
 from tests.course.handouts import course_to_hand_out, names_below
 from tests.course.made_up import made_up
 
@@ -37,8 +37,9 @@ def race_here(monkeypatch: pytest.MonkeyPatch) -> None:
 def author(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Syllabus:
     """A small course of which every folder is handed out; what is changed in it is a newer version."""
     root = tmp_path / "author"
-    monkeypatch.setattr(handout, "material_root", lambda: root)
-    monkeypatch.setattr(handout, "material_files", lambda: names_below(root))
+    monkeypatch.setattr(contents, "material_root", lambda: root)
+    for module in (contents, handout):
+        monkeypatch.setattr(module, "material_files", lambda: names_below(root))
     return course_to_hand_out(root)
 
 

@@ -150,6 +150,6 @@ def test_course_folder_is_found_upwards_and_is_no_checkout(author: Syllabus, min
 
 
 def test_contents_needs_a_kuiper_with_courses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(handout, "material_files", dict)
+    monkeypatch.setattr("kuiper.course.contents.material_files", dict)
     with pytest.raises(CourseError, match="expected a kuiper that was built with its courses, got one without them"):
         contents(False)
