@@ -14,8 +14,13 @@ from __future__ import annotations
 import gettext
 import os
 import sys
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ENGLISH = "en"
 DOMAIN = "kuiper"
@@ -23,6 +28,7 @@ FOLDER = Path(__file__).parent / "locale"
 TAGS = {"zh": "zh-CN"}
 """What the web, and names of files, call a language; by default its own name."""
 _preferred = ""
+_spoken = ""
 
 
 def languages() -> list[str]:
@@ -40,6 +46,8 @@ def language() -> str:
     >>> language() in languages()
     True
     """
+    if _spoken:
+        return _spoken
     wanted = os.environ.get("KUIPER_LANG", "")
     if wanted:
         return asked(wanted)
@@ -62,6 +70,17 @@ def prefer(name: str) -> None:
     """Speak the language of a course folder, unless ``KUIPER_LANG`` asks for another; "" is none of its own."""
     global _preferred
     _preferred = name
+
+
+@contextmanager
+def speaking(name: str) -> Iterator[None]:
+    """Say everything in this language, whichever was chosen: for files that are written in several."""
+    global _spoken
+    before, _spoken = _spoken, name
+    try:
+        yield
+    finally:
+        _spoken = before
 
 
 def tag(name: str) -> str:

@@ -165,11 +165,10 @@ def _gates(syllabus: Syllabus, arguments: argparse.Namespace, console: Console) 
 
 
 def _tasks(syllabus: Syllabus, check: bool, console: Console) -> int:
-    from kuiper.course.task_table import readme_path, readme_with_table
+    from kuiper.course.task_table import readmes_with_tables
 
     stale = 0
-    for course in syllabus.courses:
-        path, text = readme_path(course), readme_with_table(course)
+    for path, text in (found for course in syllabus.courses for found in readmes_with_tables(course)):
         if path.read_text(encoding="utf-8") == text:
             continue
         stale += 1

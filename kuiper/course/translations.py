@@ -174,8 +174,9 @@ def translated_lecture(notebook: dict[str, Any], passages: dict[str, Passage], l
 
 
 def translated_page(page: str, passages: dict[str, Passage], language: str) -> str:
-    """A page in another language; what is missing or stale is English, behind a line that says so."""
-    return "\n\n".join(_shown(english, passages.get(english.key), language) for english in _of_page(page)) + "\n"
+    """A page in another language, at the English page's place; what is missing or stale is English, behind a notice."""
+    text = "\n\n".join(_shown(english, passages.get(english.key), language) for english in _of_page(page)) + "\n"
+    return text.replace(f".{tag(language)}.md", ".md")
 
 
 def _shown(english: English, passage: Passage | None, language: str) -> str:

@@ -7,7 +7,8 @@ import pytest
 
 from kuiper.course.errors import CourseError
 from kuiper.course.manifest import Course, Exercise
-from kuiper.course.task_table import readme_with_table
+from kuiper.course.task_table import readmes_with_tables
+from kuiper.course.translations import digest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,6 +21,13 @@ def course(folder: Path, readme: str) -> Course:
     first = Exercise("7.1", "one", folder, "one.py", ("f",), ("test_one.py",), 3, 2, 50, ("a", "b", "c"))
     second = Exercise("7.2", "two", folder, "two.pyx", ("g",), ("test_two.py",), 4, 3, 70, ("a", "b", "c"), ("7.1",))
     return Course(folder, "A course", (first, second))
+
+
+def readme_with_table(found: Course) -> str:
+    """The English one, which is the only one here."""
+    ((path, text),) = readmes_with_tables(found)
+    assert path == found.folder / "README.md"
+    return text
 
 
 def test_readme_with_table_replaces_what_stands_between_the_markers(tmp_path: Path) -> None:
@@ -58,3 +66,23 @@ def test_readme_with_table_changes_nothing_the_second_time(tmp_path: Path) -> No
 def test_readme_without_two_markers_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(CourseError, match="expected the line <!-- tasks --> twice, got 1 times"):
         readme_with_table(course(tmp_path, f"{HEAD}<!-- tasks -->\n{TAIL}"))
+
+
+def test_readme_in_another_language_has_its_titles_and_sections(tmp_path: Path) -> None:
+    """Chinese, which kuiper speaks: the words of the table, and the section as the Chinese lecture has it."""
+    cells = [
+        {"id": "top", "cell_type": "markdown", "source": ["## Where it stands\n"]},
+        {"id": "task", "cell_type": "code", "source": ['task("7.2")']},
+    ]
+    notebooks, folder = tmp_path / "notebooks", tmp_path / "course7"
+    (notebooks / "zh").mkdir(parents=True)
+    (notebooks / "07b_numbers.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}}), encoding="utf-8")
+    made_from = digest("## Where it stands\n")
+    (notebooks / "zh" / "07b_numbers.md").write_text(f"<!-- top {made_from} -->\n## 它在哪里\n", encoding="utf-8")
+    folder.mkdir()
+    (folder / "README.zh-CN.md").write_text("# 课程\n\n<!-- tasks -->\n<!-- tasks -->\n", encoding="utf-8")
+    found = dict(readmes_with_tables(course(folder, "<!-- tasks -->\n<!-- tasks -->\n")))
+    chinese = found[folder / "README.zh-CN.md"]
+    assert "| 7.2 | two（先做 7.1） | [7b 它在哪里](../notebooks/07b_numbers.ipynb) | 70 |" in chinese
+    assert "2 个练习，约 2 小时，5 分。" in chinese
+    assert "[7b Where it stands]" in found[folder / "README.md"]

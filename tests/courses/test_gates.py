@@ -9,7 +9,7 @@ import pytest
 
 from kuiper.course import gate_runs, gates
 from kuiper.course.manifest import Course, Exercise, read_syllabus
-from kuiper.course.task_table import readme_path, readme_with_table
+from kuiper.course.task_table import readmes_with_tables
 
 if TYPE_CHECKING:
     from kuiper.course.gate_runs import Runs
@@ -82,5 +82,6 @@ def test_hints_fit(exercise: Exercise, runs: Runs) -> None:
 
 
 @pytest.mark.parametrize("course", SYLLABUS.courses, ids=lambda course: course.name)
-def test_readme_has_the_tasks_of_the_manifest(course: Course) -> None:
-    assert readme_path(course).read_text(encoding="utf-8") == readme_with_table(course)
+def test_readmes_have_the_tasks_of_the_manifest_in_each_language(course: Course) -> None:
+    for path, text in readmes_with_tables(course):
+        assert path.read_text(encoding="utf-8") == text, f"{path.name}: run kuiper course tasks"
