@@ -60,7 +60,7 @@ class Scheduler:
     def __init__(self, pool: Any, new_table: Callable[[Request], Any], page_size: int, budget: int) -> None:
         self.pool, self.new_table = pool, new_table
         self.page_size, self.budget = page_size, budget
-        self.pages: int = pool.available  # nobody has begun: these are all
+        self.pages: int = pool.available  # no request has begun: these are all pages
         self.waiting: list[Request] = []  # in the order in which they came
         self.running: list[Request] = []  # in the same order: all of them came before those that wait
 
