@@ -157,11 +157,14 @@ def plain(text: str) -> str:
     return LINK.sub("]", FORMULA.sub("$", CODE.sub("`", text)))
 
 
-@pytest.mark.parametrize(
-    "found", [formulas, links, numbers, EXAMPLE.findall], ids=["formulas", "links", "numbers", "examples"]
-)
+@pytest.mark.parametrize("found", [links, numbers, EXAMPLE.findall], ids=["links", "numbers", "examples"])
 def test_both_languages_have_the_same(found: Callable[[str], Iterable[object]]) -> None:
     assert different(found, pairs()) == []
+
+
+def test_no_formula_is_lost() -> None:
+    """A sentence may say one more, in place of a word that would be ambiguous."""
+    assert [pair.where for pair in pairs() if not formulas(pair.english) <= formulas(pair.chinese)] == []
 
 
 def test_both_languages_name_the_same_code() -> None:
