@@ -14,6 +14,7 @@ from __future__ import annotations
 import gettext
 import os
 import sys
+import unicodedata
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -107,6 +108,25 @@ _ = translate
 def noop(text: str) -> str:
     """Mark a text that is translated later, where it is said: the catalogue gets it."""
     return text
+
+
+def columns(text: str) -> int:
+    """How wide a text is in a terminal: a Chinese letter takes two columns, an accent of its own none.
+
+    >>> columns("conv"), columns("卷积")
+    (4, 4)
+    """
+    return sum(0 if unicodedata.combining(sign) else 1 + (unicodedata.east_asian_width(sign) in "WF") for sign in text)
+
+
+def padded(text: str, width: int, *, right: bool = False) -> str:
+    """A text with spaces behind it, or before it for ``right``, so that it fills a number of columns.
+
+    >>> padded("卷积", 6), padded("conv", 6, right=True)
+    ('卷积  ', '  conv')
+    """
+    spaces = " " * (width - columns(text))
+    return spaces + text if right else text + spaces
 
 
 def _folder() -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,11 +10,13 @@ from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 
 from kuiper import language
+from kuiper.course.manifest import read_syllabus
+from tests.pseudo_language import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
+ROOT = Path(__file__).parents[1]
 VARIABLES = ("KUIPER_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
 
 
@@ -66,3 +69,32 @@ def test_an_unknown_language_is_told_once_and_is_english(
     monkeypatch.setenv("KUIPER_LANG", "klingon")
     assert [language.language(), language.language()] == ["en", "en"]
     assert capsys.readouterr().err == "language: expected one of en, xx, got 'klingon'; this is English\n"
+
+
+def test_columns_count_what_a_terminal_shows() -> None:
+    assert language.columns("3x3 conv") == 8
+    assert language.columns("步长 2，填充 1") == 14  # a full-width comma is as wide as a letter
+    assert language.columns("cafe\N{COMBINING ACUTE ACCENT}") == 4
+    assert language.columns("█░“”") == 4  # rich counts these so, too
+
+
+def test_padded_fills_columns_on_either_side_and_cuts_nothing() -> None:
+    assert language.padded("层", 4) == "层  "
+    assert language.padded("层", 4, right=True) == "  层"
+    assert language.padded("卷积层", 4) == "卷积层"
+
+
+def test_pseudo_language_says_every_message_in_brackets(pseudo_language: Path) -> None:
+    assert (pseudo_language / "xx" / "LC_MESSAGES" / "kuiper.mo").is_file()
+    assert language.languages() == ["en", "xx"]
+    solved = language.translate("{solved}/{all} solved, {points}/{full} points")
+    assert solved == "{solved}⟦/⟧{all}⟦ solved, ⟧{points}⟦/⟧{full}⟦ points⟧"
+    title = read_syllabus(ROOT).courses[0].title
+    assert language.translate(title, "hints") == f"⟦{title}⟧"
+
+
+def test_escaped_finds_words_outside_brackets() -> None:
+    assert escaped("⟦next: ⟧im2col⟦ (⟧9⟦ minutes)⟧, course2/a.py, --hint 2") == []
+    assert escaped("⟦next: ⟧im2col solved") == ["solved"]
+    with pytest.raises(AssertionError, match="bracket alone"):
+        escaped("⟦cut in the mid")
