@@ -13,6 +13,7 @@ import numpy as np
 
 from kuiper import Tensor
 from kuiper.course import load_exercise
+from kuiper.language import _
 from kuiper.models import bundled_photo
 from kuiper.models.pictures.preprocess import read_image, resize
 
@@ -60,4 +61,5 @@ def reference() -> Callable[[], list[np.ndarray]]:
 def words(answer: list[np.ndarray]) -> str:
     """What came out."""
     (row,) = answer
-    return f"a photo of 32 x 32 pixels with its border: {row.size} numbers from {row.min():.2f} to {row.max():.2f}"
+    said = _("a photo of 32 x 32 pixels with its border: {count} numbers from {least} to {most}")
+    return said.format(count=row.size, least=f"{row.min():.2f}", most=f"{row.max():.2f}")

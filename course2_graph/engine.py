@@ -13,6 +13,7 @@ import numpy as np
 
 import kuiper
 from kuiper.course import load_exercise
+from kuiper.language import _
 
 PARAM = Path(__file__).parent / "data" / "test_linear.pnnx.param"
 INPUT = np.linspace(-1, 1, 32, dtype=np.float32).reshape(1, 32)
@@ -36,4 +37,5 @@ def reference() -> Callable[[], list[np.ndarray]]:
 def words(answer: list[np.ndarray]) -> str:
     """What came out."""
     (y,) = answer
-    return f"sigmoid(linear(x)): {y.size} numbers from {y.min():.2f} to {y.max():.2f}"
+    said = _("sigmoid(linear(x)): {count} numbers from {least} to {most}")
+    return said.format(count=y.size, least=f"{y.min():.2f}", most=f"{y.max():.2f}")

@@ -12,6 +12,7 @@ import numpy as np
 
 import kuiper
 from kuiper.course import load_exercise
+from kuiper.language import _
 from kuiper.models import ClassifierCard, bundled, bundled_photo
 from kuiper.models.cards.model_card import card_path
 from kuiper.models.pictures.preprocess import normalise, read_image, resize
@@ -36,4 +37,5 @@ def reference() -> Callable[[], list[np.ndarray]]:
 def words(answer: list[np.ndarray]) -> str:
     """What came out."""
     best = int(answer[0].argmax())
-    return f"ResNet-20 on a photo: the largest of {answer[0].size} scores is that of '{CARD.labels[best]}'"
+    said = _("ResNet-20 on a photo: the largest of {count} scores is that of '{name}'")
+    return said.format(count=answer[0].size, name=CARD.labels[best])

@@ -15,6 +15,7 @@ import numpy as np
 
 import kuiper
 from kuiper.course import load_exercise
+from kuiper.language import _
 
 NETWORK = """7767517
 6 5
@@ -52,4 +53,5 @@ def written(folder: str) -> Path:
 def words(answer: list[np.ndarray]) -> str:
     """What came out."""
     (y,) = answer
-    return f"three formulas: {y.size} numbers from {y.min():.2f} to {y.max():.2f}"
+    said = _("three formulas: {count} numbers from {least} to {most}")
+    return said.format(count=y.size, least=f"{y.min():.2f}", most=f"{y.max():.2f}")

@@ -16,6 +16,7 @@ import numpy as np
 
 from kuiper.course import load_exercise
 from kuiper.course.selection import active, selected
+from kuiper.language import _
 from kuiper.layers import Layer, override
 from kuiper.models import bundled
 from kuiper.models.text import language_model
@@ -122,8 +123,11 @@ class Engine:
         self._make_room()
         plan, pieces, tables = self.scheduler.plan(), [], []
         if not plan:
-            waiting, free = len(self.scheduler.waiting), f"{self.pool.available} of {PAGES} pages are free"
-            raise RuntimeError(f"the scheduler has planned an empty step; {waiting} of the readers wait, {free}")
+            said = _(
+                "the scheduler has planned an empty step; {waiting} of the readers wait, {free} of {all} pages are free"
+            )
+            waiting, free = len(self.scheduler.waiting), self.pool.available
+            raise RuntimeError(said.format(waiting=waiting, free=free, all=PAGES))
         for number, (request, count) in enumerate(plan):
             first = request.table.length
             for old, new in request.table.append(count):
@@ -133,7 +137,7 @@ class Engine:
             tables.append(request.table.pages)
         scores = self.network.read(pieces, tables)
         told: list[tuple[Any, str | None]] = []
-        for (request, _), row in zip(plan, scores, strict=True):
+        for (request, _count), row in zip(plan, scores, strict=True):
             if request.unread == 0:
                 told += self._drawn(request, row)
         return told
@@ -188,7 +192,8 @@ def own() -> Callable[[], list[np.ndarray]]:
                     texts[request] = texts.get(request, "") + (piece or "")
             engine.prefixes.make_room(PAGES)
             if engine.pool.available < PAGES:
-                raise RuntimeError(f"{PAGES - engine.pool.available} pages are lost when all readers have gone")
+                said = _("{count} pages are lost when all readers have gone")
+                raise RuntimeError(said.format(count=PAGES - engine.pool.available))
         return [np.array(network.model.vocabulary.encode(texts[request])) for request in came]
 
     return run
@@ -223,14 +228,17 @@ def text(tokens: np.ndarray) -> str:
 def words(answer: list[np.ndarray]) -> str:
     """What came out."""
     tokens = sum(map(len, answer))
-    return f"{len(answer)} readers, {tokens} tokens; the last one reads:\n{NAMES[-1]}:\n{text(answer[-1])}"
+    said = _("{readers} readers, {tokens} tokens; the last one reads:").format(readers=len(answer), tokens=tokens)
+    return f"{said}\n{NAMES[-1]}:\n{text(answer[-1])}"
 
 
 def difference(got: list[np.ndarray], wanted: list[np.ndarray]) -> str:
     """Who got something else first, and what."""
     for number, (mine, right) in enumerate(zip(got, wanted, strict=True), 1):
         if mine.shape != right.shape:
-            return f"reader {number} got {len(mine)} tokens in place of {len(right)}"
+            said = _("reader {number} got {count} tokens in place of {right}")
+            return said.format(number=number, count=len(mine), right=len(right))
         if (mine != right).any():
-            return f"reader {number} reads {text(mine)!r} in place of {text(right)!r}"
-    return "the same"
+            said = _("reader {number} reads {text} in place of {right}")
+            return said.format(number=number, text=repr(text(mine)), right=repr(text(right)))
+    return _("the same")

@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import gettext
 import os
+import re
 import sys
+import textwrap
 import unicodedata
 from contextlib import contextmanager
 from functools import lru_cache
@@ -127,6 +129,36 @@ def padded(text: str, width: int, *, right: bool = False) -> str:
     """
     spaces = " " * (width - columns(text))
     return spaces + text if right else text + spaces
+
+
+def wrapped(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
+    """A text in lines of up to so many columns, the first of which begins with ``first``, the others with ``rest``.
+
+    A word longer than a line stays whole. Chinese may break between any two letters, but no line begins with a mark
+    that closes something.
+
+    >>> wrapped("你的层和参考实现一样。", 10)
+    ['你的层和参', '考实现一', '样。']
+    """
+    if text.isascii():
+        plain = textwrap.TextWrapper(width, initial_indent=first, subsequent_indent=rest)
+        plain.break_long_words = plain.break_on_hyphens = False
+        return plain.wrap(text)
+    lines, line, room = [], first, False
+    for word in _words(text):
+        if room and columns(f"{line}{word.rstrip()}") > width:
+            lines.append(line.rstrip())
+            line, word = rest, word.lstrip()
+        line, room = line + word, True
+    return [*lines, line.rstrip()] if room else []
+
+
+def _words(text: str) -> list[str]:
+    """What stays together in a line, with the spaces behind it: a word, or a Chinese letter with marks around it."""
+    wide = "[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u3000-\u303f]"
+    closing, opening = "，。：；？！、）」』》】”…", "（「『《【“"  # noqa: RUF001 (these marks are meant)
+    plain = f"(?:(?!{wide})[^\\s{closing}{opening}])+"
+    return re.findall(f"[{opening}]*(?:{plain}|{wide}|\\S)[{closing}]*\\s*", " ".join(text.split()))
 
 
 def _folder() -> Path:

@@ -96,7 +96,7 @@ def compile_all(target: Path = LOCALE) -> None:
 
 
 def in_python() -> Iterator[tuple[Path, int, str]]:
-    for path in sorted((ROOT / "kuiper").rglob("*.py")):
+    for path in (*sorted((ROOT / "kuiper").rglob("*.py")), *sorted(ROOT.glob("course*/engine.py"))):
         with path.open("rb") as file:
             for line, _, message, _ in extract_python(file, {"_": None, "translate": None, "noop": None}, (), {}):
                 if isinstance(message, str):  # of a variable there is nothing to be kept

@@ -14,6 +14,7 @@ from kuiper.course.errors import CourseError
 from kuiper.course.in_place import command_here
 from kuiper.course.places import python_environment
 from kuiper.course.processes import end_tree
+from kuiper.language import _
 from kuiper.machine.processes import has_processes
 from kuiper.printable import printable
 
@@ -31,14 +32,14 @@ def note_in(path: Path) -> Callable[[str], None]:
 
     def note(place: str) -> None:
         os.lseek(file, 0, os.SEEK_SET)
-        os.write(file, place[:_LONGEST].ljust(_LONGEST).encode())
+        os.write(file, place.encode()[:_LONGEST].ljust(_LONGEST))
 
     return note
 
 
 def place_in(path: Path) -> str:
     """The newest note in this file; empty if there is none."""
-    return path.read_text(encoding="utf-8", errors="replace").strip() if path.is_file() else ""
+    return path.read_text(encoding="utf-8", errors="ignore").strip() if path.is_file() else ""
 
 
 def result_apart(
@@ -96,7 +97,8 @@ def _watched(process: subprocess.Popen[bytes], name: str, note: Path, seconds: f
             try:
                 return process.communicate(timeout=LOOKS)[1].decode("utf-8", "replace").strip()
             except subprocess.TimeoutExpired:
-                line = f"{name}: {printable(place_in(note)) or 'begins'} ({waited:.0f} s)"
+                place = printable(place_in(note)) or _("begins")
+                line = f"{name}: {place} ({waited:.0f} s)"
                 status.update(line)
             if not console.is_terminal and waited - told > TOLD_EVERY:
                 told = waited

@@ -12,7 +12,7 @@ from kuiper.cli.terminal import open_console, say
 from kuiper.course.errors import CourseError
 from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
 from kuiper.course.places import root_here
-from kuiper.language import ENGLISH, asked, languages, prefer
+from kuiper.language import ENGLISH, _, asked, languages, padded, prefer, translate
 from kuiper.machine.processes import need_processes
 
 if TYPE_CHECKING:
@@ -87,15 +87,19 @@ def _start(folder: Path, solutions: bool, language: str, with_git: bool, console
 
     names = start(folder, solutions, language)
     prefer(language)
-    words = first_commit(folder, f"The course of kuiper {kuiper.__version__}") if with_git else "not under git"
-    console.print(f"{folder}: {len(names)} files; {words}")
-    console.print("next:")
+    words = first_commit(folder, f"The course of kuiper {kuiper.__version__}") if with_git else _("not under git")
+    console.print(_("{folder}: {count} files; {git}").format(folder=folder, count=len(names), git=words))
+    console.print(_("next:"))
     if folder.resolve() != Path.cwd():
         console.print(f"  cd {shlex.quote(str(folder))}")
     if importlib.util.find_spec("pytest") is None:
         console.print("  pip install pytest hypothesis cython setuptools jupyterlab matplotlib")
-    console.print("  pytest course1_tensor       # red: one line for each exercise; the last line names the first")
-    console.print("  jupyter lab                 # the lectures, in the folder notebooks; begin with 00")
+    first, lectures = (
+        _("red: one line for each exercise; the last line names the first"),
+        _("the lectures, in the folder notebooks; begin with 00"),
+    )
+    console.print(f"  pytest course1_tensor       # {first}")
+    console.print(f"  jupyter lab                 # {lectures}")
     return 0
 
 
@@ -106,8 +110,10 @@ def _update(place: Path, solutions: bool, language: str, console: Console) -> in
     count = 0
     for change in update(folder, solutions, language):
         count += change.fate != "kept"
-        console.print(f"{change.fate:8} {change.name}" + (f"; {change.note}" if change.note else ""))
-    console.print(f"{folder}: {count} files changed; it has the course of kuiper {kuiper.__version__}")
+        note = _("; ") + change.note if change.note else ""
+        console.print(f"{padded(translate(change.fate), 8)} {change.name}{note}")
+    words = _("{folder}: {count} files changed; it has the course of kuiper {version}")
+    console.print(words.format(folder=folder, count=count, version=kuiper.__version__))
     return 0
 
 
@@ -124,7 +130,8 @@ def _sync(syllabus: Syllabus, arguments: argparse.Namespace, console: Console) -
 
     for exercise in chosen(syllabus, arguments.reset) if arguments.reset else []:
         backup = sync.reset(exercise)
-        console.print(f"reset {exercise.label}" + (f"; your version is in {backup}" if backup else ""))
+        words = _("reset {exercise}; your version is in {file}") if backup else _("reset {exercise}")
+        console.print(words.format(exercise=exercise.label, file=backup))
     if arguments.reset:
         return 0
     failed = 0
@@ -137,11 +144,13 @@ def _sync(syllabus: Syllabus, arguments: argparse.Namespace, console: Console) -
         except CourseError as error:
             console.print(f"{exercise.label}: {error}")
         if written:
-            console.print(f"wrote {exercise.student_file.relative_to(syllabus.root)}")
+            console.print(_("wrote {file}").format(file=exercise.student_file.relative_to(syllabus.root)))
         elif found == "changed":
-            console.print(f"{exercise.label}: changed by hand, left alone (kuiper course sync --reset {exercise.id})")
+            words = _("{exercise}: changed by hand, left alone ({command})")
+            command = f"kuiper course sync --reset {exercise.id}"
+            console.print(words.format(exercise=exercise.label, command=command))
         elif found not in ("current", "broken"):
-            console.print(f"{exercise.label}: {found}")
+            console.print(f"{exercise.label}: {translate(found)}")
         failed += found == "broken" or (arguments.check and found != "current")
     return 1 if failed else 0
 

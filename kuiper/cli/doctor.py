@@ -9,8 +9,10 @@ import numpy as np
 import kuiper
 from kuiper.cli.terminal import open_console
 from kuiper.course.c_modules import find_tool, missing
+from kuiper.course.places import speak_as_here
 from kuiper.errors import KuiperError
 from kuiper.graph.fallback import VARIABLE, is_strict
+from kuiper.language import _, columns, noop, padded, translate
 from kuiper.layers import layer_types
 from kuiper.layers.gemm import matmul
 from kuiper.machine import described, this_machine
@@ -24,42 +26,56 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+LABEL, STATE = 9, 4  # columns
+LABELS = (
+    *(noop("built by"), noop("level"), noop("flags"), noop("CPU"), noop("machine")),
+    *(noop("threads"), noop("operators"), noop("fallbacks")),
+)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """``kuiper doctor`` takes none."""
 
 
 def execute(arguments: argparse.Namespace) -> int:
+    speak_as_here()
     console = open_console(soft_wrap=True)
     info = kuiper.build_info()
-    python = f"Python {info['python']}{'' if info['gil'] else ' without a GIL'}"
+    gil = _("Python {version}") if info["gil"] else _("Python {version} without a GIL")
+    python = gil.format(version=info["python"])
     console.print(f"kuiper {kuiper.__version__}, {python}, NumPy {info['numpy']}, {info['machine']}")
-    console.print(f"built by   {info['compiler']}, Cython {info['cython']}{', debug' if info['debug'] else ''}")
-    console.print(f"level      {info['level']}{_others(info)}")
-    console.print(f"flags      {info['flags']}")
-    features = info["cpu_features"]
-    console.print(f"CPU        {' '.join(features) if features is not None else 'features cannot be asked for here'}")
-    name, *facts = described(this_machine())
-    console.print(f"machine    {name}")
-    for line in facts:
-        console.print(f"           {line.strip()}")
-    layers = "by OpenMP" if info["openmp"] else "on one: built without OpenMP"
-    console.print(
-        f"threads    {info['threads']} on {info['cores']} cores; the engine's own pool, readable layers {layers}"
-    )
-    console.print(f"operators  {len(layer_types())} types")
-    console.print(f"fallbacks  to a slower way, after a mistake of kuiper's, are {_how_told()}")
+    for label, lines in zip(LABELS, _facts(info), strict=True):
+        for number, line in enumerate(lines):
+            console.print(f"{padded('' if number else translate(label), LABEL)}  {line}")
     failed = [not _report(console, name, check) for name, check in CHECKS.items()]
     return 1 if any(failed) else 0
 
 
-def _how_told() -> str:
-    """What becomes of them."""
-    return f"errors: {VARIABLE} is set" if is_strict() else f"warnings; {VARIABLE}=1 makes them errors"
-
-
-def _others(info: dict[str, Any]) -> str:
-    """The levels of a wheel between which the import has chosen; nothing for a build that has one."""
-    return f", of {' '.join(info['levels'])}" if len(info["levels"]) > 1 else ", the only one in this build"
+def _facts(info: dict[str, Any]) -> list[list[str]]:
+    """What stands behind each of the labels."""
+    features, (name, *facts) = info["cpu_features"], described(this_machine())
+    built = _("{compiler}, Cython {cython}, debug") if info["debug"] else _("{compiler}, Cython {cython}")
+    others = _("{level}, of {levels}") if len(info["levels"]) > 1 else _("{level}, the only one in this build")
+    threads = (
+        _("{threads} on {cores} cores; the engine's own pool, readable layers by OpenMP")
+        if info["openmp"]
+        else _("{threads} on {cores} cores; the engine's own pool, readable layers on one: built without OpenMP")
+    )
+    told = (
+        _("to a slower way, after a mistake of kuiper's, are errors: {variable} is set")
+        if is_strict()
+        else _("to a slower way, after a mistake of kuiper's, are warnings; {variable}=1 makes them errors")
+    )
+    return [
+        [built.format(compiler=info["compiler"], cython=info["cython"])],
+        [others.format(level=info["level"], levels=" ".join(info["levels"]))],
+        [str(info["flags"])],
+        [" ".join(features) if features is not None else _("features cannot be asked for here")],
+        [name, *(line.strip() for line in facts)],
+        [threads.format(threads=info["threads"], cores=info["cores"])],
+        [_("{count} types").format(count=len(layer_types()))],
+        [told.format(variable=VARIABLE)],
+    ]
 
 
 def _report(console: Console, name: str, check: Callable[[], str]) -> bool:
@@ -67,12 +83,16 @@ def _report(console: Console, name: str, check: Callable[[], str]) -> bool:
     try:
         told = check()
     except Exception as error:
-        console.print("FAIL", style="red", end="")
-        console.print(f"  {name}: {type(error).__name__}: {error}")
+        _state(console, _("FAIL"), "red")
+        console.print(_("{check}: {found}").format(check=translate(name), found=f"{type(error).__name__}: {error}"))
         return False
-    console.print("ok", style="green", end="")
-    console.print(f"    {name}: {told}")
+    _state(console, _("ok"), "green")
+    console.print(_("{check}: {found}").format(check=translate(name), found=told))
     return True
+
+
+def _state(console: Console, word: str, colour: str) -> None:
+    console.print(word, style=colour, end=" " * (STATE - columns(word) + 2))
 
 
 def check_compiler() -> str:
@@ -81,7 +101,9 @@ def check_compiler() -> str:
     if tool is not None:
         return tool.name
     if not has_processes():
-        return "none so far: a program in a browser cannot start one; the course's page loads one for a .pyx exercise"
+        return _(
+            "none so far: a program in a browser cannot start one; the course's page loads one for a .pyx exercise"
+        )
     expected, got, hint = missing()
     raise KuiperError("compiler", expected, got, hint=hint)
 
@@ -96,7 +118,7 @@ def check_matrix_product() -> str:
             raise ArithmeticError(f"({m}, {k}) x ({k}, {n}) is off by {error:.2g}")
     size = 512
     a32 = generator.standard_normal((size, size), dtype=np.float32)
-    best = min(seconds_of(lambda: matmul(a32, a32)) for _ in range(5))
+    best = min(seconds_of(lambda: matmul(a32, a32)) for turn in range(5))
     return f"{2 * size**3 / best / 1e9:.0f} GFLOP/s"
 
 
@@ -114,7 +136,7 @@ def check_classifier() -> str:
 
 
 CHECKS: dict[str, Callable[[], str]] = {
-    "compiler": check_compiler,
-    "matrix product": check_matrix_product,
-    "bundled classifier": check_classifier,
+    noop("compiler"): check_compiler,
+    noop("matrix product"): check_matrix_product,
+    noop("bundled classifier"): check_classifier,
 }

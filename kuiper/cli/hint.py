@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from kuiper.cli.terminal import open_console
+from kuiper.cli.terminal import fitted, open_console
 from kuiper.course.errors import CourseError
 from kuiper.course.hints import failing_functions, ladder_for, rung
 from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
 from kuiper.course.places import root_here, state_folder
 from kuiper.course.progress import Progress, next_exercise
 from kuiper.course.state_file import as_table, read_state, write_state
+from kuiper.language import _
 
 if TYPE_CHECKING:
     import argparse
@@ -40,13 +41,16 @@ def execute(arguments: argparse.Namespace) -> int:
     ladder, level, last_hint, text = next_hint(exercise, arguments.function, arguments.level)
     others = [other.short for other in exercise.hints if other != ladder]
     words = f"{exercise.id} {ladder.short}" if others else exercise.id
-    name = f"{exercise.label}, {ladder.function}" if others else exercise.label
-    console.print(f"{name}, hint {level} of {last_hint + 1}")
-    console.print(text)
+    one, several = _("{exercise}, hint {level} of {last}"), _("{exercise}, {function}, hint {level} of {last}")
+    numbers = {"level": level, "last": last_hint + 1}
+    console.print((several if others else one).format(exercise=exercise.label, function=ladder.function, **numbers))
+    console.print(fitted(text, console.width))
     if level == last_hint:
-        console.print(f"(the last rung is the reference itself: kuiper hint {words} --level {last_hint + 1})")
+        command = f"kuiper hint {words} --level {last_hint + 1}"
+        console.print(_("(the last rung is the reference itself: {command})").format(command=command))
     elif others and not arguments.function:
-        console.print(f"(hints for another function: kuiper hint {exercise.id} {' | '.join(others)})")
+        command = f"kuiper hint {exercise.id} {' | '.join(others)}"
+        console.print(_("(hints for another function: {command})").format(command=command))
     return 0
 
 
@@ -92,10 +96,11 @@ def _list(syllabus: Syllabus, shown: dict[str, int], console: Console) -> int:
     """The functions of the next exercise that have hints, and how many of each have been seen."""
     exercise: Exercise | None = next_exercise(syllabus, Progress(syllabus.root))
     if exercise is None:
-        console.print("all exercises are solved; for any of them: kuiper hint ID")
+        console.print(_("all exercises are solved; for any of them: kuiper hint ID"))
         return 0
-    console.print(f"next: {exercise.label}")
+    console.print(_("next: {exercise}").format(exercise=exercise.label))
     for ladder in exercise.hints:
         seen = min(max(shown.get(f"{exercise.id} {ladder.function}", 0), 0), len(ladder.rungs))
-        console.print(f"  kuiper hint {exercise.id} {ladder.short}   {seen} of {len(ladder.rungs)} hints seen")
+        words = _("{seen} of {total} hints seen").format(seen=seen, total=len(ladder.rungs))
+        console.print(f"  kuiper hint {exercise.id} {ladder.short}   {words}")
     return 0

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
 from rich.table import Table
 
 from kuiper.course.classroom import hole
 from kuiper.course.short_paths import Route, check_command, in_hours, routes
+from kuiper.language import _, noop, translate, wrapped
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,31 +17,36 @@ if TYPE_CHECKING:
     from kuiper.course.progress import Progress
 
 WIDTH = 80
-COLOURS = {"solved": "green", "failing": "red", "started": "yellow", "not started": "dim"}
+COLOURS = {noop("solved"): "green", noop("failing"): "red", noop("started"): "yellow", noop("not started"): "dim"}
 
 
 def show_route(way: Route, syllabus: Syllabus, progress: Progress, console: Console) -> None:
     """Print a path: its goal, a row for each exercise, the time, what the reference does, and the next step."""
-    compiler = "some exercises need a C compiler" if way.needs_compiler else "no C compiler is needed"
-    say(f"{way.path.title}: {len(way.exercises)} exercises, about {in_hours(way.minutes)}; {compiler}", console)
-    say(way.path.goal, console)
+    compiled = _("{path}: {count} exercises, about {time}; some exercises need a C compiler")
+    words = compiled if way.needs_compiler else _("{path}: {count} exercises, about {time}; no C compiler is needed")
+    title, count = translate(way.path.title, "hints"), len(way.exercises)
+    say(words.format(path=title, count=count, time=in_hours(way.minutes)), console)
+    say(translate(way.path.goal, "hints"), console)
     console.print()
     console.print(_table(way, progress))
     console.print()
     if way.path.answers:
-        console.print("What each exercise answers in an interview:")
+        console.print(_("What each exercise answers in an interview:"))
         for exercise in way.exercises:
             if question := way.path.answers.get(exercise.id):
-                say(question, console, first=f"  {exercise.id:<5}", rest=" " * 7)
+                say(translate(question, "hints"), console, first=f"  {exercise.id:<5}", rest=" " * 7)
         console.print()
     if way.borrowed:
         names = " ".join(exercise.id for exercise in way.borrowed)
-        say(f"the reference does what this path leaves out: {names}", console)
+        say(_("the reference does what this path leaves out: {exercises}").format(exercises=names), console)
     left = [exercise for exercise in way.exercises if progress.status(exercise) != "solved"]
-    say(f"{len(way.exercises) - len(left)} of {len(way.exercises)} solved, {in_hours(_minutes(left))} left", console)
+    words = _("{solved} of {total} solved, {time} left")
+    say(words.format(solved=count - len(left), total=count, time=in_hours(_minutes(left))), console)
     if left:
-        say(f"next: {left[0].label} ({left[0].minutes} minutes), {hole(left[0])}", console)
-        console.print(f"test it: {check_command(syllabus, way, left[0])}", soft_wrap=True)
+        words = _("next: {exercise} ({minutes} minutes), {place}")
+        say(words.format(exercise=left[0].label, minutes=left[0].minutes, place=hole(left[0])), console)
+        words = _("test it: {command}")
+        console.print(words.format(command=check_command(syllabus, way, left[0])), soft_wrap=True)
 
 
 def path_lines(syllabus: Syllabus) -> list[str]:
@@ -50,8 +55,10 @@ def path_lines(syllabus: Syllabus) -> list[str]:
     if not ways:
         return []
     width = max(len(way.path.name) for way in ways)
-    lines = [f"  {w.path.name:<{width}}  {len(w.exercises):2} exercises, {in_hours(w.minutes)}" for w in ways]
-    return ["short paths (kuiper progress --path NAME):", *lines]
+    words = _("{count} exercises, {time}")
+    lengths = [words.format(count=f"{len(way.exercises):2}", time=in_hours(way.minutes)) for way in ways]
+    lines = [f"  {way.path.name:<{width}}  {length}" for way, length in zip(ways, lengths, strict=True)]
+    return [_("short paths (kuiper progress --path NAME):"), *lines]
 
 
 def route_as_dict(way: Route) -> dict[str, object]:
@@ -68,10 +75,7 @@ def route_as_dict(way: Route) -> dict[str, object]:
 
 def say(text: str, console: Console, first: str = "", rest: str = "") -> None:
     """Print a text in lines that fit a narrow terminal; a long word such as a file's place stays whole."""
-    lines = textwrap.wrap(
-        text, WIDTH, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
-    )
-    for line in lines:
+    for line in wrapped(text, WIDTH, first, rest):
         console.print(line, soft_wrap=True)
 
 
@@ -81,10 +85,11 @@ def _minutes(exercises: list[Exercise]) -> int:
 
 def _table(way: Route, progress: Progress) -> Table:
     table = Table(box=None, pad_edge=False)
-    for heading in ("", "exercise", "min", "status", "tests"):
-        table.add_column(heading, justify="right" if heading in ("min", "tests") else "left")
+    for heading in ("", noop("exercise"), noop("min"), noop("status"), noop("tests")):
+        table.add_column(translate(heading), justify="right" if heading in ("min", "tests") else "left")
     for exercise in way.exercises:
         status, result = progress.status(exercise), progress.result(exercise)
         tests = f"{result.passed}/{result.total}" if result and status != "not started" else ""
-        table.add_row(exercise.id, exercise.title, str(exercise.minutes), status, tests, style=COLOURS[status])
+        title = translate(exercise.title, "hints")
+        table.add_row(exercise.id, title, str(exercise.minutes), translate(status), tests, style=COLOURS[status])
     return table

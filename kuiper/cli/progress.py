@@ -18,6 +18,7 @@ from kuiper.course.race_history import all_race_points
 from kuiper.course.short_paths import route
 from kuiper.course.speed import all_points
 from kuiper.course.speed import points as speed_points
+from kuiper.language import _, columns, noop, padded, translate
 
 if TYPE_CHECKING:
     import argparse
@@ -43,8 +44,9 @@ def execute(arguments: argparse.Namespace) -> int:
         return 0
     console = open_console()
     table = Table(box=None, pad_edge=False)
-    for heading in ("", "exercise", "pts", "min", "status", "tests", "needs"):
-        table.add_column(heading, justify="right" if heading in ("pts", "min", "tests") else "left")
+    headings = ("", noop("exercise"), noop("pts"), noop("min"), noop("status"), noop("tests"), noop("needs"))
+    for heading in headings:
+        table.add_column(translate(heading), justify="right" if heading in ("pts", "min", "tests") else "left")
     for exercise in exercises:
         status = progress.status(exercise)
         result = progress.result(exercise)
@@ -52,10 +54,10 @@ def execute(arguments: argparse.Namespace) -> int:
         tests = f"{result.passed}/{result.total}" if result and status != "not started" else ""
         words = (
             exercise.id,
-            exercise.title,
+            translate(exercise.title, "hints"),
             str(exercise.points),
             str(exercise.minutes),
-            status,
+            translate(status),
             tests,
             " ".join(waits) if len(waits) <= MAX_WAITS else f"{' '.join(waits[: MAX_WAITS - 1])} ...",
         )
@@ -73,9 +75,19 @@ def execute(arguments: argparse.Namespace) -> int:
         console.print(line, soft_wrap=True)
     step = next_exercise(syllabus, progress)
     if step:
-        head, place = f"next: {step.label} ({step.minutes} minutes),", hole(step)
-        console.print(f"{head} {place}" if len(head) + len(place) < WIDTH else f"{head}\n{place}", soft_wrap=True)
+        console.print(next_line(step), soft_wrap=True)
     return 0
+
+
+def next_line(step: Exercise) -> str:
+    """What comes next, and where; in two lines where one would be too wide."""
+    place = hole(step)
+    line = _("next: {exercise} ({minutes} minutes), {place}").format(
+        exercise=step.label, minutes=step.minutes, place=place
+    )
+    if columns(line) <= WIDTH or not line.endswith(place):
+        return line
+    return f"{line.removesuffix(place).rstrip()}\n{place}"
 
 
 def _show_path(syllabus: Syllabus, progress: Progress, arguments: argparse.Namespace) -> int:
@@ -100,12 +112,13 @@ def engine_lines(syllabus: Syllabus, progress: Progress) -> list[str]:
         solved = sum(part in own for part in here)
         bar = "█" * solved + "░" * (len(here) - solved)
         run = f"kuiper race {course.afterwards.race}" if course.afterwards and course.afterwards.race else ""
-        rows += [(course.title, bar, f"{solved}/{len(here)}", run)] if here else []
+        rows += [(translate(course.title, "hints"), bar, f"{solved}/{len(here)}", run)] if here else []
     if not rows:
         return []
-    title, cells, count = (max(len(row[i]) for row in rows) for i in range(3))
-    lines = [f"  {a.ljust(title)}  {b.ljust(cells)}  {c.rjust(count)}  {run}".rstrip() for a, b, c, run in rows]
-    return [f"your engine: {len(own)} of {len(parts)} parts are yours", *lines]
+    title, cells, count = (max(columns(row[i]) for row in rows) for i in range(3))
+    lines = [f"  {padded(a, title)}  {b.ljust(cells)}  {c.rjust(count)}  {run}".rstrip() for a, b, c, run in rows]
+    words = _("your engine: {yours} of {total} parts are yours")
+    return [words.format(yours=len(own), total=len(parts)), *lines]
 
 
 def as_dict(exercise: Exercise, progress: Progress) -> dict[str, object]:

@@ -16,7 +16,7 @@ from kuiper.cli.terminal import open_console
 from kuiper.course.engine_race import course_race, engine_race
 from kuiper.course.errors import CourseError
 from kuiper.course.ladder import own_time
-from kuiper.course.machine import this_machine
+from kuiper.course.machine import machine_words, this_machine
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.pictures.race_card import race_card
 from kuiper.course.places import root_here
@@ -26,6 +26,7 @@ from kuiper.course.race_history import best_before, ratio_of, remember
 from kuiper.course.selection import Selection
 from kuiper.course.speed import points_words
 from kuiper.course.text_race import SHAKESPEARE, text_race
+from kuiper.language import _, columns, noop, padded, translate
 from kuiper.printable import printable
 
 if TYPE_CHECKING:
@@ -36,6 +37,13 @@ if TYPE_CHECKING:
     from kuiper.course.pictures.picture import Picture
 
 BAR = 30
+ON_YOURS = {" on your engine": noop("{model} on your engine"), " on your product": noop("{model} on your product")}
+PACES = {"token": noop("tokens/s"), "request": noop("requests/s")}
+TITLES = {
+    "run": noop("{model}: milliseconds for one run"),
+    "token": noop("{model}: milliseconds for one token"),
+    "request": noop("{model}: milliseconds for one request"),
+}
 SMALL = 0.2  # milliseconds: what a call costs before it computes anything is a large part of so little
 
 
@@ -71,7 +79,7 @@ def execute(arguments: argparse.Namespace) -> int:
     show(result, history[:-1], console, read_syllabus(root).race_ratios().get(result.model, ()))
     if arguments.picture is not None:
         draw(result).save(arguments.picture)
-        console.print(f"written: {arguments.picture}")
+        console.print(_("written: {file}").format(file=arguments.picture))
     return 1 if result.divergence or result.failures else 0
 
 
@@ -123,44 +131,67 @@ def run_apart(model: str, engine: str, product: str, seconds: float) -> Result:
 
 def show(result: Result, earlier: list[dict[str, Any]], console: Console, ratios: Sequence[float] = ()) -> None:
     """Provenance, what went wrong, the ladder, and the points for speed of a race that has ``ratios``."""
-    yours, reference = " ".join(result.yours) or "none", " ".join(result.reference) or "none"
-    console.print(f"{result.model}: yours: {yours}; reference: {reference}")
+    yours, reference = " ".join(result.yours) or _("none"), " ".join(result.reference) or _("none")
+    words = _("{model}: yours: {yours}; reference: {reference}")
+    console.print(words.format(model=model_words(result.model), yours=yours, reference=reference))
     if result.answer:
         console.print(printable(result.answer, keep="\n"))
     for failure in result.failures:
-        console.print(f"failed, replaced by the reference: {failure}")
+        console.print(_("failed, replaced by the reference: {failure}").format(failure=failure))
     if result.divergence:
-        console.print(f"first divergence: {printable(str(result.divergence))}")
+        words = _("first divergence: {divergence}")
+        console.print(words.format(divergence=printable(str(result.divergence))))
         explored = explore_command(result)
         if explored:
-            console.print(f"both feature maps beside each other: {explored}")
+            console.print(_("both feature maps beside each other: {command}").format(command=explored))
     elif result.yours:
-        console.print(f"all {'other ' if result.failures else ''}outputs agree with the reference")
+        agree, others = _("all outputs agree with the reference"), _("all other outputs agree with the reference")
+        console.print(others if result.failures else agree)
     else:
-        console.print("nothing of yours is in it yet: kuiper progress shows where to begin")
-    slowest = max(result.ladder.values())
-    width = max(len(name) for name in result.ladder)
-    for name, milliseconds in result.ladder.items():
-        bar = "█" * max(1, round(BAR * milliseconds / slowest))
-        pace = _pace(1e3 / milliseconds, result.per) if result.per != "run" and milliseconds else ""
-        console.print(f"  {name.ljust(width)}  {milliseconds:9.2f} ms{pace}  {bar}")
-    console.print(f"  on {machine_of()}")
+        console.print(_("nothing of yours is in it yet: kuiper progress shows where to begin"))
+    for line in ladder_lines(result):
+        console.print(line)
+    console.print("  " + _("on {machine}").format(machine=machine_of()))
     if result.busy:
-        console.print(f"the machine is busy ({result.busy}): the times may be too long; race again when it is quiet")
+        words = _("the machine is busy ({busy}): the times may be too long; race again when it is quiet")
+        console.print(words.format(busy=result.busy))
     if words := small_case(result):
         console.print(words)
     before, now = best_before(earlier, result.model, result.machine), own_time(result.ladder)
     if now is not None and result.yours and not result.is_right:
-        console.print("a time counts only when all outputs agree")
+        console.print(_("a time counts only when all outputs agree"))
     elif before is not None and now is not None and result.yours:
-        console.print(f"your best so far: {min(before, now):.2f} ms, now {now:.2f} ms")
+        words = _("your best so far: {best} ms, now {now} ms")
+        console.print(words.format(best=f"{min(before, now):.2f}", now=f"{now:.2f}"))
     if ratios and result.yours and result.is_right:
         console.print(speed_words(result, ratios))
 
 
+def ladder_lines(result: Result) -> list[str]:
+    """A line for each time, with a bar."""
+    slowest = max(result.ladder.values())
+    names = {name: translate(name) for name in result.ladder}
+    width, lines = max(map(columns, names.values())), []
+    for name, milliseconds in result.ladder.items():
+        bar = "█" * max(1, round(BAR * milliseconds / slowest))
+        pace = _pace(1e3 / milliseconds, result.per) if result.per != "run" and milliseconds else ""
+        lines.append(f"  {padded(names[name], width)}  {milliseconds:9.2f} ms{pace}  {bar}")
+    return lines
+
+
+def model_words(model: str) -> str:
+    """What was raced, in the reader's language.
+
+    >>> model_words("resnet20 on your engine")
+    'resnet20 on your engine'
+    """
+    ending, words = next(((end, words) for end, words in ON_YOURS.items() if model.endswith(end)), ("", "{model}"))
+    return translate(words).format(model=model.removesuffix(ending))
+
+
 def _pace(rate: float, what: str) -> str:
     """How many in a second."""
-    return f"{rate:9.{0 if rate >= 100 else 1}f} {what}s/s"
+    return f"{rate:9.{0 if rate >= 100 else 1}f} {translate(PACES.get(what, f'{what}s/s'))}"
 
 
 def small_case(result: Result) -> str:
@@ -168,7 +199,7 @@ def small_case(result: Result) -> str:
     now, kuipers = own_time(result.ladder), result.ladder.get("kuiper")
     if not result.yours or now is None or kuipers is None or not now < kuipers < SMALL:
         return ""
-    return "yours is faster here because the case is tiny: kuiper checks inputs and looks up a plan in every call"
+    return _("yours is faster here because the case is tiny: kuiper checks inputs and looks up a plan in every call")
 
 
 def speed_words(result: Result, ratios: Sequence[float]) -> str:
@@ -176,8 +207,14 @@ def speed_words(result: Result, ratios: Sequence[float]) -> str:
     ratio = ratio_of(result.ladder)
     if ratio:
         return points_words(ratios, ratio, result.busy)
-    missing = " ".join(result.reference) or "nothing, but there are no solutions to compare with"
-    return f"points for speed: 0 of {len(ratios)} (they count when all of it is yours; missing: {missing})"
+    if not result.reference:
+        alone = _(
+            "points for speed: 0 of {full} (they count when all of it is yours; "
+            "missing: nothing, but there are no solutions to compare with)"
+        )
+        return alone.format(full=len(ratios))
+    words = _("points for speed: 0 of {full} (they count when all of it is yours; missing: {exercises})")
+    return words.format(full=len(ratios), exercises=" ".join(result.reference))
 
 
 def explore_command(result: Result) -> str:
@@ -189,12 +226,13 @@ def explore_command(result: Result) -> str:
 
 def draw(result: Result) -> Picture:
     """The ladder as a picture, with the machine below it."""
-    return race_card(result.ladder, f"{result.model}: milliseconds for one {result.per}", machine_of())
+    title = translate(TITLES.get(result.per, f"{{model}}: milliseconds for one {result.per}"))
+    return race_card(result.ladder, title.format(model=model_words(result.model)), machine_of())
 
 
 def machine_of() -> str:
     """What the times were measured on."""
-    return f"{this_machine()}, one thread"
+    return _("{machine}, one thread").format(machine=machine_words(this_machine()))
 
 
 def _result(table: dict[str, Any]) -> Result:

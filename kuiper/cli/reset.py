@@ -9,6 +9,7 @@ from kuiper.course import sync
 from kuiper.course.compile_errors import shown
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.places import root_here
+from kuiper.language import _
 from kuiper.printable import printable
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     exercise = read_syllabus(root_here()).exercise(arguments.id)
     backup = sync.reset(exercise)
-    say(printable(f"{shown(exercise.student_file)} is the skeleton again"))
+    say(printable(_("{file} is the skeleton again").format(file=shown(exercise.student_file))))
     if backup:
-        say(printable(f"your version: {shown(backup)}"))
+        say(printable(_("your version: {file}").format(file=shown(backup))))
     return 0

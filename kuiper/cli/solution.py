@@ -11,6 +11,7 @@ from kuiper.course.hints import solution_text
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.places import root_here
 from kuiper.course.progress import Progress
+from kuiper.language import _
 from kuiper.printable import printable
 
 if TYPE_CHECKING:
@@ -26,10 +27,9 @@ def execute(arguments: argparse.Namespace) -> int:
     syllabus = read_syllabus(root_here())
     exercise = syllabus.exercise(arguments.id)
     solved = Progress(syllabus.root).status(exercise) == "solved"
-    if not (
-        arguments.yes or solved or confirmed(f"{exercise.label} is not solved yet. Show the reference all the same?")
-    ):
-        say(f"kuiper hint {exercise.id} may be enough")
+    question = _("{exercise} is not solved yet. Show the reference all the same?").format(exercise=exercise.label)
+    if not (arguments.yes or solved or confirmed(question)):
+        say(_("{command} may be enough").format(command=f"kuiper hint {exercise.id}"))
         return 1
     open_console().print(
         Syntax(

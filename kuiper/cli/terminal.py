@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from rich.console import Console
 
+from kuiper.language import columns, wrapped
 from kuiper.printable import printable
 
 if TYPE_CHECKING:
@@ -42,6 +43,21 @@ def read_line(question: str) -> str:
     if not line:
         say()  # the end of input has moved no cursor
     return line.strip()
+
+
+def fitted(text: str, width: int) -> str:
+    """A text for a terminal of so many columns: long lines in Chinese are broken, which rich does at spaces only.
+
+    >>> print(fitted("  卷积和池化", 8))
+      卷积和
+      池化
+    """
+    lines = []
+    for line in text.splitlines():
+        indent = line[: len(line) - len(line.lstrip())]
+        is_long = not line.isascii() and columns(line) > width
+        lines += wrapped(line, width, indent, indent) if is_long else [line]
+    return "\n".join(lines)
 
 
 _AS_IT_IS = {"markup": False, "emoji": False, "highlight": False}

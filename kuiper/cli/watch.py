@@ -12,6 +12,7 @@ from kuiper.cli.terminal import open_console
 from kuiper.course.manifest import Exercise, Syllabus, read_syllabus
 from kuiper.course.places import python_environment, root_here
 from kuiper.course.progress import Progress, next_exercise
+from kuiper.language import _
 from kuiper.machine.processes import has_processes
 
 PAUSE = 0.3
@@ -26,15 +27,15 @@ def execute(arguments: argparse.Namespace) -> int:
     console = open_console()
     first = syllabus.exercise(arguments.id) if arguments.id else next_exercise(syllabus, Progress(syllabus.root))
     if first is None:
-        console.print("all exercises are solved")
+        console.print(_("all exercises are solved"))
         return 0
     before = saves(syllabus)
     test(syllabus, first)
     if not has_processes():
-        console.print("here the page runs the tests at each save", style="dim")
+        console.print(_("here the page runs the tests at each save"), style="dim")
         return 0
     while True:
-        console.print("waiting for a save in exercises/ (Ctrl-C ends)", style="dim")
+        console.print(_("waiting for a save in exercises/ (Ctrl-C ends)"), style="dim")
         changed, before = wait_for_save(syllabus, before)
         console.rule(changed.label)
         test(syllabus, changed)

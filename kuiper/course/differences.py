@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 TOLERANCE = 1e-4
-OF_THE_LARGEST = "of the largest number"
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import kuiper
 from kuiper.course.differences import TOLERANCE, difference
 from kuiper.course.errors import CourseError
 from kuiper.course.importer import load_exercise
-from kuiper.course.ladder import OF_THE_REFERENCE, YOUR_ENGINE
+from kuiper.course.ladder import BY_OPERATOR, OF_THE_REFERENCE, YOUR_ENGINE
 from kuiper.course.own_layers import course_module
 from kuiper.course.progress import Progress
 from kuiper.course.race import (
@@ -29,6 +29,7 @@ from kuiper.course.race import (
     solutions_of,
 )
 from kuiper.course.selection import selected
+from kuiper.language import _
 from kuiper.machine.stopwatch import seconds_of
 
 if TYPE_CHECKING:
@@ -80,8 +81,9 @@ def engine_race(
 
         return run
 
-    result, _ = _race(selection, parts, f"{name} on your engine", capstone.label, own, reference(False), entered)
-    result.ladder["kuiper, operator by operator"] = milliseconds(reference(False), ())
+    title = f"{name} on your engine"
+    result = _race(selection, parts, title, capstone.label, own, reference(False), entered)[0]
+    result.ladder[BY_OPERATOR] = milliseconds(reference(False), ())
     result.ladder["kuiper"] = milliseconds(reference(True), ())
     return result
 
@@ -117,12 +119,11 @@ def course_race(selection: Selection, course: Course, entered: Callable[[str], N
     result = replace(result, ladder=ladder, per=per)
     if answer is not None and result.divergence is None:
         return replace(result, answer=module.words(answer))
-    entered(f"{course.name}: which part is wrong")
+    entered(_("{place}: which part is wrong").format(place=course.name))
     wanted = reference()
     culprit = _wrong_part(selection, result.yours, module.own, wanted)
-    failures = [
-        f"{failure} (without your {culprit} it is right)" if culprit else failure for failure in result.failures
-    ]
+    doubt = _("{failure} (without your {exercise} it is right)") if culprit else "{failure}"
+    failures = [doubt.format(failure=failure, exercise=culprit) for failure in result.failures]
     divergence = result.divergence
     if divergence and answer is not None:
         words_of = getattr(module, "difference", lambda got, wanted: "")
@@ -147,12 +148,12 @@ def _race(
     result = Result(name, yours, others)
     with selected(mixed):
         try:
-            entered(f"{place}: your parts are loaded, and compiled where they are new")
+            entered(_("{place}: your parts are loaded, and compiled where they are new").format(place=place))
             run = own()
-            entered(f"{place}: your answer beside the reference")
+            entered(_("{place}: your answer beside the reference").format(place=place))
             got, wanted = run(), reference()
             off = difference(got, wanted).error
-            entered(f"{place}: the times")
+            entered(_("{place}: the times").format(place=place))
             runs = {YOUR_ENGINE: run}
             if off <= TOLERANCE and not others and (of_solutions := solutions_of(selection, parts)):
                 with selected(replace(of_solutions, mode="fast")):
@@ -162,7 +163,7 @@ def _race(
         except Exception as error:
             result.failures.append(f"{_raiser(selection, parts, error) or place}: {type(error).__name__}: {error}")
             return result, None
-    divergence = Divergence("the answer", name, place, off) if off > TOLERANCE else None
+    divergence = Divergence(_("the answer"), name, place, off) if off > TOLERANCE else None
     return replace(result, divergence=divergence), got
 
 

@@ -7,6 +7,8 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
+from kuiper.language import _
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -23,15 +25,16 @@ SETTINGS = {
 def first_commit(folder: Path, message: str) -> str:
     """Make a repository with one commit; in words, what came of it."""
     if shutil.which("git") is None:
-        return "git is not there, so the folder is not under version control"
+        return _("git is not there, so the folder is not under version control")
     if _git(folder, "rev-parse", "--is-inside-work-tree").returncode == 0:
-        return "the folder lies in a git repository already: commit it there"
+        return _("the folder lies in a git repository already: commit it there")
     for words in (("init", "-q"), ("add", "-A"), ("commit", "-q", "-m", message)):
         done = _git(folder, *words)
         if done.returncode:
-            complaint = (done.stderr.strip().splitlines() or ["nothing said"])[-1]
-            return f"git {words[0]} failed, so the folder is not under version control: {complaint}"
-    return "under git, with the course as the first commit"
+            complaint = (done.stderr.strip().splitlines() or [_("nothing said")])[-1]
+            failed = _("{command} failed, so the folder is not under version control: {complaint}")
+            return failed.format(command=f"git {words[0]}", complaint=complaint)
+    return _("under git, with the course as the first commit")
 
 
 def _git(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

@@ -18,6 +18,7 @@ from kuiper.course.processes import unreadable
 from kuiper.course.sandbox import are_alike, best_mode
 from kuiper.course.speed import reached
 from kuiper.course.submission import NOT_HANDED_IN
+from kuiper.language import _, translate
 from kuiper.printable import printable
 
 if TYPE_CHECKING:
@@ -162,18 +163,20 @@ def grade_one(
 
 def gradescope(report: Report) -> dict[str, Any]:
     """The report as Gradescope's results.json."""
+    titles = {grade.id: f"{grade.id} {translate(grade.title, 'hints')}" for grade in report.grades}
+    count, speed = _("{passed} of {total} tests passed"), _("{exercise}: speed")
     tests = [
         {
-            "name": f"{grade.id} {grade.title}",
+            "name": titles[grade.id],
             "score": grade.points,
             "max_score": grade.full,
             "status": "passed" if grade.points else "failed",
-            "output": f"{grade.passed} of {grade.tests} tests passed\n{grade.message}".strip(),
+            "output": f"{count.format(passed=grade.passed, total=grade.tests)}\n{grade.message}".strip(),
         }
         for grade in report.grades
     ]
     tests += [
-        {"name": f"{grade.id} {grade.title}: speed", "score": grade.speed, "max_score": grade.most_speed}
+        {"name": speed.format(exercise=titles[grade.id]), "score": grade.speed, "max_score": grade.most_speed}
         for grade in report.grades
         if grade.most_speed
     ]

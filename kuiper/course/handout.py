@@ -21,13 +21,14 @@ from kuiper.course.material import CHECKOUT, material_files
 from kuiper.course.places import backup_file, state_folder
 from kuiper.course.progress import Progress
 from kuiper.course.sync import is_untouched
-from kuiper.language import ENGLISH
+from kuiper.language import ENGLISH, _, noop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 Fate = Literal["added", "updated", "restored", "removed", "kept"]
+SAID = noop("added"), noop("updated"), noop("restored"), noop("removed"), noop("kept")
 
 
 @dataclass(frozen=True)
@@ -139,14 +140,14 @@ def _bring(folder: Path, name: str, data: bytes, record: Record) -> Change | Non
         return None  # a lecture that was run, a page with notes: there is nothing newer to bring
     aside = _keep_aside(folder, name)
     write_whole(path, data)
-    return Change("updated" if offered != digest(data) else "restored", name, f"your version: {_shown(aside, folder)}")
+    return Change("updated" if offered != digest(data) else "restored", name, _yours(aside, folder))
 
 
 def _new_skeleton(folder: Path, name: str, data: bytes) -> str:
     """Where the student may look up what an exercise says now."""
     path = state_folder(folder) / "skeletons" / name.replace("exercises/", "")
     write_whole(path, data)
-    return f"what it says now: {_shown(path, folder)}"
+    return _("what it says now: {file}").format(file=_shown(path, folder))
 
 
 def _take_away(folder: Path, name: str, record: Record) -> Change | None:
@@ -161,16 +162,20 @@ def _take_away(folder: Path, name: str, record: Record) -> Change | None:
             path.parent.rmdir()  # if nothing is left in it
         return Change("removed", name)
     if not _belongs_to_the_tests(name):
-        return Change("kept", name, "the course no longer has it")
+        return Change("kept", name, _("the course no longer has it"))
     aside = _keep_aside(folder, name)
     path.unlink()
-    return Change("removed", name, f"your version: {_shown(aside, folder)}")
+    return Change("removed", name, _yours(aside, folder))
 
 
 def _keep_aside(folder: Path, name: str) -> Path:
     aside = backup_file(folder, name.replace("/", "-"))
     shutil.copyfile(folder / name, aside)
     return aside
+
+
+def _yours(aside: Path, folder: Path) -> str:
+    return _("your version: {file}").format(file=_shown(aside, folder))
 
 
 def _shown(path: Path, folder: Path) -> str:

@@ -10,7 +10,7 @@ from kuiper.course.errors import CourseError
 from kuiper.course.markers import BEGIN, END, regions
 from kuiper.course.places import state_folder
 from kuiper.course.state_file import as_table, read_state, write_state
-from kuiper.language import translate
+from kuiper.language import _, translate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,7 +74,7 @@ def reference_part(exercise: Exercise, ladder: Ladder) -> str:
     parts = []
     for region in regions(path.read_text(encoding="utf-8"), exercise.id, path.name):
         if not exercise.has_ladder(region.function) or exercise.ladder(region.function) == ladder:
-            head = region.function or "outside of the functions"
+            head = region.function or _("outside of the functions")
             parts += [f"@@ {head} @@", f"-{region.hole}", *(f"+{line}" for line in region.lines)]
     return "\n".join(parts)
 

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kuiper.language import noop
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-YOUR_LAYERS = "your layers"
-YOUR_ENGINE = "your engine"
-OF_THE_REFERENCE = {YOUR_LAYERS: "the reference's layers", YOUR_ENGINE: "the reference's engine"}
+YOUR_LAYERS = noop("your layers")
+YOUR_ENGINE = noop("your engine")
+EVERY_INDEX = noop("your layers, every index checked")
+OF_THE_REFERENCE = {YOUR_LAYERS: noop("the reference's layers"), YOUR_ENGINE: noop("the reference's engine")}
 """The same made of the solutions: what your time is a part of, where all is yours."""
+BY_OPERATOR = noop("kuiper, operator by operator")
+BY_LAYER = noop("kuiper, layer by layer")
+KUIPERS_ENGINE = noop("kuiper's engine")
 
 
 def own_time(ladder: Mapping[str, Any]) -> Any:

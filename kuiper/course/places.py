@@ -124,6 +124,12 @@ def root_here() -> Path:
     return here
 
 
+def speak_as_here() -> None:
+    """Speak the language of the course folder around the working directory, where there is one."""
+    if here := find_root(Path.cwd().resolve()):
+        prefer(language_of(here))
+
+
 def lecture_root() -> Path:
     """The root of the courses for a lecture: a notebook that was opened alone gets those of the installed package."""
     try:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import kuiper
 from kuiper import machine
 from kuiper.course.processes import seconds_without_core
+from kuiper.language import _
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -75,5 +76,7 @@ def busy_words(waited: float, seconds: float, load: float, cores: int) -> str:
     ''
     """
     if waited > BUSY * seconds:
-        return f"others had the core for {min(waited / seconds, 1.0):.0%} of the time"
-    return f"{load:.1f} processes wanted the {cores} cores" if load - 1 >= cores else ""
+        words = _("others had the core for {share} of the time")
+        return words.format(share=f"{min(waited / seconds, 1.0):.0%}")
+    words = _("{count} processes wanted the {cores} cores")
+    return words.format(count=f"{load:.1f}", cores=cores) if load - 1 >= cores else ""

@@ -13,12 +13,13 @@ import numpy as np
 from PIL import Image
 
 import kuiper
-from kuiper.course.differences import OF_THE_LARGEST, difference
-from kuiper.course.ladder import OF_THE_REFERENCE, YOUR_LAYERS
+from kuiper.course.differences import difference
+from kuiper.course.ladder import BY_OPERATOR, EVERY_INDEX, OF_THE_REFERENCE, YOUR_LAYERS
 from kuiper.course.own_layers import begun, build, providers, split, without_failures
 from kuiper.errors import KuiperError
 from kuiper.graph import RuntimeGraph, pnnx
 from kuiper.graph.made_up import sample_inputs
+from kuiper.language import _
 from kuiper.layers import registry
 from kuiper.machine.stopwatch import seconds_of
 from kuiper.models import bundled, bundled_photo
@@ -56,7 +57,8 @@ class Divergence:
     detail: str = ""
 
     def __str__(self) -> str:
-        how = self.detail or f"{self.type}, off by {self.error:.2g} {OF_THE_LARGEST}"
+        words = _("{type}, off by {error} of the largest number")
+        how = self.detail or words.format(type=self.type, error=f"{self.error:.2g}")
         return f"{self.operator} -> {self.exercise} ({how})"
 
 
@@ -111,8 +113,8 @@ def race(
     ladder = {}
     try:
         if own:
-            entered("the times of your layers")
-            ladder[f"{YOUR_LAYERS}, every index checked"] = milliseconds(build(selection, load, own, entered), inputs)
+            entered(_("the times of your layers"))
+            ladder[EVERY_INDEX] = milliseconds(build(selection, load, own, entered), inputs)
             graphs = {YOUR_LAYERS: graph}
             is_all_yours = not (others or failures or divergence)
             if is_all_yours and (solved := solutions_of(fast, own.values())):
@@ -122,8 +124,8 @@ def race(
     except KuiperError:
         if divergence is None:
             raise
-    entered("the times of kuiper")
-    ladder["kuiper, operator by operator"] = milliseconds(reference, inputs)
+    entered(_("the times of kuiper"))
+    ladder[BY_OPERATOR] = milliseconds(reference, inputs)
     ladder["kuiper"] = milliseconds(load(True), inputs)
     return Result(name, yours, others, failures, divergence, ladder)
 
@@ -160,7 +162,7 @@ class Comparison:
             return
         found = difference(outputs, self.wanted[op.name])
         if not found.agrees:
-            exercise = self.own[op.type].label if op.type in self.own else "the reference"
+            exercise = self.own[op.type].label if op.type in self.own else _("the reference")
             self.found = Divergence(op.name, op.type, exercise, found.error, found.form and f"{op.type}, {found.form}")
 
 

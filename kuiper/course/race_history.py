@@ -15,6 +15,7 @@ from kuiper.course.ladder import OF_THE_REFERENCE, own_time
 from kuiper.course.places import state_folder
 from kuiper.course.speed import reached, sum_words
 from kuiper.course.state_file import read_state, write_state
+from kuiper.language import _
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -80,7 +81,7 @@ def points_for_races(syllabus: Syllabus, entries: Sequence[Mapping[str, Any]]) -
 def all_race_points(syllabus: Syllabus) -> str:
     """One line for ``kuiper progress``, with the machines; "" while there are no points."""
     full = {model: len(ratios) for model, ratios in syllabus.race_ratios().items()}
-    return sum_words("points for speed in races", points_for_races(syllabus, history(syllabus.root)), full)
+    return sum_words(_("points for speed in races"), points_for_races(syllabus, history(syllabus.root)), full)
 
 
 def _is_right(entry: Mapping[str, Any]) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kuiper.course.errors import CourseError
+from kuiper.language import _
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,4 +88,5 @@ def check_command(syllabus: Syllabus, way: Route, exercise: Exercise) -> str:
 def in_hours(minutes: int) -> str:
     """A time as a reader plans it: ``10 h 5 min``."""
     hours, rest = divmod(minutes, 60)
-    return f"{hours} h" + (f" {rest} min" if rest else "")
+    words = _("{hours} h {minutes} min") if rest else _("{hours} h")
+    return words.format(hours=hours, minutes=rest)

@@ -14,12 +14,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kuiper.course.errors import CourseError
-from kuiper.course.machine import this_machine
+from kuiper.course.machine import machine_words, this_machine
 from kuiper.course.peak import multiply_adds, reads
 from kuiper.course.places import state_folder
 from kuiper.course.progress import digest
 from kuiper.course.quiet import watch_the_cores
 from kuiper.course.state_file import as_table, read_state, write_state
+from kuiper.language import ENGLISH, _, language, noop, translate
 from kuiper.machine.stopwatch import best_seconds
 
 if TYPE_CHECKING:
@@ -32,6 +33,14 @@ if TYPE_CHECKING:
 
 OF_THE_PEAK, OF_THE_BANDWIDTH = LIMITS = "of the peak", "of the bandwidth"
 ROUNDS, MAX_ROUNDS = 3, 6  # for points: on a machine that is quiet, and on a busy one
+COUNTED = (noop("numbers"), noop("pixels"), noop("comparisons"), noop("pairs of boxes"), noop("products"))
+"""What the probes of the courses count, besides FLOP."""
+RATES = (
+    (1e9, "G", noop("{rate} billion {unit} per second")),
+    (1e6, "M", noop("{rate} million {unit} per second")),
+    (1e3, "k", noop("{rate} thousand {unit} per second")),
+    (1.0, "", noop("{rate} {unit} per second")),
+)
 CLOSE = 0.7  # of the reference's speed: then there is no yellow line to look for
 
 
@@ -86,7 +95,7 @@ def speed_line(classroom: Classroom, exercise: Exercise, probe: Callable[..., An
     root, machine = exercise.course.parent, this_machine()
     of_text = _kept(exercise)
     before = of_text.get(machine)
-    if before is not None and not before["busy"]:
+    if before is not None and not before["busy"] and before.get("language", ENGLISH) == language():
         return str(before["line"])
     best = before["ratio"] if before is not None else 0.0
     measured, line, ratio, busy = measure(classroom, exercise, probe), "", best, ""
@@ -95,8 +104,8 @@ def speed_line(classroom: Classroom, exercise: Exercise, probe: Callable[..., An
         busy = measured.busy if reached(exercise.speed, ratio) < len(exercise.speed) else ""
         line = worded(exercise, measured.yours, measured.reference, _most(root, measured.yours.limit))
         if exercise.speed and measured.reference:
-            line += f"; {points_words(exercise.speed, ratio, busy)}"
-    on = {**of_text, machine: {"line": line, "ratio": ratio, "busy": busy}}
+            line += _("; ") + points_words(exercise.speed, ratio, busy)
+    on = {**of_text, machine: {"line": line, "ratio": ratio, "busy": busy, "language": language()}}
     table = as_table(read_state(_file(root)))
     write_state(_file(root), {**table, exercise.id: {"text": digest(exercise), "on": on}})
     return line
@@ -141,7 +150,7 @@ def all_points(exercises: Sequence[Exercise], progress: Progress) -> str:
         for exercise in exercises
         if exercise.speed and (count := points(exercise, progress))
     }
-    return sum_words("points for speed", have, full)
+    return sum_words(_("points for speed"), have, full)
 
 
 def sum_words(what: str, have: Mapping[str, tuple[int, str]], full: Mapping[str, int]) -> str:
@@ -152,9 +161,12 @@ def sum_words(what: str, have: Mapping[str, tuple[int, str]], full: Mapping[str,
     """
     if not have:
         return ""
-    each = ", ".join(f"{name}: {count} of {full[name]}" for name, (count, _) in have.items())
-    machines = "; ".join(dict.fromkeys(machine for _, machine in have.values()))
-    return f"{what}: {sum(count for count, _ in have.values())} of {sum(full.values())} ({each}), on {machines}"
+    of_one = _("{name}: {count} of {full}")
+    each = _(", ").join(of_one.format(name=name, count=count, full=full[name]) for name, (count, on) in have.items())
+    machines = _("; ").join(dict.fromkeys(machine_words(machine) for count, machine in have.values()))
+    words = _("{points}: {count} of {full} ({each}), on {machines}")
+    count = sum(count for count, on in have.values())
+    return words.format(points=what, count=count, full=sum(full.values()), each=each, machines=machines)
 
 
 def points_words(ratios: Sequence[float], ratio: float, busy: str = "") -> str:
@@ -165,10 +177,14 @@ def points_words(ratios: Sequence[float], ratio: float, busy: str = "") -> str:
     """
     count, full = reached(ratios, ratio), len(ratios)
     if count == full:
-        return f"points for speed: {count} of {full}"
-    words = f"the next at {ratios[count]:.2g} of the reference, yours reaches {ratio:.2g}"
-    doubt = f"; the machine was too busy to judge: {busy}; run it again" if busy else ""
-    return f"points for speed: {count} of {full} ({words}{doubt})"
+        return _("points for speed: {count} of {full}").format(count=count, full=full)
+    words = _("points for speed: {count} of {full} (the next at {next} of the reference, yours reaches {ratio})")
+    doubt = _(
+        "points for speed: {count} of {full} (the next at {next} of the reference, yours reaches {ratio}; "
+        "the machine was too busy to judge: {busy}; run it again)"
+    )
+    numbers = {"next": f"{ratios[count]:.2g}", "ratio": f"{ratio:.2g}"}
+    return (doubt if busy else words).format(count=count, full=full, busy=busy, **numbers)
 
 
 def _file(root: Path) -> Path:
@@ -185,7 +201,7 @@ def _kept(exercise: Exercise) -> dict[str, dict[str, Any]]:
         machine: measured
         for machine, measured in as_table(entry.get("on")).items()
         if isinstance(measured, dict)
-        and measured.keys() == kinds.keys()
+        and measured.keys() - {"language"} == kinds.keys()
         and all(isinstance(measured[key], kind) for key, kind in kinds.items())
     }
 
@@ -205,25 +221,32 @@ def worded(exercise: Exercise, yours: Rate, reference: Rate | None, most: float 
     >>> worded(gemm, Rate(80e9, "FLOP", "of the peak"), Rate(90e9, "FLOP"), most=118e9)
     '3.8 gemm: yours 80 GFLOP/s, reference 90 GFLOP/s; the peak of a core is 118 GFLOP/s, and yours reaches 68% of it'
     """
-    words = f"{exercise.label}: yours {_per_second(yours)}"
-    if reference is not None:
-        words += f", reference {_per_second(reference)}"
+    names, own = {"exercise": exercise.label}, _per_second(yours)
+    if reference is None:
+        words = [_("{exercise}: yours {rate}").format(rate=own, **names)]
+    else:
+        both = _("{exercise}: yours {rate}, reference {reference}")
+        words = [both.format(rate=own, reference=_per_second(reference), **names)]
     if most is not None:
-        what = "the peak of a core is" if yours.limit == OF_THE_PEAK else "from memory a core reads"
-        share = yours.per_second / most
-        words += f"; {what} {_per_second(Rate(most, yours.unit))}, and yours reaches {share:.0%} of it"
+        of_peak = _("the peak of a core is {most}, and yours reaches {share} of it")
+        of_memory = _("from memory a core reads {most}, and yours reaches {share} of it")
+        numbers = {"most": _per_second(Rate(most, yours.unit)), "share": f"{yours.per_second / most:.0%}"}
+        words.append((of_peak if yours.limit == OF_THE_PEAK else of_memory).format(**numbers))
     if reference is not None and yours.per_second < CLOSE * reference.per_second:
-        words += f"; the lines that still run Python: kuiper annotate {exercise.id}"
-        words += " (if no loop has one, each sum waits for the sum before it)"
-    return words
+        slow = _(
+            "the lines that still run Python: {command} (if no loop has one, each sum waits for the sum before it)"
+        )
+        words.append(slow.format(command=f"kuiper annotate {exercise.id}"))
+    return _("; ").join(words)
 
 
 def _per_second(speed: Rate) -> str:
     rate, unit = speed.per_second, speed.unit
-    prefixes = ((1e9, "G", "billion "), (1e6, "M", "million "), (1e3, "k", "thousand "), (1.0, "", ""))
-    factor, prefix, name = next((entry for entry in prefixes if rate >= entry[0]), prefixes[-1])
+    factor, prefix, words = next((entry for entry in RATES if rate >= entry[0]), RATES[-1])
     scaled = f"{rate / factor:.2g}" if rate < 100 * factor else f"{rate / factor:.0f}"
-    return f"{scaled} {prefix}{unit}/s" if unit.isupper() else f"{scaled} {name}{unit} per second"
+    if unit.isupper():
+        return f"{scaled} {prefix}{unit}/s"
+    return translate(words).format(rate=scaled, unit=translate(unit))
 
 
 def _most(root: Path, limit: str) -> float | None:

@@ -20,12 +20,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.course import race
-from kuiper.course.ladder import OF_THE_REFERENCE, YOUR_LAYERS
+from kuiper.course.ladder import BY_LAYER, KUIPERS_ENGINE, OF_THE_REFERENCE, YOUR_LAYERS
 from kuiper.course.own_layers import OwnLayerError, begun, build, course_module, providers, split, without_failures
 from kuiper.course.quiet import one_thread
 from kuiper.course.race import Comparison, Divergence, Result, solutions_of
 from kuiper.course.selection import Selection, selected
 from kuiper.errors import KuiperError
+from kuiper.language import _, noop
 from kuiper.models import bundled
 from kuiper.models.text import language_model
 from kuiper.models.text.generation import Generation
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     Sampling = Callable[[], Sampler]
 
 SHAKESPEARE = "shakespeare"
-NEXT_TOKEN = "next token"
+NEXT_TOKEN = noop("next token")
 """What stands for the drawing of a token among the operator types of ``provides``."""
 
 PROMPT, TOKENS = "JULIET:\n", 160
@@ -123,7 +124,7 @@ def _text_race(
             return "", divergence, {}  # what differs is why the rest cannot run
 
     own, (own_text, divergence, ladder), failures = without_failures(begun(selection, known), attempt)
-    for name, model in (("kuiper, layer by layer", reference), ("kuiper's engine", engine)):
+    for name, model in ((BY_LAYER, reference), (KUIPERS_ENGINE, engine)):
         ladder[name] = race.in_turns(partial(seconds_of_token, written, model, sampler))[0]
     yours, others = split(selection, known, own)
     answer = own_text and prompt + own_text + _other_way(own_text, text)
@@ -159,15 +160,15 @@ class OwnSampler(Sampler):
     def __init__(self, selection: Selection, exercise: Exercise, entered: Callable[[str], None]) -> None:
         super().__init__(**_settings(sampler()))
         self.exercise, self.entered = exercise, entered
-        entered(f"{NEXT_TOKEN} -> {exercise.label}")
+        entered(f"{_(NEXT_TOKEN)} -> {exercise.label}")
         try:
             with selected(selection):
                 self.drawn = getattr(course_module(exercise.course, "adapters"), exercise.provides[NEXT_TOKEN])(self)
         except (Exception, SystemExit) as error:
-            raise OwnLayerError(exercise, NEXT_TOKEN, NEXT_TOKEN, error) from error
+            raise OwnLayerError(exercise, NEXT_TOKEN, _(NEXT_TOKEN), error) from error
 
     def __call__(self, scores: npt.ArrayLike, text: Iterable[int] = ()) -> int:
-        self.entered(f"{NEXT_TOKEN} -> {self.exercise.label}")
+        self.entered(f"{_(NEXT_TOKEN)} -> {self.exercise.label}")
         found, before = np.array(scores, np.float64), list(text)
         try:
             token = self.drawn(found, before)
@@ -175,7 +176,7 @@ class OwnSampler(Sampler):
                 raise ValueError(f"expected a token from 0 to {len(found) - 1}, got {token!r}")
             return int(token)
         except Exception as error:
-            raise OwnLayerError(self.exercise, NEXT_TOKEN, NEXT_TOKEN, error) from error
+            raise OwnLayerError(self.exercise, NEXT_TOKEN, _(NEXT_TOKEN), error) from error
 
 
 @dataclass
@@ -214,8 +215,9 @@ class Written:
                 if comparison.found is None:
                     raise
             if comparison.found:
-                place = "while reading the prompt" if number == 0 else f"at token {number}"
-                return replace(comparison.found, operator=f"{comparison.found.operator} {place}")
+                place = _("{operator} at token {number}") if number else _("{operator} while reading the prompt")
+                operator = place.format(operator=comparison.found.operator, number=number)
+                return replace(comparison.found, operator=operator)
         return None
 
     def first_other_draw(self, sampler: Sampler) -> Divergence | None:
@@ -227,15 +229,16 @@ class Written:
             token = sampler(draw.scores, draw.text)
             if token != draw.token:
                 other, right = names.piece(token), names.piece(draw.token)
-                detail = f"{other!r} drawn where the reference draws {right!r} from the same scores"
-                return Divergence(f"token {number}", NEXT_TOKEN, sampler.exercise.label, float("inf"), detail)
+                words = _("{other} drawn where the reference draws {right} from the same scores")
+                detail, place = words.format(other=repr(other), right=repr(right)), _("token {number}")
+                return Divergence(place.format(number=number), NEXT_TOKEN, sampler.exercise.label, float("inf"), detail)
         return None
 
 
 def seconds_of_token(written: Written, model: LanguageModel, sampling: Sampling) -> float:
     """The time of a token behind the first, in one text."""
     generation = written.generation(model, sampling)
-    for _ in generation:
+    for _piece in generation:
         pass
     return generation.account.seconds / max(1, generation.account.tokens - 1)
 
@@ -245,9 +248,10 @@ def _other_way(own: str, reference: str) -> str:
     if own == reference:
         return ""
     pairs = zip(own, reference, strict=False)  # either may have ended first
-    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    same = sum(1 for pair in takewhile(lambda pair: pair[0] == pair[1], pairs))
     rest = reference[same : same + SHOWN]
-    return f"\n(from character {same + 1} behind the prompt, kuiper goes on: {rest!r})"
+    words = _("(from character {number} behind the prompt, kuiper goes on: {text})")
+    return f"\n{words.format(number=same + 1, text=repr(rest))}"
 
 
 def _settings(sampler: Sampler) -> dict[str, Any]:
