@@ -5,6 +5,7 @@
 # make thorough the other tests that need no PyTorch: kuiper's corners, its documents and its tools
 # make gates    every exercise of every course: solution, skeleton, and the bugs that its tests must catch
 # make notebooks  run every lecture, with the exercises' skeletons and with their solutions
+# make translations  take new messages into the catalogues of other languages, and list what is not translated
 # make site     build README, lectures, documents and reference into build/site (needs the network once)
 # make live     put the course in a browser tab into build/site, with all that it needs (npm; SELF_HOSTED=--self-hosted)
 # make live-test  every exercise and lecture on what that page is made of, in node
@@ -80,7 +81,7 @@ ALL_CORES := -n logical --maxprocesses 8 --dist worksteal
 # Set in many containers. The tests start hundreds of processes, and each would read every module's text anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo serve-demo test thorough fuzz gates notebooks site live live-test live-goals check-live check-site check-explore check-serve check-lab soak repeat lint debug sanitize \
+.PHONY: help demo serve-demo test thorough fuzz gates notebooks translations site live live-test live-goals check-live check-site check-explore check-serve check-lab soak repeat lint debug sanitize \
 	portable avx512 foreign hashes bits own-wheel wheel wasm wasm-try wasm-test student arm zig onnx real cluster export networks mutants bench nightly clean
 
 help:
@@ -121,6 +122,10 @@ endif
 notebooks: $(VENV)/built $(VENV)/developer
 	lectures=$$($(CHOSEN) $(notdir $(wildcard notebooks/*.ipynb))) && \
 	{ [ -z "$$lectures" ] || $(BIN)/kuiper course notebooks --check $$lectures; }
+
+translations: $(VENV)/built $(VENV)/developer
+	$(BIN)/python packaging/catalogues.py
+	$(BIN)/python -m kuiper course translations
 
 site: $(VENV)/built $(VENV)/developer
 	$(INSTALL) $(HERE) '.[site]'

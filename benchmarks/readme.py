@@ -1,4 +1,7 @@
-"""The parts of README.md that are measured, each between two lines with its mark: the demo, and the speed."""
+"""The parts of README.md that are measured, each between two lines with its mark: the demo, and the speed.
+
+They are in the language that is spoken (kuiper/language.py): README.zh-CN.md has them, too.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,10 @@ from benchmarks.errors import BenchmarkError
 from benchmarks.machine import vectors_of
 from benchmarks.peers import OURS
 from benchmarks.places import CHART, README, ROOT
-from benchmarks.tables import count, cpu_of
+from benchmarks.tables import cpu_of
 from benchmarks.text_files import GREEDY
 from benchmarks.text_results import Rates, scales, text_limits, weights_of
+from kuiper.language import _, noop, translate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,7 +27,7 @@ if TYPE_CHECKING:
     from kuiper.course.pictures.picture import Picture
 
 DEMO, SPEED = "<!-- demo -->", "<!-- performance -->"
-KINDS = ("convolutional networks", "transformers")
+KINDS = (noop("convolutional networks"), noop("transformers"))
 
 
 def written(readme: str, mark: str, lines: Iterable[str]) -> str:
@@ -43,14 +47,18 @@ def written(readme: str, mark: str, lines: Iterable[str]) -> str:
 def demo_lines(demo: Demo | None) -> list[str]:
     """What ``make demo`` and ``kuiper generate`` print, and how long the first takes in a fresh clone."""
     if demo is None:
-        return ["Not measured yet."]
+        return [_("Not measured yet.")]
     words = " ".join(f'"{word}"' if " " in word else word for word in WORDS)
-    machine = f"{cpu_of(demo.machine)}, {count(demo.machine['cores'], 'core')}"
+    machine = _("{cpu}, {count} cores").format(cpu=cpu_of(demo.machine), count=demo.machine["cores"])
     if demo.load > demo.machine["cores"] / 2:
-        machine += " that had other work to do"
+        machine = _("{machine} that had other work to do").format(machine=machine)
+    sentence = _(
+        "It sets everything up ({seconds} seconds on {machine}; {date}) and names what is on a\n"
+        "photo, in a first call, which also plans. Then `{command}` writes:"
+    )
+    command = f".venv/bin/kuiper {words}"
     return [
-        f"It sets everything up ({demo.seconds:.0f} seconds on {machine}; {demo.date}) and names what is on a",
-        f"photo, in a first call, which also plans. Then `.venv/bin/kuiper {words}` writes:",
+        sentence.format(seconds=f"{demo.seconds:.0f}", machine=machine, date=demo.date, command=command),
         "",
         "```",
         *demo.classified,
@@ -83,8 +91,8 @@ def speed_chart(results: Results | None, text: TextResults | None) -> Picture | 
     where = results or text
     if not groups or where is None:
         return None
-    sentence = "How many times as fast as the fastest other runtime kuiper is; longer is better."
-    return chart(groups, f"{sentence} {measured_on(where)}.")
+    sentence = _("How many times as fast as the fastest other runtime kuiper is; longer is better. {machine}.")
+    return chart(groups, sentence.format(machine=measured_on(where)))
 
 
 def image_bars(results: Results) -> list[Bar]:
@@ -126,11 +134,11 @@ def speed_lines(newest: Sequence[Results], results: Results | None, text: TextRe
     """The chart, the means for each machine and build, and what stands against kuiper."""
     picture = speed_chart(results, text)
     if picture is None:
-        return ["Not measured yet."]
+        return [_("Not measured yet.")]
     lines = [f"![{picture.alt}]({CHART.relative_to(ROOT).as_posix()})", ""]
     if results:
-        lines += [f"Networks in float32, one image or text, {count(threads_of(results), 'thread')}, warm. "
-                  f"{measured_on(results)}.", *first_call(results)]  # fmt: skip
+        sentence = _("Networks in float32, one image or text, {threads} threads, warm. {machine}.")
+        lines += [sentence.format(threads=threads_of(results), machine=measured_on(results)), *first_call(results)]
         lines += ["", *means_table(newest), ""]
     return [*lines, *(text_lines(text) if text else [])]
 
@@ -139,37 +147,41 @@ def first_call(results: Results) -> list[str]:
     """How much longer the first call takes than the others, from the least to the most."""
     ours = [entry for entry in results.measurements if (entry.peer, entry.batch) == (OURS, 1)]
     more = [entry.first_ms - entry.median_ms for entry in ours]
-    return [f"The first call plans and packs: it takes {min(more):.0f} to {max(more):.0f} ms longer."] if more else []
+    sentence = _("The first call plans and packs: it takes {least} to {most} ms longer.")
+    return [sentence.format(least=f"{min(more):.0f}", most=f"{max(more):.0f}")] if more else []
 
 
 def means_table(newest: Sequence[Results]) -> list[str]:
     """Geometric means of kuiper's time over that of the fastest other, a row for each machine and build."""
-    lines = ["| kuiper's time / the fastest other's, geometric mean | convolutional networks | transformers |"]
-    lines.append("|---|---|---|")
+    heading = _("kuiper's time / the fastest other's, geometric mean")
+    lines = [f"| {heading} | {' | '.join(map(translate, KINDS))} |", "|---|---|---|"]
     for found in newest:
         threads = [number for batch, number in found.settings if batch == 1]
         means = [found.mean_ratios(1, number) for number in threads]
         cells = [", ".join(f"{mean[kind]:.2f}" for mean in means if kind in mean) or "-" for kind in KINDS]
-        kept = " (all kept to it)" if found.limits else ""
-        numbers = " and ".join(map(str, threads))
-        threads_said = f"{numbers} thread{'' if threads == [1] else 's'}"
-        lines.append(f"| {measured_on(found)}{kept}; {threads_said} | {' | '.join(cells)} |")
+        where = measured_on(found)
+        if found.limits:
+            where = _("{machine} (all kept to it)").format(machine=where)
+        said = _("{numbers} threads") if threads != [1] else _("{numbers} thread")
+        numbers = said.format(numbers=_(" and ").join(map(str, threads)))
+        lines.append(f"| {where}; {numbers} | {' | '.join(cells)} |")
     return lines
 
 
 def text_lines(results: TextResults) -> list[str]:
     """The language model: where it was measured, and how close its answers are."""
     threads = max(number for number, _ in results.settings)
+    sentence = _("Text: a decoder of 135 million parameters with random weights, {threads} threads, {machine}.")
     lines = [
-        f"Text: a decoder of 135 million parameters with random weights, {count(threads, 'thread')}, "
-        f"{measured_on(results)}.",
-        *(f"{sentence}." for sentence in text_limits(results)),
+        sentence.format(threads=threads, machine=measured_on(results)),
+        *(f"{limit}." for limit in text_limits(results)),
     ]
     said = []
-    for bits in dict.fromkeys(bits for _, bits in results.settings if bits != 32):
+    for bits in dict.fromkeys(kind for __, kind in results.settings if kind != 32):
         agreeing = ", ".join(f"{peer} {entry.agreeing}" for peer, entry in results.of(bits, threads).items())
-        said.append(f"{weights_of(bits)}: {agreeing}")
+        said.append(_("with {bits} bits {agreeing}").format(bits=bits, agreeing=agreeing))
     if said:
-        lines.append(f"Of {GREEDY} greedy tokens these are those of float32 weights. With {'; with '.join(said)}.")
+        sentence = _("Of {greedy} greedy tokens these are those of float32 weights: {said}.")
+        lines.append(sentence.format(greedy=GREEDY, said="; ".join(said)))
         lines.append(scales())
     return lines

@@ -12,6 +12,7 @@ from benchmarks.text_files import CONTEXT, GREEDY, PROMPT, STEPS
 from benchmarks.text_peers import OUR_OWN, OUR_ROWS, OURS, PEERS, SCALES
 from benchmarks.text_quality import FORMS, TextQuality
 from kuiper.graph.report import Column, Report
+from kuiper.language import _
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -211,7 +212,8 @@ def legend() -> str:
 
 def scales() -> str:
     """How many weights share a scale."""
-    return f"8 bits have a scale for 32 numbers, but for a row in {', '.join(SCALES)}; 4 bits have one for 32 numbers."
+    sentence = _("8 bits have a scale for 32 numbers, but for a row in {peers}; 4 bits have one for 32 numbers.")
+    return sentence.format(peers=", ".join(SCALES))
 
 
 def quality(results: TextResults, threads: int) -> Report:
@@ -301,7 +303,8 @@ def text_exclusions(results: TextResults | ServeResults) -> list[str]:
 def text_limits(results: TextResults | ServeResults) -> list[str]:
     """A sentence if the peers were kept to AVX2, or may use more of the CPU than kuiper does."""
     if results.is_avx2:
-        return ["All peers were kept to AVX2, as `python -m benchmarks` keeps them"]
+        return [_("All peers were kept to AVX2, as `python -m benchmarks` keeps them")]
     if not has_more_than(results.build):
         return []
-    return [f"The peers use all that the CPU has, kuiper was built for {vectors_of(results.build)}"]
+    sentence = _("The peers use all that the CPU has, kuiper was built for {vectors}")
+    return [sentence.format(vectors=vectors_of(results.build))]

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 LOCALE = ROOT / "kuiper" / "locale"
 DOMAINS = ("kuiper", "exercises", "hints", "bugs")
+PYTHON = ("kuiper/**/*.py", "course*/engine.py", "benchmarks/*.py")
 WIDTH = 120
 HEAD = "# {domain}: what kuiper says, in the language {language}. Made by packaging/catalogues.py."
 AUTHORS = "the kuiper authors"
@@ -96,9 +97,10 @@ def compile_all(target: Path = LOCALE) -> None:
 
 
 def in_python() -> Iterator[tuple[Path, int, str]]:
-    for path in (*sorted((ROOT / "kuiper").rglob("*.py")), *sorted(ROOT.glob("course*/engine.py"))):
+    keywords = {"_": None, "translate": None, "noop": None}
+    for path in (found for pattern in PYTHON for found in sorted(ROOT.glob(pattern))):
         with path.open("rb") as file:
-            for line, _, message, _ in extract_python(file, {"_": None, "translate": None, "noop": None}, (), {}):
+            for line, _, message, _ in extract_python(file, keywords, (), {}):
                 if isinstance(message, str):  # of a variable there is nothing to be kept
                     yield path, line, message
 

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
 from benchmarks import report
 from benchmarks.errors import BenchmarkError
-from benchmarks.places import CHART, PAGE, README
+from benchmarks.places import CHART, PAGE
 from benchmarks.readme import DEMO, SPEED, speed_chart, speed_lines, widest, widest_text
-from benchmarks.report import page, read_all, read_demo, read_serve_results, read_text_results, section, with_figures
+from benchmarks.report import (
+    page,
+    read_all,
+    read_demo,
+    read_serve_results,
+    read_text_results,
+    readmes,
+    section,
+    with_figures,
+)
+from kuiper.language import speaking
+
+if TYPE_CHECKING:
+    from pathlib import Path
 from benchmarks.results import Exclusion
 from benchmarks.tables import all_tables, exclusions
 from benchmarks.text_results import TextResults
@@ -24,9 +38,11 @@ def test_page_is_what_the_results_generate() -> None:
     assert PAGE.read_text(encoding="utf-8") == written, "run: python -m benchmarks report"
 
 
-def test_readme_has_the_figures_of_the_records() -> None:
-    text = README.read_text(encoding="utf-8")
-    found = with_figures(text, read_all(), read_text_results(), read_demo())
+@pytest.mark.parametrize(("language", "readme"), readmes().items())
+def test_readme_has_the_figures_of_the_records(language: str, readme: Path) -> None:
+    text = readme.read_text(encoding="utf-8")
+    with speaking(language):
+        found = with_figures(text, read_all(), read_text_results(), read_demo())
     assert text == found, "run: python -m benchmarks report"
 
 
