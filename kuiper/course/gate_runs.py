@@ -16,6 +16,7 @@ from kuiper.course.classroom import Outcome
 from kuiper.course.manifest import Exercise, Syllabus, test_files
 from kuiper.course.places import pytest_environment
 from kuiper.course.pytest_command import pytest_command
+from kuiper.language import ENGLISH
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,7 +131,7 @@ def run_tests(exercises: Sequence[Exercise], impl: str, bugs: str = "", *more: s
         words = [f"--rootdir={root}", "--import-mode=importlib", f"--impl={impl}", f"--outcomes={table}", *more]
         words += [f"--exercise={exercise.id}" for exercise in exercises]
         words += [f"{bugs}={catches}"] if bugs else []
-        env = pytest_environment()
+        env = {**pytest_environment(), "KUIPER_LANG": ENGLISH}  # gates look for words in reports
         done = subprocess.run(pytest_command(*words, *files), cwd=root, env=env, capture_output=True, text=True)
         if not table.is_file() or done.returncode not in (0, 1):
             return Run((), (), (done.stdout + done.stderr)[-2000:])

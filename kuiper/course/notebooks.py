@@ -23,6 +23,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from traitlets.config import Config
 
 from kuiper.course.stored_pictures import comparable, lacks_site_form, store_picture
+from kuiper.language import ENGLISH
 from kuiper.models.many.processes import end_with_parent
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def run(path: Path, state: State) -> tuple[NotebookNode, list[str]]:
     try:
         with tempfile.TemporaryDirectory() as folder:
             client = NotebookClient(notebook, timeout=PATIENCE, resources=place, config=_connection(folder))
-            client.execute(env={**os.environ, "KUIPER_IMPL": state})
+            client.execute(env={**os.environ, "KUIPER_IMPL": state, "KUIPER_LANG": ENGLISH})
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
         return tidy(notebook), [f"{path.name} ({state}): {_COLOURS.sub('', _last_line(str(error)))}"]
     seconds = _seconds_of_children() - began
