@@ -41,6 +41,7 @@ FORBIDDEN = {
     "逆卷积": "反卷积",
     "解卷积": "反卷积",
     "引发异常": "抛出异常",
+    "课文": "讲义",
     "您": "你",
 }
 ORDINARY = {
@@ -74,8 +75,13 @@ ORDINARY = {
 }
 """Terms of the glossary that are everyday words as well, or that a sentence may say otherwise."""
 
-FIRST = "README.md: try-it", "install.md: from-a-wheel", "00_how_to_use_this_course.ipynb: fb6e9501"
-"""Where the Chinese texts say more: from which mirrors packages come quickly."""
+MORE = {
+    "00_how_to_use_this_course.ipynb: fb6e9501",
+    "README.md: the-course",
+    "README.md: try-it",
+    "install.md: from-a-wheel",
+}
+"""Where Chinese readers are told more: of mirrors, of interviews, of the course that this one comes from."""
 HAN = "[\u4e00-\u9fff]"
 CODE = re.compile(r"(`+)([^\n]+?)\1")
 FORMULA = re.compile(r"\$\$.+?\$\$|\$[^$|\n]+\$", re.DOTALL)
@@ -123,7 +129,7 @@ def different(found: Callable[[str], Iterable[object]], among: Iterable[Pair]) -
     lines = []
     for pair in among:
         english, chinese = set(found(pair.english)), set(found(pair.chinese))
-        if english != chinese:
+        if not english <= chinese or (english != chinese and pair.where not in MORE):
             lines.append(f"{pair.where}: only English {english - chinese}, only Chinese {chinese - english}")
     return lines
 
@@ -168,7 +174,7 @@ def test_no_formula_is_lost() -> None:
 
 
 def test_both_languages_name_the_same_code() -> None:
-    assert different(code, [pair for pair in pairs() if pair.where not in FIRST]) == []
+    assert different(code, pairs()) == []
 
 
 def test_messages_have_the_same_fields() -> None:
