@@ -156,7 +156,7 @@ def wrapped(text: str, width: int, first: str = "", rest: str = "") -> list[str]
 def _words(text: str) -> list[str]:
     """What stays together in a line, with the spaces behind it: a word, or a Chinese letter with marks around it."""
     wide = "[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u3000-\u303f]"
-    closing, opening = "，。：；？！、）」』》】”…", "（「『《【“"  # noqa: RUF001 (these marks are meant)
+    closing, opening = "，。：；？！、）」』》】”…", "（「『《【“"
     plain = f"(?:(?!{wide})[^\\s{closing}{opening}])+"
     return re.findall(f"[{opening}]*(?:{plain}|{wide}|\\S)[{closing}]*\\s*", " ".join(text.split()))
 

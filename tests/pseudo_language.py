@@ -80,6 +80,7 @@ def pseudo_language(pseudo_catalogues: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("KUIPER_LANG", NAME)
     language._catalogue.cache_clear()
     yield pseudo_catalogues
+    language.prefer("")
     language._catalogue.cache_clear()
 
 

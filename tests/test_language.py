@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,6 +83,19 @@ def test_padded_fills_columns_on_either_side_and_cuts_nothing() -> None:
     assert language.padded("层", 4) == "层  "
     assert language.padded("层", 4, right=True) == "  层"
     assert language.padded("卷积层", 4) == "卷积层"
+
+
+def test_wrapped_is_textwrap_for_english_and_breaks_chinese_anywhere() -> None:
+    english = "the reference does what this path leaves out: 2.1 2.2 course2_graph/exercises/a_long_name.py:12"
+    plain = textwrap.wrap(english, 30, initial_indent="- ", break_long_words=False, break_on_hyphens=False)
+    assert language.wrapped(english, 30, "- ") == plain
+    chinese = "这条捷径跳过的练习由参考实现代替：（2.1 2.2），再看“访存”。"
+    for width in range(8, 60):
+        lines = language.wrapped(chinese, width, "  ", "    ")
+        assert "".join(line.strip() for line in lines).replace(" ", "") == chinese.replace(" ", "")
+        assert all(language.columns(line) <= width for line in lines)
+        assert not any(line.strip()[0] in "，。：）”" for line in lines)
+    assert language.wrapped("", 20) == []
 
 
 def test_pseudo_language_says_every_message_in_brackets(pseudo_language: Path) -> None:

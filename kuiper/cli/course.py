@@ -105,8 +105,10 @@ def _start(folder: Path, solutions: bool, language: str, with_git: bool, console
 
 def _update(place: Path, solutions: bool, language: str, console: Console) -> int:
     from kuiper.course.handout import course_folder, update
+    from kuiper.course.handout_record import language_of
 
     folder = course_folder(place)
+    prefer(language or language_of(folder))
     count = 0
     for change in update(folder, solutions, language):
         count += change.fate != "kept"

@@ -59,7 +59,7 @@ class Divergence:
     def __str__(self) -> str:
         words = _("{type}, off by {error} of the largest number")
         how = self.detail or words.format(type=self.type, error=f"{self.error:.2g}")
-        return f"{self.operator} -> {self.exercise} ({how})"
+        return _("{operator} -> {exercise} ({how})").format(operator=self.operator, exercise=self.exercise, how=how)
 
 
 @dataclass(frozen=True)

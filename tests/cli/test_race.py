@@ -127,3 +127,11 @@ time.sleep(3600)
     with pytest.raises(CourseError, match=r"expected an answer, got nothing within 2 seconds"):
         apart.result_apart("race", [], tmp_path / "result.json", 2.0)
     assert apart.place_in(tmp_path / "result.place") in ("", "conv -> 3.5")  # a slow machine may not have got so far
+
+
+def test_a_note_is_whole_after_a_longer_one_in_chinese(tmp_path: Path) -> None:
+    note = apart.note_in(tmp_path / "place")
+    note("给你的层计时" * 40)  # more bytes than a note has, the last of them half a letter
+    assert apart.place_in(tmp_path / "place") == ("给你的层计时" * 40)[:66]
+    note("计时")
+    assert apart.place_in(tmp_path / "place") == "计时"

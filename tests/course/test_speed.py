@@ -131,6 +131,18 @@ def test_speed_line_has_the_share_of_what_is_the_limit(
     assert speed.speed_line(classroom, syllabus.exercise("1.1"), function) == f"1.1 double: yours {line}"
 
 
+def test_speed_line_is_measured_again_for_another_language(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pseudo_language: Path
+) -> None:
+    syllabus = made_up(tmp_path)
+    solve(syllabus, "1.1")
+    exercise = syllabus.exercise("1.1")
+    classroom = Classroom(Selection(syllabus), isolated=False)
+    assert speed.speed_line(classroom, exercise, probe).startswith("1.1 double⟦: yours ⟧")
+    monkeypatch.setenv("KUIPER_LANG", "en")
+    assert speed.speed_line(classroom, exercise, probe) == "1.1 double: yours 2 GFLOP/s, reference 2 GFLOP/s"
+
+
 def test_measure_takes_the_best_of_several_turns(timed: Syllabus, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch, [30.0, 40.0, 10.0], [90.0, 80.0, 100.0], "")
     measured = speed.measure(Classroom(Selection(timed)), timed.exercise("1.1"), probe)
