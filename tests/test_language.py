@@ -90,7 +90,7 @@ def test_wrapped_is_textwrap_for_english_and_breaks_chinese_anywhere() -> None:
     plain = textwrap.wrap(english, 30, initial_indent="- ", break_long_words=False, break_on_hyphens=False)
     assert language.wrapped(english, 30, "- ") == plain
     chinese = "这条捷径跳过的练习由参考实现代替：（2.1 2.2），再看“访存”。"
-    for width in range(8, 60):
+    for width in range(12, 60):
         lines = language.wrapped(chinese, width, "  ", "    ")
         assert "".join(line.strip() for line in lines).replace(" ", "") == chinese.replace(" ", "")
         assert all(language.columns(line) <= width for line in lines)
