@@ -1,7 +1,7 @@
 """Exercise 1.1: where a value lies in memory.
 
 A tensor is one row of numbers and a rule that finds the value at an index in it. The rule is a stride for each axis:
-how many numbers lie between neighbours along that axis.
+how many numbers apart neighbours along that axis lie.
 
     [[1, 2, 3],    row-major      1 2 3 4 5 6    strides (3, 1)
      [4, 5, 6]]    column-major   1 4 2 5 3 6    strides (1, 2)

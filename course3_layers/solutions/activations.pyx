@@ -1,6 +1,6 @@
 """Exercise 3.2: activations, one number at a time.
 
-    relu      out[i] = x[i] if that is positive, else 0
+    relu      out[i] = 0 if x[i] is negative, else x[i]
     sigmoid   out[i] = 1 / (1 + exp(-x[i]))              squeezes every number between 0 and 1
     silu      out[i] = x[i] * sigmoid(x[i])              like relu, but smooth; also called swish
 

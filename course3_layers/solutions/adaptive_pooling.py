@@ -48,7 +48,7 @@ def adaptive_avg_pool2d(x: np.ndarray, output_size: int | tuple[int | None, int 
     its axis, and so does 0: a model file has no None, and writes 0.
 
     A window has the rows of one window along the height and the columns of one along the width. Its numbers are added
-    up in float64 and the mean is rounded to float32 at the very end: a sum of many float32 loses its last ones.
+    up in float64 and the mean is rounded to float32 at the very end: a sum of many float32 loses its last digits.
 
     >>> x = np.array([[[[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]]]], np.float32)
     >>> adaptive_avg_pool2d(x, (1, 2)).tolist()    # columns 0 to 2, columns 2 to 4

@@ -9,7 +9,7 @@ The product for one image, with out_c kernels:
 
 Groups cut the channels into equal parts that know nothing of each other. With groups = 2:
 
-    x           channels 0 .. in_c/2   --- kernels 0 .. out_c/2 --->   output channels 0 .. out_c/2
+    x           channels 0 .. in_c/2-1 -- kernels 0 .. out_c/2-1 -->   output channels 0 .. out_c/2-1
                 the other half         --- the other kernels   --->   the other half
 
 That is why ``weight`` has only in_c / groups channels: a kernel looks at the channels of its own group.

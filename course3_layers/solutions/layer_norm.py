@@ -62,7 +62,7 @@ def join(first: Moments, second: Moments) -> Moments:
 
     Each piece is a tuple (count, means (r,), variances (r,)): r rows with ``count`` numbers each. The result is one, too.
 
-    The rows 1, 3 and 8 become the row 1, 3, 8 with the mean 4 and the variance (9 + 1 + 16) / 3:
+    The row 1, 3 and the row 8 become the row 1, 3, 8 with the mean 4 and the variance (9 + 1 + 16) / 3:
 
     >>> count, means, variances = join((2, np.float32([2]), np.float32([1])), (1, np.float32([8]), np.float32([0])))
     >>> count, means.tolist(), variances.round(3).tolist()

@@ -34,7 +34,7 @@ def guess(tokens: list[int], longest: int, count: int) -> list[int]:
     Look for an earlier place with the same last ``longest`` tokens before it; if there is none, with the same last
     ``longest - 1`` tokens, and so on down to 1. Of several such places take the last. The ``count`` tokens from there on
     are the guess. If the text ends before, it goes on with the guess itself: a text that goes round in circles is
-    guessed as far as one likes. If no token came before, the guess is empty.
+    guessed as far as one likes. If the last token did not come before, the guess is empty.
 
     >>> guess([5, 6, 7, 8, 5, 6], 2, 3)    # 5 6 stood there before, and 7 8 5 followed
     [7, 8, 5]
