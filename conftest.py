@@ -119,6 +119,14 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Examples in docstrings are English, whatever the language of the terminal; tests/conftest.py says so of tests."""
+    import pytest
+
+    if isinstance(item, pytest.DoctestItem):
+        os.environ["KUIPER_LANG"] = "en"
+
+
 def pytest_report_header(config: pytest.Config) -> str | None:
     """What a sample was drawn by: the same words draw it again."""
     if (one_in := config.getoption("--one-in")) == 1:
