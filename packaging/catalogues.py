@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 LOCALE = ROOT / "kuiper" / "locale"
 DOMAINS = ("kuiper", "exercises", "hints", "bugs")
-PYTHON = ("kuiper/**/*.py", "course*/engine.py", "benchmarks/*.py")
+PYTHON = ("kuiper/**/*.py", "course*/engine.py", "benchmarks/*.py", "docs/site/*.py")
 WIDTH = 120
 HEAD = "# {domain}: what kuiper says, in the language {language}. Made by packaging/catalogues.py."
 AUTHORS = "the kuiper authors"

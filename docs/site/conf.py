@@ -1,6 +1,6 @@
 """The site: README, lectures and documents as pages, with the reference made from the docstrings.
 
-    make site        writes build/site/index.html
+    make site        writes build/site/index.html, and other languages below build/site/zh/ (see languages.py)
 
 Pages stand where they are in the repository, so that a link in a file works on GitHub and on the site alike. Nothing on
 a page comes from the network.
@@ -17,14 +17,17 @@ from typing import TYPE_CHECKING
 from docutils.nodes import SkipNode, math, math_block
 from latex2mathml.converter import convert
 from pygments.lexers.special import TextLexer
+from sphinx.util.matching import patfilter
 
 import kuiper
 from kuiper.course.material import SITE_FORM
 from kuiper.course.notebooks import HIDDEN
+from kuiper.language import noop, translate
 
 sys.path.insert(0, str(Path(__file__).parent))
 from explore_pages import PLACE as PLACE_OF_PAGES
 from explore_pages import links as explore_links
+from languages import short_name
 from moved_pages import write_pages as write_moved_pages
 from source_pages import linkcode_resolve as linkcode_resolve  # Sphinx looks for it here
 
@@ -43,7 +46,10 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
     "source_pages",
+    "languages",
+    "chinese_search",
 ]
+language = "en"
 root_doc = "README"
 include_patterns = ["*.md", "course*/README.md", "notebooks/*.ipynb"]
 include_patterns += [f"{folder}/**.md" for folder in ("benchmarks", "docs", "kuiper", "notebooks")]
@@ -54,6 +60,7 @@ html_title = "kuiper"
 html_theme_options = {"navigation_with_keys": True}
 html_static_path = ["static"]
 html_css_files = ["kuiper.css"]
+html_js_files = ["language.js"]
 html_copy_source = False
 html_show_copyright = False
 templates_path = ["templates"]
@@ -82,14 +89,14 @@ napoleon_google_docstring = False
 napoleon_use_rtype = False
 
 CHAPTERS = {
-    "Learn": ["docs/README", "notebooks/README", "notebooks/*", "docs/learn/*"],
-    "Exercises": ["course*/README"],
-    "Teach": ["docs/teach/*"],
-    "Use": ["docs/use/*", "SECURITY"],
-    "Reference": ["docs/reference/*", "docs/site/reference"],
-    "Inside": ["docs/inside/*", "live/PROTOCOL", "packaging/*/README", "CONTRIBUTING", "AGENTS", "CHANGELOG"],
-    "Evidence": ["docs/evidence/*"],
-    "Files and where they come from": [
+    noop("Learn"): ["docs/README", "notebooks/README", "notebooks/*", "docs/learn/*"],
+    noop("Exercises"): ["course*/README"],
+    noop("Teach"): ["docs/teach/*"],
+    noop("Use"): ["docs/use/*", "SECURITY"],
+    noop("Reference"): ["docs/reference/*", "docs/site/reference"],
+    noop("Inside"): ["docs/inside/*", "live/PROTOCOL", "packaging/*/README", "CONTRIBUTING", "AGENTS", "CHANGELOG"],
+    noop("Evidence"): ["docs/evidence/*"],
+    noop("Files and where they come from"): [
         "kuiper/**/README",
         "notebooks/*/README",
         "docs/*/README",
@@ -101,14 +108,16 @@ CHAPTERS = {
 def add_chapters(app: Sphinx, page: str, source: list[str]) -> None:
     """The README is the first page; only the site wants a table of contents behind it."""
     if page == root_doc:
-        for title, pages in CHAPTERS.items():
-            entries = "\n".join(pages)
-            source[0] += f"\n\n```{{toctree}}\n:caption: {title}\n:hidden:\n:glob:\n\n{entries}\n```\n"
+        for title, patterns in CHAPTERS.items():
+            caption = translate(title, into=short_name(app.config.language))
+            if pages := [pattern for pattern in patterns if patfilter(app.env.found_docs, pattern)]:
+                entries = "\n".join(pages)
+                source[0] += f"\n\n```{{toctree}}\n:caption: {caption}\n:hidden:\n:glob:\n\n{entries}\n```\n"
 
 
 def lead_on(app: Sphinx, error: Exception | None) -> None:
     """Pages at the places where documents once stood."""
-    if error is None:
+    if error is None and app.config.language == "en":
         write_moved_pages(Path(app.outdir))
 
 
@@ -129,9 +138,10 @@ def prepare_notebook(app: Sphinx, page: str, source: list[str]) -> None:
                 output["data"] = {"text/html": output["data"][SITE_FORM]}
         if HIDDEN in cell["metadata"].get("tags", []):
             line = "".join(cell["source"]).splitlines()[0].lstrip("# ")
+            spoken = short_name(app.config.language)
             cell["metadata"]["mystnb"] = {
-                "code_prompt_show": f"Show the code: {line}",
-                "code_prompt_hide": "Hide the code",
+                "code_prompt_show": translate(noop("Show the code: {line}"), into=spoken).format(line=line),
+                "code_prompt_hide": translate(noop("Hide the code"), into=spoken),
             }
     source[0] = json.dumps(notebook)
 

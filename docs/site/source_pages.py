@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
+from languages import to_english
 from pygments.lexers import find_lexer_class_for_filename
 from sphinx.addnodes import download_reference, pending_xref
 
@@ -37,14 +38,13 @@ def page_of(path: Path) -> str:
 
 def link_to_pages(app: Sphinx, document: nodes.document) -> None:
     """Lead a document's links to source files and folders to their pages."""
-    linked = set()
+    linked, root = set(), to_english(app, app.env.docname)
     links: list[Any] = [*document.findall(download_reference), *document.findall(pending_xref)]
     for link in links:
         path = Path(app.env.relfn2path(link["reftarget"], app.env.docname)[1])
         if link["reftype"] == "myst" and path.is_relative_to(ROOT) and not is_document(app, path) and is_text(path):
             linked.add(path)
-            address = app.builder.get_relative_uri(app.env.docname, page_of(path))
-            link.replace_self(nodes.reference("", "", *link.children, refuri=address))
+            link.replace_self(nodes.reference("", "", *link.children, refuri=f"{root}{page_of(path)}.html"))
     linked_files(app)[app.env.docname] = linked
 
 
@@ -64,7 +64,9 @@ def linked_files(app: Sphinx) -> dict[str, set[Path]]:
 
 
 def source_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """The pages, as Sphinx wants them: a name, what fills the template, the template."""
+    """The pages, as Sphinx wants them: a name, what fills the template, the template. Only English has them."""
+    if app.config.language != "en":
+        return
     paths = {PACKAGE, *inside(PACKAGE)}.union(*linked_files(app).values())
     paths |= {below for path in set(paths) if path.is_dir() for below in inside(path)}
     for path in sorted(paths):
