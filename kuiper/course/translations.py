@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 HEAD = re.compile(r"^<!-- ([\w-]+) ([0-9a-f]{12}) -->$", re.MULTILINE)
 WRITTEN = re.compile(r"^(<!-- (\w+) -->)\n.*?^<!-- \2 -->$", re.MULTILINE | re.DOTALL)
+NOTHING_WRITTEN = re.compile(r"^(<!-- (\w+) -->)\n\1$", re.MULTILINE)
 FENCE = re.compile(r"^ {0,3}(?:```|~~~)")
 NOTICE = noop("This passage has not been translated yet; here it is in English.")
 
@@ -174,8 +175,13 @@ def translated_lecture(notebook: dict[str, Any], passages: dict[str, Passage], l
 
 
 def translated_page(page: str, passages: dict[str, Passage], language: str) -> str:
-    """A page in another language, at the English page's place; what is missing or stale is English, behind a notice."""
+    """A page in another language, at the English page's place; what is missing or stale is English, behind a notice.
+
+    What a command writes is English where the translation has nothing between its two lines.
+    """
     text = "\n\n".join(_shown(english, passages.get(english.key), language) for english in _of_page(page)) + "\n"
+    written = {found[2]: found[0] for found in WRITTEN.finditer(page)}
+    text = NOTHING_WRITTEN.sub(lambda found: written.get(found[2], found[0]), text)
     return text.replace(f".{tag(language)}.md", ".md")
 
 

@@ -134,6 +134,20 @@ def test_sections_of_a_page_are_passages_and_written_tables_do_not_count(tmp_pat
     assert page.endswith("\n\nxx speed\n\nxx speed-2\n")
 
 
+@pytest.mark.parametrize(
+    ("between", "shown"),
+    [("", "| a table | that is written |\n"), ("| eine Tabelle |\n", "| eine Tabelle |\n")],
+)
+def test_what_a_command_writes_is_english_where_a_translation_has_nothing(
+    tmp_path: Path, between: str, shown: str
+) -> None:
+    source = tmp_path / "models.md"
+    source.write_text(PAGE)
+    path = translate(source, speed=f"## xx\n\n<!-- tasks -->\n{between}<!-- tasks -->")
+    page = translated_page(source.read_text(), read_translation(path), "xx")
+    assert f"## xx\n\n<!-- tasks -->\n{shown}<!-- tasks -->\n" in page
+
+
 def test_chinese_files_are_called_as_the_web_calls_the_language(tmp_path: Path) -> None:
     assert translation_file(tmp_path / "README.md", "zh") == tmp_path / "README.zh-CN.md"
     assert translation_file(tmp_path / "01.ipynb", "zh") == tmp_path / "zh" / "01.md"
