@@ -6,13 +6,14 @@
 # make gates    every exercise of every course: solution, skeleton, and the bugs that its tests must catch
 # make notebooks  run every lecture, with the exercises' skeletons and with their solutions
 # make translations  take new messages into the catalogues of other languages, and list what is not translated
-# make site     build README, lectures, documents and reference into build/site (needs the network once)
+# make site     build README, lectures, documents and reference into build/site, and what is translated into build/site/zh
+#               (needs the network once)
 # make live     put the course in a browser tab into build/site, with all that it needs (npm; SELF_HOSTED=--self-hosted)
 # make live-test  every exercise and lecture on what that page is made of, in node
 # make live-goals measure both against the goals of docs/inside/wasm.md, in node and in chromium, beside this build on one thread
 # make check-live  use that page in chromium: lectures, exercises, mistakes, mishaps, no network;
 #               LIVE='--browser firefox', or '--steps solve --exercises 1.6'
-# make check-site  open every page of it in a browser (chromium), narrow and wide, light and dark
+# make check-site  open every page of it in a browser (chromium), narrow and wide, light and dark, in each language
 # make check-explore  open pages of kuiper explore in a browser, and use them; the tests of their scripts need node
 # make check-serve  open the page of kuiper serve in a browser, with a key, and use it
 # make check-lab  open three lectures in JupyterLab, as somebody does who has just fetched them (the network once)
@@ -127,12 +128,17 @@ translations: $(VENV)/built $(VENV)/developer
 	$(BIN)/python packaging/catalogues.py
 	$(BIN)/python -m kuiper course translations
 
+SPHINX = $(BIN)/sphinx-build --quiet -W --keep-going -E -c docs/site
+
+site: export KUIPER_LANG = en
 site: $(VENV)/built $(VENV)/developer
 	$(INSTALL) $(HERE) '.[site]'
 	rm -rf build/site
 	$(BIN)/python -m tests.operator_coverage
 	$(BIN)/kuiper course bugs --show > docs/teach/bug-bank.md
-	$(BIN)/sphinx-build --quiet -W --keep-going -E -c docs/site -d build/site-doctrees -b html . build/site
+	$(SPHINX) -d build/site-doctrees -b html . build/site
+	locales=$$($(BIN)/python docs/site/languages.py) && for locale in $$locales; do \
+		$(SPHINX) -D language=$$locale -d build/site-doctrees/$${locale%_*} -b html . build/site/$${locale%_*} || exit 1; done
 	$(BIN)/python docs/site/explore_pages.py build/site
 	@echo build/site/index.html
 

@@ -37,7 +37,7 @@ def browser() -> Iterator[Any]:
 
 
 def page(body: str) -> str:
-    return f"<!doctype html><html><body><article>{body}</article></body></html>"
+    return f"<!doctype html><html lang='en'><body><article>{body}</article></body></html>"
 
 
 def site(root: Path, body: str) -> Any:
@@ -105,6 +105,84 @@ def test_search_wants_a_lecture(tmp_path: Path, browser: Any, hit: str, is_found
     (tmp_path / "search.html").write_text(page(f'<ul id="search-results"><a href="{hit}">x</a></ul>'), encoding="utf-8")
     checked.search(browser, patience=0.0)
     assert (checked.problems == []) == is_found
+
+
+@needs_browser
+@pytest.mark.parametrize(
+    ("query", "asked"),
+    [
+        ("卷积", ["卷积"]),
+        ("页", ["页"]),
+        ("用 im2col 做卷积核", ["用", "im2col", "做卷", "卷积", "积核"]),
+        ("Cython、tile_16：3.4", ["Cython", "tile_16", "3", "4"]),  # noqa: RUF001
+        ("「」", []),
+    ],
+)
+def test_a_question_in_chinese_is_split_as_the_pages_are(browser: Any, query: str, asked: list[str]) -> None:
+    pytest.importorskip("sphinx")
+    chinese_search = importlib.import_module("chinese_search")
+    browser.open("about:blank")
+    split = f"(() => {{ {chinese_search.SearchChinese.js_splitter_code} return splitQuery({query!r}); }})()"
+    assert browser.run(split) == asked
+    assert set(asked) <= set(chinese_search.SearchChinese({}).split(query))
+
+
+ENGLISH, CHINESE = "docs/a.html", "zh/docs/a.html"
+SECTIONS = "".join(f'<section id="{name}"><h2>{name}</h2><p style="height: 2000px"></p></section>' for name in "bcd")
+
+
+def in_two_languages(root: Path, language: str, to_english: str, changes: dict[str, str]) -> str:
+    """A page of a pair, with the scripts and links that it has on the site; ``changes`` are made in the Chinese one."""
+    here, there = (ENGLISH, CHINESE) if language == "en" else (CHINESE, ENGLISH)
+    alternates = (("en", ENGLISH), ("zh-CN", CHINESE), ("x-default", ENGLISH))
+    head = "".join(f'<link rel="alternate" hreflang="{tag}" href="{to_english}{at}">' for tag, at in alternates)
+    script = (FOLDER / "static" / "language.js").read_text(encoding="utf-8")
+    text = (
+        f'<!doctype html><html lang="{language}"><head>{head}</head><body><article><section id="a"><h1>a</h1>{SECTIONS}'
+        f'</section></article><a class="language" data-same-page href="{to_english}{there}">switch</a>'
+        f"<script>{script}</script></body></html>"
+    )
+    for old, new in (changes if language != "en" else {}).items():
+        assert old in text
+        text = text.replace(old, new)
+    (root / here).parent.mkdir(parents=True, exist_ok=True)
+    (root / here).write_text(text, encoding="utf-8")
+    return here
+
+
+@needs_browser
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({}, ""),
+        ({'lang="zh"': 'lang="en"'}, "zh/docs/a: expected lang='zh-CN', got 'en'"),
+        ({'hreflang="en"': 'hreflang="fr"'}, "zh/docs/a: expected links to its languages"),
+        ({'id="c"': 'id="id3"'}, "zh/docs/a: expected the sections ['a', 'b', 'c', 'd'], got ['a', 'b', 'id3', 'd']"),
+        ({"data-same-page": ""}, "zh/docs/a: expected the switch at #c to lead to a.html, got "),
+    ],
+)
+def test_a_page_leads_to_its_section_in_the_other_language(
+    tmp_path: Path, browser: Any, changes: dict[str, str], problem: str
+) -> None:
+    changes = {'lang="zh"': 'lang="zh-CN"', **changes}
+    made = [in_two_languages(tmp_path, "en", "../", {}), in_two_languages(tmp_path, "zh", "../../", changes)]
+    checked = check_pages.Site(tmp_path, tmp_path, [tmp_path / name for name in made])
+    for each in checked.pages:
+        checked.look_at(browser, each)
+    checked.follow_links()
+    found = "\n".join([*checked.problems, *check_pages.compare_languages(browser, tmp_path, checked.found)])
+    assert (problem in found) if problem else not found
+
+
+@needs_browser
+def test_the_switch_leads_to_the_section_that_was_asked_for_while_it_is_in_view(tmp_path: Path, browser: Any) -> None:
+    here = tmp_path / in_two_languages(tmp_path, "zh", "../../", {"height: 2000px": "height: 100px"})
+    there = (tmp_path / ENGLISH).as_uri()
+    press = "(() => { const link = document.querySelector('a'); link.focus(); return link.href; })()"
+    for place, led_to in (("", ""), ("#d", "#d"), ("#missing", "")):
+        browser.open("about:blank")
+        browser.open(f"{here.as_uri()}{place}")
+        assert browser.run(press) == f"{there}{led_to}"
 
 
 def test_main_without_a_browser_is_2(

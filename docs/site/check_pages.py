@@ -3,9 +3,9 @@
     python docs/site/check_pages.py build/site [PAGE ...]
 
 On narrow and wide windows, light and dark: nothing is wider than the window, no picture is missing, no script fails.
-All links of these pages (default: of all) lead to a page, or to a place on it, and the search finds something. Pictures
-of the first page and of the lectures go to ``build/site-screenshots``. Exit code 1: something is wrong; 2: there is no
-browser.
+All links of these pages (default: of all) lead to a page, or to a place on it. A page says its language, and leads to
+the same section of itself in another; the search of each language finds its lectures. Pictures of the first pages and
+of the lectures go to ``build/site-screenshots``. Exit code 1: something is wrong; 2: there is no browser.
 """
 
 from __future__ import annotations
@@ -22,9 +22,12 @@ import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
+
+from kuiper.language import ENGLISH
 
 sys.path.insert(0, str(Path(__file__).parent))
+from check_languages import compare_languages, language_folders
 from moved_pages import leads_on
 
 if TYPE_CHECKING:
@@ -35,7 +38,8 @@ WIDTHS = (400, 1280)
 THEMES = ("light", "dark")
 PATIENCE = 60.0  # seconds until an answer of the browser is given up
 TALLEST = 16000  # pixels of a screenshot; what is below is left out
-SEARCHED = "im2col"
+SEARCHED = {"en": ("im2col",), "zh": ("im2col", "卷积", "张量", "卷积核", "页")}
+"""By the language of a search, what it is to find in a lecture; in another language, what it finds in English."""
 
 # The browser reads from file 3 and writes to file 4.
 START = "import os, sys; _, i, o, *run = sys.argv; os.dup2(int(i), 3); os.dup2(int(o), 4); os.execv(run[0], run)"
@@ -60,6 +64,9 @@ LOOK = """(() => {
 PLACES = """({
     links: [...document.links].map(link => link.href),
     places: [...document.querySelectorAll("[id]")].map(element => element.id),
+    language: document.documentElement.lang,
+    sections: [...document.querySelectorAll("article section[id]")].map(section => section.id),
+    alternates: [...document.querySelectorAll("link[rel=alternate]")].map(link => [link.hreflang, link.href]),
 })"""
 
 
@@ -185,11 +192,13 @@ class Site:
 
     def __init__(self, root: Path, screenshots: Path, pages: Sequence[Path] = ()) -> None:
         self.root, self.screenshots = root, screenshots
+        self.folders = language_folders(root)
         found = pages or [path for path in root.rglob("*.html") if path != root / "index.html"]
         self.pages = sorted(path for path in found if not leads_on(path))
         self.problems: list[str] = []
         self.links: dict[str, str] = {}  # from an address to a page that has it
         self.places: dict[Path, set[str]] = {}
+        self.found: dict[Path, dict[str, Any]] = {}  # what a page says of its language and its sections
 
     def name(self, page: Path) -> str:
         return page.relative_to(self.root).as_posix().removesuffix(".html")
@@ -197,7 +206,8 @@ class Site:
     def look_at(self, browser: Browser, page: Path) -> None:
         """Pages that show source are all alike: the narrow window is enough."""
         name = self.name(page)
-        is_source, is_shown = name.startswith("source/"), name == "README" or name.startswith("notebooks/")
+        is_source = name.startswith("source/")
+        is_shown = page.parent.name == "notebooks" or (page.parent in self.folders.values() and page.stem == "README")
         browser.open(page.as_uri())
         for width, theme in itertools.product(WIDTHS[:1] if is_source else WIDTHS, THEMES[:1] if is_source else THEMES):
             browser.view(width, theme)
@@ -208,6 +218,7 @@ class Site:
         found = browser.run(PLACES)
         self.places[page] = set(found["places"])
         self.links |= {link: name for link in found["links"] if link.startswith("file:")}
+        self.found[page] = found
 
     def follow_links(self) -> None:
         """Every link has been seen, and so has every page."""
@@ -220,13 +231,15 @@ class Site:
 
     def search(self, browser: Browser, patience: float = PATIENCE) -> None:
         """What is shown of each hit cannot be loaded from files, so errors do not count here."""
-        browser.open(f"{(self.root / 'search.html').as_uri()}?q={SEARCHED}")
-        until = time.monotonic() + patience
-        while not browser.run("document.querySelector('#search-results a[href*=\"notebooks/\"]') !== null"):
-            if time.monotonic() > until:
-                self.problems.append(f"search: expected a lecture with {SEARCHED!r}, got none")
-                return
-            time.sleep(0.1)
+        for language, folder in self.folders.items():
+            for word in SEARCHED.get(language, SEARCHED[ENGLISH]):
+                browser.open(f"{(folder / 'search.html').as_uri()}?q={quote(word)}")
+                until = time.monotonic() + patience
+                while not browser.run("document.querySelector('#search-results a[href*=\"notebooks/\"]') !== null"):
+                    if time.monotonic() > until:
+                        self.problems.append(f"search ({language}): expected a lecture with {word!r}, got none")
+                        break
+                    time.sleep(0.1)
 
 
 def find_program() -> str | None:
@@ -251,6 +264,7 @@ def main(root: Path, pages: Sequence[Path] = ()) -> int:
         with Browser(program) as browser:
             for page in site.pages:
                 site.look_at(browser, page)
+            site.problems += compare_languages(browser, root, site.found)
             site.search(browser)
     except BrowserError as error:
         site.problems.append(f"{program}: {error}")

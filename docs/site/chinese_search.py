@@ -20,10 +20,12 @@ _WORDS = re.compile(rf"([{HAN}]+)|[^\W{HAN}]+")
 
 
 class SearchChinese(SearchEnglish):
-    """How pages and questions are split: the first here, the second by the same rule in the browser."""
+    """How pages and questions are split: the first here, the second by the same rule in the browser.
+
+    Words of other letters are English, and so is the name, by which the browser finds what takes off their endings.
+    """
 
     lang = "zh"
-    language_name = "Chinese"
     js_splitter_code = f"""
 var splitQuery = (query) => query
     .replace(/[{HAN}]+/gu, (run) => {{
