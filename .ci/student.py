@@ -1,5 +1,7 @@
 """A student's way with an installed kuiper: start, red tests, a solved exercise of each course, update.
 
+And the beginning of this way in a Chinese terminal, in which all that a student reads is Chinese.
+
     python .ci/student.py PYTHON [--without-compiler] [--lectures]
 
 PYTHON is an interpreter that has kuiper[course], in an environment of its own. Nothing of this checkout is used.
@@ -13,6 +15,7 @@ import argparse
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -45,12 +48,12 @@ NotebookClient(notebook, timeout=300, resources={"metadata": {"path": "notebooks
 class Student:
     """Somebody in a folder, with an interpreter and what it brings."""
 
-    def __init__(self, python: Path, home: Path, without_compiler: bool) -> None:
+    def __init__(self, python: Path, home: Path, without_compiler: bool, locale: str = "C.UTF-8") -> None:
         self.python, self.folder = python, home
-        dropped = ("PYTHONPATH", "CC", "CXX", "KUIPER_", "PYTEST_", "VIRTUAL_ENV")
+        dropped = ("PYTHONPATH", "CC", "CXX", "KUIPER_", "PYTEST_", "VIRTUAL_ENV", "LC_")
         self.environment = {key: value for key, value in os.environ.items() if not key.startswith(dropped)}
         self.environment |= {"HOME": str(home), "KUIPER_CACHE": str(home / "cache"), "PYTHONIOENCODING": "utf-8"}
-        self.environment |= {"COLUMNS": "200", "NO_COLOR": "1"}
+        self.environment |= {"COLUMNS": "200", "NO_COLOR": "1", "LANG": locale}
         if without_compiler:
             (home / "empty").mkdir()
             self.environment["PATH"] = str(home / "empty")
@@ -89,6 +92,8 @@ def main() -> None:
         if arguments.lectures:
             for path in sorted((student.folder / "notebooks").glob("*.ipynb")):
                 student.runs("-c", LECTURE, path.relative_to(student.folder).as_posix())
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
+        begin_in_chinese(Student(arguments.python.absolute(), Path(home).resolve(), False, "zh_CN.UTF-8"))
     print("a student can work")
 
 
@@ -104,6 +109,21 @@ def begin(student: Student) -> None:
     shown = [path for name in ("solutions", "bugs", "bug-bank") for path in student.folder.rglob(name)]
     if shown:
         sys.exit(f"expected a folder without solutions, got {shown}")
+
+
+def begin_in_chinese(student: Student) -> None:
+    """From nothing to a mistake that the report names."""
+    student.kuiper("course", "start", "课程", shows="接下来：")
+    student.folder /= "课程"
+    student.kuiper("progress", shows="下一个：1.1")
+    student.kuiper("hint", "1.1", shows="提示")
+    exercise = student.folder / "course1_tensor" / "exercises" / "offsets_and_strides.py"
+    for path, words in ((exercise, "练习 1.1"), (student.folder / "notebooks" / "01_tensors.ipynb", "张量")):
+        if words not in path.read_text(encoding="utf-8"):
+            sys.exit(f"{path.name}: expected {words}, got none")
+    text = exercise.read_text(encoding="utf-8")
+    exercise.write_text(re.sub(r"raise NotImplementedError\(.*\)", "return ()", text), encoding="utf-8")
+    student.runs("-m", "pytest", "-q", "course1_tensor", "--exercise", "1.1", code=1, shows="个测试通过了")
 
 
 def solve(student: Student, chains: list[list[list[str]]]) -> None:
