@@ -114,7 +114,7 @@ def test_search_wants_a_lecture(tmp_path: Path, browser: Any, hit: str, is_found
         ("卷积", ["卷积"]),
         ("页", ["页"]),
         ("用 im2col 做卷积核", ["用", "im2col", "做卷", "卷积", "积核"]),
-        ("Cython、tile_16：3.4", ["Cython", "tile_16", "3", "4"]),  # noqa: RUF001
+        ("Cython、tile_16：3.4", ["Cython", "tile_16", "3", "4"]),
         ("「」", []),
     ],
 )

@@ -9,14 +9,16 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import kuiper
 from kuiper.cli import main, race, watch
 from kuiper.cli.terminal import PlainConsole
-from kuiper.course import speed
+from kuiper.course import speed, text_race
 from kuiper.course.manifest import Syllabus, read_syllabus
 from kuiper.course.markers import BEGIN, END
+from kuiper.course.own_layers import course_module
 from kuiper.course.progress import Progress
 from kuiper.course.quiet import busy_words
 from kuiper.course.race import Divergence, Result
@@ -67,6 +69,7 @@ def said(capsys: Captured, *words: str, code: int = 0) -> str:
 def test_course_start_and_update_speak(course: Syllabus, capsys: Captured) -> None:
     packages = {"install", "hypothesis", "cython", "setuptools", "jupyterlab", "matplotlib"}
     assert escaped(capsys.readouterr().out, KNOWN | packages) == []
+    assert escaped(said(capsys, "course", "start", "../with_git"), KNOWN | packages) == []
     solve(course, "1.3")
     (course.root / "course1_tensor/test_padding.py").write_text("# changed")
     (course.root / "course1_tensor/README.md").unlink()
@@ -182,6 +185,22 @@ def test_race_speaks(course: Syllabus, capsys: Captured) -> None:
     text = said(capsys, "race", "tensor")
     assert "⟦a photo of 32 x 32 pixels" in text  # what the course's own engine.py says
     assert escaped(text, KNOWN | {"ms", *WORD.findall(this_machine().name)}) == []
+
+
+@pytest.mark.usefixtures("pseudo_language")
+@pytest.mark.parametrize("course", ["course1_tensor", "course2_graph", "course3_layers", "course4_expression"])
+def test_engines_of_the_courses_speak(course: str) -> None:
+    words = course_module(ROOT / course, "engine").words([np.linspace(-1.0, 1.0, 10)])
+    assert "⟦" in words
+    assert escaped(words, {"truck"}) == []  # a label of the network's
+
+
+@pytest.mark.usefixtures("pseudo_language")
+def test_text_race_speaks_of_another_text() -> None:
+    words = text_race._other_way("To be or not", "To be and yet")
+    assert words.startswith("\n⟦(from character ⟧7⟦ behind the prompt")
+    assert escaped(words) == []  # the text itself is in quotes
+    assert escaped(str(Divergence("conv", "nn.Conv2d", "3.5", 0.5)), {"conv"}) == []
 
 
 @pytest.mark.usefixtures("pseudo_language")
