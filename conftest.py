@@ -58,6 +58,7 @@ THOROUGH = [
     "tests/course/test_notebooks.py",
     "tests/course/test_peak.py",
     "tests/course/test_pictures*.py",
+    "tests/course/test_report_speaks.py",
     "tests/course/test_sandbox.py",
     "tests/course/test_solutions_shown.py",
     "tests/course/test_spot_check.py",

@@ -30,6 +30,8 @@ ROOT = Path(__file__).resolve().parents[1]
 LOCALE = ROOT / "kuiper" / "locale"
 DOMAINS = ("kuiper", "exercises", "hints", "bugs")
 PYTHON = ("kuiper/**/*.py", "course*/engine.py", "benchmarks/*.py", "docs/site/*.py")
+KEYWORDS = ("_", "translate", "noop", "phrase")
+"""Functions whose first argument is a message."""
 WIDTH = 120
 HEAD = "# {domain}: what kuiper says, in the language {language}. Made by packaging/catalogues.py."
 AUTHORS = "the kuiper authors"
@@ -97,10 +99,10 @@ def compile_all(target: Path = LOCALE) -> None:
 
 
 def in_python() -> Iterator[tuple[Path, int, str]]:
-    keywords = {"_": None, "translate": None, "noop": None}
     for path in (found for pattern in PYTHON for found in sorted(ROOT.glob(pattern))):
         with path.open("rb") as file:
-            for line, _, message, _ in extract_python(file, keywords, (), {}):
+            for line, _, found, _ in extract_python(file, dict.fromkeys(KEYWORDS), (), {}):
+                message = found[0] if isinstance(found, tuple) else found
                 if isinstance(message, str):  # of a variable there is nothing to be kept
                     yield path, line, message
 

@@ -60,7 +60,7 @@ def pseudo_catalogues(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from babel.messages.catalog import Catalog  # here: WebAssembly's tests do without
     from babel.messages.mofile import write_mo
 
-    maker, folder = _maker(), tmp_path_factory.mktemp("locale")
+    maker, folder = catalogue_maker(), tmp_path_factory.mktemp("locale")
     for domain in maker.DOMAINS:
         catalogue = Catalog(locale=LOCALE, domain=domain)
         for message in maker.template(domain):
@@ -84,7 +84,7 @@ def pseudo_language(pseudo_catalogues: Path, monkeypatch: pytest.MonkeyPatch) ->
     language._catalogue.cache_clear()
 
 
-def _maker() -> Any:
+def catalogue_maker() -> Any:
     spec = importlib.util.spec_from_file_location("catalogues", MAKER)
     assert spec is not None
     assert spec.loader is not None

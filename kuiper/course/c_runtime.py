@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from kuiper.course.local_arrays import ArrayIndexError
+from kuiper.course.local_arrays import OUTSIDE, ArrayIndexError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,7 +80,7 @@ class Local(View):
     __slots__ = ()
 
     def refuse(self, axis: int, part: int, length: int) -> NoReturn:
-        raise ArrayIndexError(f"index {part} is outside of a local C array of {length} elements", "")
+        raise ArrayIndexError(OUTSIDE[0].format(index=part, count=length), "")
 
 
 class Address:

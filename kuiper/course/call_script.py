@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.course.implementation import Function, Implementation
+from kuiper.language import _
 
 if TYPE_CHECKING:
     from kuiper.course.testing import Call
@@ -67,6 +68,7 @@ def _array(array: np.ndarray) -> str:
     if array.size > 1 and (array == array.flat[0]).all():
         return f"np.full({array.shape}, {_literal(array.flat[0].item())}, {kind})"
     if array.size > MAX_NUMBERS:
-        return f"np.arange({array.size}).reshape({array.shape}).astype({kind})  # the test has other numbers"
+        note = _("# the test has other numbers")
+        return f"np.arange({array.size}).reshape({array.shape}).astype({kind})  {note}"
     text = f"np.array({_literal(array.tolist())}, {kind})"
     return text if array.size else f"{text}.reshape({array.shape})"

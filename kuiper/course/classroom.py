@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kuiper.course.compile_errors import shown
+from kuiper.course.compile_errors import compiler_words, shown
 from kuiper.course.implementation import Implementation, StudentError
 from kuiper.course.in_place import InPlace
 from kuiper.course.markers import FUNCTION
@@ -16,7 +16,7 @@ from kuiper.course.quiet import own_wait
 from kuiper.course.remote import Worker
 from kuiper.course.testing import Mismatch
 from kuiper.course.wire import type_name, words_of
-from kuiper.language import _
+from kuiper.language import _, noop, translate
 from kuiper.machine.processes import has_processes
 from kuiper.printable import printable
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kuiper.course.selection import Selection
 
 
-NO_MODULE = "the file does not compile"
+NO_MODULE = noop("the file does not compile")
 
 
 class UndoneError(Exception):
@@ -44,7 +44,8 @@ class Outcome:
     ``function`` is the one whose hints help; ``script`` is the call that failed, as Python, if somebody asked for it.
     ``lines_of`` has the line of the solution for each diagnosis that is a slip in one line. ``is_asked``: whether the
     mistakes behind an earlier failure were tried on this one. ``is_known`` says that the diagnosis is of the bank, or a
-    slip; then ``cause`` is what most often is behind such an error, in case the mistake is none of these.
+    slip; then ``cause`` is what most often is behind such an error, in case the mistake is none of these. ``said`` has
+    the words of slips and causes in the student's language: they are compared and kept in English.
     """
 
     exercise: str
@@ -55,9 +56,15 @@ class Outcome:
     lines_of: dict[str, int] = field(default_factory=dict)
     is_asked: bool = False
     is_known: bool = False
+    said: dict[str, str] = field(default_factory=dict)
     cause: str = ""
     function: str = ""
     script: list[str] = field(default_factory=list)
+
+
+def in_words(outcome: Outcome, mistake: str) -> str:
+    """A diagnosis, or the cause, in the student's language: a known mistake's words are in the bank's catalogue."""
+    return outcome.said.get(mistake) or translate(mistake, "bugs")
 
 
 class Classroom:
@@ -105,13 +112,16 @@ class Classroom:
                 raise UndoneError("blocked", needed.id)
         if self.selection.kind_of(exercise) == "student" and not is_started(exercise):
             other = namesake(exercise) if exercise.student_file.is_file() else None
-            words = f" (only this file is tested, not {shown(other)})" if other else ""
-            raise UndoneError("not started", f"{exercise.label} - not started: {hole(exercise)}{words}")
+            words = _("{exercise} - not started: {place}")
+            if other:
+                words = _("{exercise} - not started: {place} (only this file is tested, not {other})")
+            fields = {"exercise": exercise.label, "place": hole(exercise), "other": other and shown(other)}
+            raise UndoneError("not started", words.format(**fields))
 
     def check_examples(self, exercise: Exercise) -> None:
         """Raise UndoneError if an example of the exercise has failed: to look for one more takes longest of all."""
         if exercise.id in self.failed:
-            raise UndoneError("waiting", "a property test waits until all other tests pass")
+            raise UndoneError("waiting", _("a property test waits until all other tests pass"))
 
     def _is_unsolved(self, needed: Exercise) -> bool:
         """Unknown is not unsolved: a dependency that was never tested does not block."""
@@ -134,7 +144,7 @@ class Classroom:
             if owner != exercise.id:
                 return Outcome(exercise.id, test, "blocked", [f"{exercise.label} - {blocked_by(owner)}"])
             self.failed.add(exercise.id)
-            words = [f"not written yet: {raised.place or raised.message}"]
+            words = [_("not written yet: {place}").format(place=raised.place or raised.message)]
             return Outcome(exercise.id, test, "unfinished", words, function=failing_function(exercise, test, error))
         self.failed.add(exercise.id)
         function = failing_function(exercise, test, error)
@@ -171,9 +181,11 @@ def hole(exercise: Exercise, function: str = "") -> str:
     """Where the student is to write: file and line of the function's hole, else of the first, else of the function."""
     path = exercise.student_file
     if not path.is_file():
-        again = f"kuiper course sync {exercise.id} writes the skeleton anew"
-        other = namesake(exercise)
-        return f"{shown(path)} is missing: " + (f"move {shown(other)} back, or {again}" if other else again)
+        other, again = namesake(exercise), f"kuiper course sync {exercise.id}"
+        words = _("{file} is missing: {command} writes the skeleton anew")
+        if other:
+            words = _("{file} is missing: move {other} back, or {command} writes the skeleton anew")
+        return words.format(file=shown(path), command=again, other=other and shown(other))
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     names = [function.rpartition(".")[2]] if function else exercise.symbols
     holes = {i: line for i, line in enumerate(lines, 1) if f'"exercise {exercise.id}:' in line}
@@ -205,6 +217,11 @@ def does_not_compile(error: BaseException) -> bool:
     return raised is not None and raised.type == "ExerciseSyntaxError"
 
 
+def has_no_module(outcome: Outcome) -> bool:
+    """Whether what is shown is that the file does not compile."""
+    return outcome.lines[:1] == [translate(NO_MODULE)]
+
+
 def _raised(error: BaseException) -> Raised | None:
     if isinstance(error, StudentError):
         return error.raised
@@ -216,7 +233,7 @@ def _raised(error: BaseException) -> Raised | None:
 def _lines(error: BaseException, raised: Raised | None) -> list[str]:
     """What to show of a failure: a mismatch draws itself, a compile error is shown as it is."""
     if raised and raised.type == "ExerciseSyntaxError":
-        lines = [NO_MODULE, *raised.message.splitlines()]
+        lines = [translate(NO_MODULE), *compiler_words(raised.message)]
     elif raised and raised.type == "BuildError":
         lines = [raised.message]
     elif isinstance(error, Mismatch):

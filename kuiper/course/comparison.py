@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.course.grids import WIDEST, Shown, inline
+from kuiper.course.phrases import phrase
 from kuiper.course.wire import type_name
+from kuiper.language import _, noop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+ANOTHER, ANOTHER_KIND = noop("another value"), noop("{got} where {expected} is expected")
 
 
 def difference(got: Any, expected: Any, tolerance: float = 0.0) -> str | None:
@@ -28,26 +32,28 @@ def difference(got: Any, expected: Any, tolerance: float = 0.0) -> str | None:
     try:
         return _difference(got, expected, tolerance)
     except Exception as error:  # an answer may be any object, and such an object may raise whatever is asked of it
-        return f"{_kind(got)}, which cannot be compared ({type(error).__name__})"
+        return phrase("{got}, which cannot be compared ({error})", got=_kind(got), error=type(error).__name__)
 
 
 def _difference(got: Any, expected: Any, tolerance: float) -> str | None:
     if isinstance(got, np.ndarray) and isinstance(expected, tuple) and any(isinstance(x, np.ndarray) for x in expected):
-        return f"{_kind(got)} where tuple is expected"
+        return phrase(ANOTHER_KIND, got=_kind(got), expected="tuple")
     if isinstance(got, np.ndarray) or isinstance(expected, np.ndarray):
         return _array_difference(got, expected, tolerance)
     if isinstance(expected, (list, tuple)) and isinstance(got, (list, tuple)):
         return _sequence_difference(got, expected, tolerance)
     if isinstance(expected, dict) and isinstance(got, dict):
         if got.keys() != expected.keys():
-            return "other keys"
+            return phrase("other keys")
         parts = ((key, _difference(got[key], expected[key], tolerance)) for key in expected)
-        return next((f"{words} at key {inline(key)}" for key, words in parts if words), None)
+        return next(
+            (phrase("{words} at key {key}", words=words, key=inline(key)) for key, words in parts if words), None
+        )
     if _kind(got) != _kind(expected) and (_kind(got), _kind(expected)) != ("int", "float"):
-        return f"{_kind(got)} where {_kind(expected)} is expected"
+        return phrase(ANOTHER_KIND, got=_kind(got), expected=_kind(expected))
     if _kind(expected) in ("int", "float", "complex"):
-        return None if _is_close(_plain_number(got), _plain_number(expected), tolerance) else "another value"
-    return None if got == expected else "another value"
+        return None if _is_close(_plain_number(got), _plain_number(expected), tolerance) else phrase(ANOTHER)
+    return None if got == expected else phrase(ANOTHER)
 
 
 class Nothing(Shown):
@@ -55,6 +61,9 @@ class Nothing(Shown):
 
     def __str__(self) -> str:
         return "nothing"
+
+    def shown(self) -> str:
+        return _("nothing")
 
 
 def first_difference(got: Any, expected: Any, tolerance: float = 0.0) -> tuple[tuple[Any, ...], Any, Any]:
@@ -87,9 +96,14 @@ def place_in_words(where: tuple[Any, ...]) -> str:
     >>> place_in_words(("boxes",))
     "key 'boxes'"
     """
-    words = ", in it ".join(f"element {key}" if isinstance(key, int) else f"key {inline(key)}" for key in where)
+    words = ""
+    for key in where:
+        element, at_key = _("element {number}").format(number=key), _("key {key}").format(key=inline(key))
+        inner = element if isinstance(key, int) else at_key
+        words = _("{outer}, in it {inner}").format(outer=words, inner=inner) if words else inner
     words = words if len(words) <= WIDEST else words[: WIDEST - 4] + " ..."
-    return words + (" (counted from 0)" if any(isinstance(key, int) for key in where) else "")
+    counted = any(isinstance(key, int) for key in where)
+    return _("{place} (counted from 0)").format(place=words) if counted else words
 
 
 def _parts(got: Any, expected: Any) -> Iterator[tuple[Any, Any, Any]]:
@@ -127,25 +141,26 @@ def _is_close(got: complex, expected: complex, tolerance: float) -> bool:
 
 def _sequence_difference(got: Any, expected: Any, tolerance: float) -> str | None:
     if type(got) is not type(expected):
-        return f"{_kind(got)} where {_kind(expected)} is expected"
+        return phrase(ANOTHER_KIND, got=_kind(got), expected=_kind(expected))
     if len(got) != len(expected):
-        return f"length {len(got)} where {len(expected)} is expected"
+        return phrase("length {got} where {expected} is expected", got=len(got), expected=len(expected))
     parts = (_difference(a, b, tolerance) for a, b in zip(got, expected, strict=True))
     return next((words for words in parts if words), None)
 
 
 def _array_difference(got: Any, expected: Any, tolerance: float) -> str | None:
     if not isinstance(got, np.ndarray):
-        return f"{_kind(got)} where an array is expected"
+        return phrase("{got} where an array is expected", got=_kind(got))
     wanted = np.asarray(expected)
     if isinstance(expected, np.ndarray) and got.dtype != wanted.dtype:
-        return f"dtype {got.dtype} where {wanted.dtype} is expected"
+        return phrase("dtype {got} where {expected} is expected", got=str(got.dtype), expected=str(wanted.dtype))
     if got.shape != wanted.shape:
-        return f"shape {got.shape} where {wanted.shape} is expected"
+        return phrase("shape {got} where {expected} is expected", got=got.shape, expected=wanted.shape)
     if got.dtype.kind not in "biufc" or wanted.dtype.kind not in "biufc":
-        return None if np.array_equal(got, wanted) else "other values"
+        return None if np.array_equal(got, wanted) else phrase("other values")
     close = _close(got, wanted, tolerance)
-    return None if close.all() else f"{int((~close).sum())} of {close.size} values differ"
+    wrong = int((~close).sum())
+    return phrase("{wrong} of {all} values differ", wrong=wrong, all=close.size) if wrong else None
 
 
 def _close(got: np.ndarray, expected: np.ndarray, tolerance: float) -> np.ndarray:

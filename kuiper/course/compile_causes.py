@@ -4,104 +4,118 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kuiper.language import noop
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 NO_STATEMENT = r"(?:Expected an identifier or literal|simple statement list|invalid syntax)"
 
-# Each completes "this is what you get when ..."; the first that fits is taken. {0} and {1} are what the brackets found.
+# Each completes "this is what you get when ..."; the first that fits is taken. {one} and {two} are what the brackets
+# found.
 COMPILING: Sequence[tuple[str, str]] = (
-    (r"Found the C operator '(\S+)', did you mean the Python operator '(\w+)'", "`{0}` is C: Python says `{1}`"),
-    (r"Expected ':', found '='|Maybe you meant '==' or ':='", "`=` is written where `==` is meant"),
-    (r"Expected ':', found 'if'", "`else if` is C: Python says `elif`"),
-    (r"Expected ':', found '\{'", "`{{` is C: in Python a colon stands there, and the block is indented"),
-    (r"\bfor \([^\n]*;", "`for (i = 0; i < n; i++)` is C: Python says `for i in range(n):`"),
-    (rf"{NO_STATEMENT}\s[^\n]*(\+\+|--)\s", "`{0}` is C: Python says `+= 1` or `-= 1`"),
-    (rf"{NO_STATEMENT}\s+//", "`//` begins no comment in Python: `#` does"),
-    (rf"{NO_STATEMENT}\s[^\n]*!\w", "`!` is C: Python says `not`"),
-    (rf"{NO_STATEMENT}\s[^\n]*\?[^\n]*:", "`a ? b : c` is C: Python says `b if a else c`"),
+    (
+        r"Found the C operator '(\S+)', did you mean the Python operator '(\w+)'",
+        noop("`{one}` is C: Python says `{two}`"),
+    ),
+    (r"Expected ':', found '='|Maybe you meant '==' or ':='", noop("`=` is written where `==` is meant")),
+    (r"Expected ':', found 'if'", noop("`else if` is C: Python says `elif`")),
+    (r"Expected ':', found '\{'", noop("`{{` is C: in Python a colon stands there, and the block is indented")),
+    (r"\bfor \([^\n]*;", noop("`for (i = 0; i < n; i++)` is C: Python says `for i in range(n):`")),
+    (rf"{NO_STATEMENT}\s[^\n]*(\+\+|--)\s", noop("`{one}` is C: Python says `+= 1` or `-= 1`")),
+    (rf"{NO_STATEMENT}\s+//", noop("`//` begins no comment in Python: `#` does")),
+    (rf"{NO_STATEMENT}\s[^\n]*!\w", noop("`!` is C: Python says `not`")),
+    (rf"{NO_STATEMENT}\s[^\n]*\?[^\n]*:", noop("`a ? b : c` is C: Python says `b if a else c`")),
     (
         rf"{NO_STATEMENT}\s+(int|float|double|Py_ssize_t|unsigned \w+) \w",
-        "`cdef` is missing in front of `{0}`: all `cdef` lines stand at the beginning of the function",
+        noop("`cdef` is missing in front of `{one}`: all `cdef` lines stand at the beginning of the function"),
     ),
-    (r"undeclared name not builtin: (true|false)\b", "`{0}` is C: Python begins it with a capital letter"),
+    (r"undeclared name not builtin: (true|false)\b", noop("`{one}` is C: Python begins it with a capital letter")),
     (
         r"Cannot assign type 'Py_ssize_t (?:\*|\[8\])'",
-        "`.shape` is written without an index: it has all lengths, and x.shape[0] is that of axis 0",
+        noop("`.shape` is written without an index: it has all lengths, and x.shape[0] is that of axis 0"),
     ),
     (
         r"Cannot assign type '(?:const )?\w+\[:.*' to '(?:const )?(?:float|double|int|Py_ssize_t)'",
-        "a whole array stands where one number is asked for: an index is missing",
+        noop("a whole array stands where one number is asked for: an index is missing"),
     ),
     (
         r"Cannot assign type '(?:const )?(\w+)\[[^']*\]' to '(?:const )?\w+'",
-        "a whole array of {0} is put into one number: an index is missing",
+        noop("a whole array of {one} is put into one number: an index is missing"),
     ),
     (
         r"Cannot assign type '(?:const )?(float|double)' to '(int|long|Py_ssize_t|(?:un)?signed char)'",
-        "a number with a point is put into a variable of type {1}: `cdef {0}` holds it",
+        noop("a number with a point is put into a variable of type {two}: `cdef {one}` holds it"),
     ),
-    (r"Assignment to slice of wrong length", "a C array is set to a list of another length: a loop sets its numbers"),
+    (
+        r"Assignment to slice of wrong length",
+        noop("a C array is set to a list of another length: a loop sets its numbers"),
+    ),
     (
         r"Expected ':', found|expected ':'|Expected ':' after",
-        "the colon is missing at the end of an `if`, `for`, `while` or `def`",
+        noop("the colon is missing at the end of an `if`, `for`, `while` or `def`"),
     ),
-    (r"undeclared name not builtin: (np|numpy)\b", "`import numpy as np` is missing at the top of the file"),
+    (r"undeclared name not builtin: (np|numpy)\b", noop("`import numpy as np` is missing at the top of the file")),
     (
         r"undeclared name not builtin: (INFINITY|\w+f)\b",
-        "`{0}` is not imported (`from libc.math cimport {0}` at the top), or its name is spelled in another way",
+        noop(
+            "`{one}` is not imported (`from libc.math cimport {one}` at the top), or its name is spelled in another way"
+        ),
     ),
-    (r"undeclared name not builtin: (\w+)", "`{0}` has no value yet, or its name is spelled in another way"),
+    (r"undeclared name not builtin: (\w+)", noop("`{one}` has no value yet, or its name is spelled in another way")),
     (
         r"cdef statement not allowed here",
-        "`cdef` stands inside of a loop or an `if`: all `cdef` lines stand at the beginning of the function",
+        noop("`cdef` stands inside of a loop or an `if`: all `cdef` lines stand at the beginning of the function"),
     ),
     (
         r"Cannot assign type '(?:const )?float' to '(?:const )?float ?\*'",
-        "the `&` is missing: `load` and `store` take an address, as in load(&row[i])",
+        noop("the `&` is missing: `load` and `store` take an address, as in load(&row[i])"),
     ),
     (
         r"incompatible types when assigning to type .{0,3}kuiper_vec|assigning to 'kuiper_vec'",
-        "a vec is set to one number: splat(number) makes a vec of it",
+        noop("a vec is set to one number: splat(number) makes a vec of it"),
     ),
     (
         r"incompatible types when assigning to type .{0,3}float.{0,3} from type .{0,3}kuiper_vec",
-        "a vec is stored in one number: store(&row[i], x) writes all of its numbers",
+        noop("a vec is stored in one number: store(&row[i], x) writes all of its numbers"),
     ),
     (
         r"PyFloat_(?:From|As)Double",
-        "the `cdef` of a vec is missing: a variable that holds one needs its type, as in `cdef vec x`",
+        noop("the `cdef` of a vec is missing: a variable that holds one needs its type, as in `cdef vec x`"),
     ),
     (
         r"Cannot convert '?(.*?\*)'? to Python object|Cannot take address of Python",
-        "the `cdef` of a variable is missing: one without holds a Python object, which has no address",
+        noop("the `cdef` of a variable is missing: one without holds a Python object, which has no address"),
     ),
     (
         r"Cannot assign type '\w+' to '(\w+) \[",
-        "a whole C array is set at once: a loop sets one number after the other",
+        noop("a whole C array is set at once: a loop sets one number after the other"),
     ),
     (
         r"Invalid operand types for '(\S+)' \([^)]*\[:",
-        "`{0}` is used on a whole memoryview, which is no NumPy array: a loop takes one number after the other",
+        noop("`{one}` is used on a whole memoryview, which is no NumPy array: a loop takes one number after the other"),
     ),
-    (r"without gil|nogil has Python", "a `cdef` is missing: a variable without one is a Python object"),
-    (r"Assignment to const", "an array that is `const`, which may only be read, is written to"),
-    (r"'(\w+)' redeclared", "`{0}` is declared twice: one `cdef` is enough"),
-    (r"'(\w+)' is not a type identifier", "`{0}` is no type of C: float, double, int and Py_ssize_t are"),
-    (r"Expected '[)\]}]', found|was never closed", "a bracket is opened and not closed, or closed by another one"),
-    (r"unmatched '(.)'", "a `{0}` closes a bracket that was not opened"),
+    (r"without gil|nogil has Python", noop("a `cdef` is missing: a variable without one is a Python object")),
+    (r"Assignment to const", noop("an array that is `const`, which may only be read, is written to")),
+    (r"'(\w+)' redeclared", noop("`{one}` is declared twice: one `cdef` is enough")),
+    (r"'(\w+)' is not a type identifier", noop("`{one}` is no type of C: float, double, int and Py_ssize_t are")),
+    (
+        r"Expected '[)\]}]', found|was never closed",
+        noop("a bracket is opened and not closed, or closed by another one"),
+    ),
+    (r"unmatched '(.)'", noop("a `{one}` closes a bracket that was not opened")),
     (
         r"Expected an increase in indentation|xpected an indented block",
-        "what belongs to an `if`, `for`, `while` or `def` is not indented",
+        noop("what belongs to an `if`, `for`, `while` or `def` is not indented"),
     ),
     (
         r"[Ii]nconsistent indentation|unindent does not match|unexpected indent",
-        "lines of one block are not indented alike",
+        noop("lines of one block are not indented alike"),
     ),
-    (r"tabs and spaces", "some lines are indented by tabs and others by spaces: use spaces only"),
-    (r"Unclosed string|unterminated", "a string is opened and not closed"),
+    (r"tabs and spaces", noop("some lines are indented by tabs and others by spaces: use spaces only")),
+    (r"Unclosed string|unterminated", noop("a string is opened and not closed")),
     (
         r"Syntax error in simple statement list",
-        "a line is no statement: a bracket too many, or a type without `cdef` in front of it",
+        noop("a line is no statement: a bracket too many, or a type without `cdef` in front of it"),
     ),
 )

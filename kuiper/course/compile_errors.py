@@ -5,10 +5,20 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from kuiper.course.phrases import recognised, said
+from kuiper.language import noop
+
 MAX_LINES = 10
 MAX_ERRORS = 2
 CYTHON = re.compile(r"^(?P<file>.+?\.p[yx][xd]?):(?P<line>\d+):(?P<column>\d+): (?P<message>(?!.*\bwarning\b).+)$")
 C = re.compile(r"^.*?(?:error|fatal error)[ :].*$", re.MULTILINE)
+REFUSED = noop("{file}: the C compiler refuses it")
+MORE = noop("(and {count} more, often only echoes of the first)")
+
+
+def compiler_words(text: str) -> list[str]:
+    """The lines of what ``translate`` has made, in the student's language; what a compiler says stays as it is."""
+    return [said(recognised(line, (REFUSED, MORE))) for line in text.splitlines()]
 
 
 def translate(output: str, source: Path) -> str:
@@ -21,7 +31,7 @@ def translate(output: str, source: Path) -> str:
     errors = [match for line in output.splitlines() if (match := CYTHON.match(line))]
     if not errors:
         complaints = C.findall(output) or output.strip().splitlines()[-3:]
-        return "\n".join([f"{shown(source)}: the C compiler refuses it", *complaints[:4]])
+        return "\n".join([REFUSED.format(file=shown(source)), *complaints[:4]])
     code = source.read_text(encoding="utf-8").splitlines() if source.is_file() else []
     lines: list[str] = []
     for error in errors[:MAX_ERRORS]:
@@ -33,7 +43,7 @@ def translate(output: str, source: Path) -> str:
             text = code[number - 1]
             lines += [f"    {text.strip()}", "    " + " " * (column - len(text) + len(text.lstrip())) + "^"]
     if len(errors) > MAX_ERRORS:
-        lines.append(f"(and {len(errors) - MAX_ERRORS} more, often only echoes of the first)")
+        lines.append(MORE.format(count=len(errors) - MAX_ERRORS))
     return "\n".join(lines[:MAX_LINES])
 
 

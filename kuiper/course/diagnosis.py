@@ -13,6 +13,7 @@ from kuiper.course.errors import CourseError
 from kuiper.course.implementation import Recorded, StudentError, Trier
 from kuiper.course.likeness import BEST_FIRST, Likeness, likeness
 from kuiper.course.observation import Observation, Raised
+from kuiper.course.phrases import phrase
 from kuiper.course.properties import property_of
 from kuiper.course.repairs import ELSE
 from kuiper.course.suspects import Slips, Suspect
@@ -126,7 +127,9 @@ def slips(
         pairs = [(suspect, least) for suspect in slips_of.suspects(numbers, 2 if _is_endless(error) else MAX_SLIPS)]
         confirmed = _confirmed(classroom, exercise, pairs, failed, error, passed)
         if confirmed.suspects and _is_endless(error):
-            named = [replace(each, when=f"a loop never ends: {each.when}") for each in confirmed.suspects]
+            named = [
+                replace(each, when=phrase("a loop never ends: {slip}", slip=each.when)) for each in confirmed.suspects
+            ]
             return Found(named, least)
         if confirmed.suspects:
             return confirmed
@@ -159,7 +162,7 @@ def repairs(
     left = _not_worse(classroom, exercise, left, behind)
     plain = [suspect for suspect in left if not suspect.when.startswith(ELSE)]
     if _is_endless(error):
-        plain = [replace(each, when=f"a loop never ends: {each.when}") for each in plain]
+        plain = [replace(each, when=phrase("a loop never ends: {slip}", slip=each.when)) for each in plain]
     return Found(plain or left, Likeness.EXACT if plain else Likeness.IN_KIND if left else Likeness.NONE)
 
 

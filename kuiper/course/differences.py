@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.course.phrases import phrase
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -73,5 +75,7 @@ def _other_form(got: Any, wanted: Any) -> str:
     """How an output differs from the reference's in shape or dtype, which the next layer may refuse; or ""."""
     a, b = np.asarray(got), np.asarray(wanted)
     if a.shape != b.shape:
-        return f"shape {a.shape} where {b.shape} is expected"
-    return f"{a.dtype} where {b.dtype} is expected" if a.dtype != b.dtype else ""
+        return phrase("shape {got} where {expected} is expected", got=a.shape, expected=b.shape)
+    if a.dtype == b.dtype:
+        return ""
+    return phrase("{got} where {expected} is expected", got=str(a.dtype), expected=str(b.dtype))

@@ -17,12 +17,14 @@ import numpy as np
 
 from kuiper.course.differences import TOLERANCE, Difference, difference
 from kuiper.course.own_layers import OwnLayerError, begun, build, providers, without_failures
+from kuiper.course.phrases import said
 from kuiper.explore.arrays import as_levels, levels, number
 from kuiper.explore.timing import layers_run
 from kuiper.explore.values import pictured
 from kuiper.graph.execution import uses_state
 from kuiper.graph.pnnx.ir import Parameter
 from kuiper.graph.pnnx.values import spell_value
+from kuiper.language import _
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -66,7 +68,7 @@ def look_into(
     def attempt(own: dict[str, Exercise]) -> Table:
         graph = build(fast, load, own, entered)
         table = compare(reference, graph, inputs, own)
-        return table | {"run": layers_run(graph, inputs, "your layers", "mine", {}) if own else None}
+        return table | {"run": layers_run(graph, inputs, _("your layers"), "mine", {}) if own else None}
 
     known = begun(selection, providers(selection, reference.operators))
     own, table, failures = without_failures(known, attempt)
@@ -105,7 +107,7 @@ def compare(
             "error": number(found.error),
             "alone": None if alone is None else number(alone.error),
             "agrees": found.agrees,
-            "form": found.form,
+            "form": said(found.form),
         }
         if not found.agrees and table["first"] is None:
             table.update({"first": op.name, **both(outputs[found.worst], wanted[op.outputs[found.worst].index])})
@@ -137,14 +139,16 @@ def of_the_others(first: str | None, faulty: Sequence[str], differing: int, shar
     passed_on = differing - len({*also, first})
     words = []
     if also:
-        more = f" and {len(also) - MAX_NAMED} more" if len(also) > MAX_NAMED else ""
-        whose = "its" if len(also) == 1 else "their"
-        words.append(f"Also wrong on {whose} own: {', '.join(also[:MAX_NAMED])}{more}.")
+        many = _("Also wrong on their own: {names} and {count} more.")
+        few = _("Also wrong on their own: {names}.") if len(also) > 1 else _("Also wrong on its own: {names}.")
+        sentence = many if len(also) > MAX_NAMED else few
+        words.append(sentence.format(names=", ".join(also[:MAX_NAMED]), count=len(also) - MAX_NAMED))
     if shared:
-        words.append(f"Of their type, only these have {', '.join(shared)}.")
+        words.append(_("Of their type, only these have {parameters}.").format(parameters=", ".join(shared)))
     if passed_on > 0:
-        get, differ = ("gets", "differs") if passed_on == 1 else ("get", "differ")
-        words.append(f"{passed_on} more {get} wrong inputs, and {differ} for that.")
+        several = _("{count} more get wrong inputs, and differ for that.")
+        sentence = _("{count} more gets wrong inputs, and differs for that.") if passed_on == 1 else several
+        words.append(sentence.format(count=passed_on))
     return " ".join(words)
 
 

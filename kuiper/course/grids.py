@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kuiper.course.wire import type_name
+from kuiper.language import _, columns, padded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,6 +25,10 @@ class Shown:
 
     __slots__ = ()
 
+    def shown(self) -> str:
+        """The words, in the student's language."""
+        return str(self)
+
 
 def side_by_side(expected: Any, got: Any, most: int = MAX_ROWS + 1) -> list[str]:
     """Expected and got, in at most this many lines: side by side where both are arrays, else one below the other."""
@@ -34,8 +39,8 @@ def side_by_side(expected: Any, got: Any, most: int = MAX_ROWS + 1) -> list[str]
             rows = max(min(most - 1, MAX_ROWS), 1)
             return _pair(wanted, got, rows) if got.shape == wanted.shape else _unlike(wanted, got, rows)
         if got.shape != wanted.shape:
-            return [f"expected shape {wanted.shape}, got {got.shape}"]
-    return [f"expected {inline(expected)}", f"got      {inline(got)}"]
+            return [_("expected shape {expected}, got {got}").format(expected=wanted.shape, got=got.shape)]
+    return [_("expected {value}").format(value=inline(expected)), _("got      {value}").format(value=inline(got))]
 
 
 def _is_numbers(value: Any) -> bool:
@@ -56,7 +61,7 @@ def grid(
     """
     plane = array.reshape(-1, *array.shape[-2:])[0] if array.ndim > 2 and array.size else np.atleast_2d(array)
     if plane.size == 0:
-        return [f"(empty, shape {array.shape})"]
+        return [_("(empty, shape {shape})").format(shape=array.shape)]
     marks = np.zeros(plane.shape, bool) if mark is None else np.atleast_2d(mark)
     top, left = corner
     plane, marks = (part[top : top + size[0], left : left + size[1]] for part in (plane, marks))
@@ -90,11 +95,13 @@ def inline(value: Any, widest: int = WIDEST) -> str:
 def _inline(value: Any, depth: int) -> str:
     kind = type(value)
     if issubclass(kind, Shown):
-        return str(value)
+        shown: str = value.shown()
+        return shown
     if depth > DEEPEST:
         return "..."
     if isinstance(value, np.ndarray):
-        text = _listed(value) if value.size <= MAX_LISTED else f"array of shape {value.shape}"
+        is_small = value.size <= MAX_LISTED
+        text = _listed(value) if is_small else _("array of shape {shape}").format(shape=value.shape)
         return text if value.dtype == np.float32 else f"{text} {value.dtype}"
     if isinstance(value, np.generic):
         return number(value)[:MAX_SIGNS]
@@ -108,12 +115,12 @@ def _inline(value: Any, depth: int) -> str:
     if kind in (set, frozenset):
         return f"{kind.__name__}({_several(value, depth)})"
     if kind is int and value.bit_length() > MAX_BITS:
-        return f"an integer of {value.bit_length()} bits"
+        return _("an integer of {count} bits").format(count=value.bit_length())
     if kind in (str, bytes):
         return repr(value[:MAX_SIGNS])
     if kind in (float, int, bool, complex, type(None)):
         return repr(value)
-    return f"an object of type {type_name(value)}"
+    return _("an object of type {type}").format(type=type_name(value))
 
 
 def _several(values: Iterable[Any], depth: int) -> str:
@@ -135,35 +142,38 @@ def _pair(expected: np.ndarray, got: np.ndarray, rows: int) -> list[str]:
         expected, got, wrong = expected[plane], got[plane], wrong[plane]
         place = f"[{', '.join(str(int(i)) for i in plane)}]"
     if not got.size:
-        return [f"expected and got are empty, shape {got.shape}"]
+        return [_("expected and got are empty, shape {shape}").format(shape=got.shape)]
     expected, got, wrong = (np.atleast_2d(part) for part in (expected, got, wrong))
     row, column = (int(i) for i in np.unravel_index(int(wrong.argmax()), wrong.shape))
-    for columns in range(MAX_COLUMNS, 0, -1):
-        size = (rows, columns)
-        corner = (_start(row, rows, got.shape[0]), _start(column, columns, got.shape[1]))
+    for count in range(MAX_COLUMNS, 0, -1):
+        size = (rows, count)
+        corner = (_start(row, rows, got.shape[0]), _start(column, count, got.shape[1]))
         sides = grid(expected, None, corner, size), grid(got, wrong, corner, size)
-        if columns == 1 or _width(sides[0]) + _width(sides[1]) <= WIDEST:
+        if count == 1 or _width(sides[0]) + _width(sides[1]) <= WIDEST:
             break
-    part = "" if got.shape[0] <= rows and got.shape[1] <= columns else _part(got.shape, corner)
-    marked = f"got{place}, wrong: [ ]" if wrong.any() else f"got{place}"
-    return _columns((f"expected{place}{part}", sides[0]), (marked, sides[1]))
+    is_whole = got.shape[0] <= rows and got.shape[1] <= count
+    wanted = _("expected{place}").format(place=place) if is_whole else _part(place, got.shape, corner)
+    marked = _("got{place}, wrong: [ ]") if wrong.any() else _("got{place}")
+    return _columns((wanted, sides[0]), (marked.format(place=place), sides[1]))
 
 
 def _unlike(expected: np.ndarray, got: np.ndarray, rows: int) -> list[str]:
     """Two arrays of different shapes: these, and as much of both as there is room for."""
-    for columns in range(MAX_COLUMNS, 0, -1):
-        sides = grid(expected, size=(rows, columns)), grid(got, size=(rows, columns))
-        if columns == 1 or _width(sides[0]) + _width(sides[1]) <= WIDEST:
+    for count in range(MAX_COLUMNS, 0, -1):
+        sides = grid(expected, size=(rows, count)), grid(got, size=(rows, count))
+        if count == 1 or _width(sides[0]) + _width(sides[1]) <= WIDEST:
             break
-    return _columns((f"expected shape {expected.shape}", sides[0]), (f"got shape {got.shape}", sides[1]))
+    wanted = _("expected shape {shape}").format(shape=expected.shape)
+    return _columns((wanted, sides[0]), (_("got shape {shape}").format(shape=got.shape), sides[1]))
 
 
 def _width(lines: list[str]) -> int:
-    return max(map(len, lines))
+    return max(map(columns, lines))
 
 
-def _part(shape: tuple[int, ...], corner: tuple[int, int]) -> str:
-    return f" (part of {shape[0]} x {shape[1]}, from row {corner[0]}, column {corner[1]})"
+def _part(place: str, shape: tuple[int, ...], corner: tuple[int, int]) -> str:
+    words = _("expected{place} (part of {rows} x {columns}, from row {row}, column {column})")
+    return words.format(place=place, rows=shape[0], columns=shape[1], row=corner[0], column=corner[1])
 
 
 def _start(index: int, shown: int, length: int) -> int:
@@ -173,7 +183,7 @@ def _start(index: int, shown: int, length: int) -> int:
 
 def _columns(left: tuple[str, list[str]], right: tuple[str, list[str]]) -> list[str]:
     lines = [[left[0], *left[1]], [right[0], *right[1]]]
-    width = max(len(line) for line in lines[0]) + 4
+    width = max(columns(line) for line in lines[0]) + 4
     height = max(len(column) for column in lines)
-    padded = [column + [""] * (height - len(column)) for column in lines]
-    return [f"{a.ljust(width)}{b}".rstrip() for a, b in zip(*padded, strict=True)]
+    filled = [column + [""] * (height - len(column)) for column in lines]
+    return [f"{padded(a, width)}{b}".rstrip() for a, b in zip(*filled, strict=True)]

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kuiper.course.manifest import read_syllabus
-from kuiper.course.observation import Observation, Raised, changes
+from kuiper.course.observation import NO_ANSWER_WITHIN, Observation, Raised, changes
 from kuiper.course.quiet import own_wait
 from kuiper.course.remote import call_key
 from kuiper.course.selection import Selection
@@ -76,7 +76,7 @@ class InPlace:
             with deadline(timeout):
                 return answer(selection, request)
         except EndlessLoop:
-            words = f"no answer within {timeout:.0f} seconds"
+            words = NO_ANSWER_WITHIN.format(seconds=f"{timeout:.0f}")
             return Observation(raised=Raised("EndlessLoop", ("EndlessLoop",), words))
 
     def seconds_without_core(self) -> float:

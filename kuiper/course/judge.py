@@ -116,7 +116,7 @@ class _Run:
         words += ["--speed"] if speed else []
         words += [f"--failed={id_}" for id_ in sorted(failed)]
         words += [f"--exercise={exercise.id}" for exercise in exercises]
-        env = pytest_environment()
+        env = pytest_environment() | {"KUIPER_LANG": "en"}  # results are kept in English
         if mode == "limits":  # nothing is run that was kept where a submission may be able to write
             env |= {"KUIPER_STATE": str(state), "HYPOTHESIS_STORAGE_DIRECTORY": str(state / "hypothesis")}
             env |= {"PYTHONPYCACHEPREFIX": str(state / "pycache")}

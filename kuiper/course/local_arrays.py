@@ -25,6 +25,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from kuiper.course.compile_errors import shown
+from kuiper.language import noop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,6 +121,11 @@ void __ubsan_handle_out_of_bounds_abort(OutOfBoundsData *found, uintptr_t value)
 }
 """
 
+OUTSIDE = (
+    noop("index {index} is outside of a local C array of {count} elements"),
+    noop("index {index} is outside of a local C array"),
+)
+
 
 class ArrayIndexError(IndexError):
     """An index outside of a local C array; ``place`` is the line of the exercise."""
@@ -132,10 +138,10 @@ class ArrayIndexError(IndexError):
 def outside(file: str, line: int, array: str, index: int) -> None:
     """Report an index; ``array`` is the compiler's name for the array's type, such as ``'float [4][8]'``."""
     length = re.search(r"\[(\d+)\]", array)
-    count = f" of {length[1]} elements" if length else ""
+    words = OUTSIDE[0].format(index=index, count=length[1]) if length else OUTSIDE[1].format(index=index)
     text = linecache.getline(file, line).strip()
     place = f"{shown(Path(file))}:{line}" + (f": {text}" if text else "")
-    on_outside(ArrayIndexError(f"index {index} is outside of a local C array{count}", place))
+    on_outside(ArrayIndexError(words, place))
 
 
 def _continue(error: ArrayIndexError) -> None:

@@ -6,6 +6,9 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kuiper.course.phrases import code, phrase
+from kuiper.language import noop
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -28,15 +31,26 @@ COMMON = {
 }
 
 
+OF, ABOUT, WITH = noop(" of {names}"), noop(" about {names}"), noop(" with {names}")
+FROM, NEAR, BY = noop(" from {names}"), noop(" near {names}"), noop(" by {names}")
+IN, UP_TO, COLON = noop(" in {names}"), noop(" up to {names}"), noop(" : {names}")
+IN_LINE, AND_IS_ABOUT = noop(" in the line with {names}"), noop(" and is about {names}")
+"""How a sentence goes on with names; each begins with a space, as a sentence may have none."""
+WRITTEN, COMPUTED = noop(" where {name} is written"), noop(" where {name} is computed")
+IN_RETURN, IN_HEAD, A_LOOP = noop(" in what is returned"), noop(" in the head of {loop}"), noop("a loop")
+PARTS = {
+    "lower": phrase("the beginning of a part"),
+    "upper": phrase("the end of a part"),
+    "step": phrase("the step of a part"),
+}
+
+
 @dataclass(frozen=True)
 class Place:
     """Where an expression stands: `` where `out` is computed``; and what it is there: ``an index of `x` ``."""
 
     words: str
     role: str
-
-    def __str__(self) -> str:
-        return self.words
 
     def a(self, otherwise: str) -> str:
         """What it is there, if that can be said, else another word."""
@@ -54,55 +68,58 @@ class Voice:
         found = [name for node in nodes if node is not None for name in _names(node)]
         return list(dict.fromkeys(name for name in found if name in self.known and name not in COMMON))
 
-    def of(self, word: str, *nodes: ast.AST | None) -> str:
-        """``" about `x` and `y`"`` for the word "about"; "" where nothing has a name that the student knows."""
-        names = [f"`{name}`" for name in self.names(*nodes)][:MAX_NAMES]
-        return f" {word} {' and '.join(names)}" if names else ""
+    def several(self, *nodes: ast.AST | None) -> str:
+        """```x` and `y` ``; "" where nothing has a name that the student knows."""
+        names = [code(name) for name in self.names(*nodes)][:MAX_NAMES]
+        return phrase("{one} and {other}", one=names[0], other=names[1]) if len(names) > 1 else "".join(names)
+
+    def of(self, words: str, *nodes: ast.AST | None) -> str:
+        """``" about `x` and `y`"`` for ABOUT; "" where nothing has a name that the student knows."""
+        names = self.several(*nodes)
+        return phrase(words, names=names) if names else ""
 
     def quoted(self, name: str, otherwise: str) -> str:
         """A name, if the student knows it."""
-        return f"`{name}`" if name in self.known else otherwise
+        return code(name) if name in self.known else otherwise
 
     def role(self, node: ast.AST, name: str, index: int | None) -> str:
         """What the part of an expression in this field is to the expression; "" if nothing is to be said."""
         if isinstance(node, ast.keyword) and node.arg:
-            return f"`{node.arg}`"
+            return code(node.arg)
         if isinstance(node, ast.Subscript) and name == "slice":
             names = self.names(node.value)
-            return f"an index of `{names[-1]}`" if names else "an index"
+            return phrase("an index of {name}", name=code(names[-1])) if names else phrase("an index")
         if isinstance(node, ast.Slice):
-            return f"the {'beginning' if name == 'lower' else 'end' if name == 'upper' else 'step'} of a part"
+            return PARTS[name]
         if isinstance(node, ast.Subscript) or (isinstance(node, ast.Call) and name == "func"):
             return ""
         called = getattr(getattr(node, "func", None), "attr", "") if isinstance(node, ast.Call) else ""
-        return f"an argument of `{called}`" if called and index is not None else ""
+        return phrase("an argument of {name}", name=code(called)) if called and index is not None else ""
 
     def place(self, statement: ast.stmt) -> str:
         """Where something stands."""
         if isinstance(statement, ast.Return):
-            return " in what is returned"
+            return phrase(IN_RETURN)
         if isinstance(statement, (ast.For, ast.While)):
-            return " in the head of " + self.loop(statement)
+            return phrase(IN_HEAD, loop=self.loop(statement))
         if isinstance(statement, ast.If):
-            return " in the condition" + self.of("about", statement.test)
+            return phrase(" in the condition{about}", about=self.of(ABOUT, statement.test))
         if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
             target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
-            verb = "written" if isinstance(target, ast.Subscript) else "computed"
+            words = WRITTEN if isinstance(target, ast.Subscript) else COMPUTED
             names = self.names(target.value if isinstance(target, ast.Subscript) else target)
-            names_in_value = self.of("with", statement.value)
-            return (
-                f" where `{names[0]}` is {verb}" if names else f" in the line{names_in_value}" if names_in_value else ""
-            )
+            return phrase(words, name=code(names[0])) if names else self.of(IN_LINE, statement.value)
         if isinstance(statement, ast.Raise):
-            return " in the message of the error"
-        return self.of("in the line with", statement)
+            return phrase(" in the message of the error")
+        return self.of(IN_LINE, statement)
 
     def loop(self, statement: ast.For | ast.While) -> str:
         """Which loop."""
         if isinstance(statement, ast.While):
-            return "the `while` loop" + self.of("about", statement.test)
-        names = self.names(statement.target) or self.names(statement.iter)
-        return f"the loop over `{names[0]}`" if names else "a loop"
+            names = self.several(statement.test)
+            return phrase("the `while` loop about {names}", names=names) if names else phrase("the `while` loop")
+        known = self.names(statement.target) or self.names(statement.iter)
+        return phrase("the loop over {name}", name=code(known[0])) if known else phrase(A_LOOP)
 
 
 def _names(node: ast.AST) -> Iterator[str]:

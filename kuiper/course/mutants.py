@@ -19,11 +19,14 @@ from kuiper.course.interpreted import DIVISION
 from kuiper.course.markers import BEGIN, END
 from kuiper.course.mutant_words import Place, Voice
 from kuiper.course.name_mutants import constants_of, name_slips, relatives_of
+from kuiper.course.phrases import phrase
 from kuiper.course.statement_mutants import Edits, slips
+from kuiper.language import noop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+TOGETHER = noop("{slip}, and the same at other places")
 MAX_TOGETHER = 6  # places at which the same slip is made at once
 SILENT = Voice(frozenset())
 
@@ -178,11 +181,7 @@ def _together(single: list[Mutant]) -> Iterator[Mutant]:
         edits = tuple(edit for mutant in group for edit in mutant.edits)
         if 1 < len(group) <= MAX_TOGETHER and len(places) == len(edits):
             first = group[0]
-            words = (
-                first.words
-                if len({mutant.words for mutant in group}) == 1
-                else f"{first.words}, and the same at other places"
-            )
+            words = first.words if len({mutant.words for mutant in group}) == 1 else phrase(TOGETHER, slip=first.words)
             yield Mutant(first.statement, first.line, first.rank + 1, words, edits)
 
 

@@ -7,6 +7,9 @@ from collections import defaultdict
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from kuiper.course.phrases import code, phrase
+from kuiper.language import noop
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -16,6 +19,8 @@ Uses = dict[str, list[tuple[Any, Any, int]]]
 """For each name the places where it is read: what holds it, the field or index there, and the line."""
 Replaced = tuple[tuple[Any, Any, ast.expr], ...]
 MODULES = ("np", "math", "re")
+STANDS = noop("{one} stands where {other} belongs{place}")
+A_NAME = noop("a name stands where another belongs{place}")
 MAX_RELATIVES = 6  # names that may stand for another one
 
 
@@ -73,17 +78,20 @@ def name_slips(function: ast.FunctionDef, uses: Uses, voice: Voice) -> Iterator[
     for one, other in combinations(sorted(uses), 2):
         if other in relatives.get(one, []):
             both = one in voice.known and other in voice.known
-            words = f"`{one}` and `{other}` are exchanged" if both else "two names are exchanged"
+            names = {"one": code(one), "other": code(other)}
+            words = phrase("{one} and {other} are exchanged", **names) if both else phrase("two names are exchanged")
             yield from _replaced(uses, {one: other, other: one}, 2, words)
-            words = f"`{one}` and `{other}` are ignored" if both else "two values are ignored"
+            words = phrase("{one} and {other} are ignored", **names) if both else phrase("two values are ignored")
             yield from _replaced(uses, {one: 0, other: 0}, 4, words)
             for name, to in ((one, other), (other, one)):
-                words = f"`{to}` stands where `{name}` belongs" if both else "a name stands where another belongs"
+                words = phrase(STANDS, one=code(to), other=code(name), place="") if both else phrase(A_NAME, place="")
                 yield from _replaced(uses, {name: to}, 3, words)
     yield from _of_fours(function, uses, voice)
     for name in uses:
         for value in (0, 1):
-            yield from _replaced(uses, {name: value}, 3, f"{voice.quoted(name, 'a value')} is ignored")
+            a_value = phrase("a value")
+            words = phrase("{name} is ignored", name=voice.quoted(name, a_value))
+            yield from _replaced(uses, {name: value}, 3, words)
 
 
 def _of_fours(function: ast.FunctionDef, uses: Uses, voice: Voice) -> Iterator[tuple[int, int, str, Replaced]]:
@@ -92,7 +100,8 @@ def _of_fours(function: ast.FunctionDef, uses: Uses, voice: Voice) -> Iterator[t
         names = [getattr(each, "id", "") for each in node.elts] if isinstance(node, ast.Tuple) else []
         if isinstance(getattr(node, "ctx", None), ast.Store) and len(names) == 4 and voice.known.issuperset(names):
             for one, two, three, four in (names, [names[i] for i in (0, 2, 1, 3)]):
-                words = f"`{two}` and `{four}` stand where `{one}` and `{three}` belong"
+                quoted = {"one": code(two), "two": code(four), "three": code(one), "four": code(three)}
+                words = phrase("{one} and {two} stand where {three} and {four} belong", **quoted)
                 yield from _replaced(uses, {one: two, three: four}, 3, words)
 
 

@@ -17,11 +17,27 @@ import numpy as np
 
 from kuiper.course.compile_errors import shown
 from kuiper.course.errors import BuildError, CourseError, ExerciseSyntaxError
-from kuiper.course.local_arrays import ArrayIndexError
+from kuiper.course.local_arrays import OUTSIDE, ArrayIndexError
+from kuiper.course.phrases import recognised, said
 from kuiper.course.wire import class_name, plain, type_name, words_of
+from kuiper.language import _, noop
 
 MAX_PRINTED = 20_000
-MORE = " ... (more was printed)\n"
+NO_ANSWER_WITHIN = noop("no answer within {seconds} seconds")
+DIED_OF_MEMORY = noop("the process that ran your code died (segmentation fault: memory was touched that is not yours)")
+DIED = noop("the process that ran your code died ({signal})")
+ENDED_IN_CALL = noop("the process that ran your code ended in the middle of the call (exit code {code})")
+UNREAD = noop("the answer could not be read ({error})")
+OWN_MESSAGES = (
+    NO_ANSWER_WITHIN,
+    DIED_OF_MEMORY,
+    DIED,
+    ENDED_IN_CALL,
+    UNREAD,
+    *OUTSIDE,
+    noop("there is no function {name} in your file"),
+)
+"""What kuiper's own errors say in English, wherever they are raised: known mistakes are compared by it."""
 UNCHANGING = (bool, int, float, complex, str, bytes, type(None), np.generic)
 
 if TYPE_CHECKING:
@@ -34,7 +50,8 @@ class Beginning(io.StringIO):
     def write(self, text: str) -> int:
         room = MAX_PRINTED - self.tell()
         if room > 0:
-            super().write(text if len(text) <= room else text[:room] + MORE)
+            more = _("... (more was printed)")
+            super().write(text if len(text) <= room else f"{text[:room]} {more}\n")
         return len(text)
 
 
@@ -49,8 +66,8 @@ class Raised:
     trace: str = ""
 
     def __str__(self) -> str:
-        place = f"   at {self.place}" if self.place else ""
-        return f"{self.type}: {self.message}{place}"
+        words = f"{self.type}: {said(recognised(self.message, OWN_MESSAGES))}"
+        return _("{error}   at {place}").format(error=words, place=self.place) if self.place else words
 
     @property
     def is_on_purpose(self) -> bool:

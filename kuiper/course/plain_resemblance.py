@@ -6,8 +6,24 @@ from typing import Any
 
 from kuiper.course.comparison import difference, first_difference
 from kuiper.course.grids import inline
+from kuiper.course.phrases import phrase
+from kuiper.language import noop
 
 NUMBERS = (int, float)
+MISSING = (noop("the last element is missing"), noop("the first element is missing"))
+TOO_MANY = (noop("the last element is one too many"), noop("the first element is one too many"))
+LEFT = (
+    noop("{text} is left in front of a text"),
+    noop("{text} is left behind a text"),
+    noop("{one} and {other} are left around a text"),
+)
+CUT_OFF = (
+    noop("{text} is cut off in front of a text"),
+    noop("{text} is cut off behind a text"),
+    noop("{one} and {other} are cut off around a text"),
+)
+TOO_LARGE = noop("an integer is one too large: counted from the wrong end, or rounded the wrong way")
+TOO_SMALL = noop("an integer is one too small: counted from the wrong end, or rounded the wrong way")
 SHORT = 30  # signs of a value within a sentence
 
 
@@ -37,15 +53,15 @@ def _of_sequences(got: Any, expected: Any) -> str:
         return ""
     if len(got) == len(expected) > 1:
         if _equal(got, expected[::-1]):
-            return "the elements come in reversed order"
+            return phrase("the elements come in reversed order")
         if sorted(map(inline, got)) == sorted(map(inline, expected)):
-            return "the elements are the right ones, but come in another order"
-    for more, fewer, what in ((expected, got, "is missing"), (got, expected, "is one too many")):
+            return phrase("the elements are the right ones, but come in another order")
+    for more, fewer, last, first in ((expected, got, *MISSING), (got, expected, *TOO_MANY)):
         if len(more) == len(fewer) + 1 and len(fewer) > 1:
             if _equal(more[:-1], fewer):
-                return f"the last element {what}"
+                return phrase(last)
             if _equal(more[1:], fewer):
-                return f"the first element {what}"
+                return phrase(first)
     return ""
 
 
@@ -56,27 +72,29 @@ def _of_dicts(got: Any, expected: Any) -> str:
     strange = [key for key in got if key not in expected]
     if missing and strange:
         words = _of_texts(strange[0], missing[0])
-        return f"in the key {inline(strange[0], SHORT)} {words}" if words else ""
+        return phrase("in the key {key} {words}", key=inline(strange[0], SHORT), words=words) if words else ""
     if missing:
-        return f"the key {inline(missing[0], SHORT)} is left out"
-    return f"there is a key {inline(strange[0], SHORT)}, which should not be there" if strange else ""
+        return phrase("the key {key} is left out", key=inline(missing[0], SHORT))
+    if not strange:
+        return ""
+    return phrase("there is a key {key}, which should not be there", key=inline(strange[0], SHORT))
 
 
 def _of_types(got: Any, expected: Any) -> str:
     if type(got) is str and type(expected) in NUMBERS:
-        return "a number is left as text: int(...) or float(...) makes one of it"
+        return phrase("a number is left as text: int(...) or float(...) makes one of it")
     if type(got) in NUMBERS and type(expected) is str:
-        return "a text is made a number, and should stay what it is"
+        return phrase("a text is made a number, and should stay what it is")
     if type(got) is str and expected is None:
-        return f"the text {inline(got, SHORT)} stands where None is asked for"
+        return phrase("the text {text} stands where None is asked for", text=inline(got, SHORT))
     if type(got) is str and type(expected) is list:
-        return f"the text {inline(got, SHORT)} is not taken apart into a list"
+        return phrase("the text {text} is not taken apart into a list", text=inline(got, SHORT))
     if type(got) is list and type(expected) is str:
-        return "a text is taken apart into a list, and should stay what it is"
+        return phrase("a text is taken apart into a list, and should stay what it is")
     if type(expected) is bool and type(got) in (*NUMBERS, str):
-        return f"{inline(got, SHORT)} stands where True or False is asked for"
+        return phrase("{value} stands where True or False is asked for", value=inline(got, SHORT))
     if got is None:
-        return f"None stands where {inline(expected, SHORT)} is asked for"
+        return phrase("None stands where {value} is asked for", value=inline(expected, SHORT))
     return ""
 
 
@@ -84,15 +102,15 @@ def _of_texts(got: Any, expected: Any) -> str:
     if type(got) is not str or type(expected) is not str or not got or not expected:
         return ""
     if got.lower() == expected.lower():
-        return "upper and lower case are not those asked for"
-    for longer, shorter, verb in ((got, expected, "left"), (expected, got, "cut off")):
+        return phrase("upper and lower case are not those asked for")
+    for longer, shorter, (before, behind, around) in ((got, expected, LEFT), (expected, got, CUT_OFF)):
         rest = len(longer) - len(shorter)
         if rest > 0 and longer.endswith(shorter):
-            return f"{inline(longer[:rest], SHORT)} is {verb} in front of a text"
+            return phrase(before, text=inline(longer[:rest], SHORT))
         if rest > 0 and longer.startswith(shorter):
-            return f"{inline(longer[-rest:], SHORT)} is {verb} behind a text"
+            return phrase(behind, text=inline(longer[-rest:], SHORT))
         if rest == 2 and longer[1:-1] == shorter:
-            return f"{longer[0]!r} and {longer[-1]!r} are {verb} around a text"
+            return phrase(around, one=repr(longer[0]), other=repr(longer[-1]))
     return ""
 
 
@@ -100,10 +118,9 @@ def _of_numbers(got: Any, expected: Any) -> str:
     if type(got) not in NUMBERS or type(expected) not in NUMBERS:
         return ""
     if got == -expected:
-        return "a sign is turned"
+        return phrase("a sign is turned")
     if type(got) is int and type(expected) is int and abs(got - expected) == 1:
-        size = "large" if got > expected else "small"
-        return f"an integer is one too {size}: counted from the wrong end, or rounded the wrong way"
+        return phrase(TOO_LARGE if got > expected else TOO_SMALL)
     return ""
 
 

@@ -22,6 +22,7 @@ from kuiper.course.summary import (
     report,
     verdicts,
 )
+from kuiper.language import _
 
 LETTERS = {"wrong": "F", "unfinished": "u", "not started": "-", "blocked": "b", "waiting": "p"}
 
@@ -120,7 +121,9 @@ class ReportPlugin:
         """Print the failures in words, the progress, and the next step."""
         hint = self.config.getoption("--hint")
         if self.interrupted:
-            words = "interrupted: exercises whose tests have not all run keep the result they had; run the same again"
+            words = _(
+                "interrupted: exercises whose tests have not all run keep the result they had; run the same again"
+            )
             terminalreporter.write_line(words, yellow=True)
         elif self._has_left_out_all(terminalreporter):
             words = self.config.getoption("keyword") or self.config.getoption("markexpr")
@@ -129,7 +132,7 @@ class ReportPlugin:
         for root, outcomes in self.outcomes.items():
             classroom = self.selection.open(root)
             found = verdicts(classroom, outcomes)
-            terminalreporter.section("exercises")
+            terminalreporter.section(_("exercises"))
             for line in report(classroom, found, hint):
                 terminalreporter.write_line(line)
             for line in miscounted(found):

@@ -15,8 +15,8 @@ import pytest
 from kuiper.course.bugs import read_bugs
 from kuiper.course.builder import is_compiled
 from kuiper.course.call_script import call_script
-from kuiper.course.causes import SOMETHING_IS_NONE, certain_cause, typical_cause
-from kuiper.course.classroom import Outcome, UndoneError, does_not_compile, failing_function
+from kuiper.course.causes import certain_cause, typical_cause
+from kuiper.course.classroom import Outcome, UndoneError, does_not_compile, failing_function, in_words
 from kuiper.course.compile_errors import shown
 from kuiper.course.diagnosis import (
     MAX_PASSED,
@@ -30,15 +30,18 @@ from kuiper.course.diagnosis import (
     slips,
     unused,
 )
+from kuiper.course.error_causes import SOMETHING_IS_NONE
 from kuiper.course.errors import CourseError
 from kuiper.course.likeness import Likeness
 from kuiper.course.patience import told_if_slow
+from kuiper.course.phrases import Phrase, said
 from kuiper.course.places import folder
 from kuiper.course.properties import property_of
 from kuiper.course.pytest_selection import EXERCISE, SelectionPlugin
 from kuiper.course.suspects import known_mistakes
 from kuiper.course.testing import NOT_FILLED, Mismatch
 from kuiper.course.wire import words_of
+from kuiper.language import _
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -119,16 +122,20 @@ class RunningPlugin:
                 outcome.cause = typical_cause(error)
         elif outcome.verdict == "passed" and self._may_diagnose:
             outcome.diagnosis = self._agreeing(exercise, item)
+        _speak(outcome)
         if outcome.verdict == "wrong" and isinstance(error, Mismatch) and self.config.getoption("--call"):
             outcome.script = (
-                call_script(error.made, exercise.id) if error.made else [f"# the whole test: {item.nodeid}"]
+                call_script(error.made, exercise.id)
+                if error.made
+                else [_("# the whole test: {name}").format(name=item.nodeid)]
             )
         if made.skipped:
-            outcome = Outcome(exercise.id, item.name, "skipped", ["skipped: an exercise's tests may not be"])
+            outcome = Outcome(exercise.id, item.name, "skipped", [_("skipped: an exercise's tests may not be")])
             made.outcome = "failed"
         made.__dict__["kuiper"] = {"root": str(exercise.course.parent), **dataclasses.asdict(outcome)}
         if made.failed and not (self._shows_traces and outcome.verdict == "wrong"):
-            made.longrepr = "\n".join([*outcome.lines, *(f"likely: {when}" for when in outcome.diagnosis)])
+            likely = [_("likely: {mistake}").format(mistake=in_words(outcome, when)) for when in outcome.diagnosis]
+            made.longrepr = "\n".join([*outcome.lines, *likely])
         return made
 
     def pytest_sessionfinish(self) -> None:
@@ -177,7 +184,7 @@ class RunningPlugin:
         failed, left = Ran.of(item), self.candidates.get(exercise.id)
         self.behind = _behind(item, exercise)
         if left is None:
-            with self._told("comparing with known mistakes"):
+            with self._told(_("comparing with known mistakes")):
                 found = self._suspects(exercise, failed, error, function)
             self.candidates[exercise.id], self.functions[exercise.id] = found, function
             self.failures[exercise.id] = [(failed, error)]
@@ -189,7 +196,7 @@ class RunningPlugin:
         self.diagnosed[exercise.id] += 1
         found = alike(self.selection.classroom(exercise), exercise, left, failed, error).suspects
         if left and not found and not any(suspect.line > 0 for suspect in left) and self.diagnosed[exercise.id] == 1:
-            with self._told("looking for another mistake than the known ones"):
+            with self._told(_("looking for another mistake than the known ones")):
                 found = self._rivals(exercise, failed, error)
             self.candidates[exercise.id] = [*left, *found]
         self.failures[exercise.id].append((failed, error))
@@ -256,8 +263,18 @@ class RunningPlugin:
         for part in (exercise, *classroom.syllabus.needed_by(exercise)):
             path = selection.path(part)
             if part.is_cython and path.is_file() and not is_compiled(path, build):
-                return f"compiling {shown(path)}, once for each text of it (the first file of all takes longer)"
-        return f"{test} runs; a call that takes {exercise.timeout:.0f} seconds counts as an endless loop"
+                words = _("compiling {file}, once for each text of it (the first file of all takes longer)")
+                return words.format(file=shown(path))
+        words = _("{test} runs; a call that takes {seconds} seconds counts as an endless loop")
+        return words.format(test=test, seconds=f"{exercise.timeout:.0f}")
+
+
+def _speak(outcome: Outcome) -> None:
+    """Keep the words of slips and causes in the student's language, beside plain English that any process can send."""
+    words = [*outcome.diagnosis, outcome.cause]
+    outcome.said = {str(each): said(each) for each in words if isinstance(each, Phrase)}
+    outcome.diagnosis, outcome.cause = [str(each) for each in outcome.diagnosis], str(outcome.cause)
+    outcome.lines_of = {str(when): line for when, line in outcome.lines_of.items()}
 
 
 def _behind(item: pytest.Function, exercise: Exercise) -> list[Ran]:

@@ -9,12 +9,14 @@ import pytest
 
 from kuiper.course.classroom import Classroom
 from kuiper.course.errors import CourseError
+from kuiper.course.handout_record import language_of
 from kuiper.course.manifest import Exercise, find_root, read_syllabus
 from kuiper.course.places import state_folder
 from kuiper.course.properties import property_of
 from kuiper.course.sandbox import chosen_mode
 from kuiper.course.selection import Kind, Selection
 from kuiper.course.submission import SubmissionRoom
+from kuiper.language import prefer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -102,6 +104,7 @@ class SelectionPlugin:
                 kind: Kind = "solution" if impl == "alone" else impl
                 refs = {found.id for part in self.config.getoption("--ref") for found in syllabus.matching(part)}
                 state_folder(root)  # a message, not a trace, where nothing may be written
+                prefer(language_of(root))
             except CourseError as error:
                 raise pytest.UsageError(str(error)) from None
             if self.config.getoption("--submission"):

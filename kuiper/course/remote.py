@@ -13,7 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 from kuiper.course.channel import Channel
 from kuiper.course.errors import CourseError
-from kuiper.course.observation import MAX_PRINTED, Observation, Raised, changes
+from kuiper.course.observation import (
+    DIED,
+    DIED_OF_MEMORY,
+    ENDED_IN_CALL,
+    MAX_PRINTED,
+    NO_ANSWER_WITHIN,
+    UNREAD,
+    Observation,
+    Raised,
+    changes,
+)
 from kuiper.course.places import python_environment
 from kuiper.course.processes import descendants, end_tree, seconds_without_core
 from kuiper.course.wire import dumps, loads_untrusted
@@ -97,7 +107,7 @@ class Worker:
             answer = self._receive(timeout)
         except queue.Empty:
             self.stop()
-            return Observation(raised=_died("EndlessLoop", f"no answer within {timeout:.0f} seconds"))
+            return Observation(raised=_died("EndlessLoop", NO_ANSWER_WITHIN.format(seconds=f"{timeout:.0f}")))
         if answer is None:
             return Observation(raised=self._post_mortem())
         return self._read(answer, request)
@@ -166,9 +176,8 @@ class Worker:
         self.stop()
         if code is not None and code < 0:
             name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
-            what = "segmentation fault: memory was touched that is not yours" if name == "SIGSEGV" else name
-            return _died("Crash", f"the process that ran your code died ({what})")
-        return _died("Crash", f"the process that ran your code ended in the middle of the call (exit code {code})")
+            return _died("Crash", DIED_OF_MEMORY if name == "SIGSEGV" else DIED.format(signal=name))
+        return _died("Crash", ENDED_IN_CALL.format(code=code))
 
     def _read(self, answer: bytes, request: dict[str, Any]) -> Observation:
         """What an answer says; the line may come from hostile code, so every part of it is checked."""
@@ -180,7 +189,7 @@ class Worker:
             changed = changes(request["args"], request["kwargs"], afterwards)
         except (CourseError, TypeError, ValueError) as error_:
             self.stop()
-            return Observation(raised=_died("Crash", f"the answer could not be read ({str(error_)[:MAX_TEXT]})"))
+            return Observation(raised=_died("Crash", UNREAD.format(error=str(error_)[:MAX_TEXT])))
         return Observation(value, error, changed, str(printed)[:MAX_PRINTED])
 
 

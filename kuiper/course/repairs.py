@@ -12,65 +12,127 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kuiper.course.call_mutants import NO_WRAPPERS
-from kuiper.course.expression_mutants import EQUAL_TOO, NOT_EQUAL
-from kuiper.course.mutants import Mutant, expressions, is_made, mutants, names_in, statements
+from kuiper.course.call_mutants import (
+    BEGINS,
+    ENDS,
+    LEFT_OUT,
+    NO_BEGINNING,
+    NO_END,
+    NO_WRAPPERS,
+    TOO_LARGE,
+    TOO_SMALL,
+)
+from kuiper.course.expression_mutants import EQUAL_TOO, NOT_EQUAL, TURNED
+from kuiper.course.mutant_words import COMPUTED, IN_HEAD, IN_LINE, IN_RETURN, WRITTEN
+from kuiper.course.mutants import TOGETHER, Mutant, expressions, is_made, mutants, names_in, statements
+from kuiper.course.name_mutants import A_NAME, STANDS
+from kuiper.course.phrases import Phrase, code, phrase
+from kuiper.course.statement_mutants import NOT_CHANGED, NOT_SET, SET_ANEW, SET_ONCE
+from kuiper.language import noop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_CODE = 40  # signs of the student's code that are quoted
-ELSE = "something else belongs"  # what is said where a change has no words of its own
+ELSE = noop("something else belongs")  # what is said where a change has no words of its own
 MADE = re.compile(r"\b_\w+\(")  # what the Python of a .pyx has, and the student's file has not
+ONE_TOO_SMALL, ONE_TOO_LARGE = noop("{what} is one too small{place}"), noop("{what} is one too large{place}")
+STRIPPED = (WRITTEN, COMPUTED, IN_RETURN, IN_HEAD, IN_LINE)
+"""Places that a line says better."""
 PAIRS = (
     (EQUAL_TOO, NOT_EQUAL),
-    ("one too small", "one too large"),
-    ("one too early", "one too late"),
-    ("one turn too early", "one turn too late"),
-    ("something is subtracted that is to be added", "something is added that is to be subtracted"),
-    ("something is divided that is to be multiplied", "something is multiplied that is to be divided"),
-    ("a quotient loses its fraction", "a quotient keeps its fraction"),
-)
-SAME = re.compile(r"(?:are|is) (?:exchanged|turned round)|are in the other order|a sign is turned")
-TURNED = (  # the words of a change, and what is wrong where it mends
-    (r"^(`[^`]+`|True|False) stands where (`[^`]+`|True|False) belongs", r"\2 stands where \1 belongs"),
-    (r"^(`\w+`) and (`\w+`) stand where (`\w+`) and (`\w+`) belong", r"\3 and \4 stand where \1 and \2 belong"),
-    (r"^a name stands where another belongs", "a name stands where another belongs"),
-    (r"^a quotient is rounded up, and should be rounded down", "a quotient is rounded down, and should be rounded up"),
-    (r"^a term(.*?) is not (added|subtracted)", r"a term\1 is \2 that should not be"),
-    (r"^a factor(.*?) is left out", r"a factor\1 is too many"),
-    (r"^the division(.*?) is left out", r"a division\1 is too many"),
-    (r"^a part of a condition is left out: the one", "a condition asks for too much: the part"),
-    (r"^one of the two borders of a comparison is not asked for", "a comparison asks for a border too many"),
-    (r"^a check is missing: nothing refuses the case", "a check refuses what it should not"),
-    (r"^the case(.*?) is not treated", r"the case\1 is treated apart, and should not be"),
-    (r"^(`\w+`) is left out", r"\1 is called where it should not be"),
-    (r"^a minus sign is missing", "a minus sign is too many"),
-    (r"^a `not` is missing", "a `not` is too many"),
-    (r"^(.*) is not set where it should be", r"\1 is set where it should not be"),
-    (r"^(.*) is not changed where it should be", r"\1 is changed where it should not be"),
-    (r"^(.*) is set anew each time: .*", r"something is added to \1, or taken from it, and it is to be set"),
-    (r"^something is added to (.*?), which is to be set", r"\1 is set anew each time, and should be added to"),
-    (r"^(.*) becomes less where it should not", r"\1 becomes more where it should become less"),
-    (r"^(.*) becomes more where it should not", r"\1 becomes less where it should become more"),
-    (r"^a part(.*?) is not cut off where it (begins|ends)", r"a part\1 is cut off where it \2, and should not be"),
-    (r"^(.*) runs backwards$", r"\1 runs forwards, and should run backwards"),
-    (r"^counting begins at 1", "counting begins at 0, and should begin at 1"),
-    (r"^one of several values is missing", "one of several values is too many"),
-    (r"^brackets are missing", "brackets are too many"),
-    (r"^brackets are too many", "brackets are missing"),
-    (r"^(`\w+`) is handed on to", r"\1 is not handed on to"),
-    (r"^another number stands", "another number belongs"),
-    (r"^(`\w+`) is used", r"\1 is not used: it belongs"),
-    (r"^an argument of (`\w+`) is left out", r"an argument of \1 is too many"),
+    (TOO_SMALL, TOO_LARGE),
+    BEGINS,
+    ENDS,
+    (ONE_TOO_SMALL, ONE_TOO_LARGE),
+    (noop("{loop} begins one turn too early"), noop("{loop} begins one turn too late")),
+    (noop("{loop} ends one turn too early"), noop("{loop} ends one turn too late")),
     (
-        r"^(.*) is set once, before (.*), and not anew in each turn$",
-        r"\1 is set anew in each turn of \2, and should be set before it",
+        noop("something is subtracted that is to be added{about}{place}"),
+        noop("something is added that is to be subtracted{about}{place}"),
     ),
-    (r"^(.*) is set anew in each turn of (.*), and should be .*", r"\1 is set once, before \2, and not in each turn"),
-    (r"^the last line in (.*) stands behind it, and .*", r"the last line in \1 belongs behind it"),
-    (r"^the line behind (.*) stands in it.*", r"the line behind \1 belongs into it"),
-)  # fmt: skip
+    (
+        noop("something is divided that is to be multiplied{about}{place}"),
+        noop("something is multiplied that is to be divided{about}{place}"),
+    ),
+    (noop("a quotient loses its fraction{about}{place}"), noop("a quotient keeps its fraction{about}{place}")),
+)
+SAME = (
+    TURNED,
+    A_NAME,
+    noop("a condition{about} is turned round"),
+    noop("a difference is turned round{place}"),
+    noop("a power is turned round{place}"),
+    noop("a quotient is turned round{place}"),
+    noop("a sign is turned{place}"),
+    noop("two arguments of {name} are exchanged{about}"),
+    noop("two indices{about} are exchanged"),
+    noop("two of several values are exchanged{about}{place}"),
+    noop("the first two of four values and the last two are exchanged{place}"),
+    noop("{one} and {other} are exchanged"),
+    noop("two names are exchanged"),
+    noop("the two cases{about} are exchanged{place}"),
+    noop("two lines{about} are in the other order"),
+    noop("two checks{about} are in the other order"),
+)
+SWAPPED = {
+    STANDS: ("one", "other"),
+    noop("{one} stands where {other} belongs{about}{place}"): ("one", "other"),
+    noop("{one} stands where {other} belongs, in the condition{about}"): ("one", "other"),
+    noop("{one} and {two} stand where {three} and {four} belong"): ("one", "three", "two", "four"),
+}
+"""Messages that stay, with pairs of their fields exchanged."""
+TURNED_TO = {  # what is wrong where a change mends
+    **{one: other for pair in PAIRS for one, other in (pair, pair[::-1])},
+    **{same: same for same in (*SAME, *SWAPPED)},
+    noop("a quotient is rounded up, and should be rounded down{place}"): noop(
+        "a quotient is rounded down, and should be rounded up{place}"
+    ),
+    noop("a term{which} is not added{place}"): noop("a term{which} is added that should not be{place}"),
+    noop("a term{which} is not subtracted{place}"): noop("a term{which} is subtracted that should not be{place}"),
+    noop("a factor{which} is left out{place}"): noop("a factor{which} is too many{place}"),
+    noop("the division{divisor} is left out{place}"): noop("a division{divisor} is too many{place}"),
+    noop("a part of a condition is left out: the one{which}"): noop("a condition asks for too much: the part{which}"),
+    noop("one of the two borders of a comparison is not asked for{names}"): noop(
+        "a comparison asks for a border too many{names}"
+    ),
+    noop("a check is missing: nothing refuses the case{about}"): noop("a check refuses what it should not{about}"),
+    noop("the case{about} is not treated{place}"): noop("the case{about} is treated apart, and should not be{place}"),
+    noop("`if` stands where `elif` belongs{about}"): noop("`elif` stands where `if` belongs{about}"),
+    LEFT_OUT: noop("{name} is called where it should not be{place}"),
+    noop("{argument} is left out where {name} is called{place}"): noop(
+        "{argument} is given where {name} is called{place}, and should not be"
+    ),
+    noop("a minus sign is missing{place}"): noop("a minus sign is too many{place}"),
+    noop("a `not` is missing{place}"): noop("a `not` is too many{place}"),
+    NOT_SET: noop("{what} is set where it should not be"),
+    NOT_CHANGED: noop("{what} is changed where it should not be"),
+    noop("{what} is set anew each time: `=` stands where an operation with `=` belongs"): noop(
+        "something is added to {what}, or taken from it, and it is to be set"
+    ),
+    noop("something is added to {what}, which is to be set"): noop(
+        "{what} is set anew each time, and should be added to"
+    ),
+    noop("{what} becomes less where it should not"): noop("{what} becomes more where it should become less"),
+    noop("{what} becomes more where it should not"): noop("{what} becomes less where it should become more"),
+    NO_BEGINNING: noop("a part{about} is cut off where it begins, and should not be"),
+    NO_END: noop("a part{about} is cut off where it ends, and should not be"),
+    noop("{loop} runs backwards"): noop("{loop} runs forwards, and should run backwards"),
+    noop("counting begins at 1{place}"): noop("counting begins at 0, and should begin at 1{place}"),
+    noop("one of several values is missing{place}{value}"): noop("one of several values is too many{place}{value}"),
+    noop("brackets are missing{place}"): noop("brackets are too many{place}"),
+    noop("brackets are too many{place}"): noop("brackets are missing{place}"),
+    noop("{name} is handed on to {called}"): noop("{name} is not handed on to {called}"),
+    noop("another number stands"): noop("another number belongs"),
+    noop("{name} is used"): noop("{name} is not used: it belongs"),
+    noop("an argument of {name} is left out{place}"): noop("an argument of {name} is too many{place}"),
+    SET_ONCE: SET_ANEW,
+    SET_ANEW: noop("{what} is set once, before {loop}, and not in each turn"),
+    noop("the last line in {loop} stands behind it, and is reached only once{about}"): noop(
+        "the last line in {loop} belongs behind it"
+    ),
+    noop("the line behind {loop} stands in it{about}"): noop("the line behind {loop} belongs into it"),
+}
 
 
 def repairs(tree: ast.Module, text: str, function: str, solution: str = "") -> Iterator[Mutant]:
@@ -125,8 +187,8 @@ def _by_one(owner: object, part: ast.expr) -> Iterator[tuple[int, str, ast.expr]
     is_read = isinstance(getattr(part, "ctx", ast.Load()), ast.Load)
     is_alone = isinstance(owner, (ast.Assign, ast.Return, ast.Compare)) or (isinstance(owner, list) and len(owner) == 1)
     if may_be_one and is_read and is_alone:
-        for op, words in ((ast.Add(), "large"), (ast.Sub(), "small")):
-            yield 2, f"a number is one too {words}", ast.BinOp(part, op, ast.Constant(1))
+        for op, words in ((ast.Add(), ONE_TOO_LARGE), (ast.Sub(), ONE_TOO_SMALL)):
+            yield 2, phrase(words, what=phrase("a number"), place=""), ast.BinOp(part, op, ast.Constant(1))
 
 
 def _handed_on(part: ast.expr, names: list[str]) -> Iterator[tuple[int, str, ast.expr]]:
@@ -138,14 +200,14 @@ def _handed_on(part: ast.expr, names: list[str]) -> Iterator[tuple[int, str, ast
     for name in names:
         if name not in given and called not in NO_WRAPPERS and not called.startswith("_"):
             more = ast.Call(part.func, [*part.args, ast.Name(name, ast.Load())], part.keywords)
-            yield 2, f"`{name}` is handed on to `{called}`", more
+            yield 2, phrase("{name} is handed on to {called}", name=code(name), called=code(called)), more
 
 
 def _other_numbers(part: ast.expr, numbers: list[float]) -> Iterator[tuple[int, str, ast.expr]]:
     if isinstance(part, ast.Constant) and type(part.value) in (int, float):
         for number in numbers:
             if number != part.value:
-                yield 3, "another number stands", ast.Constant(number)
+                yield 3, phrase("another number stands"), ast.Constant(number)
 
 
 def _unused(part: ast.expr, names: list[str], read: set[str]) -> Iterator[tuple[int, str, ast.expr]]:
@@ -153,30 +215,33 @@ def _unused(part: ast.expr, names: list[str], read: set[str]) -> Iterator[tuple[
     if isinstance(getattr(part, "ctx", ast.Load()), ast.Load) and not is_made(part):
         for name in names:
             if name not in read and name != "self":
-                yield 2, f"`{name}` is used", ast.Name(name, ast.Load())
+                yield 2, phrase("{name} is used", name=code(name)), ast.Name(name, ast.Load())
 
 
-def wrong(mutant: Mutant) -> str:
+def wrong(mutant: Mutant) -> Phrase:
     """What is wrong in a file that this change makes right. The change is not made yet."""
     place, key, _ = mutant.edits[0]
     old = getattr(place, key) if isinstance(place, ast.AST) else place[key]
-    where = _where(mutant.line, old)
-    words = re.sub(
-        r" where `\w+` is (?:computed|written)$| in (?:the line with|what is returned|the head of).*$", "", mutant.words
-    )
-    for one, other in PAIRS:
-        for before, after in ((one, other), (other, one)):
-            if before in words:
-                return words.replace(before, after) + where
-    if SAME.search(words):
-        return words + where
-    for pattern, after in TURNED:
-        if re.search(pattern, words):
-            return re.sub(pattern, after, words) + where
-    return f"{ELSE}{where}"
+    what = _turned(mutant.words) or phrase(ELSE)
+    text = " ".join(ast.unparse(old).split()) if isinstance(old, ast.expr) else ""
+    if 0 < len(text) <= MAX_CODE and not MADE.search(text):
+        return phrase("{what} in line {line}, at {code}", what=what, line=mutant.line, code=code(text))
+    return phrase("{what} in line {line}", what=what, line=mutant.line)
 
 
-def _where(line: int, old: object) -> str:
-    """The line, and what stands there."""
-    code = " ".join(ast.unparse(old).split()) if isinstance(old, ast.expr) else ""
-    return f" in line {line}" + (f", at `{code}`" if 0 < len(code) <= MAX_CODE and not MADE.search(code) else "")
+def _turned(words: str) -> Phrase | None:
+    """The words of a change turned round; None where nobody has said them so."""
+    assert isinstance(words, Phrase)
+    if words.template == TOGETHER:
+        slip = _turned(words.fields["slip"])
+        return slip and phrase(TOGETHER, slip=slip)
+    turned = TURNED_TO.get(words.template)
+    if turned is None:
+        return None
+    fields = dict(words.fields)
+    if isinstance(fields.get("place"), Phrase) and fields["place"].template in STRIPPED:
+        fields["place"] = ""
+    names = SWAPPED.get(words.template, ())
+    for one, other in zip(names[::2], names[1::2], strict=True):
+        fields[one], fields[other] = fields[other], fields[one]
+    return Phrase(turned, fields)

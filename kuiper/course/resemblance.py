@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kuiper.course.phrases import phrase
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -38,7 +40,7 @@ def resemblance(got: Any, expected: Any) -> str:
 
 def _words(got: np.ndarray, expected: np.ndarray) -> Iterator[str]:
     if not got.any():
-        yield "nothing is written into the result: all its numbers are 0"
+        yield phrase("nothing is written into the result: all its numbers are 0")
     yield from _along_an_axis(got, expected)
     yield from _axes_swapped(got, expected)
     yield from _by_arithmetic(got, expected)
@@ -48,41 +50,50 @@ def _along_an_axis(got: np.ndarray, expected: np.ndarray) -> Iterator[str]:
     for axis in (axis for axis in range(got.ndim) if got.shape[axis] > 1):
         mine, theirs = np.moveaxis(got, axis, 0), np.moveaxis(expected, axis, 0)
         if _equal(mine[0], theirs[0]) and mine[1:].size > 1 and len(np.unique(mine[1:])) == 1:
-            yield f"along axis {axis} only index 0 is computed, and the rest is as it was"
+            yield phrase("along axis {axis} only index 0 is computed, and the rest is as it was", axis=axis)
         if _equal(mine, np.broadcast_to(theirs[0], mine.shape)):
-            yield f"along axis {axis} every index gets what belongs to index 0"
+            yield phrase("along axis {axis} every index gets what belongs to index 0", axis=axis)
         if _equal(mine, theirs[::-1]):
-            yield f"axis {axis} is turned round: what belongs to its first index comes last"
+            yield phrase("axis {axis} is turned round: what belongs to its first index comes last", axis=axis)
         if len(mine) > 2 and _equal(mine[:-1], theirs[:-1]) and _mostly_differ(mine[-1], theirs[-1]):
-            yield f"along axis {axis} only the last index is wrong: a loop ends too early, or looks beyond the end"
+            yield phrase(
+                "along axis {axis} only the last index is wrong: a loop ends too early, or looks beyond the end",
+                axis=axis,
+            )
         if len(mine) > 2 and _equal(mine[1:], theirs[1:]) and _mostly_differ(mine[0], theirs[0]):
-            yield f"along axis {axis} only index 0 is wrong: a loop begins too late, or looks at what lies before it"
+            yield phrase(
+                "along axis {axis} only index 0 is wrong: a loop begins too late, or looks at what lies before it",
+                axis=axis,
+            )
 
 
 def _axes_swapped(got: np.ndarray, expected: np.ndarray) -> Iterator[str]:
     for one, other in combinations(range(got.ndim), 2):
         if got.shape[one] == got.shape[other] > 1 and _equal(got, expected.swapaxes(one, other)):
-            yield f"axes {one} and {other} are swapped"
+            yield phrase("axes {one} and {other} are swapped", one=one, other=other)
 
 
 def _by_arithmetic(got: np.ndarray, expected: np.ndarray) -> Iterator[str]:
     if _equal(got, -expected):
-        yield "every sign is turned"
+        yield phrase("every sign is turned")
     if _equal(got, np.abs(expected)):
-        yield "negative numbers lose their sign"
+        yield phrase("negative numbers lose their sign")
     if _equal(got, np.trunc(expected)) or _equal(got, np.floor(expected)):
-        yield "what stands behind the decimal point is cut off"
+        yield phrase("what stands behind the decimal point is cut off")
     difference = got - expected
     if _equal(difference, np.broadcast_to(difference.flat[0], got.shape)):
-        yield f"every number is {difference.flat[0]:+.4g} off"
+        yield phrase("every number is {by} off", by=format(difference.flat[0], "+.4g"))
     largest = np.abs(expected).argmax()
     factor = got.flat[largest] / expected.flat[largest]
     if 1e-4 < abs(factor) < 1e4 and _equal(got, factor * expected):
-        yield f"every number is {factor:.4g} times what it should be"
+        yield phrase("every number is {factor} times what it should be", factor=format(factor, ".4g"))
     for axis in (axis for axis in range(got.ndim) if 1 < got.shape[axis] < got.size):
         parts = np.moveaxis(difference, axis, 0).reshape(got.shape[axis], -1)
         if _equal(parts, np.broadcast_to(parts[:, :1], parts.shape)):
-            yield f"each index of axis {axis} is off by a number of its own: a bias, say, left out or added twice"
+            yield phrase(
+                "each index of axis {axis} is off by a number of its own: a bias, say, left out or added twice",
+                axis=axis,
+            )
 
 
 def _equal(one: np.ndarray, other: np.ndarray) -> bool:

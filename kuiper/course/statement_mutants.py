@@ -6,6 +6,9 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from kuiper.course.call_mutants import iterations
+from kuiper.course.mutant_words import A_LOOP, ABOUT, AND_IS_ABOUT, FROM, OF, UP_TO, WITH
+from kuiper.course.phrases import code, phrase
+from kuiper.language import noop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,6 +18,14 @@ if TYPE_CHECKING:
 Edits = tuple[tuple[Any, Any, Any], ...]
 """Places (a node or list, and a field or index) with what stands there instead."""
 Slip = tuple[int, str, Edits]
+NOT_SET, NOT_CHANGED = noop("{what} is not set where it should be"), noop("{what} is not changed where it should be")
+SET_ONCE = noop("{what} is set once, before {loop}, and not anew in each turn")
+SET_ANEW = noop("{what} is set anew in each turn of {loop}, and should be set before it")
+BECOMES = (
+    (ast.Add, ast.Sub, noop("{what} becomes less where it should not")),
+    (ast.Sub, ast.Add, noop("{what} becomes more where it should not")),
+    (ast.Mult, ast.Add, noop("{what} becomes a sum where it should not")),
+)
 
 
 def slips(body: list[ast.stmt], number: int, loops: Sequence[ast.stmt], voice: Voice) -> Iterator[Slip]:
@@ -26,73 +37,82 @@ def slips(body: list[ast.stmt], number: int, loops: Sequence[ast.stmt], voice: V
         name = (
             node.value.func.attr if isinstance(node.value.func, ast.Attribute) else getattr(node.value.func, "id", "")
         )
-        about = voice.of("of", node.value.func) or voice.of("with", node.value)
-        yield 1, f"the call of `{name}` is left out{about if name not in about else ''}", ((body, number, ast.Pass()),)
+        about = voice.of(OF, node.value.func) or voice.of(WITH, node.value)
+        words = phrase("the call of {name} is left out{about}", name=code(name), about="" if name in about else about)
+        yield 1, words, ((body, number, ast.Pass()),)
     elif isinstance(node, ast.If):
         yield from _of_if(body, number, voice)
     elif isinstance(node, ast.For):
         yield from _of_for(body, number, voice)
     elif isinstance(node, (ast.Break, ast.Continue)):
         word, other = ("break", ast.Continue()) if isinstance(node, ast.Break) else ("continue", ast.Break())
-        within = f" in {voice.loop(loops[-1])}" if loops and isinstance(loops[-1], (ast.For, ast.While)) else ""
-        yield 2, f"a `{word}` is missing{within}", ((body, number, ast.Pass()),)
-        yield 2, f"another word stands where `{word}` belongs{within}", ((body, number, other),)
+        within = ""
+        if loops and isinstance(loops[-1], (ast.For, ast.While)):
+            within = phrase(" in {loop}", loop=voice.loop(loops[-1]))
+        missing = phrase("a {word} is missing{place}", word=code(word), place=within)
+        yield 2, missing, ((body, number, ast.Pass()),)
+        exchanged = phrase("another word stands where {word} belongs{place}", word=code(word), place=within)
+        yield 2, exchanged, ((body, number, other),)
     elif isinstance(node, ast.Raise) and len(body) > 1:
-        yield 1, "an error is not raised" + voice.of("about", node.exc), ((body, number, ast.Pass()),)
+        words = phrase("an error is not raised{about}", about=voice.of(ABOUT, node.exc))
+        yield 1, words, ((body, number, ast.Pass()),)
     elif isinstance(node, ast.Return) and node.value is not None:
         parts = [] if isinstance(node.value, ast.Name) else list(ast.walk(node.value))
         for name in dict.fromkeys(part.id for part in parts if isinstance(part, ast.Name) and part.id in voice.known):
-            yield 3, f"`{name}` is returned as it is", ((node, "value", ast.Name(name, ast.Load())),)
+            words = phrase("{name} is returned as it is", name=code(name))
+            yield 3, words, ((node, "value", ast.Name(name, ast.Load())),)
     yield from _of_order(body, number, voice)
 
 
 def _target(node: ast.Assign | ast.AugAssign, voice: Voice) -> str:
     target = node.targets[0] if isinstance(node, ast.Assign) else node.target
     names = voice.names(target)
-    return f"`{names[0]}`" if names else "something" + voice.of("from", node.value)
+    return code(names[0]) if names else phrase("something{origin}", origin=voice.of(FROM, node.value))
 
 
 def _of_assignment(body: list[ast.stmt], number: int, voice: Voice) -> Iterator[Slip]:
     node = body[number]
     assert isinstance(node, (ast.Assign, ast.AugAssign))
     what = _target(node, voice)
-    yield (
-        1,
-        f"{what} is not {'set' if isinstance(node, ast.Assign) else 'changed'} where it should be",
-        ((body, number, ast.Pass()),),
-    )
+    missing = NOT_SET if isinstance(node, ast.Assign) else NOT_CHANGED
+    yield 1, phrase(missing, what=what), ((body, number, ast.Pass()),)
     if isinstance(node, ast.AugAssign):
         anew = ast.Assign([node.target], node.value)
-        yield (
-            1,
-            f"{what} is set anew each time: `=` stands where an operation with `=` belongs",
-            ((body, number, anew),),
+        words = phrase(
+            "{what} is set anew each time: `=` stands where an operation with `=` belongs",
+            what=what,
         )
-        for one, other, words in ((ast.Add, ast.Sub, "less"), (ast.Sub, ast.Add, "more"), (ast.Mult, ast.Add, "a sum")):
+        yield 1, words, ((body, number, anew),)
+        for one, other, becomes in BECOMES:
             if isinstance(node.op, one):
-                yield 2, f"{what} becomes {words} where it should not", ((node, "op", other()),)
+                yield 2, phrase(becomes, what=what), ((node, "op", other()),)
     else:
         target = node.targets[0]
         if isinstance(target, (ast.Name, ast.Attribute, ast.Subscript)):
             sums = ast.AugAssign(target, ast.Add(), node.value)
-            yield 3, f"something is added to {what}, which is to be set", ((body, number, sums),)
+            yield 3, phrase("something is added to {what}, which is to be set", what=what), ((body, number, sums),)
 
 
 def _of_if(body: list[ast.stmt], number: int, voice: Voice) -> Iterator[Slip]:
     node = body[number]
     assert isinstance(node, ast.If)
-    about = voice.of("about", node.test)
+    about = voice.of(ABOUT, node.test)
     if isinstance(node.body[-1], ast.Raise) and not node.orelse:
-        yield 0, f"a check is missing: nothing refuses the case{about}", ((body, number, ast.Pass()),)
+        words = phrase("a check is missing: nothing refuses the case{about}", about=about)
+        yield 0, words, ((body, number, ast.Pass()),)
     elif node.orelse or len(node.body) > 1 or isinstance(node.body[0], (ast.If, ast.For, ast.Return, ast.Continue)):
         otherwise = node.orelse or [ast.Pass()]
-        yield 2, f"the case{about} is not treated", ((body, number, _block(otherwise)),)
-    yield 2, f"what belongs to the case{about} is always done", ((body, number, _block(node.body)),)
-    yield 3, f"a condition{about} is turned round", ((node, "test", ast.UnaryOp(ast.Not(), node.test)),)
+        words = phrase("the case{about} is not treated{place}", about=about, place="")
+        yield 2, words, ((body, number, _block(otherwise)),)
+    words = phrase("what belongs to the case{about} is always done", about=about)
+    yield 2, words, ((body, number, _block(node.body)),)
+    words = phrase("a condition{about} is turned round", about=about)
+    yield 3, words, ((node, "test", ast.UnaryOp(ast.Not(), node.test)),)
     if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
         later = ast.If(node.orelse[0].test, node.orelse[0].body, [])
         both = [ast.If(node.test, node.body, []), ast.If(later.test, later.body, node.orelse[0].orelse)]
-        yield 3, f"`if` stands where `elif` belongs{voice.of('about', later.test)}", ((body, number, _block(both)),)
+        words = phrase("`if` stands where `elif` belongs{about}", about=voice.of(ABOUT, later.test))
+        yield 3, words, ((body, number, _block(both)),)
 
 
 def _block(body: Sequence[ast.stmt]) -> ast.If:
@@ -103,14 +123,16 @@ def _of_for(body: list[ast.stmt], number: int, voice: Voice) -> Iterator[Slip]:
     node = body[number]
     assert isinstance(node, ast.For)
     which = voice.loop(node)
-    which = f"{which}{voice.of('up to', node.iter)}" if which == "a loop" else which
+    end = voice.of(UP_TO, node.iter) if which == A_LOOP else ""
+    which = phrase("a loop{end}", end=end) if end else which
     first = [*node.body, ast.Break()]
-    yield 2, f"{which} makes only its first turn (a `return` or `break` too far inside?)", ((node, "body", first),)
+    words = phrase("{loop} makes only its first turn (a `return` or `break` too far inside?)", loop=which)
+    yield 2, words, ((node, "body", first),)
     if isinstance(node.iter, ast.Call) and getattr(node.iter.func, "id", "") == "range":
         yield from _of_range(node, which)
         return
-    for rank, words, iterated in iterations(node.iter):
-        yield rank, f"in {which} {words}", ((node, "iter", iterated),)
+    for rank, slip, iterated in iterations(node.iter):
+        yield rank, phrase("in {loop} {what}", loop=which, what=phrase(slip)), ((node, "iter", iterated),)
 
 
 def _of_range(node: ast.For, which: str) -> Iterator[Slip]:
@@ -123,17 +145,18 @@ def _of_range(node: ast.For, which: str) -> Iterator[Slip]:
         return ((node, "iter", ast.Call(call.func, [first, last, *step], [])),)
 
     back, on = (ast.Add(), ast.Sub()) if step and _is_negative(step[0]) else (ast.Sub(), ast.Add())
-    yield 1, f"{which} ends one turn too early", ranged(start, ast.BinOp(stop, back, one))
-    yield 1, f"{which} ends one turn too late", ranged(start, ast.BinOp(stop, on, one))
-    yield 1, f"{which} begins one turn too late", ranged(ast.BinOp(start, on, one), stop)
+    yield 1, phrase("{loop} ends one turn too early", loop=which), ranged(start, ast.BinOp(stop, back, one))
+    yield 1, phrase("{loop} ends one turn too late", loop=which), ranged(start, ast.BinOp(stop, on, one))
+    yield 1, phrase("{loop} begins one turn too late", loop=which), ranged(ast.BinOp(start, on, one), stop)
     if start is not zero:
-        yield 1, f"{which} begins one turn too early", ranged(ast.BinOp(start, back, one), stop)
+        yield 1, phrase("{loop} begins one turn too early", loop=which), ranged(ast.BinOp(start, back, one), stop)
         if ast.dump(start) != ast.dump(zero):
-            yield 2, f"{which} begins at 0", ranged(zero, stop)
+            yield 2, phrase("{loop} begins at 0", loop=which), ranged(zero, stop)
     if not step:
         backwards = ast.Call(ast.Name("reversed", ast.Load()), [call], [])
-        yield 2, f"{which} runs backwards", ((node, "iter", backwards),)
-        yield 3, f"{which} makes no turn but the first", ranged(start, ast.BinOp(start, ast.Add(), one))
+        yield 2, phrase("{loop} runs backwards", loop=which), ((node, "iter", backwards),)
+        words = phrase("{loop} makes no turn but the first", loop=which)
+        yield 3, words, ranged(start, ast.BinOp(start, ast.Add(), one))
 
 
 def _is_negative(step: ast.expr) -> bool:
@@ -144,38 +167,40 @@ def _of_order(body: list[ast.stmt], number: int, voice: Voice) -> Iterator[Slip]
     """A line that stands in a loop, or behind it, and belongs to the other side; two lines the wrong way round."""
     node = body[number]
     if isinstance(node, (ast.For, ast.While)):
-        inside = [statement for statement in node.body if not _is_turn(statement)]
-        if inside and isinstance(inside[0], ast.Assign):
-            rest = [statement for statement in node.body if statement is not inside[0]]
-            words = f"{_target(inside[0], voice)} is set once, before {voice.loop(node)}, and not anew in each turn"
-            yield 1, words, ((node, "body", rest or [ast.Pass()]), (body, number, _block([inside[0], node])))
-        if len(inside) > 1:
-            rest = [statement for statement in node.body if statement is not inside[-1]]
-            words = f"the last line in {voice.loop(node)} stands behind it, and is reached only once"
-            yield (
-                2,
-                words + voice.of("about", inside[-1]),
-                ((node, "body", rest), (body, number, _block([node, inside[-1]]))),
-            )
-        if number + 1 < len(body) and isinstance(body[number + 1], (ast.Assign, ast.AugAssign, ast.Expr, ast.Return)):
-            words = f"the line behind {voice.loop(node)} stands in it{voice.of('and is about', body[number + 1])}"
-            yield 2, words, ((node, "body", [*node.body, body[number + 1]]), (body, number + 1, ast.Pass()))
-        before = body[number - 1] if number else None
-        if isinstance(before, ast.Assign):
-            what = _target(before, voice)
-            words = f"{what} is set anew in each turn of {voice.loop(node)}, and should be set before it"
-            yield 2, words, ((node, "body", [before, *node.body]), (body, number - 1, ast.Pass()))
+        yield from _of_borders(body, number, voice)
     elif number + 1 < len(body) and (checks := _refusals(node, body[number + 1])):
-        about = voice.of("with", *(check.test for check in checks))
-        words = f"two checks{about} are in the other order"
+        about = voice.of(WITH, *(check.test for check in checks))
+        words = phrase("two checks{about} are in the other order", about=about)
         yield 4, words, ((body, number, checks[1]), (body, number + 1, checks[0]))
     elif number + 1 < len(body) and isinstance(body[number + 1], (ast.Assign, ast.AugAssign, ast.Expr)):
-        names = voice.of("with", node, body[number + 1])
-        yield (
-            4,
-            f"two lines{names} are in the other order",
-            ((body, number, body[number + 1]), (body, number + 1, node)),
+        words = phrase("two lines{about} are in the other order", about=voice.of(WITH, node, body[number + 1]))
+        yield 4, words, ((body, number, body[number + 1]), (body, number + 1, node))
+
+
+def _of_borders(body: list[ast.stmt], number: int, voice: Voice) -> Iterator[Slip]:
+    node = body[number]
+    assert isinstance(node, (ast.For, ast.While))
+    loop = voice.loop(node)
+    inside = [statement for statement in node.body if not _is_turn(statement)]
+    if inside and isinstance(inside[0], ast.Assign):
+        rest = [statement for statement in node.body if statement is not inside[0]]
+        words = phrase(SET_ONCE, what=_target(inside[0], voice), loop=loop)
+        yield 1, words, ((node, "body", rest or [ast.Pass()]), (body, number, _block([inside[0], node])))
+    if len(inside) > 1:
+        rest = [statement for statement in node.body if statement is not inside[-1]]
+        about = voice.of(ABOUT, inside[-1])
+        words = phrase(
+            "the last line in {loop} stands behind it, and is reached only once{about}", loop=loop, about=about
         )
+        yield 2, words, ((node, "body", rest), (body, number, _block([node, inside[-1]])))
+    if number + 1 < len(body) and isinstance(body[number + 1], (ast.Assign, ast.AugAssign, ast.Expr, ast.Return)):
+        about = voice.of(AND_IS_ABOUT, body[number + 1])
+        words = phrase("the line behind {loop} stands in it{about}", loop=loop, about=about)
+        yield 2, words, ((node, "body", [*node.body, body[number + 1]]), (body, number + 1, ast.Pass()))
+    before = body[number - 1] if number else None
+    if isinstance(before, ast.Assign):
+        words = phrase(SET_ANEW, what=_target(before, voice), loop=loop)
+        yield 2, words, ((node, "body", [before, *node.body]), (body, number - 1, ast.Pass()))
 
 
 def _refusals(*nodes: ast.stmt) -> list[ast.If]:

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kuiper.course.classroom import NO_MODULE, Classroom, Outcome, blocked_by, hole
+from kuiper.course.classroom import Classroom, Outcome, blocked_by, has_no_module, hole, in_words
 from kuiper.course.compile_errors import shown
 from kuiper.course.handout_record import changed_files
 from kuiper.course.manifest import test_files
@@ -85,7 +85,7 @@ def _tail(classroom: Classroom, verdict: Verdict, hint: int) -> list[str]:
     """What follows a failure. A hint is for a mistake that nobody knows; without a module nothing can be hinted at."""
     exercise, worst, diagnosis = verdict.exercise, verdict.worst, likely(verdict)
     lines = [_("likely: this is what you get when {mistakes}").format(mistakes=diagnosis)] if diagnosis else []
-    if worst.lines[:1] == [NO_MODULE]:
+    if has_no_module(worst):
         return lines
     last = []
     if exercise.hints and diagnosis and hint == FIRST_HINT:
@@ -99,7 +99,7 @@ def _tail(classroom: Classroom, verdict: Verdict, hint: int) -> list[str]:
     waiting = [other.id for other in classroom.syllabus.blocked_by(exercise)]
     if waiting:
         last.append(_("blocks: {exercises}").format(exercises=" ".join(waiting)))
-    return lines + (["; ".join(last)] if last else [])
+    return lines + ([_("; ").join(last)] if last else [])
 
 
 def likely(verdict: Verdict) -> str:
@@ -115,16 +115,19 @@ def likely(verdict: Verdict) -> str:
     known = [when for when in worst.diagnosis if not lines_of.get(when)]
     slips = [when for when in votes if lines_of.get(when) and (known or _explains(when, others))]
     candidates = (known and _rivals(known, slips, others)) or known or slips
+    cause = in_words(worst, worst.cause)
     if not candidates and worst.diagnosis:
-        return worst.cause
+        return cause
     if worst.is_known and len(others) > 1 and not any(outcome.diagnosis for outcome in others):
-        return worst.cause
+        return cause
     most = max((votes[when] for when in candidates), default=0)
     left: dict[Any, str] = {}  # of slips in one line the most natural one says enough
     for when in candidates:
         if votes[when] == most:
             left.setdefault(lines_of.get(when) or when, when)
-    return _(", or when ").join(translate(when, "bugs") for when in [*left.values()][:2])
+    said_by = {when: outcome for outcome in verdict.outcomes for when in outcome.diagnosis}
+    words = [in_words(said_by[when], when) for when in [*left.values()][:2]]
+    return _("{one}, or when {other}").format(one=words[0], other=words[1]) if len(words) > 1 else "".join(words)
 
 
 def _rivals(known: Sequence[str], slips: Sequence[str], others: Sequence[Outcome]) -> list[str]:
@@ -203,10 +206,9 @@ def nothing_selected(classrooms: Iterable[Classroom], parts: Sequence[str], word
         for course in classroom.syllabus.courses
         if any(exercise in course.exercises for part in parts for exercise in classroom.syllabus.matching(part))
     ]
-    return (
-        f"no test was selected: exercise {' '.join(parts)} is tested by kuiper check {parts[0]}, or pytest "
-        + " ".join([*dict.fromkeys(folders), f"--exercise {parts[0]}"])
-    )
+    sentence = _("no test was selected: exercise {ids} is tested by {check}, or {pytest}")
+    pytest = " ".join(["pytest", *dict.fromkeys(folders), f"--exercise {parts[0]}"])
+    return sentence.format(ids=" ".join(parts), check=f"kuiper check {parts[0]}", pytest=pytest)
 
 
 def miscounted(found: Sequence[Verdict]) -> list[str]:
@@ -215,7 +217,8 @@ def miscounted(found: Sequence[Verdict]) -> list[str]:
     for verdict in found:
         count, wanted = len(verdict.outcomes), verdict.exercise.test_count
         if verdict.passed == count and count > wanted:
-            lines.append(f"{verdict.exercise.label}: {count} tests, the manifest counts {wanted}")
+            words = _("{exercise}: {count} tests, the manifest counts {wanted}")
+            lines.append(words.format(exercise=verdict.exercise.label, count=count, wanted=wanted))
     return lines
 
 
@@ -226,7 +229,7 @@ def counts(found: Sequence[Verdict]) -> Counter[str]:
 
 def _error_place(verdict: Verdict | None) -> str:
     """File and line of what does not compile; "" if that is not the failure."""
-    if verdict is None or verdict.worst.lines[:1] != [NO_MODULE]:
+    if verdict is None or not has_no_module(verdict.worst):
         return ""
     found = re.match(r"(.+?:\d+):", verdict.worst.lines[1])
     return found[1] if found else ""

@@ -15,6 +15,7 @@ from kuiper.course.bugs import may_show_in, patched, read_bugs
 from kuiper.course.errors import CourseError
 from kuiper.course.interpreted import interpreted
 from kuiper.course.mutants import mutants, names_in
+from kuiper.course.phrases import code, phrase
 from kuiper.course.places import folder, folder_of_answers
 from kuiper.course.repairs import repairs, unread, wrong
 from kuiper.course.state_file import as_table, keep_text, read_state, write_state
@@ -153,7 +154,14 @@ class Slips:
         needless = unread(self._tree(self.solution), self.function)
         names = [(name, line) for name, line in unread(tree, self.function).items() if name not in needless]
         function = self.function.rpartition(".")[2]
-        return [Suspect(f"`{function}` does not use `{name}`", ast.unparse(tree), -line) for name, line in names]
+        return [
+            Suspect(
+                phrase("{function} does not use {name}", function=code(function), name=code(name)),
+                ast.unparse(tree),
+                -line,
+            )
+            for name, line in names
+        ]
 
     def _tree(self, text: str) -> ast.Module:
         return interpreted(text) if self.is_cython else ast.parse(text)

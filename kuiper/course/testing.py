@@ -16,7 +16,9 @@ from kuiper.course.comparison import difference, first_difference, place_in_word
 from kuiper.course.grids import WIDEST, Shown, grid, inline, side_by_side
 from kuiper.course.implementation import Function, Implementation, StudentError
 from kuiper.course.observation import Observation, Raised, observe
+from kuiper.course.phrases import Phrase, said
 from kuiper.course.wire import type_name
+from kuiper.language import _, noop
 from kuiper.printable import printable
 
 if TYPE_CHECKING:
@@ -51,17 +53,19 @@ class Mismatch(AssertionError):
         try:
             lines = self._lines()
         except Exception as error:  # an answer may be any object
-            words = f"which cannot be shown ({type_name(error)})"
-            lines = [*self.call[:1], f"got an object of type {type_name(self.got)}, {words}"]
+            words = _("got an object of type {type}, which cannot be shown ({error})")
+            lines = [*self.call[:1], words.format(type=type_name(self.got), error=type_name(error))]
         return [printable(line) for line in lines]
 
     def _lines(self) -> list[str]:
         """Of the pictures of arguments only those that leave room for both values."""
         if isinstance(self.got, Raised):
             words = str(self.got).splitlines()[: MAX_LINES - 3] or [""]
-            shown = [f"expected {inline(self.expected)}", f"raised   {words[0]}", *words[1:]]
+            expected = _("expected {value}").format(value=inline(self.expected))
+            shown = [expected, _("raised   {error}").format(error=words[0]), *words[1:]]
         else:
-            words = [f"({self.words})"] if "dtype" in self.words or "where" in self.words else []
+            tells = "dtype" in self.words or "where" in self.words
+            words = [_("({words})").format(words=said(self.words))] if tells else []
             shown = [*self._difference(max(MAX_LINES - len(self.call) - len(words), MIN_SHOWN)), *words]
         drawn = self.call[1:]
         room = MAX_LINES - len(shown)
@@ -84,7 +88,7 @@ class Mismatch(AssertionError):
             if max(len(inline(value)) for value in outer) <= SHORT:
                 shown = side_by_side(*outer, most - 1)
                 break
-        return [f"the first difference is at {place_in_words(where)}", *shown]
+        return [_("the first difference is at {place}").format(place=place_in_words(where)), *shown]
 
 
 class Call:
@@ -142,7 +146,8 @@ class Call:
         __tracebackhide__ = True
         self.judgement = lambda call: call.raises(kind, words)
         seen = self._call()
-        expected = Words(f"{kind.__name__}" + (f" that mentions {words!r}" if words else ""))
+        asked = noop("{type} that mentions {words}") if words else "{type}"
+        expected = Words(asked, {"type": kind.__name__, "words": repr(words)})
         if seen.raised is None:
             raise self._mismatch(self._text(), expected, seen.value, NO_ERROR)
         if kind.__name__ not in seen.raised.bases or words.lower() not in seen.raised.message.lower():
@@ -152,7 +157,7 @@ class Call:
         """What it returns, for a test that has more to say of it than that it is equal to something."""
         __tracebackhide__ = True
         self.judgement = lambda call: cast("None", call.answer())
-        return self._observe(Words("an answer")).value
+        return self._observe(Words(noop("an answer"), {})).value
 
     def _observe(self, expected: Any) -> Observation:
         __tracebackhide__ = True
@@ -180,13 +185,14 @@ class Call:
 
     def _overwritten(self, key: int | str) -> Mismatch:
         name = self._name(key)
-        return self._mismatch(self._text(), f"{name} untouched", f"{name} overwritten", OVERWRITTEN)
+        untouched, overwritten = _("{name} untouched"), _("{name} overwritten")
+        return self._mismatch(self._text(), untouched.format(name=name), overwritten.format(name=name), OVERWRITTEN)
 
     def _arguments(self) -> dict[int | str, Any]:
         return dict([*enumerate(self.args), *self.kwargs.items()])
 
     def _name(self, key: int | str) -> str:
-        return f"argument {key + 1}" if isinstance(key, int) else key
+        return _("argument {number}").format(number=key + 1) if isinstance(key, int) else key
 
     def _text(self, hidden: int | str | None = None) -> list[str]:
         """``im2col(x, 3, stride=2)``; small arrays are drawn below, under the names x, y, z."""
@@ -208,13 +214,14 @@ class Call:
         return [f"{name}({', '.join(parts)})", *drawn[:MAX_SHOWN]]
 
 
-class Words(str, Shown):
+class Words(Phrase, Shown):
     """Something expected that is a description rather than a value."""
-
-    __slots__ = ()
 
     def __repr__(self) -> str:
         return str(self)
+
+    def shown(self) -> str:
+        return said(self)
 
 
 def calling(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Call:
@@ -236,9 +243,10 @@ def same(what: str, got: Any, expected: Any, tolerance: float = 0.0) -> None:
 
 
 def _drawn(letter: str, array: np.ndarray) -> list[str]:
-    shape = f"  shape {array.shape}" if array.ndim != 2 else ""
     lines = grid(array)
-    return [f"  {letter} = {lines[0]}{shape}", *(f"      {line}" for line in lines[1:])]
+    first = f"{letter} = {lines[0]}"
+    first = first if array.ndim == 2 else _("{array}  shape {shape}").format(array=first, shape=array.shape)
+    return [f"  {first}", *(f"      {line}" for line in lines[1:])]
 
 
 __all__ = ["Mismatch", "StudentError", "calling", "same"]

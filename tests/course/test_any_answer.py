@@ -13,6 +13,7 @@ from kuiper.course.causes import typical_cause
 from kuiper.course.comparison import difference
 from kuiper.course.errors import CourseError
 from kuiper.course.observation import Raised, observe
+from kuiper.course.phrases import said
 from kuiper.course.testing import MAX_LINES, Mismatch, calling
 from kuiper.course.wire import plain
 from kuiper.printable import printable
@@ -189,7 +190,7 @@ def drawn(got: Any, expected: Any, tolerance: float) -> list[str]:
     words = difference(got, expected, tolerance)
     mismatch = Mismatch(["call(x)"], expected, got, words or "", tolerance=tolerance)
     assert isinstance(typical_cause(mismatch), str)
-    lines = [*mismatch.lines(), words or ""]
+    lines = [*mismatch.lines(), said(words or "")]
     assert all(type(line) is str for line in lines)
     assert all(line == printable(line) and len(line) < 400 for line in lines), lines
     assert len(lines) <= MAX_LINES + 1
