@@ -33,6 +33,8 @@ TAGS = {"zh": "zh-CN"}
 _preferred = ""
 _spoken = ""
 
+_WISH = re.compile(r"([A-Za-z]+)(?:-[\w-]*)?(?:\s*;\s*q=([01](?:\.\d{0,3})?))?")  # a language of Accept-Language
+
 
 def languages() -> list[str]:
     """Those that can be chosen.
@@ -105,6 +107,29 @@ def translate(message: str, domain: str = DOMAIN, into: str = "") -> str:
 
 
 _ = translate
+
+
+def messages(domain: str, into: str = "") -> dict[str, str]:
+    """All that a domain says in a language, for a page that speaks by itself; nothing in English.
+
+    >>> messages("explore", into="en")
+    {}
+    """
+    catalogue = _catalogue(into or language(), domain)
+    known: dict[str, str] = getattr(catalogue, "_catalog", {})  # gettext has no other way to all of them
+    return {message: text for message, text in known.items() if message}
+
+
+def accepted(header: str) -> str:
+    """The language of a browser by its ``Accept-Language``: the one it likes best of those that there are, or English.
+
+    >>> accepted("en-GB,en;q=0.9"), accepted("tlh"), accepted("")
+    ('en', 'en', 'en')
+    """
+    wishes = [_WISH.fullmatch(part.strip()) for part in header.split(",")]
+    liked = sorted((wish for wish in wishes if wish), key=lambda wish: -float(wish[2] or 1))
+    spoken = languages()
+    return next((wish[1].lower() for wish in liked if wish[1].lower() in spoken), ENGLISH)
 
 
 def noop(text: str) -> str:

@@ -7,19 +7,24 @@
     exercises    docstrings and comments of the students' files
     hints        titles, hints and what follows a course, from course.toml
     bugs         known mistakes: what stands behind "likely:"
+    explore      the page of ``kuiper explore``: its document, and ``_("...")`` in its scripts; see kuiper/language.js
+    serve, live  the page of ``kuiper serve``, and the course in a browser's tab, likewise
 
 A message that has changed is fuzzy, and shown in English until somebody has looked at it.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from datetime import datetime, timezone
+from functools import partial
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from babel.messages.catalog import Catalog
-from babel.messages.extract import extract_python
+from babel.messages.extract import extract_javascript, extract_python
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
@@ -28,13 +33,22 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCALE = ROOT / "kuiper" / "locale"
-DOMAINS = ("kuiper", "exercises", "hints", "bugs")
+DOMAINS = ("kuiper", "exercises", "hints", "bugs", "explore", "serve", "live")
 PYTHON = ("kuiper/**/*.py", "course*/engine.py", "benchmarks/*.py", "docs/site/*.py")
 KEYWORDS = ("_", "translate", "noop", "phrase")
 """Functions whose first argument is a message."""
 WIDTH = 120
 HEAD = "# {domain}: what kuiper says, in the language {language}. Made by packaging/catalogues.py."
 AUTHORS = "the kuiper authors"
+PAGES = {
+    "explore": ROOT / "kuiper" / "explore" / "page",
+    "serve": ROOT / "kuiper" / "serving" / "http" / "page",
+    "live": ROOT / "live",
+}
+SAID = ("alt", "aria-label", "placeholder", "title")
+"""Attributes of a document that a reader gets to know; kuiper/language.js has the same."""
+
+VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 DATE = datetime(2026, 1, 1, tzinfo=timezone.utc)  # a file changes with its messages, and not with the day
 
 
@@ -133,6 +147,57 @@ def in_bugs() -> Iterator[tuple[Path, int, str]]:
             yield path, 1, bug["when"]
 
 
+def in_page(folder: Path) -> Iterator[tuple[Path, int, str]]:
+    """The texts of a page's documents, and the messages of its scripts."""
+    for path in sorted(folder.glob("*.html")):
+        document = Document()
+        document.feed(path.read_text(encoding="utf-8"))
+        document.close()
+        yield from ((path, line, text) for line, text in document.texts)
+    for path in sorted([*folder.glob("*.js"), *folder.glob("page/*.js")]):
+        with path.open("rb") as file:
+            for line, _, found, _ in extract_javascript(file, {"_": None, "many": None, "parts": None}, (), {}):
+                messages = found if isinstance(found, tuple) else (found,)
+                yield from ((path, line, message) for message in messages if isinstance(message, str))
+
+
+class Document(HTMLParser):
+    """The texts of a document as kuiper/language.js looks them up: those of one element, with ``{tag}`` for elements in
+    them, and attributes; without what stands in an element with ``translate="no"``.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[tuple[int, str]] = []
+        self._open: list[tuple[str, bool, list[str]]] = [("", True, [])]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        _, is_said, parts = self._open[-1]
+        parts.append(f"{{{tag}}}")
+        is_said = is_said and tag not in ("code", "script", "style") and given.get("translate") != "no"
+        self._note(is_said, *(given[name] or "" for name in SAID if name in given))
+        if tag not in VOID:
+            self._open.append((tag, is_said, []))
+
+    def handle_endtag(self, tag: str) -> None:
+        name, is_said, parts = self._open.pop()
+        if name != tag:
+            raise ValueError(f"line {self.getpos()[0]}: expected </{name}>, got </{tag}>")
+        inner = [part for part in parts if re.fullmatch(r"\{\w+\}", part)]
+        if any(part.strip() for part in parts if part not in inner):
+            if len(set(inner)) < len(inner):
+                raise ValueError(f"line {self.getpos()[0]}: expected one element of a kind in a text, got {inner}")
+            self._note(is_said, " ".join("".join(parts).split()))
+
+    def handle_data(self, data: str) -> None:
+        self._open[-1][2].append(data)
+
+    def _note(self, is_said: bool, *texts: str) -> None:
+        if is_said:
+            self.texts += ((self.getpos()[0], text) for text in texts if re.search(r"[A-Za-z]{2}", text))
+
+
 def _texts(table: dict[str, Any]) -> Iterator[str]:
     """What of a manifest a reader sees."""
     yield table["title"]
@@ -148,6 +213,7 @@ def _texts(table: dict[str, Any]) -> Iterator[str]:
 
 
 FINDERS = {"kuiper": in_python, "exercises": in_exercises, "hints": in_manifests, "bugs": in_bugs}
+FINDERS |= {domain: partial(in_page, folder) for domain, folder in PAGES.items()}
 
 
 def main() -> int:

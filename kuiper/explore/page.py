@@ -62,12 +62,13 @@ the reference.
 
 from __future__ import annotations
 
-import json
 import re
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kuiper.language import language
+from kuiper.page_language import as_json, in_language
 from kuiper.printable import printable
 
 if TYPE_CHECKING:
@@ -77,14 +78,11 @@ if TYPE_CHECKING:
 
 _FOLDER = Path(__file__).parent / "page"
 _STYLE = re.compile(r'<link rel="stylesheet" href="([\w.-]+)"\s*/?>')
-_SCRIPT = re.compile(r'<script src="([\w.-]+)"></script>')
+_SCRIPT = re.compile(r'<script src="([\w./-]+)"></script>')
 _DATA = '<script type="application/json" id="network"></script>'
 _TITLE = "<!-- title -->"
 _LONGEST_TITLE = 100
 _FRAME_HEIGHT = 760  # pixels, in a notebook
-
-# What could end the script that holds the data, and the two ends of a line that older JavaScript takes for such.
-_ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
 
 class Page:
@@ -93,10 +91,13 @@ class Page:
     Parameters
     ----------
     data : what the head of this module describes; JSON can say all of it
+
+    It is in the language that is spoken when it is made, as the sentences in its data are.
     """
 
     def __init__(self, data: Table) -> None:
         self.data = data
+        self.language = language()
 
     @property
     def html(self) -> str:
@@ -111,7 +112,7 @@ class Page:
         text = _SCRIPT.sub(lambda found: f"<script>\n{_part(found[1])}</script>", text)
         name = printable(str(self.data["model"]["name"]))
         text = text.replace(_TITLE, escape(name if len(name) <= _LONGEST_TITLE else f"{name[:_LONGEST_TITLE]}..."), 1)
-        before, _, after = text.partition(_DATA)
+        before, _, after = in_language(text, "explore", self.language).partition(_DATA)
         return "".join([before, _DATA.removesuffix("</script>"), as_json(self.data), "</script>", after])
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -125,16 +126,6 @@ class Page:
 
     def __repr__(self) -> str:
         return f"<page of {printable(str(self.data['model']['name']))}: {len(self.data['operators'])} operators>"
-
-
-def as_json(data: Table) -> str:
-    """The data as JSON that may stand within a script of an HTML document, whatever texts are in it.
-
-    >>> as_json({"name": "</script>"})
-    '{"name":"\\\\u003c/script\\\\u003e"}'
-    """
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.translate(_ESCAPES).encode("utf-8", "replace").decode("utf-8")
 
 
 def _part(name: str) -> str:

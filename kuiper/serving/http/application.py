@@ -76,7 +76,7 @@ def create_application(models: Sequence[Model], *, api_key: str | None = None, l
         return metrics.response()
 
     async def show_page(request: Any) -> Any:
-        return page_response()
+        return page_response(request.headers.get("accept-language", ""))
 
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:

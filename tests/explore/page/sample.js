@@ -157,7 +157,7 @@ function assemble(network) {
   const escaped = JSON.stringify(network).replace(/[<>&\u2028\u2029]/g, c => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
   return read('template.html')
     .replace('<link rel="stylesheet" href="page.css">', () => `<style>\n${read('page.css')}</style>`)
-    .replace(/<script src="(\w+\.js)"><\/script>/g, (_, name) => `<script>\n${read(name)}</script>`)
+    .replace(/<script src="([\w./]+)"><\/script>/g, (_, name) => `<script>\n${read(name)}</script>`)
     .replace('id="network"></script>', () => `id="network">${escaped}</script>`);
 }
 

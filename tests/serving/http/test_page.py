@@ -51,6 +51,28 @@ def test_the_page_is_whole_and_its_policy_allows_its_own_parts_only(served: Serv
     assert "https:" not in answer.text
 
 
+def test_the_page_is_in_the_language_of_the_browser_unless_the_server_has_one(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = TestClient(create_application([served]))
+
+    def page(wishes: str) -> Any:
+        return client.get("/", headers={"accept-language": wishes})
+
+    monkeypatch.setenv("KUIPER_LANG", "")
+    chinese, english = page("zh-CN,zh;q=0.9,en;q=0.8"), page("en")
+    assert '<html lang="zh-CN">' in chinese.text
+    assert 'id="messages">{' in chinese.text
+    assert '<html lang="en">' in english.text
+    assert 'id="messages"' not in english.text
+    assert english.headers["vary"] == "Accept-Language"
+    assert chinese.headers["content-security-policy"] == english.headers["content-security-policy"]
+    monkeypatch.setenv("KUIPER_LANG", "zh")
+    assert page("en").text == chinese.text
+    monkeypatch.setenv("KUIPER_LANG", "en")
+    assert page("zh").text == english.text
+
+
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
 def test_the_scripts_of_the_page_pass_their_own_tests() -> None:
     assert SCRIPTS

@@ -2,6 +2,7 @@
 // The page: the key if the server has one, the list of models, and what is shown of one of them.
 (kuiper => {
   const { find, html } = kuiper.dom;
+  const { _ } = kuiper.language;
   const KEPT = 'kuiper.key'; // in this tab
 
   class App {
@@ -28,7 +29,7 @@
         return;
       }
       if (!this.models.length) {
-        this.stayOut(new Error('This server has no language model, and the others have no page.'), false);
+        this.stayOut(new Error(_('This server has no language model, and the others have no page.')), false);
         return;
       }
       sessionStorage.setItem(KEPT, this.server.key);

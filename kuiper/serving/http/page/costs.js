@@ -2,7 +2,8 @@
 // What the model costs: the stream of its steps, as numbers and as a picture.
 (kuiper => {
   const { find, tiles } = kuiper.dom;
-  const { Rate, Steps, many, rate, words } = kuiper.steps;
+  const { _, many } = kuiper.language;
+  const { Rate, Steps, rate, words } = kuiper.steps;
   const AGAIN = 1000; // milliseconds until a broken stream is asked for again
   const MOST = 400; // steps that are kept for a tall picture
 
@@ -55,19 +56,21 @@
       const read = (totals?.found ?? 0) + (totals?.prompt ?? 0);
       const now = this.rate.at(performance.now());
       find('tiles').replaceChildren(...tiles([
-        ['tokens per second', rate(now)],
-        [waiting ? `under way, ${waiting} waiting` : 'under way', many(running, 'text')],
-        [`of ${pages} pages in use`, String(used)],
-        [`of ${many(read, 'prompt token')} found in pages`, String(totals?.found ?? 0)],
+        [_('tokens per second'), rate(now)],
+        [waiting ? _('under way, {n} waiting', { n: waiting }) : _('under way'), many(running, '{n} text', '{n} texts')],
+        [_('of {n} pages in use', { n: pages }), String(used)],
+        [many(read, 'of {n} prompt token found in pages', 'of {n} prompt tokens found in pages'),
+          String(totals?.found ?? 0)],
       ]));
     }
 
     draw() {
       if (!this.model) return;
       kuiper.picture.paint(find('steps'), this.steps.list, this.model.kuiper.step_tokens);
-      const text = this.steps.last ? words(this.steps.last) : 'Nothing has been asked yet.';
-      find('last').textContent = `${text}. A full row is ${this.model.kuiper.step_tokens} tokens.`;
-      find('steps').setAttribute('aria-label', `The last ${this.steps.list.length} steps`);
+      const text = this.steps.last ? words(this.steps.last) : _('Nothing has been asked yet.');
+      const row = _('A full row is {n} tokens.', { n: this.model.kuiper.step_tokens });
+      find('last').textContent = _('{step} {row}', { step: text, row });
+      find('steps').setAttribute('aria-label', _('The last {n} steps', { n: this.steps.list.length }));
     }
   }
 

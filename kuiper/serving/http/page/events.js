@@ -1,6 +1,8 @@
 'use strict';
 // What the server says: JSON, and server-sent events with JSON in them, with the key in front of it all.
 (kuiper => {
+  const { _ } = kuiper.language;
+
   /** An answer that is an error; `status` is HTTP's. */
   class ServerError extends Error {
     constructor(message, status) {
@@ -26,7 +28,8 @@
   /** What an answer with an error says. */
   async function failure(response) {
     const body = await response.json().catch(() => null);
-    return new ServerError(body?.error?.message ?? `the server answers with ${response.status}`, response.status);
+    const message = body?.error?.message ?? _('the server answers with {status}', { status: response.status });
+    return new ServerError(message, response.status);
   }
 
   class Server {

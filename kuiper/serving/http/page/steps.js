@@ -1,6 +1,7 @@
 'use strict';
 // The numbers of steps: which of them are shown, how their rows lie, and how fast tokens come.
 (kuiper => {
+  const { _, many } = kuiper.language;
   const SPAN = 2000; // milliseconds over which a rate is taken
 
   /** The last steps, at most `most`. */
@@ -54,14 +55,15 @@
   const rate = value => (value >= 100 ? value.toFixed(0) : value.toFixed(1));
   const time = seconds => (seconds < 1 ? `${(1000 * seconds).toFixed(seconds < 0.01 ? 1 : 0)} ms`
     : `${seconds.toFixed(1)} s`);
-  const many = (count, word) => `${count} ${word}${count === 1 ? '' : 's'}`;
 
   /** A step in words. */
   function words({ number, seconds, prompt, drawn, guessed, right, running, waiting }) {
-    const parts = [`${prompt} of prompts`, `${drawn} drawn`];
-    if (guessed) parts.push(`${right} of ${guessed} guesses right`);
-    return `Step ${number}, ${time(seconds)}: ${parts.join(', ')}; ${many(running, 'text')} under way, ${waiting} waiting`;
+    const tokens = guessed
+      ? _('{prompt} of prompts, {drawn} drawn, {right} of {guessed} guesses right', { prompt, drawn, right, guessed })
+      : _('{prompt} of prompts, {drawn} drawn', { prompt, drawn });
+    return _('Step {number}, {time}: {tokens}; {texts} under way, {waiting} waiting.',
+      { number, time: time(seconds), tokens, texts: many(running, '{n} text', '{n} texts'), waiting });
   }
 
-  kuiper.steps = { Rate, Steps, many, rate, stretches, time, words };
+  kuiper.steps = { Rate, Steps, rate, stretches, time, words };
 })((globalThis.kuiper ??= {}));

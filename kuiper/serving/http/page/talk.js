@@ -2,11 +2,12 @@
 // The text: a chat where the model has a template, else one text that goes on.
 (kuiper => {
   const { find, html } = kuiper.dom;
-  const { many, rate, time } = kuiper.steps;
+  const { _, many } = kuiper.language;
+  const { rate, time } = kuiper.steps;
 
   const EMPTY = {
-    chat: 'Say something.',
-    text: 'Write the beginning of a text: the model goes on with it.',
+    chat: _('Say something.'),
+    text: _('Write the beginning of a text: the model goes on with it.'),
   };
 
   class Talk {
@@ -41,7 +42,7 @@
       find('said').replaceChildren();
       find('said').dataset.empty = this.isChat ? EMPTY.chat : EMPTY.text;
       find('problem').textContent = '';
-      find('send').textContent = this.isChat ? 'Send' : 'Write';
+      find('send').textContent = this.isChat ? _('Send') : _('Write');
       find('words').focus();
     }
 
@@ -73,7 +74,7 @@
           answer.take(event);
         }
       } catch (error) {
-        if (running.signal.aborted) answer.note('stopped');
+        if (running.signal.aborted) answer.note(_('stopped'));
         else find('problem').textContent = error.message;
       }
       turn.classList.remove('writing');
@@ -101,7 +102,8 @@
       find('words').value = '';
       const turn = html('div', { class: 'turn writing' }, html('h3', {}, this.model.id),
         html('p', { class: 'text' }, html('span', { class: 'answer' })));
-      said.append(html('div', { class: 'turn user' }, html('h3', {}, 'you'), html('p', { class: 'text' }, words)), turn);
+      const own = [html('h3', {}, _('you')), html('p', { class: 'text' }, words)];
+      said.append(html('div', { class: 'turn user' }, own), turn);
       said.scrollTop = said.scrollHeight;
       return turn;
     }
@@ -145,9 +147,14 @@
     finish({ completion_tokens: tokens, prompt_tokens: prompt, prompt_tokens_details: details }) {
       const whole = (performance.now() - this.began) / 1000;
       const first = this.first ? (this.first - this.began) / 1000 : whole;
-      const found = details.cached_tokens ? `, ${details.cached_tokens} of them found` : '';
-      this.note(`${many(tokens, 'token')} behind ${prompt}${found} · ${time(first)} to the first · `
-        + `${rate(tokens / whole)} per second`);
+      const written = many(tokens, '{n} token', '{n} tokens');
+      const found = details.cached_tokens;
+      this.note([
+        found ? _('{tokens} behind {prompt}, {found} of them found', { tokens: written, prompt, found })
+          : _('{tokens} behind {prompt}', { tokens: written, prompt }),
+        _('{time} to the first', { time: time(first) }),
+        _('{rate} per second', { rate: rate(tokens / whole) }),
+      ].join(' · '));
     }
 
     note(text) {
