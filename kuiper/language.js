@@ -16,11 +16,12 @@
     return fields ? said.replace(/\{(\w+)\}/g, (field, name) => fields[name] ?? field) : said;
   }
 
-  /** As `_`, where some fields are elements: a list of texts and elements. */
-  const parts = (text, fields) => meant(text).split(/\{(\w+)\}/).map((part, i) => (i % 2 ? fields[part] : part));
+  /** As `_`, where fields may be elements, or what this has given: a list of texts and elements. */
+  const parts = (text, fields) =>
+    meant(text).split(/\{(\w+)\}/).flatMap((part, i) => (i % 2 ? fields[part] : part)).filter(part => part !== '');
 
   /** One of two texts by an amount, which is their field n: many(2, '{n} step', '{n} steps'). */
-  const many = (amount, one, several) => _(amount === 1 ? one : several, { n: amount });
+  const many = (amount, one, several, fields) => _(amount === 1 ? one : several, { ...fields, n: amount });
 
   /** Say what a document has in English: texts, and what is said of fields and pictures. An element within a text is a
     field with the name of its tag. */
@@ -29,7 +30,7 @@
       const told = SAID.filter(name => messages.has(element.getAttribute(name)));
       for (const name of told) element.setAttribute(name, _(element.getAttribute(name)));
       const children = [...element.childNodes].filter(child => child.data === undefined || child.nodeType === 3);
-      const fields = Object.fromEntries(children.filter(child => child.localName).map(child => [child.localName, child]));
+      const fields = Object.fromEntries(children.map(child => [child.localName, child]));
       const text = children.map(child => child.data ?? `{${child.localName}}`).join('').replace(/\s+/g, ' ').trim();
       if (messages.has(text)) element.replaceChildren(...parts(text, fields));
     }

@@ -25,6 +25,7 @@ from kuiper.course.selection import Selection
 from kuiper.errors import ParameterError
 from kuiper.explore.explore import explore
 from kuiper.graph.made_up import sample_inputs
+from kuiper.language import _
 from kuiper.models.bundle import bundled_photo
 from kuiper.models.cards.model_card import model_name
 from kuiper.models.lookup import find_model
@@ -90,8 +91,9 @@ def execute(arguments: argparse.Namespace) -> int:
     if mine is not None:
         tell(mine)
     for missing in page.data["left_out"]:
-        say(f"left out: {printable(missing)}")
-    say(f"wrote {printable(str(output))}: {output.stat().st_size * 1e-6:.1f} MB; any browser opens it")
+        say(_("left out: {what}").format(what=printable(missing)))
+    size = output.stat().st_size * 1e-6
+    say(_("wrote {path}: {size:.1f} MB; any browser opens it").format(path=printable(str(output)), size=size))
     return 0
 
 
@@ -153,13 +155,16 @@ def run_apart(model: Path, inputs: Sequence[Any], options: argparse.Namespace) -
 
 def tell(mine: Table) -> None:
     """Whose layers ran, and where they first went wrong."""
-    names = ", ".join(map(str, mine.get("exercises", [])))
-    nothing = "nothing of yours is in it yet: kuiper progress shows where to begin"
-    say(f"yours: {printable(names)}" if names else nothing)
+    names = printable(", ".join(map(str, mine.get("exercises", []))))
+    nothing = _("nothing of yours is in it yet: kuiper progress shows where to begin")
+    say(_("yours: {names}").format(names=names) if names else nothing)
     for failure in mine.get("failures", []):
-        say(f"failed, replaced by the reference: {printable(str(failure))}")
+        say(_("failed, replaced by the reference: {failure}").format(failure=printable(str(failure))))
     first = mine.get("first")
     if first is not None:
-        say(f"first divergence: {printable(str(first))}. {printable(str(mine.get('others', '')))}".rstrip())
+        others = printable(str(mine.get("others", "")))
+        say(_("first divergence: {name}. {others}").format(name=printable(str(first)), others=others).rstrip())
+    elif names and mine.get("failures"):
+        say(_("all other outputs agree with the reference"))
     elif names:
-        say(f"all {'other ' if mine.get('failures') else ''}outputs agree with the reference")
+        say(_("all outputs agree with the reference"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kuiper.explore.arrays import as_levels, encoded_bytes
+from kuiper.language import _
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -70,6 +71,14 @@ def _maps(record: ValueRecord, array: Array, step: int) -> Table:
 
 
 def _sentence(kind: str, sizes: list[int]) -> str:
-    things = {"weights": "operator", "exact values": "tensor"}[kind]
-    plural = "s" if len(sizes) > 1 else ""
-    return f"{kind} of {len(sizes)} {things}{plural} ({sum(sizes) * 1e-6:.1f} MB): the page has no room for them"
+    one, several = {
+        "weights": (
+            _("weights of {n} operator ({size:.1f} MB): the page has no room for them"),
+            _("weights of {n} operators ({size:.1f} MB): the page has no room for them"),
+        ),
+        "exact values": (
+            _("exact values of {n} tensor ({size:.1f} MB): the page has no room for them"),
+            _("exact values of {n} tensors ({size:.1f} MB): the page has no room for them"),
+        ),
+    }[kind]
+    return (several if len(sizes) > 1 else one).format(n=len(sizes), size=sum(sizes) * 1e-6)

@@ -21,6 +21,7 @@ from kuiper.explore.windows import receptive_fields, window_table
 from kuiper.graph.made_up import sample_inputs
 from kuiper.graph.schedule import depth_first_order
 from kuiper.graph.summary import SummaryRow, format_shape, summary_row
+from kuiper.language import _
 from kuiper.layers import registry
 from kuiper.printable import printable
 from kuiper.threads import get_num_threads
@@ -233,10 +234,10 @@ def _runs(seen: Seen, plan: Runner | None, threads: int) -> list[Table]:
         runs += [engine_run(plan, seen.inputs, count, state) for count, state in states.items()]
     spans = seen.final.spans
     if spans:
-        runs.append(layers_run(seen.graph, seen.inputs, "layers", "layers", seen.by_name, spans))
+        runs.append(layers_run(seen.graph, seen.inputs, _("layers"), "layers", seen.by_name, spans))
     if seen.plain is not seen.graph and len(seen.stages) > 1:
         spans = seen.observed.spans
-        runs.append(layers_run(seen.plain, seen.inputs, "layers, as in the file", "file", {}, spans))
+        runs.append(layers_run(seen.plain, seen.inputs, _("layers, as in the file"), "file", {}, spans))
     return runs
 
 

@@ -14,6 +14,8 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from kuiper.language import _
+
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
@@ -110,7 +112,7 @@ def _by_structure(order: list[Hashable], edges: Edges, names: Mapping[Hashable, 
         if _LEAST < len(block) <= _MOST:
             name = _common_beginning([names[node] for node in block if "." in names[node]])
             taken = not name or len(name) > _LONGEST or name in found.values()
-            found |= dict.fromkeys(block, f"block {number}" if taken else name)
+            found |= dict.fromkeys(block, _("block {number}").format(number=number) if taken else name)
     return found
 
 

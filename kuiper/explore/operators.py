@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from kuiper.graph.pnnx.ir import INPUT, OUTPUT
+from kuiper.language import noop, translate
 from kuiper.printable import printable
 
 if TYPE_CHECKING:
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from kuiper.graph.summary import SummaryRow
 
 _ENDS = {
-    INPUT: "Where a value comes in; its elements are converted to the type that the file declares.",
-    OUTPUT: "Where a value goes out.",
+    INPUT: noop("Where a value comes in; its elements are converted to the type that the file declares."),
+    OUTPUT: noop("Where a value goes out."),
 }
 _LONGEST = 300  # characters of a setting
 
@@ -67,7 +68,7 @@ def formula(op: RuntimeOperator) -> str:
     The first paragraph of the docstring. One that begins "The same" goes on from what stands above it in its module.
     """
     if op.layer is None:
-        return _ENDS.get(op.type, "")
+        return translate(_ENDS.get(op.type, ""))
     cls = type(op.layer)
     text = _first_paragraph(cls)
     if text.startswith("The same"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from kuiper.engine.engine import Engine
@@ -11,6 +12,7 @@ from kuiper.engine.planned_step import LayerStep, StepInfo, StepKind
 from kuiper.explore.arrays import number
 from kuiper.explore.operators import source_of
 from kuiper.graph.fallback import Refusal
+from kuiper.language import _, noop, translate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,25 +28,29 @@ if TYPE_CHECKING:
 _RUNS = 5
 
 _WHY = {
-    StepKind.IMPORT: "Brings an input from outside onto the arena, in the order in memory that the kernels read.",
-    StepKind.EXPORT: "Copies an output from the arena to memory of the caller's own.",
-    StepKind.CHAIN: "The images between these operators would fill the cache: a few rows go through all at a time.",
-    StepKind.COMPUTE: "The engine has one kernel for this operator with these settings.",
+    StepKind.IMPORT: noop("Brings an input from outside onto the arena, in the order in memory that the kernels read."),
+    StepKind.EXPORT: noop("Copies an output from the arena to memory of the caller's own."),
+    StepKind.CHAIN: noop(
+        "The images between these operators would fill the cache: a few rows go through all at a time."
+    ),
+    StepKind.COMPUTE: noop("The engine has one kernel for this operator with these settings."),
 }
-_IN_PYTHON = "The engine has no kernel for this operator with these settings: its layer runs on views of the arena."
-_BEHIND = "Sizes behind this operator depend on numbers: all that follows is a graph of its own."
+_IN_PYTHON = noop(
+    "The engine has no kernel for this operator with these settings: its layer runs on views of the arena."
+)
+_BEHIND = noop("Sizes behind this operator depend on numbers: all that follows is a graph of its own.")
 
 
 def find_plan(graph: RuntimeGraph, inputs: Sequence[Array], state: State | None) -> tuple[Runner | None, str]:
     """The plan that runs these inputs, or None and the reason why there is none."""
     executor = graph.execution.executor
     if not isinstance(executor, Engine):
-        return None, "The layers run this model: it was loaded without an engine (optimize=False)."
+        return None, _("The layers run this model: it was loaded without an engine (optimize=False).")
     answer = executor.run(inputs, state=state)
     plan = executor.plan_for(inputs, state.max_length if state else 0) if isinstance(answer, tuple) else answer
     if isinstance(plan, Refusal):
         graph.execution.fallbacks.tell(plan)  # the layers have run these inputs by now
-        return None, f"The engine leaves these inputs to the layers. {plan.reason}"
+        return None, _("The engine leaves these inputs to the layers. {reason}").format(reason=plan.reason)
     return plan, ""
 
 
@@ -78,7 +84,7 @@ def _step(step: TimedStep, operators: Mapping[str, str], gigahertz: float) -> Ta
         "expected": None,
         "measured": number(step.seconds * 1e6),
         "rejected": [],
-        "why": _BEHIND if isinstance(card, LayerStep) and card.rest else _IN_PYTHON,
+        "why": translate(_BEHIND if isinstance(card, LayerStep) and card.rest else _IN_PYTHON),
         "source": source_of(type(card.op.layer)) if card.op.layer is not None else "",
     }
     if not isinstance(card, StepInfo) or step.made is None:
@@ -145,6 +151,10 @@ def why(card: StepInfo) -> str:
     'The cost model expects 1,000 cycles on one thread; Winograd F(2,3) would take 1,500.'
     """
     if card.rejected:
-        others = " and ".join(f"{name} would take {cycles:,.0f}" for name, cycles in card.rejected)
-        return f"The cost model expects {card.expected:,.0f} cycles on one thread; {others}."
-    return _WHY[card.kind]
+        would = [
+            _("{name} would take {cycles:,.0f}").format(name=name, cycles=cycles) for name, cycles in card.rejected
+        ]
+        others = reduce(lambda first, second: _("{first} and {second}").format(first=first, second=second), would)
+        words = _("The cost model expects {cycles:,.0f} cycles on one thread; {others}.")
+        return words.format(cycles=card.expected, others=others)
+    return translate(_WHY[card.kind])

@@ -8,6 +8,7 @@ from kuiper.errors import GraphStateError
 from kuiper.explore.keys import Keys, ValueKey
 from kuiper.explore.observed import Observed
 from kuiper.explore.stages import Stage, read_stages
+from kuiper.language import _
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +70,7 @@ class Seen:
         try:
             return self.graph.as_in_file(), read_stages(self.graph.stages())
         except GraphStateError as error:
-            self.left_out.append(f"the graph before the passes: {error}")
+            self.left_out.append(_("the graph before the passes: {error}").format(error=error))
             return self.graph, read_stages([("file", self.graph.operators)])
 
     def _final_run(self) -> Observed:
@@ -77,8 +78,8 @@ class Seen:
         if self.plain is self.graph:
             return self.observed
         if self.observed.seconds > SLOW:
-            seconds = f"{self.observed.seconds:.1f} s"
-            self.left_out.append(f"times of the layers after the passes: one run of the layers takes {seconds}")
+            words = _("times of the layers after the passes: one run of the layers takes {seconds:.1f} s")
+            self.left_out.append(words.format(seconds=self.observed.seconds))
             return self.observed.like(self.graph, self.inputs)
         moved = {key.operand for key in self._final_keys.values() if key.moved}
         return Observed(self.graph, self.inputs, only=moved)

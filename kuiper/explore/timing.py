@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kuiper.engine.clock import seconds as seconds_now
 from kuiper.explore.arrays import number
+from kuiper.language import _
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -45,7 +46,8 @@ def engine_run(plan: Runner, inputs: Sequence[Array], threads: int, state: State
 
     total, (started, spans) = _median_run(once)
     places = {id(step): index for index, step in enumerate(plan_cards(plan))}
-    table = _table(f"engine, {threads} thread{'s' if threads > 1 else ''}", "engine", threads, total)
+    name = _("engine, {n} threads") if threads > 1 else _("engine, {n} thread")
+    table = _table(name.format(n=threads), "engine", threads, total)
     table["spans"] = [
         {
             "step": places[id(span.step)],

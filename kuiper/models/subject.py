@@ -17,6 +17,7 @@ from PIL import Image
 import kuiper
 from kuiper.bounded_file import read_json
 from kuiper.errors import KuiperError, ModelFormatError, ParameterError, ShapeError
+from kuiper.language import _
 from kuiper.models.cards.model_card import ImageCard, card_path
 from kuiper.models.nested import flat
 from kuiper.models.pictures.letterbox import Letterbox
@@ -107,7 +108,7 @@ class Subject:
         model = kuiper.load(param, constants=constants)
         inputs = _arrays(model, sources, ImageCard.beside(param))
         photo = sources[0] if sources and isinstance(sources[0], Image.Image) else None
-        fit = f"the photo, brought to {_sides(inputs[0])}" if photo is not None else ""
+        fit = _("the photo, brought to {size}").format(size=_sides(inputs[0])) if photo is not None else ""
         return cls(model, inputs, None, photo, fit)
 
     @classmethod
@@ -115,12 +116,12 @@ class Subject:
         if isinstance(task, Detector):
             frame = _frame(task, photo)
             x = normalise(frame.apply(photo), task.card.mean, task.card.std)
-            fit = f"the photo at {frame.new_size[0]} x {frame.new_size[1]} in a grey frame of {_sides(x)}"
+            inner = f"{frame.new_size[0]} x {frame.new_size[1]}"
+            fit = _("the photo at {inner} in a grey frame of {size}").format(inner=inner, size=_sides(x))
         else:
             x = task.preprocess(photo)
-            fit = (
-                f"the middle of the photo, {_sides(x)}" if isinstance(task, Classifier) else f"the photo at {_sides(x)}"
-            )
+            words = _("the middle of the photo, {size}") if isinstance(task, Classifier) else _("the photo at {size}")
+            fit = words.format(size=_sides(x))
         return cls(task.model, (x,), task, photo, fit)
 
     @classmethod
@@ -174,7 +175,7 @@ class Subject:
         if self.task is None and first.ndim == 2 and first.dtype.kind == "f" and 1 < first.shape[1] <= _LIKEST_CLASSES:
             scores = first[0].astype(np.float64)
             if np.isfinite(scores).all():
-                best = [(f"output {i}", float(scores[i])) for i in largest(scores, _TOP)]
+                best = [(_("output {n}").format(n=i), float(scores[i])) for i in largest(scores, _TOP)]
                 return self._classes(best, "output")
         return {"kind": "values"}
 

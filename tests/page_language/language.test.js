@@ -26,7 +26,8 @@ test('elements are fields too', () => {
   const element = { localName: 'a' };
   assert.deepEqual(parts('first in {link}, a link', { link: element }), ['first in ', element, ', a link']);
   use({ 'first in {link}, a link': '{link}：最先' });
-  assert.deepEqual(parts('first in {link}, a link', { link: element }), ['', element, '：最先']);
+  assert.deepEqual(parts('first in {link}, a link', { link: element }), [element, '：最先']);
+  assert.deepEqual(parts('{sum}, a link', { sum: parts('first in {link}, a link', { link: element }) }), [element, '：最先', ', a link']);
 });
 
 /** As much of an element as sayAll asks for. */

@@ -2,11 +2,14 @@
 // The page: tabs, the stage switch, search, keys; its state stands in the address.
 (kuiper => {
   const { html } = kuiper.dom;
+  const { _, many } = kuiper.language;
   const { whole } = kuiper.state;
   const find = id => document.getElementById(id);
   const dark = matchMedia('(prefers-color-scheme: dark)');
 
   kuiper.isDark = () => dark.matches;
+  const STAGES = { file: _('file'), plan: _('plan') }; // the others are called by their passes
+  const CHANGES = { new: 'good', changed: 'warn', moved: 'warn', removed: 'bad' };
   const announce = text => (find('announcement').textContent = text);
 
   class Page {
@@ -91,7 +94,7 @@
       this.go(changes);
       this.graph.select(operator, isMoved);
       const node = this.network.stages[this.stage].nodes.find(each => each.operator === operator);
-      announce(node ? `${node.name}, ${node.type}, ${node.family}` : operator);
+      announce(node ? `${node.name}, ${node.type}, ${kuiper.format.family(node.family)}` : operator);
     }
 
     /** Change the state and show what it means. */
@@ -161,7 +164,7 @@
       const field = find('search');
       const nodes = () => this.network.stages[this.stage].nodes;
       const take = node => {
-        if (!node) return announce('no operator has these letters');
+        if (!node) return announce(_('no operator has these letters'));
         field.value = '';
         this.choose(node.operator);
         find('graph').focus();
@@ -202,17 +205,22 @@
       const stage = this.network.stages[this.stage];
       const slider = find('stage');
       slider.value = this.stage;
-      slider.setAttribute('aria-valuetext', stage.name);
-      const place = `${this.stage + 1} of ${this.network.stages.length}`;
-      find('stage-name').textContent = `${place} · ${stage.name.replaceAll('_', ' ')}`;
-      const kinds = { new: 'good', changed: 'warn', moved: 'warn', removed: 'bad' };
-      const changes = Object.entries(kuiper.folding.changes(stage)).filter(([, amount]) => amount);
-      find('changes').replaceChildren(html('span', {}, kuiper.format.many(stage.nodes.length, 'operator')),
-        ...changes.map(([word, amount]) => html('span', { class: kinds[word] }, `${amount} ${word}`)));
+      const name = STAGES[stage.name] ?? stage.name.replaceAll('_', ' ');
+      slider.setAttribute('aria-valuetext', name);
+      const place = _('{n} of {all}', { n: this.stage + 1, all: this.network.stages.length });
+      find('stage-name').textContent = `${place} · ${name}`;
+      const counts = kuiper.folding.changes(stage);
+      const words = { new: _('{n} new', { n: counts.new }), changed: _('{n} changed', { n: counts.changed }),
+        moved: _('{n} moved', { n: counts.moved }), removed: _('{n} removed', { n: counts.removed }) };
+      const changes = Object.keys(words).filter(change => counts[change]);
+      find('changes').replaceChildren(
+        html('span', {}, many(stage.nodes.length, '{n} operator', '{n} operators')),
+        ...changes.map(change => html('span', { class: CHANGES[change] }, words[change])));
       const before = this.network.stages[this.stage - 1]?.nodes ?? [];
       const gone = stage.removed.map(id => before.find(node => node.id === id)?.name);
       const names = kuiper.format.cut(gone.join(', '), 120);
-      find('stage-title').textContent = `${stage.title}${gone.length ? ` Removed: ${names}.` : ''}`;
+      find('stage-title').textContent = gone.length ? _('{title} Removed: {names}.', { title: stage.title, names })
+        : stage.title;
     }
 
     /** The open tab; what had the focus has it afterwards. */

@@ -34,7 +34,8 @@
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     const rank = node => (words.length && node.name.toLowerCase().startsWith(words[0]) ? 0 : 1);
     const matches = node => {
-      const hay = `${node.name} ${node.type} ${node.family} ${node.group}`.toLowerCase();
+      const { name, type, family, group } = node;
+      const hay = `${name} ${type} ${family} ${kuiper.format.family(family)} ${group}`.toLowerCase();
       return words.every(word => hay.includes(word));
     };
     return stage.nodes.filter(matches).sort((a, b) => rank(a) - rank(b));

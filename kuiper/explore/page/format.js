@@ -1,6 +1,7 @@
 'use strict';
 // Numbers as text.
 (kuiper => {
+  const { _ } = kuiper.language;
   const MINUS = '\u2212';
 
   const signed = text => text.replace('-', MINUS);
@@ -51,7 +52,7 @@
   function shape(sizes) {
     if (!sizes) return '';
     const list = Array.isArray(sizes) ? sizes : String(sizes).replace(/[()[\]\s]/g, '').split(',').filter(Boolean);
-    return list.length ? list.join(' × ') : 'one number';
+    return list.length ? list.join(' × ') : _('one number');
   }
 
   /** What stands behind the name of a value: its shape and type. */
@@ -76,8 +77,13 @@
     return `${text.slice(0, letters - 1 - tail)}…${text.slice(-tail)}`;
   }
 
-  /** "1 operator", "2 operators". */
-  const many = (amount, word) => `${amount} ${word}${amount === 1 ? '' : 's'}`;
+  // The families of kuiper/explore/families.py; a test compares the names.
+  const FAMILIES = {
+    activation: _('activation'), attention: _('attention'), constant: _('constant'), convolution: _('convolution'),
+    elementwise: _('elementwise'), input: _('input'), linear: _('linear'), norm: _('norm'), other: _('other'),
+    output: _('output'), pooling: _('pooling'), shape: _('shape'),
+  };
+  const family = name => FAMILIES[name] ?? name;
 
-  kuiper.format = { bytes, count, cut, describe, flops, many, number, percent, shape, short, ticks, time };
+  kuiper.format = { bytes, count, cut, describe, family, flops, number, percent, shape, short, ticks, time };
 })((globalThis.kuiper ??= {}));

@@ -2,7 +2,8 @@
 // How the graph looks on its canvas. Colours are those of the style sheet.
 (kuiper => {
   const { WIDTH, HEIGHT } = kuiper.layout;
-  const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
+  const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "PingFang SC", "Microsoft YaHei", '
+    + '"Noto Sans CJK SC", "Source Han Sans SC", sans-serif';
   const CHANGES = { new: ['--good', '+'], changed: ['--warn', '~'], moved: ['--warn', '↕'] };
 
   /** Colours of the style sheet by name, read once for each theme. */

@@ -3,6 +3,7 @@
 (kuiper => {
   const { fold, groupsOf, neighbour } = kuiper.folding;
   const { layered, HEIGHT, WIDTH } = kuiper.layout;
+  const { _ } = kuiper.language;
   const { box, edgeLabel, edgePaths, palette, trace } = kuiper.paint;
   const LEAST = 0.04;
   const MOST = 3;
@@ -54,7 +55,7 @@
       const share = Math.min(1, members.reduce((sum, member) => sum + this.shareOf(member.operator), 0));
       const look = { family: members[0].family, change, error, share };
       if (!group) return { ...look, title: titleOf(node.type), line: node.name };
-      return { ...look, title: group, line: `${members.length} operators`, isGroup: true };
+      return { ...look, title: group, line: _('{n} operators', { n: members.length }), isGroup: true };
     }
 
     resize() {
@@ -165,7 +166,7 @@
       this.current = key;
       if (entry.members) {
         this.toggle(entry.group);
-        this.tell.announce(`${entry.group}: ${entry.members.length} operators, unfolded`);
+        this.tell.announce(_('{group}: {n} operators, unfolded', { group: entry.group, n: entry.members.length }));
       } else this.tell.select(entry.node);
     }
 
@@ -222,8 +223,10 @@
       this.current = key;
       this.reveal(key);
       const entry = this.byKey.get(key);
-      if (entry.members) this.tell.announce(`${entry.group}: ${entry.members.length} operators, folded; Enter unfolds`);
-      else this.tell.select(entry.node, true);
+      if (entry.members) {
+        const { group, members } = entry;
+        this.tell.announce(_('{group}: {n} operators, folded; Enter unfolds', { group, n: members.length }));
+      } else this.tell.select(entry.node, true);
       this.draw();
     }
 

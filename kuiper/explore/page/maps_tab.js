@@ -4,6 +4,7 @@
   const { decode, plane, planes, range } = kuiper.arrays;
   const { scale: colorScale } = kuiper.colors;
   const { chart, choice, facts, html, mapCanvas, note, room, section, svg } = kuiper.dom;
+  const { _, parts } = kuiper.language;
   const { describe, number, percent } = kuiper.format;
   const { whole } = kuiper.state;
 
@@ -11,7 +12,7 @@
   function legend(scale) {
     const stops = [0, 51, 102, 153, 204, 255].map(i => kuiper.colors.css(scale.colors[i])).join(', ');
     return html('div', { class: 'legend', role: 'img',
-      'aria-label': `Colours from ${number(scale.from)} to ${number(scale.to)}` },
+      'aria-label': _('Colours from {low} to {high}', { low: number(scale.from), high: number(scale.to) }) },
       html('span', {}, number(scale.from)),
       html('span', { class: 'ramp', style: { background: `linear-gradient(to right, ${stops})` } }),
       html('span', {}, number(scale.to)));
@@ -39,29 +40,32 @@
   function histogram({ low, high, counts }, scale) {
     const at = place => low + (place / counts.length) * (high - low);
     const items = counts.map((amount, i) => ({ value: Math.sqrt(amount), color: scale.color(at(i + 0.5)),
-      text: `${number(at(i))} to ${number(at(i + 1))}: ${amount}` }));
-    return columns(`Histogram from ${number(low)} to ${number(high)}`, items, [low, (low + high) / 2, high]);
+      text: _('{low} to {high}: {n}', { low: number(at(i)), high: number(at(i + 1)), n: amount }) }));
+    const name = _('Histogram from {low} to {high}', { low: number(low), high: number(high) });
+    return columns(name, items, [low, (low + high) / 2, high]);
   }
 
   /** A row of numbers, as with the output of a classifier. */
   function vector(array, scale) {
     const items = Array.from(decode(array), (value, i) =>
       ({ value, color: scale.color(value), text: `${i}: ${number(value)}` }));
-    return columns(`${items.length} numbers`, items, []);
+    return columns(_('{n} numbers', { n: items.length }), items, []);
   }
 
   function flags(value) {
-    const kinds = [['bad', 'nan', 'NaN'], ['bad', 'infinite', 'infinite'], ['warn', 'saturated', 'saturated'],
-      ['', 'zeros', 'zeros']].filter(([, share]) => value[share]);
-    return html('p', { class: 'flags' },
-      kinds.map(([kind, share, word]) => html('span', { class: kind }, `${percent(value[share])} ${word}`)));
+    const share = key => ({ share: percent(value[key]) });
+    const kinds = [['bad', 'nan', _('{share} NaN', share('nan'))],
+      ['bad', 'infinite', _('{share} infinite', share('infinite'))],
+      ['warn', 'saturated', _('{share} saturated', share('saturated'))],
+      ['', 'zeros', _('{share} zeros', share('zeros'))]].filter(([, key]) => value[key]);
+    return html('p', { class: 'flags' }, kinds.map(([kind, , words]) => html('span', { class: kind }, words)));
   }
 
-  const statistics = (value, scale) => section('Distribution',
+  const statistics = (value, scale) => section(_('Distribution'),
     value.histogram ? [histogram(value.histogram, scale),
-      note('Heights are square roots of the counts, so that rare values are seen too.')] : null,
-    facts(Object.entries({ lowest: 'low', highest: 'high', mean: 'mean', deviation: 'std' })
-      .map(([name, key]) => [name, number(value[key])])));
+      note(_('Heights are square roots of the counts, so that rare values are seen too.'))] : null,
+    facts([[_('lowest'), number(value.low)], [_('highest'), number(value.high)], [_('mean'), number(value.mean)],
+      [_('deviation'), number(value.std)]]));
 
   /** A frame that is seen on light and dark pictures. */
   const frame = name => svg('g', { class: name }, svg('rect', { class: 'halo' }), svg('rect', { class: 'cross' }));
@@ -92,7 +96,7 @@
       const { height, width } = this.size;
       const overlay = svg('svg', { viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true',
         preserveAspectRatio: 'none' }, this.cross);
-      const name = `Channel ${this.channel}: arrow keys move to a pixel`;
+      const name = _('Channel {channel}: arrow keys move to a pixel', this);
       const move = (event, isHeld) => {
         const box = host.getBoundingClientRect();
         this.go(Math.floor(((event.clientY - box.top) / box.height) * height),
@@ -118,9 +122,9 @@
       const [height, width] = input.size;
       return html('figure', {}, svg('svg',
         { viewBox: `0 0 ${width} ${height}`, class: 'photo', role: 'img',
-        'aria-label': 'The input, with the part that this pixel can see' },
+        'aria-label': _('The input, with the part that this pixel can see') },
         svg('image', { href: input.picture, width, height }), this.field),
-          html('figcaption', {}, 'input, and what this pixel sees of it'));
+          html('figcaption', {}, _('input, and what this pixel sees of it')));
     }
 
     go(y, x, isHeld) {
@@ -141,10 +145,13 @@
         height: Math.max(0, box.bottom - box.top) });
       const exact = this.value.exact ? plane(this.value.exact, channel) : null;
       const here = exact ? exact.values[row * exact.width + column] : this.numbers[y * this.size.width + x];
-      const sight = box ? (box.isWhole ? '; it sees the whole input'
-        : `; it sees ${box.bottom - box.top} × ${box.right - box.left} pixels of the input`) : '';
-      const place = `Channel ${channel}, row ${row}, column ${column}`;
-      this.text.textContent = `${place}: ${exact ? '' : 'about '}${number(here)}${sight}.`;
+      const place = { channel, row, column, number: number(here) };
+      const words = exact ? _('Channel {channel}, row {row}, column {column}: {number}', place)
+        : _('Channel {channel}, row {row}, column {column}: about {number}', place);
+      this.text.textContent = !box ? _('{pixel}.', { pixel: words })
+        : box.isWhole ? _('{pixel}; it sees the whole input.', { pixel: words })
+          : _('{pixel}; it sees {height} × {width} pixels of the input.',
+            { pixel: words, height: box.bottom - box.top, width: box.right - box.left });
       this.sum.replaceChildren(kuiper.sumView(this.context, spec, this.value, channel, row, column, here) ?? '');
     }
   }
@@ -153,7 +160,7 @@
     const { count } = planes(array);
     const cell = i => html('button', {
       type: 'button', class: 'cell', 'aria-pressed': String(i === chosen), 'data-key': `map${i}`,
-      'aria-label': `Channel ${i}`, on: { click: () => context.go({ channel: i }) },
+      'aria-label': _('Channel {channel}', { channel: i }), on: { click: () => context.go({ channel: i }) },
     }, mapCanvas(plane(array, i), scale), html('span', {}, String(i)));
     return html('div', { class: 'cells' }, Array.from({ length: count }, (_, i) => cell(i)));
   }
@@ -171,30 +178,34 @@
       const color = i => channels.map(weights => Math.round(127.5 + (127.5 * weights[i]) / most));
       return mapCanvas({ height, width, values: [...channels[0].keys()] }, { color });
     };
-    const cells = Array.from({ length: Math.min(outputs, 96) }, (_, i) => html('span',
-      { class: 'cell', title: `filter ${i}` },
+    const cells = [...Array(Math.min(outputs, 96)).keys()].map(i => html('span',
+      { class: 'cell', title: _('filter {n}', { n: i }) },
       inputs === 3 ? coloured(i) : mapCanvas(plane(spec.weights, i * inputs), scale)));
-    const amount = outputs < total ? `The first ${outputs} of ${total}` : outputs;
-    const colors = inputs === 3 ? ', red, green and blue as in a picture: grey is zero' : '';
-    return section('Kernels', note(`${amount} filters of ${height} × ${width}${colors}.`),
-      html('div', { class: 'cells small' }, cells));
+    const sizes = { n: outputs, all: total, height, width };
+    const words = outputs < total ? _('The first {n} of {all} filters of {height} × {width}', sizes)
+      : _('{n} filters of {height} × {width}', sizes);
+    return section(_('Kernels'), note(inputs === 3
+      ? _('{filters}, red, green and blue as in a picture: grey is zero.', { filters: words })
+      : _('{filters}.', { filters: words })), html('div', { class: 'cells small' }, cells));
   }
 
   function draw(context) {
     const { network, state } = context;
     if (!state.operator) return html('div', { class: 'empty' },
-      note('Choose an operator in the graph to see what it makes.'));
+      note(_('Choose an operator in the graph to see what it makes.')));
     const name = context.valueName();
     const value = network.values[name];
     const { inputs = [], outputs = [] } = network.operators[state.operator] ?? {};
-    const names = [...inputs.map(v => [v, `in: ${v}`]), ...outputs.map(v => [v, `out: ${v}`])];
+    const names = [...inputs.map(v => [v, _('in: {value}', { value: v })]),
+      ...outputs.map(v => [v, _('out: {value}', { value: v })])];
     const change = text => context.go({ value: text, channel: null, pixel: null });
     const page = html('div', {}, html('header', { class: 'row' }, html('h2', {}, state.operator),
-      names.length > 1 ? choice('value', names, name, change, 'value') : null));
-    const missing = 'The page has no values of this operator: it was not in the graph that ran.';
-    if (value) page.append(html('p', { class: 'muted' }, 'value ', html('code', {}, name), describe(value)));
+      names.length > 1 ? choice(_('value'), names, name, change, 'value') : null));
+    const missing = _('The page has no values of this operator: it was not in the graph that ran.');
+    const said = parts('value {name}', { name: html('code', {}, name) });
+    if (value) page.append(html('p', { class: 'muted' }, said, describe(value)));
     if (value?.maps) drawMaps(context, value, page);
-    else page.append(note(value ? (value.text ?? 'Its pictures were left out to keep the page small.') : missing));
+    else page.append(note(value ? (value.text ?? _('Its pictures were left out to keep the page small.')) : missing));
     return page;
   }
 
@@ -207,12 +218,15 @@
     if (height === 1 && count === 1) return page.append(vector(array, scale), legend(scale), statistics(value, scale));
     const channel = whole(context.state.channel, count - 1);
     const pointer = new Pointer(context, value, array, channel, scale);
-    const thinned = Math.max(...pointer.step) > 1 ? `, every ${pointer.step.join(' × ')}th pixel` : '';
+    const caption = Math.max(...pointer.step) > 1
+      ? _('channel {channel}, every {step}th pixel', { channel, step: pointer.step.join(' × ') })
+      : _('channel {channel}', { channel });
     const all = value.shape.at(-3) ?? 1;
-    const title = count < all ? `The first ${count} of ${all} channels` : `All ${count} channels`;
+    const title = count < all ? _('The first {n} of {all} channels', { n: count, all })
+      : _('All {n} channels', { n: count });
     page.append(
       html('div', { class: 'halves' },
-        html('figure', {}, pointer.picture(), html('figcaption', {}, `channel ${channel}${thinned}`)),
+        html('figure', {}, pointer.picture(), html('figcaption', {}, caption)),
         pointer.input() ?? ''),
       legend(scale), pointer.text, pointer.sum,
       count > 1 ? section(title, grid(context, array, scale, channel)) : '',
@@ -221,7 +235,7 @@
   }
 
   const missing = network => (Object.keys(network.values).length ? ''
-    : 'There are no feature maps, as the model was not run on an input.');
+    : _('There are no feature maps, as the model was not run on an input.'));
   kuiper.legend = legend;
-  kuiper.tabs.push({ id: 'maps', title: 'Maps', missing, draw });
+  kuiper.tabs.push({ id: 'maps', title: _('Maps'), missing, draw });
 })((globalThis.kuiper ??= {}));

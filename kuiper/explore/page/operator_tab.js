@@ -2,15 +2,17 @@
 // One operator: parameters, formula, sizes, the algorithm and why, and where it lies on the roofline.
 (kuiper => {
   const { bars, chart, facts, html, link, note, room, section, svg, tiles } = kuiper.dom;
-  const { bytes, count, describe, flops, number, percent, ticks, time } = kuiper.format;
+  const { _ } = kuiper.language;
+  const { bytes, count, describe, family, flops, number, percent, ticks, time } = kuiper.format;
   const { roofline } = kuiper.times;
 
-  const NO_STEP = 'The engine has no step for this operator: another step does its work, or there is nothing to do.';
+  const NO_STEP = _('The engine has no step for this operator: another step does its work, or there is nothing to do.');
 
   /** Values of an operator with their shapes; each leads to the operator at its other end. */
   function valueRows(names, context, end) {
     const { values } = context.network;
-    return names.map(name => html('li', {}, html('code', {}, name),
+    const word = end === 'from' ? _('in') : _('out');
+    return names.map(name => html('li', { 'data-end': word }, html('code', {}, name),
       html('span', { class: 'muted' }, values[name] ? describe(values[name]) : ''),
       context.ends(name)[end].flatMap(other =>
         [' ', link(`${end === 'from' ? '←' : '→'} ${other}`, () => context.choose(other))])));
@@ -21,24 +23,29 @@
 
   function algorithms(steps) {
     return steps.map(step => {
-      const chosen = { algorithm: step.algorithm, expected: step.expected, color: 'var(--accent)', note: 'chosen' };
+      const chosen = { algorithm: step.algorithm, expected: step.expected, color: 'var(--accent)', note: _('chosen') };
       const known = [chosen, ...step.rejected].filter(row => row.expected).sort((a, b) => a.expected - b.expected);
-      const times = [...known, { algorithm: 'measured', expected: step.measured, color: 'var(--heat)' }];
+      const times = [...known, { algorithm: _('measured'), expected: step.measured, color: 'var(--heat)' }];
       const most = Math.max(...times.map(row => row.expected), 1e-9);
       const rows = times.map(row => ({ label: row.algorithm, share: row.expected / most, text: time(row.expected),
         color: row.color ?? 'var(--line-strong)', note: row.note, strong: row === chosen }));
-      return section(`Algorithm: ${step.algorithm}`, html('p', {}, step.why),
-        bars(known.length ? 'Expected time of each algorithm, and what it took' : 'What it took', rows),
-        facts([['tasks', count(step.tasks)], ['moves', bytes(step.bytes)], ['kernel', step.source]]));
+      return section(_('Algorithm: {name}', { name: step.algorithm }), html('p', {}, step.why),
+        bars(known.length ? _('Expected time of each algorithm, and what it took') : _('What it took'), rows),
+        facts([[_('tasks'), count(step.tasks)], [_('moves'), bytes(step.bytes)], [_('kernel'), step.source]]));
     });
   }
 
   function verdict(mine, bound, ridge) {
+    const place = _('{speed} GFLOP/s, at {intensity} FLOP per byte',
+      { speed: number(mine.speed), intensity: number(mine.intensity) });
     if (mine.speed > bound) {
-      return 'above the roof, as caches hold its data, or as its algorithm needs fewer operations than are counted.';
+      return _('{place}: above the roof, as caches hold its data, or as its algorithm needs fewer operations than are '
+        + 'counted.', { place });
     }
     const share = percent(mine.speed / bound);
-    return `${share} of what is possible, where ${mine.intensity < ridge ? 'memory' : 'arithmetic'} sets the limit.`;
+    return mine.intensity < ridge
+      ? _('{place}: {share} of what is possible, where memory sets the limit.', { place, share })
+      : _('{place}: {share} of what is possible, where arithmetic sets the limit.', { place, share });
   }
 
   /** All steps by work per byte and speed, under what the machine can do at most; one of them is marked. */
@@ -68,8 +75,8 @@
     ];
     const dot = point => {
       const isChosen = point.operator === chosen;
-      const speed = `${number(point.speed)} GFLOP/s, ${number(point.intensity)} FLOP per byte`;
-      const text = `${point.operator}: ${speed}, ${time(point.time)}`;
+      const text = _('{operator}: {speed} GFLOP/s, {intensity} FLOP per byte, {time}', { operator: point.operator,
+        speed: number(point.speed), intensity: number(point.intensity), time: time(point.time) });
       return svg('circle', {
         cx: x(point.intensity), cy: y(point.speed), r: isChosen ? 8 : 4.5, class: isChosen ? 'dot chosen' : 'dot',
         style: { fill: context.colorOf(point.operator) }, on: context.opens(point.operator),
@@ -77,21 +84,20 @@
     };
     const mine = points.find(point => point.operator === chosen);
     const bound = mine ? Math.min(peak, mine.intensity * machine.bandwidth) : 0;
-    const words = mine ? `${number(mine.speed)} GFLOP/s, at ${number(mine.intensity)} FLOP per byte: ` : '';
-    return section('Roofline', mine ? html('p', {}, words, verdict(mine, bound, ridge)) : null,
-      chart(width, height, 'Speed of each step over its work per byte, and the limits of the machine', lines,
+    return section(_('Roofline'), mine ? html('p', {}, verdict(mine, bound, ridge)) : null,
+      chart(width, height, _('Speed of each step over its work per byte, and the limits of the machine'), lines,
         svg('path', { d: roof, class: 'roof' }),
-        svg('text', { x: left + 6, y: 26, class: 'caption' }, `GFLOP/s, at most ${number(peak)}`),
-        svg('text', { x: width - 24, y: height - 6, 'text-anchor': 'end', class: 'caption' }, 'FLOP per byte'),
+        svg('text', { x: left + 6, y: 26, class: 'caption' }, _('GFLOP/s, at most {peak}', { peak: number(peak) })),
+        svg('text', { x: width - 24, y: height - 6, 'text-anchor': 'end', class: 'caption' }, _('FLOP per byte')),
         points.filter(point => point !== mine).map(dot), mine ? dot(mine) : null));
   }
 
   function draw(context) {
     const { network, state } = context;
     if (!state.operator) return html('div', { class: 'empty' },
-      note('Choose an operator: click on a box of the graph, or press / and type a part of its name.'));
+      note(_('Choose an operator: click on a box of the graph, or press / and type a part of its name.')));
     const operator = network.operators[state.operator];
-    if (!operator) return note(`This network has no operator ${state.operator}.`);
+    if (!operator) return note(_('This network has no operator {name}.', { name: state.operator }));
     const steps = operator.steps.map(i => network.plan.steps[i]).filter(Boolean);
     const measured = context.wall.get(state.operator);
     const total = [...context.wall.values()].reduce((sum, part) => sum + part, 0);
@@ -99,24 +105,24 @@
     return html('div', {},
       html('header', { class: 'operator-head' }, html('h2', {}, state.operator),
         html('p', { class: 'kind', style: { '--color': context.colorOf(state.operator) } },
-          html('code', {}, operator.type), html('span', {}, context.familyOf(state.operator)))),
+          html('code', {}, operator.type), html('span', {}, family(context.familyOf(state.operator))))),
       tiles([
-        ['parameters', operator.parameters ? count(operator.parameters) : null],
-        ['work', operator.flops ? flops(operator.flops) : null],
-        ['measured', measured ? time(measured) : null],
-        ['share of all steps', measured ? percent(measured / total) : null],
+        [_('parameters'), operator.parameters ? count(operator.parameters) : null],
+        [_('work'), operator.flops ? flops(operator.flops) : null],
+        [_('measured'), measured ? time(measured) : null],
+        [_('share of all steps'), measured ? percent(measured / total) : null],
       ]),
       operator.formula ? html('p', { class: 'formula' }, withCode(operator.formula)) : null,
-      section('What flows in and out',
-        html('ul', { class: 'values', 'aria-label': 'Inputs' }, valueRows(operator.inputs, context, 'from')),
-        html('ul', { class: 'values out', 'aria-label': 'Outputs' }, valueRows(operator.outputs, context, 'to'))),
-      parameters.length ? section('Settings and weights', facts(parameters)) : null,
+      section(_('What flows in and out'),
+        html('ul', { class: 'values', 'aria-label': _('Inputs') }, valueRows(operator.inputs, context, 'from')),
+        html('ul', { class: 'values out', 'aria-label': _('Outputs') }, valueRows(operator.outputs, context, 'to'))),
+      parameters.length ? section(_('Settings and weights'), facts(parameters)) : null,
       algorithms(steps),
       !steps.length && network.plan.steps.length && context.isFinal(state.operator) ? note(NO_STEP) : null,
       rooflineChart(context, state.operator),
-      operator.source ? section('Source', html('p', {}, html('code', {}, operator.source))) : null);
+      operator.source ? section(_('Source'), html('p', {}, html('code', {}, operator.source))) : null);
   }
 
-  const missing = network => (network.operators ? '' : 'Nothing is known of single operators.');
-  kuiper.tabs.push({ id: 'operator', title: 'Operator', missing, draw });
+  const missing = network => (network.operators ? '' : _('Nothing is known of single operators.'));
+  kuiper.tabs.push({ id: 'operator', title: _('Operator'), missing, draw });
 })((globalThis.kuiper ??= {}));

@@ -2,6 +2,7 @@
 // The model as a whole: what it answered, how large it is, what the page does not hold.
 (kuiper => {
   const { bars, facts, html, note, range, section, svg, tiles } = kuiper.dom;
+  const { _, many } = kuiper.language;
   const { bytes, count, flops, number, percent, shape, time } = kuiper.format;
 
   function topAnswers(answers) {
@@ -11,8 +12,8 @@
       label: row.label.replace(/^\n$/, '↵').replace(/^ $/, '␣'), share: row.score / most, text: isShare
         ? percent(row.score) : number(row.score), strong: i === 0,
     }));
-    return section(answers.meaning === 'next token' ? 'What comes next' : 'What the network answers',
-      bars('The most likely answers', rows));
+    return section(answers.meaning === 'next token' ? _('What comes next') : _('What the network answers'),
+      bars(_('The most likely answers'), rows));
   }
 
   function boxMarks(boxes, size, isFinal) {
@@ -44,25 +45,28 @@
       const image = svg('image', { href: picture, width: size[1], height: size[0] });
       drawing.replaceChildren(image, ...(raw.checked ? boxMarks(shown, size, false) : []),
         ...boxMarks(kept, size, true));
-      const words = `${kuiper.format.many(kept.length, 'answer')} with a score of at least ${least.toFixed(2)}`;
-      drawing.setAttribute('aria-label', `The photo with ${words}: ${kept.map(box => box.label).join(', ')}`);
+      const found = many(kept.length, '{n} answer with a score of at least {least}',
+        '{n} answers with a score of at least {least}', { least: least.toFixed(2) });
+      const labels = kept.map(box => box.label).join(', ');
+      drawing.setAttribute('aria-label', _('The photo with {answers}: {labels}', { answers: found, labels }));
       text.textContent = before.length
-        ? `${words}; ${shown.length} of ${answers.candidates} candidates before non-maximum suppression.`
-        : `${words}.`;
+        ? _('{answers}; {shown} of {all} candidates before non-maximum suppression.',
+          { answers: found, shown: shown.length, all: answers.candidates })
+        : _('{answers}.', { answers: found });
       const rows = kept.slice(0, 12).map(box => ({ label: box.label, share: box.score, text: percent(box.score) }));
-      list.replaceChildren(bars('Boxes', rows));
+      list.replaceChildren(bars(_('Boxes'), rows));
       context.keep({ score: least, from: raw.checked ? 'before' : null });
     };
     raw.addEventListener('change', draw);
     draw();
-    return section('What the network answers',
+    return section(_('What the network answers'),
       drawing,
       html('div', { class: 'row' },
-        range('Least score', { min: 0, max: 1, step: 0.01, value: least }, value => {
+        range(_('Least score'), { min: 0, max: 1, step: 0.01, value: least }, value => {
           least = value;
           draw();
         }, 'score'),
-        before.length ? html('label', { class: 'choice' }, raw, html('span', {}, 'all boxes before suppression'))
+        before.length ? html('label', { class: 'choice' }, raw, html('span', {}, _('all boxes before suppression')))
           : null),
       text,
       list);
@@ -78,9 +82,9 @@
     overlay.classList.add('overlay');
     const rows = answers.classes.map(row => ({ label: row.label, share: row.share, text: percent(row.share),
       color: kuiper.colors.css(regionColor(row.class_id)) }));
-    return section('What the network answers',
-      html('div', { class: 'stack' }, html('img', { src: input.picture, alt: 'The photo', class: 'photo' }), overlay),
-      bars('Share of the picture', rows));
+    const photo = html('img', { src: input.picture, alt: _('The photo'), class: 'photo' });
+    return section(_('What the network answers'), html('div', { class: 'stack' }, photo, overlay),
+      bars(_('Share of the picture'), rows));
   }
 
   function answer(network, context) {
@@ -98,35 +102,36 @@
       .join('; ');
     const { input, answers } = network;
     const isAlone = input?.picture && !['boxes', 'segments'].includes(answers?.kind); // else answers are drawn on it
-    const alt = `The input of the network: ${input?.fit ?? ''}`;
+    const alt = _('The input of the network: {fit}', { fit: input?.fit ?? '' });
     const picture = isAlone ? html('img', { src: input.picture, alt, class: 'photo' }) : null;
     const missing = [...context.missing, network.plan?.refusal, ...(network.left_out ?? [])].filter(Boolean);
     return html('div', {}, html('h2', {}, model.name),
       tiles([
-        ['parameters', model.parameters === undefined ? null : count(model.parameters)],
-        ['work', model.flops === undefined || model.flops === null ? null : flops(model.flops)],
-        ['one run', runs?.length ? time(runs[0].total) : null],
-        ['memory', memory ? bytes(memory.arena) : null],
+        [_('parameters'), model.parameters === undefined ? null : count(model.parameters)],
+        [_('work'), model.flops === undefined || model.flops === null ? null : flops(model.flops)],
+        [_('one run'), runs?.length ? time(runs[0].total) : null],
+        [_('memory'), memory ? bytes(memory.arena) : null],
       ]),
-      html('div', { class: 'halves' }, picture ? section('Input', picture) : null, answer(network, context)),
-      runs?.length ? section('Where the time goes', kuiper.familyBars(context, runs[0])) : null,
-      section('The model', facts([
-        ['file', model.file],
-        ['inputs', ends(model.inputs)],
-        ['outputs', ends(model.outputs)],
-        ['operators', `${network.stages[0].nodes.length} in the file`],
-        ['after the passes', `${context.finalStage.nodes.length} operators`],
-        ['steps of the plan', network.plan?.steps.length || null],
-        ['input picture', network.input?.fit],
-        ['run', runs?.length ? runs[0].name : null],
-        ['machine', machine?.cpu ? `${machine.cpu}, ${kuiper.format.many(machine.cores, 'core')}` : null],
-        ['made by', model.kuiper ? `kuiper ${model.kuiper}` : null],
+      html('div', { class: 'halves' }, picture ? section(_('Input'), picture) : null, answer(network, context)),
+      runs?.length ? section(_('Where the time goes'), kuiper.familyBars(context, runs[0])) : null,
+      section(_('The model'), facts([
+        [_('file'), model.file],
+        [_('inputs'), ends(model.inputs)],
+        [_('outputs'), ends(model.outputs)],
+        [_('operators'), _('{n} in the file', { n: network.stages[0].nodes.length })],
+        [_('after the passes'), _('{n} operators', { n: context.finalStage.nodes.length })],
+        [_('steps of the plan'), network.plan?.steps.length || null],
+        [_('input picture'), network.input?.fit],
+        [_('run'), runs?.length ? runs[0].name : null],
+        [_('machine'), machine?.cpu ? many(machine.cores, '{cpu}, {n} core', '{cpu}, {n} cores', machine) : null],
+        [_('made by'), model.kuiper ? `kuiper ${model.kuiper}` : null],
       ])),
-      missing.length ? section('Not on this page',
+      missing.length ? section(_('Not on this page'),
         html('ul', { class: 'missing' }, missing.map(text => html('li', {}, text)))) : null,
-      section('Keys', note('In the graph: arrows go from operator to operator, + and − zoom, 0 shows everything.'),
-        note('Enter opens a group, f folds it, / searches, [ and ] change the stage.')));
+      section(_('Keys'),
+        note(_('In the graph: arrows go from operator to operator, + and − zoom, 0 shows everything.')),
+        note(_('Enter opens a group, f folds it, / searches, [ and ] change the stage.'))));
   }
 
-  kuiper.tabs = [{ id: 'overview', title: 'Overview', missing: () => '', draw }];
+  kuiper.tabs = [{ id: 'overview', title: _('Overview'), missing: () => '', draw }];
 })((globalThis.kuiper ??= {}));

@@ -2,7 +2,8 @@
 // Time: the steps of a run on a line, who takes how long, two runs beside each other.
 (kuiper => {
   const { bars, choice, familyColor, html, link, note, range, room, section, svg, table } = kuiper.dom;
-  const { cut, percent, ticks, time } = kuiper.format;
+  const { _, many } = kuiper.language;
+  const { cut, family, percent, ticks, time } = kuiper.format;
   const { whole } = kuiper.state;
   const { times } = kuiper;
   const LANE = 30;
@@ -18,7 +19,8 @@
     const style = { fill: context.colorOf(name) };
     const box = svg('rect', { x: left, y: y + 2, width, height: LANE - 6, rx: Math.min(3, width / 3), style,
       class: name === context.state.operator ? 'span chosen' : 'span', on: context.opens(name) },
-      svg('title', {}, `${name}: ${time(span.time)} from ${time(span.start)} on, thread ${span.thread ?? 0}`));
+      svg('title', {}, _('{name}: {time} from {start} on, thread {thread}',
+        { name, time: time(span.time), start: time(span.start), thread: span.thread ?? 0 })));
     return [box, svg('text', { x: left + 5, y: y + LANE / 2 + 3, class: 'on-span' },
       cut(name, Math.floor((width - 8) / 7.2)))];
   }
@@ -31,7 +33,8 @@
     const grid = ticks(0, end, width / 90).flatMap(at => [
       svg('line', { x1: x(at), x2: x(at), y1: 0, y2: height, class: 'grid' }),
       svg('text', { x: Math.min(x(at) + 3, width - 40), y: height + AXIS - 8 }, at === 0 ? '0' : time(at))]);
-    const name = `${run.name}: ${run.spans.length} steps on ${threads.length} threads`;
+    const name = _('{run}: {steps} steps on {threads} threads',
+      { run: run.name, steps: run.spans.length, threads: threads.length });
     return svg('svg', { class: 'timeline', width, height: height + AXIS, role: 'img', 'aria-label': name }, grid,
       run.spans.flatMap(span => spanMarks(context, span, x, LANE * threads.indexOf(span.thread ?? 0))));
   }
@@ -40,7 +43,7 @@
   function timeline(context, runs) {
     const end = Math.max(...runs.map(times.duration), 1e-6);
     const frame = html('div', { class: 'scroll timeline-frame', tabindex: 0, role: 'group', 'data-key': 'timeline',
-      'aria-label': 'Runs on a line' });
+      'aria-label': _('Runs on a line') });
     const draw = zoom => {
       const middle = (frame.scrollLeft + frame.clientWidth / 2) / (frame.scrollWidth || 1);
       const width = (room() - 26) * zoom;
@@ -49,7 +52,7 @@
       frame.scrollLeft = middle * frame.scrollWidth - frame.clientWidth / 2;
     };
     draw(1);
-    return [frame, range('Zoom', { min: 1, max: MAX_ZOOM, step: 0.5, value: 1 }, draw, 'zoom')];
+    return [frame, range(_('Zoom'), { min: 1, max: MAX_ZOOM, step: 0.5, value: 1 }, draw, 'zoom')];
   }
 
   const share = (part, total) => (total ? part / total : 0);
@@ -58,7 +61,8 @@
   function familyBars(context, run) {
     const sums = times.grouped(times.selfTimes(run, context.network), context.familyOf);
     const total = sums.reduce((sum, [, part]) => sum + part, 0);
-    return bars('Time by kind of operator', sums.map(([name, part]) => ({ label: name, share: share(part, sums[0][1]),
+    return bars(_('Time by kind of operator'), sums.map(([name, part]) => ({
+      label: family(name), share: share(part, sums[0][1]),
       text: `${time(part)} · ${percent(share(part, total))}`, color: familyColor(name) })));
   }
 
@@ -71,10 +75,12 @@
       label: name, share: share(part, own[0][1]), text: `${time(part)} · ${percent(share(part, total))}`,
       color: context.colorOf(name), on: () => context.choose(name), strong: name === context.state.operator,
     }));
+    const rest = many(others.length, '{n} more takes {time}.', '{n} more take {time} together.',
+      { time: time(sum(others)) });
     return html('div', { class: 'halves' },
-      section('By operator', bars('Time by operator', rows),
-        others.length ? note(`${others.length} more take ${time(sum(others))} together.`) : null),
-      section('By kind', familyBars(context, run)));
+      section(_('By operator'), bars(_('Time by operator'), rows),
+        others.length ? note(rest) : null),
+      section(_('By kind'), familyBars(context, run)));
   }
 
   function beside(context, first, second) {
@@ -87,8 +93,8 @@
     const cells = rows.slice(0, 2 * SHOWN).map(row => [
       link(row.name, () => context.choose(row.name)), cell(row.first, 'first'), cell(row.second, 'second'),
       row.first && row.second ? `${Number((row.first / row.second).toPrecision(2))} ×` : '']);
-    return section('The largest differences',
-      table(['operator', first.name, second.name, 'first ÷ second'], cells));
+    return section(_('The largest differences'),
+      table([_('operator'), first.name, second.name, _('first ÷ second')], cells));
   }
 
   function draw(context) {
@@ -98,16 +104,16 @@
     const options = runs.map((run, i) => [i, `${run.name} (${time(run.total)})`]);
     const shown = against >= 0 && against !== at ? [runs[at], runs[against]] : [runs[at]];
     return html('div', {},
-      html('header', { class: 'row' }, html('h2', {}, 'Time'),
-        choice('run', options, at, value => context.go({ run: value }), 'run'),
-        runs.length > 1 ? choice('beside', [['', 'nothing'], ...options.filter(([i]) => i !== at)], against,
+      html('header', { class: 'row' }, html('h2', {}, _('Time')),
+        choice(_('run'), options, at, value => context.go({ run: value }), 'run'),
+        runs.length > 1 ? choice(_('beside'), [['', _('nothing')], ...options.filter(([i]) => i !== at)], against,
           value => context.go({ against: value }), 'against') : null),
       timeline(context, shown),
-      note('A box is one step on one thread; a click chooses its operator.'),
+      note(_('A box is one step on one thread; a click chooses its operator.')),
       shown.length > 1 ? beside(context, ...shown) : single(context, runs[at]));
   }
 
-  const missing = network => (network.runs?.length ? '' : 'There are no times, as the model was not run.');
+  const missing = network => (network.runs?.length ? '' : _('There are no times, as the model was not run.'));
   kuiper.familyBars = familyBars;
-  kuiper.tabs.push({ id: 'time', title: 'Time', missing, draw });
+  kuiper.tabs.push({ id: 'time', title: _('Time'), missing, draw });
 })((globalThis.kuiper ??= {}));

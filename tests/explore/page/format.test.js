@@ -2,7 +2,7 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 require('./load.js');
-const { bytes, count, flops, many, number, percent, shape, short, ticks, time } = kuiper.format;
+const { bytes, count, flops, number, percent, shape, short, ticks, time } = kuiper.format;
 
 test('number keeps four digits, and uses an exponent for what is very small or large', () => {
   assert.deepEqual([0, 1, 0.123456, -12345.6, 1e-5, 123456789].map(number), ['0', '1', '0.1235', '−12350', '1.00e-5'.replace('-', '−'), '1.23e8']);
@@ -41,5 +41,3 @@ test('ticks are round and within the ends', () => {
   assert.deepEqual(ticks(0.3, 0.7, 2).map(x => Number(x.toFixed(6))), [0.4, 0.6]);
   assert.deepEqual(ticks(2, 2), [2]);
 });
-
-test('many adds an s', () => assert.deepEqual([many(1, 'step'), many(2, 'step')], ['1 step', '2 steps']));

@@ -6,7 +6,7 @@ const { test } = require('node:test');
 const { assemble, sample, PAGE } = require('./sample.js');
 const { scripts, template } = require('./load.js');
 
-const MAX_LINES = 2300;
+const MAX_LINES = 2340;
 
 test('the template names every script of the folder, once', () => {
   const files = fs.readdirSync(PAGE).filter(name => name.endsWith('.js'));

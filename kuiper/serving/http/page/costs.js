@@ -57,7 +57,8 @@
       const now = this.rate.at(performance.now());
       find('tiles').replaceChildren(...tiles([
         [_('tokens per second'), rate(now)],
-        [waiting ? _('under way, {n} waiting', { n: waiting }) : _('under way'), many(running, '{n} text', '{n} texts')],
+        [waiting ? _('under way, {n} waiting', { n: waiting }) : _('under way'),
+          many(running, '{n} text', '{n} texts')],
         [_('of {n} pages in use', { n: pages }), String(used)],
         [many(read, 'of {n} prompt token found in pages', 'of {n} prompt tokens found in pages'),
           String(totals?.found ?? 0)],
