@@ -57,10 +57,15 @@ def escaped(text: str, known: Collection[str] = ()) -> list[str]:
 @pytest.fixture(scope="session")
 def pseudo_catalogues(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder that KUIPER_LOCALE names."""
+    return write_catalogues(tmp_path_factory.mktemp("locale"))
+
+
+def write_catalogues(folder: Path) -> Path:
+    """Every message of every catalogue in brackets."""
     from babel.messages.catalog import Catalog  # here: WebAssembly's tests do without
     from babel.messages.mofile import write_mo
 
-    maker, folder = catalogue_maker(), tmp_path_factory.mktemp("locale")
+    maker = catalogue_maker()
     for domain in maker.DOMAINS:
         catalogue = Catalog(locale=LOCALE, domain=domain)
         for message in maker.template(domain):

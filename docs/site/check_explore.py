@@ -2,10 +2,11 @@
 
     python docs/site/check_explore.py [PAGE.html ...]
 
-Without arguments, pages of three bundled models are written first, of one whose names mean harm, and of one that was
-not run. On narrow and wide windows, light and dark: every tab, clicks, zoom, search, keys, links; nothing is wider than
-the window, no script fails, every button has a name. Pictures go to ``build/explore-screenshots``. Exit code 1:
-something is wrong; 2: there is no browser.
+Without arguments, pages of three bundled models are written first, of one whose names mean harm, of one that was not
+run, and one in Chinese; and pages in a language of brackets, outside of which no word may stand. On narrow and wide
+windows, light and dark: every tab, clicks, zoom, search, keys, links; nothing is wider than the window, no script
+fails, every button has a name. Pictures go to ``build/explore-screenshots``. Exit code 1: something is wrong; 2: there
+is no browser.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from check_pages import LOOK, PROGRAMS, THEMES, WIDTHS, Browser, BrowserError, find_program
+from page_words import brackets, language, words_outside
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,6 +43,27 @@ NOTHING = {
     "fields": [],
     "answers": {"kind": "values"},
 }
+MINE = {
+    "operators": {
+        "conv": {"exercise": "3.13", "error": 0.5, "alone": None, "agrees": False, "form": ""},
+        "relu": {"exercise": "3.2", "error": 0.0, "alone": None, "agrees": True, "form": ""},
+    },
+    "first": "conv",
+    "shapes": [[1, 2], [1, 3]],
+    "others": "",
+    "failures": [],
+}
+"""Of a student whose convolution has another shape."""
+
+NAMES = """(({operators, values, stages, plan, model, machine, answers, mine}) => [
+    ...Object.keys(operators), ...Object.keys(values), ...Object.keys(mine?.operators ?? {}), model.name, model.file,
+    ...Object.values(operators).flatMap(({type, params, weights, formula}) =>
+        [type, formula, ...Object.keys({...params, ...weights}), ...Object.values({...params, ...weights})]),
+    ...Object.values(values).map(value => value.type), ...[...model.inputs, ...model.outputs].map(end => end.type),
+    ...stages.slice(1).filter(stage => stage.name !== "plan").map(stage => stage.name.replaceAll("_", " ")),
+    ...plan.steps.flatMap(step => [step.algorithm, step.source, ...step.rejected.map(other => other.algorithm)]),
+    ...(answers.top ?? answers.after ?? []).map(answer => answer.label), machine?.cpu ?? ""])(kuiper.page.network)"""
+
 PATIENCE = 5.0  # seconds until what a click causes must be there
 
 NAMELESS = """[...document.querySelectorAll("button, input, select, [tabindex='0'], [role=img]")].filter(element => {
@@ -115,6 +138,28 @@ class Reader:
             const box = element.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; })()"""
         x, y = self.run(script % json.dumps(selector))
         return x, y
+
+    def read(self) -> None:
+        """All tabs, in the language of brackets, for all kinds of operators, and all stages."""
+        self.browser.view(1280, "light")
+        self.open()
+        names = self.run(NAMES)
+        kinds = (
+            "Object.values(Object.fromEntries(kuiper.page.network.stages.flatMap(stage => stage.nodes)"
+            ".map(node => [node.type, node.operator])))"
+        )
+        addresses = [f"stage={index}" for index in range(self.run("kuiper.page.network.stages.length"))]
+        tabs = self.run("kuiper.page.tabs.map(tab => tab.id)")
+        addresses += [f"operator={quote(name)}&tab={tab}" for name in self.run(kinds) for tab in tabs]
+        for address in [*addresses, "tab=time&run=0&against=1", "tab=maps", "tab=operator"]:
+            self.run(f"location.hash = {json.dumps(address)}; kuiper.page.follow()")
+            found = words_outside(
+                self.run, ".formula, .on-span", names
+            )  # what a layer's source says; names that are cut
+            self.problems += [f"{self.page.stem} {address}: {problem}" for problem in found]
+        self.run("kuiper.page.graph.foldAll(true)")
+        groups = "[...kuiper.page.graph.looks.values()].filter(look => look.isGroup)"
+        self.expect("groups in brackets", f"{groups}.every(look => /^\\d+⟦[^⟦]*⟧$/.test(look.line))")
 
     def look(self, name: str, width: int, theme: str) -> None:
         """What every state of the page must have, and a picture of it."""
@@ -238,7 +283,7 @@ class Reader:
         self.run("document.querySelectorAll('.cells button')[1].click()")
         self.expect(
             "channel 1",
-            "kuiper.page.state.channel == 1 && document.querySelector('.pixel').textContent.startsWith('Channel 1,')",
+            "kuiper.page.state.channel == 1 && /^\\D*1\\D/.test(document.querySelector('.pixel').textContent)",
         )
 
     def measure_frames(self) -> str:
@@ -254,20 +299,42 @@ class Reader:
 
 def write_pages(folder: Path) -> list[Path]:
     """Pages of bundled models, one of a model whose every name means harm, and one of a model that was not run."""
-    pages = []
-    for name, arguments in PAGES.items():
-        pages.append(folder / f"{name}.html")
-        subprocess.run(
-            [sys.executable, "-m", "kuiper", "explore", *arguments, "-o", str(pages[-1])], cwd=ROOT, check=True
-        )
+    pages = [_written(folder, name, arguments) for name, arguments in PAGES.items()]
+    with language("zh"):
+        pages.append(_written(folder, "chinese", PAGES["classifier"]))
+    data = _data_of(pages[0])
+    return [*pages, _changed(folder, "harm", _renamed(data)), _changed(folder, "bare", data | NOTHING)]
+
+
+def write_bracketed_pages(folder: Path) -> list[Path]:
+    """Pages that speak in brackets: of the bundled models, of one that was not run, and of a student's layers."""
+    with brackets(folder / "locale"):
+        pages = [_written(folder, f"{name}-in-brackets", arguments) for name, arguments in PAGES.items()]
+        data = _data_of(pages[0])
+        pages.append(_changed(folder, "bare-in-brackets", data | NOTHING))
+        pages.append(_changed(folder, "mine-in-brackets", data | {"mine": MINE}))
+        agreeing = {name: entry | {"agrees": True} for name, entry in MINE["operators"].items()}
+        mine = {**MINE, "operators": agreeing, "first": None, "failures": []}
+        return [*pages, _changed(folder, "good-in-brackets", data | {"mine": mine})]
+
+
+def _written(folder: Path, name: str, arguments: list[str]) -> Path:
+    page = folder / f"{name}.html"
+    subprocess.run([sys.executable, "-m", "kuiper", "explore", *arguments, "-o", str(page)], cwd=ROOT, check=True)
+    return page
+
+
+def _data_of(page: Path) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(page.read_text("utf-8").partition('id="network">')[2].partition("</script>")[0])
+    return data
+
+
+def _changed(folder: Path, name: str, data: dict[str, Any]) -> Path:
+    """A page of other data, in the language that is spoken now."""
     from kuiper.explore.page import Page
 
-    text = pages[0].read_text(encoding="utf-8")
-    data = json.loads(text.partition('id="network">')[2].partition("</script>")[0])
-    more = {"harm": _renamed(data), "bare": data | NOTHING}
-    for name, changed in more.items():
-        Page(changed).save(folder / f"{name}.html")
-    return [*pages, *(folder / f"{name}.html" for name in more)]
+    Page(data).save(folder / f"{name}.html")
+    return folder / f"{name}.html"
 
 
 def _renamed(data: dict[str, Any]) -> dict[str, Any]:
@@ -314,13 +381,18 @@ def main(arguments: list[str]) -> int:
     problems: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         pages = [Path(argument).resolve() for argument in arguments] or write_pages(Path(folder))
+        bracketed = [] if arguments else write_bracketed_pages(Path(folder))
         try:
             with Browser(program) as browser:
                 for page in pages:
                     problems += check(page, browser, screenshots)
+                for page in bracketed:
+                    reader = Reader(browser, page, screenshots)
+                    reader.read()
+                    problems += reader.problems
         except BrowserError as error:
             problems.append(f"{program}: {error}")
-    print("\n".join(problems) or f"{len(pages)} pages: all is well")
+    print("\n".join(problems) or f"{len(pages) + len(bracketed)} pages: all is well")
     return 1 if problems else 0
 
 

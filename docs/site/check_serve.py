@@ -3,8 +3,9 @@
     python docs/site/check_serve.py
 
 A server is started with a key, with a bundled model that goes on with a text, and a model of random weights that has a
-template for chats. On narrow and wide windows, light and dark: the door, a text, a chat, many readers, the stop button,
-errors; nothing is wider than the window, no script fails, every field has a name. Pictures go to
+template for chats; then one that speaks in brackets, outside of which no word may stand. On narrow and wide windows,
+light and dark: the door, a text, a chat, many readers, the stop button, errors, in English and for a browser that wants
+Chinese; nothing is wider than the window, no script fails, every field has a name. Pictures go to
 ``build/serve-screenshots``. Exit code 1: something is wrong; 2: there is no browser.
 """
 
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING
 
 from check_explore import HARM, Reader
 from check_pages import PROGRAMS, THEMES, WIDTHS, Browser, BrowserError, find_program
+from page_words import brackets, words_outside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,8 +55,8 @@ PAINTED = """(() => {
 class Visitor(Reader):
     """Somebody who uses the page of one server."""
 
-    def __init__(self, browser: Browser, address: str, screenshots: Path) -> None:
-        super().__init__(browser, Path("serve"), screenshots)
+    def __init__(self, browser: Browser, address: str, screenshots: Path, name: str = "serve") -> None:
+        super().__init__(browser, Path(name), screenshots)
         self.address = address
 
     def open(self, state: str = "") -> None:
@@ -180,6 +182,39 @@ class Visitor(Reader):
         self.expect("the words", "document.getElementById('words').value === 'é'")
         self.browser.events.clear()  # the answer was 400
 
+    def read(self) -> None:
+        """In the language of brackets: the door, a text, a chat, and one that is stopped."""
+        browser, self.place = self.browser, "brackets"
+        browser.view(1280, "light")
+        self.open()
+        self.hear()
+        self.fill("key", KEY)
+        self.key("Enter")
+        self.expect("the page", "DOOR.hidden && !MAIN.hidden")
+        self.hear()
+        self.fill("tokens", "30")
+        for model in ("shakespeare", "chat"):
+            self.choose(model)
+            self.hear()
+            for count in (1, 2):
+                self.fill("words", "ROMEO:\n" * 20)
+                self.submit()
+                self.expect_answers(count if model == "chat" else 1)
+            self.expect("steps", "kuiper.app.costs.steps.list.length > 0")
+            self.hear()
+        self.choose("shakespeare")
+        self.fill("readers", "16")
+        self.fill("tokens", "200")
+        self.fill("words", "ROMEO:")
+        browser.call("Runtime.evaluate", expression=STOP_AT_FIRST, awaitPromise=True)
+        self.expect("no one who writes", "!document.querySelector('.writing')")
+        self.hear()
+
+    def hear(self) -> None:
+        """No word of this state may stand outside of the brackets, but what models and their server say."""
+        found = words_outside(self.run, ".text, .turn h3, #model, #problem, #refused", ())
+        self.problems += [f"{self.place}: {problem}" for problem in found]
+
     def see(self, width: int, theme: str) -> None:
         """A text and a chat in this window."""
         self.browser.view(width, theme)
@@ -256,8 +291,32 @@ def check(browser: Browser, address: str, screenshots: Path) -> list[str]:
         browser.events.clear()
     for width, theme in itertools.product(WIDTHS, THEMES):
         visitor.see(width, theme)
-    browser.open("about:blank")  # or the page would ask for steps again when the server has gone
+    return visitor.problems + check_in_chinese(browser, address, screenshots)
+
+
+def check_in_chinese(browser: Browser, address: str, screenshots: Path) -> list[str]:
+    """The page of the same server for a browser that wants Chinese; the tab has the key."""
+    browser.call("Network.enable")
+    browser.call("Network.setExtraHTTPHeaders", headers={"Accept-Language": "zh-CN,zh;q=0.9,en;q=0.8"})
+    visitor = Visitor(browser, address, screenshots, "serve-zh")
+    visitor.open()
+    visitor.expect("a page in Chinese", "document.documentElement.lang === 'zh-CN'")
+    visitor.expect("Chinese words", "document.getElementById('stop').textContent === '停止'")
+    for width, theme in itertools.product(WIDTHS, THEMES):
+        visitor.see(width, theme)
+    browser.call("Network.setExtraHTTPHeaders", headers={})
+    browser.call("Network.disable")  # or it would tell of every piece of a stream
     return visitor.problems
+
+
+def check_in_brackets(browser: Browser, folder: Path, screenshots: Path) -> list[str]:
+    """A server that speaks in brackets."""
+    folder.mkdir()
+    with brackets(folder / "locale"), server(*language_models(folder)) as address:
+        visitor = Visitor(browser, address, screenshots, "serve-in-brackets")
+        visitor.read()
+        browser.open("about:blank")
+        return visitor.problems
 
 
 def main() -> int:
@@ -273,8 +332,11 @@ def main() -> int:
             with Browser(program) as browser:
                 with server(*language_models(Path(folder))) as address:
                     problems = check(browser, address, screenshots)
+                    browser.open("about:blank")  # or the page would ask for steps again when the server has gone
                 with server("cifar_resnet20") as address:
                     problems += check_without_texts(browser, address, screenshots)
+                    browser.open("about:blank")
+                problems += check_in_brackets(browser, Path(folder, "brackets"), screenshots)
         except BrowserError as error:
             problems = [f"{program}: {error}"]
     print("\n".join(problems) or "the page of kuiper serve: all is well")
