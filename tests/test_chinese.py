@@ -87,7 +87,7 @@ CODE = re.compile(r"(`+)([^\n]+?)\1")
 FORMULA = re.compile(r"\$\$.+?\$\$|\$[^$|\n]+\$", re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 FIELD = re.compile(r"\{\w*\}")
-EXAMPLE = re.compile(r"^ *(?:>>>|\.\.\.) .*$", re.MULTILINE)
+EXAMPLE = re.compile(r"^ *>>> .*$", re.MULTILINE)
 NUMBER = re.compile(
     r"(?<![\w.])(\d[\d,]*(?:\.\d+)?)(?:st|nd|rd|th|s)?"
     r"(?:\$?[ ]?(thousand|million|billion|万|百万|亿))?(?![0-9A-Za-z_])",
