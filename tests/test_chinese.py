@@ -45,33 +45,9 @@ FORBIDDEN = {
     "您": "你",
 }
 ORDINARY = {
-    *(
-        "block",
-        "cell",
-        "cycle",
-        "embedding",
-        "groups",
-        "instruction",
-        "kernel",
-        "layer",
-        "least recently used",
-        "model card",
-    ),
-    *(
-        "overflow",
-        "pass",
-        "queue",
-        "ready",
-        "register",
-        "sample",
-        "scale",
-        "score",
-        "stack",
-        "state",
-        "token",
-        "value",
-        "view",
-    ),
+    *("block", "cell", "cycle", "embedding", "groups", "instruction", "kernel", "key", "layer", "least recently used"),
+    *("model card", "overflow", "pass", "queue", "ready", "register", "sample", "scale", "score", "stack", "state"),
+    *("token", "value", "view"),
 }
 """Terms of the glossary that are everyday words as well, or that a sentence may say otherwise."""
 
