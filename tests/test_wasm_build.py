@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -86,6 +87,47 @@ print(table(found))
     assert first == "| | node, wasm32-simd128 | node, wasm32-relaxed-simd |"
     assert resnet == "| ResNet-20, times native | 3.5 (goal 4) | 3.5 (goal 2.5, missed) |"
     assert shakespeare == "| `shakespeare`, part of the native pace | 0.50 (goal 0.4) |  |"
+
+
+def test_build_keeps_equal_modules_once_and_languages_apart(tmp_path: Path) -> None:
+    files = {
+        "a.cpython-314-wasm32-emscripten.so": "1",
+        "b.cpython-314-wasm32-emscripten.so": "1",
+        "_levels/wasm32_relaxed_simd/a.cpython-314-wasm32-emscripten.so": "1",
+        "_levels/wasm32_relaxed_simd/b.cpython-314-wasm32-emscripten.so": "2",
+        "locale/zh/LC_MESSAGES/kuiper.mo": "",
+        "locale/zh/LC_MESSAGES/kuiper.po": "",
+        "course/material/notebooks/zh/01.md": "",
+        "course/material/docs/use/text.zh-CN.md": "",
+        "course/material/docs/use/text.md": "",
+    }
+    for name, content in files.items():
+        path = tmp_path / "tree" / "kuiper" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    code = f"""
+import os, pathlib, build
+os.chdir(build.ROOT)
+folder = pathlib.Path({str(tmp_path)!r})
+build.keep_once(folder / "tree")
+build.languages_apart(folder / "tree", folder)
+"""
+    subprocess.run([sys.executable, "-c", code], cwd=FOLDER, check=True)
+    left = sorted(
+        path.relative_to(tmp_path / "tree/kuiper").as_posix() for path in tmp_path.rglob("tree/**/*") if path.is_file()
+    )
+    assert left == [
+        "_levels/wasm32_relaxed_simd/b.cpython-314-wasm32-emscripten.so",
+        "a.cpython-314-wasm32-emscripten.so",
+        "b.cpython-314-wasm32-emscripten.so",
+        "course/material/docs/use/text.md",
+    ]
+    with zipfile.ZipFile(tmp_path / "languages" / "zh.zip") as archive:
+        assert archive.namelist() == [
+            "kuiper/course/material/docs/use/text.zh-CN.md",
+            "kuiper/course/material/notebooks/zh/01.md",
+            "kuiper/locale/zh/LC_MESSAGES/kuiper.mo",
+        ]
 
 
 def test_headers_come_from_the_next_source_in_words(

@@ -2,8 +2,9 @@
 
     python packaging/wasm/build.py FOLDER [--level LEVEL ...]
 
-The wheel lands in FOLDER, and beside it ``models/`` with the weights that it does without. Modules, directives and
-flags are those of setup.py. Needs node with npm, apt-get and dpkg, and once the network (toolchain.py). What was
+The wheel lands in FOLDER, and beside it what it does without: ``models/`` with weights, and ``languages/`` with a zip
+for each language but English, to be unpacked over the installed package. Modules, directives and flags are those of
+setup.py. Needs node with npm, apt-get and dpkg, and once the network (toolchain.py). What was
 fetched and compiled lies in build/wasm.
 """
 
@@ -63,8 +64,10 @@ def main() -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, target)
         tools.node(HERE / "imports.mjs", *tree.rglob("*.so"))
+        keep_once(tree)
         write_note(tools, setup, levels, tree)
         leave_out(setup, tree, arguments.folder)
+        languages_apart(tree, arguments.folder)
         wheel = zipped(tree, information, arguments.folder)
     except Unreachable as error:
         print(f"packaging/wasm: {error}", file=sys.stderr)
@@ -140,6 +143,14 @@ def compile_all(tools: Toolchain, setup: dict[str, Any], levels: list[str]) -> l
     return products
 
 
+def keep_once(tree: Path) -> None:
+    """Drop modules of a higher level that are those of the lowest, byte for byte: Python looks for these, too."""
+    for folder in (tree / "kuiper/_levels").glob("*"):
+        for path in folder.rglob(f"*{SUFFIX}"):
+            if path.read_bytes() == (tree / "kuiper" / path.relative_to(folder)).read_bytes():
+                path.unlink()
+
+
 def write_note(tools: Toolchain, setup: dict[str, Any], levels: list[str], tree: Path) -> None:
     """How this copy was built, for ``kuiper.build_info`` and for the compilers of exercises."""
     own = [flag for flag in setup["unix_flags"]() if tools.accepts(flag)]
@@ -166,8 +177,26 @@ def leave_out(setup: dict[str, Any], tree: Path, folder: Path) -> None:
     pack(ROOT, tree / "kuiper/course/material", pictures=False)
 
 
+def languages_apart(tree: Path, folder: Path) -> None:
+    """Move what readers of another language alone need, messages and translations, to ``languages/NAME.zip``."""
+    tag = runpy.run_path("kuiper/language.py")["tag"]
+    target = folder / "languages"
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    material, locale = tree / "kuiper/course/material", tree / "kuiper/locale"
+    for messages in sorted(path for path in locale.iterdir() if path.is_dir()):
+        translations = [*material.rglob(f"{messages.name}/*.md"), *material.rglob(f"*.{tag(messages.name)}.md")]
+        parts = [*messages.rglob("*.mo"), *translations]
+        write_archive(
+            target / f"{messages.name}.zip", {path.relative_to(tree).as_posix(): path.read_bytes() for path in parts}
+        )
+        for path in translations:
+            path.unlink()
+    shutil.rmtree(locale)
+
+
 def zipped(tree: Path, information: Path, folder: Path) -> Path:
-    """The wheel, with the same bytes whenever it is made of the same files."""
+    """The wheel."""
     metadata = Parser().parsestr((information / "METADATA").read_text(encoding="utf-8"))
     stem = f"{metadata['Name']}-{metadata['Version']}"
     for stale in folder.glob(f"{metadata['Name']}-*.whl"):
@@ -184,10 +213,15 @@ def zipped(tree: Path, information: Path, folder: Path) -> Path:
     record = f"{stem}.dist-info/RECORD"
     files[record] = "".join([*lines, f"{record},,\n"]).encode()
     wheel = folder / f"{stem}-{TAG}.whl"
-    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    write_archive(wheel, files)
+    return wheel
+
+
+def write_archive(target: Path, files: dict[str, bytes]) -> None:
+    """A zip with the same bytes whenever it is made of the same files."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, data in sorted(files.items()):
             archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data, zipfile.ZIP_DEFLATED, 9)
-    return wheel
 
 
 def digest(data: bytes) -> str:
