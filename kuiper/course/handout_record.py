@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kuiper.course.state_file import read_state
 
@@ -39,7 +39,11 @@ class Record:
 
 def read_record(folder: Path) -> Record | None:
     """The record of a folder; None if it has none that can be read."""
-    table = read_state(folder / RECORD)
+    return record_of(read_state(folder / RECORD))
+
+
+def record_of(table: Any) -> Record | None:
+    """The record that a table holds, as JSON has it; None if it holds none."""
     try:
         files = {str(name): str(digest) for name, digest in table["files"].items()}
         language = str(table.get("language", ""))  # older folders have none

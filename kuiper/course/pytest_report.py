@@ -140,11 +140,9 @@ class ReportPlugin:
             for line in self.speeds.get(root, []):
                 terminalreporter.write_line(line)
             if classroom.selection.kind == "student":
-                for line in [
-                    *afterwards(classroom, found),
-                    *ending(classroom, found),
-                    *changed_tests(classroom, found),
-                ]:
+                # A program that asks for outcomes shows progress, and the next step, in its own way.
+                progress = [] if self.config.getoption("--outcomes") else ending(classroom, found)
+                for line in [*afterwards(classroom, found), *progress, *changed_tests(classroom, found)]:
                     terminalreporter.write_line(line)
             else:
                 words = ", ".join(f"{count} {verdict}" for verdict, count in counts(found).items())

@@ -26,6 +26,7 @@ from kuiper.course.manifest import Exercise, Syllabus, read_syllabus, test_files
 from kuiper.course.progress import Progress, is_started, next_exercise
 from kuiper.course.pytest_command import pytest_words
 from kuiper.errors import KuiperError
+from kuiper.language import _, translate
 from kuiper.tab.cells import Lecture
 from kuiper.tab.student_files import HOME, StudentFiles
 
@@ -121,7 +122,7 @@ class Tab:
         """What ``start`` answers."""
         syllabus, progress = self._syllabus, Progress(self.root)
         courses = [
-            {"name": course.name, "title": course.title, "number": number}
+            {"name": course.name, "title": translate(course.title, "hints"), "number": number}
             for number, course in enumerate(syllabus.courses, 1)
         ]
         return {
@@ -184,7 +185,8 @@ class Tab:
             lines = table.read_text(encoding="utf-8").splitlines() if table.is_file() else []
         outcomes = [entry for entry in map(json.loads, lines) if "verdict" in entry]
         verdicts = [entry["verdict"] for entry in outcomes]
-        likely = [line for entry in outcomes if entry["verdict"] == "wrong" for line in entry["diagnosis"]]
+        beginning = _("likely: this is what you get when {mistakes}").partition("{mistakes}")[0]
+        said = [line.strip() for line in report.getvalue().splitlines()]
         return {
             "passed": code == 0,
             "report": report.getvalue(),
@@ -193,7 +195,7 @@ class Tab:
                 "failed": len(verdicts) - verdicts.count("passed"),
                 "blocked": verdicts.count("blocked"),
             },
-            "likely": list(dict.fromkeys(likely)),
+            "likely": list(dict.fromkeys(line for line in said if line.startswith(beginning))),
             "status": Progress(self.root).status(part),
         }
 
@@ -285,7 +287,7 @@ def _described(syllabus: Syllabus, exercise: Exercise, progress: Progress) -> di
     """An exercise for a page."""
     return {
         "id": exercise.id,
-        "title": exercise.title,
+        "title": translate(exercise.title, "hints"),
         "course": exercise.course.name,
         "file": exercise.file,
         "path": f"{exercise.course.name}/exercises/{exercise.file}",

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from kuiper.course.errors import CourseError
 from kuiper.course.handout import start
-from kuiper.course.handout_record import RECORD, digest, read_record
+from kuiper.course.handout_record import RECORD, digest, read_record, record_of
 from kuiper.course.places import backup_file
+from kuiper.language import language
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,7 +30,7 @@ class StudentFiles:
 
     def __init__(self, root: Path, files: Mapping[str, Content]) -> None:
         self.root = root
-        start(root)
+        start(root, language=language())
         record = read_record(root)
         self.handed_out = record.files if record else {}
         for name, content in files.items():
@@ -137,10 +139,23 @@ def _student_parts(data: bytes) -> Iterator[tuple[str, bytes]]:
         top = min((PurePosixPath(name).parts[:-2] for name in marks if name.endswith("course.toml")), default=())
         if sum(info.file_size for info in archive.infolist()) > LARGEST:
             raise CourseError("zip", f"at most {LARGEST // 1_000_000} MB", "more")
+        handed_out = _handed_out(archive, "/".join([*top, RECORD]))
         for name in names:
             parts = PurePosixPath(name).parts
             below = parts[len(top) :]
             is_state = below[:1] == (".kuiper",) and (below[-1].endswith(".json") or below[1:2] == ("backups",))
             is_own = "exercises" in below[:-1] or below[:1] in (("photos",), ("notebooks",)) or is_state
-            if parts[: len(top)] == top and is_own and MADE_AGAIN.isdisjoint(below):
-                yield "/".join(below), archive.read(name)
+            if parts[: len(top)] != top or not is_own or not MADE_AGAIN.isdisjoint(below):
+                continue
+            content = archive.read(name)
+            if digest(content) != handed_out.get("/".join(below)):  # in another language it is no file of this course
+                yield "/".join(below), content
+
+
+def _handed_out(archive: zipfile.ZipFile, name: str) -> dict[str, str]:
+    """What the folder in a zip was handed out with, by its own record; nothing where it has none."""
+    try:
+        record = record_of(json.loads(archive.read(name)))
+    except (KeyError, ValueError):
+        return {}
+    return record.files if record else {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 import zipfile
 from typing import TYPE_CHECKING, Any
@@ -81,6 +82,7 @@ def test_check_reports_names_the_mistake_and_tells_which_files_changed(tab: Any)
     assert found["tests"]["passed"] + found["tests"]["failed"] == 50
     assert any("`order`" in line for line in found["likely"])
     assert "1.1 offsets and strides" in found["report"]
+    assert "next: " not in found["report"], "the page says what comes next by itself"
     assert "".join(event["text"] for event in of_kind(tab, "output")) == found["report"]
     changed = {name: content for event in of_kind(tab, "files") for name, content in event["changed"].items()}
     assert changed[FIRST] == text
@@ -235,3 +237,27 @@ def test_mime_bundle_takes_every_form() -> None:
             return "rich"
 
     assert mime_bundle(Rich()) == {"image/svg+xml": "<svg/>", "image/png": "iQ==", "text/plain": "rich"}
+
+
+def test_zip_of_another_language_brings_what_is_the_students(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    english = StudentFiles(tmp_path / "english", {FIRST: "mine = 1\n"})
+    monkeypatch.setenv("KUIPER_LANG", "zh")
+    chinese = StudentFiles(tmp_path / "chinese", {})
+    second = FIRST.replace("offsets_and_strides", "flatten")
+    texts = [(files.root / second).read_text(encoding="utf-8") for files in (english, chinese)]
+    assert texts[0] != texts[1]
+    assert "\u5f20\u91cf" in (chinese.root / "notebooks/01_tensors.ipynb").read_text(encoding="utf-8")
+    assert chinese.take(english.zipped()) == ([FIRST], [])
+    assert (chinese.root / FIRST).read_text(encoding="utf-8") == "mine = 1\n"
+    assert (chinese.root / second).read_text(encoding="utf-8") == texts[1]
+
+
+def test_check_names_the_mistake_in_the_language_of_the_page(tab: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = solution(tab, "1.1").replace('order == "C"', 'order == "F"')
+    monkeypatch.setenv("KUIPER_LANG", "zh")
+    found = tab.answer("check", {"exercise": "1.1", "text": text})
+    (line,) = found["likely"]
+    assert line in found["report"]
+    assert "`order`" in line
+    assert re.search("[\u4e00-\u9fff]", line)
+    assert "1.1 offsets" not in tab.about()["exercises"][0]["title"]
