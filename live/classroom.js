@@ -1,5 +1,7 @@
 // The page's side of a worker: it starts one, asks it one thing after the other, ends it behind a time limit, and starts the next.
 
+import {_} from "./page/language.js";
+
 /** An error whose `message` is for the student; `kind` as in PROTOCOL.md. */
 export class KernelError extends Error {
     constructor(kind, message) {
@@ -42,8 +44,9 @@ export class Kernel {
             worker.onmessage = (event) => { if (worker === this.worker) this.receive(event.data); };
             worker.onerror = (event) => {
                 event.preventDefault?.();
+                const why = event.message ?? _("its script did not load");
                 if (worker === this.worker)
-                    this.stop("start", `the worker could not go on: ${event.message ?? "its script did not load"}`);
+                    this.stop("start", _("the worker could not go on: {why}", {why}));
             };
             this.about = await this.send("start", {settings: this.settings, files: await this.files()}, Infinity, onEvent);
         }
@@ -78,7 +81,7 @@ export class Kernel {
             else if (message.kind === "failed")
                 pending.reject(new KernelError("failed", message.message));
             else
-                this.stop(message.kind, message.message, pending);
+                this.stop(message.kind, message.kind === "crash" ? _("Python has crashed ({why})", {why: message.message}) : message.message, pending);
         } else if (message.event === "files") {
             this.onEvent(message);
         } else {
@@ -90,8 +93,9 @@ export class Kernel {
         clearTimeout(pending.timer);
         if (pending.seconds === Infinity)
             return;
-        const words = () => `no answer within ${pending.seconds} seconds: ${SUBJECTS[pending.type]?.(pending.fields) ?? pending.type} ` +
-            "may be in a loop that never ends";
+        const subject = () => SUBJECTS[pending.type]?.(pending.fields) ?? pending.type;
+        const words = () => _("no answer within {seconds} seconds: {subject} may be in a loop that never ends",
+            {seconds: pending.seconds, subject: subject()});
         pending.timer = setTimeout(() => this.stop("late", words()), pending.seconds * 1000);
     }
 
@@ -108,7 +112,7 @@ export class Kernel {
 }
 
 const SUBJECTS = {
-    check: ({exercise}) => `exercise ${exercise}`,
-    race: () => "one of your layers",
-    cell: ({name}) => name ?? "the cell",
+    check: ({exercise}) => _("exercise {exercise}", {exercise}),
+    race: () => _("one of your layers"),
+    cell: ({name}) => name ?? _("the cell"),
 };

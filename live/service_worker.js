@@ -1,14 +1,24 @@
 // Keeps what the page loads. The build writes the list of files, and a version that changes with any of them.
-const { version, shell, rest, runtime } = __KEPT__;
+const { version, shell, rest, runtime, languages } = __KEPT__; // languages: what each needs besides, {shell, rest}
 const PAGE = `kuiper-page-${version}`;
 const RUNTIME = 'kuiper-runtime'; // large files whose addresses change with their content: they outlive a version
 
 const absolute = address => new URL(address, self.registration.scope).href;
 
 self.addEventListener('install', event => {
-  const fetched = caches.open(PAGE).then(cache => cache.addAll(shell.map(address => new Request(address, { cache: 'no-cache' }))));
-  event.waitUntil(fetched.then(() => self.skipWaiting()));
+  event.waitUntil(fetchShell().then(() => self.skipWaiting()));
 });
+
+/** Keep what each page needs, and each language that an earlier version of the page has kept. */
+async function fetchShell() {
+  const wanted = [...shell];
+  for (const { shell: own } of Object.values(languages)) {
+    const known = await Promise.all(own.map(address => caches.match(absolute(address))));
+    if (known.every(Boolean)) wanted.push(...own.filter(address => !wanted.includes(address)));
+  }
+  const cache = await caches.open(PAGE);
+  await cache.addAll(wanted.map(address => new Request(address, { cache: 'no-cache' })));
+}
 
 self.addEventListener('activate', event => {
   event.waitUntil(forgetOld().then(() => self.clients.claim()));
@@ -40,11 +50,11 @@ async function answer(request) {
 }
 
 self.addEventListener('message', event => {
-  if (event.data === 'keep all') event.waitUntil(keepAll(event.source));
+  if (event.data.keep) event.waitUntil(keepAll(event.source, languages[event.data.keep]));
 });
 
-async function keepAll(client) {
-  const all = [...shell, ...rest];
+async function keepAll(client, own) {
+  const all = [...new Set([...shell, ...own.shell, ...rest, ...own.rest])];
   let kept = 0;
   for (const address of all) {
     try {

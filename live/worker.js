@@ -34,7 +34,7 @@ function failure(error, type) {
     if (type === "start")
         return {kind: "start", message: lastError(text)};
     if (error?.pyodide_fatal_error || error instanceof WebAssembly.RuntimeError || error instanceof RangeError || error?.name === "PyodideFatalError")
-        return {kind: "crash", message: `Python has crashed (${text.split("\n")[0]})`};
+        return {kind: "crash", message: text.split("\n")[0]};
     return {kind: "failed", message: lastError(text)};
 }
 
@@ -66,6 +66,7 @@ class Kernel {
         const wheels = settings.wheels ?? [];
         const stages = Array.isArray(wheels) ? {start: [...wheels]} : {...wheels};
         const fetched = fetchedWheels(stages.start ?? [], settings.base, emit); // on their way while Python starts
+        const [words] = fetchedWheels(settings.words ? [settings.words] : [], settings.base, emit);
         emit({event: "loading", what: "python", loaded: 0, total: 0});
         const lock = settings.lock ? {lockFileURL: at(settings.lock).href} : {};
         const models = settings.models ? at(settings.models) : null;
@@ -79,6 +80,9 @@ class Kernel {
         await made.fetchPackages(settings.packages ?? [], emit);
         made.wheels = {...stages, start: []};
         await made.unpack(fetched);
+        if (words)
+            python.unpackArchive(await words, "zip", {extractDir: made.packages});
+        python.pyimport("os").environ.set("KUIPER_LANG", settings.language ?? "en");
         const Tab = python.pyimport("kuiper.tab.requests").Tab;
         made.tab = Tab(FOLDER, python.toPy(files ?? {}), (event) => made.emit(asObject(event)));
         return made;

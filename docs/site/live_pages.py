@@ -2,10 +2,11 @@
 
     python docs/site/live_pages.py build/site KUIPER_WHEEL CLANG [--self-hosted]
 
-KUIPER_WHEEL is what ``make wasm`` builds, CLANG the folder of ``packaging/wasm/clang_folder.py``. Python, NumPy and
-Pillow come from Pyodide's own distribution, in the browser of the student; with ``--self-hosted`` they are part of the
-site: NumPy and Pillow out of $KUIPER_WASM_WHEELS. It needs npm's packages of live/ and the network the first time:
-``make live`` sees to all of it. Lectures and exercises of the site then have links to the page.
+KUIPER_WHEEL is what ``make wasm`` builds, with ``models/`` and ``languages/`` beside it, CLANG the folder of
+``packaging/wasm/clang_folder.py``. Python, NumPy and Pillow come from Pyodide's own distribution, in the browser of the
+student; with ``--self-hosted`` they are part of the site: NumPy and Pillow out of $KUIPER_WASM_WHEELS. It needs npm's
+packages of live/ and the network the first time: ``make live`` sees to all of it. Lectures and exercises of the site
+then have links to the page.
 """
 
 from __future__ import annotations
@@ -18,6 +19,11 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+
+from babel import Locale
+
+from kuiper.language import ENGLISH, languages, tag
 
 sys.path.insert(0, str(Path(__file__).parent))
 from live_bytecode import with_bytecode
@@ -28,7 +34,7 @@ from live_runtime import COMPILED, DRAWING, Runtime, digest, pure_wheels
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "live"
 MODULES = SOURCES / "node_modules"
-STYLES = "<!-- site styles -->"
+STYLES, LANGUAGES = "<!-- site styles -->", "<!-- languages -->"
 FOR_TESTS = ("hypothesis", "iniconfig", "packaging", "pluggy", "pygments", "pytest", "sortedcontainers")
 STAGES = dict.fromkeys(FOR_TESTS, "tests") | {"cython": "compile"}
 BUNDLES = ("page/main.js", "worker.js")
@@ -97,32 +103,52 @@ def write_live(site: Path, kuiper: Path, clang: Path, self_hosted: bool) -> None
     runtime = Runtime(live, MODULES)
     own = compiled_wheels(os.environ.get("KUIPER_WASM_WHEELS", "")) if self_hosted else []
     wheels = with_bytecode([*own, *pure, kuiper], ROOT / "build" / "live-bytecode", SOURCES / "precompile.mjs")
-    table = course_table(ROOT, site) | {
-        "runtime": {
-            "pyodide": runtime.pyodide_here() if self_hosted else runtime.pyodide_there(),
-            "packages": [] if self_hosted else list(COMPILED),
-            "drawing": [] if self_hosted else list(DRAWING),
-            "wheels": staged(runtime, wheels),
-            "models": runtime.add(sorted((kuiper.parent / "models").glob("*"))),
-            "clang": runtime.add(sorted(path for path in clang.iterdir() if path.is_file())),
-        }
+    python = {
+        "pyodide": runtime.pyodide_here() if self_hosted else runtime.pyodide_there(),
+        "packages": [] if self_hosted else list(COMPILED),
+        "drawing": [] if self_hosted else list(DRAWING),
+        "wheels": staged(runtime, wheels),
+        "models": runtime.add(sorted((kuiper.parent / "models").glob("*"))),
+        "clang": runtime.add(sorted(path for path in clang.iterdir() if path.is_file())),
     }
-    (live / "course.json").write_text(json.dumps(table, ensure_ascii=False), encoding="utf-8")
+    own_parts = {language: write_language(language, site, runtime, python, kuiper) for language in languages()}
     styles, addresses = site_styles(site)
     page = (SOURCES / "index.html").read_text(encoding="utf-8").replace(STYLES, styles)
+    page = page.replace(LANGUAGES, "".join(map(choice, languages())))
     (live / "index.html").write_text(page, encoding="utf-8")
     for name in ("page.css", "icon.svg"):
         shutil.copyfile(SOURCES / name, live / name)
     shutil.copytree(ROOT / "kuiper/models/assets", live / "photos", ignore=shutil.ignore_patterns("*.md", "*.txt"))
     write_licences(live, packages, [*own, *pure])
-    lectures = [f"../notebooks/{item['name']}.html" for item in table["lectures"]]
     photos = [f"photos/{path.name}" for path in sorted((live / "photos").iterdir())]
     shell = ["./", "index.html", "page.js", "page.css", "course.json", "icon.svg", "worker.js", *addresses]
-    version = digest([*(live / name for name in shell[1:7]), *(site / "notebooks").glob("[0-9]*.html")])
-    kept = runtime.kept(shell, [*lectures, *photos, "licences.txt"], version)
+    read = {name for parts in own_parts.values() for name in [*parts["shell"], *parts["rest"]]}
+    version = digest([*(live / name for name in shell[1:7]), *(live / name for name in sorted(read))])
+    kept = runtime.kept(shell, [*photos, "licences.txt"], version) | {"languages": own_parts}
     worker = (SOURCES / "service_worker.js").read_text(encoding="utf-8").replace("__KEPT__", json.dumps(kept))
     (live / "service_worker.js").write_text(worker, encoding="utf-8")
-    add_links(site, table)
+    add_links(site, course_table(ROOT, site))
+
+
+def write_language(
+    language: str, site: Path, runtime: Runtime, python: dict[str, Any], kuiper: Path
+) -> dict[str, list[str]]:
+    """Write the course in a language; what its readers need besides all others: at once, and for a journey."""
+    table = course_table(ROOT, site, language)
+    lectures = [item["page"] for item in table["lectures"]]
+    name, words = "course.json", ""
+    if language != ENGLISH:
+        name = f"course.{language}.json"
+        words = runtime.add_apart(kuiper.parent / "languages" / f"{language}.zip")
+        python = python | {"words": words}
+    (site / "live" / name).write_text(json.dumps(table | {"runtime": python}, ensure_ascii=False), encoding="utf-8")
+    return {"shell": [name], "rest": [*lectures, *([words] if words else [])]}
+
+
+def choice(language: str) -> str:
+    """A language in the list of those that the page speaks, by its own name."""
+    name = Locale.parse(language).get_display_name(language)
+    return f'<option value="{language}" lang="{tag(language)}">{name}</option>'
 
 
 def staged(runtime: Runtime, wheels: list[Path]) -> dict[str, list[str]]:

@@ -44,11 +44,19 @@ class Runtime:
     def add(self, paths: Iterable[Path]) -> str:
         """Copy files to a folder with the name of their content; its address."""
         paths = list(paths)
+        address = self._copied(paths)
+        self.files += [f"{address}{path.name}" for path in paths]
+        return address
+
+    def add_apart(self, path: Path) -> str:
+        """Copy a file that not every reader needs; its own address."""
+        return f"{self._copied([path])}{path.name}"
+
+    def _copied(self, paths: list[Path]) -> str:
         address = f"runtime/{digest(paths)}/"
         (self.live / address).mkdir(parents=True, exist_ok=True)
         for path in paths:
             shutil.copyfile(path, self.live / address / path.name)
-            self.files.append(f"{address}{path.name}")
         self.prefixes.append(address)
         return address
 

@@ -10,6 +10,7 @@ import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
 import { EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
+import { _ } from './language.js';
 
 const COLOURS = HighlightStyle.define([
   { tag: tags.keyword, color: 'var(--code-keyword)' },
@@ -31,6 +32,16 @@ const LOOK = EditorView.theme({
   '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': { background: 'var(--selection) !important' },
   '.cm-matchingBracket': { backgroundColor: 'var(--selection) !important' },
   '.cm-panels': { backgroundColor: 'var(--color-background-secondary)', color: 'inherit' },
+});
+
+/** What the editor itself says, its panel for searching above all. */
+const phrases = () => EditorState.phrases.of({
+  Find: _('Find'), next: _('next'), previous: _('previous'), all: _('all'), 'match case': _('match case'), regexp: _('regexp'),
+  'by word': _('by word'), Replace: _('Replace'), replace: _('replace'), 'replace all': _('replace all'), close: _('close'),
+  'current match': _('current match'), 'replaced $ matches': _('replaced $ matches'), 'replaced match on line $': _('replaced match on line $'),
+  'on line': _('on line'), 'Go to line': _('Go to line'), go: _('go'), 'Fold line': _('Fold line'), 'Unfold line': _('Unfold line'),
+  'Folded lines': _('Folded lines'), 'Unfolded lines': _('Unfolded lines'), 'folded code': _('folded code'), unfold: _('unfold'), to: _('to'),
+  Diagnostics: _('Diagnostics'), 'No diagnostics': _('No diagnostics'), 'Selection deleted': _('Selection deleted'),
 });
 
 /** The language of a file by its name. */
@@ -57,7 +68,7 @@ export class Editor {
         keymap.of([...keys, ...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, indentWithTab]),
         history(), drawSelection(), indentOnInput(), bracketMatching(), closeBrackets(), highlightSelectionMatches(),
         this.numbers ? [lineNumbers(), foldGutter(), highlightActiveLine()] : [],
-        indentUnit.of('    '), EditorState.tabSize.of(4), languageOf(file), syntaxHighlighting(COLOURS), LOOK, heard,
+        indentUnit.of('    '), EditorState.tabSize.of(4), languageOf(file), syntaxHighlighting(COLOURS), LOOK, heard, phrases(),
         EditorView.contentAttributes.of({ 'aria-label': this.label, spellcheck: 'false' }),
       ],
     });

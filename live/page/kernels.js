@@ -1,15 +1,17 @@
 // The two Pythons of the page: one for the lecture, one for the reader's own code. Each starts when it is first needed.
 import { Kernel, KernelError } from '../classroom.js';
+import { _ } from './language.js';
 import { notice } from './notices.js';
 
-const NAMES = { lecture: 'Python of the lecture', exercise: 'Python of the exercise' };
+const AGAIN = {
+  lecture: () => _('Python of the lecture starts again when it is next needed; your files are kept.'),
+  exercise: () => _('Python of the exercise starts again when it is next needed; your files are kept.'),
+};
 
 /** A few bytes of WebAssembly with one instruction on 128 bits: a browser without them refuses this module. */
 const SIMD = new Uint8Array([
   0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11,
 ]);
-
-const TOO_OLD = 'This browser is too old to run the course: it has no WebAssembly SIMD.';
 
 export const hasSimd = () => typeof WebAssembly === 'object' && WebAssembly.validate(SIMD);
 
@@ -52,7 +54,7 @@ export class Kernels {
         onEvent(event);
       };
       const asked = this.started.then(() => {
-        if (!hasSimd()) throw new KernelError('start', TOO_OLD);
+        if (!hasSimd()) throw new KernelError('start', _('This browser is too old to run the course: it has no WebAssembly SIMD.'));
         for (const file of this.newFor(name)) ask('save', file);
         return ask(type, fields, { seconds, onEvent: hear });
       });
@@ -110,14 +112,14 @@ export class Kernels {
   show() {
     const running = Object.values(this.states).some(count => count > 0);
     const loading = loadingText(this.loading);
-    if (loading) this.status.textContent = `Loading ${loading}`;
-    else if (running) this.status.textContent = this.isReady ? 'Python works …' : 'Python starts …';
-    else this.status.textContent = this.isReady ? 'Python is ready' : '';
+    if (loading) this.status.textContent = _('Loading {what}', { what: loading });
+    else if (running) this.status.textContent = this.isReady ? _('Python works …') : _('Python starts …');
+    else this.status.textContent = this.isReady ? _('Python is ready') : '';
     this.status.classList.toggle('busy', running);
   }
 
   restart(name) {
-    this.kernels[name]?.end('Python starts again.');
-    notice('python', `${NAMES[name]} starts again when it is next needed; your files are kept.`);
+    this.kernels[name]?.end(_('Python starts again.'));
+    notice('python', AGAIN[name]());
   }
 }

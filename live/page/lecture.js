@@ -1,6 +1,7 @@
 // A lecture: the page of the site, whose cells run in place.
 import { button, html } from './dom.js';
 import { Editor } from './editor.js';
+import { _, parts } from './language.js';
 import { goToDesk } from './layout.js';
 import { Output } from './output.js';
 import { inside } from './route.js';
@@ -28,9 +29,9 @@ class Cell {
 
   build() {
     this.runButton = button('▶', () => this.view.runUntil(this), {
-      class: 'run', 'aria-label': `Run cell ${this.number}`, title: 'Run this cell; cells above it that have not run go first',
+      class: 'run', 'aria-label': _('Run cell {number}', this), title: _('Run this cell; cells above it that have not run go first'),
     });
-    this.editButton = button('Edit', () => this.edit(), { class: 'edit', 'aria-label': `Edit cell ${this.number}` });
+    this.editButton = button(_('Edit'), () => this.edit(), { class: 'edit', 'aria-label': _('Edit cell {number}', this) });
     this.note = html('span', { class: 'note', role: 'status' });
     this.live = html('div', { class: 'cell_output live', hidden: true });
     this.output = new Output(this.live);
@@ -48,7 +49,7 @@ class Cell {
     this.highlighted.parentElement.hidden = true;
     this.highlighted.parentElement.after(place);
     this.editor = new Editor(place, {
-      label: `Code of cell ${this.number}`, numbers: false, run: () => this.view.runUntil(this),
+      label: _('Code of cell {number}', this), numbers: false, run: () => this.view.runUntil(this),
     });
     this.editor.open(this.source, 'cell.py');
     this.editor.focus();
@@ -83,8 +84,9 @@ class Cell {
     if (problem) this.output.write(`${problem}\n`, 'stderr');
     if (lacking) this.showStoredPictures();
     const seconds = (performance.now() - this.began) / 1000;
-    if (lacking) this.note.textContent = 'ran here; the picture is the stored one, for this site has no matplotlib';
-    else this.note.textContent = problem ? 'stopped' : `ran here in ${seconds < 1 ? `${Math.round(seconds * 1000)} ms` : `${seconds.toFixed(1)} s`}`;
+    const time = seconds < 1 ? `${Math.round(seconds * 1000)} ms` : `${seconds.toFixed(1)} s`;
+    if (lacking) this.note.textContent = _('ran here; the picture is the stored one, for this site has no matplotlib');
+    else this.note.textContent = problem ? _('stopped') : _('ran here in {time}', { time });
   }
 
   /** In the place of a chart that cannot be drawn here. */
@@ -95,7 +97,7 @@ class Cell {
 
   forget() {
     this.node.classList.remove('running');
-    if (this.hasRun) this.note.textContent = 'ran before Python started again';
+    if (this.hasRun) this.note.textContent = _('ran before Python started again');
     this.hasRun = false;
   }
 }
@@ -114,16 +116,16 @@ export class LectureView {
     if (this.name === name) return;
     this.name = name;
     this.cells = [];
-    const address = new URL(`../notebooks/${name}.html`, document.baseURI);
+    const address = new URL(this.app.course.lectures.find(item => item.name === name).page, document.baseURI);
     let article;
     try {
       const response = await fetch(address);
-      if (!response.ok) throw new Error(`the server answers ${response.status}`);
+      if (!response.ok) throw new Error(_('the server answers {status}', { status: response.status }));
       article = new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('article');
     } catch (error) {
-      const sentence = navigator.onLine ? `The lecture did not come: ${error.message}.` : 'This lecture is not kept here yet, and there is no network.';
+      const sentence = navigator.onLine ? _('The lecture did not come: {why}.', { why: error.message }) : _('This lecture is not kept here yet, and there is no network.');
       this.name = null;
-      this.node.replaceChildren(html('p', { class: 'empty' }, sentence, ' ', button('Try again', () => this.open(name))));
+      this.node.replaceChildren(html('p', { class: 'empty' }, sentence, ' ', button(_('Try again'), () => this.open(name))));
       return;
     }
     if (navigator.serviceWorker && !navigator.serviceWorker.controller) {
@@ -131,7 +133,7 @@ export class LectureView {
     }
     if (this.name !== name) return; // the reader has gone on meanwhile
     this.prepare(article, address);
-    this.node.replaceChildren(this.head(), article, this.foot());
+    this.node.replaceChildren(this.head(address), article, this.foot());
     this.node.scrollTop = 0;
     this.fresh = false;
   }
@@ -147,7 +149,7 @@ export class LectureView {
       link.href = target.href;
       const leads = inside(target, this.app.course);
       if (leads?.exercise) {
-        link.textContent = 'Solve it here';
+        link.textContent = _('Solve it here');
         link.classList.add('solve');
         link.dataset.exercise = leads.exercise;
       }
@@ -157,19 +159,21 @@ export class LectureView {
       .map((node, i) => new Cell(node, i + 1, this));
   }
 
-  head() {
+  head(address) {
     return html('div', { class: 'lecture-tools' },
-      button('▶ Run all', () => this.runUntil(this.cells.at(-1)), { class: 'primary' }),
-      button('Start Python again', () => this.app.restart('lecture'), { class: 'quiet' }),
-      html('a', { class: 'quiet', href: `../notebooks/${this.name}.html` }, 'As a page of the site'));
+      button(_('▶ Run all'), () => this.runUntil(this.cells.at(-1)), { class: 'primary' }),
+      button(_('Start Python again'), () => this.app.restart('lecture'), { class: 'quiet' }),
+      html('a', { class: 'quiet', href: address.href }, _('As a page of the site')));
   }
 
   foot() {
     const { lectures } = this.app.course;
     const at = lectures.findIndex(item => item.name === this.name);
-    const link = (item, text) => item && html('a', { href: `#${item.name}` }, text, html('strong', {}, item.title));
-    return html('nav', { class: 'lecture-foot', 'aria-label': 'Lectures before and behind' },
-      link(lectures[at - 1], 'Before: '), link(lectures[at + 1], 'Next: '));
+    const title = item => ({ title: html('strong', {}, item?.title ?? '') });
+    const link = (item, words) => item && html('a', { href: `#${item.name}` }, words);
+    const [before, next] = [lectures[at - 1], lectures[at + 1]];
+    return html('nav', { class: 'lecture-foot', 'aria-label': _('Lectures before and behind') },
+      link(before, parts('Before: {title}', title(before))), link(next, parts('Next: {title}', title(next))));
   }
 
   follow(event) {
@@ -217,7 +221,7 @@ export class LectureView {
     try {
       if (!this.fresh) await kernel.ask('lecture', { name: this.name });
       this.fresh = true;
-      const request = { source: cell.text, name: `cell ${cell.number}` };
+      const request = { source: cell.text, name: _('cell {number}', cell) };
       const value = await kernel.ask('cell', request, { seconds: CELL_SECONDS, onEvent: event => cell.take(event) });
       if (value.error?.lacking) cell.finish('', value.error.lacking);
       else cell.finish(value.ok ? '' : value.error.traceback || `${value.error.type}: ${value.error.message}`);

@@ -2,6 +2,7 @@
 import { find, html } from './dom.js';
 import { ExerciseView } from './exercise.js';
 import { hasSimd, Kernels } from './kernels.js';
+import { _, languageSwitch, spokenCourse, tableOf } from './language.js';
 import { showSide, showTab, startLayout, startTabs } from './layout.js';
 import { LectureView } from './lecture.js';
 import { CourseMap } from './map.js';
@@ -20,7 +21,7 @@ class App {
     this.work = work;
     this.started = startOffline();
     this.kernels = new Kernels({
-      settings: { ...course.runtime, base: document.baseURI }, work, status: find('python'),
+      settings: { ...course.runtime, language: course.language, base: document.baseURI }, work, status: find('python'),
       ended: name => name === 'lecture' && this.lecture.forget(), started: this.started,
     });
     this.lecture = new LectureView(find('lecture'), this);
@@ -89,20 +90,22 @@ class App {
 }
 
 async function start() {
-  themeSwitch(find('theme'));
   startLayout();
   if (location.protocol === 'file:') {
     return notice('start', 'Browsers run no Python from a file: serve the folder of the site, for example with “python -m http.server”, and open this page there.', { kind: 'problem' });
   }
+  const course = await spokenCourse(find('language'));
+  languageSwitch(find('language'));
+  if (course.lacking) notice('language', _('The course in {language} could not be fetched: this is English.', { language: course.lacking }));
+  themeSwitch(find('theme'));
   if (!hasSimd()) {
-    notice('start', 'This browser is too old to run the course (it has no WebAssembly SIMD); you can read and write here, and take your work home.', { kind: 'problem' });
+    notice('start', _('This browser is too old to run the course (it has no WebAssembly SIMD); you can read and write here, and take your work home.'), { kind: 'problem' });
   }
-  const response = await fetch('course.json');
-  const course = await response.json();
   const app = new App(course, await Work.open(course));
+  if (!navigator.serviceWorker?.controller) app.started.then(() => fetch(tableOf(course.language))).catch(() => {}); // kept, too
   await app.follow();
   app.progressed();
   if (hasSimd()) app.expect('lecture');
 }
 
-start().catch(error => notice('start', `The page could not start: ${error.message}`, { kind: 'problem' }));
+start().catch(error => notice('start', _('The page could not start: {why}', { why: error.message }), { kind: 'problem' }));

@@ -1,5 +1,6 @@
 // One sentence at the top of the page, for what the reader must know; each subject has one at a time.
 import { button, find, html } from './dom.js';
+import { _ } from './language.js';
 
 const shown = new Map();
 
@@ -12,7 +13,7 @@ export function notice(subject, sentence, { actions = [], kind = 'information' }
     click();
   });
   const node = html('div', { class: `notice ${kind}`, role: kind === 'problem' ? 'alert' : 'status' },
-    html('span', {}, sentence), actions.map(act), button('×', close, { 'aria-label': 'Close', class: 'close' }));
+    html('span', {}, sentence), actions.map(act), button('×', close, { 'aria-label': _('Close'), class: 'close' }));
   shown.set(subject, node);
   find('notices').append(node);
 }

@@ -1,4 +1,5 @@
 // The service worker: what has been opened once works without a network.
+import { _ } from './language.js';
 import { notice } from './notices.js';
 
 const PATIENCE = 4000; // milliseconds until the page goes on without it; what is loaded then is kept at the next visit
@@ -24,18 +25,18 @@ export async function startOffline() {
 
 /** Another version of the course has come while this page was open. */
 function sayNewCourse() {
-  notice('version', 'There is a new version of the course; your work is kept.', { actions: [['Load it', () => location.reload()]] });
+  notice('version', _('There is a new version of the course; your work is kept.'), { actions: [[_('Load it'), () => location.reload()]] });
 }
 
-/** Fetch all that the course can need. */
-export async function keepAll() {
+/** Fetch all that the course in a language can need. */
+export async function keepAll(language) {
   const worker = navigator.serviceWorker?.controller;
-  if (!worker) return notice('offline', 'This browser keeps no pages here: use an address that begins with https.', { kind: 'problem' });
+  if (!worker) return notice('offline', _('This browser keeps no pages here: use an address that begins with https.'), { kind: 'problem' });
   navigator.serviceWorker.onmessage = ({ data }) => {
     if (data.kept === undefined) return;
-    if (data.problem) notice('offline', `Not everything could be fetched: ${data.problem}.`, { kind: 'problem' });
-    else if (data.kept < data.all) notice('offline', `Fetching the course: ${data.kept} of ${data.all} files.`);
-    else notice('offline', 'The whole course is here: it works without a network.');
+    if (data.problem) notice('offline', _('Not everything could be fetched: {why}.', { why: data.problem }), { kind: 'problem' });
+    else if (data.kept < data.all) notice('offline', _('Fetching the course: {kept} of {all} files.', data));
+    else notice('offline', _('The whole course is here: it works without a network.'));
   };
-  worker.postMessage('keep all');
+  worker.postMessage({ keep: language });
 }

@@ -1,12 +1,13 @@
 // A photo on the bundled networks: dropped, chosen, or taken with the camera.
 import { button, chooseFiles, html } from './dom.js';
+import { _, parts } from './language.js';
 
 const SECONDS = 120;
 const EXPLORED = '.kuiper/build/explore.html'; // made again when asked for: it is not kept
 const LARGEST = 1600; // pixels of the longer side: the networks see far fewer
 const TASKS = {
-  classify: { model: 'cifar_resnet20', text: 'What is it?' },
-  detect: { model: 'digits_yolo', text: 'Where are digits?' },
+  classify: { model: 'cifar_resnet20', text: () => _('What is it?') },
+  detect: { model: 'digits_yolo', text: () => _('Where are digits?') },
 };
 
 /** The numbers of a rectangle, scaled. */
@@ -20,18 +21,18 @@ export class PhotoView {
   }
 
   build() {
-    this.canvas = html('canvas', { hidden: true, role: 'img', 'aria-label': 'Your photo' });
-    this.words = html('p', {}, 'Drop a photo here. It stays in your browser.');
+    this.canvas = html('canvas', { hidden: true, role: 'img', 'aria-label': _('Your photo') });
+    this.words = html('p', {}, _('Drop a photo here. It stays in your browser.'));
     this.drop = html('div', { class: 'drop' }, this.words, this.canvas, html('div', { class: 'actions' },
-      button('Choose a photo', () => this.choose()),
-      button('Camera', () => this.camera()),
-      button('The cat of the course', () => this.bundled('cat.jpg')),
-      button('Some digits', () => this.bundled('digits.png'))));
+      button(_('Choose a photo'), () => this.choose()),
+      button(_('Camera'), () => this.camera()),
+      button(_('The cat of the course'), () => this.bundled('cat.jpg')),
+      button(_('Some digits'), () => this.bundled('digits.png'))));
     this.answer = html('div', { class: 'answer', 'aria-live': 'polite' });
     this.tasks = html('div', { class: 'actions', hidden: true },
-      Object.entries(TASKS).map(([name, { text }]) => button(text, () => this.run(name), { class: 'primary' })),
-      button('See how it works inside', () => this.explore()));
-    this.node.append(html('h2', {}, 'Your photo on the finished engine'), this.drop, this.tasks, this.answer);
+      Object.entries(TASKS).map(([name, { text }]) => button(text(), () => this.run(name), { class: 'primary' })),
+      button(_('See how it works inside'), () => this.explore()));
+    this.node.append(html('h2', {}, _('Your photo on the finished engine')), this.drop, this.tasks, this.answer);
     for (const kind of ['dragenter', 'dragover']) this.node.addEventListener(kind, event => this.over(event, true));
     for (const kind of ['dragleave', 'drop']) this.node.addEventListener(kind, event => this.over(event, false));
     this.node.addEventListener('drop', event => this.take(event.dataTransfer.files[0]));
@@ -57,7 +58,7 @@ export class PhotoView {
     try {
       this.show(await createImageBitmap(blob));
     } catch {
-      this.answer.replaceChildren(html('p', { class: 'headline failing' }, 'This file is no picture that the browser can read.'));
+      this.answer.replaceChildren(html('p', { class: 'headline failing' }, _('This file is no picture that the browser can read.')));
     }
   }
 
@@ -80,7 +81,8 @@ export class PhotoView {
     try {
       stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: 'environment' } });
     } catch (error) {
-      this.answer.replaceChildren(html('p', {}, `The camera is not to be had (${error?.message ?? 'this address is not https'}): choose a photo instead.`));
+      const why = error?.message ?? _('this address is not https');
+      this.answer.replaceChildren(html('p', {}, _('The camera is not to be had ({why}): choose a photo instead.', { why })));
       return;
     }
     const video = html('video', { autoplay: true, playsinline: true, muted: true });
@@ -90,11 +92,11 @@ export class PhotoView {
       frame.remove();
     };
     const frame = html('div', { class: 'camera' }, video, html('div', { class: 'actions' },
-      button('Take it', async () => {
+      button(_('Take it'), async () => {
         const picture = await createImageBitmap(video);
         stop();
         this.show(picture);
-      }, { class: 'primary' }), button('Stop', stop)));
+      }, { class: 'primary' }), button(_('Stop'), stop)));
     this.drop.append(frame);
   }
 
@@ -113,7 +115,7 @@ export class PhotoView {
 
   async command(words) {
     this.node.classList.add('is-running');
-    this.answer.replaceChildren(html('p', { class: 'headline' }, 'The network computes …'));
+    this.answer.replaceChildren(html('p', { class: 'headline' }, _('The network computes …')));
     try {
       const kernel = this.app.kernel('lecture');
       await this.send(kernel);
@@ -156,21 +158,21 @@ export class PhotoView {
       pen.strokeRect(x, y, w, h);
       pen.fillText(label, x, y - pen.lineWidth * 2);
     }
-    return html('p', { class: 'headline' }, detections.length ? `${detections.length} found: ${detections.map(found => found.label).join(' ')}` : 'No digits found.');
+    return html('p', { class: 'headline' }, detections.length ? _('{n} found: {labels}', { n: detections.length, labels: detections.map(found => found.label).join(' ') }) : _('No digits found.'));
   }
 
   /** The page of `kuiper explore` for this photo, in a tab of its own. */
   async explore() {
     const page = window.open('', '_blank'); // now, while this is still the reader's click
-    page?.document.write('<p style="font-family:sans-serif">kuiper explore: the network runs, and its numbers are collected …</p>');
+    page?.document.body.append(html('p', { style: 'font-family:sans-serif' }, _('kuiper explore: the network runs, and its numbers are collected …')));
     const { model } = TASKS[this.task ?? 'classify'];
     await this.app.kernel('lecture').ask('save', { path: EXPLORED, text: '' }); // its folder is there then
     const text = await this.command(['explore', model, 'photos/mine.png', '-o', EXPLORED]);
     if (text === null) return void page?.close();
     const value = await this.app.kernel('lecture').ask('read', { path: EXPLORED });
     const address = URL.createObjectURL(new Blob([value.text ?? value.bytes], { type: 'text/html' }));
-    const link = html('a', { href: address, target: '_blank' }, 'Open the page');
-    this.answer.replaceChildren(html('p', { class: 'headline' }, 'The network at work: ', link));
+    const link = html('a', { href: address, target: '_blank' }, _('Open the page'));
+    this.answer.replaceChildren(html('p', { class: 'headline' }, parts('The network at work: {link}', { link })));
     if (page) page.location = address;
   }
 }

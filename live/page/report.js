@@ -1,18 +1,15 @@
-// The report of an exercise's tests: what kuiper writes, with the sentences that help most put first.
+// The report of an exercise's tests: what kuiper writes, with the sentences that help most put first; in any language.
 import { html } from './dom.js';
+import { _ } from './language.js';
 import { terminalText } from './output.js';
 
-// What a terminal needs and this page shows otherwise: one letter for each test, the bars of the courses, what comes next.
-const FOR_TERMINALS = [
-  /^=+ exercises =+$/, /^[-.FEsxu]+( +\[ *\d+%\])?$/, /^course\d_\w+ +[\u2588-\u2591]/, /^next: /, / in [\d.]+ ?s\b/,
-];
+// What a terminal needs and this page shows otherwise: a heading, one letter for each test, pytest's own last line.
+const FOR_TERMINALS = [/^=+ .+ =+$/, /^ *(?:[-.FEbpsux]+ *(?:\[ *\d+%\])?|\[ *\d+%\])$/, / in [\d.]+ ?s\b/];
 
-/** The parts of a report: what it says of each failure, and the lines that begin with "likely:". */
-export function partsOf(report) {
+/** What a report says of each failure. */
+export function pageText(report) {
   const lines = report.replace(/\s+$/, '').split('\n');
-  const body = lines.filter(line => !FOR_TERMINALS.some(pattern => pattern.test(line)));
-  const likely = [...new Set(body.filter(line => /^\s*likely: /.test(line)).map(line => line.trim()))];
-  return { likely, text: body.join('\n').trim() };
+  return lines.filter(line => !FOR_TERMINALS.some(pattern => pattern.test(line))).join('\n').trim();
 }
 
 /** The line of the reader's file that a report names first, or null. */
@@ -25,21 +22,20 @@ export function lineOf(report, file) {
 export function headline({ status, tests }) {
   const { passed = 0, failed = 0, blocked = 0 } = tests ?? {};
   const total = passed + failed + blocked;
-  if (status === 'solved') return `Solved: all ${total} tests pass`;
-  if (status === 'not started') return 'Not started: fill in the lines that raise NotImplementedError';
-  const rest = blocked ? `, ${blocked} wait for other exercises` : '';
-  return `${passed} of ${total} tests pass${rest}`;
+  if (status === 'solved') return _('Solved: all {total} tests pass', { total });
+  if (status === 'not started') return _('Not started: fill in the lines that raise NotImplementedError');
+  if (blocked) return _('{passed} of {total} tests pass, {blocked} wait for other exercises', { passed, total, blocked });
+  return _('{passed} of {total} tests pass', { passed, total });
 }
 
 /** The elements of a report; `goTo(line)` is called where the reader follows a line's number. */
 export function reportNodes(value, file, goTo) {
-  const { likely, text } = partsOf(value.report);
-  const spoken = value.likely?.length ? value.likely.map(sentence => `likely: ${sentence.replace(/^likely: /, '')}`) : likely;
+  const text = pageText(value.report);
   const line = lineOf(text, file);
   return [
     html('p', { class: `headline ${value.status.replace(' ', '-')}` }, headline(value)),
-    spoken.map(sentence => html('p', { class: 'likely' }, sentence)),
-    line && html('p', {}, html('button', { type: 'button', class: 'link', on: { click: () => goTo(line) } }, `Go to line ${line}`)),
+    value.likely.map(sentence => html('p', { class: 'likely' }, sentence)),
+    line && html('p', {}, html('button', { type: 'button', class: 'link', on: { click: () => goTo(line) } }, _('Go to line {line}', { line }))),
     html('pre', { class: 'report' }, ...terminalText(text)),
   ].flat().filter(Boolean);
 }

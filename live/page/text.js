@@ -1,5 +1,6 @@
 // A language model that writes while it is read.
 import { button, html } from './dom.js';
+import { _ } from './language.js';
 
 const SECONDS = 300;
 
@@ -7,25 +8,25 @@ export class TextView {
   constructor(node, app) {
     this.app = app;
     this.node = node;
-    this.prompt = html('input', { type: 'text', value: 'ROMEO:', 'aria-label': 'Beginning of the text' });
-    this.model = html('select', { 'aria-label': 'Model' },
-      html('option', { value: 'shakespeare' }, 'Shakespeare, letter by letter'), html('option', { value: 'tang' }, 'Tang poems'));
+    this.prompt = html('input', { type: 'text', value: 'ROMEO:', 'aria-label': _('Beginning of the text') });
+    this.model = html('select', { 'aria-label': _('Model') },
+      html('option', { value: 'shakespeare' }, _('Shakespeare, letter by letter')), html('option', { value: 'tang' }, _('Tang poems')));
     this.model.addEventListener('change', () => (this.prompt.value = this.model.value === 'tang' ? '山' : 'ROMEO:'));
-    this.write = button('Write', () => this.run(), { class: 'primary' });
-    this.paper = html('pre', { class: 'paper', 'aria-live': 'off', tabindex: '0', 'aria-label': 'The text' });
+    this.write = button(_('Write'), () => this.run(), { class: 'primary' });
+    this.paper = html('pre', { class: 'paper', 'aria-live': 'off', tabindex: '0', 'aria-label': _('The text') });
     this.pace = html('p', { class: 'facts', role: 'status' });
     const form = html('form', { class: 'actions' }, this.model, this.prompt, this.write);
     form.addEventListener('submit', event => {
       event.preventDefault();
       this.run();
     });
-    node.append(html('h2', {}, 'A language model, as it writes'), form, this.paper, this.pace);
+    node.append(html('h2', {}, _('A language model, as it writes')), form, this.paper, this.pace);
   }
 
   async run() {
-    if (this.isRunning) return void this.app.kernel('lecture').end('Stopped by you.');
+    if (this.isRunning) return void this.app.kernel('lecture').end(_('Stopped by you.'));
     this.isRunning = true;
-    this.write.textContent = 'Stop';
+    this.write.textContent = _('Stop');
     this.paper.textContent = this.pace.textContent = '';
     const onEvent = event => {
       if (event.event !== 'output') return;
@@ -40,7 +41,7 @@ export class TextView {
       this.pace.textContent = error.message;
     } finally {
       this.isRunning = false;
-      this.write.textContent = 'Write';
+      this.write.textContent = _('Write');
     }
   }
 }

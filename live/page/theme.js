@@ -1,5 +1,7 @@
 // The theme is the site's: the same key in the browser's storage, the same attribute of the body.
-const NAMES = { auto: 'as the system', light: 'light', dark: 'dark' };
+import { _ } from './language.js';
+
+const NAMES = { auto: () => _('Theme: as the system'), light: () => _('Theme: light'), dark: () => _('Theme: dark') };
 const SIGNS = { auto: '◐', light: '☀', dark: '☾' };
 const ORDER = ['auto', 'light', 'dark'];
 
@@ -10,8 +12,8 @@ export function themeSwitch(node, body = document.body) {
   const show = () => {
     const theme = body.dataset.theme;
     node.textContent = SIGNS[theme];
-    node.setAttribute('aria-label', `Theme: ${NAMES[theme]}`);
-    node.title = `Theme: ${NAMES[theme]}`;
+    node.title = NAMES[theme]();
+    node.setAttribute('aria-label', node.title);
   };
   node.addEventListener('click', () => {
     body.dataset.theme = nextTheme(body.dataset.theme);

@@ -1,12 +1,22 @@
 // The reader's work: the files that differ from the course as it is handed out. What is written here is in the browser's
 // storage, in the other tabs that are open, and in the next zip.
+import { _ } from './language.js';
 import { notice } from './notices.js';
 import { Memory, Store } from './store.js';
 
 const PROGRESS = '.kuiper/progress.json';
 
-/** What `kuiper course` calls the text of a skeleton: its first line says it. */
-export const textOf = source => /^# Exercise .* as text (\w+)/.exec(source)?.[1];
+/** What `kuiper course` calls the text of a skeleton: its first line says it, in any language. */
+export const textOf = source => FIRST_LINE.exec(source)?.[1];
+
+const FIRST_LINE = /^# .* ([0-9a-f]{12})\W?\n/;
+
+/** The state of an exercise as a reader is told it. */
+export const statusWords = status => STATUS[status]();
+
+const STATUS = {
+  solved: () => _('solved'), failing: () => _('failing'), started: () => _('started'), 'not started': () => _('not started'),
+};
 
 /** {id: {passed, total, digest}} of kuiper's own record; {} for a record that is none. */
 export function resultsOf(record) {
@@ -25,6 +35,12 @@ export async function digestOf(text) {
   return Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('').slice(0, 16);
 }
 
+/** Whether a file is an exercise as the course hands it out, in some language or version: its first line has its hash. */
+export async function isUntouched(text) {
+  const [, begun] = typeof text === 'string' ? (FIRST_LINE.exec(text) ?? []) : [];
+  return Boolean(begun && (await digestOf(text.slice(text.indexOf('\n') + 1)))?.startsWith(begun));
+}
+
 export class Work {
   /** Read what is kept; where the browser keeps nothing, say so. */
   static async open(course) {
@@ -33,10 +49,10 @@ export class Work {
       store = await Store.open();
     } catch {
       store = new Memory();
-      notice('storage', 'This browser keeps nothing for this page: take your work home (☰) before you close it.', { kind: 'problem' });
+      notice('storage', _('This browser keeps nothing for this page: take your work home (☰) before you close it.'), { kind: 'problem' });
     }
     const work = new Work(course, store);
-    for (const file of await store.files()) work.kept.set(file.path, file);
+    await work.readStore();
     return work;
   }
 
@@ -49,6 +65,14 @@ export class Work {
     this.isKept = true;
     this.channel = typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel('kuiper-live');
     this.channel?.addEventListener('message', event => this.#fromOtherTab(event.data));
+  }
+
+  /** What was never edited gives way to the exercise as the course has it today, in the language of today. */
+  async readStore() {
+    for (const file of await this.store.files()) {
+      if (await isUntouched(file.text)) await this.store.remove(file.path);
+      else this.kept.set(file.path, file);
+    }
   }
 
   /** Call `listener(path, isFromOtherTab)` after a file has got another text. */
@@ -75,7 +99,7 @@ export class Work {
       const { revision, isOther } = await this.store.write(path, text, before?.revision);
       this.kept.set(path, { path, text, revision });
       this.channel?.postMessage({ path });
-      if (isOther) notice('tabs', 'Another tab had changed this file too: its text is under “Older versions”.');
+      if (isOther) notice('tabs', _('Another tab had changed this file too: its text is under “Older versions”.'));
     });
     this.#tell(path, false);
   }
@@ -118,12 +142,14 @@ export class Work {
   async #guarded(action) {
     try {
       await action();
-      if (!this.isKept) notice('storage', 'Your work is kept again.');
+      if (!this.isKept) notice('storage', _('Your work is kept again.'));
       this.isKept = true;
     } catch (error) {
       this.isKept = false;
-      const why = error?.name === 'QuotaExceededError' ? 'The browser’s storage is full' : `The browser cannot store (${error.message})`;
-      notice('storage', `${why}: your text is still here, but take it home (☰) before you close this page.`, { kind: 'problem' });
+      const sentence = error?.name === 'QuotaExceededError'
+        ? _('The browser’s storage is full: your text is still here, but take it home (☰) before you close this page.')
+        : _('The browser cannot store ({why}): your text is still here, but take it home (☰) before you close this page.', { why: error.message });
+      notice('storage', sentence, { kind: 'problem' });
     }
   }
 

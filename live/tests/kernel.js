@@ -6,15 +6,16 @@ import {resolve} from "node:path";
 import {pathToFileURL} from "node:url";
 import {Worker} from "node:worker_threads";
 import {Kernel} from "../classroom.js";
+import {tableOf} from "../page/language.js";
 
 const PAGE = process.env.KUIPER_LIVE;
 export const SKIP = PAGE ? false : "KUIPER_LIVE names no page of make live";
 
-function settings() {
-    const {runtime} = JSON.parse(readFileSync(resolve(PAGE, "course.json"), "utf8"));
+function settings(language) {
+    const {runtime} = JSON.parse(readFileSync(resolve(PAGE, tableOf(language)), "utf8"));
     if (/^https?:/.test(runtime.pyodide))
         throw new Error(`KUIPER_LIVE: expected a page with its own Python (SELF_HOSTED=--self-hosted), got one that has it from ${runtime.pyodide}`);
-    return {...runtime, base: `${pathToFileURL(resolve(PAGE)).href}/`};
+    return {...runtime, language, base: `${pathToFileURL(resolve(PAGE)).href}/`};
 }
 
 /** A browser's Worker, as far as the page uses it. */
@@ -30,7 +31,7 @@ class ThreadWorker {
 }
 
 /** A kernel, and the files that a page would have kept. */
-export function startedKernel(files = {}) {
+export function startedKernel(files = {}, language = "en") {
     const kept = {...files}, ended = [];
     const onEvent = (event) => {
         if (event.event === "files") {
@@ -40,6 +41,6 @@ export function startedKernel(files = {}) {
             ended.push(event);
         }
     };
-    const kernel = new Kernel(() => new ThreadWorker(), {settings: settings(), files: () => kept, onEvent});
+    const kernel = new Kernel(() => new ThreadWorker(), {settings: settings(language), files: () => kept, onEvent});
     return {kernel, kept, ended};
 }

@@ -61,6 +61,18 @@ test("what kuiper refuses is one sentence, and the worker stays", {skip: SKIP}, 
     assert.equal(student.ended.length, count);
 });
 
+test("a kernel speaks the language of its page, and leaves what is edited as it is", {skip: SKIP}, async () => {
+    const path = "course1_tensor/exercises/flatten.py";
+    const {kernel} = startedKernel({[path]: "mine = 1\n"}, "zh");
+    const read = async (name) => (await kernel.ask("read", {path: name})).text;
+    const {exercises} = await kernel.start();
+    assert.match(exercises[0].title, /[\u4e00-\u9fff]/);
+    assert.match(await read(exercises[0].path), /[\u4e00-\u9fff]/);
+    assert.equal(await read(path), "mine = 1\n");
+    assert.match((await kernel.ask("hint", {exercise: "1.1"})).text, /[\u4e00-\u9fff]/);
+    kernel.end("done");
+});
+
 test("the next start copies what the first has left, and differs only in its random numbers", {skip: SKIP}, async () => {
     const folder = process.env.KUIPER_LIVE_KEPT = mkdtempSync(join(tmpdir(), "kuiper-kept-"));
     const source = "import os, random, sys, numpy\nprint(sys.path, os.environ['HOME'], os.environ['KUIPER_MODELS'], hash('salted'), sep='|')\n" +

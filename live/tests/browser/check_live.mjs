@@ -4,13 +4,14 @@
 //
 // Lectures run from their first to their last cell; exercises are solved, some of them in Cython; a mistake is named; an
 // endless loop, a crash, a full storage, a new version each cost one sentence (mishaps.mjs); photo, text and the zip work
-// (panels.mjs); keys alone suffice (keyboard.mjs); work outlives a reload, a second tab and the network. --python names one
+// (panels.mjs); keys alone suffice (keyboard.mjs); the page speaks another language (languages.mjs); work outlives a reload, a second tab and the network. --python names one
 // with kuiper, for the zip at home. Pictures go to build/live-screenshots, figures to the standard output. Exit code 1: something is wrong.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { keyboard } from './keyboard.mjs';
+import * as languages from './languages.mjs';
 import * as mishaps from './mishaps.mjs';
 import * as panels from './panels.mjs';
 import { Reader, solution } from './reader.mjs';
@@ -151,6 +152,10 @@ async function withoutNetwork() {
   await reader.write(solution(exercise('1.1').file));
   const { headline } = await reader.check();
   expect('an exercise is checked without a network', /^Solved/.test(headline), headline);
+  if (!reader.requested.some(address => address.endsWith('course.zh.json'))) return; // nobody has read Chinese here
+  await reader.open(`${live}?lang=zh#01_tensors/1.1`);
+  const lang = await reader.page.$eval('html', node => node.lang);
+  expect('what was opened in Chinese is there without a network', lang === 'zh-CN', lang);
 }
 
 async function lookAround() {
@@ -172,10 +177,10 @@ async function lookAround() {
 /** A browser that has never been here. */
 const openedBy = name => Reader.start(name, program, fs.mkdtempSync(`${profile}-other-`));
 const tools = {
-  get solved() { return done; }, reader, live, course, site, expect, exercise, openedBy, python: values.python,
+  get solved() { return done; }, server, reader, live, course, site, expect, exercise, openedBy, python: values.python,
   shot: name => path.join(shots, `${name}-${values.browser}.png`),
 };
-const others = Object.entries({ ...panels, ...mishaps, keyboard }).map(([name, step]) => [name, () => step(tools)]);
+const others = Object.entries({ ...panels, ...mishaps, keyboard, ...languages }).map(([name, step]) => [name, () => step(tools)]);
 const STEPS = { measure, runLectures, solve, stumble, comeBack, twoTabs, ...Object.fromEntries(others), lookAround, withoutNetwork };
 
 try {

@@ -110,6 +110,7 @@ export async function newVersion({ reader, live, expect, site, course }) {
     const newer = JSON.parse(texts[0]);
     const part = newer.exercises.find(({ id }) => id === '1.4');
     part.skeleton = part.skeleton.replace(/as text \w+/, 'as text 0123456789ab');
+    part.texts = ['0123456789ab'];
     fs.writeFileSync(files[0], JSON.stringify(newer));
     fs.writeFileSync(files[1], texts[1].replace(/"version": "\w+"/, '"version": "another"'));
     await reader.page.reload();
