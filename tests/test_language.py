@@ -34,6 +34,7 @@ def xx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
     language._catalogue.cache_clear()
+    language.prefer("")  # whatever folder an earlier test was in
     yield
     language._catalogue.cache_clear()
     language._refused.cache_clear()
