@@ -92,8 +92,8 @@ def short_name(locale: str) -> str:
 
 
 def others() -> list[str]:
-    """The languages beside English."""
-    return [name for name in languages() if name != ENGLISH]
+    """The languages beside English that have a first page."""
+    return [name for name in languages() if name != ENGLISH and FIRST_PAGE in translated_pages(name)]
 
 
 @lru_cache

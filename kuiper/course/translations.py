@@ -84,7 +84,7 @@ def sources(root: Path) -> list[Path]:
 
 
 def _pages(root: Path, other: str) -> Iterator[Path]:
-    for place in ("", "course*/", "docs/**/", "student_folder/"):
+    for place in ("", "course*/", "docs/**/", "notebooks/", "student_folder/"):
         yield from root.glob(f"{place}*.{other}.md")
 
 
