@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 FIRST_PAGE = "README"
+BILINGUAL = {"zh": ("docs/learn/glossary", "docs/learn/credits")}
+"""Pages that speak a language beside English themselves; their titles are in the catalogue."""
 NAMES = {"en": "English", "zh": "中文"}
 """What a language calls itself; by default its own short name."""
 
@@ -46,7 +48,8 @@ NAMES = {"en": "English", "zh": "中文"}
 SAID = (
     noop("In English"),
     noop("All documents"),
-    noop("Glossary (English and Chinese)"),
+    noop("Glossary"),
+    noop("Where each topic comes from"),
     noop("Skip to content"),
     noop("Back to top"),
     noop("On this page"),
@@ -99,9 +102,10 @@ def others() -> list[str]:
 @lru_cache
 def translated_pages(name: str) -> dict[str, Path]:
     """The pages of the site that a language has, by their names, with their English sources."""
-    found = {source.relative_to(ROOT).with_suffix("").as_posix(): source for source in sources(ROOT)}
-    is_there = {page: translation_file(source, name).is_file() for page, source in found.items()}
-    return {page: found[page] for page in found if is_there[page] and not page.startswith("student_folder/")}
+    found = [source for source in sources(ROOT) if translation_file(source, name).is_file()]
+    found += [ROOT / f"{page}.md" for page in BILINGUAL.get(name, ())]
+    pages = {source.relative_to(ROOT).with_suffix("").as_posix(): source for source in found}
+    return {page: source for page, source in pages.items() if not page.startswith("student_folder/")}
 
 
 def choose_pages(app: Sphinx, config: Config) -> None:
@@ -134,6 +138,9 @@ def translate_page(app: Sphinx, page: str, source: list[str]) -> None:
         source[0] = LINK_TO_OTHER.sub("", source[0])
     name = short_name(app.config.language)
     if name == ENGLISH:
+        return
+    if page in BILINGUAL.get(name, ()):
+        source[0] = re.sub(r"\A# (.+)", lambda title: f"# {translate(title[1], into=name)}", source[0])
         return
     english = translated_pages(name)[page]
     passages = read_translation(translation_file(english, name))
