@@ -24,6 +24,7 @@ from sphinx.addnodes import pending_xref
 from sphinx.util import logging
 
 from kuiper.course.translations import (
+    english_words,
     read_translation,
     sources,
     translated_lecture,
@@ -171,13 +172,38 @@ def use_english_ids(app: Sphinx, document: nodes.document) -> None:
     for link in document.findall(nodes.reference):
         if "refid" in link:
             link["refid"] = renamed.get(link["refid"], link["refid"])
-    own = app.env.metadata[page].get("myst_slugs", {})
-    places = {slug: (line, renamed.get(id_, id_), title) for slug, (line, id_, title) in own.items()}
-    spoken = {section["ids"][0]: section[0].astext() for section in sections}
-    for slug, (line, id_, title) in english_environment(app).metadata[page].get("myst_slugs", {}).items():
-        places[slug] = (line, id_, spoken.get(id_, title))
-    app.env.metadata[page]["myst_slugs"] = places  # what GitHub makes of the headings, in both languages
-    lead_to_places(document, {slug: id_ for slug, (_, id_, _) in places.items()})
+    titles = {section["ids"][0]: section[0].astext() for section in sections}
+    slugs = english_environment(app).metadata[page].get("myst_slugs", {})
+    places = {slug: id_ for slug, (_, id_, _) in slugs.items()}
+    places |= places_of_headings(page, short_name(app.config.language), list(titles))
+    app.env.metadata[page]["myst_slugs"] = {slug: (0, id_, titles.get(id_, "")) for slug, id_ in places.items()}
+    lead_to_places(document, places)
+
+
+def places_of_headings(page: str, name: str, ids: list[str]) -> dict[str, str]:
+    """Where a link leads that names a heading of a translation as GitHub does; ``ids`` are those of the sections.
+
+    A passage that is not shown, since English has changed, has a place too: that of the English one, or the title.
+    """
+    source = translated_pages(name)[page]
+    passages = read_translation(translation_file(source, name))
+    sections, found = iter(ids), dict[str, str]()
+    for english in english_words(source):
+        own = [next(sections, ids[0]) for _ in headings(english.words) if not english.is_code]
+        passage = passages.pop(english.key, None)
+        found |= zip(headings(passage.text) if passage else (), own, strict=False)
+    return found | {heading: ids[0] for passage in passages.values() for heading in headings(passage.text)}
+
+
+def headings(text: str) -> list[str]:
+    """The headings of a Markdown text, as a link names them on GitHub.
+
+    >>> headings("# A `b`-c, d")
+    ['a-b-c-d']
+    """
+    outside = re.sub(r"^ {0,3}(```+|~~~+).*?^ {0,3}\1", "", text, flags=re.MULTILINE | re.DOTALL)
+    titles = re.findall(r"^#{1,6} +(.+?)(?: +#+)? *$", outside, re.MULTILINE)
+    return [re.sub(r"[^\w\- ]", "", re.sub(r"\]\(.*?\)", "", title).lower()).replace(" ", "-") for title in titles]
 
 
 def lead_to_places(document: nodes.document, places: dict[str, str]) -> None:
