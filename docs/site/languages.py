@@ -19,6 +19,7 @@ from gettext import NullTranslations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from babel import Locale
 from docutils import nodes
 from sphinx.addnodes import pending_xref
 from sphinx.util import logging
@@ -42,8 +43,6 @@ ROOT = Path(__file__).parents[2]
 FIRST_PAGE = "README"
 BILINGUAL = {"zh": ("docs/learn/glossary", "docs/learn/credits")}
 """Pages that speak a language beside English themselves; their titles are in the catalogue."""
-NAMES = {"en": "English", "zh": "中文"}
-"""What a language calls itself; by default its own short name."""
 
 # What templates say, where Sphinx has no words for it in a language.
 SAID = (
@@ -273,8 +272,9 @@ def add_switch(app: Sphinx, page: str, template: str, context: dict[str, Any], d
 def switch(name: str, found: str | None, root: str) -> Switch:
     """The link to a page in a language, or to its first page; ``root`` leads to the folder of the site."""
     only_english = translate(noop("This page is in English only; this leads to the first page."), into=name)
+    called = Locale.parse(name).get_display_name(name) or name
     address_there = found or address(name, FIRST_PAGE)
-    return Switch(NAMES.get(name, name), tag(name), f"{root}{address_there}", "" if found else only_english)
+    return Switch(called, tag(name), f"{root}{address_there}", "" if found else only_english)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
