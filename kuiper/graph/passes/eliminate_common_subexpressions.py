@@ -8,8 +8,9 @@ Two operators compute the same if type, parameters and weights are equal and the
 read the second read the first instead. The order is that of execution, so whole branches that are equal fall together
 step by step. Constants that are stored twice are the case without inputs.
 
-No layer of kuiper's own draws random numbers or remembers a call, so this holds for all of them. Left alone: other
-layers; and two outputs of the graph, which the caller may change independently of each other.
+This holds for all layers of kuiper's own. None remembers a call, and those that draw numbers (onnx_random.py,
+onnx_dropout.py) draw the same ones for the same seed and shape. Left alone: other layers; and two outputs of the graph,
+which the caller may change independently of each other.
 """
 
 from __future__ import annotations

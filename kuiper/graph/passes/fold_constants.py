@@ -10,7 +10,8 @@ execution, so whole branches become one constant. What the branch was made of th
 
 Left alone: results that are no arrays (a list of sizes), results of more than LARGEST bytes that are larger than what
 they are made from (a model should not grow in memory because of torch.zeros), operators that refuse their inputs (they
-are to say so when the model runs) and layers that are not kuiper's own. No layer of kuiper's own draws random numbers.
+are to say so when the model runs) and layers that are not kuiper's own. Those of kuiper's own that draw numbers draw
+the same ones at each call (onnx_random.py, onnx_dropout.py), so they are folded like the others.
 """
 
 from __future__ import annotations
