@@ -18,7 +18,7 @@ In two dimensions the matrices work on the rows and on the columns, and a tile o
     M = U * V       number by number; added up over the input channels: 16 multiplications for each, instead of 36
     Y = A M A'      4 x 4          ->  2 x 2 outputs
 
-Tiles stand two pixels apart and overlap by two. For an odd number of outputs the last tile sticks out: the picture is
+Tiles begin two pixels apart and overlap by two. For an odd number of outputs the last tile sticks out: the picture is
 continued with zeros, and the outputs that are too many are thrown away.
 
     7 pixels, 5 outputs       0 1 2 3 4 5 6 +          tile 0 sees 0 to 3 and makes outputs 0, 1
