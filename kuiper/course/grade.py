@@ -14,6 +14,7 @@ from kuiper.course.errors import CourseError
 from kuiper.course.intake import Intake, RefusedError, find, take_in
 from kuiper.course.integrity import Snapshot, judging_code
 from kuiper.course.judge import Judgement, Judges
+from kuiper.course.observation import DIED, DIED_OF_MEMORY, ENDED_IN_CALL
 from kuiper.course.processes import unreadable
 from kuiper.course.sandbox import are_alike, best_mode
 from kuiper.course.speed import reached
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from kuiper.course.sandbox import Mode
 
 NOT_TRUSTED = "not trusted"
-ENDED = re.compile(r"the process that ran your code (?:died|ended in the middle of the call) \((exit code )?(.*?)[:)]")
 SHELLS = 128  # and the signal's number: the exit code of who waited for a process that a signal ended
 UNBELIEVABLE = 4.0  # times what is worth all points: the clock is one in the submission's own process
 MAX_SHOWN = 2000  # characters of anything that a submission may have sent
@@ -256,11 +256,30 @@ def _verdict(failed: dict[str, Any]) -> str:
     """How a test has failed: "wrong", and so on, or how the submission's process ended in it."""
     if failed["verdict"] == "not started":  # of a submission there is one word for it
         return NOT_HANDED_IN
-    ended = ENDED.search(" ".join("\n".join(failed["lines"]).split()))
-    if ended is None or failed["verdict"] != "wrong":
-        return str(failed["verdict"])
-    names = {str(SHELLS + number): number.name for number in signal.Signals} | {"segmentation fault": "SIGSEGV"}
-    return f"ended ({names.get(ended[2], (ended[1] or '') + ended[2])})"
+    end = _end_in("\n".join(failed["lines"]))
+    return f"ended ({end})" if end and failed["verdict"] == "wrong" else str(failed["verdict"])
+
+
+def _end_in(text: str) -> str:
+    """How a process ended, a signal or an exit code, of which a report tells in its own language; "" if of none."""
+    words = " ".join(text.split())
+    if translate(DIED_OF_MEMORY) in words:
+        return "SIGSEGV"
+    if code := _field(translate(ENDED_IN_CALL), words):
+        names = {str(SHELLS + number): number.name for number in signal.Signals}
+        return names.get(code, f"exit code {code}")
+    return _field(translate(DIED), words)
+
+
+def _field(message: str, text: str) -> str:
+    """What stands in the one field of a message that a text has; "" if it does not have it.
+
+    >>> _field("it died ({signal})", "and it died (SIGKILL) at once")
+    'SIGKILL'
+    """
+    pattern = re.sub(r"\\\{\w+\\\}", "(.+?)", re.escape(message))
+    found = re.search(pattern, text)
+    return found[1] if found else ""
 
 
 def shown(text: str) -> str:

@@ -17,6 +17,7 @@ from kuiper.course.places import pytest_environment
 from kuiper.course.processes import end_tree
 from kuiper.course.pytest_command import pytest_command
 from kuiper.course.submission import tests_files
+from kuiper.language import language
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -116,7 +117,7 @@ class _Run:
         words += ["--speed"] if speed else []
         words += [f"--failed={id_}" for id_ in sorted(failed)]
         words += [f"--exercise={exercise.id}" for exercise in exercises]
-        env = pytest_environment() | {"KUIPER_LANG": "en"}  # results are kept in English
+        env = pytest_environment() | {"KUIPER_LANG": language()}  # that of a course folder, too
         if mode == "limits":  # nothing is run that was kept where a submission may be able to write
             env |= {"KUIPER_STATE": str(state), "HYPOTHESIS_STORAGE_DIRECTORY": str(state / "hypothesis")}
             env |= {"PYTHONPYCACHEPREFIX": str(state / "pycache")}

@@ -23,6 +23,7 @@ from kuiper.course.processes import PR_SET_DUMPABLE, adopt_orphans, end_below, g
 from kuiper.course.remote import Worker
 from kuiper.course.sandbox import Sandbox, environment, other_user, prepared
 from kuiper.course.selection import Selection
+from kuiper.language import _
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -85,7 +86,7 @@ class SubmissionRoom(Classroom):
     def check_ready(self, exercise: Exercise) -> None:
         if exercise.id not in self.written:
             self.failed.add(exercise.id)
-            raise UndoneError("not started", f"{exercise.label} - {NOT_HANDED_IN}")
+            raise UndoneError("not started", _("{exercise} - not handed in").format(exercise=exercise.label))
 
     def reference_file(self, exercise: Exercise) -> Path | None:
         """Lent like that of an exercise which has failed: this one is asked for when it is solved, and helps nobody."""

@@ -164,6 +164,19 @@ def test_a_process_that_ended_is_told(syllabus: Syllabus, tmp_path: Path, code: 
     assert as_dict(report)["grades"][0]["verdict"] == verdict
 
 
+@pytest.mark.parametrize(
+    ("act", "verdict"), [("os._exit(7)", "ended (exit code 7)"), ("os.abort()", "ended (SIGABRT)")]
+)
+def test_a_report_speaks_the_graders_language_and_its_verdicts_english(
+    syllabus: Syllabus, tmp_path: Path, pseudo_language: Path, act: str, verdict: str
+) -> None:
+    folder = submission(tmp_path, "ended", f"import os\n\ndef double(x):\n    {act}\n")
+    report = grade_one(syllabus, [syllabus.exercise("1.1")], folder, 60.0)
+    assert [grade.verdict for grade in report.grades] == [verdict]
+    assert "⟦the process that ran your code" in report.grades[0].message
+    assert gradescope(report)["tests"][0]["output"].startswith("0⟦ of ⟧2⟦ tests passed⟧")
+
+
 def test_odd_is_only_what_belongs_to_the_exercises_that_were_asked_for(syllabus: Syllabus, tmp_path: Path) -> None:
     folder = submission(tmp_path, "half", "import subprocess\n\n" + HONEST)
     (folder / "fourfold.py").write_text("import socket\n\ndef fourfold(x):\n    return 4 * x\n")
