@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Any
 
 import pytest
@@ -22,7 +23,7 @@ from kuiper.course.summary import (
     report,
     verdicts,
 )
-from kuiper.language import _
+from kuiper.language import _, columns
 
 LETTERS = {"wrong": "F", "unfinished": "u", "not started": "-", "blocked": "b", "waiting": "p"}
 
@@ -132,7 +133,10 @@ class ReportPlugin:
         for root, outcomes in self.outcomes.items():
             classroom = self.selection.open(root)
             found = verdicts(classroom, outcomes)
-            terminalreporter.section(_("exercises"))
+            title = _("exercises")
+            extra = columns(title) - len(title)  # which pytest does not know
+            width = {"fullwidth": get_terminal_size().columns - extra} if extra else {}
+            terminalreporter.section(title, **width)
             for line in report(classroom, found, hint):
                 terminalreporter.write_line(line)
             for line in miscounted(found):

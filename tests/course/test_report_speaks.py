@@ -9,6 +9,7 @@ import pytest
 
 from kuiper.course import sync
 from kuiper.course.manifest import read_syllabus
+from kuiper.language import columns
 from tests.course.made_up import CONFTEST, made_up, solve
 from tests.course.student_run import student_runs
 from tests.pseudo_language import escaped
@@ -209,3 +210,13 @@ def test_report_speaks_of_what_is_not_tested(tmp_path: Path) -> None:
     assert "⟦no test of an exercise fits ⟧" in nothing
     for report in (blocked, begun, missing, nothing):
         assert escaped(without_foreign_words(report), KNOWN) == []
+
+
+def test_the_head_of_a_report_is_as_wide_as_the_terminal_in_chinese(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KUIPER_LANG", "zh")
+    monkeypatch.setenv("COLUMNS", "80")
+    (head,) = (line for line in student_runs(made_up(tmp_path), "-q")[1].splitlines() if line.startswith("==="))
+    assert not head.isascii()
+    assert columns(head) in (79, 80)  # one less on Windows
