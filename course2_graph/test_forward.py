@@ -9,6 +9,7 @@ import pytest
 
 import kuiper
 from kuiper.course import calling, same
+from kuiper.language import translate
 
 DATA = Path(__file__).parent / "data"
 PARAM = (DATA / "test_linear.pnnx.param").read_text(encoding="utf-8")
@@ -271,7 +272,7 @@ def test_forward_writes_into_the_memory(impl):
 def test_forward_leaves_its_inputs(impl):
     x = X.copy()
     calling(runs, impl, BRANCHES, [[x]]).gives([[2 * X - X * X]])
-    same("the input after the run", x, X)
+    same(translate("the input after the run"), x, X)
 
 
 @pytest.mark.parametrize("inputs", [[], [X, X]])

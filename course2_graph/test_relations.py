@@ -6,6 +6,7 @@ import pytest
 
 from kuiper.course import calling, same
 from kuiper.course.properties import given, st
+from kuiper.language import translate
 
 SUM = [
     "pnnx.Input in 0 1 a #a=(1,8)f32",
@@ -351,12 +352,14 @@ def effort(impl, count):
 
 def in_proportion(few, many):
     """What is said of the steps for some operators, and for four times as many."""
-    return "in proportion" if 0 < few <= many < 6 * few else f"{few} steps for one, {many} for four times as much"
+    words = translate("{few} steps for one, {many} for four times as much")
+    return translate("in proportion") if 0 < few <= many < 6 * few else words.format(few=few, many=many)
 
 
 def test_work_grows_with_the_number_of_operators(impl):
     few, many = calling(effort, impl, 100).answer()
-    same("connect(100 operators), connect(400 operators)", in_proportion(few, many), "in proportion")
+    what = translate("connect(100 operators), connect(400 operators)")
+    same(what, in_proportion(few, many), translate("in proportion"))
 
 
 def test_operand_read_by_many(impl):

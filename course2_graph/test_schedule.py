@@ -7,6 +7,7 @@ import pytest
 from kuiper.course import calling, same
 from kuiper.course.properties import given, st
 from kuiper.errors import ModelFormatError
+from kuiper.language import translate
 
 # A graph is a list of (operator, what it reads), in the order of the file; "split:1" is the second output of split.
 CHAIN = [("in", []), ("conv", ["in"]), ("relu", ["conv"]), ("out", ["relu"])]
@@ -194,15 +195,17 @@ def growth(impl, function, shape, count):
 def in_proportion(few, many):
     """What is said of the steps for a graph, and for one four times as large."""
     if 0 < few <= many < 6 * few:
-        return "in proportion"
-    return "faster than in proportion" if 0 < few <= many < 10 * few else "as its square, or worse"
+        return translate("in proportion")
+    is_faster = 0 < few <= many < 10 * few
+    return translate("faster than in proportion") if is_faster else translate("as its square, or worse")
 
 
 @pytest.mark.parametrize("shape", ["chain", "ladder", "star"])
 @pytest.mark.parametrize("function", ["queue_order", "depth_first_order"])
 def test_work_grows_with_the_graph(impl, function, shape):
     few, many = calling(growth, impl, function, shape, 100).answer()
-    same(f"{function} of 100 operators and of 400", in_proportion(few, many), "in proportion")
+    what = translate("{function} of 100 operators and of 400").format(function=function)
+    same(what, in_proportion(few, many), translate("in proportion"))
 
 
 @pytest.mark.parametrize("function", ["queue_order", "depth_first_order"])

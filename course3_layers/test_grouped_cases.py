@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from kuiper.course import calling, same
+from kuiper.language import noop, translate
 
 MAX_CASES, MAX_NUMBERS = 6, 60
 
@@ -22,21 +23,21 @@ RIGHT = {
     "bias": lambda k, bias, s: bias[k],
 }
 BROKEN = {
-    "every group sees the channels of the first": {"source": lambda g, c, s: c},
-    "the channels of the groups alternate": {"source": lambda g, c, s: c * s.groups + g},
-    "the channels within a group are reversed": {"source": lambda g, c, s: (g + 1) * s.depth - 1 - c},
-    "a group's channels begin where its kernels begin": {"source": lambda g, c, s: (g * s.part + c) % s.in_c},
-    "every group uses the kernels of the first": {"kernel": lambda g, j, s: j},
-    "the kernels within a group are reversed": {"kernel": lambda g, j, s: (g + 1) * s.part - 1 - j},
-    "the outputs of the groups alternate": {"target": lambda g, j, s: j * s.groups + g},
-    "the groups come out in reversed order": {"target": lambda g, j, s: (s.groups - 1 - g) * s.part + j},
-    "only the first channel of each group counts": {"factor": lambda g, c, s: int(c == 0)},
-    "the last group is left out": {"factor": lambda g, c, s: int(g < s.groups - 1)},
-    "there are at most two groups": {"group": lambda g, s: min(g, 1)},
-    "the bias is forgotten": {"bias": lambda k, bias, s: 0},
-    "every group gets the bias of the first": {"bias": lambda k, bias, s: bias[k % s.part]},
-    "the bias is added once for each group": {"bias": lambda k, bias, s: bias[k] * s.groups},
-    "every result comes from the first image": {"image": lambda i: 0},
+    noop("every group sees the channels of the first"): {"source": lambda g, c, s: c},
+    noop("the channels of the groups alternate"): {"source": lambda g, c, s: c * s.groups + g},
+    noop("the channels within a group are reversed"): {"source": lambda g, c, s: (g + 1) * s.depth - 1 - c},
+    noop("a group's channels begin where its kernels begin"): {"source": lambda g, c, s: (g * s.part + c) % s.in_c},
+    noop("every group uses the kernels of the first"): {"kernel": lambda g, j, s: j},
+    noop("the kernels within a group are reversed"): {"kernel": lambda g, j, s: (g + 1) * s.part - 1 - j},
+    noop("the outputs of the groups alternate"): {"target": lambda g, j, s: j * s.groups + g},
+    noop("the groups come out in reversed order"): {"target": lambda g, j, s: (s.groups - 1 - g) * s.part + j},
+    noop("only the first channel of each group counts"): {"factor": lambda g, c, s: int(c == 0)},
+    noop("the last group is left out"): {"factor": lambda g, c, s: int(g < s.groups - 1)},
+    noop("there are at most two groups"): {"group": lambda g, s: min(g, 1)},
+    noop("the bias is forgotten"): {"bias": lambda k, bias, s: 0},
+    noop("every group gets the bias of the first"): {"bias": lambda k, bias, s: bias[k % s.part]},
+    noop("the bias is added once for each group"): {"bias": lambda k, bias, s: bias[k] * s.groups},
+    noop("every result comes from the first image"): {"image": lambda i: 0},
 }
 
 
@@ -83,17 +84,19 @@ def as_array(numbers):
 
 # What must hold for a case to be one, in this order: each relies on those before it.
 SHAPES = {
-    "x and weight have four axes": lambda x, weight, bias, groups: x.ndim == weight.ndim == 4,
-    "no array is empty": lambda x, weight, bias, groups: 0 not in (*x.shape, *weight.shape),
-    "there are two groups or more": lambda x, weight, bias, groups: groups >= 2,
-    "weight has the input channels of one group": lambda x, weight, bias, groups: (
+    noop("x and weight have four axes"): lambda x, weight, bias, groups: x.ndim == weight.ndim == 4,
+    noop("no array is empty"): lambda x, weight, bias, groups: 0 not in (*x.shape, *weight.shape),
+    noop("there are two groups or more"): lambda x, weight, bias, groups: groups >= 2,
+    noop("weight has the input channels of one group"): lambda x, weight, bias, groups: (
         x.shape[1] == weight.shape[1] * groups
     ),
-    "all groups have equally many kernels": lambda x, weight, bias, groups: len(weight) % groups == 0,
-    "the kernel fits into the picture": lambda x, weight, bias, groups: (
+    noop("all groups have equally many kernels"): lambda x, weight, bias, groups: len(weight) % groups == 0,
+    noop("the kernel fits into the picture"): lambda x, weight, bias, groups: (
         x.shape[2] >= weight.shape[2] and x.shape[3] >= weight.shape[3]
     ),
-    "bias has a number for each kernel": lambda x, weight, bias, groups: bias is None or bias.shape == weight.shape[:1],
+    noop("bias has a number for each kernel"): lambda x, weight, bias, groups: (
+        bias is None or bias.shape == weight.shape[:1]
+    ),
 }
 
 
@@ -122,26 +125,27 @@ def test_list_of_cases(impl):
 
 
 def test_one_to_six_cases(impl):
-    same("between one and six cases", 1 <= len(impl.cases()) <= MAX_CASES, True)
+    same(translate("between one and six cases"), 1 <= len(impl.cases()) <= MAX_CASES, True)
 
 
 @pytest.mark.parametrize("rule", SHAPES)
 def test_shapes(impl, rule):
     unsound = (i for i, case in enumerate(cases_of(impl)) if broken_shape(case) == rule)
-    same(f"the first of your cases in which it is not true that {rule}", next(unsound, None), None)
+    what = translate("the first of your cases in which it is not true that {rule}").format(rule=translate(rule))
+    same(what, next(unsound, None), None)
 
 
 def test_small_arrays(impl):
     large = (i for i, case in enumerate(cases_of(impl)) if not is_small(case))
-    same(f"the first of your cases with an array of more than {MAX_NUMBERS} numbers", next(large, None), None)
+    what = translate("the first of your cases with an array of more than {count} numbers").format(count=MAX_NUMBERS)
+    same(what, next(large, None), None)
 
 
 def test_expected_is_right(impl):
     for i, case in enumerate(cases_of(impl)):
         if is_sound(case):
-            same(
-                f"case {i}; on the left what conv2d gives, on the right what the case expects", case[4], convolve(case)
-            )
+            what = translate("case {number}; on the left what conv2d gives, on the right what the case expects")
+            same(what.format(number=i), case[4], convolve(case))
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -149,4 +153,5 @@ def test_finds_out_that(impl, name):
     # Every test asks for the cases anew. What is not allowed does not count in this one either.
     counted = [case for case in cases_of(impl)[:MAX_CASES] if counts(case)]
     noticed = any(not np.array_equal(case[4], convolve(case, **BROKEN[name])) for case in counted)
-    same(f"one of your (right) cases notices that {name}", noticed, True)
+    what = translate("one of your (right) cases notices that {mistake}").format(mistake=translate(name))
+    same(what, noticed, True)

@@ -10,6 +10,7 @@ import pytest
 
 from kuiper.course import calling, same
 from kuiper.course.properties import given, st
+from kuiper.language import translate
 
 STORED = json.loads(Path(__file__).parent.joinpath("data", "norms.json").read_text(encoding="utf-8"))
 FAR = np.float32([[1, -1, 3, -3, 5, -5], [2, 2, 2, -2, -2, -2]])  # means 0, variances 35/3 and 4
@@ -148,7 +149,7 @@ def most_kept(impl, pieces):
 
 def test_one_pass_keeps_no_pieces(impl):
     kept = calling(most_kept, impl, 40).answer()
-    same("whether more than 2 of the 40 pieces were kept", kept > 2, False)
+    same(translate("whether more than 2 of the 40 pieces were kept"), kept > 2, False)
 
 
 @given(lengths=st.lists(st.integers(1, 9), min_size=1, max_size=8), seed=st.integers(0, 99))

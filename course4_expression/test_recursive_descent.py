@@ -7,6 +7,7 @@ import pytest
 from kuiper.course import calling, same
 from kuiper.course.properties import given, st
 from kuiper.expression import tokenize
+from kuiper.language import translate
 
 KINDS = {"INPUT": "input", "NUMBER": "number", "WORD": "word", "OPEN": "(", "CLOSE": ")", "COMMA": ","}
 LEAVES = st.sampled_from(["@0", "@1", "@12", "2", "-0.5", "1e-05"])
@@ -147,13 +148,15 @@ def effort(impl, text, count):
 
 def in_proportion(few, many):
     """What is said of the steps for a text, and for one four times as deep."""
-    return "in proportion" if 0 < few <= many < 6 * few else f"{few} steps for one, {many} for four times as much"
+    words = translate("{few} steps for one, {many} for four times as much")
+    return translate("in proportion") if 0 < few <= many < 6 * few else words.format(few=few, many=many)
 
 
 @pytest.mark.parametrize("text", ["neg", "sub"])
 def test_work_grows_with_the_text(impl, text):
     few, many = calling(effort, impl, text, 15).answer()
-    same("parse(15 calls within each other), parse(60 calls)", in_proportion(few, many), "in proportion")
+    what = translate("parse(15 calls within each other), parse(60 calls)")
+    same(what, in_proportion(few, many), translate("in proportion"))
 
 
 def own_tables(impl, tokens, arity):

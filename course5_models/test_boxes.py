@@ -7,6 +7,7 @@ import pytest
 
 from kuiper.course import calling, same
 from kuiper.course.properties import given, st
+from kuiper.language import translate
 
 FAR = min(2**32, np.iinfo(np.intp).max)  # a class whose last 32 bits are 0, where indices have more
 CORNERS = st.tuples(*[st.integers(-4, 4)] * 4).map(
@@ -186,11 +187,11 @@ def complaints(keep, order, alike):
     for position, i in enumerate(order.tolist()):
         better = [j for j in order.tolist()[:position] if keep[j] and alike[i][j]]
         if keep[i] not in (0, 1):
-            found.append(f"keep[{i}] is {keep[i]}")
+            found.append(translate("keep[{i}] is {value}").format(i=i, value=keep[i]))
         elif keep[i] and better:
-            found.append(f"box {i} stays beside box {better[0]}")
+            found.append(translate("box {i} stays beside box {other}").format(i=i, other=better[0]))
         elif not keep[i] and not better:
-            found.append(f"box {i} is gone, but nothing that stays is like it")
+            found.append(translate("box {i} is gone, but nothing that stays is like it").format(i=i))
     return found
 
 

@@ -17,6 +17,7 @@ from kuiper.course.comparison import difference
 from kuiper.course.importer import load
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.selection import Selection, selected
+from kuiper.language import noop, translate
 
 LARGEST = 20
 MAX_WORK = 5_000_000  # multiplications for one case, whatever a bug makes of stride, padding and dilation
@@ -66,7 +67,7 @@ def pair(value, least):
 def complaint(case):
     """What is wrong with the form of a case, "" if nothing is."""
     if not isinstance(case, (tuple, list)) or len(case) != 8:
-        return "is no Case"
+        return translate("is no Case")
     x, weight, bias, stride, padding, dilation, groups, expected = case
     for name, value, ranks in (
         ("x", x, (4,)),
@@ -76,12 +77,15 @@ def complaint(case):
     ):
         optional = name in ("bias", "expected") and value is None
         if not optional and (array(value) is None or array(value).ndim not in ranks):
-            return f"has no array of at most 10000 numbers with {ranks[0]} axes as {name}"
+            words = translate("has no array of at most 10000 numbers with {axes} axes as {name}")
+            return words.format(axes=ranks[0], name=name)
     if not (pair(stride, 1) and pair(padding, 0) and pair(dilation, 1)):
-        return f"has a stride, padding or dilation that is no pair of numbers up to {LARGEST}"
+        words = translate("has a stride, padding or dilation that is no pair of numbers up to {largest}")
+        return words.format(largest=LARGEST)
     if not (type(groups) is int and 1 <= groups <= LARGEST):
-        return f"has groups {groups!r}"
-    return "" if work(case) <= MAX_WORK else f"is too much work: more than {MAX_WORK} multiplications"
+        return translate("has groups {groups}").format(groups=repr(groups))
+    words = translate("is too much work: more than {count} multiplications")
+    return "" if work(case) <= MAX_WORK else words.format(count=MAX_WORK)
 
 
 def work(case):
@@ -94,20 +98,22 @@ def work(case):
 def what_came(found):
     """What a student has returned, in words."""
     if found is None:
-        return "nothing: is there a return?"
+        return translate("nothing: is there a return?")
     if not isinstance(found, (list, tuple)):
-        return f"a {type(found).__name__}, which is no list of cases"
+        return translate("a {type}, which is no list of cases").format(type=type(found).__name__)
     if len(found) == 8 and not isinstance(found[2], tuple) and isinstance(found[3], tuple):
-        return "one case alone: a list of cases is wanted, [Case(...)]"
-    return "1 to 50 cases" if 1 <= len(found) <= 50 else f"{len(found)} cases"
+        return translate("one case alone: a list of cases is wanted, [Case(...)]")
+    if 1 <= len(found) <= 50:
+        return translate("1 to 50 cases")
+    return translate("{count} cases").format(count=len(found))
 
 
 def ready(impl):
     """The student's cases with arrays in them; a test that gets a list without form fails here."""
     found = impl.cases()
-    same("cases()", what_came(found), "1 to 50 cases")
+    same("cases()", what_came(found), translate("1 to 50 cases"))
     for number, case in enumerate(found):
-        same(f"cases()[{number}]", complaint(case) or "is a Case", "is a Case")
+        same(f"cases()[{number}]", complaint(case) or translate("is a Case"), translate("is a Case"))
     return [
         tuple(array(part) if name in (0, 1, 2, 7) and part is not None else part for name, part in enumerate(case))
         for case in found
@@ -141,11 +147,12 @@ def agree(cases):
     """Fail unless the right conv2d gives what every case expects; say whether a known wrong one gives it."""
     for number, case in enumerate(cases):
         expected, wanted = "ValueError" if case[-1] is None else case[-1], answer(right(), case)
-        words = "'got' is what you expect, 'expected' is what is right"
+        words, when = translate("{case}: 'got' is what you expect, 'expected' is what is right"), ""
         if difference(expected, wanted, 1e-6) is not None:
             alike = [when for when, conv2d in bank() if not is_exposed(conv2d, cases)]
-            words = f"you expect what comes when {alike[0]}" if alike else words
-        same(f"cases()[{number}]: {words}", expected, wanted, 1e-6)
+            if alike:
+                words, when = translate("{case}: you expect what comes when {mistake}"), translate(alike[0], "bugs")
+        same(words.format(case=f"cases()[{number}]", mistake=when), expected, wanted, 1e-6)
 
 
 def test_cases_are_right(impl):
@@ -158,23 +165,23 @@ def test_bugs_are_dead(impl, percent):
     agree(cases)
     alive = [when for when, conv2d in bank() if not is_exposed(conv2d, cases)]
     dead = len(bank()) - len(alive)
-    wanted = f"at least {percent} % of the bugs are dead"
+    wanted = translate("at least {percent} % of the bugs are dead").format(percent=percent)
     enough = dead * 100 >= percent * len(bank())
-    same(
-        "cases() against the bank of 3.5",
-        wanted if enough else f"{dead} of {len(bank())}; alive: {'; '.join(alive[:2])}",
-        wanted,
-    )
+    names = "; ".join(translate(when, "bugs") for when in alive[:2])
+    got = translate("{dead} of {count}; alive: {names}").format(dead=dead, count=len(bank()), names=names)
+    same(translate("cases() against the bank of 3.5"), wanted if enough else got, wanted)
 
 
 OTHERS = {
-    "the answer is 0 everywhere": lambda y: np.zeros_like(y),
-    "the output channels stand in reversed order": lambda y: y[:, ::-1],
-    "negative sums become 0": lambda y: np.maximum(y, 0),
-    "height and width of the answer are swapped": lambda y: y.swapaxes(2, 3),
-    "every image's answer is that of the last one": lambda y: y[[-1] * len(y)],
-    "the last row of the answer is missing": lambda y: y[:, :, :-1],
-    "the last column of the answer is 0": lambda y: y * (np.arange(y.shape[3]) < y.shape[3] - 1).astype(np.float32),
+    noop("the answer is 0 everywhere"): lambda y: np.zeros_like(y),
+    noop("the output channels stand in reversed order"): lambda y: y[:, ::-1],
+    noop("negative sums become 0"): lambda y: np.maximum(y, 0),
+    noop("height and width of the answer are swapped"): lambda y: y.swapaxes(2, 3),
+    noop("every image's answer is that of the last one"): lambda y: y[[-1] * len(y)],
+    noop("the last row of the answer is missing"): lambda y: y[:, :, :-1],
+    noop("the last column of the answer is 0"): lambda y: (
+        y * (np.arange(y.shape[3]) < y.shape[3] - 1).astype(np.float32)
+    ),
 }
 
 
@@ -183,12 +190,14 @@ def test_bugs_in_no_bank_are_dead(impl, when):
     cases = ready(impl)
     agree(cases)
     dead = is_exposed(lambda *args: OTHERS[when](right()(*args)), cases)
-    same("cases() against a bug in no bank", "dead" if dead else f"alive: {when}", "dead")
+    alive = translate("alive: {name}").format(name=translate(when))
+    same(translate("cases() against a bug in no bank"), translate("dead") if dead else alive, translate("dead"))
 
 
 def test_a_right_one_survives(impl):
     cases = ready(impl)
-    same("cases() against a right conv2d", "alive" if not is_exposed(right(), cases) else "dead", "alive")
+    got = translate("dead") if is_exposed(right(), cases) else translate("alive")
+    same(translate("cases() against a right conv2d"), got, translate("alive"))
 
 
 def test_cases_come_out_the_same_each_time(impl):

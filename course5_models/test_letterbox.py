@@ -7,6 +7,7 @@ import pytest
 
 from kuiper.course import calling, same
 from kuiper.course.properties import given, st
+from kuiper.language import translate
 
 SIZES = st.integers(1, 40)
 
@@ -67,8 +68,9 @@ def test_fit_always_fits(impl, height, width, box_height, box_width):
     sizes = (height, width, box_height, box_width)
     fit = calling(impl.fit, *sizes).answer()
     kinds = [type(part).__name__ for part in fit] if isinstance(fit, tuple) else type(fit).__name__
-    same(f"fit{sizes}: the types", kinds, ["float", "int", "int", "int", "int"])
-    same(f"fit{sizes}: one side full, true to size, inside, centred", inside(fit, *sizes), (True,) * 5)
+    same(translate("{call}: the types").format(call=f"fit{sizes}"), kinds, ["float", "int", "int", "int", "int"])
+    what = translate("{call}: one side full, true to size, inside, centred").format(call=f"fit{sizes}")
+    same(what, inside(fit, *sizes), (True,) * 5)
 
 
 def test_letterbox(impl):

@@ -10,6 +10,7 @@ import pytest
 
 from kuiper.course import calling, same
 from kuiper.course.properties import given, st
+from kuiper.language import translate
 from kuiper.layers.operators.upsample import interpolate
 from kuiper.layers.resampled_axis import Axis
 
@@ -38,7 +39,7 @@ def test_neighbours_of_one_pixel(impl):
 def test_neighbours_are_indices_and_a_float32(impl):
     before, after, fraction = (np.asarray(part).dtype for part in calling(impl.neighbours, 5, 3).answer())
     same(
-        "neighbours(5, 3): integers, and float32",
+        translate("neighbours(5, 3): integers, and float32"),
         (before.kind in "iu", after.kind in "iu", fraction.name),
         (True, True, "float32"),
     )

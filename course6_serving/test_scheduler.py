@@ -7,6 +7,7 @@ import pytest
 
 from kuiper.course import calling, same
 from kuiper.course.properties import given, st
+from kuiper.language import translate
 
 
 def after(impl, sizes, running, waiting, method, who=""):
@@ -410,13 +411,24 @@ def check(sizes, found):
     pages, _, budget = sizes
     steps, free = found
     for plan, there, _ in steps:
-        where = f"in the plan {plan} for {there}"
+        where = {"plan": plan, "names": there, "budget": budget}
         counts, who = [count for _, count in plan], [name for name, _ in plan]
-        same(f"a step of at most {budget} tokens {where}", sum(counts) <= budget, True)
-        same(f"at least one token for each {where}", all(count >= 1 for count in counts), True)
-        same(f"those that came first are in the step, in their order {where}", who, there[: len(who)])
-        same(f"somebody is in the step {where}", bool(who), bool(there))
-    same("free pages at the end", free, pages)
+        same(
+            translate("a step of at most {budget} tokens in the plan {plan} for {names}").format(**where),
+            sum(counts) <= budget,
+            True,
+        )
+        same(
+            translate("at least one token for each in the plan {plan} for {names}").format(**where),
+            all(count >= 1 for count in counts),
+            True,
+        )
+        first = translate("those that came first are in the step, in their order in the plan {plan} for {names}")
+        same(first.format(**where), who, there[: len(who)])
+        same(
+            translate("somebody is in the step in the plan {plan} for {names}").format(**where), bool(who), bool(there)
+        )
+    same(translate("free pages at the end"), free, pages)
 
 
 SIZES = st.tuples(st.integers(4, 12), st.integers(1, 5), st.integers(1, 9))

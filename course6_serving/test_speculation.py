@@ -7,6 +7,7 @@ import pytest
 
 from kuiper.course import calling, same
 from kuiper.course.properties import given, st
+from kuiper.language import translate
 
 LIMIT = 16.3  # chi-square of 3 degrees of freedom is above it once in a thousand times
 
@@ -206,8 +207,11 @@ def test_sampled_tokens_come_as_often_as_without_guesses(impl, draft):
     for place, found in enumerate((counts.sum(axis=1), counts.sum(axis=0))):
         shares = [round(float(share), 2) for share in found / times]
         far = chi_square(found, times * TARGET[place])
-        what = f"shares {shares} of token {place + 1} in {times} texts, where the model gives {TARGET[place].tolist()}"
-        same(f"chi-square below {LIMIT}: {what}", far < LIMIT, True)
+        words = translate(
+            "chi-square below {limit}: shares {shares} of token {number} in {times} texts, where the model gives {given}"
+        )
+        fields = {"shares": shares, "number": place + 1, "times": times, "given": TARGET[place].tolist()}
+        same(words.format(limit=LIMIT, **fields), far < LIMIT, True)
 
 
 @given(data=st.lists(st.integers(0, 3), min_size=1, max_size=14), longest=st.integers(1, 4), count=st.integers(0, 6))

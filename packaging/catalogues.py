@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 LOCALE = ROOT / "kuiper" / "locale"
 DOMAINS = ("kuiper", "exercises", "hints", "bugs", "explore", "serve", "live")
-PYTHON = ("kuiper/**/*.py", "course*/engine.py", "benchmarks/*.py", "docs/site/*.py")
+PYTHON = ("kuiper/**/*.py", "course*/engine.py", "course*/test_*.py", "benchmarks/*.py", "docs/site/*.py")
 KEYWORDS = ("_", "translate", "noop", "phrase")
 """Functions whose first argument is a message."""
 WIDTH = 120
