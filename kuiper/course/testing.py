@@ -16,7 +16,7 @@ from kuiper.course.comparison import difference, first_difference, place_in_word
 from kuiper.course.grids import WIDEST, Shown, grid, inline, side_by_side
 from kuiper.course.implementation import Function, Implementation, StudentError
 from kuiper.course.observation import Observation, Raised, observe
-from kuiper.course.phrases import Phrase, said
+from kuiper.course.phrases import Phrase, phrase, said
 from kuiper.course.wire import type_name
 from kuiper.language import _, noop
 from kuiper.printable import printable
@@ -185,8 +185,8 @@ class Call:
 
     def _overwritten(self, key: int | str) -> Mismatch:
         name = self._name(key)
-        untouched, overwritten = _("{name} untouched"), _("{name} overwritten")
-        return self._mismatch(self._text(), untouched.format(name=name), overwritten.format(name=name), OVERWRITTEN)
+        untouched, overwritten = phrase("{name} untouched", name=name), phrase("{name} overwritten", name=name)
+        return self._mismatch(self._text(), said(untouched), said(overwritten), OVERWRITTEN)
 
     def _arguments(self) -> dict[int | str, Any]:
         return dict([*enumerate(self.args), *self.kwargs.items()])
