@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kuiper.course import sync
+from kuiper.course.handout_record import Record
 from kuiper.course.manifest import read_syllabus
 from kuiper.language import columns
 from tests.course.made_up import CONFTEST, made_up, solve
@@ -220,3 +221,15 @@ def test_the_head_of_a_report_is_as_wide_as_the_terminal_in_chinese(
     (head,) = (line for line in student_runs(made_up(tmp_path), "-q")[1].splitlines() if line.startswith("==="))
     assert not head.isascii()
     assert columns(head) in (79, 80)  # one less on Windows
+
+
+@pytest.mark.parametrize(("language", "words"), [("", "expected 6"), ("xx", "⟦expected ⟧6")])
+def test_report_speaks_the_language_of_the_folder(
+    language: str, words: str, tmp_path: Path, pseudo_language: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("KUIPER_LANG")
+    monkeypatch.setenv("LC_ALL", "C")
+    syllabus = made_up(tmp_path)
+    solve(syllabus, "1.1", ("x * 2 + 0", "x * 2 + 5"))
+    Record(version="1", language=language).save(tmp_path)
+    assert words in student_runs(syllabus, "-q", cwd="course1_made_up")[1]
