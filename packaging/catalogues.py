@@ -7,6 +7,7 @@
     exercises    docstrings and comments of the students' files
     hints        titles, hints and what follows a course, from course.toml
     bugs         known mistakes: what stands behind "likely:"
+    operators    what operators compute, in the words of their layers; the page of ``kuiper explore`` shows them
     explore      the page of ``kuiper explore``: its document, and ``_("...")`` in its scripts; see kuiper/language.js
     serve, live  the page of ``kuiper serve``, and the course in a browser's tab, likewise
 
@@ -15,6 +16,9 @@ A message that has changed is fuzzy, and shown in English until somebody has loo
 
 from __future__ import annotations
 
+import importlib
+import inspect
+import pkgutil
 import re
 import sys
 from datetime import datetime, timezone
@@ -33,7 +37,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCALE = ROOT / "kuiper" / "locale"
-DOMAINS = ("kuiper", "exercises", "hints", "bugs", "explore", "serve", "live")
+DOMAINS = ("kuiper", "exercises", "hints", "bugs", "operators", "explore", "serve", "live")
 PYTHON = ("kuiper/**/*.py", "course*/engine.py", "course*/test_*.py", "benchmarks/*.py", "docs/site/*.py")
 KEYWORDS = ("_", "translate", "noop", "phrase")
 """Functions whose first argument is a message."""
@@ -147,6 +151,28 @@ def in_bugs() -> Iterator[tuple[Path, int, str]]:
             yield path, 1, bug["when"]
 
 
+def in_operators() -> Iterator[tuple[Path, int, str]]:
+    """First paragraphs of layers' docstrings, where they have words, and are no base of other layers alone."""
+    import kuiper.expression
+    import kuiper.layers
+    from kuiper.explore.operators import first_paragraph
+    from kuiper.layers.layer import Layer
+
+    for package in (kuiper.expression, kuiper.layers):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)
+    known, waiting = [], [Layer]
+    while waiting:
+        below = [cls for cls in waiting.pop().__subclasses__() if cls.__module__.startswith("kuiper.")]
+        known += below
+        waiting += below
+    for cls in sorted(set(known), key=lambda cls: (cls.__module__, cls.__qualname__)):
+        text = first_paragraph(cls)
+        words = re.search(r"[A-Za-z]{2}", re.sub("`[^`]*`", "", text))
+        if words and not text.startswith("The base"):
+            yield Path(inspect.getfile(cls)), 1, text
+
+
 def in_page(folder: Path) -> Iterator[tuple[Path, int, str]]:
     """The texts of a page's documents, and the messages of its scripts."""
     for path in sorted(folder.glob("*.html")):
@@ -212,7 +238,13 @@ def _texts(table: dict[str, Any]) -> Iterator[str]:
             yield from hints["ladder"]
 
 
-FINDERS = {"kuiper": in_python, "exercises": in_exercises, "hints": in_manifests, "bugs": in_bugs}
+FINDERS = {
+    "kuiper": in_python,
+    "exercises": in_exercises,
+    "hints": in_manifests,
+    "bugs": in_bugs,
+    "operators": in_operators,
+}
 FINDERS |= {domain: partial(in_page, folder) for domain, folder in PAGES.items()}
 
 

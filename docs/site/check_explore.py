@@ -57,8 +57,8 @@ MINE = {
 
 NAMES = """(({operators, values, stages, plan, model, machine, answers, mine}) => [
     ...Object.keys(operators), ...Object.keys(values), ...Object.keys(mine?.operators ?? {}), model.name, model.file,
-    ...Object.values(operators).flatMap(({type, params, weights, formula}) =>
-        [type, formula, ...Object.keys({...params, ...weights}), ...Object.values({...params, ...weights})]),
+    ...Object.values(operators).flatMap(({type, params, weights}) =>
+        [type, ...Object.keys({...params, ...weights}), ...Object.values({...params, ...weights})]),
     ...Object.values(values).map(value => value.type), ...[...model.inputs, ...model.outputs].map(end => end.type),
     ...stages.slice(1).filter(stage => stage.name !== "plan").map(stage => stage.name.replaceAll("_", " ")),
     ...plan.steps.flatMap(step => [step.algorithm, step.source, ...step.rejected.map(other => other.algorithm)]),
@@ -153,9 +153,7 @@ class Reader:
         addresses += [f"operator={quote(name)}&tab={tab}" for name in self.run(kinds) for tab in tabs]
         for address in [*addresses, "tab=time&run=0&against=1", "tab=maps", "tab=operator"]:
             self.run(f"location.hash = {json.dumps(address)}; kuiper.page.follow()")
-            found = words_outside(
-                self.run, ".formula, .on-span", names
-            )  # what a layer's source says; names that are cut
+            found = words_outside(self.run, ".on-span", names)  # there, names are cut
             self.problems += [f"{self.page.stem} {address}: {problem}" for problem in found]
         self.run("kuiper.page.graph.foldAll(true)")
         groups = "[...kuiper.page.graph.looks.values()].filter(look => look.isGroup)"

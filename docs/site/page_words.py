@@ -21,9 +21,11 @@ TEXTS = """(() => {
     const told = ["alt", "aria-label", "aria-valuetext", "placeholder", "title", "data-empty", "data-end"], texts = [];
     for (const element of document.body.querySelectorAll("*")) {
         if (element.closest("SKIPPED, script, style, code, kbd, [translate=no]")) continue;
+        if (element.closest(".formula")) continue;
         for (const child of element.childNodes) if (child.nodeType === 3) texts.push(child.data);
         for (const name of told) if (element.hasAttribute(name)) texts.push(element.getAttribute(name));
     }
+    texts.push(...[...document.querySelectorAll(".formula")].map(formula => formula.textContent)); // with its code
     return [...new Set(texts.map(text => text.trim()).filter(Boolean))];
 })()"""
 

@@ -70,11 +70,12 @@ def formula(op: RuntimeOperator) -> str:
     if op.layer is None:
         return translate(_ENDS.get(op.type, ""))
     cls = type(op.layer)
-    text = _first_paragraph(cls)
+    text = first_paragraph(cls)
+    said = translate(text, "operators")
     if text.startswith("The same"):
-        base = next((_first_paragraph(other) for other in _classes_above(cls)), "")
-        text = f"{base} {text}".strip()
-    return text
+        base = next((first_paragraph(other) for other in _classes_above(cls)), "")
+        said = f"{translate(base, 'operators')} {said}".strip()
+    return said
 
 
 def source_of(cls: type) -> str:
@@ -92,7 +93,8 @@ def source_of(cls: type) -> str:
     return module.replace(".", "/") + suffix
 
 
-def _first_paragraph(cls: type) -> str:
+def first_paragraph(cls: type) -> str:
+    """What a layer's class says of itself, on one line, with code in back-ticks."""
     doc = inspect.cleandoc(vars(cls).get("__doc__") or "")
     paragraph = doc.partition("\n\n")[0]
     return re.sub(r"\s+", " ", paragraph.replace("``", "`"))
@@ -103,7 +105,7 @@ def _classes_above(cls: type) -> list[type]:
     classes = [each for each in vars(sys.modules[cls.__module__]).values() if inspect.isclass(each)]
     own = [each for each in classes if each.__module__ == cls.__module__]
     above = own[: own.index(cls)] if cls in own else []
-    return [each for each in reversed(above) if not _first_paragraph(each).startswith("The same")]
+    return [each for each in reversed(above) if not first_paragraph(each).startswith("The same")]
 
 
 def _short(text: str) -> str:

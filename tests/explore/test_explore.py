@@ -12,11 +12,13 @@ import pytest
 
 import kuiper
 from kuiper.explore.explore import explore
+from kuiper.explore.page import Page
 from kuiper.graph import RuntimeGraph, pnnx
 from kuiper.graph.summary import Summary
 from kuiper.layers import registry
 from kuiper.models import bundled
 from tests.explore.nets import net
+from tests.pseudo_language import escaped
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -209,3 +211,31 @@ def test_page_is_saved_and_framed(tmp_path: Path, resnet: tuple[RuntimeGraph, np
     frame = page._repr_html_()
     assert frame.startswith("<iframe")
     assert frame.count("<") == 2  # the frame's own tags: the document within is escaped
+
+
+@pytest.mark.usefixtures("pseudo_language")
+def test_a_page_says_what_python_sends_in_the_language_in_which_it_is_made(
+    resnet: tuple[RuntimeGraph, np.ndarray, dict[str, Any]],
+) -> None:
+    """Every sentence of the data; names, formulas without words and keys stay as they are."""
+    model, x, english = resnet
+    page = explore(model, x)
+    data = page.data
+    said = [stage["title"] for stage in data["stages"]]
+    said += [step["why"] for step in data["plan"]["steps"]]
+    said += [run["name"] for run in data["runs"]]
+    said += [re.sub("`[^`]*`", "", operator["formula"]) for operator in data["operators"].values()]
+    algorithms = {step["algorithm"] for step in data["plan"]["steps"]}
+    algorithms |= {other["algorithm"] for step in data["plan"]["steps"] for other in step["rejected"]}
+    for text in said:
+        for name in sorted(algorithms, key=len, reverse=True):
+            text = text.replace(name, "")
+        assert escaped(text) == []
+    assert '<html lang="xx">' in page.html
+    assert "⟦Overview⟧" in page.html
+    assert [stage["name"] for stage in data["stages"]] == [stage["name"] for stage in english["stages"]]
+    assert data["operators"].keys() == english["operators"].keys()
+
+
+def test_an_english_page_has_no_messages(resnet: tuple[RuntimeGraph, np.ndarray, dict[str, Any]]) -> None:
+    assert 'id="messages"' not in Page(resnet[2]).html
