@@ -122,7 +122,7 @@ def formulas(text: str) -> set[str]:
 
 def links(text: str) -> set[str]:
     """Pages that links lead to; a translated page and its headings have names of their own."""
-    return {link.replace(".zh-CN.md", ".md").partition("#")[0] for link in LINK.findall(text)}
+    return {link.replace(".zh-CN.", ".").partition("#")[0] for link in LINK.findall(text)}
 
 
 def numbers(text: str) -> set[float]:

@@ -31,9 +31,10 @@ def test_picture_of_a_failing_test_shows_what_pytest_prints() -> None:
     assert specification.loader
     module: Any = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
-    shown = re.findall(r"<text[^>]*>([^<]*)</text>", script.with_suffix(".svg").read_text(encoding="utf-8"))
-    text = without_spaces(unescape("".join(shown)))
-    assert text == without_spaces(f"A failing test $ {module.COMMAND} {module.report()}"), f"run: python {script}"
+    for language, file in module.files().items():
+        shown = re.findall(r"<text[^>]*>([^<]*)</text>", file.read_text(encoding="utf-8"))
+        text = without_spaces(unescape("".join(shown)))
+        assert text == without_spaces(f"A failing test $ {module.COMMAND} {module.report(language)}"), f"run: {script}"
 
 
 def test_map_of_the_tree_names_every_folder() -> None:
