@@ -16,6 +16,7 @@ import kuiper
 from kuiper.course.differences import difference
 from kuiper.course.ladder import BY_OPERATOR, EVERY_INDEX, OF_THE_REFERENCE, YOUR_LAYERS
 from kuiper.course.own_layers import begun, build, providers, split, without_failures
+from kuiper.course.phrases import said
 from kuiper.errors import KuiperError
 from kuiper.graph import RuntimeGraph, pnnx
 from kuiper.graph.made_up import sample_inputs
@@ -163,7 +164,8 @@ class Comparison:
         found = difference(outputs, self.wanted[op.name])
         if not found.agrees:
             exercise = self.own[op.type].label if op.type in self.own else _("the reference")
-            self.found = Divergence(op.name, op.type, exercise, found.error, found.form and f"{op.type}, {found.form}")
+            detail = found.form and f"{op.type}, {said(found.form)}"
+            self.found = Divergence(op.name, op.type, exercise, found.error, detail)
 
 
 def milliseconds(model: Callable[..., Any], inputs: tuple[np.ndarray, ...]) -> float:

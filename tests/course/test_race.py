@@ -189,6 +189,13 @@ def test_a_layer_of_another_dtype_is_named_though_the_numbers_agree(syllabus: Sy
     assert str(divergence) == "first -> 1.1 double (nn.ReLU, float64 where float32 is expected)"
 
 
+@pytest.mark.usefixtures("pseudo_language")
+def test_a_layer_of_another_dtype_is_named_in_the_students_language(syllabus: Syllabus) -> None:
+    solve(syllabus, "1.1", ("x * 2", "x.astype('float64') * 2"))
+    divergence = race(Selection(syllabus), "graph", load, INPUTS).divergence
+    assert "float64⟦ where ⟧float32⟦ is expected⟧" in str(divergence)
+
+
 @pytest.mark.parametrize(("covered", "yours"), [("True", ["1.1"]), ("op.name == 'first'", [])])
 def test_an_adapter_must_cover_all_operators_of_a_type(syllabus: Syllabus, covered: str, yours: list[str]) -> None:
     solve(syllabus, "1.1")
