@@ -10,6 +10,7 @@
     operators    what operators compute, in the words of their layers; the page of ``kuiper explore`` shows them
     explore      the page of ``kuiper explore``: its document, and ``_("...")`` in its scripts; see kuiper/language.js
     serve, live  the page of ``kuiper serve``, and the course in a browser's tab, likewise
+    pictures     what stands in pictures: ``words("...")`` in Python, and what a lecture's cells write into theirs
 
 A message that has changed is fuzzy, and shown in English until somebody has looked at it.
 """
@@ -20,6 +21,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+import runpy
 import sys
 from datetime import datetime, timezone
 from functools import partial
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCALE = ROOT / "kuiper" / "locale"
-DOMAINS = ("kuiper", "exercises", "hints", "bugs", "operators", "explore", "serve", "live")
+DOMAINS = ("kuiper", "exercises", "hints", "bugs", "operators", "pictures", "explore", "serve", "live")
 PYTHON = ("kuiper/**/*.py", "course*/engine.py", "course*/test_*.py", "benchmarks/*.py", "docs/site/*.py")
 KEYWORDS = ("_", "translate", "noop", "phrase")
 """Functions whose first argument is a message."""
@@ -224,6 +226,10 @@ class Document(HTMLParser):
             self.texts += ((self.getpos()[0], text) for text in texts if re.search(r"[A-Za-z]{2}", text))
 
 
+def in_pictures() -> Iterator[tuple[Path, int, str]]:
+    return runpy.run_path(str(Path(__file__).with_name("picture_messages.py")))["messages"](ROOT)
+
+
 def _texts(table: dict[str, Any]) -> Iterator[str]:
     """What of a manifest a reader sees."""
     yield table["title"]
@@ -244,6 +250,7 @@ FINDERS = {
     "hints": in_manifests,
     "bugs": in_bugs,
     "operators": in_operators,
+    "pictures": in_pictures,
 }
 FINDERS |= {domain: partial(in_page, folder) for domain, folder in PAGES.items()}
 

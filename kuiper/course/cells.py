@@ -11,6 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from kuiper.course.errors import BuildError
+from kuiper.language import _
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,10 +35,10 @@ class CellFilter:
         needed, made = _names(cell)
         compiles = any(isinstance(node, ast.Name) and node.id in COMPILING for node in ast.walk(cell))
         if compiles and self._why_not():
-            words = f"not run: {self._why_not()}"
+            words = _("not run: {reason}").format(reason=self._why_not())
         elif needed & self._missing:
             lacking = ", ".join(sorted(needed & self._missing))
-            words = f"not run: it needs {lacking} from a cell above that was not run"
+            words = _("not run: it needs {names} from a cell above that was not run").format(names=lacking)
         else:
             self._missing -= made
             return cell

@@ -17,15 +17,13 @@ import hashlib
 import shlex
 import subprocess
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kuiper.course.bugs import Bug, read_bugs
 from kuiper.course.builder import load_pyx
 from kuiper.course.cells import filter_cells
-from kuiper.course.errors import CourseError
 from kuiper.course.importer import load_exercise
 from kuiper.course.in_place import command_here
 from kuiper.course.material import PACKAGED
@@ -33,7 +31,9 @@ from kuiper.course.places import folder, lecture_root, python_environment
 from kuiper.course.progress import Progress
 from kuiper.course.selection import Selection, active, selected
 from kuiper.course.state_file import keep_text
+from kuiper.course.task_box import Task, task_box
 from kuiper.graph import RuntimeGraph, pnnx
+from kuiper.language import _
 from kuiper.layers import registry
 from kuiper.machine.processes import has_processes
 
@@ -58,9 +58,12 @@ def exercise(id_: str) -> ModuleType | None:
     selection = active()
     part = selection.syllabus.exercise(id_)
     if not is_solved(selection, part):
-        turn = f"Your turn: python -m pytest {part.course.name} --exercise {part.id}"
-        own = "kuiper course start writes the exercises into a folder of your own"
-        print(f"not yet: {part.label}. {own if selection.syllabus.root == PACKAGED else turn}")
+        if selection.syllabus.root == PACKAGED:
+            words = _("not yet: {exercise}. kuiper course start writes the exercises into a folder of your own")
+        else:
+            words = _("not yet: {exercise}. Your turn: {command}")
+        command = f"python -m pytest {part.course.name} --exercise {part.id}"
+        print(words.format(exercise=part.label, command=command))
         return None
     return load_exercise(id_)
 
@@ -75,7 +78,7 @@ def exercise_or_reference(id_: str) -> ModuleType:
     """
     if own := exercise(id_):
         return own
-    print("Until then the reference stands in its place.")
+    print(_("Until then the reference stands in its place."))
     selection = active()
     with selected(replace(selection, kinds={**selection.kinds, id_: "solution"})):
         return load_exercise(id_)
@@ -90,33 +93,6 @@ def is_solved(selection: Selection, part: Exercise) -> bool:
     return all(progress.status(each) == "solved" for each in [part, *selection.syllabus.needed_by(part)])
 
 
-@dataclass(frozen=True, repr=False)
-class Task:
-    """An exercise as the end of a section shows it."""
-
-    part: Exercise
-    mistakes: tuple[Bug, ...]
-
-    def markdown(self) -> str:
-        """A box: number and name, minutes, the file, how to run it, what goes wrong."""
-        part = self.part
-        file = f"{part.course.name}/exercises/{part.file}"
-        lines = [
-            f"> **Exercise {part.label}** · about {part.minutes} minutes · [{file}](../{file})",
-            ">",
-            f"> `python -m pytest {part.course.name} --exercise {part.id}` · `kuiper hint {part.id}`",
-        ]
-        if self.mistakes:
-            lines += [">", "> What goes wrong here:", ">", *(f"> - {bug.when}" for bug in self.mistakes)]
-        return "\n".join(lines)
-
-    def __repr__(self) -> str:
-        return f"exercise {self.part.label}"
-
-    def _repr_markdown_(self) -> str:
-        return self.markdown()
-
-
 def task(id_: str, *mistakes: str) -> Task:
     """The exercise that a section prepares, and the bugs of its bank, by name, that the section wants to warn of.
 
@@ -125,12 +101,7 @@ def task(id_: str, *mistakes: str) -> Task:
     CourseError
         If there is no such exercise, or no such bug.
     """
-    part = active().syllabus.exercise(id_)
-    bugs = {bug.name: bug for bug in read_bugs(part)}
-    for name in mistakes:
-        if name not in bugs:
-            raise CourseError(f"task {id_}", f"bugs of {part.bugs_file.name}: {', '.join(bugs)}", name)
-    return Task(part, tuple(bugs[name] for name in mistakes))
+    return task_box(active().syllabus, id_, *mistakes)
 
 
 def cython(source: str) -> ModuleType:

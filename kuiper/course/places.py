@@ -15,6 +15,7 @@ from kuiper.course.errors import CourseError
 from kuiper.course.handout_record import language_of
 from kuiper.course.manifest import find_root
 from kuiper.course.material import PACKAGED, material_root
+from kuiper.course.notebook_language import notebook_language
 from kuiper.course.state_file import keep_text
 from kuiper.language import prefer
 from kuiper.user_cache import user_cache
@@ -109,7 +110,7 @@ def pytest_environment() -> dict[str, str]:
 def root_here() -> Path:
     """The root of the courses: above the working directory, else the checkout that this package belongs to.
 
-    From then on kuiper speaks the language of that folder.
+    From then on kuiper speaks the language of that folder, or of the notebook that runs in this process.
 
     Raises
     ------
@@ -120,14 +121,18 @@ def root_here() -> Path:
     if here is None:
         hint = "cd into yours, or let kuiper course start write one"
         raise CourseError(str(Path.cwd()), "a course folder, here or above", "none", hint=hint)
-    prefer(language_of(here))
+    prefer(notebook_language() or language_of(here))
     return here
 
 
 def speak_as_here() -> None:
-    """Speak the language of the course folder around the working directory, where there is one."""
-    if here := find_root(Path.cwd().resolve()):
-        prefer(language_of(here))
+    """Speak the language of the notebook that runs in this process, or else of the course folder around here, if any.
+
+    The folder is that around the working directory.
+    """
+    here = find_root(Path.cwd().resolve())
+    if name := notebook_language() or (language_of(here) if here else ""):
+        prefer(name)
 
 
 def lecture_root() -> Path:

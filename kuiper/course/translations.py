@@ -10,8 +10,9 @@ Each passage names the cell or the section that it translates, and the digest of
     # 图片的形状
 
 The first is a cell of text. The second is a cell of code: pairs of lines, an English comment and its translation. Code
-and outputs come from the English lecture, so they cannot differ. Of a page, each section from one heading to the next
-is a passage; tables that are written by a command (between two lines ``<!-- tasks -->``) do not count.
+and what it printed come from the English lecture, so they cannot differ; translated_outputs.py puts words of pictures.
+Of a page, each section from one heading to the next is a passage; tables that are written by a command (between two
+lines ``<!-- tasks -->``) do not count.
 
 When the English words change, the digest no longer fits: the passage is stale, and a reader gets the English words,
 behind a line that says so.
@@ -30,6 +31,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from kuiper.bounded_file import read_text
 from kuiper.course.errors import CourseError
+from kuiper.course.translated_outputs import put_outputs
 from kuiper.language import ENGLISH, languages, noop, tag, translate
 
 if TYPE_CHECKING:
@@ -170,6 +172,7 @@ def translated_lecture(notebook: dict[str, Any], passages: dict[str, Passage], l
         else:
             continue
         cell["source"] = text.splitlines(keepends=True)
+    put_outputs(found, language)
     found["metadata"] = {**found["metadata"], "kuiper": {"language": language}}
     return found
 

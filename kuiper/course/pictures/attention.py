@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.course.errors import CourseError
+from kuiper.course.picture_words import words
 from kuiper.course.pictures.picture import TEXT, label, text_width
 from kuiper.course.pictures.pointing import Place, Pointable
 
@@ -20,7 +21,7 @@ _CELL = 15.0
 _SHOWN = 0.005  # a weight below this has no colour
 _COLOUR = "#2f8fd0"  # can be seen on light and on dark
 
-_NAMES = {" ": "the space", "\n": "the end of the line"}
+_NAMES = {" ": words("the space"), "\n": words("the end of the line")}
 _LETTERS = {" ": "␣", "\n": "↵"}
 
 
@@ -53,8 +54,8 @@ def attention_map(weights: ArrayLike, tokens: Sequence[str], title: str = "", ma
     parts = [label(width / 2, 8, title, "kp-faint")] if title else []
     parts.append(f'<g font-size="{TEXT - 1}">')
     for i, token in enumerate(tokens):
-        parts.append(label(left - 6, top + _CELL * (i + 0.5), letters(token), anchor="end"))
-        parts.append(label(left + _CELL * (i + 0.5), top - 9, letters(token)))
+        parts.append(label(left - 6, top + _CELL * (i + 0.5), letters(token), anchor="end", quoted=True))
+        parts.append(label(left + _CELL * (i + 0.5), top - 9, letters(token), quoted=True))
     parts.append("</g>")
     places = []
     for i in range(count):
@@ -65,12 +66,12 @@ def attention_map(weights: ArrayLike, tokens: Sequence[str], title: str = "", ma
                 parts.append(
                     f'<rect x="{x:g}" y="{y:g}" width="{_CELL - 1:g}" height="{_CELL - 1:g}" style="{style}"/>'
                 )
-            whom = "itself" if i == j else f"{name(tokens[j])} ({j + 1})"
-            words = f"{name(tokens[i])} ({i + 1}) looks at {whom}: {weight:.0%}"
-            places.append(Place(x, y, _CELL, _CELL, words))
+            who, whom = _placed(tokens, i), words("itself") if i == j else _placed(tokens, j)
+            said = words("{who} looks at {whom}: {share}", who=who, whom=whom, share=f"{weight:.0%}")
+            places.append(Place(x, y, _CELL, _CELL, said))
     stairs = "".join(f"h{_CELL:g}v{_CELL:g}" for _ in range(count)) if masked else f"h{size:g}v{size:g}"
     parts.append(f'<path class="kp-line" d="M{left:g} {top:g}{stairs}H{left:g}z"/>')
-    first = "Point at a cell, or tap it: the row looks at the column."
+    first = words("Point at a cell, or tap it: the row looks at the column.")
     return Pointable(width, top + size, "".join(parts), places=tuple(places), first=first)
 
 
@@ -81,6 +82,11 @@ def letters(token: str) -> str:
     ('to␣be', '↵')
     """
     return "".join(_LETTERS.get(letter, letter) for letter in token)
+
+
+def _placed(tokens: Sequence[str], place: int) -> str:
+    """A token and its place, counted from 1."""
+    return words("{name} ({place})", name=name(tokens[place]), place=place + 1)
 
 
 def name(token: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kuiper.course.errors import CourseError
+from kuiper.course.picture_words import template, words
 from kuiper.course.pictures.grid import hue
 from kuiper.course.pictures.picture import Picture, box, label, text_width
 from kuiper.course.pictures.steps import Steps, steps
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 MAX_READERS, MAX_STEPS, MAX_ROWS = 10, 20, 24
 _CELL, _ROW = 20.0, 24.0
-_LEGEND = "A number says how many rows; strong: a token is drawn; · waits; ↩ is put back."
+_LEGEND = words("A number says how many rows; strong: a token is drawn; · waits; ↩ is put back.")
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,8 @@ def batch_steps(readers: Sequence[str], done: Sequence[BatchStep], *, budget: in
 def _frame(readers: Sequence[str], done: Sequence[BatchStep], shown: int, budget: int) -> Picture:
     left = max(text_width(name) for name in readers) + 12
     names = [name for name, count in done[shown].rows.items() for _ in range(count)]
-    parts = [label(0, 8, f"step {shown + 1}: {len(names)} of {budget} rows", "kp-faint", "start")]
+    title = words("step {step}: {rows} of {budget} rows", step=shown + 1, rows=len(names), budget=budget)
+    parts = [label(0, 8, title, "kp-faint", "start")]
     for place in range(budget):
         name = names[place] if place < len(names) else ""
         is_last = bool(name) and name not in names[place + 1 :]
@@ -109,22 +111,25 @@ def _words(done: Sequence[BatchStep], number: int) -> str:
     reads = [name for name, count in step.rows.items() if name not in joins and (count > 1 or name not in step.draws)]
     writes = [name for name in step.rows if name not in joins and name not in reads]
     stays = {*step.rows, *step.waiting, *step.put_back}
+    waits = [name for name in step.waiting if name not in step.put_back]
+    left = [name for name in before.rows if name not in stays]
     found = [
-        *(_said([name], "is put back", "") for name in step.put_back),
-        *(_said([name], "joins with " + _rows(step.rows[name]), "") for name in joins),
-        *(_said([name], "reads " + _rows(step.rows[name]), "") for name in reads),
-        _said(writes, "writes", "write"),
-        _said([name for name in step.waiting if name not in step.put_back], "waits", "wait"),
-        _said([name for name in before.rows if name not in stays], "has left", "have left"),
+        *(words("{reader} is put back.", reader=name) for name in step.put_back),
+        *(words("{reader} joins with {rows}.", reader=name, rows=_rows(step.rows[name])) for name in joins),
+        *(words("{reader} reads {rows}.", reader=name, rows=_rows(step.rows[name])) for name in reads),
+        *_said(writes, template("{reader} writes."), template("{readers} and {last} write.")),
+        *_said(waits, template("{reader} waits."), template("{readers} and {last} wait.")),
+        *_said(left, template("{reader} has left."), template("{readers} and {last} have left.")),
     ]
-    return " ".join(words for words in found if words) or "Nothing to do."
+    return " ".join(found) or words("Nothing to do.")
 
 
 def _rows(count: int) -> str:
-    return "1 row" if count == 1 else f"{count} rows"
+    return words("1 row") if count == 1 else words("{count} rows", count=count)
 
 
-def _said(names: Sequence[str], one: str, several: str) -> str:
+def _said(names: Sequence[str], one: str, several: str) -> list[str]:
+    """What is said of one reader, or of several; nothing of none."""
     if len(names) < 2:
-        return f"{names[0]} {one}." if names else ""
-    return f"{', '.join(names[:-1])} and {names[-1]} {several}."
+        return [words(one, reader=name) for name in names]
+    return [words(several, readers=", ".join(names[:-1]), last=names[-1])]

@@ -52,7 +52,7 @@ def token_bars(tokens: Sequence[str], chances: Sequence[float], before: Sequence
         if len(before):
             line = foot - _HEIGHT * before[i]
             parts.append(f'<path d="M{x - 3:.1f} {line:.1f}h{_BAR + 6:g}" style="stroke:{hue(1)};stroke-width:2.5"/>')
-        parts.append(label(middle, foot + 14, letters(token), bold=True))
+        parts.append(label(middle, foot + 14, letters(token), bold=True, quoted=True))
     width = _STEP * len(tokens)
     parts.append(f'<path class="kp-line" d="M0 {top + _HEIGHT:g}H{width:g}"/>')
     return Picture(width, top + _HEIGHT + 24, "".join(parts))

@@ -8,6 +8,7 @@ import inspect
 import textwrap
 from typing import TYPE_CHECKING
 
+from kuiper.course.picture_words import words
 from kuiper.course.pictures.grid import hue
 from kuiper.course.pictures.picture import LETTER, Picture, arrow, box, label, text_width
 from kuiper.graph.layout import Node, layered_layout
@@ -74,7 +75,7 @@ def _short(annotation: object) -> str:
 
 
 def _cut(lines: list[str], most: int) -> list[str]:
-    return lines if len(lines) <= most else [*lines[: most - 1], f"and {len(lines) - most + 1} more"]
+    return lines if len(lines) <= most else [*lines[: most - 1], words("and {count} more", count=len(lines) - most + 1)]
 
 
 def _mentions(holder: type, held: type) -> bool:

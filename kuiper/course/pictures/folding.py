@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kuiper.course.picture_words import words
 from kuiper.course.pictures.grid import grid
 from kuiper.course.pictures.picture import Picture, column_of, row_of
 
@@ -47,10 +48,12 @@ def folded_batch_norm(
 
     norm = [plane(values[name], name) for name in ("gamma", "beta", "mean", "variance")]
     return column_of(
-        "before: convolution, then batch norm",
-        row_of(plane(kernel, "weight"), plane(values["bias"], "bias"), "then", *norm),
+        words("before: convolution, then batch norm"),
+        row_of(plane(kernel, "weight"), plane(values["bias"], "bias"), words("then"), *norm),
         "scale = gamma / sqrt(variance + epsilon)",
         row_of(plane(scale, "scale")),
-        "after: one convolution",
+        words("after: one convolution"),
         row_of(plane(folded_weight, "weight * scale"), plane(folded_bias, "(bias - mean) * scale + beta")),
-    ).captioned("A batch norm is folded: each output channel (one colour) has one scale, which goes into its weights.")
+    ).captioned(
+        words("A batch norm is folded: each output channel (one colour) has one scale, which goes into its weights.")
+    )

@@ -8,6 +8,7 @@ import numpy as np
 
 from kuiper.course.errors import CourseError
 from kuiper.course.grids import number
+from kuiper.course.picture_words import words
 from kuiper.course.pictures.picture import HUES, Picture, box, label, row_of, text_width
 
 if TYPE_CHECKING:
@@ -50,7 +51,14 @@ def grid(
         colours_of = [None] * len(values) if colours is None else list(np.asarray(colours))
         return row_of(
             *(
-                grid(plane, f"{title}[{i}]", marks=marks, colours=colours_of[i], rows=rows, columns=columns)
+                grid(
+                    plane,
+                    words("{title}[{index}]", title=title, index=i),
+                    marks=marks,
+                    colours=colours_of[i],
+                    rows=rows,
+                    columns=columns,
+                )
                 for i, plane in enumerate(values)
             )
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kuiper.course.picture_words import words
 from kuiper.course.pictures.grid import hue
 from kuiper.course.pictures.picture import Picture, arrow, box, label
 
@@ -12,11 +13,11 @@ if TYPE_CHECKING:
 
 # Orders of magnitude of a core of the 2020s. Sizes of one's own machine: lscpu, or kuiper doctor.
 LEVELS = (
-    ("registers", "2 KB", "0 cycles"),
-    ("L1 cache", "32 to 128 KB", "about 5 cycles"),
-    ("L2 cache", "1 to 4 MB", "about 15 cycles"),
-    ("L3 cache", "8 to 64 MB", "about 50 cycles"),
-    ("main memory", "many GB", "about 300 cycles"),
+    (words("registers"), "2 KB", words("0 cycles")),
+    (words("L1 cache"), words("32 to 128 KB"), words("about 5 cycles")),
+    (words("L2 cache"), words("1 to 4 MB"), words("about 15 cycles")),
+    (words("L3 cache"), words("8 to 64 MB"), words("about 50 cycles")),
+    (words("main memory"), words("many GB"), words("about 300 cycles")),
 )
 _HEIGHT, _GAP, _NARROWEST, _WIDEST = 30.0, 22.0, 110.0, 300.0
 
@@ -42,5 +43,7 @@ def memory_levels(levels: Sequence[tuple[str, str, str]] = LEVELS) -> Picture:
         parts.append(label(_WIDEST + 16, y + 23, wait, "kp-faint", "start"))
         if i < last:
             parts.append(arrow(_WIDEST / 2, y + _HEIGHT + _GAP - 2, _WIDEST / 2, y + _HEIGHT + 2))
-    caption = "The levels of memory: what is near is small and quick; a cache line of 64 bytes moves up at a time."
+    caption = words(
+        "The levels of memory: what is near is small and quick; a cache line of 64 bytes moves up at a time."
+    )
     return Picture(_WIDEST + 140, (_HEIGHT + _GAP) * last + _HEIGHT, "".join(parts), caption)

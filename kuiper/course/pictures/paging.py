@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kuiper.course.errors import CourseError
+from kuiper.course.picture_words import words
 from kuiper.course.pictures.grid import hue
 from kuiper.course.pictures.picture import Picture, box, label, text_width
 from kuiper.course.pictures.steps import Steps, steps
@@ -86,10 +87,10 @@ def _frame(state: Pages, names: list[str], pages: int, page_size: int) -> Pictur
         for at, page in enumerate(table):
             parts.append(box(left + _ENTRY * at, y, _ENTRY, 22, _colour(state, names, page), page in state.marked))
             parts.append(label(left + _ENTRY * (at + 0.5), y + 11, page))
-        words = "not there" if length is None else f"{length} token{'' if length == 1 else 's'}"
+        said = words("not there") if length is None else words("1 token") if length == 1 else _tokens(length)
         end = left + _ENTRY * len(table) + (8 if table else 0)
-        parts.append(label(end, y + 11, words, "kp-faint", "start"))
-        y, widest = y + _TABLE, max(widest, end + text_width(words))
+        parts.append(label(end, y + 11, said, "kp-faint", "start"))
+        y, widest = y + _TABLE, max(widest, end + text_width(said))
     top, size = y + 8, page_size * _CELL
     across = max(1, int((_ACROSS + _GAP) // (size + _GAP)))
     for page in range(pages):
@@ -99,17 +100,21 @@ def _frame(state: Pages, names: list[str], pages: int, page_size: int) -> Pictur
     return Picture(width, top + -(-pages // across) * _POOL, "".join(parts))
 
 
+def _tokens(count: int) -> str:
+    return words("{count} tokens", count=count)
+
+
 def _page(state: Pages, names: list[str], page: int, page_size: int, x: float, y: float) -> str:
     """A page of the pool: its number and what is in it; below, the texts that have it."""
     users, tokens = state.users(page), state.contents.get(page, ())
-    words = " ".join(users) or ("kept" if page in state.kept else "free")
+    said = " ".join(users) or (words("kept") if page in state.kept else words("free"))
     size, colour = page_size * _CELL, _colour(state, names, page)
-    parts = [label(x, y + 8, page, "kp-faint", "start"), label(x + size, y + 8, words, "kp-faint", "end")]
+    parts = [label(x, y + 8, page, "kp-faint", "start"), label(x + size, y + 8, said, "kp-faint", "end")]
     for offset in range(page_size):
         is_filled = offset < len(tokens) and bool(users or page in state.kept)
         parts.append(box(x + _CELL * offset, y + 18, _CELL, 24, colour if is_filled else ""))
         if is_filled:
-            parts.append(label(x + _CELL * (offset + 0.5), y + 30, tokens[offset]))
+            parts.append(label(x + _CELL * (offset + 0.5), y + 30, tokens[offset], quoted=True))
     if page in state.marked:
         parts.append(
             f'<rect class="kp-line" x="{x:.1f}" y="{y + 18:.1f}" width="{size:.1f}" height="24" stroke-width="3"/>'

@@ -8,16 +8,24 @@ import textwrap
 from dataclasses import dataclass, replace
 from html import escape, unescape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from kuiper.course.errors import CourseError
+from kuiper.course.picture_words import for_reader, has_words, is_wide, words
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from os import PathLike
+
+Self = TypeVar("Self", bound="Picture")
 
 MARGIN = 10.0
 LETTER = 7.3  # the width of a letter of the font below, in pixels
-TEXT = 12  # the size of the font
+TEXT = 12  # the size of the font, and the width of a letter that is as wide as it is high
+QUOTED = 'translate="no"'
+FONTS = "ui-monospace, Menlo, Consolas, monospace"
+WIDE_FONTS = "PingFang SC, Microsoft YaHei, Noto Sans CJK SC, Source Han Sans SC, WenQuanYi Micro Hei"
+"""For the letters that those of ``FONTS`` lack: the ones that systems come with."""
 
 # Ten fills that can be told apart with any kind of colour vision; each is seen through, so that the ink on it stays
 # readable on light and on dark.
@@ -29,6 +37,10 @@ _STYLE = (
     "@media(prefers-color-scheme:dark){.kp-ground{fill:#20242a}.kp-ink{fill:#e6e8ea}.kp-faint{fill:#a3a9b0}"
     ".kp-line{stroke:#949ba3}}"
 )
+
+_CLOSING = r"[\uff0c\u3002\uff1a\uff1b\uff1f\uff01\u3001\uff09\u201d]*\s*"  # what no line of Chinese begins with
+_PIECES = re.compile(rf"[^\s\u2e80-\u9fff\uff00-\uffef]+{_CLOSING}|.{_CLOSING}")
+_WORDS = re.compile(r"(<text[^>]*>)([^<]+)(?=</text>)")
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,8 +65,8 @@ class Picture:
     @property
     def alt(self) -> str:
         """The text for those who cannot see the picture: its caption, otherwise the words in it."""
-        found = re.findall(r"<text[^>]*>([^<]+)</text>", self.body)
-        return self.caption or textwrap.shorten(unescape(" ".join(found)), 200, placeholder=" ...") or "a drawing"
+        found = " ".join(text for _, text in _WORDS.findall(self.body))
+        return self.caption or textwrap.shorten(unescape(found), 200, placeholder=" ...") or words("a drawing")
 
     def captioned(self, caption: str) -> Picture:
         """The same picture with a sentence that says what it shows.
@@ -64,12 +76,27 @@ class Picture:
         """
         return replace(self, caption=caption)
 
+    def said(self: Self, say: Callable[[str], str]) -> Self:
+        """The same picture with each of its texts as ``say`` puts it.
+
+        >>> Picture(40, 20, label(20, 10, "conv")).said(str.upper).alt
+        'CONV'
+        """
+
+        def put(found: re.Match[str]) -> str:
+            text = unescape(found[2]) if QUOTED in found[1] else say(unescape(found[2]))
+            fonts = f"sans-serif, {WIDE_FONTS}" if any(map(is_wide, text)) else "sans-serif"  # a chart names its own
+            return found[1].replace("sans-serif", fonts) + escape(text)
+
+        return replace(self, body=_WORDS.sub(put, self.body), caption=say(self.caption))
+
     def svg(self) -> str:
         """The picture as a file would hold it."""
         width, height = self.width + 2 * MARGIN, self.height + 2 * MARGIN
+        fonts = f"{FONTS}, {WIDE_FONTS}" if any(map(is_wide, self.body)) else FONTS
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {width:.0f} {height:.0f}" '
-            f'width="{width:.0f}" height="{height:.0f}" font-family="ui-monospace, Menlo, Consolas, monospace" '
+            f'width="{width:.0f}" height="{height:.0f}" font-family="{fonts}" '
             f'font-size="{TEXT}" text-anchor="middle" style="max-width:100%">'
             f"<title>{escape(self.alt)}</title><style>{_STYLE}</style>"
             f'<rect class="kp-ground" width="{width:.0f}" height="{height:.0f}" rx="6"/>'
@@ -99,7 +126,7 @@ class Picture:
         return f'<figure style="margin:0">{self.image()}{caption}</figure>'
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the picture to a .svg file.
+        """Write the picture to a .svg file, in the reader's language.
 
         Raises
         ------
@@ -108,13 +135,17 @@ class Picture:
         """
         if Path(path).suffix != ".svg":
             raise CourseError(str(path), "a name that ends in .svg", Path(path).suffix or "no ending")
-        Path(path).write_text(self.svg(), encoding="utf-8")
+        say = for_reader()
+        shown = self.said(say) if say else self
+        Path(path).write_text(shown.svg(), encoding="utf-8")
 
     def __repr__(self) -> str:
         return f"<picture {self.width:.0f} x {self.height:.0f}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/html": self.html(), "image/svg+xml": self.still().svg(), "text/plain": repr(self)}
+        say = for_reader()
+        shown = self.said(say) if say else self
+        return {"text/html": shown.html(), "image/svg+xml": shown.still().svg(), "text/plain": repr(self)}
 
 
 def row_of(*parts: Picture | str, gap: float = 14, top: bool = False) -> Picture:
@@ -157,14 +188,31 @@ def paragraph(text: str, width: float) -> Picture:
     >>> paragraph("one two", 300).height
     18.0
     """
-    lines = textwrap.wrap(text, int(max(width, 300) / LETTER))
+    lines = _lines(text, max(width, 300))
     body = "".join(label(0, 18 * i + 9, line, "kp-faint", "start") for i, line in enumerate(lines))
     return Picture(max((text_width(line) for line in lines), default=0.0), 18.0 * len(lines), body)
 
 
+def _lines(text: str, width: float) -> list[str]:
+    """Text in lines of at most ``width`` pixels: a line ends at a blank, or between two letters that are wide.
+
+    No line begins with what ends a sentence or a bracket.
+    """
+    if not any(map(is_wide, text)):
+        return textwrap.wrap(text, int(width / LETTER))
+    lines = [""]
+    for piece in _PIECES.findall(text):
+        if lines[-1] and text_width(lines[-1] + piece.rstrip()) > width:
+            lines[-1] = lines[-1].rstrip()
+            lines.append("")
+        lines[-1] += piece if lines[-1] else piece.lstrip()
+    return lines
+
+
 def text_width(text: str) -> float:
     """How wide a line of text is, in pixels."""
-    return LETTER * len(text)
+    wide = sum(map(is_wide, text))
+    return LETTER * (len(text) - wide) + TEXT * wide
 
 
 def moved(picture: Picture, x: float, y: float) -> str:
@@ -172,11 +220,23 @@ def moved(picture: Picture, x: float, y: float) -> str:
     return f'<g transform="translate({x:.1f} {y:.1f})">{picture.body}</g>'
 
 
-def label(x: float, y: float, text: object, style: str = "kp-ink", anchor: str = "", bold: bool = False) -> str:
-    """Text whose middle is at ``y`` and whose middle, ``start`` or ``end`` (``anchor``) is at ``x``."""
+def label(
+    x: float,
+    y: float,
+    text: object,
+    style: str = "kp-ink",
+    anchor: str = "",
+    bold: bool = False,
+    quoted: bool = False,
+) -> str:
+    """Text whose middle is at ``y`` and whose middle, ``start`` or ``end`` (``anchor``) is at ``x``.
+
+    What is ``quoted`` from somewhere else stays as it is in every language.
+    """
     where = f' text-anchor="{anchor}"' if anchor else ""
     weight = ' font-weight="bold"' if bold else ""
-    return f'<text class="{style}" x="{x:.1f}" y="{y + 4:.1f}"{where}{weight}>{escape(str(text))}</text>'
+    kept = f" {QUOTED}" if quoted and has_words(str(text)) else ""
+    return f'<text class="{style}" x="{x:.1f}" y="{y + 4:.1f}"{where}{weight}{kept}>{escape(str(text))}</text>'
 
 
 def box(x: float, y: float, width: float, height: float, fill: str = "", strong: bool = False) -> str:

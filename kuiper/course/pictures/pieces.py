@@ -36,7 +36,7 @@ def token_boxes(tokens: Sequence[str], *, marked: Collection[str] = (), width: f
             x, y = 0.0, y + _ROW
         fill = hue(1) if token in marked else "" if len(token) == 1 else hue(min(len(token), 5) + 1)
         parts.append(box(x, y, across - 2, _HEIGHT, fill, strong=token in marked))
-        parts.append(label(x + across / 2 - 1, y + _HEIGHT / 2, letters(token)))
+        parts.append(label(x + across / 2 - 1, y + _HEIGHT / 2, letters(token), quoted=True))
         x += across
         widest = max(widest, x)
         if token.endswith("\n"):

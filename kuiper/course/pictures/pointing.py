@@ -7,11 +7,15 @@ where nothing hovers, after a tap. Viewers that show images and nothing else sho
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from kuiper.course.picture_words import words
 from kuiper.course.pictures.picture import MARGIN, Picture
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _RULE = ".kp-over rect{fill:transparent}.kp-over rect:hover{stroke:#d55e00;stroke-width:2}"
 
@@ -53,7 +57,12 @@ class Pointable(Picture):
     """
 
     places: tuple[Place, ...] = ()
-    first: str = "Point at a place of the picture, or tap it."
+    first: str = words("Point at a place of the picture, or tap it.")
+
+    def said(self, say: Callable[[str], str]) -> Pointable:
+        """The same picture with each of its texts as ``say`` puts it."""
+        places = tuple(place._replace(words=say(place.words)) for place in self.places)
+        return replace(super().said(say), places=places, first=say(self.first))
 
     def html(self) -> str:
         """The picture, the layer with the titles over it, the line that says them, and the caption."""

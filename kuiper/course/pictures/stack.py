@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kuiper.course.grids import inline
+from kuiper.course.picture_words import words
 from kuiper.course.pictures.grid import grid
 from kuiper.expression import Node, evaluate, parse, reverse_polish
 
@@ -47,4 +48,4 @@ def _table(moves: list[Node], inputs: Sequence[Any], top_at_the_right: bool) -> 
         stack.append(node)
         values = [inline(evaluate(str(part), inputs)) if inputs else str(part) for part in stack]
         rows.append([node.label, "   ".join(values if top_at_the_right else reversed(values))])
-    return grid(rows, columns=["read", "stack afterwards"])
+    return grid(rows, columns=[words("read"), words("stack afterwards")])

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING
 
 from kuiper.course.errors import CourseError
+from kuiper.course.picture_words import for_reader, words
 from kuiper.course.pictures.picture import Picture, column_of, row_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 _PAGE, _GAP = 660.0, 26.0  # pixels: how wide the pictures may be where they stand side by side, and between them
 
@@ -84,6 +86,9 @@ document.querySelectorAll('.kp-steps:not([data-ready])').forEach(root => {
 """
 
 
+BUTTONS = words("previous"), words("next"), words("play"), words("stop")
+
+
 @dataclass(frozen=True, repr=False)
 class Steps:
     """Pictures with a caption for each, and one for the whole; a notebook shows them one at a time.
@@ -95,6 +100,15 @@ class Steps:
     pictures: tuple[Picture, ...]
     captions: tuple[str, ...]
     caption: str = ""
+    buttons: tuple[str, ...] = BUTTONS
+
+    def said(self, say: Callable[[str], str]) -> Steps:
+        """The same with each text as ``say`` puts it."""
+        pictures = tuple(picture.said(say) for picture in self.pictures)
+        buttons = tuple(map(say, self.buttons))
+        return replace(
+            self, pictures=pictures, captions=tuple(map(say, self.captions)), caption=say(self.caption), buttons=buttons
+        )
 
     @property
     def alt(self) -> str:
@@ -111,8 +125,16 @@ class Steps:
         label = f' aria-label="{escape(self.caption)}"' if self.caption else ""
         return (
             f'<figure class="kp-steps" role="group"{label} style="margin:0">'
-            f'<div class="kp-frames">{frames}</div>{caption}</figure><script>{_SCRIPT}</script>'
+            f'<div class="kp-frames">{frames}</div>{caption}</figure><script>{self._script()}</script>'
         )
+
+    def _script(self) -> str:
+        """The script with the names of the buttons."""
+        script = _SCRIPT
+        for english, name in zip(BUTTONS, self.buttons, strict=True):
+            if name != english:
+                script = script.replace(f"'{english}'", json.dumps(name, ensure_ascii=False))
+        return script
 
     def still(self) -> Picture:
         """All pictures with their captions, in rows as wide as a page, for viewers that show only images."""
@@ -130,7 +152,9 @@ class Steps:
         return f"<{len(self.pictures)} pictures>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/html": self.html(), "image/svg+xml": self.still().svg(), "text/plain": repr(self)}
+        say = for_reader()
+        shown = self.said(say) if say else self
+        return {"text/html": shown.html(), "image/svg+xml": shown.still().svg(), "text/plain": repr(self)}
 
 
 def steps(pictures: Sequence[Picture], captions: Sequence[str], caption: str = "") -> Steps:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.course.errors import CourseError
+from kuiper.course.picture_words import template, words
 from kuiper.course.pictures.grid import hue
 from kuiper.course.pictures.picture import Picture, label, text_width
 from kuiper.course.pictures.steps import Steps, steps
@@ -44,7 +45,7 @@ def suppression(boxes: ArrayLike = BOXES, scores: Sequence[float] = SCORES, thre
     kept: list[int] = []
     removed: set[int] = set()
     frames = [_frame(edges, scores, {})]
-    captions = [f"{len(edges)} boxes with their scores, before suppression."]
+    captions = [words("{count} boxes with their scores, before suppression.", count=len(edges))]
     while waiting:
         best, *rest = waiting
         kept.append(best)
@@ -52,13 +53,15 @@ def suppression(boxes: ArrayLike = BOXES, scores: Sequence[float] = SCORES, thre
         gone = [i for i in rest if overlaps[i] > threshold]
         looks = {**dict.fromkeys(removed, "gone"), **dict.fromkeys(kept, "kept"), **dict.fromkeys(gone, "removed")}
         frames.append(_frame(edges, scores, looks, {i: f"IoU {overlaps[i]:.2f}" for i in gone}))
-        words = f"The best that is left has score {scores[best]:.2f}: it is kept. "
-        captions.append(words + f"It removes {len(gone)} that overlap it by more than {threshold:g}.")
+        said = words("The best that is left has score {score}: it is kept.", score=f"{scores[best]:.2f}")
+        message = template("It removes {count} that overlap it by more than {threshold}.")
+        captions.append(f"{said} {words(message, count=len(gone), threshold=f'{threshold:g}')}")
         removed |= set(gone)
         waiting = [i for i in rest if i not in gone]
     frames.append(_frame(edges, scores, {**dict.fromkeys(removed, "gone"), **dict.fromkeys(kept, "kept")}))
-    captions.append(f"{len(kept)} boxes are left.")
-    return steps(frames, captions, caption=f"Non-maximum suppression with a threshold of {threshold:g}.")
+    captions.append(words("{count} boxes are left.", count=len(kept)))
+    caption = words("Non-maximum suppression with a threshold of {threshold}.", threshold=f"{threshold:g}")
+    return steps(frames, captions, caption)
 
 
 def _overlap(a: np.ndarray, b: np.ndarray) -> float:
@@ -94,7 +97,11 @@ def _frame(
         if look != "gone":
             parts.append(label(left + 3, top - 9, "abcdefghijklmnopqrstuvwxyz"[i % 26], anchor="start", bold=True))
         style = "kp-faint" if look in ("gone", "removed") else "kp-ink"
-        word = {"kept": "kept", "removed": "removed", "gone": "removed"}.get(look, "")
-        parts.append(label(size[0] + 10, 12 + 20 * i, f"{lines[i].strip()} {word}", style, "start"))
+        line = lines[i].strip()
+        if look == "kept":
+            line = words("{box} kept", box=line)
+        elif look in ("gone", "removed"):
+            line = words("{box} removed", box=line)
+        parts.append(label(size[0] + 10, 12 + 20 * i, line, style, "start"))
     width = size[0] + 10 + text_width("a 0.91 IoU 0.88 removed")
     return Picture(width, max(size[1], 20.0 * len(edges) + 8), "".join(parts))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kuiper.course.errors import CourseError
+from kuiper.course.picture_words import template, words
 from kuiper.course.pictures.grid import grid, hue
 from kuiper.course.pictures.picture import Picture, box, label, row_of, text_width
 from kuiper.course.pictures.steps import Steps, steps
@@ -48,15 +49,26 @@ def sliding_window(size: int = 5, kernel: int = 3, stride: int = 2, padding: int
             around = sum(is_padding[cell] == 8 for cell in window)
             frames.append(
                 row_of(
-                    grid(plane, "input and padding", colours=is_padding, marks={"1": window}),
-                    grid(np.full((out, out), ""), "output", marks={"0": [(y, x)]}),
+                    grid(plane, words("input and padding"), colours=is_padding, marks={"1": window}),
+                    grid(np.full((out, out), ""), words("output"), marks={"0": [(y, x)]}),
                     gap=30,
                 )
             )
-            zeros = f", {around} of its cells are padding" if around else ""
-            captions.append(f"Output ({y}, {x}): the window begins at row {top}, column {left}{zeros}.")
-    words = f"A {kernel} x {kernel} window, stride {stride}, padding {padding}: {size} x {size} becomes {out} x {out}."
-    return steps(frames, captions, caption=words)
+            message = template("Output {place}: the window begins at row {row}, column {column}.")
+            if around:
+                message = template(
+                    "Output {place}: the window begins at row {row}, column {column}, {count} of its cells are padding."
+                )
+            captions.append(words(message, place=f"({y}, {x})", row=top, column=left, count=around))
+    caption = words(
+        "A {kernel} window, stride {stride}, padding {padding}: {size} becomes {out}.",
+        kernel=f"{kernel} x {kernel}",
+        stride=stride,
+        padding=padding,
+        size=f"{size} x {size}",
+        out=f"{out} x {out}",
+    )
+    return steps(frames, captions, caption)
 
 
 def receptive_field(layers: Sequence[tuple[int, int]] = ((3, 1), (3, 1), (3, 1))) -> Picture:
@@ -82,7 +94,7 @@ def receptive_field(layers: Sequence[tuple[int, int]] = ((3, 1), (3, 1), (3, 1))
         raise CourseError(
             "receptive_field", "layers that see at most 24 numbers", f"{len(layers)} that see {counts[0]}"
         )
-    names = ["input", *(f"{kernel} wide, stride {stride}" for kernel, stride in layers)]
+    names = [words("input"), *(words("{kernel} wide, stride {stride}", kernel=k, stride=s) for k, s in layers)]
     left = max(text_width(name) for name in names) + 14
     full = (counts[0] + 2) * _CELL
     parts = []
@@ -109,7 +121,11 @@ def receptive_field(layers: Sequence[tuple[int, int]] = ((3, 1), (3, 1), (3, 1))
             parts.append(box(x, _ROW * row, _CELL, _CELL, hue(0 if row == len(layers) else 1), strong=True))
     height = _ROW * len(layers) + _CELL
     end = starts[-1] + _CELL + 8
-    parts.append(label(end, height - _CELL / 2, f"sees {counts[0]} of the input", anchor="start"))
+    parts.append(label(end, height - _CELL / 2, words("sees {count} of the input", count=counts[0]), anchor="start"))
     width = max(left + full, end + text_width("sees 24 of the input"))
-    caption = f"After {len(layers)} layers one number depends on {counts[0]} of the input, along each axis."
+    caption = words(
+        "After {layers} layers one number depends on {count} of the input, along each axis.",
+        layers=len(layers),
+        count=counts[0],
+    )
     return Picture(width, height, "".join(parts), caption)
