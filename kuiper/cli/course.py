@@ -54,6 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     words = "list what of lectures and pages is not translated, or not any more; or write what is to be filled in"
     translations = actions.add_parser("translations", help=words)
     translations.add_argument("language", nargs="?", metavar="LANGUAGE", help="zh, or a new one (default: all)")
+    words = "draw the words of the lectures' stored pictures anew"
+    translations.add_argument("--pictures", action="store_true", help=words)
     translations.add_argument("--write", nargs="+", type=Path, metavar="FILE", help="a lecture or a page")
     bugs.add_argument("--show", action="store_true", help="run nothing: print them, and what is stored")
 
@@ -73,6 +75,8 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.action == "gates":
         return _gates(syllabus, arguments, console)
     if arguments.action == "translations":
+        if arguments.pictures:
+            return _translated_pictures(syllabus, arguments.language, console)
         return _translations(syllabus, arguments.language, arguments.write, console)
     if arguments.action == "tasks":
         return _tasks(syllabus, arguments.check, console)
@@ -226,6 +230,16 @@ def _translations(syllabus: Syllabus, language: str | None, write: list[Path] | 
                 count += 1
                 console.print(f"{source.relative_to(syllabus.root)}, {gap.section or gap.key}: {gap.fate} ({gap.key})")
         console.print(f"{name}: {count} passages are missing, stale or left over")
+    return 0
+
+
+def _translated_pictures(syllabus: Syllabus, language: str | None, console: Console) -> int:
+    from kuiper.course.notebooks import notebook_files
+    from kuiper.course.picture_texts import write_pictures
+
+    for name in [language] if language else [name for name in languages() if name != ENGLISH]:
+        for source in notebook_files(syllabus.root):
+            console.print(f"{source.name}: {write_pictures(source, name)} pictures in {name}")
     return 0
 
 

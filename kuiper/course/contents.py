@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from kuiper.course.errors import CourseError
 from kuiper.course.manifest import read_syllabus
-from kuiper.course.material import handed_out, material_files, material_root
+from kuiper.course.material import handed_out, is_for_pictures, material_files, material_root
+from kuiper.course.redrawn_pictures import put_pictures
 from kuiper.course.sync import generated_text
 from kuiper.course.translations import read_translation, translated_lecture, translated_page, translation_file
 from kuiper.language import ENGLISH, languages
@@ -39,6 +40,7 @@ def contents(solutions: bool, language: str = ENGLISH) -> dict[str, bytes]:
     answers = {"solutions"} if solutions else {"solutions", "bugs"}
     translations = {translation_file(Path(name), other).as_posix() for name in files for other in languages()}
     names = [name for name in files if answers.isdisjoint(name.split("/")) and name not in translations]
+    names = [name for name in names if not is_for_pictures(name)]
     found = {name: _in_language(files[name], language) for name in names}
     for exercise in read_syllabus(root):
         # A class may have taken the solutions out: its exercises are handed out as they are.
@@ -59,6 +61,7 @@ def _in_language(path: Path, language: str) -> bytes:
         return data
     if path.suffix == ".ipynb":
         lecture = translated_lecture(json.loads(data), passages, language)
+        put_pictures(lecture, path, language)
         return (json.dumps(lecture, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
     return translated_page(data.decode("utf-8"), passages, language).encode()
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 PACKAGED = Path(__file__).resolve().parent / "material"
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -28,7 +28,7 @@ PAGES = (
     "use/serve",
     "use/text",
 )
-SUFFIXES = (".bin", ".ipynb", ".json", ".md", ".param", ".py", ".pyx", ".toml", ".txt")
+SUFFIXES = (".bin", ".ipynb", ".json", ".md", ".otf", ".param", ".py", ".pyx", ".toml", ".txt")
 NOT_HANDED_OUT = ("notebooks/ruff.toml",)
 SITE_FORM = "text/vnd.kuiper.page"  # of a picture in a lecture: what the site shows, and no viewer of notebooks does
 LEFT_BEHIND = {"__pycache__", ".ipynb_checkpoints", ".kuiper", ".pytest_cache", ".ruff_cache"}
@@ -53,8 +53,19 @@ def pack(checkout: Path, target: Path, pictures: bool = True) -> None:
     """
     shutil.rmtree(target, ignore_errors=True)
     for name, path in gather(checkout).items():
+        if not pictures and is_for_pictures(name):
+            continue
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         (target / name).write_bytes(handed_out(path, pictures))
+
+
+def is_for_pictures(name: str) -> bool:
+    """Whether a file is one of those that put a lecture's stored pictures into another language.
+
+    >>> is_for_pictures("notebooks/zh/pictures/01_tensors.json"), is_for_pictures("notebooks/01_tensors.ipynb")
+    (True, False)
+    """
+    return PurePosixPath(name).match("notebooks/*/pictures/*")
 
 
 def handed_out(path: Path, pictures: bool = True) -> bytes:

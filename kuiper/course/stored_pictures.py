@@ -33,7 +33,7 @@ IMAGES = ("image/png", "image/jpeg")
 _COLOURS = (16, 48)  # a drawing has few: half a byte for each point is enough nearly always
 _MAX_ERROR = 12.0  # mean of the squared differences, of values up to 255, up to which the smaller palette is taken
 _ROUNDS = 20  # of k-means, after which no colour moves much
-_QUALITY = 80  # of a JPEG, in percent
+QUALITY = 80  # of a JPEG, in percent
 _GROUND = "#f7f7f4"  # of kuiper/course/pictures/picture.py; a JPEG has nothing that can be seen through
 _DARK_RULES = re.compile(r"@media[^{]*\{(?:[^{}]*\{[^{}]*\})*\}")
 _TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
@@ -67,6 +67,25 @@ def points(svg: str) -> tuple[str, bytes, tuple[int, int]]:
     CourseError
         If the package resvg-py is missing.
     """
+    with Image.open(io.BytesIO(rendered(svg)), formats=["PNG"]) as image:
+        size = image.width // ZOOM, image.height // ZOOM
+        small = io.BytesIO()
+        if "<image" in svg:  # a photo: few colours would spoil it
+            flat = Image.new("RGB", image.size, _GROUND)
+            flat.paste(image, mask=image.getchannel("A"))
+            flat.save(small, "jpeg", quality=QUALITY, optimize=True, progressive=True)
+            return "image/jpeg", small.getvalue(), size
+        return "image/png", drawing(image), size
+
+
+def rendered(svg: str) -> bytes:
+    """The picture as a PNG with all its colours, two times as large.
+
+    Raises
+    ------
+    CourseError
+        If the package resvg-py is missing.
+    """
     try:
         import resvg_py
         from matplotlib import get_data_path
@@ -81,15 +100,7 @@ def points(svg: str) -> tuple[str, bytes, tuple[int, int]]:
         monospace_family="DejaVu Sans Mono",
         sans_serif_family="DejaVu Sans",
     )
-    with Image.open(io.BytesIO(bytes(pixels)), formats=["PNG"]) as image:
-        size = image.width // ZOOM, image.height // ZOOM
-        small = io.BytesIO()
-        if "<image" in svg:  # a photo: few colours would spoil it
-            flat = Image.new("RGB", image.size, _GROUND)
-            flat.paste(image, mask=image.getchannel("A"))
-            flat.save(small, "jpeg", quality=_QUALITY, optimize=True, progressive=True)
-            return "image/jpeg", small.getvalue(), size
-        return "image/png", drawing(image), size
+    return bytes(pixels)
 
 
 def drawing(image: Image.Image) -> bytes:
@@ -106,7 +117,7 @@ def drawing(image: Image.Image) -> bytes:
         error = np.average(((palette[nearest] - shades) ** 2).mean(axis=1), weights=counts)
         if error <= _MAX_ERROR:
             break
-    return _png(palette, nearest[which].reshape(points.shape[:2]).astype(np.uint8))
+    return indexed_png(palette, nearest[which].reshape(points.shape[:2]).astype(np.uint8))
 
 
 def _palette(shades: np.ndarray, counts: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
@@ -134,7 +145,7 @@ def _palette(shades: np.ndarray, counts: np.ndarray, most: int) -> tuple[np.ndar
     return np.rint(palette), nearest
 
 
-def _png(palette: np.ndarray, indices: np.ndarray) -> bytes:
+def indexed_png(palette: np.ndarray, indices: np.ndarray) -> bytes:
     """A PNG of 4 or 8 bits for each point, without filters: they make drawings larger."""
     height, width = indices.shape
     bits = 4 if len(palette) <= 16 else 8

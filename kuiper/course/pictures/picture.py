@@ -188,12 +188,13 @@ def paragraph(text: str, width: float) -> Picture:
     >>> paragraph("one two", 300).height
     18.0
     """
-    lines = _lines(text, max(width, 300))
+    lines = broken(text, max(width, 300))
     body = "".join(label(0, 18 * i + 9, line, "kp-faint", "start") for i, line in enumerate(lines))
+    body = f'<g data-said="{escape(text)}" data-width="{max(width, 300):g}">{body}</g>'
     return Picture(max((text_width(line) for line in lines), default=0.0), 18.0 * len(lines), body)
 
 
-def _lines(text: str, width: float) -> list[str]:
+def broken(text: str, width: float) -> list[str]:
     """Text in lines of at most ``width`` pixels: a line ends at a blank, or between two letters that are wide.
 
     No line begins with what ends a sentence or a bracket.
