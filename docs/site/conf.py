@@ -98,7 +98,7 @@ CHAPTERS = {
     noop("Evidence"): ["docs/evidence/*"],
     noop("Files and where they come from"): [
         "kuiper/**/README",
-        "notebooks/*/README",
+        "notebooks/**/README",
         "docs/*/README",
         "benchmarks/*/README",
     ],
