@@ -44,7 +44,7 @@ HEAD = re.compile(r"^<!-- ([\w-]+) ([0-9a-f]{12}) -->$", re.MULTILINE)
 WRITTEN = re.compile(r"^(<!-- (\w+) -->)\n.*?^<!-- \2 -->$", re.MULTILINE | re.DOTALL)
 NOTHING_WRITTEN = re.compile(r"^(<!-- (\w+) -->)\n\1$", re.MULTILINE)
 FENCE = re.compile(r"^ {0,3}(?:```|~~~)")
-NOTICE = noop("This passage has not been translated yet; here it is in English.")
+NOTICE = noop("There is no translation of today's words yet; here they are in English.")
 
 
 class English(NamedTuple):

@@ -115,7 +115,7 @@ def test_a_reader_gets_english_words_behind_a_notice_where_a_passage_is_stale(tm
     assert sources["title"] == "xx title"
     assert sources["code"] == "%matplotlib inline\nx = 1  # two\ny = '# no comment'"
     notice, _, words = sources["end"].partition("\n\n")
-    assert notice.startswith("> This passage has not been translated yet")
+    assert notice.startswith("> There is no translation of today's words yet")
     assert words == "## Shapes\nThree words."
 
 
@@ -130,7 +130,7 @@ def test_sections_of_a_page_are_passages_and_written_tables_do_not_count(tmp_pat
     change(source, "# not a heading", "# still none")
     assert [gap.key for gap in gaps(source, "xx")] == ["models"]
     page = translated_page(source.read_text(), read_translation(path), "xx")
-    assert page.startswith("> This passage has not been translated yet; here it is in English.\n\n# Models\n")
+    assert page.startswith("> There is no translation of today's words yet; here they are in English.\n\n# Models\n")
     assert page.endswith("\n\nxx speed\n\nxx speed-2\n")
 
 
