@@ -114,5 +114,5 @@ def test_chart_compares_with_the_fastest_other_and_leaves_out_what_has_none() ->
 def test_readme_says_how_close_quantised_answers_are() -> None:
     [_, limit, said, weights] = text_lines(results())
     assert limit == f"{text_limits(results())[0]}."
-    assert said == f"Of {GREEDY} greedy tokens these are those of float32 weights. With 8 bits: kuiper {GREEDY}."
+    assert said == f"Of {GREEDY} greedy tokens these are those of float32 weights: with 8 bits kuiper {GREEDY}."
     assert weights == scales()
