@@ -82,7 +82,7 @@ def _changes(svg: str, say: Callable[[str], str], data: bytes) -> dict[str, Any]
     if not places:
         return {"cleared": [], "texts": []}
     before, after = (_points(picture) for picture in (svg, ET.tostring(root, encoding="unicode")))
-    with Image.open(io.BytesIO(data)) as image:
+    with Image.open(io.BytesIO(data), formats=["PNG", "JPEG"]) as image:
         below = _as_stored(after, image)
     missed = (before != after).any(axis=2)
     height, width = missed.shape
@@ -161,7 +161,7 @@ def _place(text: Text, old: str) -> tuple[float, float, float, float]:
 
 
 def _points(svg: str) -> np.ndarray:
-    with Image.open(io.BytesIO(rendered(svg))) as image:
+    with Image.open(io.BytesIO(rendered(svg)), formats=["PNG"]) as image:
         return np.asarray(image.convert("RGBA"))
 
 
