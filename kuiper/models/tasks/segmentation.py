@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -167,7 +167,16 @@ class Segmenter:
         ShapeError
             If the model gives an output of another shape.
         """
-        output = self.model(x)
+        return self.checked(self.model(x))
+
+    def checked(self, output: Any) -> Array:
+        """The model's output as logits (1, classes, h', w'); of a tuple, the first.
+
+        Raises
+        ------
+        ShapeError
+            If it has another shape.
+        """
         while isinstance(output, tuple):
             output = output[0]
         logits = np.asarray(output)

@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
+from kuiper.models.predictor import TASKS
 from kuiper.serving.http.answers import TextRoute
 from kuiper.serving.http.api_error import ApiError
 from kuiper.serving.http.embeddings import EmbeddingRoute
@@ -100,8 +101,7 @@ def create_application(models: Sequence[Model], *, api_key: str | None = None, l
             text_route("/v1/completions", CompletionForm()),
             text_route("/v1/chat/completions", ChatForm()),
             Route("/v1/embeddings", embeddings, methods=["POST"]),
-            picture_route("classify"),
-            picture_route("detect"),
+            *map(picture_route, TASKS),
             Route("/v1/kuiper/steps", StepRoute(find_writer), methods=["GET"]),
             Route("/metrics", show_metrics),
             *inference_routes(networks, {**writers, **encoders}, limits),

@@ -9,7 +9,7 @@ import kuiper
 from kuiper.errors import ParameterError
 from kuiper.models.cards.model_card import card_path, model_name
 from kuiper.models.lookup import find_model
-from kuiper.models.predictor import task_of
+from kuiper.models.predictor import TASKS, task_of
 from kuiper.models.text import embedding_model, language_model
 from kuiper.onnx.builder import OUTPUT
 from kuiper.onnx.source import is_onnx
@@ -78,7 +78,7 @@ def load_models(
 
 def _network(name: str, place: Path, limits: Limits, batching: Batching | None) -> ServedNetwork:
     task = task_of(place) if card_path(place).exists() else ""
-    pictures = PictureModel(task, place) if task in ("classify", "detect") else None
+    pictures = PictureModel(task, place) if task in TASKS else None
     graph = pictures.graph if pictures else kuiper.load(place)
     suffix = OUTPUT if is_onnx(place) else ""
     return ServedNetwork(name, graph, limits=limits, batching=batching, pictures=pictures, suffix=suffix)

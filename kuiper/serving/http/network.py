@@ -41,7 +41,7 @@ class ServedNetwork(ServedModel):
     graph : the network
     limits : of the server
     batching : how calls are joined
-    pictures : what makes its inputs of pictures, if it is a classifier or a detector
+    pictures : what makes its inputs of pictures, if it is for pictures
     suffix : what the names of the graph's outputs have behind those of the file
 
     Examples

@@ -1,4 +1,4 @@
-"""Routes that take a picture as their body: ``/v1/classify`` and ``/v1/detect``."""
+"""Routes that take a picture as their body: ``/v1/classify``, ``/v1/detect`` and ``/v1/segment``."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class PictureRoute:
 
     Parameters
     ----------
-    task : "classify" or "detect"
+    task : "classify", "detect" or "segment"
     networks : all that are served, by name
     decoding : shared by all routes of a server
     limits : of the server

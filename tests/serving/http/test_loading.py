@@ -37,7 +37,7 @@ def test_load_models_tells_kinds_apart_by_card_and_ending(tmp_path: Path) -> Non
     assert kinds["tang"][0] is Served
     assert all(kinds[name][0] is ServedNetwork for name in [*kinds][1:])
     tasks = [pictures and pictures.task for _, pictures in kinds.values()]
-    assert tasks == [None, "detect", None, None, "classify"]
+    assert tasks == [None, "detect", "segment", None, "classify"]
     for model in models:
         model.stop()
 

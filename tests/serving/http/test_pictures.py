@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import struct
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from PIL import Image
 
-from kuiper.models import Classifier, Detector, bundled, bundled_photo
+from kuiper.models import Classifier, Detector, Segmenter, bundled, bundled_photo
 from kuiper.serving.http.network import Batching, ServedNetwork
 from tests.serving.http.applications import LIMITS, served
 
@@ -27,7 +29,7 @@ JPEG = {"content-type": "image/jpeg"}
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[TestClient]:
-    with served("cifar_resnet20", "digits_yolo", "tang") as (client, _):
+    with served("cifar_resnet20", "digits_yolo", "shapes_unet", "tang") as (client, _):
         yield client
 
 
@@ -46,6 +48,18 @@ def test_detect_finds_what_the_detector_finds(client: TestClient) -> None:
     expected = Detector(bundled("digits_yolo"))(bundled_photo("digits"))
     assert len(expected) > 5
     assert found["detections"] == [vars(one) | {"box": list(one.box)} for one in expected]
+
+
+def test_segment_tells_the_regions_that_the_segmenter_tells(client: TestClient) -> None:
+    data = bundled_photo("shapes").read_bytes()
+    found = client.post("/v1/segment", content=data, headers={"content-type": "image/png"}).json()
+    expected = Segmenter(bundled("shapes_unet"))(bundled_photo("shapes"))
+    with Image.open(io.BytesIO(base64.b64decode(found.pop("map"))), formats=["PNG"]) as classes:
+        assert np.array_equal(classes, expected.map)
+    regions = [region._asdict() for region in expected.regions()]
+    height, width = expected.map.shape
+    assert len(regions) > 2
+    assert found == {"model": "shapes_unet", "width": width, "height": height, "regions": regions}
 
 
 def bomb(width: int, height: int) -> bytes:
