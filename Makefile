@@ -54,8 +54,8 @@ VENV := .venv
 PYTHON ?= python3
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
-# What the compiled modules are made from; a newer file means another build.
-SOURCES := setup.py pyproject.toml $(shell find kuiper -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
+# What compiled modules and catalogues are made from; a newer file means another build.
+SOURCES := setup.py pyproject.toml $(shell find kuiper -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.po')
 
 # What runs every kernel. The sanitizer's memory is its own: it keeps freed memory back to catch its use, so that memory never
 # stays flat, and a child that is forked while another thread holds its lock waits for that lock for ever.
