@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kuiper.course.grids import WIDEST, Shown, inline
+from kuiper.course.grids import WIDEST, Shown, close, inline
 from kuiper.course.phrases import phrase
 from kuiper.course.wire import type_name
 from kuiper.language import _, noop
@@ -158,18 +158,5 @@ def _array_difference(got: Any, expected: Any, tolerance: float) -> str | None:
         return phrase("shape {got} where {expected} is expected", got=got.shape, expected=wanted.shape)
     if got.dtype.kind not in "biufc" or wanted.dtype.kind not in "biufc":
         return None if np.array_equal(got, wanted) else phrase("other values")
-    close = _close(got, wanted, tolerance)
-    wrong = int((~close).sum())
-    return phrase("{wrong} of {all} values differ", wrong=wrong, all=close.size) if wrong else None
-
-
-def _close(got: np.ndarray, expected: np.ndarray, tolerance: float) -> np.ndarray:
-    """Element by element; NaN equals NaN, an infinity only itself."""
-    equal: np.ndarray = (got == expected) | ((got != got) & (expected != expected))
-    if tolerance and got.size:
-        finite = np.isfinite(expected)
-        scale = float(np.abs(np.where(finite, expected, 0)).max(initial=0.0)) or 1.0
-        with np.errstate(invalid="ignore", over="ignore"):
-            wide = got.astype(np.complex128 if got.dtype.kind == "c" else np.float64)
-            equal = equal | (finite & (np.abs(wide - expected) <= tolerance * scale))
-    return equal
+    wrong = int((~close(got, wanted, tolerance)).sum())
+    return phrase("{wrong} of {all} values differ", wrong=wrong, all=got.size) if wrong else None

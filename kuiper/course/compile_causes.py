@@ -15,6 +15,14 @@ NO_STATEMENT = r"(?:Expected an identifier or literal|simple statement list|inva
 # found.
 COMPILING: Sequence[tuple[str, str]] = (
     (
+        r"invalid character '(.)' \(U\+",
+        noop("`{one}` is no sign of an English keyboard, whose colons, commas, brackets, quotes and digits code has"),
+    ),
+    (
+        r"invalid non-printable character U\+|Unrecognized character",
+        noop("a blank, colon, comma, bracket, quote or digit is not that of an English keyboard"),
+    ),
+    (
         r"Found the C operator '(\S+)', did you mean the Python operator '(\w+)'",
         noop("`{one}` is C: Python says `{two}`"),
     ),

@@ -30,14 +30,19 @@ class Shown:
         return str(self)
 
 
-def side_by_side(expected: Any, got: Any, most: int = MAX_ROWS + 1) -> list[str]:
-    """Expected and got, in at most this many lines: side by side where both are arrays, else one below the other."""
+def side_by_side(expected: Any, got: Any, most: int = MAX_ROWS + 1, tolerance: float = 0.0) -> list[str]:
+    """Expected and got, in at most this many lines: side by side where both are arrays, else one below the other.
+
+    Numbers of an array are marked that differ by more than the tolerance, relative to the largest expected one.
+    """
     several = isinstance(expected, tuple) and any(isinstance(part, np.ndarray) for part in expected)
     if _is_numbers(got) and isinstance(expected, (list, tuple, np.ndarray)) and not several:
         wanted = np.asarray(expected)
         if wanted.dtype.kind in "biufc" and wanted.ndim and got.ndim:
             rows = max(min(most - 1, MAX_ROWS), 1)
-            return _pair(wanted, got, rows) if got.shape == wanted.shape else _unlike(wanted, got, rows)
+            if got.shape != wanted.shape:
+                return _unlike(wanted, got, rows)
+            return _pair(wanted, got, rows, ~close(got, wanted, tolerance))
         if got.shape != wanted.shape:
             return [_("expected shape {expected}, got {got}").format(expected=wanted.shape, got=got.shape)]
     return [_("expected {value}").format(value=inline(expected)), _("got      {value}").format(value=inline(got))]
@@ -45,6 +50,22 @@ def side_by_side(expected: Any, got: Any, most: int = MAX_ROWS + 1) -> list[str]
 
 def _is_numbers(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.kind in "biufc"
+
+
+def close(got: np.ndarray, expected: np.ndarray, tolerance: float) -> np.ndarray:
+    """Which numbers are as expected; NaN equals NaN, an infinity only itself.
+
+    >>> close(np.float32([1, np.nan]), np.float32([1.001, np.nan]), 0.01).tolist()
+    [True, True]
+    """
+    equal: np.ndarray = (got == expected) | ((got != got) & (expected != expected))
+    if tolerance and got.size:
+        finite = np.isfinite(expected)
+        scale = float(np.abs(np.where(finite, expected, 0)).max(initial=0.0)) or 1.0
+        with np.errstate(invalid="ignore", over="ignore"):
+            wide = got.astype(np.complex128 if got.dtype.kind == "c" else np.float64)
+            equal = equal | (finite & (np.abs(wide - expected) <= tolerance * scale))
+    return equal
 
 
 def grid(
@@ -133,14 +154,13 @@ def _listed(array: np.ndarray) -> str:
     return "[" + ", ".join(_listed(item) for item in array) + "]"
 
 
-def _pair(expected: np.ndarray, got: np.ndarray, rows: int) -> list[str]:
+def _pair(expected: np.ndarray, got: np.ndarray, rows: int, wrong: np.ndarray) -> list[str]:
     """The plane, and the window in it, that holds the first difference: as wide as both have room for, side by side."""
-    wrong = ~((expected == got) | ((expected != expected) & (got != got)))
     place = ""
     if got.ndim > 2 and got.size:
         plane = np.unravel_index(int(wrong.argmax()), wrong.shape)[:-2]
         expected, got, wrong = expected[plane], got[plane], wrong[plane]
-        place = f"[{', '.join(str(int(i)) for i in plane)}]"
+        place = _("[{index}]").format(index=", ".join(str(int(i)) for i in plane))
     if not got.size:
         return [_("expected and got are empty, shape {shape}").format(shape=got.shape)]
     expected, got, wrong = (np.atleast_2d(part) for part in (expected, got, wrong))

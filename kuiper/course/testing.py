@@ -77,16 +77,16 @@ class Mismatch(AssertionError):
     def _difference(self, most: int) -> list[str]:
         """Both values; of nested ones that are too long for a glance, the first element that differs, and its place."""
         if max(len(inline(value)) for value in (self.expected, self.got)) <= SHORT:
-            return side_by_side(self.expected, self.got, most)
+            return side_by_side(self.expected, self.got, most, self.tolerance)
         where, got, expected = first_difference(self.got, self.expected, self.tolerance)
         if not where:
-            return side_by_side(self.expected, self.got, most)
-        shown = side_by_side(expected, got, most - 1)
+            return side_by_side(self.expected, self.got, most, self.tolerance)
+        shown = side_by_side(expected, got, most - 1, self.tolerance)
         outer = self.expected, self.got
         for key in where[:-1]:  # the smallest part around it that can be read at a glance tells more than one number
             outer = outer[0][key], outer[1][key]
             if max(len(inline(value)) for value in outer) <= SHORT:
-                shown = side_by_side(*outer, most - 1)
+                shown = side_by_side(*outer, most - 1, self.tolerance)
                 break
         return [_("the first difference is at {place}").format(place=place_in_words(where)), *shown]
 

@@ -29,7 +29,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def said(code: str, folder: Path, cache: Path) -> str:
     path = folder / "wrong.pyx"
-    path.write_text(code)
+    path.write_text(code, encoding="utf-8")
     with pytest.raises(ExerciseSyntaxError) as caught:
         load_pyx(path, cache)
     return cause_of(Raised.of(caught.value))
@@ -38,6 +38,8 @@ def said(code: str, folder: Path, cache: Path) -> str:
 @pytest.mark.parametrize(
     ("code", "words"),
     [
+        ("def f(x)\uff1a\n    return x\n", "is not that of an English keyboard"),
+        ("def f(x):\n\u3000\u3000return x\n", "is not that of an English keyboard"),
         ("def f(x):\n    for i in range(3)\n        x = 1\n", "the colon is missing"),
         ("def f(x)\n    return x\n", "the colon is missing"),
         ("def f(x):\n    return np.zeros(3)\n", "`import numpy as np` is missing"),
@@ -222,6 +224,21 @@ def test_typical_cause_where_an_error_is_asked_for(got: object, words: str) -> N
     with pytest.raises(Mismatch) as caught:
         call.raises(ValueError, "act")
     assert words in typical_cause(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("def f(x)\uff1a\n    return x\n", "`\uff1a` is no sign of an English keyboard"),
+        ("def f(x):\n    return max(x\uff0c 2)\n", "`\uff0c` is no sign of an English keyboard"),
+        ("def f(x):\n    return \u201cx\u201d\n", "`\u201c` is no sign of an English keyboard"),
+        ("def f(x):\n\u3000return x\n", "is not that of an English keyboard"),
+    ],
+)
+def test_cause_of_full_width_signs_that_python_refuses(code: str, words: str) -> None:
+    with pytest.raises(SyntaxError) as caught:
+        compile(code, "f.py", "exec")
+    assert words in cause_of(Raised("ExerciseSyntaxError", (), str(caught.value)))
 
 
 def test_cause_of_a_compiled_function_that_gets_too_few() -> None:

@@ -101,3 +101,10 @@ def test_same_shows_the_first_element_that_differs(got: object, expected: object
     with pytest.raises(Mismatch) as caught:
         same("it", got, expected, tolerance=1e-6)
     assert [line.replace("2.0", "2").replace("1.0", "1") for line in caught.value.lines()] == ["it", *lines]
+
+
+def test_a_report_marks_what_the_tolerance_does_not_allow_and_shows_its_plane() -> None:
+    expected = np.float32([[[7, 7]], [[5, 5]]])
+    got = np.float32([[[6.999999, 7]], [[5, 8]]])
+    mismatch = Mismatch(["f()"], expected, got, "1 of 4 values differ", tolerance=1e-6)
+    assert mismatch.lines()[-2:] == ["expected[1]    got[1], wrong: [ ]", " 5  5           5 [8]"]
