@@ -3,7 +3,7 @@
     from kuiper.language import _
     print(_("{passed} of {total} tests pass").format(passed=3, total=5))
 
-``KUIPER_LANG=zh`` chooses, or else the language of the course folder, or else ``LC_ALL``, ``LC_MESSAGES`` or ``LANG``,
+``KUIPER_LANG=zh`` chooses, or else the notebook or the course folder, or else ``LC_ALL``, ``LC_MESSAGES`` or ``LANG``,
 as ``zh_CN.UTF-8``. Messages are kept by gettext: ``locale/zh/LC_MESSAGES/kuiper.po``, of which setup.py makes what is
 read here; other domains beside it hold the texts of the course. A message without a translation is English. Errors of
 the engine are English in every language.
@@ -192,9 +192,14 @@ def _folder() -> Path:
 
 
 def _known(name: str) -> str:
-    """The language of a locale's name, if there is one."""
-    short = name.partition(".")[0].partition("_")[0].lower()
-    return short if short == ENGLISH or (_folder() / short / "LC_MESSAGES" / f"{DOMAIN}.mo").is_file() else ""
+    """The language of a locale's name, or of the web's, if there is one."""
+    short = re.split("[-_.@]", name, maxsplit=1)[0].lower()
+    # A name comes from folders and notebooks of others, too: a path would bring messages of theirs.
+    return short if short == ENGLISH or (short.isalpha() and _mo_file(short, DOMAIN).is_file()) else ""
+
+
+def _mo_file(name: str, domain: str) -> Path:
+    return _folder() / name / "LC_MESSAGES" / f"{domain}.mo"
 
 
 @lru_cache(maxsize=8)

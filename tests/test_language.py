@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,6 +52,21 @@ def test_language_is_chosen_by_variable_then_folder_then_terminal(monkeypatch: p
     language.prefer("xx")
     assert language.language() == "xx"
     monkeypatch.setenv("KUIPER_LANG", "en")
+    assert language.language() == "en"
+
+
+@pytest.mark.usefixtures("xx")
+@pytest.mark.parametrize("name", ["xx", "XX", "xx-YY", "xx_YY", "xx_YY.UTF-8", "xx@latin"])
+def test_language_is_found_by_the_names_of_terminals_and_of_the_web(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KUIPER_LANG", name)
+    assert language.language() == "xx"
+
+
+@pytest.mark.usefixtures("xx")
+def test_a_path_is_no_language(tmp_path: Path) -> None:
+    (tmp_path / "beside").mkdir()
+    shutil.copytree(tmp_path / "xx", tmp_path / "beside" / "yy")
+    language.prefer("beside/yy")  # as a folder or a notebook of somebody else may have it
     assert language.language() == "en"
 
 

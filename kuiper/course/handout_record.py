@@ -47,6 +47,7 @@ def record_of(table: Any) -> Record | None:
     try:
         files = {str(name): str(digest) for name, digest in table["files"].items()}
         language = str(table.get("language", ""))  # older folders have none
+        language = language if language.isalpha() else ""  # a path would bring texts from a folder of the student's
         return Record(str(table["version"]), bool(table["solutions"]), files, language)
     except (KeyError, TypeError, AttributeError):
         return None

@@ -12,6 +12,7 @@ from kuiper.course.bugs import read_bugs
 from kuiper.course.contents import contents
 from kuiper.course.errors import CourseError
 from kuiper.course.handout import course_folder, start
+from kuiper.course.handout_record import RECORD, language_of
 from kuiper.course.manifest import read_syllabus
 from kuiper.course.sync import generated_text
 from tests.course.handouts import EXERCISE, changes, texts
@@ -153,3 +154,10 @@ def test_contents_needs_a_kuiper_with_courses(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("kuiper.course.contents.material_files", dict)
     with pytest.raises(CourseError, match="expected a kuiper that was built with its courses, got one without them"):
         contents(False)
+
+
+@pytest.mark.parametrize(("written", "language"), [("zh", "zh"), ("/home/eve", ""), ("../zh", ""), ("", "")])
+def test_language_of_a_folder_is_a_name_and_never_a_path(tmp_path: Path, written: str, language: str) -> None:
+    record = {"version": "1", "solutions": False, "files": {}, "language": written}
+    (tmp_path / RECORD).write_text(json.dumps(record))
+    assert language_of(tmp_path) == language
