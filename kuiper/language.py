@@ -14,6 +14,7 @@ from __future__ import annotations
 import gettext
 import os
 import re
+import struct
 import sys
 import textwrap
 import unicodedata
@@ -127,9 +128,9 @@ def accepted(header: str) -> str:
     ('en', 'en', 'en')
     """
     wishes = [_WISH.fullmatch(part.strip()) for part in header.split(",")]
-    liked = sorted((wish for wish in wishes if wish), key=lambda wish: -float(wish[2] or 1))
+    liked = sorted(((float(wish[2] or 1), wish[1].lower()) for wish in wishes if wish), key=lambda wish: -wish[0])
     spoken = languages()
-    return next((wish[1].lower() for wish in liked if wish[1].lower() in spoken), ENGLISH)
+    return next((name for weight, name in liked if weight and name in spoken), ENGLISH)  # 0 refuses a language
 
 
 def noop(text: str) -> str:
@@ -209,6 +210,19 @@ def _refused(name: str) -> str:
     return ENGLISH
 
 
-@lru_cache(maxsize=16)
 def _catalogue(name: str, domain: str) -> gettext.NullTranslations:
-    return gettext.translation(domain, _folder(), [name], fallback=True)
+    return _read(_mo_file(name, domain))
+
+
+@lru_cache(maxsize=32)
+def _read(path: Path) -> gettext.NullTranslations:
+    """The messages of a file; none if there is no such file."""
+    if not path.is_file():
+        return gettext.NullTranslations()
+    try:
+        with path.open("rb") as file:
+            return gettext.GNUTranslations(file)
+    except (OSError, ValueError, struct.error) as error:
+        from kuiper.errors import KuiperError  # here: what packs kuiper for browsers runs this file alone
+
+        raise KuiperError(str(path), "messages as gettext has them", error, "install kuiper anew") from error

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_javascript, extract_python
 from babel.messages.mofile import write_mo
-from babel.messages.pofile import read_po, write_po
+from babel.messages.pofile import PoFileError, read_po, write_po
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,12 +77,21 @@ def template(domain: str) -> Catalog:
 
 
 def read(language: str, domain: str) -> Catalog:
-    """A catalogue; an empty one if there is no file."""
+    """A catalogue; an empty one if there is no file.
+
+    Raises
+    ------
+    ValueError
+        If something else stands between its messages, such as the marks of a merge.
+    """
     path = catalogue_file(language, domain)
     if not path.is_file():
         return Catalog(locale=language, domain=domain, project="kuiper", charset="utf-8")
-    with path.open("rb") as file:
-        return read_po(file, locale=language, domain=domain)
+    try:
+        with path.open("rb") as file:
+            return read_po(file, locale=language, domain=domain, abort_invalid=True)
+    except (PoFileError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: expected messages as gettext writes them, got: {error}") from error
 
 
 def update(language: str, domain: str) -> list[str]:
@@ -178,7 +187,7 @@ def in_operators() -> Iterator[tuple[Path, int, str]]:
 def in_page(folder: Path) -> Iterator[tuple[Path, int, str]]:
     """The texts of a page's documents, and the messages of its scripts."""
     for path in sorted(folder.glob("*.html")):
-        document = Document()
+        document = Document(path.name)
         document.feed(path.read_text(encoding="utf-8"))
         document.close()
         yield from ((path, line, text) for line, text in document.texts)
@@ -191,11 +200,12 @@ def in_page(folder: Path) -> Iterator[tuple[Path, int, str]]:
 
 class Document(HTMLParser):
     """The texts of a document as kuiper/language.js looks them up: those of one element, with ``{tag}`` for elements in
-    them, and attributes; without what stands in an element with ``translate="no"``.
+    them, and attributes; without what stands in an element with ``translate="no"``. ``name`` says in errors whose.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
         super().__init__()
+        self._name = name
         self.texts: list[tuple[int, str]] = []
         self._open: list[tuple[str, bool, list[str]]] = [("", True, [])]
 
@@ -211,11 +221,11 @@ class Document(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         name, is_said, parts = self._open.pop()
         if name != tag:
-            raise ValueError(f"line {self.getpos()[0]}: expected </{name}>, got </{tag}>")
+            raise self._error(f"</{name}>", f"</{tag}>")
         inner = [part for part in parts if re.fullmatch(r"\{\w+\}", part)]
         if any(part.strip() for part in parts if part not in inner):
             if len(set(inner)) < len(inner):
-                raise ValueError(f"line {self.getpos()[0]}: expected one element of a kind in a text, got {inner}")
+                raise self._error("one element of a kind in a text", inner)
             self._note(is_said, " ".join("".join(parts).split()))
 
     def handle_data(self, data: str) -> None:
@@ -224,6 +234,9 @@ class Document(HTMLParser):
     def _note(self, is_said: bool, *texts: str) -> None:
         if is_said:
             self.texts += ((self.getpos()[0], text) for text in texts if re.search(r"[A-Za-z]{2}", text))
+
+    def _error(self, expected: str, got: object) -> ValueError:
+        return ValueError(f"{self._name}:{self.getpos()[0]}: expected {expected}, got {got}")
 
 
 def in_pictures() -> Iterator[tuple[Path, int, str]]:

@@ -83,10 +83,8 @@ def pseudo_language(pseudo_catalogues: Path, monkeypatch: pytest.MonkeyPatch) ->
     """Speak it, here and in programs that the test starts; the folder of its catalogues."""
     monkeypatch.setenv("KUIPER_LOCALE", str(pseudo_catalogues))
     monkeypatch.setenv("KUIPER_LANG", NAME)
-    language._catalogue.cache_clear()
     yield pseudo_catalogues
     language.prefer("")
-    language._catalogue.cache_clear()
 
 
 def catalogue_maker() -> Any:

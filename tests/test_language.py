@@ -13,6 +13,7 @@ from babel.messages.mofile import write_mo
 
 from kuiper import language
 from kuiper.course.manifest import read_syllabus
+from kuiper.errors import KuiperError
 from tests.pseudo_language import escaped
 
 if TYPE_CHECKING:
@@ -34,10 +35,8 @@ def xx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("KUIPER_LOCALE", str(tmp_path))
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
-    language._catalogue.cache_clear()
     language.prefer("")  # whatever folder an earlier test was in
     yield
-    language._catalogue.cache_clear()
     language._refused.cache_clear()
     language.prefer("")
 
@@ -78,6 +77,16 @@ def test_translate_is_english_where_nothing_is_known(monkeypatch: pytest.MonkeyP
     assert language.translate("all tests pass", into="en") == "all tests pass"
     assert language.translate("all tests pass", "bugs") == "all tests pass"  # there is no such domain
     assert language.translate("") == ""  # gettext would give the catalogue's head
+
+
+@pytest.mark.usefixtures("xx")
+@pytest.mark.parametrize("data", [b"no catalogue at all", b"\xde\x12\x04\x95\0\0"], ids=["other", "cut"])
+def test_translate_refuses_a_file_that_has_no_messages(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "xx" / "LC_MESSAGES" / "bugs.mo"
+    path.write_bytes(data)
+    with pytest.raises(KuiperError) as caught:
+        language.translate("all tests pass", "bugs", into="xx")
+    assert str(caught.value).startswith(f"{path}: expected messages as gettext has them, got ")
 
 
 @pytest.mark.usefixtures("xx")

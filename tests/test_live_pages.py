@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from kuiper.course.manifest import read_syllabus
+from tests.pseudo_language import catalogue_maker
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT / "docs" / "site"), str(ROOT / "packaging")]
-catalogues: Any = importlib.import_module("catalogues")
+sys.path.insert(0, str(ROOT / "docs" / "site"))
 live_bytecode: Any = importlib.import_module("live_bytecode")
 live_course: Any = importlib.import_module("live_course")
 live_links: Any = importlib.import_module("live_links")
@@ -147,7 +147,7 @@ def test_runtime_keeps_apart_what_not_every_reader_needs(tmp_path: Path) -> None
 
 def test_catalogue_has_each_message_of_the_scripts() -> None:
     """Of a message within another one's fields Babel says nothing."""
-    known = {message.id for message in catalogues.template("live")}
+    known = {message.id for message in catalogue_maker().template("live")}
     scripts = [*(ROOT / "live").glob("*.js"), *(ROOT / "live" / "page").glob("*.js")]
     call = re.compile(r"""\b(?:_|parts|many)\((?:[\w.]+, )?(?:'([^']*)'|"([^"]*)")""")
     found = [one or other for path in scripts for one, other in call.findall(path.read_text(encoding="utf-8"))]

@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 import subprocess
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from babel.messages.mofile import write_mo
 
 from kuiper import language
 from kuiper.page_language import in_language
+from tests.pseudo_language import catalogue_maker
 
 ROOT = Path(__file__).parents[1]
 SCRIPTS = sorted((ROOT / "tests" / "page_language").glob("*.test.js"))
@@ -24,11 +24,7 @@ DOCUMENT = '<!doctype html>\n<html lang="en">\n<head>\n<title>x</title>\n</head>
 
 @pytest.fixture
 def catalogues() -> Any:
-    spec = spec_from_file_location("catalogues", ROOT / "packaging" / "catalogues.py")
-    assert spec is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)  # type: ignore[union-attr]
-    return module
+    return catalogue_maker()
 
 
 @pytest.fixture
@@ -42,7 +38,6 @@ def zh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         with path.open("wb") as file:
             write_mo(file, catalogue)
     monkeypatch.setenv("KUIPER_LOCALE", str(tmp_path))
-    language._catalogue.cache_clear()
 
 
 @pytest.mark.usefixtures("zh")
@@ -73,6 +68,7 @@ def test_messages_are_those_of_the_domain() -> None:
         ("fr, en;q=0.5, zh;q=0.7", "zh"),
         ("fr-FR", "en"),
         ("zh;q=high", "en"),
+        ("zh;q=0, fr", "en"),
         ("../../zh, zh/../zh", "en"),
         ("*", "en"),
         ("", "en"),
@@ -83,7 +79,7 @@ def test_accepted_is_what_the_browser_likes_best(header: str, expected: str) -> 
 
 
 def test_document_has_the_texts_that_a_reader_sees(catalogues: Any) -> None:
-    document = catalogues.Document()
+    document = catalogues.Document("page.html")
     document.feed(
         '<body><p class="a">The file\n <code>--key</code> has it. </p><p translate="no">kuiper <b>serve</b></p>'
         '<label><span>key</span><input placeholder="a key" title=""></label><p><b>now</b> <i></i></p><br>'
@@ -96,8 +92,20 @@ def test_document_has_the_texts_that_a_reader_sees(catalogues: Any) -> None:
 
 @pytest.mark.parametrize("markup", ["<p>a <b>b</b> c <b>d</b></p>", "<p>a</b>"])
 def test_document_refuses_what_language_js_cannot_say(catalogues: Any, markup: str) -> None:
-    with pytest.raises(ValueError, match="line 1: expected"):
-        catalogues.Document().feed(markup)
+    with pytest.raises(ValueError, match=r"^page\.html:1: expected"):
+        catalogues.Document("page.html").feed(markup)
+
+
+@pytest.mark.parametrize("rest", [b"<<<<<<< HEAD", b'msgid "a"\nmsgstr "\xff"'], ids=["merged", "no UTF-8"])
+def test_read_refuses_a_catalogue_with_something_else_in_it(
+    rest: bytes, catalogues: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(catalogues, "LOCALE", tmp_path)
+    path = catalogues.catalogue_file("zh", "serve")
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b'msgid "b"\nmsgstr "c"\n\n' + rest)
+    with pytest.raises(ValueError, match=rf"^{re.escape(str(path))}: expected messages as gettext writes them, got: "):
+        catalogues.read("zh", "serve")
 
 
 @pytest.mark.parametrize("page", ["explore", "serve"])
