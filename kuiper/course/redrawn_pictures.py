@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
-import json
 import zlib
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
-from kuiper.bounded_file import read_text
+from kuiper.bounded_file import read_json
 from kuiper.course.errors import CourseError
 from kuiper.course.stored_pictures import IMAGES, QUALITY, ZOOM, indexed_png
 
@@ -73,7 +72,7 @@ def put_pictures(lecture: dict[str, Any], source: Path, language: str) -> None:
     path = pictures_file(source, language)
     if not path.is_file():
         return
-    known = json.loads(read_text(path, CourseError, "pictures of a lecture"))
+    known = read_json(path, CourseError, "pictures of a lecture")
     for key, output, kind in images(lecture):
         data, entry = "".join(output["data"][kind]), known.get(key)
         if entry and entry["of"] == picture_digest(data):

@@ -63,7 +63,10 @@ class Passage(NamedTuple):
     text: str
 
     def fits(self, english: English) -> bool:
-        """Whether the English words are still those."""
+        """Whether the English words are still those; of code, whether a translation is below each of its comments."""
+        lines, words = self.text.splitlines(), english.words.splitlines()
+        if english.is_code and (lines[::2] != words or len(lines) != 2 * len(words)):
+            return False
         return self.digest == digest(english.words)
 
 
@@ -107,7 +110,7 @@ def read_translation(path: Path) -> dict[str, Passage]:
     """
     if not path.is_file():
         return {}
-    before, *parts = HEAD.split(read_text(path, CourseError, "a translation"))
+    before, *parts = HEAD.split(_with_plain_ends(read_text(path, CourseError, "a translation")))
     if before.strip():
         raise CourseError(str(path), "a line <!-- KEY DIGEST --> at the beginning", repr(before.strip()[:40]))
     passages: dict[str, Passage] = {}
@@ -182,10 +185,16 @@ def translated_page(page: str, passages: dict[str, Passage], language: str) -> s
 
     What a command writes is English where the translation has nothing between its two lines.
     """
+    page = _with_plain_ends(page)
     text = "\n\n".join(_shown(english, passages.get(english.key), language) for english in _of_page(page)) + "\n"
     written = {found[2]: found[0] for found in WRITTEN.finditer(page)}
     text = NOTHING_WRITTEN.sub(lambda found: written.get(found[2], found[0]), text)
     return text.replace(f".{tag(language)}.md", ".md")
+
+
+def _with_plain_ends(text: str) -> str:
+    """A text whose lines end as everywhere: git on Windows may have written them in its way."""
+    return text.replace("\r\n", "\n")
 
 
 def _shown(english: English, passage: Passage | None, language: str) -> str:
@@ -238,10 +247,10 @@ def _comments(source: str) -> Iterator[tokenize.TokenInfo]:
 def _with_comments(source: str, text: str) -> str:
     """A cell of code with its comments in another language: ``text`` has pairs of lines."""
     lines = text.splitlines()
-    pairs = dict(zip(lines[::2], lines[1::2], strict=False))
+    pairs = dict(zip(lines[::2], lines[1::2], strict=True))
     code = source.splitlines(keepends=True)
     for token in reversed(list(_comments(source))):
         row, column = token.start
         line = code[row - 1]
-        code[row - 1] = line[:column] + pairs.get(token.string, token.string) + line[column + len(token.string) :]
+        code[row - 1] = line[:column] + pairs[token.string] + line[column + len(token.string) :]
     return "".join(code)

@@ -148,6 +148,27 @@ def test_what_a_command_writes_is_english_where_a_translation_has_nothing(
     assert f"## xx\n\n<!-- tasks -->\n{shown}<!-- tasks -->\n" in page
 
 
+def test_a_checkout_on_windows_reads_as_any_other(tmp_path: Path) -> None:
+    source = tmp_path / "models.md"
+    source.write_text(PAGE)
+    path = translate(source)
+    page, passages = translated_page(PAGE, read_translation(path), "xx"), read_translation(path)
+    for file in (source, path):
+        file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    assert read_translation(path) == passages
+    assert gaps(source, "xx") == []
+    assert translated_page(source.read_bytes().decode(), passages, "xx") == page
+
+
+@pytest.mark.parametrize("text", ["# one", "# one\n\n# 一", "# 一\n# one"])
+def test_comments_of_code_that_are_not_in_pairs_are_stale(tmp_path: Path, text: str) -> None:
+    source = lecture(tmp_path)
+    path = translate(source, code=text)
+    assert [(gap.key, gap.fate) for gap in gaps(source, "xx")] == [("code", "stale")]
+    found = translated_lecture(json.loads(source.read_text()), read_translation(path), "xx")
+    assert found["cells"][1]["source"] == CELLS[1]["source"]
+
+
 def test_chinese_files_are_called_as_the_web_calls_the_language(tmp_path: Path) -> None:
     assert translation_file(tmp_path / "README.md", "zh") == tmp_path / "README.zh-CN.md"
     assert translation_file(tmp_path / "01.ipynb", "zh") == tmp_path / "zh" / "01.md"
